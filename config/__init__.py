@@ -1,0 +1,8 @@
+"""Composes the system: settings, the Celery app, URLs, sockets and the processes that run it.
+
+Nothing here decides anything about jobs; the apps do, and none of them imports this package.
+"""
+
+from config.celery import app as celery_app
+
+__all__ = ["celery_app"]

@@ -1,0 +1,114 @@
+"""Reads settings from the environment, loudly: a malformed value stops the start and is named."""
+
+import os
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from django.core.exceptions import ImproperlyConfigured
+
+TRUE = {"1", "true", "yes", "on"}
+FALSE = {"0", "false", "no", "off"}
+
+
+def text(name: str, default: str = "") -> str:
+    return os.environ.get(name, "").strip() or default
+
+
+def flag(name: str, default: bool = False) -> bool:
+    value = text(name).lower()
+    if not value:
+        return default
+    if value in TRUE | FALSE:
+        return value in TRUE
+    raise ImproperlyConfigured(f"{name} must be one of true, false, 1, 0, yes, no; got {value!r}.")
+
+
+def integer(name: str, default: int, *, low: int = 0, high: int = 2**31 - 1) -> int:
+    value = text(name)
+    if not value:
+        return default
+    try:
+        number = int(value)
+    except ValueError:
+        raise ImproperlyConfigured(f"{name} must be a whole number; got {value!r}.") from None
+    if not low <= number <= high:
+        raise ImproperlyConfigured(f"{name} must be between {low} and {high}; got {number}.")
+    return number
+
+
+def seconds(name: str, default: float, *, low: float = 0.05, high: float = 86_400.0) -> float:
+    value = text(name)
+    if not value:
+        return default
+    try:
+        number = float(value)
+    except ValueError:
+        raise ImproperlyConfigured(f"{name} must be a number of seconds; got {value!r}.") from None
+    if not low <= number <= high:
+        raise ImproperlyConfigured(f"{name} must be between {low} and {high} seconds; got {number}.")
+    return number
+
+
+def words(name: str, default: tuple[str, ...] = ()) -> list[str]:
+    """A comma-separated list."""
+    value = text(name)
+    return [word.strip() for word in value.split(",") if word.strip()] if value else list(default)
+
+
+def choice(name: str, default: str, allowed: tuple[str, ...]) -> str:
+    value = text(name, default)
+    if value not in allowed:
+        raise ImproperlyConfigured(f"{name} must be one of {', '.join(allowed)}; got {value!r}.")
+    return value
+
+
+def folder(name: str, default: Path) -> Path:
+    return Path(text(name, str(default))).expanduser().absolute()
+
+
+def postgres(name: str, default: str) -> dict[str, object]:
+    """Django's settings of the database that a postgresql:// URL names.
+
+    A host that starts with / is a socket's folder, given as `?host=/run/postgresql`.
+    """
+    url = text(name, default)
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError as error:
+        raise ImproperlyConfigured(f"{name} is not a URL: {error}.") from None
+    if parts.scheme not in ("postgres", "postgresql"):
+        raise ImproperlyConfigured(
+            f"{name} must look like postgresql://user:password@host:5432/name; "
+            f"its scheme is {parts.scheme or 'missing'!r}."
+        )
+    query = dict(pair.partition("=")[::2] for pair in parts.query.split("&") if pair)
+    host = unquote(query.pop("host", "")) or parts.hostname or ""
+    port_text = query.pop("port", "") or str(port or "")
+    database = unquote(parts.path.lstrip("/"))
+    if not database:
+        raise ImproperlyConfigured(f"{name} names no database: it must end in /name.")
+    return {
+        "ENGINE": "django.db.backends.postgresql",
+        "NAME": database,
+        "USER": unquote(parts.username or ""),
+        "PASSWORD": unquote(parts.password or ""),
+        "HOST": host,
+        "PORT": port_text,
+        "OPTIONS": {key: unquote(value) for key, value in query.items()},
+    }
+
+
+def redis(name: str, default: str) -> str:
+    url = text(name, default)
+    try:
+        parts = urlsplit(url)
+        _ = parts.port
+    except ValueError as error:
+        raise ImproperlyConfigured(f"{name} is not a URL: {error}.") from None
+    if parts.scheme not in ("redis", "rediss") or not parts.hostname:
+        raise ImproperlyConfigured(
+            f"{name} must look like redis://:password@host:6379/0; "
+            f"its scheme is {parts.scheme or 'missing'!r}."
+        )
+    return url

@@ -1,0 +1,331 @@
+"""Every setting of Dure, read from the environment and explained where it stands.
+
+`docs/configuration.md` lists the variables; `config/env.py` reads them and refuses what is malformed.
+"""
+
+import hashlib
+from pathlib import Path
+
+from django.core.exceptions import ImproperlyConfigured
+from django.utils.translation import gettext_lazy as _
+from kombu import Queue
+
+from config import embedded, env
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+
+# --- Where this runs ---------------------------------------------------------------------------
+
+DURE_ENV = env.choice("DURE_ENV", "development", ("development", "test", "production"))
+PRODUCTION = DURE_ENV == "production"
+DURE_HOME = env.folder("DURE_HOME", BASE_DIR / "var")
+PORT = env.integer("PORT", 8000, low=1, high=65_535)
+BASE_URL = env.text("DURE_BASE_URL", f"http://127.0.0.1:{PORT}").rstrip("/")
+
+DEBUG = env.flag("DURE_DEBUG")
+DEVELOPMENT_SECRET = "development-secret-" + hashlib.sha256(str(DURE_HOME).encode()).hexdigest()
+SECRET_KEY = env.text("DURE_SECRET_KEY", DEVELOPMENT_SECRET)
+CRON_SECRET = env.text("CRON_SECRET")
+FLOWER_BASIC_AUTH = env.text("FLOWER_BASIC_AUTH")
+
+_servers = embedded.urls(DURE_HOME)
+DATABASE_URL = env.text("DATABASE_URL", _servers.database if _servers else "")
+REDIS_URL = env.redis("REDIS_URL", _servers.redis if _servers else "redis://127.0.0.1:6379/0")
+
+if PRODUCTION:
+    _missing = [
+        problem
+        for wrong, problem in (
+            (SECRET_KEY == DEVELOPMENT_SECRET, "DURE_SECRET_KEY is not set: give a long random one."),
+            (
+                SECRET_KEY.startswith("development-secret-"),
+                "DURE_SECRET_KEY is the development one: give a long random one.",
+            ),
+            (len(SECRET_KEY) < 50, "DURE_SECRET_KEY is shorter than 50 characters."),
+            (DEBUG, "DURE_DEBUG is on: unset it."),
+            (
+                not env.text("DATABASE_URL"),
+                "DATABASE_URL is not set: production does not run on the embedded PostgreSQL.",
+            ),
+            (
+                not env.text("REDIS_URL"),
+                "REDIS_URL is not set: production does not run on the embedded Redis.",
+            ),
+            (
+                not env.text("DURE_ALLOWED_HOSTS"),
+                "DURE_ALLOWED_HOSTS is not set: name the hosts that clients use.",
+            ),
+            (
+                ":" not in FLOWER_BASIC_AUTH or len(FLOWER_BASIC_AUTH.partition(":")[2]) < 12,
+                "FLOWER_BASIC_AUTH is not set to user:password with a password of 12 characters or "
+                "more: Flower would be open to anyone.",
+            ),
+        )
+        if wrong
+    ]
+    if _missing:
+        raise ImproperlyConfigured("DURE_ENV=production will not start:\n  " + "\n  ".join(_missing))
+
+ALLOWED_HOSTS = env.words("DURE_ALLOWED_HOSTS", ("127.0.0.1", "localhost", "[::1]"))
+CSRF_TRUSTED_ORIGINS = env.words("DURE_TRUSTED_ORIGINS")
+# How many proxies of ours stand before the web process. With 0 nobody's X-Forwarded-For counts.
+DURE_PROXIES = env.integer("DURE_PROXIES", 0, high=10)
+
+# --- Django ------------------------------------------------------------------------------------
+
+INSTALLED_APPS = [
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django_celery_beat",
+    "django_filters",
+    "rest_framework",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "jobs",
+    "scheduler",
+    "exports",
+    "workers",
+]
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.locale.LocaleMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+ROOT_URLCONF = "config.urls"
+ASGI_APPLICATION = "config.asgi.application"
+APPEND_SLASH = False
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "APP_DIRS": True,
+        "DIRS": [BASE_DIR / "config" / "templates"],
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ]
+        },
+    }
+]
+
+DATABASES = {"default": env.postgres("DATABASE_URL", DATABASE_URL or "postgresql://127.0.0.1/dure")}
+# Uvicorn runs sync views in threads of its own; a connection lives as long as the thread's requests.
+DATABASES["default"]["CONN_MAX_AGE"] = env.integer("DURE_CONN_MAX_AGE", 60)
+DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
+_options: dict[str, object] = DATABASES["default"]["OPTIONS"]  # type: ignore[assignment]
+# A peer that hangs must not hold locks that others wait for: every wait ends by itself.
+_options.setdefault("connect_timeout", 5)
+_options.setdefault("keepalives_idle", 10)
+_options.setdefault("keepalives_interval", 5)
+_options.setdefault("keepalives_count", 3)
+_options.setdefault("tcp_user_timeout", 15_000)
+_options.setdefault(
+    "options",
+    "-c lock_timeout=5s -c statement_timeout=30s -c idle_in_transaction_session_timeout=30s "
+    # Plans of the engine's functions are kept for good: they do not depend on the values.
+    "-c plan_cache_mode=force_generic_plan -c jit=off",
+)
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+LANGUAGE_CODE = "ko"
+LANGUAGES = [("ko", _("Korean")), ("en", _("English"))]
+LOCALE_PATHS = [BASE_DIR / "config" / "locale"]
+TIME_ZONE = "Asia/Seoul"
+USE_TZ = True
+
+STATIC_URL = "/static/"
+STATIC_ROOT = BASE_DIR / "staticfiles"
+WHITENOISE_USE_FINDERS = not PRODUCTION
+WHITENOISE_AUTOREFRESH = False
+
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in (
+        "UserAttributeSimilarityValidator",
+        "MinimumLengthValidator",
+        "CommonPasswordValidator",
+        "NumericPasswordValidator",
+    )
+]
+LOGIN_URL = "/login"
+LOGIN_REDIRECT_URL = "/"
+
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = "Lax"
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = PRODUCTION
+SECURE_SSL_REDIRECT = PRODUCTION and env.flag("DURE_SSL_REDIRECT", True)
+# Probes come from inside and speak plain HTTP.
+SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$", r"^metrics$"]
+SECURE_HSTS_SECONDS = env.integer("DURE_HSTS_SECONDS", 31_536_000 if PRODUCTION else 0)
+SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = PRODUCTION
+if DURE_PROXIES:
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+
+DATA_UPLOAD_MAX_MEMORY_SIZE = env.integer("DURE_MAX_BODY_BYTES", 16 * 2**20)
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 1_000
+
+EMAIL_BACKEND = env.text("DURE_EMAIL_BACKEND", "django.core.mail.backends.smtp.EmailBackend")
+EMAIL_HOST = env.text("DURE_EMAIL_HOST", "localhost")
+EMAIL_PORT = env.integer("DURE_EMAIL_PORT", 25, low=1, high=65_535)
+EMAIL_HOST_USER = env.text("DURE_EMAIL_USER")
+EMAIL_HOST_PASSWORD = env.text("DURE_EMAIL_PASSWORD")
+EMAIL_USE_TLS = env.flag("DURE_EMAIL_TLS")
+EMAIL_TIMEOUT = 10
+DEFAULT_FROM_EMAIL = env.text("DURE_EMAIL_FROM", "dure@localhost")
+
+CACHES = {
+    "default": {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": REDIS_URL,
+        "KEY_PREFIX": "dure",
+        "OPTIONS": {"socket_timeout": 3, "socket_connect_timeout": 3},
+    }
+}
+
+# --- The engine --------------------------------------------------------------------------------
+
+DURE_ROLES = ("PO", "Architect", "FE", "BE", "QA", "DevOps", "export", "default")
+# Where the engine's own short tasks run, apart from anything a client can fill up.
+DURE_CONTROL_QUEUE = "control"
+# A worker that has not renewed for this long has lost what it runs.
+DURE_LEASE_SECONDS = env.seconds("DURE_LEASE_SECONDS", 30.0, low=1.0)
+DURE_HEARTBEAT_SECONDS = env.seconds("DURE_HEARTBEAT_SECONDS", DURE_LEASE_SECONDS / 3)
+DURE_SWEEP_SECONDS = env.seconds("DURE_SWEEP_SECONDS", 5.0, low=0.2)
+# How long a run that was told to stop has until its process group is killed.
+DURE_GRACE_SECONDS = env.seconds("DURE_GRACE_SECONDS", 10.0, low=0.1)
+# A dispatched Execution that nobody has claimed is published again after this, then ever later.
+DURE_REPUBLISH_SECONDS = env.seconds("DURE_REPUBLISH_SECONDS", 10.0, low=0.5)
+DURE_MAX_CRASHES = env.integer("DURE_MAX_CRASHES", 3, low=1, high=100)
+DURE_MAX_JOBS_PER_SUBMISSION = env.integer("DURE_MAX_JOBS_PER_SUBMISSION", 10_000, low=1)
+DURE_MAX_EDGES_PER_SUBMISSION = env.integer("DURE_MAX_EDGES_PER_SUBMISSION", 100_000, low=1)
+DURE_MAX_ARGS_BYTES = env.integer("DURE_MAX_ARGS_BYTES", 256 * 1024, low=1024)
+DURE_MAX_RESULT_BYTES = env.integer("DURE_MAX_RESULT_BYTES", 256 * 1024, low=1024)
+DURE_RETENTION_DAYS = env.integer("DURE_RETENTION_DAYS", 30, low=1, high=36_500)
+# What `command.run` may start: names, looked up on the PATH below and nowhere else.
+DURE_COMMANDS = env.words("DURE_COMMANDS", ("echo", "date", "uname") if not PRODUCTION else ())
+DURE_COMMAND_PATH = env.text("DURE_COMMAND_PATH", "/usr/local/bin:/usr/bin:/bin")
+# Networks that `http.request` and webhooks may reach although they are inner ones.
+DURE_HTTP_ALLOW = env.words("DURE_HTTP_ALLOW")
+DURE_WORKER_MODULES = env.words("DURE_WORKER_MODULES")
+
+# --- Celery ------------------------------------------------------------------------------------
+
+CELERY_BROKER_URL = REDIS_URL
+CELERY_RESULT_BACKEND = REDIS_URL  # the counters of chords, nothing else: no result is read from it
+CELERY_TIMEZONE = TIME_ZONE
+CELERY_ENABLE_UTC = True
+CELERY_TASK_DEFAULT_QUEUE = "default"
+CELERY_TASK_QUEUES = [Queue(name) for name in (*DURE_ROLES, DURE_CONTROL_QUEUE)]
+CELERY_TASK_CREATE_MISSING_QUEUES = True
+CELERY_TASK_IGNORE_RESULT = True  # PostgreSQL holds the results
+CELERY_TASK_TRACK_STARTED = False
+# No pickle anywhere: a message can only ever be data.
+CELERY_TASK_SERIALIZER = CELERY_RESULT_SERIALIZER = CELERY_EVENT_SERIALIZER = "json"
+CELERY_ACCEPT_CONTENT = CELERY_RESULT_ACCEPT_CONTENT = ["json"]
+# Leases rescue. With acks_late one long task was started three times after a visibility timeout,
+# and reject_on_worker_lost went round without end for a task that kills its worker.
+CELERY_TASK_ACKS_LATE = False
+CELERY_TASK_REJECT_ON_WORKER_LOST = False
+# A worker takes only what it can start now, so a cancel or a new priority still counts.
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_DISABLE_PREFETCH = True
+CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = False
+CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT = env.seconds("DURE_DRAIN_SECONDS", 10.0, low=0.0)
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_WORKER_SEND_TASK_EVENTS = False  # the Procfile's -E decides; it costs a fifth of throughput
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None
+CELERY_BROKER_TRANSPORT_OPTIONS = {
+    # Nothing is acknowledged late, so nothing but a worker killed with a message in hand waits for it.
+    "visibility_timeout": 7 * 86_400,
+    # A frozen Redis blocked a publish for nine minutes without these.
+    "socket_timeout": 10,
+    "socket_connect_timeout": 3,
+    "socket_keepalive": True,
+    "health_check_interval": 25,
+    # Four levels share the workers fairly among offices: see jobs/publish.py.
+    "priority_steps": [0, 3, 6, 9],
+    "queue_order_strategy": "priority",
+}
+CELERY_RESULT_BACKEND_TRANSPORT_OPTIONS = {"socket_timeout": 3, "socket_connect_timeout": 3}
+CELERY_REDIS_SOCKET_TIMEOUT = 3.0
+CELERY_REDIS_SOCKET_CONNECT_TIMEOUT = 3.0
+CELERY_REDIS_SOCKET_KEEPALIVE = True
+CELERY_TASK_PUBLISH_RETRY = False  # the sweep publishes again; nobody waits for a broker
+CELERY_RESULT_EXPIRES = 3600
+CELERY_RESULT_CHORD_EXPIRES = 30 * 86_400  # longer than the longest graph takes
+# Celery's Django fixup closes the connection around every task; ours is kept and checked on error.
+CELERY_DB_REUSE_MAX = 2**31
+CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
+CELERY_BEAT_MAX_LOOP_INTERVAL = 1
+DJANGO_CELERY_BEAT_TZ_AWARE = True
+
+# --- The API -----------------------------------------------------------------------------------
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "jobs.rest.authentication.TokenAuthentication",
+        "jobs.rest.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_PARSER_CLASSES": ["jobs.rest.parsing.JSONParser"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PAGINATION_CLASS": "jobs.rest.pagination.PagePagination",
+    "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_THROTTLE_CLASSES": ["jobs.rest.throttling.AnonymousThrottle", "jobs.rest.throttling.UserThrottle"],
+    "DEFAULT_THROTTLE_RATES": {
+        "anonymous": env.text("DURE_RATE_ANONYMOUS", "60/min"),
+        "user": env.text("DURE_RATE_USER", "6000/min"),
+        "login": env.text("DURE_RATE_LOGIN", "10/min"),
+    },
+    "EXCEPTION_HANDLER": "jobs.rest.problems.handle",
+    "NUM_PROXIES": DURE_PROXIES,
+    "PAGE_SIZE": 50,
+    "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
+    "URL_FORMAT_OVERRIDE": None,
+    "COERCE_DECIMAL_TO_STRING": False,
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Dure",
+    "DESCRIPTION": "Work that must happen: in the right order, at the right time, once, within limits, in sight.",
+    "VERSION": "0.1.0",
+    "OAS_VERSION": "3.1.0",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "REDOC_DIST": "SIDECAR",
+    "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
+    "SCHEMA_PATH_PREFIX": r"/api",
+    "COMPONENT_SPLIT_REQUEST": True,
+}
+
+# --- Logs --------------------------------------------------------------------------------------
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {
+        "line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"},
+    },
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["stderr"], "level": env.text("DURE_LOG_LEVEL", "INFO")},
+    "loggers": {
+        "django.request": {"level": "ERROR"},
+        "uvicorn.access": {"level": "WARNING"},
+    },
+}
