@@ -1,0 +1,27 @@
+"""The engine's tables."""
+
+from jobs.models.access import ApiToken, IdempotentAnswer, SocketTicket
+from jobs.models.event import Event
+from jobs.models.execution import Attempt, Execution
+from jobs.models.job import Batch, Dependency, Job
+from jobs.models.notice import Notice, NoticeCursor, Webhook
+from jobs.models.office import Membership, Office
+from jobs.models.worker import Worker
+
+__all__ = [
+    "ApiToken",
+    "Attempt",
+    "Batch",
+    "Dependency",
+    "Event",
+    "Execution",
+    "IdempotentAnswer",
+    "Job",
+    "Membership",
+    "Notice",
+    "NoticeCursor",
+    "Office",
+    "SocketTicket",
+    "Webhook",
+    "Worker",
+]

@@ -1,0 +1,164 @@
+"""Jobs, the batches they were submitted in, and the edges between them."""
+
+from django.db import models
+from django.db.models import F, Q
+
+from jobs.ids import uuid7
+from jobs.models.execution import Execution
+from jobs.models.office import Office
+from jobs.states import (
+    JOB_ENDED,
+    JOB_LIVE,
+    JOB_WAITING,
+    Backoff,
+    JobStatus,
+    OnDependencyFailure,
+    OnLost,
+    Trigger,
+)
+
+
+class Batch(models.Model):
+    """Jobs that were submitted together, or added to the same id later."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    office = models.ForeignKey(Office, on_delete=models.CASCADE, related_name="batches")
+    name = models.CharField(max_length=200, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    ended_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        db_table = "job_batches"
+        verbose_name_plural = "batches"
+        # Read by the list of an office's batches, newest first.
+        indexes = [models.Index(F("office"), F("created_at").desc(), name="batches_of_office")]
+
+    def __str__(self) -> str:
+        return self.name or str(self.id)
+
+
+class Job(models.Model):
+    """A node of an office's graph. Rows of SQL in jobs/sql/ change it; nothing saves it."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    seq = models.BigIntegerField(editable=False)
+    office = models.ForeignKey(Office, on_delete=models.CASCADE, related_name="jobs", db_index=False)
+    batch = models.ForeignKey(
+        Batch, on_delete=models.CASCADE, related_name="jobs", null=True, blank=True, db_index=False
+    )
+    ref = models.CharField(max_length=200, blank=True)
+    task_id = models.CharField(max_length=200)
+    args = models.JSONField(default=dict)
+    role = models.CharField(max_length=40)
+    priority = models.IntegerField(default=100)
+    urgent = models.BooleanField(default=False)
+    status = models.CharField(max_length=12, choices=JobStatus.choices, default=JobStatus.PENDING)
+    on_dependency_failure = models.CharField(
+        max_length=8, choices=OnDependencyFailure.choices, default=OnDependencyFailure.BLOCK
+    )
+    dependency_count = models.IntegerField(default=0)
+
+    timeout_ms = models.BigIntegerField()
+    max_retries = models.IntegerField()
+    retry_backoff = models.CharField(max_length=12, choices=Backoff.choices)
+    retry_base_delay_ms = models.BigIntegerField()
+    retry_count = models.IntegerField(default=0)
+    on_lost = models.CharField(max_length=8, choices=OnLost.choices, default=OnLost.RETRY)
+    # Whose work it is: JOB, or WORKFLOW for the steps of a workflow's run.
+    trigger = models.CharField(max_length=10, choices=Trigger.choices, default=Trigger.JOB)
+    run_at = models.DateTimeField(null=True, blank=True)
+    retry_at = models.DateTimeField(null=True, blank=True)
+    # The later of the two that still lies ahead: what the due sweep looks for.
+    due_at = models.DateTimeField(null=True, blank=True)
+    unique_key = models.CharField(max_length=200, blank=True)
+
+    created_at = models.DateTimeField()
+    started_at = models.DateTimeField(null=True, blank=True)
+    completed_at = models.DateTimeField(null=True, blank=True)
+    cancelled_at = models.DateTimeField(null=True, blank=True)
+    failure_type = models.CharField(max_length=20, blank=True)
+    error_message = models.TextField(blank=True)
+    # The run that counts now; earlier ones, from before a retry by hand, are found by their job.
+    execution = models.OneToOneField(
+        Execution, on_delete=models.SET_NULL, null=True, related_name="+", db_constraint=False
+    )
+    # Set once the job has ended: after a retry its joins have been counted and are released directly.
+    ended_before = models.BooleanField(default=False)
+
+    class Meta:
+        db_table = "job_queue"
+        indexes = [
+            # dispatch: the next ready jobs of a role, in order.
+            models.Index(
+                F("office"),
+                F("role"),
+                F("urgent").desc(),
+                F("priority"),
+                F("seq"),
+                name="jobs_ready",
+                condition=Q(status=JobStatus.READY),
+            ),
+            # dispatch: the slots in use.
+            models.Index(
+                fields=["office", "role"], name="jobs_processing", condition=Q(status=JobStatus.PROCESSING)
+            ),
+            # wake: what has become due.
+            models.Index(
+                fields=["due_at"],
+                name="jobs_due",
+                condition=Q(status__in=JOB_WAITING, due_at__isnull=False),
+            ),
+            # promote and the counts of live states.
+            models.Index(fields=["office", "status"], name="jobs_live", condition=Q(status__in=JOB_LIVE)),
+            # finish: does the batch have anything left to do?
+            models.Index(fields=["batch"], name="jobs_live_of_batch", condition=Q(status__in=JOB_LIVE)),
+            # the list of an office, by keyset and by page.
+            models.Index(F("office"), F("seq").desc(), name="jobs_of_office"),
+            # a batch's page.
+            models.Index(fields=["batch", "seq"], name="jobs_of_batch", condition=Q(batch__isnull=False)),
+            # statistics over a window, failures, retention.
+            models.Index(
+                fields=["office", "status", "completed_at"],
+                name="jobs_ended",
+                condition=Q(completed_at__isnull=False),
+            ),
+        ]
+        constraints = [
+            models.CheckConstraint(
+                name="job_ended_iff_completed_at",
+                condition=Q(status__in=JOB_ENDED, completed_at__isnull=False)
+                | (~Q(status__in=JOB_ENDED) & Q(completed_at__isnull=True)),
+            ),
+            models.CheckConstraint(
+                name="job_processing_has_execution",
+                condition=~Q(status=JobStatus.PROCESSING) | Q(execution__isnull=False),
+            ),
+            models.CheckConstraint(name="job_status_known", condition=Q(status__in=JobStatus.values)),
+            models.UniqueConstraint(
+                fields=["office", "unique_key"],
+                name="one_live_job_per_unique_key",
+                condition=Q(status__in=JOB_LIVE) & ~Q(unique_key=""),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.ref or str(self.id)
+
+
+class Dependency(models.Model):
+    """An edge: `job` waits for `parent`. `position` is its place among the job's dependencies."""
+
+    pk = models.CompositePrimaryKey("job_id", "parent_id")
+    job = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="edges_in", db_index=False)
+    parent = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="edges_out")
+    position = models.IntegerField()
+
+    class Meta:
+        db_table = "job_dependencies"
+        verbose_name_plural = "dependencies"
+        constraints = [
+            models.CheckConstraint(name="no_self_dependency", condition=~Q(job=F("parent"))),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.job_id} after {self.parent_id}"

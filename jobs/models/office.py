@@ -1,0 +1,64 @@
+"""Offices: the tenants that own jobs, members and limits."""
+
+from django.conf import settings
+from django.db import models
+
+from jobs.ids import uuid7
+from jobs.states import RETRYABLE, Backoff, MemberRole
+
+
+def default_role_limits() -> dict[str, int]:
+    return {"FE": 1, "BE": 1, "QA": 1, "DevOps": 1}
+
+
+def default_role_timeouts() -> dict[str, int]:
+    minutes = {"PO": 15, "Architect": 20, "FE": 30, "BE": 30, "QA": 45, "DevOps": 20}
+    return {role: count * 60_000 for role, count in minutes.items()}
+
+
+def default_retryable_failures() -> list[str]:
+    return [str(failure) for failure in RETRYABLE]
+
+
+class Office(models.Model):
+    """A tenant. Its row's lock orders everything that happens to its jobs."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    name = models.CharField(max_length=200)
+    created_at = models.DateTimeField(auto_now_add=True)
+    members = models.ManyToManyField(settings.AUTH_USER_MODEL, through="Membership", related_name="offices")
+
+    max_concurrent_jobs = models.PositiveIntegerField(default=3)
+    max_concurrent_by_role = models.JSONField(default=default_role_limits, blank=True)
+    default_timeout_ms = models.PositiveIntegerField(default=1_800_000)
+    default_timeout_by_role = models.JSONField(default=default_role_timeouts, blank=True)
+    max_retries = models.PositiveIntegerField(default=2)
+    retry_backoff = models.CharField(max_length=12, choices=Backoff.choices, default=Backoff.EXPONENTIAL)
+    retry_base_delay_ms = models.PositiveIntegerField(default=60_000)
+    retryable_failures = models.JSONField(default=default_retryable_failures, blank=True)
+    paused = models.BooleanField(default=False)
+    notify_emails = models.JSONField(default=list, blank=True)
+
+    # While somebody watches the office's events, each one is rung: see jobs/sockets/.
+    hooked = models.BooleanField(default=False, editable=False)  # has webhooks: each event is told
+    watched_until = models.DateTimeField(null=True, blank=True, editable=False)
+
+    class Meta:
+        db_table = "offices"
+        ordering = ["name", "id"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Membership(models.Model):
+    office = models.ForeignKey(Office, on_delete=models.CASCADE, related_name="memberships")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships")
+    role = models.CharField(max_length=12, choices=MemberRole.choices, default=MemberRole.OPERATOR)
+
+    class Meta:
+        db_table = "office_members"
+        constraints = [models.UniqueConstraint(fields=["office", "user"], name="one_membership_per_user")]
+
+    def __str__(self) -> str:
+        return f"{self.user} in {self.office} ({self.role})"

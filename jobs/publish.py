@@ -1,0 +1,95 @@
+"""Publishes what was committed: messages that carry an Execution's id and its dispatch number.
+
+A message is a doorbell. One that is lost is rung again by the sweep, one that comes twice finds
+nothing to claim, so a broker that is away costs time and nothing else.
+"""
+
+import logging
+import time
+import uuid
+from collections.abc import Sequence
+from typing import Any
+
+from celery import current_app
+from django.conf import settings
+
+log = logging.getLogger(__name__)
+
+# After a failure nobody waits for the broker again until this long has passed: the sweep publishes.
+REST_SECONDS = 2.0
+BATCH = 500
+
+_resting_until = 0.0
+
+
+def messages(sends: Sequence[Sequence[Any]]) -> int:
+    """Publish each `[execution, dispatch, role, task, level, retries, timeout_ms]`; how many went out."""
+    global _resting_until  # noqa: PLW0603 (one circuit for the process)
+    if not sends or time.monotonic() < _resting_until:
+        return 0
+    try:
+        with current_app.producer_or_acquire() as producer:
+            if len(sends) == 1:
+                send(producer, *sends[0])
+            else:
+                for start in range(0, len(sends), BATCH):
+                    with producer.batch(BATCH):
+                        for one in sends[start : start + BATCH]:
+                            send(producer, *one)
+    except Exception as error:  # whatever the broker's client raises: the rows are safe
+        _resting_until = time.monotonic() + REST_SECONDS
+        log.warning("could not publish %s messages, the sweep will: %s", len(sends), error)
+        return 0
+    return len(sends)
+
+
+def send(
+    producer: Any,
+    execution: str,
+    dispatch: int,
+    role: str,
+    task_id: str,
+    level: int,
+    retries: int,
+    timeout_ms: int,
+) -> None:
+    """One message. The time limits ride along: soft at the timeout, hard after the grace."""
+    timeout = timeout_ms / 1000
+    current_app.send_task(
+        task_id,
+        args=(execution, dispatch),
+        # A fresh id for each message: Celery discards one that it has seen revoked.
+        task_id=str(uuid.uuid4()),
+        queue=role,
+        priority=level,
+        retries=retries,
+        soft_time_limit=timeout,
+        time_limit=timeout + settings.DURE_GRACE_SECONDS,
+        ignore_result=True,
+        producer=producer,
+        retry=False,
+        # Neither the arguments nor their text is wanted in events; ids are all there is.
+        argsrepr=f"({execution}, {dispatch})",
+        kwargsrepr="{}",
+    )
+
+
+def control(name: str, *args: object, expires: float | None = None) -> bool:
+    """Ring one of the engine's own tasks on the control queue."""
+    global _resting_until  # noqa: PLW0603
+    if time.monotonic() < _resting_until:
+        return False
+    try:
+        current_app.send_task(
+            name,
+            args=args,
+            queue=settings.DURE_CONTROL_QUEUE,
+            ignore_result=True,
+            retry=False,
+            expires=expires,
+        )
+    except Exception as error:
+        _resting_until = time.monotonic() + REST_SECONDS
+        log.warning("could not ring %s, the sweep will do it: %s", name, error)
+        return False
+    return True

@@ -1,0 +1,192 @@
+"""The Tasks that this installation knows: functions under a `task_id`, declared by one decorator."""
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, get_type_hints
+
+from celery import Task as CeleryTask
+from celery import current_app, shared_task
+from django.conf import settings
+from pydantic import BaseModel, ConfigDict, ValidationError, create_model
+
+from jobs.errors import InvalidArgs
+from jobs.states import Backoff, OnLost
+
+TASK_ID_LONGEST = 200
+
+
+@dataclass(frozen=True)
+class Task:
+    """A registered function, and how it wants to be run."""
+
+    task_id: str
+    function: Callable[..., Any]
+    role: str
+    description: str
+    args_model: type[BaseModel]
+    timeout: float | None  # seconds; None leaves it to the office
+    max_retries: int | None
+    retry_backoff: float | None  # Celery's word for the base of the delay, in seconds
+    retry_backoff_max: float
+    retry_jitter: bool
+    autoretry_for: tuple[type[BaseException], ...]
+    on_lost: str
+    atomic: bool
+    on_cancel: Callable[..., None] | None
+    public: bool
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """The JSON schema of its args."""
+        schema = self.args_model.model_json_schema()
+        schema.pop("title", None)
+        return schema
+
+    def check_args(self, args: Mapping[str, Any]) -> None:
+        """Raises InvalidArgs, naming each argument that does not fit."""
+        try:
+            self.args_model.model_validate(args)
+        except ValidationError as error:
+            raise InvalidArgs("; ".join(described(error))) from None
+
+    def call(self, context: Any, args: Mapping[str, Any]) -> Any:
+        values = self.args_model.model_validate(args)
+        return self.function(context, **{name: getattr(values, name) for name in type(values).model_fields})
+
+
+class UnknownTask(LookupError):
+    """No Task of that name is registered."""
+
+
+_tasks: dict[str, Task] = {}
+
+
+def described(error: ValidationError) -> list[str]:
+    return [
+        f"{'.'.join(str(part) for part in problem['loc']) or 'args'}: {problem['msg']}"
+        for problem in error.errors(include_url=False, include_input=False)
+    ]
+
+
+def args_model_of(function: Callable[..., Any]) -> type[BaseModel]:
+    """The arguments after the context, as a model that refuses what the function does not name."""
+    hints = get_type_hints(function, include_extras=True)
+    parameters = list(inspect.signature(function).parameters.values())[1:]
+    fields: dict[str, Any] = {}
+    for parameter in parameters:
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+            raise TypeError(
+                f"{function.__qualname__}: a Task's arguments are named one by one, without * or **."
+            )
+        if parameter.name not in hints:
+            raise TypeError(f"{function.__qualname__}: the argument {parameter.name!r} needs a type hint.")
+        default = ... if parameter.default is parameter.empty else parameter.default
+        fields[parameter.name] = (hints[parameter.name], default)
+    return create_model(
+        f"{function.__name__}_args", __config__=ConfigDict(extra="forbid", strict=False), **fields
+    )
+
+
+def task(
+    task_id: str,
+    *,
+    role: str = "default",
+    timeout: float | None = None,
+    max_retries: int | None = None,
+    retry_backoff: float | None = None,
+    retry_backoff_max: float = 3600,
+    retry_jitter: bool = False,
+    autoretry_for: tuple[type[BaseException], ...] = (Exception,),
+    on_lost: str = OnLost.RETRY,
+    atomic: bool = False,
+    on_cancel: Callable[..., None] | None = None,
+    public: bool = True,
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Registers a function as a Task; docs/tasks.md walks through each option.
+
+    `atomic`: the body's own writes to this database commit together with its result, or not at all.
+    `on_lost="fail"`: never start again after a worker died in the middle. `on_cancel(execution_id,
+    args)` is called once when a run was stopped because somebody cancelled it. `public=False` hides
+    it from clients: only the system itself starts it.
+    """
+
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        from jobs.runner import EngineTask  # the runner imports this module
+
+        if not task_id or len(task_id) > TASK_ID_LONGEST:
+            raise ValueError(f"A task_id has 1 to {TASK_ID_LONGEST} characters; got {task_id!r}.")
+        known = _tasks.get(task_id)
+        if known is not None and known.function.__module__ != function.__module__:
+            raise ValueError(f"{task_id!r} is registered already, by {known.function.__module__}.")
+        if role not in settings.DURE_ROLES:
+            raise ValueError(
+                f"{task_id!r}: no such role {role!r}; there are {', '.join(settings.DURE_ROLES)}."
+            )
+        if on_lost not in OnLost.values:
+            raise ValueError(f"{task_id!r}: on_lost is one of {', '.join(OnLost.values)}.")
+        _tasks[task_id] = Task(
+            task_id=task_id,
+            function=function,
+            role=role,
+            description=inspect.getdoc(function) or "",
+            args_model=args_model_of(function),
+            timeout=timeout,
+            max_retries=max_retries,
+            retry_backoff=retry_backoff,
+            retry_backoff_max=retry_backoff_max,
+            retry_jitter=retry_jitter,
+            autoretry_for=autoretry_for,
+            on_lost=on_lost,
+            atomic=atomic,
+            on_cancel=on_cancel,
+            public=public,
+        )
+        shared_task(
+            name=task_id,
+            base=EngineTask,
+            bind=True,
+            autoretry_for=autoretry_for,
+            retry_backoff=retry_backoff or False,
+            retry_backoff_max=int(retry_backoff_max),
+            retry_jitter=retry_jitter,
+            # How many retries there are is the row's to say: see EngineTask.retry.
+            max_retries=None,
+        )(_run_registered)
+        return function
+
+    return register
+
+
+def _run_registered(self: CeleryTask, execution_id: str, dispatch: int) -> None:
+    """What Celery calls for every Task: the runner, with the id that the message brought."""
+    from jobs.runner import run
+
+    run(self, execution_id, dispatch)
+
+
+def find(task_id: str) -> Task:
+    """The Task of that name, or UnknownTask."""
+    load()
+    try:
+        return _tasks[task_id]
+    except KeyError:
+        raise UnknownTask(f"No Task {task_id!r} is registered.") from None
+
+
+def everything() -> list[Task]:
+    load()
+    return sorted(_tasks.values(), key=lambda known: known.task_id)
+
+
+def load() -> None:
+    """Import what registers Tasks, wherever we are: workers do so at their start, web on first use."""
+    if not _loaded:
+        current_app.loader.import_default_modules()
+        _loaded.append(True)
+
+
+_loaded: list[bool] = []
+
+DEFAULT_BACKOFF = Backoff.EXPONENTIAL

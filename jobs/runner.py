@@ -1,0 +1,231 @@
+"""Carries out one message: claim → run → outcome → settle → report.
+
+A message that may not claim is dropped quietly. Whatever the body does ends in one settlement, by
+success or by one of Celery's own ways out: `retry()` when autoretry catches the failure,
+`on_failure()` when it does not.
+
+Not guaranteed: that a body runs once. A worker can die after the body's last effect and before the
+settlement; then the body starts again, and what it calls outside needs the idempotency key.
+"""
+
+import json
+import logging
+import os
+import re
+import time
+import uuid
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from celery import Task as CeleryTask
+from celery.exceptions import Ignore, Retry, SoftTimeLimitExceeded
+from django.conf import settings
+from django.db import transaction
+from pydantic import ValidationError
+
+from jobs import backoff, lifecycle, registry
+from jobs.context import Context
+from jobs.errors import Fenced, TaskFailure
+from jobs.states import RETRYABLE, ExecutionStatus, FailureType, Outcome
+
+log = logging.getLogger(__name__)
+
+# Marks every process that a body starts, so that none outlives its run: see jobs/supervise/orphans.py.
+MARK = "DURE_EXECUTION_ID"
+# A soft time limit that comes this much before the deadline was not meant for this run.
+EARLY_SECONDS = 0.5
+# An even number of backslashes before it: an escape, not a text about one.
+ESCAPED_NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
+
+
+@dataclass
+class Run:
+    """One attempt, from its claim to its settlement."""
+
+    execution_id: str
+    dispatch: int
+    fence: int
+    attempt: int
+    retry_count: int
+    retry_backoff: str
+    retry_base_delay_ms: int
+    args: dict[str, Any]
+    source: str
+    trigger: str
+    deadline: datetime
+    settled: bool = False
+
+    @classmethod
+    def claimed(cls, execution_id: str, dispatch: int, row: dict[str, Any]) -> "Run":
+        return cls(
+            execution_id=execution_id,
+            dispatch=dispatch,
+            fence=row["fence"],
+            attempt=row["attempt"],
+            retry_count=row["retry_count"],
+            retry_backoff=row["retry_backoff"],
+            retry_base_delay_ms=row["retry_base_delay_ms"],
+            args=row["args"],
+            source=row["source"],
+            trigger=row["trigger"],
+            deadline=datetime.fromtimestamp(float(row["timeout_at"]), UTC),
+        )
+
+
+class EngineTask(CeleryTask):  # type: ignore[misc]
+    """The base of every registered Task: autoretry decides whether, the row decides when."""
+
+    abstract = True
+    Request = "jobs.supervise.request:EngineRequest"
+
+    def retry(self, *args: object, exc: BaseException | None = None, **options: object) -> Any:
+        """Called by autoretry for a failure that it wants tried again.
+
+        Writes the attempt's end and the next one's time in one transaction, and publishes nothing:
+        a message with an ETA would wait in some worker's memory and die with it.
+        """
+        run: Run | None = getattr(self.request, "run", None)
+        if run is None or exc is None or run.settled:
+            raise exc or Ignore()
+        answer = settle_failure(self.name, run, exc, again=True)
+        if answer is None:
+            raise Ignore()
+        if answer["state"] == ExecutionStatus.PENDING:
+            raise Retry(f"{type(exc).__name__}: {exc}", exc=exc)
+        if answer["state"] == ExecutionStatus.CANCELLED:
+            raise Ignore()
+        raise exc
+
+    def on_failure(
+        self, exc: BaseException, task_id: str, args: object, kwargs: object, einfo: object
+    ) -> None:
+        """Called by Celery for a failure that nothing retries."""
+        run: Run | None = getattr(self.request, "run", None)
+        if run is not None and not run.settled:
+            settle_failure(self.name, run, exc, again=False)
+
+
+def run(celery_task: CeleryTask, execution_id: str, dispatch: int) -> None:
+    request = celery_task.request
+    lifecycle.heal_connection()
+    row = lifecycle.claim(
+        execution_id, dispatch, token=f"{request.id}:{uuid.uuid4().hex[:8]}", worker=request.hostname or ""
+    )
+    if row is None:
+        log.debug("dropped a duplicate of %s, dispatch %s", execution_id, dispatch)
+        raise Ignore()
+    current = request.run = Run.claimed(execution_id, dispatch, row)
+    os.environ[MARK] = execution_id
+    try:
+        perform(celery_task.name, current)
+    except Fenced:
+        current.settled = True
+        log.warning("fenced: %s, fence %s is no longer the owner's", execution_id, current.fence)
+        raise Ignore() from None
+    finally:
+        os.environ.pop(MARK, None)
+
+
+def perform(task_id: str, current: Run) -> None:
+    """Run the body and settle its success. A failure leaves as the exception that it was."""
+    known = registry.find(task_id)
+    context = Context(current, logging.getLogger(f"dure.task.{task_id}"))
+    if known.atomic:
+        # The body's writes, the result and the fence's check stand or fall together.
+        with transaction.atomic():
+            settle_success(current, called(known, context, current))
+    else:
+        settle_success(current, called(known, context, current))
+
+
+def called(known: registry.Task, context: Context, current: Run) -> str:
+    """The body's result, as JSON."""
+    try:
+        result = known.call(context, current.args)
+    except SystemExit as leaving:
+        raise TaskFailure(f"The body called sys.exit({leaving.code!r}).") from None
+    return as_result(result)
+
+
+def as_result(result: object) -> str:
+    try:
+        text = json.dumps(result, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        size = len(text.encode())
+    except (TypeError, ValueError, RecursionError) as error:
+        raise TaskFailure(f"The result is not JSON: {error}", FailureType.INVALID_ARGS) from None
+    if size > settings.DURE_MAX_RESULT_BYTES:
+        raise TaskFailure(
+            f"The result is larger than {settings.DURE_MAX_RESULT_BYTES} bytes; write it to a file "
+            "and return where it is.",
+            FailureType.INVALID_ARGS,
+        )
+    if ESCAPED_NUL.search(text):
+        raise TaskFailure(
+            "The result holds a NUL character, which no database can store.", FailureType.INVALID_ARGS
+        )
+    return text
+
+
+def settle_success(current: Run, result: str) -> None:
+    answer = lifecycle.finish(
+        current.execution_id, current.fence, Outcome.SUCCESS, trigger=current.trigger, result=result
+    )
+    current.settled = True
+    if answer is None:
+        raise Fenced()
+
+
+def settle_failure(task_id: str, current: Run, exc: BaseException, *, again: bool) -> dict[str, Any] | None:
+    failure = failure_type_of(exc)
+    outcome = Outcome.TIMEOUT if failure == FailureType.TIMEOUT else Outcome.FAILURE
+    if isinstance(exc, SoftTimeLimitExceeded) and time.time() < current.deadline.timestamp() - EARLY_SECONDS:
+        # Told to stop before its time: a cancel, or a signal that was meant for the run before.
+        outcome, failure = Outcome.LOST, FailureType.WORKER_LOST
+    known = registry.find(task_id)
+    delay = None
+    if again and failure in RETRYABLE:
+        delay = backoff.delay_ms(
+            current.retry_backoff,
+            current.retry_base_delay_ms,
+            current.retry_count,
+            longest_ms=int(known.retry_backoff_max * 1000),
+            jitter=known.retry_jitter,
+        )
+    answer = lifecycle.finish(
+        current.execution_id,
+        current.fence,
+        outcome,
+        trigger=current.trigger,
+        failure_type=failure,
+        error=described(exc),
+        delay_ms=delay,
+    )
+    current.settled = True
+    if answer is None:
+        log.warning(
+            "fenced: the failure of %s, fence %s, counts no longer", current.execution_id, current.fence
+        )
+    elif answer["state"] == ExecutionStatus.CANCELLED and known.on_cancel is not None:
+        known.on_cancel(current.execution_id, current.args)
+    return answer
+
+
+def failure_type_of(exc: BaseException) -> str:
+    if isinstance(exc, TaskFailure):
+        return exc.failure_type
+    if isinstance(exc, SoftTimeLimitExceeded):
+        return FailureType.TIMEOUT
+    if isinstance(exc, ValidationError):
+        return FailureType.INVALID_ARGS
+    return FailureType.ERROR
+
+
+def described(exc: BaseException) -> str:
+    if isinstance(exc, SoftTimeLimitExceeded):
+        return "Job execution timed out."
+    if isinstance(exc, TaskFailure):
+        return str(exc)
+    if isinstance(exc, ValidationError):
+        return "; ".join(registry.described(exc))
+    return f"{type(exc).__name__}: {exc}"

@@ -1,0 +1,154 @@
+"""Every statement that is no function, by name, with its purpose and the transition it makes."""
+
+# submit: the jobs of one submission, in their order; `seq` grows along it.
+INSERT_JOBS = """
+    INSERT INTO job_queue (
+        id, office_id, batch_id, ref, task_id, args, role, priority, urgent, status, on_dependency_failure,
+        dependency_count, timeout_ms, max_retries, retry_backoff, retry_base_delay_ms, retry_count, on_lost,
+        trigger, run_at, due_at, unique_key, created_at, failure_type, error_message, ended_before
+    )
+    SELECT j.id, %(office)s, %(batch)s, j.ref, j.task_id, j.args, j.role, j.priority, j.urgent, 'pending',
+           j.on_dependency_failure, j.dependency_count, j.timeout_ms, j.max_retries, j.retry_backoff,
+           j.retry_base_delay_ms, 0, j.on_lost, j.trigger, j.run_at,
+           CASE WHEN j.run_at > now() THEN j.run_at END, j.unique_key, now(), '', '', false
+    FROM jsonb_to_recordset(%(jobs)s::jsonb) WITH ORDINALITY AS j (
+        id uuid, ref text, task_id text, args jsonb, role text, priority integer, urgent boolean,
+        on_dependency_failure text, dependency_count integer, timeout_ms bigint, max_retries integer,
+        retry_backoff text, retry_base_delay_ms bigint, on_lost text, trigger text, run_at timestamptz,
+        unique_key text, place
+    )
+    ORDER BY place
+"""
+
+# submit, cancel, retry, reprioritise: nothing else happens to the office's jobs meanwhile.
+LOCK_OFFICE = "SELECT id FROM offices WHERE id = %s FOR NO KEY UPDATE"
+
+# start: an Execution that no job owns. Due later when it has a time, else sent at once.
+INSERT_EXECUTION = """
+    INSERT INTO job_executions (
+        id, task_id, role, trigger, source, args, status, dispatch, dispatched_at, sent_at, sent_count, due_at,
+        fence, token, worker, attempt, retry_count, crash_count, max_retries, retry_backoff,
+        retry_base_delay_ms, timeout_ms, on_lost, created_at, scheduled_for, failure_type, error, session_id
+    ) VALUES (
+        %(id)s, %(task_id)s, %(role)s, %(trigger)s, %(source)s, %(args)s, 'PENDING', 1,
+        CASE WHEN %(due_at)s::timestamptz IS NULL THEN clock_timestamp() END,
+        CASE WHEN %(due_at)s::timestamptz IS NULL THEN clock_timestamp() END, 1, %(due_at)s,
+        0, '', '', 0, 0, 0, %(max_retries)s, %(retry_backoff)s,
+        %(retry_base_delay_ms)s, %(timeout_ms)s, %(on_lost)s, clock_timestamp(), %(scheduled_for)s, '', '', ''
+    )
+"""
+
+# progress: fenced like every write of a run; zero rows mean that it is no longer the owner's.
+WRITE_PROGRESS = """
+    UPDATE job_executions SET progress = %(progress)s
+    WHERE id = %(execution)s AND fence = %(fence)s AND status = 'RUNNING' AND locked_until > clock_timestamp()
+"""
+WRITE_SESSION = """
+    UPDATE job_executions SET session_id = %(session)s
+    WHERE id = %(execution)s AND fence = %(fence)s AND status = 'RUNNING' AND locked_until > clock_timestamp()
+"""
+
+# run: does anybody want it stopped, or is it somebody else's by now?
+IS_CANCELLED = """
+    SELECT cancel_requested_at IS NOT NULL FROM job_executions
+    WHERE id = %(execution)s AND fence = %(fence)s AND status = 'RUNNING'
+"""
+
+# The worker's parent process saw a child die or overrun: what the child owned.
+FENCE_OF = """
+    SELECT fence, trigger FROM job_executions
+    WHERE id = %s AND dispatch = %s AND worker = %s AND status = 'RUNNING'
+"""
+
+# rescue: runs whose lease ran out. One statement, so now() is the clock.
+EXPIRED = """
+    SELECT id, fence, worker, trigger FROM job_executions
+    WHERE status = 'RUNNING' AND locked_until < now() ORDER BY locked_until LIMIT %s
+"""
+
+# republish: PENDING and sent, and nobody came for it; each time after twice as long.
+RESEND = """
+    WITH stale AS (
+        SELECT id FROM job_executions
+        WHERE status = 'PENDING' AND dispatched_at IS NOT NULL
+          AND (%(all)s OR sent_at < clock_timestamp() - %(after)s * (2 ^ least(sent_count - 1, 5)) * interval '1 second')
+        ORDER BY sent_at LIMIT %(limit)s FOR NO KEY UPDATE SKIP LOCKED
+    )
+    UPDATE job_executions e SET sent_at = clock_timestamp(), sent_count = e.sent_count + 1
+    FROM stale WHERE e.id = stale.id
+    RETURNING e.id, e.dispatch, e.role, e.task_id, 0, e.retry_count, e.timeout_ms
+"""
+
+# wake: offices with a job that has become due.
+DUE_OFFICES = """
+    SELECT DISTINCT office_id FROM (
+        SELECT office_id FROM job_queue
+        WHERE status IN ('pending', 'timeout') AND due_at <= coalesce(%(now)s, now())
+        ORDER BY due_at LIMIT %(limit)s
+    ) AS due
+"""
+
+# wake: the retries of Executions that no job owns.
+SEND_DUE_EXECUTIONS = """
+    WITH due AS (
+        SELECT id FROM job_executions
+        WHERE status = 'PENDING' AND job_id IS NULL AND due_at <= coalesce(%(now)s, now())
+        ORDER BY due_at LIMIT %(limit)s FOR NO KEY UPDATE SKIP LOCKED
+    )
+    UPDATE job_executions e
+    SET dispatch = e.dispatch + 1, dispatched_at = clock_timestamp(), sent_at = clock_timestamp(), sent_count = 1,
+        due_at = NULL
+    FROM due WHERE e.id = due.id
+    RETURNING e.id, e.dispatch, e.role, e.task_id, 0, e.retry_count, e.timeout_ms
+"""
+
+# promote: offices that have something waiting that could be free, or ready without being sent.
+UNSETTLED_OFFICES = """
+    SELECT o.id FROM offices o
+    WHERE EXISTS (SELECT 1 FROM job_queue q WHERE q.office_id = o.id AND q.status = 'ready')
+       OR EXISTS (
+           SELECT 1 FROM job_queue q WHERE q.office_id = o.id AND q.status IN ('pending', 'timeout')
+             AND q.due_at IS NULL
+       )
+"""
+
+# reseed: the joins that wait, and the parts that have come in already.
+WAITING_JOINS = """
+    SELECT id, dependency_count FROM job_queue WHERE status IN ('pending', 'timeout') AND dependency_count > 1
+"""
+ENDED_PARTS = """
+    SELECT c.id, p.id, d.position
+    FROM job_queue c
+    JOIN job_dependencies d ON d.job_id = c.id
+    JOIN job_queue p ON p.id = d.parent_id
+    WHERE c.status IN ('pending', 'timeout') AND c.dependency_count > 1
+      AND (p.status = 'done' OR (c.on_dependency_failure = 'run' AND p.status IN ('failed', 'cancelled')))
+"""
+
+# cancel of an Execution that no job owns: PENDING → CANCELLED, or RUNNING is asked to stop.
+CANCEL_EXECUTION = """
+    UPDATE job_executions
+    SET cancel_requested_at = coalesce(cancel_requested_at, clock_timestamp()),
+        status = CASE WHEN status = 'PENDING' THEN 'CANCELLED' ELSE status END,
+        finished_at = CASE WHEN status = 'PENDING' THEN clock_timestamp() END,
+        failure_type = CASE WHEN status = 'PENDING' THEN 'cancelled' ELSE failure_type END,
+        due_at = NULL
+    WHERE id = %s AND job_id IS NULL AND status IN ('PENDING', 'RUNNING')
+    RETURNING status, worker, trigger, source
+"""
+
+# reprioritise: of what has not ended; the order of ready jobs follows at once.
+SET_PRIORITY = """
+    UPDATE job_queue
+    SET priority = CASE WHEN %(delta)s::integer IS NULL THEN coalesce(%(priority)s, priority)
+                        ELSE greatest(-2147483648, least(2147483647, priority::bigint + %(delta)s)) END,
+        urgent = coalesce(%(urgent)s, urgent)
+    WHERE id = ANY (%(jobs)s::uuid[]) AND office_id = %(office)s
+      AND status IN ('pending', 'timeout', 'ready', 'processing')
+"""
+
+# watch: while somebody looks, each commit of this office rings.
+WATCH = """
+    UPDATE offices SET watched_until = now() + %(seconds)s * interval '1 second'
+    WHERE id = %(office)s AND (watched_until IS NULL OR watched_until < now() + %(seconds)s / 2 * interval '1 second')
+"""
