@@ -4,8 +4,11 @@ import os
 
 from celery import Celery
 
+from jobs.supervise.step import Supervisor
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 app = Celery("dure")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
+app.steps["worker"].add(Supervisor)

@@ -20,11 +20,11 @@ from celery import current_app
 from django.conf import settings
 from django.db import IntegrityError, InterfaceError, OperationalError, connection, transaction
 
-from jobs import bells, joins, publish
+from jobs import backoff, bells, joins, publish
 from jobs.errors import Conflict, Fenced
 from jobs.ids import uuid7
 from jobs.sql import call, statements
-from jobs.states import TRIGGERS_OF_JOBS, ExecutionStatus
+from jobs.states import TRIGGERS_OF_JOBS, ExecutionStatus, FailureType, Outcome
 from jobs.submission import Prepared
 
 log = logging.getLogger(__name__)
@@ -180,6 +180,23 @@ def lose(execution: str, fence: int, *, trigger: str, expired: bool, error: str)
     return _settled(trigger, execution, None, lambda: call.function("dure_lose", execution, fence, *values))
 
 
+def overrun(execution: str, fence: int, *, trigger: str) -> Answer | None:
+    """The end of a run that its worker killed at its hard limit: a timeout, retried as its policy says."""
+    found = call.rows(statements.RETRY_POLICY, [execution, fence])
+    if not found:
+        return None
+    strategy, base_ms, retry_count = found[0]
+    return finish(
+        execution,
+        fence,
+        Outcome.TIMEOUT,
+        trigger=trigger,
+        failure_type=FailureType.TIMEOUT,
+        error="Job execution timed out; it did not stop when it was told, and was killed.",
+        delay_ms=backoff.delay_ms(strategy, base_ms, retry_count),
+    )
+
+
 EndHandler = Callable[[str, str, Answer], None]
 _end_handlers: dict[str, EndHandler] = {}
 
@@ -219,7 +236,7 @@ def _settled(
 
 def release(job: str) -> int:
     """The last part of a job's join has come in: pending → ready, if PostgreSQL agrees."""
-    answer = call.function("dure_release", [job])
+    answer = call.function("dure_release", [UUID(job)])
     after(answer)
     return int(answer["ready"])
 

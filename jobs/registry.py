@@ -6,12 +6,13 @@ from dataclasses import dataclass, field
 from typing import Any, get_type_hints
 
 from celery import Task as CeleryTask
-from celery import current_app, shared_task
+from celery import shared_task
 from django.conf import settings
+from django.utils.module_loading import autodiscover_modules
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
 from jobs.errors import InvalidArgs
-from jobs.states import Backoff, OnLost
+from jobs.states import OnLost
 
 TASK_ID_LONGEST = 200
 
@@ -183,10 +184,8 @@ def everything() -> list[Task]:
 def load() -> None:
     """Import what registers Tasks, wherever we are: workers do so at their start, web on first use."""
     if not _loaded:
-        current_app.loader.import_default_modules()
+        autodiscover_modules("tasks")
         _loaded.append(True)
 
 
 _loaded: list[bool] = []
-
-DEFAULT_BACKOFF = Backoff.EXPONENTIAL

@@ -20,8 +20,6 @@ class Event(models.Model):
         indexes = [
             # the resumable list and the sockets.
             models.Index(fields=["office_id", "id"], name="events_of_office"),
-            # retention.
-            models.Index(fields=["at"], name="events_by_age"),
         ]
 
     def __str__(self) -> str:

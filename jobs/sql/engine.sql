@@ -54,42 +54,39 @@ END $$;
 -- ready → processing, as far as slots are free; a new Execution for each, or the one that waits for
 -- its retry. Strictly in order (urgent, priority, age) within what the roles' limits let through.
 -- The level is how full the office already is: the broker serves the emptier office first.
-CREATE OR REPLACE FUNCTION dure_dispatch(p_office uuid, p_now timestamptz) RETURNS jsonb
+CREATE OR REPLACE FUNCTION dure_dispatch(o offices, p_now timestamptz) RETURNS jsonb
 LANGUAGE plpgsql AS $$
 DECLARE
-    v_max integer;
-    v_limits jsonb;
-    v_paused boolean;
     v_used integer;
     v_by_role jsonb;
     v_sends jsonb := '[]';
     v_level integer;
+    v_execution uuid;
+    v_dispatch integer;
+    v_retries integer;
     j record;
-    e record;
 BEGIN
-    SELECT max_concurrent_jobs, max_concurrent_by_role, paused INTO v_max, v_limits, v_paused
-    FROM offices WHERE id = p_office;
-    IF v_paused THEN
+    IF o.paused THEN
         RETURN v_sends;
     END IF;
     SELECT coalesce(sum(n), 0), coalesce(jsonb_object_agg(role, n), '{}') INTO v_used, v_by_role
     FROM (
         SELECT role, count(*) AS n FROM job_queue
-        WHERE office_id = p_office AND status = 'processing' GROUP BY role
+        WHERE office_id = o.id AND status = 'processing' GROUP BY role
     ) AS used;
-    IF v_used >= v_max THEN
+    IF v_used >= o.max_concurrent_jobs THEN
         RETURN v_sends;
     END IF;
     FOR j IN
         WITH RECURSIVE roles AS (
             (
-                SELECT role FROM job_queue WHERE office_id = p_office AND status = 'ready'
+                SELECT role FROM job_queue WHERE office_id = o.id AND status = 'ready'
                 ORDER BY role LIMIT 1
             )
             UNION ALL
             SELECT (
                 SELECT q.role FROM job_queue q
-                WHERE q.office_id = p_office AND q.status = 'ready' AND q.role > roles.role
+                WHERE q.office_id = o.id AND q.status = 'ready' AND q.role > roles.role
                 ORDER BY q.role LIMIT 1
             )
             FROM roles WHERE roles.role IS NOT NULL
@@ -99,44 +96,44 @@ BEGIN
                    q.max_retries, q.retry_backoff, q.retry_base_delay_ms, q.on_lost, q.trigger,
                    q.execution_id
             FROM job_queue q
-            WHERE q.office_id = p_office AND q.role = roles.role AND q.status = 'ready'
+            WHERE q.office_id = o.id AND q.role = roles.role AND q.status = 'ready'
             ORDER BY q.urgent DESC, q.priority, q.seq
             LIMIT least(
-                v_max - v_used,
-                greatest(0, coalesce((v_limits ->> roles.role)::integer, v_max)
+                o.max_concurrent_jobs - v_used,
+                greatest(0, coalesce((o.max_concurrent_by_role ->> roles.role)::integer, o.max_concurrent_jobs)
                             - coalesce((v_by_role ->> roles.role)::integer, 0))
             )
         ) AS picked
         WHERE roles.role IS NOT NULL
         ORDER BY picked.urgent DESC, picked.priority, picked.seq
-        LIMIT v_max - v_used
+        LIMIT o.max_concurrent_jobs - v_used
     LOOP
-        e := NULL;
+        v_execution := NULL;
         IF j.execution_id IS NOT NULL THEN
             UPDATE job_executions
             SET dispatch = dispatch + 1, dispatched_at = p_now, sent_at = p_now, sent_count = 1, due_at = NULL
             WHERE id = j.execution_id AND status = 'PENDING'
-            RETURNING id, dispatch, retry_count INTO e;
+            RETURNING id, dispatch, retry_count INTO v_execution, v_dispatch, v_retries;
         END IF;
-        IF e IS NULL OR e.id IS NULL THEN
+        IF v_execution IS NULL THEN
             INSERT INTO job_executions (
-                id, task_id, role, trigger, job_id, source, args, status, dispatch, dispatched_at, sent_at,
+                id, task_id, role, trigger, office_id, job_id, source, args, status, dispatch, dispatched_at, sent_at,
                 sent_count, fence, token, worker, attempt, retry_count, crash_count, max_retries,
                 retry_backoff, retry_base_delay_ms, timeout_ms, on_lost, created_at, failure_type, error,
                 session_id
             ) VALUES (
-                dure_uuid7(p_now), j.task_id, j.role, j.trigger, j.id, '', j.args, 'PENDING', 1, p_now, p_now,
+                dure_uuid7(p_now), j.task_id, j.role, j.trigger, o.id, j.id, '', j.args, 'PENDING', 1, p_now, p_now,
                 1, 0, '', '', 0, 0, 0, j.max_retries,
                 j.retry_backoff, j.retry_base_delay_ms, j.timeout_ms, j.on_lost, p_now, '', '', ''
-            ) RETURNING id, dispatch, retry_count INTO e;
+            ) RETURNING id, dispatch, retry_count INTO v_execution, v_dispatch, v_retries;
         END IF;
         UPDATE job_queue
-        SET status = 'processing', execution_id = e.id, due_at = NULL, retry_at = NULL
+        SET status = 'processing', execution_id = v_execution, due_at = NULL, retry_at = NULL
         WHERE id = j.id;
         v_level := CASE WHEN j.urgent OR v_used < 1 THEN 0 WHEN v_used < 3 THEN 3 WHEN v_used < 10 THEN 6 ELSE 9 END;
         v_used := v_used + 1;
         v_sends := v_sends || jsonb_build_array(jsonb_build_array(
-            e.id, e.dispatch, j.role, j.task_id, v_level, e.retry_count, j.timeout_ms));
+            v_execution, v_dispatch, j.role, j.task_id, v_level, v_retries, j.timeout_ms));
     END LOOP;
     RETURN v_sends;
 END $$;
@@ -155,6 +152,26 @@ LANGUAGE sql VOLATILE AS $$
 $$;
 
 
+-- Batches in which nothing is left to do have ended.
+CREATE OR REPLACE FUNCTION dure_close_batches(p_office uuid, p_batches uuid[], p_now timestamptz) RETURNS void
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_batch uuid;
+BEGIN
+    FOREACH v_batch IN ARRAY p_batches LOOP
+        CONTINUE WHEN EXISTS (
+            SELECT 1 FROM job_queue
+            WHERE batch_id = v_batch AND status IN ('pending', 'timeout', 'ready', 'processing')
+        );
+        UPDATE job_batches SET ended_at = p_now WHERE id = v_batch;
+        PERFORM dure_event(p_office, NULL, v_batch, 'batch_completed', (
+            SELECT jsonb_object_agg(status, n)
+            FROM (SELECT status, count(*) AS n FROM job_queue WHERE batch_id = v_batch GROUP BY status) AS counts
+        ), p_now);
+    END LOOP;
+END $$;
+
+
 -- What follows from the end of jobs: children that fail with them, children that become ready, and
 -- the chord parts of joins that wait for more. `p_direct` releases joins here instead, for ends in
 -- bulk and for jobs whose parts were counted before a retry by hand.
@@ -167,7 +184,6 @@ DECLARE
     v_direct boolean := p_direct;
     v_parts jsonb;
     v_free uuid[];
-    b record;
 BEGIN
     -- Failure runs down along the children that asked for it, wave by wave.
     LOOP
@@ -206,20 +222,9 @@ BEGIN
         PERFORM dure_ready(p_office, v_free, p_now);
     END IF;
 
-    FOR b IN
-        SELECT DISTINCT q.batch_id AS id FROM job_queue q
-        WHERE q.id = ANY (v_ended) AND q.batch_id IS NOT NULL
-          AND NOT EXISTS (
-              SELECT 1 FROM job_queue l
-              WHERE l.batch_id = q.batch_id AND l.status IN ('pending', 'timeout', 'ready', 'processing')
-          )
-    LOOP
-        UPDATE job_batches SET ended_at = p_now WHERE id = b.id;
-        PERFORM dure_event(p_office, NULL, b.id, 'batch_completed', (
-            SELECT jsonb_object_agg(status, n)
-            FROM (SELECT status, count(*) AS n FROM job_queue WHERE batch_id = b.id GROUP BY status) AS counts
-        ), p_now);
-    END LOOP;
+    PERFORM dure_close_batches(p_office, ARRAY(
+        SELECT DISTINCT batch_id FROM job_queue WHERE id = ANY (v_ended) AND batch_id IS NOT NULL
+    ), p_now);
     RETURN coalesce(v_parts, '[]');
 END $$;
 
@@ -232,14 +237,13 @@ CREATE OR REPLACE FUNCTION dure_claim(
 SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
     v_office uuid;
-    v_batch uuid;
     v_now timestamptz;
+    v_watched timestamptz;
     e job_executions;
 BEGIN
-    SELECT j.office_id, j.batch_id INTO v_office, v_batch
-    FROM job_executions x JOIN job_queue j ON j.id = x.job_id WHERE x.id = p_execution;
+    SELECT office_id INTO v_office FROM job_executions WHERE id = p_execution;
     IF v_office IS NOT NULL THEN
-        PERFORM 1 FROM offices WHERE id = v_office FOR NO KEY UPDATE;
+        SELECT watched_until INTO v_watched FROM offices WHERE id = v_office FOR NO KEY UPDATE;
     END IF;
     v_now := clock_timestamp();
     UPDATE job_executions
@@ -256,15 +260,17 @@ BEGIN
             RETURN NULL;
         END IF;
     ELSIF v_office IS NOT NULL THEN
-        PERFORM dure_event(v_office, e.job_id, v_batch, 'job_started', jsonb_build_object(
-            'execution_id', e.id, 'attempt', e.attempt, 'fence', e.fence, 'worker', p_worker), v_now);
+        INSERT INTO job_events (office_id, job_id, batch_id, type, details, at)
+        SELECT v_office, e.job_id, batch_id, 'job_started', jsonb_build_object(
+            'execution_id', e.id, 'attempt', e.attempt, 'fence', e.fence, 'worker', p_worker), v_now
+        FROM job_queue WHERE id = e.job_id;
     END IF;
     RETURN jsonb_build_object(
         'fence', e.fence, 'args', e.args, 'attempt', e.attempt, 'retry_count', e.retry_count,
         'max_retries', e.max_retries, 'retry_backoff', e.retry_backoff,
         'retry_base_delay_ms', e.retry_base_delay_ms, 'timeout_at', extract(epoch FROM e.timeout_at),
         'job_id', e.job_id, 'office_id', v_office, 'trigger', e.trigger, 'source', e.source,
-        'ring', coalesce((SELECT watched_until > v_now FROM offices WHERE id = v_office), false));
+        'ring', coalesce(v_watched > v_now, false));
 END $$;
 
 
@@ -278,12 +284,12 @@ CREATE OR REPLACE FUNCTION dure_finish(
 SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
     v_office uuid;
+    o offices;
     e job_executions;
 BEGIN
-    SELECT j.office_id INTO v_office
-    FROM job_executions x JOIN job_queue j ON j.id = x.job_id WHERE x.id = p_execution;
+    SELECT office_id INTO v_office FROM job_executions WHERE id = p_execution;
     IF v_office IS NOT NULL THEN
-        PERFORM 1 FROM offices WHERE id = v_office FOR NO KEY UPDATE;
+        SELECT * INTO o FROM offices WHERE id = v_office FOR NO KEY UPDATE;
     END IF;
     SELECT * INTO e FROM job_executions
     WHERE id = p_execution AND fence = p_fence AND status = 'RUNNING' AND locked_until > clock_timestamp()
@@ -291,7 +297,7 @@ BEGIN
     IF NOT FOUND THEN
         RETURN NULL;
     END IF;
-    RETURN dure_settle(e, v_office, p_outcome, p_result, p_failure, p_error, p_delay, p_max_crashes);
+    RETURN dure_settle(e, o, p_outcome, p_result, p_failure, p_error, p_delay, p_max_crashes);
 END $$;
 
 
@@ -302,12 +308,12 @@ CREATE OR REPLACE FUNCTION dure_lose(
 SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
     v_office uuid;
+    o offices;
     e job_executions;
 BEGIN
-    SELECT j.office_id INTO v_office
-    FROM job_executions x JOIN job_queue j ON j.id = x.job_id WHERE x.id = p_execution;
+    SELECT office_id INTO v_office FROM job_executions WHERE id = p_execution;
     IF v_office IS NOT NULL THEN
-        PERFORM 1 FROM offices WHERE id = v_office FOR NO KEY UPDATE;
+        SELECT * INTO o FROM offices WHERE id = v_office FOR NO KEY UPDATE;
     END IF;
     SELECT * INTO e FROM job_executions
     WHERE id = p_execution AND fence = p_fence AND status = 'RUNNING'
@@ -316,14 +322,14 @@ BEGIN
     IF NOT FOUND THEN
         RETURN NULL;
     END IF;
-    RETURN dure_settle(e, v_office, 'lost', NULL, 'worker_lost', p_error, interval '0', p_max_crashes);
+    RETURN dure_settle(e, o, 'lost', NULL, 'worker_lost', p_error, interval '0', p_max_crashes);
 END $$;
 
 
 -- Decides what the end of an attempt means, and writes it: attempt, Execution, job, events, children,
 -- and who starts next in the slot that became free. The caller holds the locks.
 CREATE OR REPLACE FUNCTION dure_settle(
-    e job_executions, p_office uuid, p_outcome text, p_result jsonb, p_failure text, p_error text,
+    e job_executions, o offices, p_outcome text, p_result jsonb, p_failure text, p_error text,
     p_delay interval, p_max_crashes integer
 ) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
@@ -337,16 +343,10 @@ DECLARE
     v_dispatch integer := e.dispatch;
     v_parts jsonb := '[]';
     v_sends jsonb := '[]';
-    v_notify boolean := false;
-    j record;
-    o record;
+    v_batch uuid;
+    v_counted boolean;  -- its joins' parts were counted before a retry by hand
     v_details jsonb;
 BEGIN
-    IF p_office IS NOT NULL THEN
-        SELECT retryable_failures, hooked, coalesce(watched_until > v_now, false) AS ring
-        INTO o FROM offices WHERE id = p_office;
-        SELECT batch_id, ended_before INTO j FROM job_queue WHERE id = e.job_id;
-    END IF;
 
     IF e.cancel_requested_at IS NOT NULL THEN
         v_status := 'CANCELLED'; v_outcome := 'cancelled'; v_failure := 'cancelled'; v_error := '';
@@ -362,7 +362,7 @@ BEGIN
             v_status := 'PENDING'; v_again := true; v_dispatch := e.dispatch + 1;
         END IF;
     ELSIF p_delay IS NOT NULL AND e.retry_count < e.max_retries
-          AND (p_office IS NULL OR o.retryable_failures ? v_failure) THEN
+          AND (o.id IS NULL OR o.retryable_failures ? v_failure) THEN
         v_status := 'PENDING'; v_due := v_now + p_delay;
     ELSE
         v_status := 'FAILED';
@@ -387,9 +387,27 @@ BEGIN
         v_sends := jsonb_build_array(jsonb_build_array(
             e.id, v_dispatch, e.role, e.task_id, 0, e.retry_count, e.timeout_ms));
     END IF;
-    IF p_office IS NULL THEN
+    IF o.id IS NULL THEN
         RETURN jsonb_build_object('state', v_status, 'send', v_sends, 'source', e.source,
                                   'outcome', v_outcome, 'failure_type', v_failure, 'error', v_error);
+    END IF;
+
+    IF v_again THEN
+        UPDATE job_queue SET failure_type = v_failure, error_message = v_error
+        WHERE id = e.job_id RETURNING batch_id INTO v_batch;
+    ELSIF v_status = 'PENDING' THEN
+        UPDATE job_queue
+        SET status = CASE WHEN v_failure = 'timeout' THEN 'timeout' ELSE 'pending' END,
+            retry_count = e.retry_count + 1, retry_at = v_due, due_at = v_due,
+            started_at = coalesce(started_at, e.started_at), failure_type = v_failure, error_message = v_error
+        WHERE id = e.job_id RETURNING batch_id INTO v_batch;
+    ELSE
+        UPDATE job_queue
+        SET status = CASE v_status WHEN 'SUCCESS' THEN 'done' WHEN 'FAILED' THEN 'failed' ELSE 'cancelled' END,
+            started_at = coalesce(started_at, e.started_at), completed_at = v_now, retry_count = e.retry_count,
+            cancelled_at = CASE WHEN v_status = 'CANCELLED' THEN coalesce(cancelled_at, v_now) END,
+            failure_type = v_failure, error_message = v_error
+        WHERE id = e.job_id RETURNING batch_id, ended_before INTO v_batch, v_counted;
     END IF;
 
     v_details := jsonb_build_object('execution_id', e.id, 'attempt', e.attempt, 'fence', e.fence);
@@ -397,37 +415,27 @@ BEGIN
         v_details := v_details || jsonb_build_object('failure_type', v_failure, 'error', left(v_error, 2000));
     END IF;
     IF v_failure = 'timeout' THEN
-        PERFORM dure_event(p_office, e.job_id, j.batch_id, 'job_timeout', v_details, v_now);
+        PERFORM dure_event(o.id, e.job_id, v_batch, 'job_timeout', v_details, v_now);
     END IF;
     IF v_status = 'PENDING' THEN
         v_details := v_details || jsonb_build_object('retry_at', coalesce(v_due, v_now));
     END IF;
-    PERFORM dure_event(p_office, e.job_id, j.batch_id, CASE v_status
+    INSERT INTO job_events (office_id, job_id, batch_id, type, details, at)
+    VALUES (o.id, e.job_id, v_batch, CASE v_status
         WHEN 'SUCCESS' THEN 'job_completed' WHEN 'FAILED' THEN 'job_failed'
         WHEN 'CANCELLED' THEN 'job_cancelled' ELSE 'job_retrying' END, v_details, v_now);
 
-    IF v_again THEN
-        UPDATE job_queue SET failure_type = v_failure, error_message = v_error WHERE id = e.job_id;
-    ELSIF v_status = 'PENDING' THEN
-        UPDATE job_queue
-        SET status = CASE WHEN v_failure = 'timeout' THEN 'timeout' ELSE 'pending' END,
-            retry_count = e.retry_count + 1, retry_at = v_due, due_at = v_due,
-            started_at = coalesce(started_at, e.started_at), failure_type = v_failure, error_message = v_error
-        WHERE id = e.job_id;
-    ELSE
-        UPDATE job_queue
-        SET status = CASE v_status WHEN 'SUCCESS' THEN 'done' WHEN 'FAILED' THEN 'failed' ELSE 'cancelled' END,
-            started_at = coalesce(started_at, e.started_at), completed_at = v_now, retry_count = e.retry_count,
-            cancelled_at = CASE WHEN v_status = 'CANCELLED' THEN coalesce(cancelled_at, v_now) END,
-            failure_type = v_failure, error_message = v_error
-        WHERE id = e.job_id;
-        v_parts := dure_after_end(p_office, ARRAY[e.job_id], j.ended_before, v_now);
-        v_notify := v_status = 'FAILED';
+    IF v_status <> 'PENDING' THEN
+        IF EXISTS (SELECT 1 FROM job_dependencies WHERE parent_id = e.job_id) THEN
+            v_parts := dure_after_end(o.id, ARRAY[e.job_id], v_counted, v_now);
+        ELSIF v_batch IS NOT NULL THEN
+            PERFORM dure_close_batches(o.id, ARRAY[v_batch], v_now);
+        END IF;
     END IF;
     RETURN jsonb_build_object(
-        'state', v_status, 'send', v_sends || dure_dispatch(p_office, v_now), 'parts', v_parts,
-        'ring', CASE WHEN o.ring THEN p_office END,
-        'notify', CASE WHEN v_notify OR o.hooked THEN p_office END,
+        'state', v_status, 'send', v_sends || dure_dispatch(o, v_now), 'parts', v_parts,
+        'ring', CASE WHEN o.watched_until > v_now THEN o.id END,
+        'notify', CASE WHEN v_status = 'FAILED' OR o.hooked THEN o.id END,
         'outcome', v_outcome, 'failure_type', v_failure, 'error', v_error);
 END $$;
 
@@ -470,17 +478,17 @@ DECLARE
     v_office uuid;
     v_now timestamptz;
     v_ready integer;
-    o record;
+    o offices;
 BEGIN
     SELECT office_id INTO v_office FROM job_queue WHERE id = ANY (p_jobs) LIMIT 1;
-    SELECT hooked, watched_until INTO o FROM offices WHERE id = v_office FOR NO KEY UPDATE;
+    SELECT * INTO o FROM offices WHERE id = v_office FOR NO KEY UPDATE;
     IF NOT FOUND THEN
         RETURN '{"ready": 0}';
     END IF;
     v_now := clock_timestamp();
     v_ready := dure_ready(v_office, p_jobs, v_now);
     RETURN jsonb_build_object(
-        'ready', v_ready, 'send', dure_dispatch(v_office, v_now),
+        'ready', v_ready, 'send', dure_dispatch(o, v_now),
         'ring', CASE WHEN o.watched_until > v_now THEN v_office END,
         'notify', CASE WHEN o.hooked THEN v_office END);
 END $$;
@@ -493,9 +501,9 @@ DECLARE
     v_now timestamptz;
     v_ready integer;
     v_sends jsonb;
-    o record;
+    o offices;
 BEGIN
-    SELECT hooked, watched_until INTO o FROM offices WHERE id = p_office FOR NO KEY UPDATE;
+    SELECT * INTO o FROM offices WHERE id = p_office FOR NO KEY UPDATE;
     IF NOT FOUND THEN
         RETURN '{"promoted": 0, "send": []}';
     END IF;
@@ -507,7 +515,7 @@ BEGIN
     -- Due, but held back by a dependency: its time is no longer what it waits for.
     UPDATE job_queue SET due_at = NULL, retry_at = NULL
     WHERE office_id = p_office AND status IN ('pending', 'timeout') AND due_at <= v_now;
-    v_sends := dure_dispatch(p_office, v_now);
+    v_sends := dure_dispatch(o, v_now);
     RETURN jsonb_build_object(
         'promoted', v_ready, 'send', v_sends,
         'ring', CASE WHEN o.watched_until > v_now THEN p_office END,
@@ -524,9 +532,9 @@ DECLARE
     v_now timestamptz := clock_timestamp();
     v_failed uuid[];
     v_parts jsonb := '[]';
-    o record;
+    o offices;
 BEGIN
-    SELECT hooked, watched_until INTO o FROM offices WHERE id = p_office;
+    SELECT * INTO o FROM offices WHERE id = p_office;
     PERFORM dure_ready(p_office, p_roots, v_now);
     IF cardinality(p_joined) > 0 THEN
         SELECT array_agg(DISTINCT d.parent_id) INTO v_failed
@@ -544,7 +552,7 @@ BEGIN
           AND (p.status = 'done' OR (c.on_dependency_failure = 'run' AND p.status IN ('failed', 'cancelled')));
     END IF;
     RETURN jsonb_build_object(
-        'send', dure_dispatch(p_office, v_now), 'parts', v_parts,
+        'send', dure_dispatch(o, v_now), 'parts', v_parts,
         'ring', CASE WHEN o.watched_until > v_now THEN p_office END,
         'notify', CASE WHEN o.hooked THEN p_office END);
 END $$;
@@ -559,9 +567,9 @@ DECLARE
     v_ended uuid[];
     v_signal jsonb;
     v_parts jsonb := '[]';
-    o record;
+    o offices;
 BEGIN
-    SELECT hooked, watched_until INTO o FROM offices WHERE id = p_office;
+    SELECT * INTO o FROM offices WHERE id = p_office;
     -- The Executions first: a claim that is under way holds its row, and is seen as RUNNING after it.
     WITH locked AS (
         SELECT e.id, e.status, e.worker, e.cancel_requested_at FROM job_executions e
@@ -599,7 +607,7 @@ BEGIN
     RETURN jsonb_build_object(
         'cancelled', coalesce(cardinality(v_ended), 0),
         'cancelling', coalesce(jsonb_array_length(v_signal), 0),
-        'signal', coalesce(v_signal, '[]'), 'send', dure_dispatch(p_office, v_now), 'parts', v_parts,
+        'signal', coalesce(v_signal, '[]'), 'send', dure_dispatch(o, v_now), 'parts', v_parts,
         'ring', CASE WHEN o.watched_until > v_now THEN p_office END,
         'notify', CASE WHEN o.hooked THEN p_office END);
 END $$;
@@ -611,9 +619,9 @@ SET enable_seqscan = off AS $$
 DECLARE
     v_now timestamptz := clock_timestamp();
     v_jobs uuid[];
-    o record;
+    o offices;
 BEGIN
-    SELECT hooked, watched_until INTO o FROM offices WHERE id = p_office;
+    SELECT * INTO o FROM offices WHERE id = p_office;
     UPDATE job_executions SET status = 'CANCELLED', finished_at = v_now, due_at = NULL, failure_type = 'cancelled',
         error = 'Replaced by a retry by hand.'
     WHERE job_id = ANY (p_jobs) AND status = 'PENDING' AND dispatched_at IS NULL
@@ -637,7 +645,7 @@ BEGIN
         PERFORM dure_ready(p_office, v_jobs, v_now);
     END IF;
     RETURN jsonb_build_object(
-        'retried', coalesce(cardinality(v_jobs), 0), 'send', dure_dispatch(p_office, v_now),
+        'retried', coalesce(cardinality(v_jobs), 0), 'send', dure_dispatch(o, v_now),
         'ring', CASE WHEN o.watched_until > v_now THEN p_office END,
         'notify', CASE WHEN o.hooked THEN p_office END);
 END $$;

@@ -11,13 +11,13 @@ INSERT_JOBS = """
            j.on_dependency_failure, j.dependency_count, j.timeout_ms, j.max_retries, j.retry_backoff,
            j.retry_base_delay_ms, 0, j.on_lost, j.trigger, j.run_at,
            CASE WHEN j.run_at > now() THEN j.run_at END, j.unique_key, now(), '', '', false
-    FROM jsonb_to_recordset(%(jobs)s::jsonb) WITH ORDINALITY AS j (
+    FROM jsonb_to_recordset(%(jobs)s::jsonb) AS j (
         id uuid, ref text, task_id text, args jsonb, role text, priority integer, urgent boolean,
         on_dependency_failure text, dependency_count integer, timeout_ms bigint, max_retries integer,
         retry_backoff text, retry_base_delay_ms bigint, on_lost text, trigger text, run_at timestamptz,
-        unique_key text, place
+        unique_key text, place integer
     )
-    ORDER BY place
+    ORDER BY j.place
 """
 
 # submit, cancel, retry, reprioritise: nothing else happens to the office's jobs meanwhile.
@@ -151,4 +151,21 @@ SET_PRIORITY = """
 WATCH = """
     UPDATE offices SET watched_until = now() + %(seconds)s * interval '1 second'
     WHERE id = %(office)s AND (watched_until IS NULL OR watched_until < now() + %(seconds)s / 2 * interval '1 second')
+"""
+
+# renew: see dure_renew.
+RENEW = "SELECT * FROM dure_renew(%s, %s::uuid[], %s::integer[], %s::interval, %s::interval)"
+
+# A worker's heartbeat, and its goodbye.
+SEE_WORKER = """
+    INSERT INTO workers (name, roles, slots, running, draining, started_at, seen_at)
+    VALUES (%(name)s, %(roles)s, %(slots)s, %(running)s, %(draining)s, to_timestamp(%(born)s), now())
+    ON CONFLICT (name) DO UPDATE SET roles = EXCLUDED.roles, slots = EXCLUDED.slots, running = EXCLUDED.running,
+        draining = EXCLUDED.draining, started_at = EXCLUDED.started_at, seen_at = now()
+"""
+FORGET_WORKER = "DELETE FROM workers WHERE name = %s"
+
+# overrun: the policy of a run that its owner cannot report any more.
+RETRY_POLICY = """
+    SELECT retry_backoff, retry_base_delay_ms, retry_count FROM job_executions WHERE id = %s AND fence = %s
 """

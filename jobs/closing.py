@@ -1,0 +1,35 @@
+"""Closes an office: deletes it with everything in it."""
+
+from uuid import UUID
+
+from django.db import transaction
+
+from jobs.errors import Conflict
+from jobs.models import Job, Office
+from jobs.sql import call
+from jobs.states import JobStatus
+
+# Django's own cascade would read every row into memory. What is left after these is small.
+DELETIONS = (
+    "DELETE FROM job_attempts a USING job_executions e, job_queue j "
+    "WHERE a.execution_id = e.id AND e.job_id = j.id AND j.office_id = %s",
+    "DELETE FROM job_executions e USING job_queue j WHERE e.job_id = j.id AND j.office_id = %s",
+    "DELETE FROM job_dependencies d USING job_queue j WHERE d.job_id = j.id AND j.office_id = %s",
+    "DELETE FROM job_events WHERE office_id = %s",
+    "DELETE FROM job_queue WHERE office_id = %s",
+)
+
+
+def close(office_id: UUID) -> None:
+    """Refused while a job is processing: its run would go on, with nobody to stop it."""
+    with transaction.atomic():
+        office = Office.objects.select_for_update().get(pk=office_id)
+        processing = Job.objects.filter(office=office, status=JobStatus.PROCESSING).count()
+        if processing:
+            raise Conflict(
+                f"{processing} of its jobs are processing: cancel them, and wait until they have stopped.",
+                code="jobs_processing",
+            )
+        for statement in DELETIONS:
+            call.change(statement, [office_id])
+        office.delete()

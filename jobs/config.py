@@ -1,0 +1,124 @@
+"""The seed's JobSchedulerConfig: how an office's settings are shown, checked and changed.
+
+Camel case is the seed's. A change is a JSON merge patch (RFC 7396): what is not named stays, inside the
+two maps as well, where null takes a role out. Lists are replaced.
+"""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal
+from uuid import UUID
+
+from django.conf import settings
+from django.db import transaction
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic.alias_generators import to_camel
+
+from jobs import lifecycle
+from jobs.errors import Invalid
+from jobs.models import Office
+from jobs.states import RETRYABLE, Backoff
+from jobs.submission import LONGEST_DELAY_MS, LONGEST_TIMEOUT_MS, MOST_RETRIES
+
+MOST_JOBS_AT_ONCE = 10_000
+# The column is a 32-bit integer.
+LONGEST_DEFAULT_MS = min(LONGEST_TIMEOUT_MS, 2**31 - 1)
+
+
+def _known_role(role: str) -> str:
+    if role not in settings.DURE_ROLES:
+        raise ValueError(f"There is no role {role!r}; there are {', '.join(settings.DURE_ROLES)}.")
+    return role
+
+
+def _each_once(failures: list[str]) -> list[str]:
+    return sorted(set(failures), key=failures.index)
+
+
+Role = Annotated[str, AfterValidator(_known_role)]
+Limit = Annotated[int, Field(ge=0, le=MOST_JOBS_AT_ONCE)]
+Milliseconds = Annotated[int, Field(ge=1, le=LONGEST_DEFAULT_MS)]
+Retryable = Literal[tuple(str(failure) for failure in RETRYABLE)]  # type: ignore[valid-type]
+Strategy = Literal[tuple(str(strategy) for strategy in Backoff)]  # type: ignore[valid-type]
+
+
+class JobSchedulerConfig(BaseModel):
+    """How many jobs of an office run at once, how long, and how often they are tried."""
+
+    model_config = ConfigDict(alias_generator=to_camel, extra="forbid", strict=True)
+
+    max_concurrent_jobs: Annotated[int, Field(ge=1, le=MOST_JOBS_AT_ONCE, examples=[3])]
+    max_concurrent_by_role: Annotated[
+        dict[Role, Limit],
+        Field(
+            description="A role that is not named has the office's limit; one with 0 does not start.",
+            examples=[{"FE": 1, "BE": 2}],
+        ),
+    ]
+    default_timeout: Annotated[Milliseconds, Field(description="In milliseconds.", examples=[1_800_000])]
+    default_timeout_by_role: Annotated[
+        dict[Role, Milliseconds],
+        Field(description="In milliseconds; before `defaultTimeout`.", examples=[{"QA": 2_700_000}]),
+    ]
+    max_retries: Annotated[int, Field(ge=0, le=MOST_RETRIES, examples=[2])]
+    retry_backoff: Strategy
+    retry_base_delay: Annotated[
+        int, Field(ge=0, le=LONGEST_DELAY_MS, description="In milliseconds.", examples=[60_000])
+    ]
+    retryable_failures: Annotated[list[Retryable], AfterValidator(_each_once)]
+    paused: Annotated[bool, Field(description="Nothing new starts; what runs goes on.")]
+
+    maps: ClassVar = ("maxConcurrentByRole", "defaultTimeoutByRole")
+
+
+# Which column of the office each setting is kept in, where the name is not the same.
+COLUMNS = {"default_timeout": "default_timeout_ms", "retry_base_delay": "retry_base_delay_ms"}
+
+
+def shown(office: Office) -> dict[str, Any]:
+    return {
+        field.alias or name: getattr(office, COLUMNS.get(name, name))
+        for name, field in JobSchedulerConfig.model_fields.items()
+    }
+
+
+def change(office_id: UUID, patch: Mapping[str, Any]) -> dict[str, Any]:
+    """Changes what is named, and fills the slots that this may have opened. Raises Invalid."""
+    with transaction.atomic():
+        office = Office.objects.select_for_update(no_key=True).get(pk=office_id)
+        config = checked(merged(shown(office), patch))
+        columns = [COLUMNS.get(name, name) for name in JobSchedulerConfig.model_fields]
+        for name, column in zip(JobSchedulerConfig.model_fields, columns, strict=True):
+            setattr(office, column, getattr(config, name))
+        office.save(update_fields=columns)
+        lifecycle.process(office_id)
+    return shown(office)
+
+
+def merged(config: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:
+    result = {**config, **patch}
+    for name in JobSchedulerConfig.maps:
+        given = patch.get(name)
+        if isinstance(given, Mapping):
+            both = {**config[name], **given}
+            # A null at what is no role stays, to be refused.
+            result[name] = {
+                role: value
+                for role, value in both.items()
+                if value is not None or role not in settings.DURE_ROLES
+            }
+        elif given is None and name in patch:
+            result[name] = {}
+    return result
+
+
+def checked(values: Mapping[str, Any]) -> JobSchedulerConfig:
+    try:
+        return JobSchedulerConfig.model_validate(values)
+    except ValidationError as error:
+        errors: dict[str, list[str]] = {}
+        for problem in error.errors(include_url=False, include_input=False):
+            where = ".".join(str(part) for part in problem["loc"] if part != "[key]")
+            message = "Unknown setting." if problem["type"] == "extra_forbidden" else problem["msg"]
+            errors.setdefault(where, []).append(message)
+        where, messages = next(iter(errors.items()))
+        raise Invalid(f"{where}: {messages[0]}", errors=errors) from None

@@ -1,0 +1,31 @@
+"""Starts the heart with the worker."""
+
+from typing import Any
+
+from celery import bootsteps
+
+
+class Supervisor(bootsteps.StartStopStep):  # type: ignore[misc]
+    """A step of the worker, not of its consumer, which is restarted at each reconnect.
+
+    It does not require the pool: a step that does is stopped before the pool has drained, and what
+    still runs then needs its lease most.
+    """
+
+    requires = ("celery.worker.components:Timer",)
+
+    def __init__(self, worker: Any, **options: Any) -> None:
+        self.heart: Any = None
+
+    def start(self, worker: Any) -> None:
+        from jobs.supervise import heart, orphans
+
+        orphans.adopt()
+        self.heart = heart.Heart(worker)
+        self.heart.start()
+
+    def stop(self, worker: Any) -> None:
+        if self.heart is not None:
+            self.heart.say_goodbye()
+
+    terminate = stop

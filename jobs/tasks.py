@@ -1,0 +1,37 @@
+"""The engine's own short tasks, on the control queue. Each does one pass of a verb; none decides anything."""
+
+import logging
+import os
+
+from celery import shared_task, signals
+
+from jobs import lifecycle, sweeps
+
+# Registers the commands of `celery inspect` and `celery control` wherever a worker loads this.
+from jobs.supervise import control as control
+
+log = logging.getLogger(__name__)
+
+
+@signals.worker_process_init.connect  # type: ignore[untyped-decorator]
+def lead_a_group(**_: object) -> None:
+    """Each pool process leads a process group, so that all it starts can be ended with it."""
+    os.setpgid(0, 0)
+
+
+@shared_task(name="dure.release", ignore_result=True)
+def release(job: str) -> None:
+    """The body of a join's chord."""
+    lifecycle.release(job)
+
+
+@shared_task(name="dure.wake", ignore_result=True)
+def wake() -> None:
+    """Send what has become due."""
+    lifecycle.wake()
+
+
+@shared_task(name="dure.sweep", ignore_result=True)
+def sweep() -> None:
+    """Put right what was lost between two commits: see jobs/sweeps.py."""
+    sweeps.sweep_once()

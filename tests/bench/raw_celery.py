@@ -1,0 +1,29 @@
+"""Celery by itself, as the measure: no-op tasks over the same Redis, with results, and nothing else."""
+
+import os
+import time
+
+from celery import Celery
+
+app = Celery("raw", broker=os.environ["RAW_BROKER_URL"], backend=os.environ["RAW_RESULT_URL"], set_as_current=False)
+app.conf.update(
+    task_serializer="json",
+    result_serializer="json",
+    accept_content=["json"],
+    worker_prefetch_multiplier=4,
+    broker_connection_retry_on_startup=True,
+    task_default_queue="raw",
+    result_expires=600,
+    task_ignore_result=False,
+)
+
+
+@app.task(name="raw.noop")
+def noop(*_: object) -> None:
+    return None
+
+
+@app.task(name="raw.clock")
+def clock(*_: object) -> float:
+    """When it started."""
+    return time.time()

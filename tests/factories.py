@@ -1,0 +1,108 @@
+"""Rows as tests need them, by the stage of life they are in."""
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib.auth.models import User
+
+from jobs import lifecycle, submission
+from jobs.models import Job, Membership, Office
+from jobs.sql import call
+from jobs.states import MemberRole, Outcome, Trigger
+
+
+def a_user(name: str = "alice", **fields: Any) -> User:
+    user, _ = User.objects.get_or_create(username=name, defaults=fields)
+    return user
+
+
+def an_office(owner: User | None = None, **config: Any) -> Office:
+    """An office without limits by role, unless the test asks for some."""
+    config.setdefault("max_concurrent_by_role", {})
+    office = Office.objects.create(name=config.pop("name", "test"), **config)
+    if owner is not None:
+        Membership.objects.create(office=office, user=owner, role=MemberRole.OWNER)
+    return office
+
+
+def submitted(office: Office, *jobs: dict[str, Any], **batch: Any) -> list[Job]:
+    """Jobs as their office has them after the submission, in the order given."""
+    body: dict[str, Any] = {"jobs": [{"task_id": "demo.sum", "args": {"numbers": [1]}, **job} for job in jobs]}
+    if batch:
+        body["batch"] = batch
+    ids = lifecycle.submit(submission.read(office, body))
+    found = Job.objects.select_related("execution").in_bulk(ids)
+    return [found[one] for one in ids]
+
+
+def a_job(office: Office, **fields: Any) -> Job:
+    return submitted(office, fields)[0]
+
+
+def fresh(job: Job) -> Job:
+    return Job.objects.select_related("execution").get(id=job.id)
+
+
+class Claimed:
+    """A run, played by the test in place of a worker."""
+
+    def __init__(self, execution: str, row: dict[str, Any]) -> None:
+        self.execution = execution
+        self.row = row
+        self.fence: int = row["fence"]
+        self.trigger: str = row["trigger"]
+
+    def finish(self, outcome: str = Outcome.SUCCESS, **details: Any) -> dict[str, Any] | None:
+        if outcome == Outcome.SUCCESS:
+            details.setdefault("result", "null")
+        return lifecycle.finish(self.execution, self.fence, outcome, trigger=self.trigger, **details)
+
+    def fail(self, failure_type: str = "error", error: str = "broken", delay_ms: int | None = None) -> Any:
+        return self.finish(Outcome.FAILURE, failure_type=failure_type, error=error, delay_ms=delay_ms)
+
+    def lose(self, *, expired: bool = False) -> dict[str, Any] | None:
+        return lifecycle.lose(self.execution, self.fence, trigger=self.trigger, expired=expired, error="gone")
+
+
+def claimed(job: Job, *, worker: str = "w@test", token: str = "t") -> Claimed | None:
+    """The job's current run, claimed; None when it may not be."""
+    job = fresh(job)
+    if job.execution is None:
+        return None
+    execution = str(job.execution.id)
+    row = lifecycle.claim(execution, job.execution.dispatch, token=token, worker=worker)
+    return Claimed(execution, row) if row is not None else None
+
+
+def done(job: Job) -> Job:
+    run = claimed(job)
+    assert run is not None
+    assert run.finish() is not None
+    return fresh(job)
+
+
+def expire_lease(execution: str) -> None:
+    """As if its worker had not been heard of for longer than a lease."""
+    changed = call.change(
+        "UPDATE job_executions SET locked_until = clock_timestamp() - interval '1 second' "
+        "WHERE id = %s AND status = 'RUNNING'",
+        [execution],
+    )
+    assert changed == 1
+
+
+def a_start(**fields: Any) -> UUID:
+    """An Execution that no job owns."""
+    values: dict[str, Any] = {
+        "task_id": "demo.sum",
+        "role": "default",
+        "trigger": Trigger.MANUAL,
+        "args": {"numbers": [1]},
+        "max_retries": 3,
+        "retry_backoff": "exponential",
+        "retry_base_delay_ms": 1000,
+        "timeout_ms": 60_000,
+        "on_lost": "retry",
+        **fields,
+    }
+    return lifecycle.start(values.pop("task_id"), **values)

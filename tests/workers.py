@@ -1,0 +1,153 @@
+"""Real Celery workers for tests, benches and chaos: started as their users start them, ended by their id."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import quote
+
+from django.db import connection
+
+ROOT = Path(__file__).resolve().parent.parent
+ROLES = "PO,Architect,FE,BE,QA,DevOps,export,default"
+QUICK = {
+    "DURE_LEASE_SECONDS": "2",
+    "DURE_HEARTBEAT_SECONDS": "0.5",
+    "DURE_GRACE_SECONDS": "1",
+    "DURE_SWEEP_SECONDS": "0.5",
+    "DURE_REPUBLISH_SECONDS": "1",
+    "DURE_DRAIN_SECONDS": "2",
+}
+START_SECONDS = 40.0
+
+
+def database_url() -> str:
+    """The database this process is connected to, as another process has to be told of it."""
+    settings = connection.settings_dict
+    user = quote(str(settings["USER"]), safe="")
+    password = quote(str(settings["PASSWORD"]), safe="")
+    host = str(settings["HOST"])
+    login = f"{user}:{password}@" if password else f"{user}@"
+    if host.startswith("/"):
+        port = f"&port={settings['PORT']}" if settings["PORT"] else ""
+        return f"postgresql://{login}/{settings['NAME']}?host={quote(host, safe='')}{port}"
+    return f"postgresql://{login}{host}:{settings['PORT'] or 5432}/{settings['NAME']}"
+
+
+def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
+    return {
+        **os.environ,
+        "DATABASE_URL": database_url(),
+        "DJANGO_SETTINGS_MODULE": "config.settings",
+        "PYTHONPATH": str(ROOT),
+        **QUICK,
+        **(extra or {}),
+    }
+
+
+class Process:
+    """A process of ours and everything below it."""
+
+    def __init__(self, argv: Sequence[str], env: Mapping[str, str], log: Path) -> None:
+        self.log = log
+        self.output = log.open("ab")
+        self.popen = subprocess.Popen(
+            list(argv), env=dict(env), cwd=ROOT, stdout=self.output, stderr=subprocess.STDOUT, start_new_session=True
+        )
+
+    @property
+    def pid(self) -> int:
+        return self.popen.pid
+
+    def signal(self, number: int) -> None:
+        if self.popen.poll() is None:
+            os.kill(self.pid, number)
+
+    def children(self) -> list[int]:
+        found: list[int] = []
+        for children in Path(f"/proc/{self.pid}/task").glob("*/children"):
+            try:
+                found.extend(int(child) for child in children.read_text().split())
+            except OSError:
+                continue
+        return found
+
+    def kill(self) -> None:
+        self.signal(signal.SIGKILL)
+        self.popen.wait()
+        self.output.close()
+
+    def stop(self, patience: float = 15.0) -> None:
+        self.signal(signal.SIGCONT)
+        self.signal(signal.SIGTERM)
+        try:
+            self.popen.wait(patience)
+        except subprocess.TimeoutExpired:
+            self.kill()
+        self.output.close()
+
+    def wait_for_line(self, text: str, patience: float = START_SECONDS) -> None:
+        until = time.monotonic() + patience
+        while time.monotonic() < until:
+            if text in self.log.read_text(errors="replace"):
+                return
+            if self.popen.poll() is not None:
+                break
+            time.sleep(0.05)
+        raise AssertionError(f"no {text!r} in {self.log}:\n{self.log.read_text(errors='replace')[-3000:]}")
+
+
+def celery(
+    *options: str, log: Path, env: Mapping[str, str] | None = None, app: str = "config", level: str = "INFO"
+) -> Process:
+    argv = [sys.executable, "-m", "celery", "-A", app, *options, "-l", level]
+    return Process(argv, environment(env), log)
+
+
+@contextmanager
+def running(
+    folder: Path,
+    *,
+    queues: str = ROLES,
+    concurrency: int = 2,
+    name: str = "jobs",
+    env: Mapping[str, str] | None = None,
+    control: bool = True,
+    level: str = "INFO",
+) -> Iterator[Process]:
+    """A worker of these queues, and one of the control queue beside it, ready to work."""
+    started = [worker(folder, queues=queues, concurrency=concurrency, name=name, env=env, level=level)]
+    if control:
+        started.append(worker(folder, queues="control", concurrency=1, name=f"{name}-control", env=env))
+    try:
+        for process in started:
+            process.wait_for_line(" ready.")
+        yield started[0]
+    finally:
+        for process in started:
+            process.stop()
+
+
+def worker(
+    folder: Path, *, queues: str, concurrency: int, name: str, env: Mapping[str, str] | None = None, level: str = "INFO"
+) -> Process:
+    return celery(
+        "worker", "-Q", queues, "-n", f"{name}@test", "-c", str(concurrency), "--without-mingle", "--without-gossip",
+        log=folder / f"{name}.log", env=env, level=level,
+    )
+
+
+def eventually(condition: object, patience: float = 20.0, pause: float = 0.02, what: str = "") -> object:
+    """Waits until `condition()` is true and answers it; fails with `what` when it never is."""
+    until = time.monotonic() + patience
+    while True:
+        found = condition()  # type: ignore[operator]
+        if found:
+            return found
+        if time.monotonic() > until:
+            raise AssertionError(f"waited {patience} s in vain for {what or condition}")
+        time.sleep(pause)
