@@ -8,7 +8,7 @@ from pathlib import Path
 
 from django.core.exceptions import ImproperlyConfigured
 from django.utils.translation import gettext_lazy as _
-from kombu import Queue
+from kombu import Exchange, Queue
 
 from config import embedded, env
 
@@ -91,10 +91,16 @@ INSTALLED_APPS = [
     "workers",
 ]
 MIDDLEWARE = [
+    "config.health.Probes",
+    "jobs.rest.request_id.RequestId",
+    "config.metrics.Timed",
+    "config.security.Headers",
+    # Outside of everything that may answer a request itself: below /api no answer is HTML.
+    "jobs.rest.middleware.Api",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
-    "django.middleware.locale.LocaleMiddleware",
+    "jobs.rest.middleware.Language",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
@@ -104,6 +110,7 @@ MIDDLEWARE = [
 ROOT_URLCONF = "config.urls"
 ASGI_APPLICATION = "config.asgi.application"
 APPEND_SLASH = False
+CSRF_FAILURE_VIEW = "config.errors.csrf_failure"
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
@@ -120,7 +127,8 @@ TEMPLATES = [
 ]
 
 DATABASES = {"default": env.postgres("DATABASE_URL", DATABASE_URL or "postgresql://127.0.0.1/dure")}
-# Uvicorn runs sync views in threads of its own; a connection lives as long as the thread's requests.
+# config/handler.py keeps the threads that run the views, and each thread keeps its connection.
+DURE_WEB_THREADS = env.integer("DURE_WEB_THREADS", 16, low=1, high=512)
 DATABASES["default"]["CONN_MAX_AGE"] = env.integer("DURE_CONN_MAX_AGE", 60)
 DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
 _options: dict[str, object] = DATABASES["default"]["OPTIONS"]  # type: ignore[assignment]
@@ -177,6 +185,11 @@ if DURE_PROXIES:
 
 DATA_UPLOAD_MAX_MEMORY_SIZE = env.integer("DURE_MAX_BODY_BYTES", 16 * 2**20)
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 1_000
+# Only these addresses take more than that.
+DURE_UPLOAD_PATHS = ("/api/replays",)
+DURE_MAX_UPLOAD_BYTES = env.integer("DURE_MAX_UPLOAD_BYTES", 512 * 2**20, low=2**20)
+# What a Prometheus server shows to read /metrics: see config/metrics.py.
+DURE_METRICS_TOKEN = env.text("DURE_METRICS_TOKEN")
 
 EMAIL_BACKEND = env.text("DURE_EMAIL_BACKEND", "django.core.mail.backends.smtp.EmailBackend")
 EMAIL_HOST = env.text("DURE_EMAIL_HOST", "localhost")
@@ -214,6 +227,13 @@ DURE_MAX_JOBS_PER_SUBMISSION = env.integer("DURE_MAX_JOBS_PER_SUBMISSION", 10_00
 DURE_MAX_EDGES_PER_SUBMISSION = env.integer("DURE_MAX_EDGES_PER_SUBMISSION", 100_000, low=1)
 DURE_MAX_ARGS_BYTES = env.integer("DURE_MAX_ARGS_BYTES", 256 * 1024, low=1024)
 DURE_MAX_RESULT_BYTES = env.integer("DURE_MAX_RESULT_BYTES", 256 * 1024, low=1024)
+# Step queues: docs/step-queues.md.
+DURE_MAX_STEPS_PER_QUEUE = env.integer("DURE_MAX_STEPS_PER_QUEUE", 1_000, low=1, high=10_000)
+DURE_MAX_CONTEXT_BYTES = env.integer("DURE_MAX_CONTEXT_BYTES", 256 * 1024, low=1024)
+# How often a backward operation is tried again, and how long after it failed for the first time.
+DURE_STEP_BACKWARD_RETRIES = env.integer("DURE_STEP_BACKWARD_RETRIES", 3, high=100)
+DURE_STEP_BACKWARD_DELAY_SECONDS = env.seconds("DURE_STEP_BACKWARD_DELAY_SECONDS", 5.0, low=0.0)
+DURE_STEP_NOTICE_RETRIES = env.integer("DURE_STEP_NOTICE_RETRIES", 8, high=100)
 DURE_RETENTION_DAYS = env.integer("DURE_RETENTION_DAYS", 30, low=1, high=36_500)
 # What `command.run` may start: names, looked up on the PATH below and nowhere else.
 DURE_COMMANDS = env.words("DURE_COMMANDS", ("echo", "date", "uname") if not PRODUCTION else ())
@@ -222,14 +242,29 @@ DURE_COMMAND_PATH = env.text("DURE_COMMAND_PATH", "/usr/local/bin:/usr/bin:/bin"
 DURE_HTTP_ALLOW = env.words("DURE_HTTP_ALLOW")
 DURE_WORKER_MODULES = env.words("DURE_WORKER_MODULES")
 
+# --- Exports -----------------------------------------------------------------------------------
+
+# The root of what is made, `jobs.export.path` of the contract, and that of what was uploaded.
+DURE_EXPORT_PATH = env.folder("DURE_EXPORT_PATH", DURE_HOME / "exports")
+DURE_REPLAY_PATH = env.folder("DURE_REPLAY_PATH", DURE_HOME / "replays")
+# A running export that nobody has spoken of for this long has failed.
+DURE_EXPORT_STALL_SECONDS = env.seconds("DURE_EXPORT_STALL_SECONDS", 60.0, low=1.0)
+# Off, when only foreign workers read job.requests.
+DURE_EXPORT_WORKER = env.flag("DURE_EXPORT_WORKER", True)
+# Messages that a listener took and has not finished after this long are taken over by another.
+DURE_STREAM_CLAIM_SECONDS = env.seconds("DURE_STREAM_CLAIM_SECONDS", 30.0, low=0.1)
+
 # --- Celery ------------------------------------------------------------------------------------
 
 CELERY_BROKER_URL = REDIS_URL
+CELERY_BROKER_TRANSPORT = "config.broker:Transport"
 CELERY_RESULT_BACKEND = REDIS_URL  # the counters of chords, nothing else: no result is read from it
 CELERY_TIMEZONE = TIME_ZONE
 CELERY_ENABLE_UTC = True
 CELERY_TASK_DEFAULT_QUEUE = "default"
-CELERY_TASK_QUEUES = [Queue(name) for name in (*DURE_ROLES, DURE_CONTROL_QUEUE)]
+CELERY_TASK_QUEUES = [
+    Queue(name, Exchange(name), routing_key=name) for name in (*DURE_ROLES, DURE_CONTROL_QUEUE)
+]
 CELERY_TASK_CREATE_MISSING_QUEUES = True
 CELERY_TASK_IGNORE_RESULT = True  # PostgreSQL holds the results
 CELERY_TASK_TRACK_STARTED = False
@@ -270,8 +305,9 @@ CELERY_RESULT_EXPIRES = 3600
 CELERY_RESULT_CHORD_EXPIRES = 30 * 86_400  # longer than the longest graph takes
 # Celery's Django fixup closes the connection around every task; ours is kept and checked on error.
 CELERY_DB_REUSE_MAX = 2**31
-CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
+CELERY_BEAT_SCHEDULER = "scheduler.beat:Scheduler"
 CELERY_BEAT_MAX_LOOP_INTERVAL = 1
+CELERY_BEAT_SYNC_EVERY = 1  # a beat that dies has written what it sent, and the next one goes on from there
 DJANGO_CELERY_BEAT_TZ_AWARE = True
 
 # --- The API -----------------------------------------------------------------------------------
@@ -285,12 +321,14 @@ REST_FRAMEWORK = {
     "DEFAULT_PARSER_CLASSES": ["jobs.rest.parsing.JSONParser"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PAGINATION_CLASS": "jobs.rest.pagination.PagePagination",
-    "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
-    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_FILTER_BACKENDS": ["jobs.rest.filtering.FilterBackend"],
+    "DEFAULT_SCHEMA_CLASS": "jobs.rest.schema.Schema",
     "DEFAULT_THROTTLE_CLASSES": ["jobs.rest.throttling.AnonymousThrottle", "jobs.rest.throttling.UserThrottle"],
     "DEFAULT_THROTTLE_RATES": {
         "anonymous": env.text("DURE_RATE_ANONYMOUS", "60/min"),
         "user": env.text("DURE_RATE_USER", "6000/min"),
+        # Answers of 401, by address.
+        "refused": env.text("DURE_RATE_REFUSED", "300/min"),
         "login": env.text("DURE_RATE_LOGIN", "10/min"),
     },
     "EXCEPTION_HANDLER": "jobs.rest.problems.handle",
@@ -312,6 +350,10 @@ SPECTACULAR_SETTINGS = {
     "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
     "SCHEMA_PATH_PREFIX": r"/api",
     "COMPONENT_SPLIT_REQUEST": True,
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "jobs.rest.schema.add_problems",
+    ],
 }
 
 # --- Logs --------------------------------------------------------------------------------------
@@ -320,12 +362,18 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {
-        "line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"},
+        # On one line, whatever a client sent, and without secrets.
+        "line": {
+            "()": "config.logs.LineFormatter",
+            "format": "%(asctime)s %(levelname)s %(name)s %(message)s",
+        },
     },
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["stderr"], "level": env.text("DURE_LOG_LEVEL", "INFO")},
     "loggers": {
         "django.request": {"level": "ERROR"},
-        "uvicorn.access": {"level": "WARNING"},
+        # uvicorn brings handlers of its own, which know nothing of secrets; naming it here removes them.
+        "uvicorn": {"level": "INFO", "propagate": True},
+        "uvicorn.access": {"level": "WARNING", "propagate": True},
     },
 }
