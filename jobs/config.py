@@ -4,14 +4,16 @@ Camel case is the seed's. A change is a JSON merge patch (RFC 7396): what is not
 two maps as well, where null takes a role out. Lists are replaced.
 """
 
-from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Literal
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar
 from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, GetCoreSchemaHandler, ValidationError
 from pydantic.alias_generators import to_camel
+from pydantic_core import CoreSchema, core_schema
 
 from jobs import lifecycle
 from jobs.errors import Invalid
@@ -24,27 +26,38 @@ MOST_JOBS_AT_ONCE = 10_000
 LONGEST_DEFAULT_MS = min(LONGEST_TIMEOUT_MS, 2**31 - 1)
 
 
-def _known_role(role: str) -> str:
-    if role not in settings.DURE_ROLES:
-        raise ValueError(f"There is no role {role!r}; there are {', '.join(settings.DURE_ROLES)}.")
-    return role
+@dataclass(frozen=True)
+class OneOf:
+    """Only these texts, for pydantic and for the schema it writes."""
+
+    allowed: Sequence[str]
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.literal_schema(list(self.allowed))
 
 
 def _each_once(failures: list[str]) -> list[str]:
     return sorted(set(failures), key=failures.index)
 
 
-Role = Annotated[str, AfterValidator(_known_role)]
+Role = Annotated[str, OneOf(settings.DURE_ROLES)]
 Limit = Annotated[int, Field(ge=0, le=MOST_JOBS_AT_ONCE)]
 Milliseconds = Annotated[int, Field(ge=1, le=LONGEST_DEFAULT_MS)]
-Retryable = Literal[tuple(str(failure) for failure in RETRYABLE)]  # type: ignore[valid-type]
-Strategy = Literal[tuple(str(strategy) for strategy in Backoff)]  # type: ignore[valid-type]
+Retryable = Annotated[str, OneOf([str(failure) for failure in RETRYABLE])]
+Strategy = Annotated[str, OneOf(Backoff.values)]
+
+
+def _without_titles(schema: dict[str, Any]) -> None:
+    for described in (schema, *schema["properties"].values()):
+        described.pop("title", None)
 
 
 class JobSchedulerConfig(BaseModel):
     """How many jobs of an office run at once, how long, and how often they are tried."""
 
-    model_config = ConfigDict(alias_generator=to_camel, extra="forbid", strict=True)
+    model_config = ConfigDict(
+        alias_generator=to_camel, extra="forbid", strict=True, json_schema_extra=_without_titles
+    )
 
     max_concurrent_jobs: Annotated[int, Field(ge=1, le=MOST_JOBS_AT_ONCE, examples=[3])]
     max_concurrent_by_role: Annotated[
@@ -68,6 +81,17 @@ class JobSchedulerConfig(BaseModel):
     paused: Annotated[bool, Field(description="Nothing new starts; what runs goes on.")]
 
     maps: ClassVar = ("maxConcurrentByRole", "defaultTimeoutByRole")
+
+
+def patch_schema() -> dict[str, Any]:
+    """What a change may look like: nothing is required, and null takes out."""
+    schema = JobSchedulerConfig.model_json_schema()
+    del schema["required"]
+    for name in JobSchedulerConfig.maps:
+        values = schema["properties"][name]
+        values["type"] = ["object", "null"]
+        values["additionalProperties"] |= {"type": ["integer", "null"]}
+    return schema
 
 
 # Which column of the office each setting is kept in, where the name is not the same.

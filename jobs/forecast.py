@@ -8,6 +8,7 @@ import heapq
 from collections import Counter, defaultdict
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 
@@ -52,8 +53,9 @@ class _Walk:
         self.children: dict[Hashable, list[Work]] = defaultdict(list)
         self.waits: dict[Hashable, int] = {}
         self.ready: dict[str, list[tuple[Any, ...]]] = defaultdict(list)
-        # What happens when: ends of runs and times to wait for. The counter breaks ties.
+        # What happens when: ends of runs, and times that are waited for.
         self.future: list[tuple[float, int, str, Work]] = []
+        self.ties = count()
         for work in self.works.values():
             self._enter(work)
 
@@ -85,7 +87,7 @@ class _Walk:
         if work.not_before > self.now:
             self._later(work.not_before, "due", work)
         else:
-            heapq.heappush(self.ready[work.role], (work.order, len(self.spans), str(work.id), work))
+            heapq.heappush(self.ready[work.role], (work.order, next(self.ties), work))
 
     def _end(self, work: Work) -> None:
         self.used[work.role] -= 1
@@ -103,8 +105,8 @@ class _Walk:
             ]
             if not open_roles:
                 return
-            role = min(open_roles, key=lambda name: self.ready[name][0][:3])
-            work = heapq.heappop(self.ready[role])[3]
+            role = min(open_roles, key=lambda name: self.ready[name][0][:2])
+            work = heapq.heappop(self.ready[role])[2]
             self._run(work, self.now, work.seconds)
 
     def _run(self, work: Work, start: float, left: float | None) -> None:
@@ -115,4 +117,4 @@ class _Walk:
             self._later(self.now + left, "end", work)
 
     def _later(self, when: float, what: str, work: Work) -> None:
-        heapq.heappush(self.future, (when, len(self.future), what, work))
+        heapq.heappush(self.future, (when, next(self.ties), what, work))

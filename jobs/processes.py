@@ -57,7 +57,7 @@ def tree(pid: int) -> set[int]:
             and process.pid != os.getpid()
             and (
                 process.parent in found
-                or False
+                or process.session in sessions
                 or (process.group in groups and process.group not in foreign)
             )
         ]

@@ -24,7 +24,7 @@ from django.conf import settings
 from django.db import transaction
 from pydantic import ValidationError
 
-from jobs import backoff, lifecycle, registry
+from jobs import backoff, counters, lifecycle, registry
 from jobs.context import Context
 from jobs.errors import Fenced, TaskFailure
 from jobs.states import RETRYABLE, ExecutionStatus, FailureType, Outcome
@@ -109,18 +109,27 @@ class EngineTask(CeleryTask):  # type: ignore[misc]
 def run(celery_task: CeleryTask, execution_id: str, dispatch: int) -> None:
     request = celery_task.request
     lifecycle.heal_connection()
-    row = lifecycle.claim(
-        execution_id, dispatch, token=f"{request.id}:{uuid.uuid4().hex[:8]}", worker=request.hostname or ""
-    )
+    token = f"{request.id}:{uuid.uuid4().hex[:8]}"
+    stopped = None
+    try:
+        row = lifecycle.claim(execution_id, dispatch, token=token, worker=request.hostname or "")
+    except SoftTimeLimitExceeded as early:
+        # It may have been claimed: the same token brings the same answer again.
+        stopped = early
+        row = lifecycle.claim(execution_id, dispatch, token=token, worker=request.hostname or "")
     if row is None:
+        counters.add(counters.DUPLICATES)
         log.debug("dropped a duplicate of %s, dispatch %s", execution_id, dispatch)
         raise Ignore()
     current = request.run = Run.claimed(execution_id, dispatch, row)
     os.environ[MARK] = execution_id
     try:
+        if stopped is not None:
+            raise stopped
         perform(celery_task.name, current)
     except Fenced:
         current.settled = True
+        counters.add(counters.FENCED)
         log.warning("fenced: %s, fence %s is no longer the owner's", execution_id, current.fence)
         raise Ignore() from None
     finally:

@@ -57,6 +57,4 @@ def of(office: UUID) -> dict[str, Any]:
 
 def run_times(office: UUID) -> dict[str, float]:
     """How many seconds a run of each Task took lately, in this office."""
-    return dict(
-        call.rows(RUN_TIMES, {"office": office, "done": JobStatus.DONE.value, "recent": RECENT})
-    )
+    return dict(call.rows(RUN_TIMES, {"office": office, "done": JobStatus.DONE.value, "recent": RECENT}))

@@ -6,7 +6,7 @@ Every pass may run any number of times, anywhere, at once; the guards of the ver
 import logging
 from datetime import datetime
 
-from jobs import joins, lifecycle
+from jobs import counters, joins, lifecycle
 from jobs.sql import call, statements
 
 log = logging.getLogger(__name__)
@@ -22,6 +22,11 @@ def sweep_once(now: datetime | None = None) -> dict[str, int]:
         "promoted": promote_once(now),
         "resent": lifecycle.resend(everything=forgotten),
     }
+    for name, count in ((counters.RESCUED, done["rescued"]), (counters.RESENT, done["resent"])):
+        if count:
+            counters.add(name, count)
+    if forgotten:
+        counters.add(counters.RESEEDED)
     if any(done.values()):
         log.info("swept: %s", ", ".join(f"{name} {count}" for name, count in done.items() if count))
     return done

@@ -6,12 +6,13 @@ from jobs.models.execution import Attempt, Execution
 from jobs.models.job import Batch, Dependency, Job
 from jobs.models.notice import Notice, NoticeCursor, Webhook
 from jobs.models.office import Membership, Office
-from jobs.models.worker import Worker
+from jobs.models.worker import Counter, Worker
 
 __all__ = [
     "ApiToken",
     "Attempt",
     "Batch",
+    "Counter",
     "Dependency",
     "Event",
     "Execution",

@@ -73,6 +73,7 @@ class Job(models.Model):
     unique_key = models.CharField(max_length=200, blank=True)
 
     created_at = models.DateTimeField()
+    ready_at = models.DateTimeField(null=True, blank=True)
     started_at = models.DateTimeField(null=True, blank=True)
     completed_at = models.DateTimeField(null=True, blank=True)
     cancelled_at = models.DateTimeField(null=True, blank=True)

@@ -12,6 +12,9 @@ class Webhook(models.Model):
     office = models.ForeignKey(Office, on_delete=models.CASCADE, related_name="webhooks")
     url = models.URLField(max_length=2000)
     secret = models.CharField(max_length=200, editable=False)
+    # The one before, which still signs too until then, so that a receiver can change over in its own time.
+    old_secret = models.CharField(max_length=200, editable=False, blank=True, default="")
+    old_secret_until = models.DateTimeField(null=True, blank=True, editable=False)
     event_types = models.JSONField(default=list, blank=True)
     enabled = models.BooleanField(default=True)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -59,6 +62,10 @@ class Notice(models.Model):
             # deliver: what is due.
             models.Index(fields=["next_at"], name="notices_due", condition=Q(next_at__isnull=False)),
             models.Index(fields=["office", "-id"], name="notices_of_office"),
+            # relay: when an address was last written to.
+            models.Index(
+                fields=["office", "address", "-id"], name="mails_of_address", condition=Q(webhook__isnull=True)
+            ),
         ]
         constraints = [
             models.UniqueConstraint(

@@ -20,3 +20,16 @@ class Worker(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class Counter(models.Model):
+    """Things that should be rare, counted since the beginning: see jobs/counters.py."""
+
+    name = models.CharField(primary_key=True, max_length=40)
+    value = models.BigIntegerField(default=0)
+
+    class Meta:
+        db_table = "engine_counters"
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.value}"

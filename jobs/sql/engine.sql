@@ -36,7 +36,7 @@ DECLARE
     v_count integer;
 BEGIN
     WITH freed AS (
-        UPDATE job_queue SET status = 'ready', due_at = NULL
+        UPDATE job_queue SET status = 'ready', ready_at = p_now, due_at = NULL
         WHERE id = ANY (p_jobs) AND office_id = p_office AND status IN ('pending', 'timeout')
           AND (due_at IS NULL OR due_at <= p_now)
           AND (dependency_count = 0 OR dure_is_free(id, on_dependency_failure))
@@ -246,8 +246,13 @@ BEGIN
         SELECT watched_until INTO v_watched FROM offices WHERE id = v_office FOR NO KEY UPDATE;
     END IF;
     v_now := clock_timestamp();
+    -- A claim that a crash of the database undoes leaves a message to be sent again, and an owner whose
+    -- fence nobody will ever accept: it need not wait for the disk. For that the fence follows the clock,
+    -- so that it is not given out twice.
+    PERFORM set_config('synchronous_commit', 'off', true);
     UPDATE job_executions
-    SET status = 'RUNNING', fence = fence + 1, attempt = attempt + 1, token = p_token, worker = p_worker,
+    SET status = 'RUNNING', attempt = attempt + 1,
+        fence = greatest(fence + 1, (extract(epoch FROM v_now) * 1000)::bigint), token = p_token, worker = p_worker,
         started_at = coalesce(started_at, v_now), attempt_started_at = v_now,
         timeout_at = v_now + timeout_ms * interval '1 millisecond',
         locked_until = clock_timestamp() + p_lease, progress = NULL

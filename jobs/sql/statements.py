@@ -23,18 +23,21 @@ INSERT_JOBS = """
 # submit, cancel, retry, reprioritise: nothing else happens to the office's jobs meanwhile.
 LOCK_OFFICE = "SELECT id FROM offices WHERE id = %s FOR NO KEY UPDATE"
 
-# start: an Execution that no job owns. Due later when it has a time, else sent at once.
-INSERT_EXECUTION = """
+# start: Executions that no job owns. Due later when they have a time, else sent at once.
+INSERT_EXECUTIONS = """
     INSERT INTO job_executions (
         id, task_id, role, trigger, source, args, status, dispatch, dispatched_at, sent_at, sent_count, due_at,
         fence, token, worker, attempt, retry_count, crash_count, max_retries, retry_backoff,
         retry_base_delay_ms, timeout_ms, on_lost, created_at, scheduled_for, failure_type, error, session_id
-    ) VALUES (
-        %(id)s, %(task_id)s, %(role)s, %(trigger)s, %(source)s, %(args)s, 'PENDING', 1,
-        CASE WHEN %(due_at)s::timestamptz IS NULL THEN clock_timestamp() END,
-        CASE WHEN %(due_at)s::timestamptz IS NULL THEN clock_timestamp() END, 1, %(due_at)s,
-        0, '', '', 0, 0, 0, %(max_retries)s, %(retry_backoff)s,
-        %(retry_base_delay_ms)s, %(timeout_ms)s, %(on_lost)s, clock_timestamp(), %(scheduled_for)s, '', '', ''
+    )
+    SELECT o.id, o.task_id, o.role, o.trigger, o.source, o.args, 'PENDING', 1,
+           CASE WHEN o.due_at IS NULL THEN clock_timestamp() END, clock_timestamp(), 1, o.due_at,
+           0, '', '', 0, 0, 0, o.max_retries, o.retry_backoff,
+           o.retry_base_delay_ms, o.timeout_ms, o.on_lost, clock_timestamp(), o.scheduled_for, '', '', ''
+    FROM jsonb_to_recordset(%(orders)s::jsonb) AS o (
+        id uuid, task_id text, role text, trigger text, source text, args jsonb, max_retries integer,
+        retry_backoff text, retry_base_delay_ms bigint, timeout_ms bigint, on_lost text,
+        scheduled_for timestamptz, due_at timestamptz
     )
 """
 
@@ -168,4 +171,10 @@ FORGET_WORKER = "DELETE FROM workers WHERE name = %s"
 # overrun: the policy of a run that its owner cannot report any more.
 RETRY_POLICY = """
     SELECT retry_backoff, retry_base_delay_ms, retry_count FROM job_executions WHERE id = %s AND fence = %s
+"""
+
+# count: what is rare enough to be counted in a row.
+COUNT = """
+    INSERT INTO engine_counters (name, value) VALUES (%s, %s)
+    ON CONFLICT (name) DO UPDATE SET value = engine_counters.value + EXCLUDED.value
 """

@@ -13,7 +13,7 @@ from celery.worker import state as worker_state
 from django.conf import settings
 from django.db import DatabaseError, InterfaceError, connection
 
-from jobs import lifecycle, processes
+from jobs import counters, lifecycle, processes
 from jobs.sql import call, statements
 from jobs.supervise import orphans
 
@@ -109,6 +109,7 @@ class Heart(threading.Thread):
                 lifecycle.overrun(execution, fence, trigger=trigger)
             else:
                 lifecycle.lose(execution, fence, trigger=trigger, expired=False, error=message)
+                counters.add(counters.LOST)
             orphans.kill_of(execution)
 
     def collect(self) -> None:
@@ -151,7 +152,9 @@ class Heart(threading.Thread):
     def judge(self, held: Held, verdict: str, sent: float) -> None:
         if verdict in ("kept", "cancel", "late"):
             held.confirmed, held.claimed, held.beats_over = sent, True, 0
-        if verdict == "waiting":
+        if verdict == "waiting" and held.claimed:
+            self.kill(held, "has a claim that the database does not know any more")
+        elif verdict == "waiting":
             held.confirmed = sent
         elif verdict == "cancel":
             self.ask_to_stop(held)

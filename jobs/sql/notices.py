@@ -1,0 +1,90 @@
+"""Statements of the notices: what an office's webhooks and mail addresses are told."""
+
+# relay: where an office's first relay begins. What is older than an hour then is history.
+BEGIN_CURSOR = """
+    INSERT INTO notice_cursors (office_id, event_id)
+    SELECT o.id, coalesce((
+        SELECT e.id FROM job_events e
+        WHERE e.office_id = o.id AND e.at < clock_timestamp() - interval '1 hour'
+        ORDER BY e.id DESC LIMIT 1
+    ), 0)
+    FROM offices o WHERE o.id = %(office)s
+    ON CONFLICT (office_id) DO NOTHING
+"""
+
+# sweep: offices that have somebody to tell, and an event that no relay has seen.
+BEHIND = """
+    SELECT o.id FROM offices o LEFT JOIN notice_cursors c ON c.office_id = o.id
+    WHERE (o.hooked OR o.notify_emails <> '[]'::jsonb)
+      AND EXISTS (SELECT 1 FROM job_events e WHERE e.office_id = o.id AND e.id > coalesce(c.event_id, 0))
+"""
+
+# The database's clock, unless somebody says what time it is.
+NOW = "SELECT coalesce(%s::timestamptz, clock_timestamp())"
+
+# deliver: some of what is due for each of a few webhooks, oldest first, and nobody else takes it
+# meanwhile. A crash after this only delays.
+CLAIM_FOR_WEBHOOKS = """
+    WITH waiting AS (
+        SELECT webhook_id, min(next_at) AS since FROM notices
+        WHERE next_at <= %(now)s AND webhook_id IS NOT NULL AND NOT webhook_id = ANY (%(busy)s::bigint[])
+        GROUP BY webhook_id ORDER BY since LIMIT %(room)s
+    ), picked AS (
+        SELECT n.id FROM waiting CROSS JOIN LATERAL (
+            SELECT id FROM notices WHERE webhook_id = waiting.webhook_id AND next_at <= %(now)s
+            ORDER BY id LIMIT %(each)s FOR NO KEY UPDATE SKIP LOCKED
+        ) AS n
+    )
+    UPDATE notices SET next_at = %(now)s + %(hold)s, attempts = attempts + 1
+    FROM picked WHERE notices.id = picked.id
+    RETURNING notices.webhook_id, notices.id, notices.attempts, notices.body
+"""
+
+# deliver: addresses with something due. They are claimed one by one, under their office's cursor.
+DUE_ADDRESSES = """
+    SELECT office_id, address FROM notices
+    WHERE next_at <= %(now)s AND webhook_id IS NULL
+    GROUP BY office_id, address ORDER BY min(next_at) LIMIT %(room)s
+"""
+
+# deliver: all that is due for one address, to go into one mail.
+CLAIM_FOR_ADDRESS = """
+    UPDATE notices SET next_at = %(now)s + %(hold)s, attempts = attempts + 1
+    WHERE office_id = %(office)s AND address = %(address)s AND webhook_id IS NULL AND next_at <= %(now)s
+    RETURNING id, attempts
+"""
+
+# record: each is guarded by the attempt that it reports. A later one may have been made already.
+SENT = """
+    UPDATE notices SET sent_at = %(now)s, next_at = NULL, answer = %(answer)s
+    WHERE id = ANY (%(ids)s) AND attempts = %(attempt)s AND next_at IS NOT NULL
+"""
+AGAIN = """
+    UPDATE notices SET next_at = %(next)s, answer = %(answer)s
+    WHERE id = ANY (%(ids)s) AND attempts = %(attempt)s AND next_at IS NOT NULL
+"""
+GAVE_UP = """
+    UPDATE notices SET gave_up_at = %(now)s, next_at = NULL, answer = %(answer)s
+    WHERE id = ANY (%(ids)s) AND attempts = %(attempt)s AND next_at IS NOT NULL
+"""
+NOT_TRIED = """
+    UPDATE notices SET next_at = %(next)s, attempts = attempts - 1
+    WHERE id = ANY (%(ids)s) AND attempts = %(attempt)s AND next_at IS NOT NULL
+"""
+
+# record: an address that does not answer is spared; what else is due for it waits as well.
+SPARE_WEBHOOK = "UPDATE notices SET next_at = %(next)s WHERE webhook_id = %(webhook)s AND next_at <= %(next)s"
+
+# disable: nothing waits for a webhook that is told nothing.
+DROP_WAITING = """
+    UPDATE notices SET gave_up_at = clock_timestamp(), next_at = NULL, answer = %(answer)s
+    WHERE webhook_id = %(webhook)s AND next_at IS NOT NULL
+"""
+
+# add, change, remove: written with the cursor locked, so that of two changes the later one counts.
+SET_HOOKED = """
+    UPDATE offices SET hooked = EXISTS (
+        SELECT 1 FROM office_webhooks w WHERE w.office_id = offices.id AND w.enabled
+    )
+    WHERE id = %(office)s
+"""
