@@ -1,0 +1,29 @@
+"""Ports of this machine: which one is free, and whether a wanted one is."""
+
+import errno
+import socket
+from contextlib import closing
+
+LOOPBACK = "127.0.0.1"
+
+
+def free_port(host: str = LOOPBACK) -> int:
+    with closing(socket.socket()) as probe:
+        probe.bind((host, 0))
+        return int(probe.getsockname()[1])
+
+
+def problem(port: int, host: str = LOOPBACK) -> str:
+    """Why a server could not listen there; empty when it could."""
+    family, kind, protocol, _, address = socket.getaddrinfo(
+        host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+    )[0]
+    with closing(socket.socket(family, kind, protocol)) as probe:
+        # Connections that a former server has closed linger, and hinder nobody.
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(address)
+            probe.listen()
+        except OSError as error:
+            return "it is taken" if error.errno == errno.EADDRINUSE else str(error.strerror)
+    return ""
