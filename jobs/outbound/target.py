@@ -1,0 +1,119 @@
+"""Reads what a client gave as URL and headers, and refuses what could mean two things."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from ipaddress import IPv6Address
+from urllib.parse import quote, urlsplit
+
+MAX_URL = 8_192
+METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+PORTS = {"http": 80, "https": 443}
+HOST = re.compile(r"(?!.{254})([A-Za-z0-9_-]{1,63}\.)*[A-Za-z0-9_-]{1,63}\.?")
+# urlsplit drops tabs and newlines and some clients read \ as /: such a URL is refused, not repaired.
+UNCLEAR = re.compile(r"[\x00-\x20\x7f\\]")
+TOKEN = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+VALUE = re.compile(r"[\t\x20-\x7e]*")
+# Ours to set: they say where the message goes, where it ends, and what becomes of the connection.
+OWN_HEADERS = frozenset(
+    (
+        "host",
+        "content-length",
+        "transfer-encoding",
+        "connection",
+        "keep-alive",
+        "te",
+        "trailer",
+        "upgrade",
+        "expect",
+        "http2-settings",
+    )
+)
+
+
+class RequestRefused(Exception):
+    """The request was not sent: what it asks for is not allowed."""
+
+
+@dataclass(frozen=True)
+class Target:
+    scheme: str
+    host: str
+    port: int
+    path: str
+    query: str
+
+    @property
+    def authority(self) -> str:
+        """As the Host header has it."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return host if self.port == PORTS[self.scheme] else f"{host}:{self.port}"
+
+    @property
+    def selector(self) -> str:
+        """As the request line has it."""
+        return f"{self.path}?{self.query}" if self.query else self.path
+
+    def __str__(self) -> str:
+        """For logs and messages: without the query, which may hold a secret."""
+        return f"{self.scheme}://{self.authority}{self.path}"
+
+
+def read_url(url: str) -> Target:
+    if len(url) > MAX_URL:
+        raise RequestRefused(f"The URL is longer than {MAX_URL} characters.")
+    if UNCLEAR.search(url):
+        raise RequestRefused("The URL holds a space, a backslash or a control character.")
+    try:
+        parts = urlsplit(url)
+        port, host = parts.port, parts.hostname
+    except ValueError:
+        raise RequestRefused("This is not a URL.") from None
+    if parts.scheme not in PORTS:
+        raise RequestRefused("The URL must start with http:// or https://.")
+    if "@" in parts.netloc:
+        raise RequestRefused("The URL holds a user name or a password; use the Authorization header.")
+    return Target(
+        parts.scheme,
+        _host(host or ""),
+        PORTS[parts.scheme] if port is None else port,
+        _quoted(parts.path) or "/",
+        _quoted(parts.query),
+    )
+
+
+def _host(host: str) -> str:
+    """In ASCII. What it leads to is checked as a number later, so any spelling of one may pass here."""
+    try:
+        if ":" in host and "%" not in host:  # with a %, it would name one of our interfaces
+            return str(IPv6Address(host))
+        host = host if host.isascii() else host.encode("idna").decode()
+    except ValueError:
+        raise RequestRefused("The URL's host is not a valid name or address.") from None
+    if not HOST.fullmatch(host):
+        raise RequestRefused("The URL's host is not a valid name or address.")
+    return host
+
+
+def _quoted(text: str) -> str:
+    try:
+        return quote(text, safe="%/:?[]@!$&'()*+,;=~")
+    except UnicodeEncodeError:  # half of a surrogate pair
+        raise RequestRefused("The URL holds a character that cannot be encoded.") from None
+
+
+def read_method(method: str) -> str:
+    if method.upper() not in METHODS:
+        raise RequestRefused(f"The method must be one of {', '.join(METHODS)}.")
+    return method.upper()
+
+
+def read_headers(headers: Mapping[str, str]) -> dict[str, str]:
+    for name, value in headers.items():
+        if not TOKEN.fullmatch(name):
+            raise RequestRefused(f"{name[:80]!r} is not a header's name.")
+        if name.lower() in OWN_HEADERS or name.lower().startswith("proxy-"):
+            raise RequestRefused(f"The header {name} is set by the client itself.")
+        if not VALUE.fullmatch(value):
+            raise RequestRefused(f"The header {name} may hold visible ASCII characters and spaces only.")
+    return dict(headers)

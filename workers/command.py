@@ -1,0 +1,129 @@
+"""`command.run`: a program that the settings allow, run once in a session of its own."""
+
+import os
+import re
+import signal
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from django.conf import settings
+
+from jobs.context import Context
+from jobs.errors import InvalidArgs, PermissionRefused, SessionError
+from jobs.registry import task
+from workers import fitting
+from workers.session import NotStarted, Session
+
+TAIL_BYTES = 64 * 1024
+MAX_ARGS = 1_000
+MAX_ARGS_BYTES = 64 * 1024
+SAY_EVERY_SECONDS = 1.0
+MAX_LINE = 200
+# Of the output, in the message of a failure.
+TOLD_LINES, TOLD_CHARACTERS = 5, 1_000
+
+NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*")
+# Colours and cursor movements, then every other control character but the tab.
+UNPRINTABLE = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|[\x00-\x08\x0a-\x1f\x7f-\x9f]")
+
+
+@task("command.run")
+def run_command(ctx: Context, command: str, args: Sequence[str] = ()) -> dict[str, object]:
+    """Runs a program that DURE_COMMANDS allows, with these arguments and without a shell."""
+    argv = [find(command), *checked(args)]
+    started = time.monotonic()
+    tail = Tail()
+    try:
+        with Session(argv, environment(ctx)) as session:
+            ctx.session(session.name)
+            follow(ctx, session, tail)
+            code = session.exit_code
+    except NotStarted as problem:
+        raise SessionError(f"{command} could not be started: {problem}") from None
+    if code != 0:
+        raise SessionError(how_it_ended(command, code or 0, tail))
+    result: dict[str, object] = {"exit_code": code, "seconds": round(time.monotonic() - started, 3)}
+    room = fitting.room_beside(result | {"output_tail": ""})
+    return result | {"output_tail": fitting.tail(tail.text(), room)}
+
+
+def find(command: str) -> str:
+    """The program's path, on DURE_COMMAND_PATH and nowhere else."""
+    if command not in settings.DURE_COMMANDS or not NAME.fullmatch(command):
+        raise PermissionRefused(f"{command[:80]!r} is not one of the commands that DURE_COMMANDS allows.")
+    for folder in settings.DURE_COMMAND_PATH.split(":"):
+        path = Path(folder, command)
+        if path.is_absolute() and path.is_file() and os.access(path, os.X_OK):
+            return str(path)
+    # Another worker may have it: worth another attempt.
+    raise SessionError(f"{command} is allowed, but not installed on this worker's DURE_COMMAND_PATH.")
+
+
+def checked(args: Sequence[str]) -> Sequence[str]:
+    if len(args) > MAX_ARGS:
+        raise InvalidArgs(f"A command takes at most {MAX_ARGS} arguments.")
+    if any("\0" in arg for arg in args):
+        raise InvalidArgs("An argument holds a NUL character.")
+    try:
+        size = sum(len(arg.encode()) for arg in args)
+    except UnicodeEncodeError:
+        raise InvalidArgs("An argument holds half of a surrogate pair.") from None
+    if size > MAX_ARGS_BYTES:
+        raise InvalidArgs(f"A command's arguments may have {MAX_ARGS_BYTES} bytes together.")
+    return args
+
+
+def environment(ctx: Context) -> dict[str, str]:
+    """Made from nothing: the worker's own holds the addresses and secrets of the whole system."""
+    return {
+        "PATH": settings.DURE_COMMAND_PATH,
+        "LANG": "C.UTF-8",
+        "DURE_EXECUTION_ID": ctx.execution_id,
+        "DURE_ATTEMPT": str(ctx.attempt),
+        "DURE_IDEMPOTENCY_KEY": ctx.idempotency_key,
+    }
+
+
+def follow(ctx: Context, session: Session, tail: "Tail") -> None:
+    """Keeps the end of the output, and shows its last line from time to time."""
+    said, said_at = "", 0.0
+    for piece in session.output(tick=SAY_EVERY_SECONDS):
+        tail.add(piece)
+        now = time.monotonic()
+        if now - said_at >= SAY_EVERY_SECONDS and (line := tail.last_line()) != said:
+            said, said_at = line, now
+            ctx.progress(message=line)
+
+
+def how_it_ended(command: str, code: int, tail: "Tail") -> str:
+    if code < 0:
+        ended = f"{command} was ended by {signal.Signals(-code).name}"
+    else:
+        ended = f"{command} ended with exit code {code}"
+    lines = [clean for line in tail.text().splitlines() if (clean := _printable(line))]
+    told = "\n".join(lines[-TOLD_LINES:])[-TOLD_CHARACTERS:]
+    return f"{ended}:\n{told}" if told else f"{ended}."
+
+
+class Tail:
+    """The last 64 KiB of what was added."""
+
+    def __init__(self) -> None:
+        self._kept = bytearray()
+
+    def add(self, piece: bytes) -> None:
+        self._kept += piece
+        del self._kept[:-TAIL_BYTES]
+
+    def text(self) -> str:
+        # PostgreSQL stores no NUL in a JSON text.
+        return self._kept.decode("utf-8", "replace").replace("\0", "\ufffd")
+
+    def last_line(self) -> str:
+        lines = self._kept[-4 * MAX_LINE :].decode("utf-8", "replace").splitlines()
+        return next((clean for line in reversed(lines) if (clean := _printable(line))), "")[:MAX_LINE]
+
+
+def _printable(line: str) -> str:
+    return UNPRINTABLE.sub("", line).strip()

@@ -1,0 +1,59 @@
+"""Tasks to try things out with: they wait, add, fail, and fail for a while."""
+
+import math
+import time
+from typing import Annotated
+
+from pydantic import Field
+
+from jobs.context import Context
+from jobs.errors import InvalidArgs, TaskFailure
+from jobs.registry import task
+from jobs.states import FailureType
+
+DAY = 86_400
+TICK = 1.0
+
+# What a body can truthfully say of itself: the others are the engine's to find out.
+FAILURES = tuple(
+    kind
+    for kind in FailureType
+    if kind not in (FailureType.CANCELLED, FailureType.POISON, FailureType.DEPENDENCY_FAILED)
+)
+
+
+@task("demo.sleep")
+def sleep(ctx: Context, seconds: Annotated[float, Field(ge=0, le=DAY)]) -> dict[str, float]:
+    """Waits for so many seconds and shows how far it is."""
+    started = time.monotonic()
+    # In short steps, for the progress; a cancel or a time-out interrupts any of them.
+    while (left := seconds - (time.monotonic() - started)) > 0:
+        time.sleep(min(left, TICK))
+        if seconds > TICK:
+            ctx.progress(min(1.0, (time.monotonic() - started) / seconds))
+    return {"slept": seconds}
+
+
+@task("demo.sum")
+def add(ctx: Context, numbers: list[int | float]) -> int | float:
+    """Adds numbers."""
+    total = sum(numbers)
+    if not math.isfinite(total):
+        raise InvalidArgs("The sum is too large for a number.")
+    return total
+
+
+@task("demo.fail")
+def fail(ctx: Context, message: str = "Failed as asked.", failure_type: str = FailureType.ERROR) -> None:
+    """Fails every time, with the failure type that is asked for."""
+    if failure_type not in FAILURES:
+        raise InvalidArgs(f"failure_type must be one of {', '.join(FAILURES)}.")
+    raise TaskFailure(message, failure_type)
+
+
+@task("demo.flaky")
+def flaky(ctx: Context, failures: Annotated[int, Field(ge=0, le=1_000)]) -> dict[str, int]:
+    """Fails so many times, then succeeds."""
+    if ctx.attempt <= failures:
+        raise TaskFailure(f"Attempt {ctx.attempt} fails; the first {failures} do.")
+    return {"attempt": ctx.attempt}

@@ -1,0 +1,154 @@
+"""`http.request`: one request to a public address, its answer as the result."""
+
+import base64
+import codecs
+import json
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from email.message import Message
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from jobs.context import Context
+from jobs.errors import InvalidArgs, PermissionRefused, TaskFailure
+from jobs.outbound import Answer, RequestRefused, Unanswered, request
+from jobs.registry import task
+from workers import fitting
+
+MAX_SECONDS = 60.0
+# What the engine needs to write the failure down before it would have to be a time-out.
+MARGIN_SECONDS = 1.0
+
+# Never Set-Cookie: a result is read by the whole office.
+SHOWN_HEADERS = (
+    "content-type",
+    "content-length",
+    "content-encoding",
+    "content-language",
+    "date",
+    "etag",
+    "last-modified",
+    "link",
+    "location",
+    "retry-after",
+    "x-request-id",
+)
+MAX_HEADER = 1_024
+
+TEXT_TYPES = ("json", "xml", "javascript", "x-www-form-urlencoded", "yaml")
+# By their canonical names. A codec such as idna or unicode_escape is not for a stranger to choose.
+CHARSETS = {
+    codecs.lookup(name).name
+    for name in ("utf-8", "ascii", "latin-1", "cp1252", "utf-16", "euc-kr", "cp949", "shift_jis", "gb18030")
+}
+
+Status = Annotated[int, Field(ge=100, le=599)]
+Body = str | dict[str, Any] | list[Any] | None
+
+
+@task("http.request", timeout=MAX_SECONDS + 10)
+def http_request(
+    ctx: Context,
+    method: str,
+    url: str,
+    headers: dict[str, str] | None = None,
+    body: Body = None,
+    expect: Sequence[Status] = (200,),
+) -> dict[str, Any]:
+    """Sends one HTTP request to a public address; any status but the expected ones is a failure."""
+    try:
+        answer = request(method, url, **_message(ctx, headers or {}, body), seconds=_seconds_left(ctx))
+    except RequestRefused as refusal:
+        raise InvalidArgs(str(refusal)) from None
+    except Unanswered as problem:
+        raise TaskFailure(str(problem)) from None
+    if answer.status not in expect:
+        raise _unexpected(answer, expect)
+    return shown(answer)
+
+
+def _seconds_left(ctx: Context) -> float:
+    left = (ctx.deadline - datetime.now(UTC)).total_seconds() - MARGIN_SECONDS
+    return min(MAX_SECONDS, left)
+
+
+def _message(ctx: Context, headers: dict[str, str], body: Body) -> dict[str, Any]:
+    headers = dict(headers)
+    given = {name.lower() for name in headers}
+    content = "text/plain; charset=utf-8"
+    if body is not None and not isinstance(body, str):
+        body, content = json.dumps(body, ensure_ascii=False), "application/json"
+    if body is not None and "content-type" not in given:
+        headers["Content-Type"] = content
+    if "idempotency-key" not in given:
+        # The same over all attempts, so that the other end can tell a repetition from a second wish.
+        headers["Idempotency-Key"] = ctx.idempotency_key
+    try:
+        return {"headers": headers, "body": None if body is None else body.encode()}
+    except UnicodeEncodeError:
+        raise InvalidArgs("The body holds half of a surrogate pair.") from None
+
+
+def _unexpected(answer: Answer, expect: Sequence[int]) -> TaskFailure:
+    message = f"Answered {answer.status} {answer.reason[:80]}".rstrip() + (
+        f", expected {' or '.join(str(status) for status in expect)}."
+    )
+    if 300 <= answer.status < 400:
+        message += " Redirects are not followed."
+    if answer.status >= 500 or answer.status in (408, 429):
+        # The other end says that it is not about the request: the same may succeed later.
+        return TaskFailure(message)
+    if answer.status in (401, 403, 407):
+        return PermissionRefused(message)
+    # Anything else is about the request itself, and a retry sends the same one.
+    return InvalidArgs(message)
+
+
+def shown(answer: Answer) -> dict[str, Any]:
+    """The answer as JSON that any database takes, cut to the size that a result may have."""
+    headers = {
+        name: _clean(answer.headers[name])[:MAX_HEADER] for name in SHOWN_HEADERS if name in answer.headers
+    }
+    text = _text(answer)
+    result: dict[str, Any] = {
+        "status": answer.status,
+        "headers": headers,
+        "encoding": "base64" if text is None else "utf-8",
+        "truncated": answer.truncated,
+        "elapsed_ms": answer.elapsed_ms,
+    }
+    room = fitting.room_beside(result | {"body": ""})
+    if text is not None:
+        body = fitting.head(text, room)
+        cut = len(body) < len(text)
+    else:
+        whole = answer.body[: room // 4 * 3]
+        body, cut = base64.b64encode(whole).decode(), len(whole) < len(answer.body)
+    return result | {"body": body, "truncated": answer.truncated or cut}
+
+
+def _text(answer: Answer) -> str | None:
+    """The body as text, or None where it is none."""
+    if answer.headers.get("content-encoding", "identity") != "identity":
+        return None
+    kind = Message()
+    kind["Content-Type"] = answer.headers.get("content-type", "")
+    named = str(kind.get_param("charset", "utf-8"))
+    is_text = kind.get_content_maintype() == "text" or kind.get_content_subtype().endswith(TEXT_TYPES)
+    try:
+        charset = codecs.lookup(named).name
+    except (LookupError, ValueError):
+        charset = ""
+    if "content-type" in answer.headers and is_text and charset in CHARSETS:
+        return _clean(answer.body.decode(charset, "replace"))
+    try:
+        text = answer.body.decode()
+    except UnicodeDecodeError:
+        return None
+    return None if "\0" in text else text
+
+
+def _clean(text: str) -> str:
+    """PostgreSQL stores no NUL in a JSON text."""
+    return text.replace("\0", "\ufffd")
