@@ -1,0 +1,159 @@
+"""Batches: how far they are, their graph, and when they will probably end."""
+
+from typing import Any
+from uuid import UUID
+
+from django.utils import timezone
+from drf_spectacular.utils import OpenApiParameter, extend_schema, inline_serializer
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from jobs import graph, progress
+from jobs.api import shapes
+from jobs.api.views import OfficeView
+from jobs.models import Batch
+from jobs.rest.filtering import FilterBackend, refuse_unknown
+from jobs.rest.pagination import PagePagination
+from jobs.rest.problems import Problem
+from jobs.states import JobStatus
+
+
+class BatchProgressSerializer(serializers.Serializer[None]):
+    total = serializers.IntegerField()
+    by_status = serializers.DictField(child=serializers.IntegerField())
+    percent = serializers.FloatField(help_text="How much of it has ended, whichever way.")
+
+
+class BatchSerializer(serializers.Serializer[None]):
+    id = serializers.UUIDField()
+    name = serializers.CharField(allow_null=True)
+    created_at = serializers.DateTimeField()
+    ended_at = serializers.DateTimeField(allow_null=True)
+    progress = BatchProgressSerializer()
+
+
+class NodeSerializer(serializers.Serializer[None]):
+    id = serializers.UUIDField()
+    ref = serializers.CharField(allow_null=True)
+    task_id = serializers.CharField()
+    role = serializers.CharField()
+    status = serializers.ChoiceField(JobStatus.choices)
+    level = serializers.IntegerField(help_text="How many steps from a start, at the most.")
+    started_at = serializers.DateTimeField(allow_null=True)
+    completed_at = serializers.DateTimeField(allow_null=True)
+
+
+EdgeSerializer = inline_serializer(
+    "Edge",
+    {
+        "from": serializers.UUIDField(help_text="The dependency."),
+        "to": serializers.UUIDField(help_text="The job that waits for it."),
+    },
+    many=True,
+)
+
+
+class GraphSerializer(serializers.Serializer[None]):
+    nodes = NodeSerializer(many=True)
+    edges = EdgeSerializer
+
+
+class PathSerializer(serializers.Serializer[None]):
+    jobs = serializers.ListField(child=serializers.UUIDField(), help_text="In order.")
+    seconds = serializers.FloatField(
+        help_text="What they took, and for those that have not ended what their Task usually takes here."
+    )
+
+
+class BatchInFullSerializer(BatchSerializer):
+    graph = GraphSerializer(required=False)
+    critical_path = PathSerializer()
+    estimated_end = serializers.DateTimeField(
+        allow_null=True, help_text="Null when it has ended, or when nobody can tell."
+    )
+
+
+class BatchListView(OfficeView):
+    """The batches of an office, each with its progress."""
+
+    queryset = Batch.objects.none()
+    pagination_class = PagePagination
+    filter_backends = (FilterBackend,)
+
+    @extend_schema(
+        operation_id="list_batches",
+        tags=["batches"],
+        summary="List batches, newest first",
+        responses=BatchSerializer(many=True),
+    )
+    def get(self, request: Request, office_id: UUID) -> Response:
+        batches = self.office().batches.order_by("-created_at", "-id")
+        page = self.paginate_queryset(self.filter_queryset(batches)) or []
+        counts = progress.counts_of([batch.id for batch in page])
+        return self.get_paginated_response([batch_json(batch, counts[batch.id]) for batch in page])
+
+
+class BatchDetailView(OfficeView):
+    """What it waits for, and until when."""
+
+    @extend_schema(
+        operation_id="get_batch",
+        tags=["batches"],
+        summary="One batch, with its graph, critical path and estimated end",
+        parameters=[
+            OpenApiParameter("graph", bool, description="`false` leaves the graph out.", default=True)
+        ],
+        responses=BatchInFullSerializer,
+    )
+    def get(self, request: Request, office_id: UUID, batch_id: UUID) -> Response:
+        office = self.office()
+        refuse_unknown(request, ("graph",))
+        batch = office.batches.filter(pk=batch_id).first()
+        if batch is None:
+            raise Problem(404, "not_found", "There is no such batch in this office.")
+        now = timezone.now()
+        nodes, parents = progress.nodes_of(batch), progress.edges_of(batch)
+        path = progress.critical_path(nodes, parents, progress.usual_times(office), now)
+        answer = batch_json(batch, progress.counts_of([batch.id])[batch.id])
+        if request.query_params.get("graph", "true").lower() not in ("false", "0"):
+            answer["graph"] = graph_json(nodes, parents)
+        answer["critical_path"] = {"jobs": [str(job) for job in path.jobs], "seconds": round(path.seconds, 3)}
+        answer["estimated_end"] = shapes.moment(progress.estimated_end(office, nodes, now))
+        return Response(answer)
+
+
+def batch_json(batch: Batch, counts: dict[str, int]) -> dict[str, Any]:
+    return {
+        "id": str(batch.id),
+        "name": batch.name or None,
+        "created_at": shapes.moment(batch.created_at),
+        "ended_at": shapes.moment(batch.ended_at),
+        "progress": {
+            "total": sum(counts.values()),
+            "by_status": counts,
+            "percent": progress.percent(counts),
+        },
+    }
+
+
+def graph_json(nodes: list[progress.Node], parents: dict[UUID, list[UUID]]) -> dict[str, Any]:
+    levels = graph.levels({node.id: parents.get(node.id, []) for node in nodes})
+    return {
+        "nodes": [
+            {
+                "id": str(node.id),
+                "ref": node.ref or None,
+                "task_id": node.task_id,
+                "role": node.role,
+                "status": node.status,
+                "level": levels[node.id],
+                "started_at": shapes.moment(node.started_at),
+                "completed_at": shapes.moment(node.completed_at),
+            }
+            for node in nodes
+        ],
+        "edges": [
+            {"from": str(parent), "to": str(child)} for child, found in parents.items() for parent in found
+        ],
+    }

@@ -1,0 +1,197 @@
+"""What people decide about jobs: retry, cancel, cancel many, change the order."""
+
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from drf_spectacular.utils import OpenApiExample, OpenApiResponse, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from jobs import lifecycle
+from jobs.api import documents, shapes
+from jobs.api.views import ACTS, JobView, OfficeView, accepted, batch_address, job_address
+from jobs.bulk import CancelWish, cancel_matching
+from jobs.errors import Conflict
+from jobs.models import Job
+from jobs.rest.idempotency import idempotent
+from jobs.rest.problems import Problem
+from jobs.rest.serializers import StrictSerializer
+from jobs.states import JOB_LIVE
+
+LOWEST, HIGHEST = -(2**31), 2**31 - 1
+LIVE = [(str(status), str(status)) for status in JOB_LIVE]
+ROLES = [(role, role) for role in settings.DURE_ROLES]
+
+
+class ReasonSerializer(StrictSerializer):
+    reason = serializers.CharField(
+        required=False, allow_blank=True, max_length=500, help_text="Goes into the job's event."
+    )
+
+
+class RetryView(JobView):
+    """Another run of a job."""
+
+    @extend_schema(
+        operation_id="retry_job",
+        tags=["jobs"],
+        summary="Run a job again",
+        description="For a job that failed, was cancelled, or timed out and waits: a new Execution, with its "
+        "counts at 0. 409 for every other state.",
+        request=ReasonSerializer,
+        responses={202: documents.JobDocument},
+    )
+    @idempotent
+    def post(self, request: Request, office_id: UUID, job_id: UUID) -> Response:
+        office = self.office(ACTS)
+        reason = checked(ReasonSerializer(data=request.data)).get("reason", "")
+        job = self.job(office)
+        if not lifecycle.retry(office.id, [job.id], actor=self.actor(), reason=reason):
+            raise Conflict(
+                f"Only a failed, timed-out or cancelled job can be retried; this one is {job.status}.",
+                code="not_retryable",
+            )
+        return accepted(shown(job.id), job_address(request, office_id, job_id))
+
+
+class CancelView(JobView):
+    """The end of a job."""
+
+    @extend_schema(
+        operation_id="cancel_job",
+        tags=["jobs"],
+        summary="Cancel a job",
+        description="One that runs is told to stop, and killed after its grace; until then its status stays "
+        "`processing` and `cancelled_at` is set. 409 when it has ended.",
+        request=ReasonSerializer,
+        responses={202: documents.JobDocument},
+    )
+    @idempotent
+    def post(self, request: Request, office_id: UUID, job_id: UUID) -> Response:
+        office = self.office(ACTS)
+        reason = checked(ReasonSerializer(data=request.data)).get("reason", "")
+        job = self.job(office)
+        answer = lifecycle.cancel(office.id, [job.id], actor=self.actor(), reason=reason)
+        if not answer["cancelled"] and not answer["cancelling"]:
+            raise ended(job)
+        return accepted(shown(job.id), job_address(request, office_id, job_id))
+
+
+class CancelAllSerializer(ReasonSerializer):
+    batch = serializers.UUIDField(required=False)
+    status = serializers.MultipleChoiceField(
+        choices=LIVE,
+        required=False,
+        allow_empty=False,
+        help_text="One state or several; all that have not ended, unless given.",
+    )
+    role = serializers.ChoiceField(ROLES, required=False)
+    include_processing = serializers.BooleanField(required=False, default=True)
+
+    def to_internal_value(self, data: object) -> object:
+        if isinstance(data, dict) and isinstance(data.get("status"), str):
+            data = {**data, "status": [data["status"]]}
+        return super().to_internal_value(data)
+
+
+class CancelledSerializer(serializers.Serializer[None]):
+    cancelled = serializers.IntegerField(help_text="Cancelled at once.")
+    cancelling = serializers.IntegerField(help_text="They run, and were told to stop.")
+
+
+class CancelAllView(OfficeView):
+    """The end of many jobs."""
+
+    @extend_schema(
+        operation_id="cancel_jobs",
+        tags=["jobs"],
+        summary="Cancel all jobs that fit",
+        description="Those of a batch, in a state, of a role, or all of the office that have not ended.",
+        request=CancelAllSerializer,
+        responses={202: CancelledSerializer},
+        examples=[
+            OpenApiExample(
+                "what waits for the front end",
+                {"status": ["pending", "ready"], "role": "FE"},
+                request_only=True,
+            ),
+            OpenApiExample("told", {"cancelled": 41, "cancelling": 2}, response_only=True),
+        ],
+    )
+    @idempotent
+    def post(self, request: Request, office_id: UUID) -> Response:
+        office = self.office(ACTS)
+        given = checked(CancelAllSerializer(data=request.data))
+        if (batch := given.get("batch")) and not office.batches.filter(pk=batch).exists():
+            sentence = "There is no such batch in this office."
+            raise Problem(400, "invalid", sentence, errors={"batch": [sentence]})
+        wish = CancelWish(
+            batch=batch,
+            statuses=sorted(given.get("status") or JOB_LIVE),
+            role=given.get("role", ""),
+            include_processing=given["include_processing"],
+        )
+        answer = cancel_matching(office.id, wish, actor=self.actor(), reason=given.get("reason", ""))
+        jobs = request.build_absolute_uri(f"/api/offices/{office_id}/jobs")
+        return accepted(answer, batch_address(request, office_id, batch) if batch else jobs)
+
+
+class PrioritySerializer(StrictSerializer):
+    priority = serializers.IntegerField(required=False, min_value=LOWEST, max_value=HIGHEST)
+    urgent = serializers.BooleanField(required=False)
+    delta = serializers.IntegerField(
+        required=False, min_value=LOWEST, max_value=HIGHEST, help_text="Added to the priority it has."
+    )
+
+    def validate(self, attrs: dict[str, object]) -> dict[str, object]:
+        if not attrs:
+            raise serializers.ValidationError("Give priority, urgent or delta.")
+        if "priority" in attrs and "delta" in attrs:
+            raise serializers.ValidationError({"delta": ["Give either priority or delta."]})
+        return attrs
+
+
+class PriorityView(JobView):
+    """A job's place in the order."""
+
+    @extend_schema(
+        operation_id="set_job_priority",
+        tags=["jobs"],
+        summary="Change a job's place in the order",
+        description="The lower, the earlier; urgent ones before all others. 409 when it has ended.",
+        request=PrioritySerializer,
+        responses={200: documents.JobDocument, 409: OpenApiResponse(description="It has ended.")},
+        examples=[
+            OpenApiExample("earlier by ten", {"delta": -10}, request_only=True),
+            OpenApiExample("next", {"urgent": True}, request_only=True),
+        ],
+    )
+    def patch(self, request: Request, office_id: UUID, job_id: UUID) -> Response:
+        office = self.office(ACTS)
+        given = checked(PrioritySerializer(data=request.data))
+        job = self.job(office)
+        if not lifecycle.reprioritise(
+            office.id,
+            [job.id],
+            priority=given.get("priority"),
+            urgent=given.get("urgent"),
+            delta=given.get("delta"),
+        ):
+            raise ended(job)
+        return Response(shown(job.id))
+
+
+def checked(serializer: StrictSerializer) -> dict[str, Any]:
+    serializer.is_valid(raise_exception=True)
+    return dict(serializer.validated_data)
+
+
+def shown(job_id: UUID) -> shapes.JSON:
+    return shapes.jobs(list(shapes.shown(Job.objects.filter(pk=job_id))))[0]
+
+
+def ended(job: Job) -> Conflict:
+    status = Job.objects.values_list("status", flat=True).get(pk=job.pk)
+    return Conflict(f"The job has ended as {status}.", code="ended")

@@ -1,0 +1,79 @@
+"""Why a job is not running now."""
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.utils import timezone
+from drf_spectacular.utils import OpenApiExample, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from jobs.api import shapes
+from jobs.api.views import JobView
+from jobs.explain import Code, Reason, explain
+from jobs.states import JobStatus
+
+
+class ReasonDocument(serializers.Serializer[None]):
+    """What else there is depends on the code: jobs, count, running, limit, role, until, since, worker …"""
+
+    code = serializers.ChoiceField([str(code) for code in Code])
+    message = serializers.CharField()
+
+
+class ExplanationDocument(serializers.Serializer[None]):
+    state = serializers.ChoiceField(JobStatus.choices)
+    reasons = ReasonDocument(many=True)
+    queue_position = serializers.IntegerField(
+        allow_null=True, help_text="Among the office's ready jobs, from 1; null for one that is not ready."
+    )
+    estimated_start = serializers.DateTimeField(allow_null=True, help_text="Null when nobody can tell.")
+
+
+EXAMPLE = {
+    "state": JobStatus.READY.value,
+    "reasons": [
+        {
+            "code": Code.OFFICE_LIMIT.value,
+            "message": "3 jobs are processing; the office allows 3.",
+            "running": 3,
+            "limit": 3,
+        }
+    ],
+    "queue_position": 2,
+    "estimated_start": "2026-12-01T09:00:40+09:00",
+}
+
+
+class ExplainView(JobView):
+    """Everything that holds a job back."""
+
+    @extend_schema(
+        operation_id="explain_job",
+        tags=["jobs"],
+        summary="Why a job is not running now",
+        description="Everything that holds it back at once, the decisive reason first.",
+        responses=ExplanationDocument,
+        examples=[OpenApiExample("the office is full", EXAMPLE, response_only=True)],
+    )
+    def get(self, request: Request, office_id: UUID, job_id: UUID) -> Response:
+        office = self.office()
+        explained = explain(office, self.job(office), timezone.now())
+        return Response(
+            {
+                "state": explained.state,
+                "reasons": [reason_json(reason) for reason in explained.reasons],
+                "queue_position": explained.queue_position,
+                "estimated_start": shapes.moment(explained.estimated_start),
+            }
+        )
+
+
+def reason_json(reason: Reason) -> dict[str, Any]:
+    facts = {
+        name: shapes.moment(value) if isinstance(value, datetime) else value
+        for name, value in reason.facts.items()
+    }
+    return {"code": reason.code.value, "message": reason.message, **facts}

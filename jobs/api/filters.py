@@ -1,0 +1,57 @@
+"""What the lists of jobs can be narrowed by and ordered by."""
+
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.db.models import F, QuerySet
+from django_filters import rest_framework as filters
+
+from jobs.models import Job
+from jobs.states import JobStatus
+
+# By name of the parameter: each ends in `seq`, so that pages never overlap.
+ORDERINGS: dict[str, tuple[Any, ...]] = {
+    "-created_at": ("-seq",),
+    "created_at": ("seq",),
+    "-completed_at": (F("completed_at").desc(nulls_last=True), "-seq"),
+    "completed_at": (F("completed_at").asc(nulls_last=True), "seq"),
+    "priority": ("-urgent", "priority", "seq"),
+    "-priority": ("urgent", "-priority", "-seq"),
+}
+USUAL_ORDER = "-created_at"
+
+
+class Several(forms.SelectMultiple):
+    """`?status=failed&status=done` and `?status=failed,done` mean the same."""
+
+    def value_from_datadict(self, data: Any, files: Any, name: str) -> list[str]:
+        given: list[str] = super().value_from_datadict(data, files, name) or []
+        return [one for text in given for one in text.split(",") if one]
+
+
+class JobFilter(filters.FilterSet):  # type: ignore[misc]
+    status = filters.MultipleChoiceFilter(
+        choices=JobStatus.choices,
+        widget=Several,
+        method="by_status",
+        help_text="One of them or several, separated by commas or given repeatedly.",
+    )
+    role = filters.ChoiceFilter(choices=[(role, role) for role in settings.DURE_ROLES])
+    batch = filters.UUIDFilter(field_name="batch_id")
+    task_id = filters.CharFilter()
+    ordering = filters.ChoiceFilter(
+        choices=[(name, name) for name in ORDERINGS],
+        method="by_order",
+        help_text=f"Unless given, newest first: {USUAL_ORDER}. `priority` is the order in which jobs start.",
+    )
+
+    class Meta:
+        model = Job
+        fields: list[str] = []
+
+    def by_status(self, jobs: QuerySet[Job], name: str, statuses: list[str]) -> QuerySet[Job]:
+        return jobs.filter(status__in=statuses) if statuses else jobs
+
+    def by_order(self, jobs: QuerySet[Job], name: str, ordering: str) -> QuerySet[Job]:
+        return jobs.order_by(*ORDERINGS[ordering])

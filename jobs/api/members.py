@@ -1,0 +1,102 @@
+"""Who is a member of an office, for its owners to see and change."""
+
+from uuid import UUID
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from drf_spectacular.utils import OpenApiExample, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from jobs.api.views import CONFIGURES, OfficeView
+from jobs.errors import Conflict, Invalid
+from jobs.models import Membership, Office
+from jobs.rest.filtering import FilterBackend
+from jobs.rest.idempotency import idempotent
+from jobs.rest.pagination import PagePagination
+from jobs.rest.problems import Problem
+from jobs.rest.serializers import StrictSerializer
+from jobs.sql import call, statements
+from jobs.states import MemberRole
+
+
+class MemberSerializer(StrictSerializer):
+    username = serializers.CharField(max_length=150)
+    role = serializers.ChoiceField(MemberRole.choices)
+
+
+def member_json(member: Membership) -> dict[str, str]:
+    return {"username": member.user.get_username(), "role": member.role}
+
+
+class MemberListView(OfficeView):
+    """Who is a member, and as what."""
+
+    queryset = Membership.objects.none()
+    pagination_class = PagePagination
+    filter_backends = (FilterBackend,)
+
+    @extend_schema(
+        operation_id="list_members",
+        tags=["offices"],
+        summary="List an office's members",
+        description="Owners only.",
+        responses=MemberSerializer(many=True),
+    )
+    def get(self, request: Request, office_id: UUID) -> Response:
+        members = self.office(CONFIGURES).memberships.select_related("user").order_by("user__username")
+        page = self.paginate_queryset(self.filter_queryset(members)) or []
+        return self.get_paginated_response([member_json(member) for member in page])
+
+    @extend_schema(
+        operation_id="set_member",
+        tags=["offices"],
+        summary="Add a member, or change what one may do",
+        description="Owners only. 409 when it would leave the office without an owner.",
+        request=MemberSerializer,
+        responses={201: MemberSerializer, 200: MemberSerializer},
+        examples=[OpenApiExample("an operator", {"username": "bob", "role": MemberRole.OPERATOR.value})],
+    )
+    @idempotent
+    def post(self, request: Request, office_id: UUID) -> Response:
+        office = self.office(CONFIGURES)
+        serializer = MemberSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        given = serializer.validated_data
+        user = User.objects.filter(username=given["username"], is_active=True).first()
+        if user is None:
+            raise Invalid("username: There is no such user.", errors={"username": ["There is no such user."]})
+        with transaction.atomic():
+            call.rows(statements.LOCK_OFFICE, [office.id])
+            member, is_new = office.memberships.update_or_create(user=user, defaults={"role": given["role"]})
+            refuse_ownerless(office)
+        location = request.build_absolute_uri(f"{request.path}/{user.get_username()}")
+        return Response(member_json(member), status=201 if is_new else 200, headers={"Location": location})
+
+
+class MemberDetailView(OfficeView):
+    """One member."""
+
+    @extend_schema(
+        operation_id="remove_member",
+        tags=["offices"],
+        summary="Remove a member",
+        description="Owners only. 409 for the last owner.",
+        responses={204: None},
+    )
+    def delete(self, request: Request, office_id: UUID, username: str) -> Response:
+        office = self.office(CONFIGURES)
+        with transaction.atomic():
+            call.rows(statements.LOCK_OFFICE, [office.id])
+            deleted, _ = office.memberships.filter(user__username=username).delete()
+            if not deleted:
+                raise Problem(404, "not_found", "There is no such member in this office.")
+            refuse_ownerless(office)
+        return Response(status=204)
+
+
+def refuse_ownerless(office: Office) -> None:
+    """After a change, in its transaction."""
+    if not office.memberships.filter(role=MemberRole.OWNER).exists():
+        raise Conflict("An office needs an owner: make somebody else one first.", code="last_owner")

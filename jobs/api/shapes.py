@@ -1,0 +1,174 @@
+"""What a job, its Executions and an event look like as JSON.
+
+Plain functions: a submission's answer has ten thousand jobs, which serializers would take seconds for.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from jobs.models import Attempt, Dependency, Event, Execution, Job
+from jobs.states import (
+    SEED_EXECUTION_STATUS,
+    SEED_EXECUTION_TIMED_OUT,
+    ExecutionStatus,
+    FailureType,
+    JobStatus,
+)
+
+JSON = dict[str, Any]
+
+# An Execution has a copy of the job's args, and more that the answer does not show.
+_SHOWN_OF_JOB = [
+    *("seq", "id", "ref", "office_id", "batch_id", "task_id", "args", "role", "priority", "urgent", "status"),
+    *(
+        "on_dependency_failure",
+        "timeout_ms",
+        "max_retries",
+        "retry_count",
+        "retry_at",
+        "run_at",
+        "created_at",
+    ),
+    *("started_at", "completed_at", "cancelled_at", "failure_type", "error_message", "unique_key"),
+]
+_SHOWN_OF_EXECUTION = ["status", "started_at", "result", "progress", "session_id"]
+
+
+def moment(value: datetime | None) -> str | None:
+    """ISO 8601, with the offset of the settings' time zone."""
+    return None if value is None else timezone.localtime(value).isoformat()
+
+
+def shown(jobs: QuerySet[Job]) -> QuerySet[Job]:
+    """The jobs with all that `job` reads, in one statement."""
+    of_execution = (f"execution__{name}" for name in _SHOWN_OF_EXECUTION)
+    return jobs.select_related("execution").only(*_SHOWN_OF_JOB, *of_execution)
+
+
+def jobs(found: Sequence[Job], parents: Mapping[UUID, list[str]] | None = None) -> list[JSON]:
+    known = parents_of([one.id for one in found]) if parents is None else parents
+    return [job(one, known.get(one.id, [])) for one in found]
+
+
+def parents_of(ids: Sequence[UUID]) -> dict[UUID, list[str]]:
+    """The ids of what each job depends on, in the order given at submission."""
+    found: dict[UUID, list[str]] = defaultdict(list)
+    edges = Dependency.objects.filter(job_id__in=ids).order_by("job_id", "position")
+    for child, parent in edges.values_list("job_id", "parent_id"):
+        found[child].append(str(parent))
+    return found
+
+
+def job(one: Job, depends_on: list[str]) -> JSON:
+    run = one.execution
+    started_at = one.started_at
+    # While a job runs for the first time, only its Execution knows since when.
+    if started_at is None and one.status == JobStatus.PROCESSING and run is not None:
+        started_at = run.started_at
+    return {
+        "id": str(one.id),
+        "ref": one.ref or None,
+        "office_id": str(one.office_id),
+        "batch": str(one.batch_id) if one.batch_id else None,
+        "task_id": one.task_id,
+        "args": one.args,
+        "role": one.role,
+        "priority": one.priority,
+        "urgent": one.urgent,
+        "status": one.status,
+        "depends_on": depends_on,
+        "on_dependency_failure": one.on_dependency_failure,
+        "timeout_ms": one.timeout_ms,
+        "max_retries": one.max_retries,
+        "retry_count": one.retry_count,
+        "retry_at": moment(one.retry_at),
+        "run_at": moment(one.run_at),
+        "created_at": moment(one.created_at),
+        "started_at": moment(started_at),
+        "completed_at": moment(one.completed_at),
+        "cancelled_at": moment(one.cancelled_at),
+        "failure_type": one.failure_type or None,
+        "error_message": one.error_message or None,
+        "result": run.result if run is not None else None,
+        "progress": run.progress if run is not None else None,
+        "session_id": (run.session_id or None) if run is not None else None,
+        "unique_key": one.unique_key or None,
+    }
+
+
+def job_in_full(one: Job) -> JSON:
+    """A job with its Executions, the oldest first, and their attempts."""
+    runs = one.executions.order_by("created_at", "id").prefetch_related("attempts")
+    answer = job(one, parents_of([one.id]).get(one.id, []))
+    answer["executions"] = [execution(run) for run in runs]
+    return answer
+
+
+def execution(run: Execution) -> JSON:
+    running = run.status == ExecutionStatus.RUNNING
+    attempts = [attempt(one) for one in run.attempts.all()]
+    if running:
+        # The row of an attempt is written when it ends.
+        attempts.append(
+            {
+                "number": run.attempt,
+                "started_at": moment(run.attempt_started_at),
+                "ended_at": None,
+                "outcome": None,
+                "failure_type": None,
+                "error_message": None,
+                "worker": run.worker,
+            }
+        )
+    return {
+        "id": str(run.id),
+        "attempt": run.attempt,
+        "status": execution_status(run),
+        "started_at": moment(run.started_at),
+        "timeout_at": moment(run.timeout_at),
+        "completed_at": moment(run.finished_at),
+        "session_id": run.session_id or None,
+        "error_message": None if running else (run.error or None),
+        "worker": run.worker or None,
+        "attempts": attempts,
+    }
+
+
+def execution_status(run: Execution) -> str:
+    """In the seed's words. One that waits for its next attempt shows how its last one ended."""
+    waits = run.status == ExecutionStatus.PENDING and run.attempt > 0 and run.dispatched_at is None
+    status = ExecutionStatus.FAILED if waits else run.status
+    if status == ExecutionStatus.FAILED and run.failure_type == FailureType.TIMEOUT:
+        return SEED_EXECUTION_TIMED_OUT
+    return SEED_EXECUTION_STATUS[status]
+
+
+def attempt(one: Attempt) -> JSON:
+    return {
+        "number": one.number,
+        "started_at": moment(one.started_at),
+        "ended_at": moment(one.ended_at),
+        "outcome": one.outcome,
+        "failure_type": one.failure_type or None,
+        "error_message": one.error or None,
+        "worker": one.worker or None,
+    }
+
+
+def event(one: Event) -> JSON:
+    """The seed's SchedulerEvent, with the id to resume after."""
+    return {
+        "id": one.id,
+        "type": one.type,
+        "job_id": str(one.job_id) if one.job_id else None,
+        "batch_id": str(one.batch_id) if one.batch_id else None,
+        "office_id": str(one.office_id),
+        "details": one.details,
+        "timestamp": moment(one.at),
+    }

@@ -1,0 +1,74 @@
+"""The Tasks that can be run."""
+
+from typing import Any
+
+from django.db.models import QuerySet
+from drf_spectacular.utils import extend_schema
+from rest_framework.generics import GenericAPIView
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from jobs import registry
+from jobs.api import documents
+from jobs.rest.filtering import PAGING, refuse_unknown
+from jobs.rest.pagination import PagePagination
+from jobs.rest.problems import Problem
+
+
+def task_json(task: registry.Task) -> dict[str, Any]:
+    return {
+        "task_id": task.task_id,
+        "description": task.description,
+        "role": task.role,
+        "args_schema": task.schema,
+        "timeout_ms": int(task.timeout * 1000) if task.timeout is not None else None,
+        "max_retries": task.max_retries,
+        "retry_base_delay": int(task.retry_backoff * 1000) if task.retry_backoff is not None else None,
+        "on_lost": task.on_lost,
+        "atomic": task.atomic,
+    }
+
+
+class TaskPagination(PagePagination):
+    """Of a list in memory."""
+
+    def count_of(self, queryset: QuerySet[Any]) -> int:
+        return len(queryset)
+
+
+class TaskListView(GenericAPIView[Any]):
+    """What a job, a schedule or a workflow can run."""
+
+    pagination_class = TaskPagination
+    filter_backends = ()
+
+    @extend_schema(
+        operation_id="list_tasks",
+        tags=["tasks"],
+        summary="List the registered Tasks",
+        responses=documents.TaskDocument(many=True),
+    )
+    def get(self, request: Request) -> Response:
+        refuse_unknown(request, PAGING)
+        tasks: Any = [task for task in registry.everything() if task.public]
+        page = self.paginate_queryset(tasks) or []
+        return self.get_paginated_response([task_json(task) for task in page])
+
+
+class TaskDetailView(GenericAPIView[Any]):
+    """What a Task takes, and how it wants to be run."""
+
+    pagination_class = None
+    filter_backends = ()
+
+    @extend_schema(
+        operation_id="get_task", tags=["tasks"], summary="One Task", responses=documents.TaskDocument
+    )
+    def get(self, request: Request, task_id: str) -> Response:
+        try:
+            task = registry.find(task_id)
+        except registry.UnknownTask as error:
+            raise Problem(404, "not_found", str(error)) from None
+        if not task.public:
+            raise Problem(404, "not_found", f"No Task {task_id!r} is registered.")
+        return Response(task_json(task))

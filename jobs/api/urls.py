@@ -1,0 +1,30 @@
+"""Every address of offices, jobs and Tasks, below /api/."""
+
+from django.urls import path
+
+from jobs.api import batches, control, events, explain, jobs, members, office, scheduler, tasks
+
+OFFICE = "offices/<uuid:office_id>"
+JOB = f"{OFFICE}/jobs/<uuid:job_id>"
+
+urlpatterns = [
+    path("offices", office.OfficeListView.as_view(), name="offices"),
+    path(OFFICE, office.OfficeDetailView.as_view(), name="office"),
+    path(f"{OFFICE}/members", members.MemberListView.as_view(), name="members"),
+    path(f"{OFFICE}/members/<str:username>", members.MemberDetailView.as_view(), name="member"),
+    path(f"{OFFICE}/scheduler/stats", scheduler.StatsView.as_view(), name="scheduler-stats"),
+    path(f"{OFFICE}/scheduler/config", scheduler.ConfigView.as_view(), name="scheduler-config"),
+    path(f"{OFFICE}/scheduler/process", scheduler.ProcessView.as_view(), name="scheduler-process"),
+    path(f"{OFFICE}/jobs", jobs.JobListView.as_view(), name="office-jobs"),
+    path(f"{OFFICE}/jobs/cancel-all", control.CancelAllView.as_view(), name="cancel-all"),
+    path(JOB, jobs.JobDetailView.as_view(), name="office-job"),
+    path(f"{JOB}/explain", explain.ExplainView.as_view(), name="explain"),
+    path(f"{JOB}/retry", control.RetryView.as_view(), name="retry"),
+    path(f"{JOB}/cancel", control.CancelView.as_view(), name="cancel"),
+    path(f"{JOB}/priority", control.PriorityView.as_view(), name="priority"),
+    path(f"{OFFICE}/batches", batches.BatchListView.as_view(), name="batches"),
+    path(f"{OFFICE}/batches/<uuid:batch_id>", batches.BatchDetailView.as_view(), name="batch"),
+    path(f"{OFFICE}/events", events.EventListView.as_view(), name="events"),
+    path("tasks", tasks.TaskListView.as_view(), name="tasks"),
+    path("tasks/<str:task_id>", tasks.TaskDetailView.as_view(), name="task"),
+]

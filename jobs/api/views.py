@@ -1,0 +1,58 @@
+"""What the views of an office have in common."""
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from rest_framework.filters import BaseFilterBackend
+from rest_framework.generics import GenericAPIView
+from rest_framework.pagination import BasePagination
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from jobs.api import shapes
+from jobs.models import Job, Office
+from jobs.rest.authentication import user_of
+from jobs.rest.problems import Problem
+from jobs.states import MemberRole
+from jobs.tenancy import enter
+
+ACTS = MemberRole.OPERATOR
+CONFIGURES = MemberRole.OWNER
+
+
+class OfficeView(GenericAPIView[Any]):
+    """A view below /api/offices/:id."""
+
+    pagination_class: type[BasePagination] | None = None
+    filter_backends: Sequence[type[BaseFilterBackend]] = ()
+
+    def office(self, needed: str = MemberRole.VIEWER) -> Office:
+        """The office of the address, if the caller is somebody there (404) who may do this (403)."""
+        return enter(user_of(self.request), self.kwargs["office_id"], needed).office
+
+    def actor(self) -> str:
+        return user_of(self.request).get_username()
+
+
+class JobView(OfficeView):
+    """A view of one job."""
+
+    def job(self, office: Office) -> Job:
+        found = shapes.shown(office.jobs.all()).filter(pk=self.kwargs["job_id"]).first()
+        if found is None:
+            raise Problem(404, "not_found", "There is no such job in this office.")
+        return found
+
+
+def job_address(request: Request, office_id: UUID, job_id: UUID) -> str:
+    return request.build_absolute_uri(f"/api/offices/{office_id}/jobs/{job_id}")
+
+
+def accepted(data: Any, location: str) -> Response:
+    """202, and where to see what becomes of it."""
+    return Response(data, status=202, headers={"Location": location})
+
+
+def batch_address(request: Request, office_id: UUID, batch_id: UUID) -> str:
+    return request.build_absolute_uri(f"/api/offices/{office_id}/batches/{batch_id}")
