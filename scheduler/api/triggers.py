@@ -1,0 +1,128 @@
+"""What an outside cron may call, at any rate, from anywhere, beside beat; and the monitor's data.
+
+With the caller's own credentials, or with `Authorization: Bearer $CRON_SECRET`.
+"""
+
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.models import AnonymousUser, User
+from django.utils.crypto import constant_time_compare
+from drf_spectacular.extensions import OpenApiAuthenticationExtension
+from drf_spectacular.utils import extend_schema, inline_serializer
+from rest_framework import serializers
+from rest_framework.authentication import BaseAuthentication
+from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.generics import GenericAPIView
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from jobs.rest.authentication import SessionAuthentication, TokenAuthentication, user_of
+from scheduler import monitor
+from scheduler.access import runs_of
+from scheduler.api import shapes
+from scheduler.api.shapes import RunDocument
+from scheduler.clock import database_now
+from scheduler.lifecycle import runs, workflows
+from scheduler.models import ScheduledJob
+
+
+class CronCaller(AnonymousUser):
+    """Whoever knows CRON_SECRET: nobody's account, and nothing but the two triggers."""
+
+    @property
+    def is_authenticated(self) -> bool:  # type: ignore[override]
+        return True
+
+
+class CronSecret(BaseAuthentication):
+    def authenticate(self, request: Request) -> tuple[CronCaller, None] | None:
+        scheme, _, secret = request.headers.get("Authorization", "").strip().partition(" ")
+        if scheme.lower() != "bearer":
+            return None
+        if not settings.CRON_SECRET or not constant_time_compare(secret.strip(), settings.CRON_SECRET):
+            raise AuthenticationFailed("The secret is not valid.")
+        return CronCaller(), None
+
+    def authenticate_header(self, request: Request) -> str:
+        return 'Bearer realm="scheduler"'
+
+
+class CronSecretScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
+    target_class = "scheduler.api.triggers.CronSecret"
+    name = "cron"
+
+    def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
+        return {"type": "http", "scheme": "bearer", "description": "CRON_SECRET, for an outside cron."}
+
+
+class TriggerView(GenericAPIView[Any]):
+    authentication_classes = [TokenAuthentication, SessionAuthentication, CronSecret]
+    pagination_class = None
+    filter_backends = ()
+    serializer_class = serializers.Serializer
+
+
+@extend_schema(tags=["scheduler"])
+class CronView(TriggerView):
+    @extend_schema(
+        operation_id="register_runs",
+        request=None,
+        responses=inline_serializer(
+            "Registered",
+            {name: serializers.IntegerField() for name in ("created", "kept", "replaced", "removed")},
+        ),
+    )
+    def post(self, request: Request) -> Response:
+        """Make, keep or replace the pending run of every active workflow. Again, it changes nothing."""
+        return Response(workflows.register_all(database_now()))
+
+
+EXECUTED = inline_serializer("Executed", {"executed": RunDocument(many=True)})
+
+
+@extend_schema(tags=["scheduler"])
+class ExecuteDueView(TriggerView):
+    @extend_schema(operation_id="execute_due_now", request=None, responses=EXECUTED)
+    def get(self, request: Request) -> Response:
+        """The same as POST, for a cron that can only GET."""
+        return self.post(request)
+
+    @extend_schema(operation_id="execute_due", request=None, responses=EXECUTED)
+    def post(self, request: Request) -> Response:
+        """Start the runs that are due; those that this call started and the caller may see."""
+        now = database_now()
+        started = runs.run_due(now)
+        runs.settle_runs(now)
+        visible = runs_of(request.user) if isinstance(request.user, User) else ScheduledJob.objects.all()
+        found = visible.filter(id__in=started).order_by("scheduled_time")
+        return Response({"executed": [shapes.run(one) for one in found]})
+
+
+@extend_schema(tags=["scheduler"])
+class MonitorView(GenericAPIView[Any]):
+    pagination_class = None
+    filter_backends = ()
+    serializer_class = serializers.Serializer
+
+    @extend_schema(
+        operation_id="monitor",
+        responses=inline_serializer(
+            "Monitor",
+            {
+                "generated_at": serializers.DateTimeField(),
+                "counts": serializers.DictField(child=serializers.IntegerField()),
+                "executions": serializers.DictField(child=serializers.IntegerField()),
+                "delayed": serializers.ListField(child=serializers.DictField()),
+                "next": RunDocument(many=True),
+                "next_schedules": serializers.ListField(child=serializers.DictField()),
+                "recent_failures": RunDocument(many=True),
+                "queues": serializers.ListField(child=serializers.DictField()),
+                "workers": serializers.ListField(child=serializers.DictField()),
+                "throughput": serializers.ListField(child=serializers.DictField()),
+            },
+        ),
+    )
+    def get(self, request: Request) -> Response:
+        """What waits, what runs, what is late and why; what ended is counted over a day."""
+        return Response(monitor.data(user_of(request), database_now()))

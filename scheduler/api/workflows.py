@@ -1,0 +1,237 @@
+"""Workflows and their runs."""
+
+import time
+from typing import Any, cast
+from uuid import UUID
+
+from django.db.models import Prefetch
+from django.http import Http404
+from django_filters import rest_framework as filters
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.generics import GenericAPIView
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from jobs.api import shapes as engine_shapes
+from jobs.api.views import ACTS, accepted
+from jobs.models import Job
+from jobs.rest.authentication import user_of
+from jobs.rest.filtering import FilterBackend
+from jobs.rest.idempotency import idempotent
+from jobs.rest.pagination import PagePagination
+from jobs.rest.serializers import StrictSerializer
+from jobs.states import MemberRole
+from jobs.tenancy import enter
+from scheduler.access import workflow_for, workflows_of
+from scheduler.api import shapes
+from scheduler.api.shapes import RunWithHistoryDocument, WorkflowDocument
+from scheduler.clock import database_now
+from scheduler.lifecycle import runs, workflows
+from scheduler.models import ScheduledJob, Workflow
+from scheduler.states import RUN_ENDED, RunStatus, WorkflowStatus
+
+LONGEST_WAIT = 60
+LOOK_EVERY = 0.2
+PENDING = Prefetch("runs", ScheduledJob.objects.filter(status=RunStatus.PENDING))
+
+
+class WorkflowSerializer(StrictSerializer):
+    name = serializers.CharField(max_length=200)
+    status = serializers.ChoiceField(WorkflowStatus.choices, default=WorkflowStatus.DRAFT.value)
+    steps = serializers.ListField(child=serializers.DictField(), default=list)
+    schedule_config = serializers.DictField()
+
+
+class NewWorkflowSerializer(WorkflowSerializer):
+    office = serializers.UUIDField()
+
+
+class ExecuteSerializer(StrictSerializer):
+    workflow_id = serializers.UUIDField()
+    wait = serializers.FloatField(required=False, min_value=0, max_value=LONGEST_WAIT)
+
+
+class WorkflowFilter(filters.FilterSet):  # type: ignore[misc]
+    office = filters.UUIDFilter("office_id")
+    status = filters.ChoiceFilter(choices=WorkflowStatus.choices)
+    name = filters.CharFilter(lookup_expr="icontains")
+
+    class Meta:
+        model = Workflow
+        fields: tuple[str, ...] = ()
+
+
+class RunFilter(filters.FilterSet):  # type: ignore[misc]
+    status = filters.ChoiceFilter(choices=RunStatus.choices)
+
+    class Meta:
+        model = ScheduledJob
+        fields: tuple[str, ...] = ()
+
+
+class WorkflowView(GenericAPIView[Any]):
+    pagination_class: Any = None
+    filter_backends: Any = ()
+    serializer_class: Any = WorkflowSerializer
+
+    def answer(self, workflow_id: UUID, status: int = 200, **headers: str) -> Response:
+        found = Workflow.objects.prefetch_related(PENDING).get(pk=workflow_id)
+        return Response(shapes.workflow(found), status=status, headers=headers)
+
+
+@extend_schema(tags=["workflows"])
+class WorkflowsView(WorkflowView):
+    serializer_class = NewWorkflowSerializer
+    pagination_class = PagePagination
+    filter_backends = (FilterBackend,)
+    filterset_class = WorkflowFilter
+    queryset = Workflow.objects.none()
+
+    @extend_schema(operation_id="list_workflows", responses=WorkflowDocument(many=True))
+    def get(self, request: Request) -> Response:
+        """The workflows of the caller's offices, by name."""
+        found = workflows_of(user_of(request)).prefetch_related(PENDING)
+        page = self.paginate_queryset(self.filter_queryset(found))
+        return self.get_paginated_response([shapes.workflow(one) for one in page or ()])
+
+    @extend_schema(operation_id="create_workflow", responses={201: WorkflowDocument})
+    @idempotent
+    def post(self, request: Request) -> Response:
+        """Save a workflow. An active one has its next run registered at once."""
+        given = _read(NewWorkflowSerializer(data=request.data))
+        office = enter(user_of(request), given.pop("office"), ACTS).office
+        made = workflows.create(office, given, now=database_now())
+        location = request.build_absolute_uri(f"/api/workflows/{made.id}")
+        return self.answer(made.id, 201, Location=location)
+
+
+@extend_schema(tags=["workflows"])
+class OneWorkflowView(WorkflowView):
+    @extend_schema(operation_id="show_workflow", responses=WorkflowDocument)
+    def get(self, request: Request, workflow_id: UUID) -> Response:
+        """One workflow."""
+        return self.answer(workflow_for(user_of(request), workflow_id).id)
+
+    @extend_schema(operation_id="change_workflow", responses=WorkflowDocument)
+    def patch(self, request: Request, workflow_id: UUID) -> Response:
+        """Change it. Its next run is registered anew at once; a run under way keeps its steps."""
+        workflow_for(user_of(request), workflow_id, ACTS)
+        given = _read(WorkflowSerializer(data=request.data, partial=True))
+        return self.answer(workflows.change(workflow_id, given, now=database_now()).id)
+
+    @extend_schema(operation_id="delete_workflow", responses={204: None})
+    def delete(self, request: Request, workflow_id: UUID) -> Response:
+        """Delete it with its runs. The jobs of a run under way go on."""
+        workflow_for(user_of(request), workflow_id, ACTS)
+        workflows.remove(workflow_id)
+        return Response(status=204)
+
+
+@extend_schema(tags=["workflows"])
+class RunsView(WorkflowView):
+    pagination_class = PagePagination
+    filter_backends = (FilterBackend,)
+    filterset_class = RunFilter
+    queryset = ScheduledJob.objects.none()
+    serializer_class = RunWithHistoryDocument
+
+    @extend_schema(operation_id="list_runs", responses=RunWithHistoryDocument(many=True))
+    def get(self, request: Request, workflow_id: UUID) -> Response:
+        """Its runs, the newest first, with every start: the workflow_run_history."""
+        workflow = workflow_for(user_of(request), workflow_id)
+        found = ScheduledJob.objects.filter(workflow=workflow).order_by("-scheduled_time")
+        page = self.paginate_queryset(self.filter_queryset(found.prefetch_related("history")))
+        return self.get_paginated_response([shapes.run_with_history(one) for one in page or ()])
+
+
+class RunView(WorkflowView):
+    serializer_class = RunWithHistoryDocument
+
+    def run(self, needed: str) -> ScheduledJob:
+        workflow = workflow_for(user_of(self.request), self.kwargs["workflow_id"], needed)
+        found = ScheduledJob.objects.filter(workflow=workflow, pk=self.kwargs["run_id"]).first()
+        if found is None:
+            raise Http404
+        return found
+
+
+@extend_schema(tags=["workflows"])
+class OneRunView(RunView):
+    @extend_schema(operation_id="show_run", responses=RunWithHistoryDocument)
+    def get(self, request: Request, workflow_id: UUID, run_id: UUID) -> Response:
+        """One run, with every start."""
+        return Response(shapes.run_with_history(self.run(MemberRole.VIEWER)))
+
+
+@extend_schema(tags=["workflows"])
+class ResumeRunView(RunView):
+    @extend_schema(operation_id="resume_run", request=None, responses={202: RunWithHistoryDocument})
+    def post(self, request: Request, workflow_id: UUID, run_id: UUID) -> Response:
+        """Run what failed or was cancelled again; what succeeded is kept."""
+        run = self.run(ACTS)
+        resumed = runs.resume(run.id, actor=user_of(request).get_username(), now=database_now())
+        return accepted(shapes.run_with_history(resumed), _run_address(request, resumed))
+
+
+@extend_schema(tags=["workflows"])
+class ExecuteView(GenericAPIView[Any]):
+    pagination_class = None
+    filter_backends = ()
+    serializer_class = ExecuteSerializer
+
+    @extend_schema(
+        operation_id="execute_workflow",
+        responses={202: RunWithHistoryDocument, 200: RunWithHistoryDocument},
+    )
+    def post(self, request: Request) -> Response:
+        """Run a workflow now, whatever its mode. With `wait`, 200 and the jobs' results once it has ended."""
+        wait = _read(ExecuteSerializer(data=request.data)).get("wait", 0)
+        started = self._start(request)
+        if wait:
+            # Outside of the transaction in which an Idempotency-Key is kept: nothing would be sent in it.
+            run = _wait_for(_id_of(started), wait)
+            if run.status in RUN_ENDED:
+                return Response(_with_results(run))
+        return cast(Response, started)
+
+    @idempotent
+    def _start(self, request: Request) -> Response:
+        workflow_id = _read(ExecuteSerializer(data=request.data))["workflow_id"]
+        user = user_of(request)
+        workflow_for(user, workflow_id, ACTS)
+        run = runs.run_now(workflow_id, user_id=user.pk, actor=user.get_username(), now=database_now())
+        return accepted(shapes.run_with_history(run), _run_address(request, run))
+
+
+def _read(serializer: StrictSerializer) -> dict[str, Any]:
+    serializer.is_valid(raise_exception=True)
+    return dict(serializer.validated_data)
+
+
+def _run_address(request: Request, run: ScheduledJob) -> str:
+    return request.build_absolute_uri(f"/api/workflows/{run.workflow_id}/runs/{run.id}")
+
+
+def _id_of(started: Any) -> str:
+    # The address of the run is the one thing that a first and a repeated answer have in common.
+    return str(started["Location"]).rpartition("/")[2]
+
+
+def _wait_for(run_id: str, seconds: float) -> ScheduledJob:
+    until = time.monotonic() + seconds
+    while True:
+        runs.settle_runs(database_now(), UUID(run_id))
+        run = ScheduledJob.objects.prefetch_related("history").get(pk=run_id)
+        if run.status in RUN_ENDED or time.monotonic() >= until:
+            return run
+        time.sleep(LOOK_EVERY)
+
+
+def _with_results(run: ScheduledJob) -> dict[str, Any]:
+    jobs = (
+        list(engine_shapes.shown(Job.objects.filter(batch=run.batch_id)).order_by("seq"))
+        if run.batch_id
+        else []
+    )
+    return {**shapes.run_with_history(run), "results": engine_shapes.jobs(jobs)}

@@ -1,0 +1,117 @@
+"""Prometheus figures of schedules, workflows, queues and workers; docs/operations.md has the alerts.
+
+Gauges, read from the database at each scrape: whichever web process is asked answers for all.
+"""
+
+from collections.abc import Iterable
+
+from django.conf import settings
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.metrics_core import Metric
+
+from jobs.rest import metrics
+from jobs.sql import call
+from scheduler import sql
+from scheduler.states import Turn
+
+DAY = 86_400
+
+
+def register() -> None:
+    metrics.register("schedules", schedules)
+    metrics.register("workflow_runs", workflow_runs)
+    metrics.register("queues", queues)
+    metrics.register("executions", executions)
+
+
+def schedules() -> Iterable[Metric]:
+    enabled, paused, overdue = call.rows(sql.SCHEDULE_FIGURES)[0]
+    states = GaugeMetricFamily("dure_schedules", "Schedules, by state.", labels=["state"])
+    states.add_metric(["enabled"], enabled)
+    states.add_metric(["paused"], paused)
+    yield states
+    yield GaugeMetricFamily(
+        "dure_schedule_overdue_seconds",
+        "How long the schedule that is most overdue has been due: grows when no beat works.",
+        max(0.0, overdue),
+    )
+    lately = {turn: (count, lag) for turn, count, lag in call.rows(sql.TURNS_LATELY)}
+    turns = GaugeMetricFamily(
+        "dure_schedule_turns_5m", "Turns decided in the last 5 minutes.", labels=["turn"]
+    )
+    for turn in Turn.values:
+        turns.add_metric([turn], lately.get(turn, (0, 0.0))[0])
+    yield turns
+    yield GaugeMetricFamily(
+        "dure_schedule_lag_seconds",
+        "The longest time between due and fired, of the turns that ran in the last 5 minutes.",
+        lately.get(Turn.RUN, (0, 0.0))[1],
+    )
+
+
+def workflow_runs() -> Iterable[Metric]:
+    pending, running, overdue = call.rows(sql.RUN_FIGURES)[0]
+    runs = GaugeMetricFamily("dure_workflow_runs", "Runs of workflows that have not ended.", labels=["state"])
+    runs.add_metric(["pending"], pending)
+    runs.add_metric(["running"], running)
+    yield runs
+    yield GaugeMetricFamily(
+        "dure_workflow_run_overdue_seconds", "How long the most overdue run has been due.", max(0.0, overdue)
+    )
+
+
+def queues() -> Iterable[Metric]:
+    figures = {role: rest for role, *rest in call.rows(sql.QUEUES)}
+    sung = {role: seconds for role, seconds, _ in call.rows(sql.CANARIES)}
+    workers = dict(call.rows(sql.WORKERS_BY_ROLE, {"alive": settings.DURE_LEASE_SECONDS}))
+    ready = GaugeMetricFamily("dure_queue_ready", "Work that could start now.", labels=["role"])
+    running = GaugeMetricFamily("dure_queue_running", "Executions that run.", labels=["role"])
+    oldest = GaugeMetricFamily(
+        "dure_queue_oldest_ready_seconds", "Age of the oldest ready work.", labels=["role"]
+    )
+    canary = GaugeMetricFamily(
+        "dure_queue_canary_seconds", "Since a worker last consumed a canary of this queue.", labels=["role"]
+    )
+    alive = GaugeMetricFamily("dure_workers", "Workers that take work of this role.", labels=["role"])
+    for role in (*settings.DURE_ROLES, settings.DURE_CONTROL_QUEUE):
+        count, busy, age = figures.get(role, (0, 0, None))
+        ready.add_metric([role], count)
+        running.add_metric([role], busy)
+        oldest.add_metric([role], max(0.0, age or 0.0))
+        alive.add_metric([role], workers.get(role, 0))
+        if role in sung:
+            canary.add_metric([role], sung[role])
+    yield from (ready, running, oldest, canary, alive)
+
+
+def executions() -> Iterable[Metric]:
+    expired, since = call.rows(sql.EXPIRED_LEASES)[0]
+    yield GaugeMetricFamily(
+        "dure_leases_expired", "Runs whose lease ran out and which nobody has rescued yet.", expired
+    )
+    yield GaugeMetricFamily("dure_lease_expired_seconds", "How long the oldest of them has waited.", since)
+    oldest = call.rows(sql.OLDEST_END)[0][0] or 0.0
+    yield GaugeMetricFamily(
+        "dure_retention_overdue_seconds",
+        "How much longer the oldest ended Execution is kept than DURE_RETENTION_DAYS says.",
+        max(0.0, oldest - settings.DURE_RETENTION_DAYS * DAY),
+    )
+    for done, failed, wait, run, age in call.rows(sql.LAST_MINUTE):
+        ended = GaugeMetricFamily(
+            "dure_executions_last_minute",
+            "Executions that ended in the last counted minute.",
+            labels=["outcome"],
+        )
+        ended.add_metric(["done"], done if age < 2 * 60 + 60 else 0)
+        ended.add_metric(["failed"], failed if age < 2 * 60 + 60 else 0)
+        yield ended
+        yield GaugeMetricFamily(
+            "dure_execution_wait_seconds",
+            "95th percentile from due or made to started, that minute.",
+            float(wait),
+        )
+        yield GaugeMetricFamily(
+            "dure_execution_run_seconds",
+            "95th percentile of the last attempts' length, that minute.",
+            float(run),
+        )

@@ -1,0 +1,130 @@
+"""Schedules, and what became of each of their due times."""
+
+from zoneinfo import ZoneInfo
+
+from django.conf import settings
+from django.db import models
+from django.db.models import F, Q
+
+from jobs.ids import uuid7
+from scheduler.catchup import CatchUp
+from scheduler.recurrence import KOREAN_TIME
+from scheduler.rules import Kind, Rule
+from scheduler.states import Overlap, Turn
+
+
+class Schedule(models.Model):
+    """A time rule that makes Executions of a Task. Changed by the verbs in lifecycle.py."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="schedules", null=True, blank=True
+    )
+    name = models.CharField(max_length=200)
+    task_id = models.CharField(max_length=200)
+    args = models.JSONField(default=dict, blank=True)
+    enabled = models.BooleanField(default=True)
+
+    kind = models.CharField(max_length=8, choices=[(kind.value, kind.value) for kind in Kind])
+    cron = models.CharField(max_length=128, blank=True)
+    every_seconds = models.BigIntegerField(null=True, blank=True)
+    at = models.DateTimeField(null=True, blank=True)
+    timezone = models.CharField(max_length=64, default=KOREAN_TIME)
+    starts_at = models.DateTimeField(null=True, blank=True)
+    ends_at = models.DateTimeField(null=True, blank=True)
+    # An interval counts from here; set when its rule is.
+    anchor = models.DateTimeField(editable=False)
+
+    overlap = models.CharField(max_length=8, choices=Overlap.choices, default=Overlap.SKIP)
+    catch_up = models.CharField(
+        max_length=8,
+        choices=[(policy.value, policy.value) for policy in CatchUp],
+        default=CatchUp.LATEST.value,
+    )
+    max_retries = models.PositiveIntegerField(default=3)
+
+    # Null when nothing is due any more: paused, past its end, or fired its one time.
+    next_run_at = models.DateTimeField(null=True, blank=True, editable=False)
+    last_run_at = models.DateTimeField(null=True, blank=True, editable=False)
+    # No foreign key: retention deletes the Execution, and the schedule need not know.
+    last_execution_id = models.UUIDField(null=True, blank=True, editable=False)
+    created_at = models.DateTimeField(editable=False)
+    updated_at = models.DateTimeField(editable=False)
+
+    class Meta:
+        db_table = "schedules"
+        ordering = ["name", "id"]
+        indexes = [
+            # fire_due, and when the next one is.
+            models.Index(
+                fields=["next_run_at"], name="schedules_due", condition=Q(next_run_at__isnull=False)
+            ),
+            # the list of an owner.
+            models.Index(fields=["owner", "name"], name="schedules_of_owner"),
+        ]
+        constraints = [
+            models.CheckConstraint(
+                name="schedule_has_the_rule_of_its_kind",
+                condition=Q(kind=Kind.CRON.value, every_seconds__isnull=True, at__isnull=True) & ~Q(cron="")
+                | Q(kind=Kind.INTERVAL.value, every_seconds__gte=1, at__isnull=True, cron="")
+                | Q(kind=Kind.ONCE.value, every_seconds__isnull=True, at__isnull=False, cron=""),
+            ),
+            models.CheckConstraint(
+                name="schedule_paused_is_never_due",
+                condition=Q(enabled=True) | Q(next_run_at__isnull=True),
+            ),
+            models.CheckConstraint(name="schedule_overlap_known", condition=Q(overlap__in=Overlap.values)),
+            models.CheckConstraint(
+                name="schedule_catch_up_known", condition=Q(catch_up__in=[policy.value for policy in CatchUp])
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def rule(self) -> Rule:
+        return Rule(
+            kind=Kind(self.kind),
+            zone=ZoneInfo(self.timezone),
+            cron=self.cron,
+            every_seconds=self.every_seconds or 0,
+            at=self.at,
+            anchor=self.anchor,
+            starts_at=self.starts_at,
+            ends_at=self.ends_at,
+        )
+
+
+class Occurrence(models.Model):
+    """One due time of one schedule, decided once: the unique pair is what makes any number of beats safe."""
+
+    schedule = models.ForeignKey(
+        Schedule, on_delete=models.CASCADE, related_name="occurrences", db_index=False
+    )
+    due_at = models.DateTimeField()
+    turn = models.CharField(max_length=8, choices=Turn.choices)
+    reason = models.CharField(max_length=200, blank=True)
+    execution_id = models.UUIDField(null=True, blank=True)
+    decided_at = models.DateTimeField()
+
+    class Meta:
+        db_table = "schedule_occurrences"
+        indexes = [
+            # retention.
+            models.Index(fields=["decided_at"], name="occurrences_by_age"),
+        ]
+        constraints = [
+            # Also read newest first, by the schedule's page.
+            models.UniqueConstraint(fields=["schedule", "due_at"], name="one_turn_per_due_time"),
+            models.CheckConstraint(
+                name="occurrence_run_iff_execution",
+                condition=Q(turn=Turn.RUN, execution_id__isnull=False)
+                | (~Q(turn=Turn.RUN) & Q(execution_id__isnull=True)),
+            ),
+            models.CheckConstraint(name="occurrence_turn_known", condition=Q(turn__in=Turn.values)),
+        ]
+        ordering = [F("due_at").desc()]
+
+    def __str__(self) -> str:
+        return f"{self.turn} at {self.due_at}"

@@ -1,0 +1,125 @@
+"""Workflows, their materialised runs, and the log of every start."""
+
+from django.conf import settings
+from django.db import models
+from django.db.models import F, Q
+
+from jobs.ids import uuid7
+from jobs.models import Batch, Office
+from scheduler.states import RUN_ENDED, RunStatus, WorkflowStatus
+
+
+class Workflow(models.Model):
+    """A saved template of steps with a mode. Its row's lock orders what happens to its next run."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    office = models.ForeignKey(Office, on_delete=models.CASCADE, related_name="workflows")
+    name = models.CharField(max_length=200)
+    status = models.CharField(max_length=8, choices=WorkflowStatus.choices, default=WorkflowStatus.DRAFT)
+    steps = models.JSONField(default=list)
+    schedule_config = models.JSONField()
+    # When it became active with this schedule_config: what immediate and delayed count from.
+    activated_at = models.DateTimeField(null=True, blank=True, editable=False)
+    # The last registered time that was taken up since then.
+    last_turn = models.DateTimeField(null=True, blank=True, editable=False)
+    created_at = models.DateTimeField(editable=False)
+    updated_at = models.DateTimeField(editable=False)
+
+    class Meta:
+        db_table = "workflows"
+        ordering = ["name", "id"]
+        indexes = [
+            # register_all.
+            models.Index(fields=["id"], name="workflows_active", condition=Q(status=WorkflowStatus.ACTIVE)),
+        ]
+        constraints = [
+            models.CheckConstraint(
+                name="workflow_status_known", condition=Q(status__in=WorkflowStatus.values)
+            ),
+            models.CheckConstraint(
+                name="workflow_active_has_a_beginning",
+                condition=~Q(status=WorkflowStatus.ACTIVE) | Q(activated_at__isnull=False),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class ScheduledJob(models.Model):
+    """One run of a workflow: pending until its time, then a batch of jobs, kept as its history."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    workflow = models.ForeignKey(Workflow, on_delete=models.CASCADE, related_name="runs", db_index=False)
+    # The workflow's name and steps as they were when the run started.
+    workflow_data = models.JSONField(default=dict)
+    scheduled_time = models.DateTimeField()
+    status = models.CharField(max_length=10, choices=RunStatus.choices, default=RunStatus.PENDING)
+    created_at = models.DateTimeField()
+    updated_at = models.DateTimeField()
+    executed_at = models.DateTimeField(null=True, blank=True)
+    ended_at = models.DateTimeField(null=True, blank=True)
+    retry_count = models.PositiveIntegerField(default=0)
+    error_message = models.TextField(blank=True)
+    batch = models.ForeignKey(Batch, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
+    started_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+
+    class Meta:
+        db_table = "scheduled_jobs"
+        indexes = [
+            # run_due, the next runs and the delayed ones.
+            models.Index(
+                fields=["scheduled_time"], name="runs_pending", condition=Q(status=RunStatus.PENDING)
+            ),
+            # settle_runs.
+            models.Index(fields=["updated_at"], name="runs_running", condition=Q(status=RunStatus.RUNNING)),
+            # a workflow's runs, newest first.
+            models.Index(F("workflow"), F("scheduled_time").desc(), name="runs_of_workflow"),
+            # the monitor's window, retention.
+            models.Index(fields=["ended_at"], name="runs_ended", condition=Q(ended_at__isnull=False)),
+            # the monitor's recent failures.
+            models.Index(F("ended_at").desc(), name="runs_failed", condition=Q(status=RunStatus.FAILED)),
+        ]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["workflow"],
+                name="one_pending_run_per_workflow",
+                condition=Q(status=RunStatus.PENDING),
+            ),
+            models.CheckConstraint(name="run_status_known", condition=Q(status__in=RunStatus.values)),
+            models.CheckConstraint(
+                name="run_ended_iff_ended_at",
+                condition=Q(status__in=RUN_ENDED, ended_at__isnull=False)
+                | (~Q(status__in=RUN_ENDED) & Q(ended_at__isnull=True)),
+            ),
+            models.CheckConstraint(
+                name="run_pending_iff_not_executed",
+                condition=Q(status=RunStatus.PENDING, executed_at__isnull=True)
+                | (~Q(status=RunStatus.PENDING) & Q(executed_at__isnull=False)),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.status} at {self.scheduled_time}"
+
+
+class RunHistory(models.Model):
+    """Every start of a run, first or resumed, and how it ended: the log of executions."""
+
+    run = models.ForeignKey(ScheduledJob, on_delete=models.CASCADE, related_name="history", db_index=False)
+    number = models.PositiveIntegerField()
+    started_at = models.DateTimeField()
+    ended_at = models.DateTimeField(null=True, blank=True)
+    status = models.CharField(max_length=10, choices=RunStatus.choices, default=RunStatus.RUNNING)
+    error_message = models.TextField(blank=True)
+
+    class Meta:
+        db_table = "workflow_run_history"
+        ordering = ["run", "number"]
+        verbose_name_plural = "run history"
+        constraints = [models.UniqueConstraint(fields=["run", "number"], name="one_start_per_number")]
+
+    def __str__(self) -> str:
+        return f"start {self.number} of {self.run_id}: {self.status}"

@@ -1,0 +1,203 @@
+"""Every statement of this app that the ORM cannot say, by name, with its purpose."""
+
+# fire_due: one row for each due time, once. What comes back was not there before.
+DECIDE_TURNS = """
+    INSERT INTO schedule_occurrences (schedule_id, due_at, turn, reason, execution_id, decided_at)
+    SELECT t.schedule, t.due_at, t.turn, t.reason, t.execution, %(now)s
+    FROM jsonb_to_recordset(%(turns)s::jsonb) AS t (
+        schedule uuid, due_at timestamptz, turn text, reason text, execution uuid
+    )
+    ON CONFLICT (schedule_id, due_at) DO NOTHING
+    RETURNING execution_id
+"""
+
+# fire_due: when each schedule is due next; the rows are locked.
+ADVANCE_SCHEDULES = """
+    UPDATE schedules s
+    SET next_run_at = a.next_run_at,
+        last_run_at = coalesce(a.last_run_at, s.last_run_at),
+        last_execution_id = coalesce(a.execution, s.last_execution_id)
+    FROM jsonb_to_recordset(%(schedules)s::jsonb) AS a (
+        id uuid, next_run_at timestamptz, last_run_at timestamptz, execution uuid
+    )
+    WHERE s.id = a.id
+"""
+
+# beat: how long it may sleep.
+NEXT_DUE = """
+    SELECT clock_timestamp(), least(
+        (SELECT min(next_run_at) FROM schedules WHERE next_run_at IS NOT NULL),
+        (SELECT min(scheduled_time) FROM scheduled_jobs WHERE status = 'pending')
+    )
+"""
+
+# A manual run: nobody else decides about this Task meanwhile.
+LOCK_TASK = "SELECT pg_advisory_xact_lock(hashtextextended('dure.manual:' || %s, 0))"
+
+# settle_runs: runs of which nothing moves any more, because every step has ended or waits for one
+# that failed. A pending step that is free or has a time ahead is about to move.
+SETTLED_RUNS = """
+    SELECT r.id FROM scheduled_jobs r
+    WHERE r.status = 'running' AND r.updated_at <= %(before)s AND (%(run)s::uuid IS NULL OR r.id = %(run)s)
+      AND NOT EXISTS (
+          SELECT 1 FROM job_queue j
+          WHERE j.batch_id = r.batch_id AND j.status IN ('ready', 'processing', 'timeout')
+      )
+      AND NOT EXISTS (
+          SELECT 1 FROM job_queue j
+          WHERE j.batch_id = r.batch_id AND j.status = 'pending'
+            AND (j.due_at IS NOT NULL OR dure_is_free(j.id, j.on_dependency_failure))
+      )
+    FOR NO KEY UPDATE OF r SKIP LOCKED
+"""
+
+# settle_runs: what became of a run's steps, and the first failure among them.
+STEPS_OF_BATCH = """
+    SELECT count(*), count(*) FILTER (WHERE status = 'done'), count(*) FILTER (WHERE status = 'failed'),
+           count(*) FILTER (WHERE status = 'cancelled'),
+           (SELECT coalesce(nullif(f.ref, ''), f.id::text) || ': ' || left(f.error_message, 2000)
+            FROM job_queue f WHERE f.batch_id = %(batch)s AND f.status = 'failed'
+            ORDER BY f.completed_at, f.seq LIMIT 1)
+    FROM job_queue WHERE batch_id = %(batch)s
+"""
+
+# canary: one for each queue whose last one was consumed, or is so old that it was lost.
+SEND_CANARIES = """
+    INSERT INTO queue_canaries AS c (role, sent_at)
+    SELECT role, clock_timestamp() FROM unnest(%(roles)s) AS role
+    ON CONFLICT (role) DO UPDATE SET sent_at = EXCLUDED.sent_at
+    WHERE c.sent_at IS NULL OR c.seen_at >= c.sent_at OR c.sent_at < clock_timestamp() - %(lost)s
+    RETURNING role
+"""
+CANARY_NOT_SENT = "UPDATE queue_canaries SET sent_at = NULL WHERE role = %s"
+CANARY_SEEN = "UPDATE queue_canaries SET seen_at = clock_timestamp() WHERE role = %s"
+
+# count_minutes: the Executions that ended in each minute that is over. Ends commit a moment after the
+# time that they carry, hence the margin.
+COUNT_MINUTES = """
+    INSERT INTO execution_minutes (minute, done, failed, wait_ms, run_ms)
+    SELECT date_trunc('minute', finished_at),
+           count(*) FILTER (WHERE status = 'SUCCESS'), count(*) FILTER (WHERE status = 'FAILED'),
+           greatest(0, percentile_cont(0.95) WITHIN GROUP (
+               ORDER BY extract(epoch FROM started_at - coalesce(scheduled_for, created_at)) * 1000)),
+           greatest(0, percentile_cont(0.95) WITHIN GROUP (
+               ORDER BY extract(epoch FROM finished_at - attempt_started_at) * 1000))
+    FROM job_executions
+    WHERE finished_at >= greatest(
+              coalesce((SELECT max(minute) + interval '1 minute' FROM execution_minutes), '-infinity'),
+              date_trunc('minute', %(now)s::timestamptz) - interval '1 day')
+      AND finished_at < date_trunc('minute', %(now)s::timestamptz - interval '10 seconds')
+    GROUP BY 1
+    ON CONFLICT (minute) DO NOTHING
+"""
+
+# retention: each deletes one bounded batch of what ended before `before`, and says how many.
+DELETE_EXECUTIONS = """
+    WITH old AS (
+        SELECT id FROM job_executions WHERE finished_at < %(before)s
+        ORDER BY finished_at LIMIT %(limit)s FOR UPDATE SKIP LOCKED
+    ), tries AS (
+        DELETE FROM job_attempts a USING old WHERE a.execution_id = old.id
+    )
+    DELETE FROM job_executions e USING old WHERE e.id = old.id
+"""
+DELETE_OCCURRENCES = """
+    DELETE FROM schedule_occurrences WHERE id IN (
+        SELECT id FROM schedule_occurrences WHERE decided_at < %(before)s
+        ORDER BY decided_at LIMIT %(limit)s FOR UPDATE SKIP LOCKED)
+"""
+DELETE_RUNS = """
+    WITH old AS (
+        SELECT id FROM scheduled_jobs WHERE ended_at < %(before)s
+        ORDER BY ended_at LIMIT %(limit)s FOR UPDATE SKIP LOCKED
+    ), starts AS (
+        DELETE FROM workflow_run_history h USING old WHERE h.run_id = old.id
+    )
+    DELETE FROM scheduled_jobs r USING old WHERE r.id = old.id
+"""
+DELETE_MINUTES = "DELETE FROM execution_minutes WHERE minute < %(before)s AND %(limit)s > 0"
+
+# monitor: live states by their partial indexes. What is ready is a job that waits for a slot, or an
+# Execution that was sent and not yet claimed.
+QUEUES = """
+    SELECT role, sum(ready)::bigint, sum(processing)::bigint, extract(epoch FROM now() - min(since))::float
+    FROM (
+        SELECT role, count(*) AS ready, 0 AS processing, min(created_at) AS since
+        FROM job_queue WHERE status = 'ready' GROUP BY role
+        UNION ALL
+        SELECT role, count(*), 0, min(dispatched_at)
+        FROM job_executions WHERE status = 'PENDING' AND dispatched_at IS NOT NULL GROUP BY role
+        UNION ALL
+        SELECT role, 0, count(*), NULL FROM job_executions WHERE status = 'RUNNING' GROUP BY role
+    ) AS parts GROUP BY role
+"""
+CANARIES = """
+    SELECT role, extract(epoch FROM now() - coalesce(seen_at, sent_at))::float, seen_at IS NOT NULL
+    FROM queue_canaries
+"""
+
+# monitor: Executions that have not ended, and those that ended within a day: whole minutes as they
+# were counted, and what came after the last of them.
+EXECUTION_COUNTS = """
+    WITH counted AS (
+        SELECT coalesce(sum(done), 0) AS done, coalesce(sum(failed), 0) AS failed, max(minute) AS last
+        FROM execution_minutes WHERE minute >= now() - interval '1 day'
+    ), since AS (
+        SELECT count(*) FILTER (WHERE e.status = 'SUCCESS') AS done,
+               count(*) FILTER (WHERE e.status = 'FAILED') AS failed
+        FROM job_executions e
+        WHERE e.finished_at >= greatest(
+            (SELECT last + interval '1 minute' FROM counted), now() - interval '10 minutes')
+    )
+    SELECT (SELECT count(*) FROM job_executions WHERE status = 'PENDING' AND dispatched_at IS NOT NULL)
+           + (SELECT count(*) FROM job_executions
+              WHERE status = 'PENDING' AND due_at IS NOT NULL AND job_id IS NULL),
+           (SELECT count(*) FROM job_executions WHERE status = 'RUNNING'),
+           (counted.done + since.done)::bigint, (counted.failed + since.failed)::bigint
+    FROM counted, since
+"""
+
+# monitor: runs under way of which no step has started yet.
+WAITING_RUNS = """
+    SELECT r.id FROM scheduled_jobs r
+    WHERE r.status = 'running' AND r.executed_at < %(before)s
+      AND NOT EXISTS (SELECT 1 FROM job_queue j WHERE j.batch_id = r.batch_id AND j.started_at IS NOT NULL)
+      AND NOT EXISTS (
+          SELECT 1 FROM job_queue j JOIN job_executions e ON e.id = j.execution_id
+          WHERE j.batch_id = r.batch_id AND j.status = 'processing' AND e.status = 'RUNNING')
+    ORDER BY r.executed_at LIMIT %(limit)s
+"""
+
+# metrics.
+SCHEDULE_FIGURES = """
+    SELECT count(*) FILTER (WHERE enabled), count(*) FILTER (WHERE NOT enabled),
+           coalesce(extract(epoch FROM now() - min(next_run_at)), 0)::float
+    FROM schedules
+"""
+TURNS_LATELY = """
+    SELECT turn, count(*), coalesce(max(extract(epoch FROM decided_at - due_at)), 0)::float
+    FROM schedule_occurrences WHERE decided_at > now() - interval '5 minutes' GROUP BY turn
+"""
+RUN_FIGURES = """
+    SELECT count(*) FILTER (WHERE status = 'pending'), count(*) FILTER (WHERE status = 'running'),
+           coalesce(extract(epoch FROM now() - min(scheduled_time)
+               FILTER (WHERE status = 'pending')), 0)::float
+    FROM scheduled_jobs WHERE status IN ('pending', 'running')
+"""
+EXPIRED_LEASES = """
+    SELECT count(*), coalesce(extract(epoch FROM now() - min(locked_until)), 0)::float
+    FROM job_executions WHERE status = 'RUNNING' AND locked_until < now()
+"""
+OLDEST_END = """
+    SELECT extract(epoch FROM now() - min(finished_at))::float
+    FROM job_executions WHERE finished_at IS NOT NULL
+"""
+LAST_MINUTE = """
+    SELECT done, failed, coalesce(wait_ms, 0) / 1000.0, coalesce(run_ms, 0) / 1000.0,
+           extract(epoch FROM now() - minute)::float
+    FROM execution_minutes ORDER BY minute DESC LIMIT 1
+"""
+WORKERS_BY_ROLE = """
+    SELECT role, count(*) FROM workers, jsonb_array_elements_text(roles) AS role
+    WHERE seen_at > now() - %(alive)s * interval '1 second' AND NOT draining GROUP BY role
+"""

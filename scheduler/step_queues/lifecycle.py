@@ -1,0 +1,150 @@
+"""Every transition of a step queue that runs: run → advance, operation by operation → READY again.
+
+Beside that way: cancel, which turns a walk back, and rerun_backward, by hand, for an operation whose
+retries are used up. Each is one transaction. Lock order: the Execution, then its queue; a verb that holds
+the queue only ever makes new Executions.
+"""
+
+import logging
+from uuid import UUID
+
+from django.conf import settings
+from django.db import transaction
+
+from jobs import lifecycle as engine
+from jobs.errors import Conflict
+from jobs.lifecycle import Answer
+from jobs.sql import call
+from jobs.states import ExecutionStatus, FailureType
+from scheduler.step_queues import handover, libraries, sql
+from scheduler.step_queues.models import Step, StepQueue
+from scheduler.step_queues.states import (
+    NO_OPERATION,
+    UNINIT,
+    Direction,
+    JobState,
+    QueueState,
+    StepEventType,
+    undo_failed,
+)
+from scheduler.step_queues.walk import Ended
+from scheduler.step_queues.walking import Walk, failure
+
+log = logging.getLogger(__name__)
+
+
+def run(queue_id: int) -> int:
+    """READY → RUNNING, with everything as before the first run; which run of the queue this is."""
+    with transaction.atomic():
+        queue = StepQueue.objects.select_for_update(no_key=True).get(pk=queue_id)
+        if queue.state == QueueState.EMPTY:
+            raise Conflict("The queue has no jobs.", code="queue_empty")
+        if queue.state == QueueState.RUNNING:
+            raise Conflict("The queue is running already.", code="queue_running")
+        values = {"queue": queue_id, "uninit": UNINIT, "forward": Direction.FORWARD}
+        call.change(sql.FORGET_EVENTS, {"queue": queue_id, "days": settings.DURE_RETENTION_DAYS})
+        call.change(sql.RESET_STEPS, {**values, "nolib": JobState.NOLIB, "notyet": JobState.NOTYET})
+        ((number, watched),) = call.rows(sql.RESET_QUEUE, values)
+        walk = Walk(queue_id, number, Direction.FORWARD, queue.job_queue, watched)
+        walk.know(call.rows(sql.STEPS_BETWEEN, {"queue": queue_id, "low": 1, "high": 2}))
+        walk.tell(StepEventType.STARTED, {})
+        walk.go_on()
+        walk.write()
+    return int(number)
+
+
+def advance(execution: str, source: str, answer: Answer) -> None:
+    """Called in the transaction in which an Execution of a step ended, or an attempt of it.
+
+    The Execution that the queue's row names is the only one that moves the walk, so whatever else ends,
+    late or for the second time, changes nothing.
+    """
+    queue_id, _, _ = source.partition(":")
+    if not queue_id.isdecimal():
+        return  # a notice: see notices.py
+    found = call.rows(sql.HERE, {"queue": int(queue_id), "execution": execution})
+    if not found:
+        log.warning("execution %s of queue %s moves nothing any more", execution, queue_id)
+        return
+    number, direction, at, cancelled, again, watched = found[0][:6]
+    walk = Walk(int(queue_id), number, direction, at, watched, cancelled, again)
+    walk.know([row[6:] for row in found])
+    walk.context = handover.left_by(execution)
+    if answer["state"] == ExecutionStatus.PENDING:
+        _will_be_tried_again(walk, execution, answer)
+        return
+    succeeded = answer["state"] == ExecutionStatus.SUCCESS
+    walk.end_operation(
+        ended(answer),
+        answer["result"] if succeeded else failure(answer.get("error", ""), answer["failure_type"]),
+    )
+    walk.go_on()
+    walk.write()
+
+
+def ended(answer: Answer) -> Ended:
+    if answer["state"] == ExecutionStatus.SUCCESS:
+        return Ended.SUCCESS
+    return Ended.TIMEOUT if answer["failure_type"] == FailureType.TIMEOUT else Ended.FAILED
+
+
+def _will_be_tried_again(walk: Walk, execution: str, answer: Answer) -> None:
+    walk.execution = UUID(execution)
+    walk.tell(
+        StepEventType.STEP_RETRYING,
+        {
+            "job_id": walk.at,
+            "direction": str(walk.direction),
+            **failure(answer.get("error", "")[:500], answer["failure_type"]),
+        },
+    )
+    walk.write()
+
+
+def cancel(queue_id: int) -> int:
+    """Have a run that walks forward turn back from where it is; which run that is.
+
+    The wish is a column, which the next `advance` obeys; the operation that runs now is told to stop
+    after that, in a transaction of its own, since its Execution is locked before the queue.
+    """
+    with transaction.atomic():
+        asked = call.rows(
+            sql.ASK_TO_TURN,
+            {"queue": queue_id, "running": QueueState.RUNNING, "forward": Direction.FORWARD},
+        )
+        if not asked:
+            raise Conflict("The queue is not running, or turns back already.", code="nothing_to_cancel")
+        ((run_number,),) = asked
+        details = {"queue": queue_id, "run": run_number, "type": StepEventType.CANCEL_REQUESTED}
+        call.rows(sql.TELL, {**details, "details": "{}"})
+    stop_forward(queue_id)
+    return int(run_number)
+
+
+def stop_forward(queue_id: int) -> None:
+    """Stop the operation that runs forward now, if one does."""
+    forward = StepQueue.objects.filter(
+        pk=queue_id, operation_direction=Direction.FORWARD, execution_id__isnull=False
+    )
+    execution = forward.values_list("execution_id", flat=True).first()
+    if execution is not None:
+        engine.cancel_execution(execution)
+
+
+def rerun_backward(queue_id: int, job_id: UUID) -> None:
+    """Run a backward operation again whose retries were used up. The queue is RUNNING until it has ended."""
+    with transaction.atomic():
+        queue = StepQueue.objects.select_for_update(no_key=True).get(pk=queue_id)
+        job = Step.objects.get(queue=queue, job_id=job_id)
+        if queue.state != QueueState.READY:
+            raise Conflict("The queue is running.", code="queue_running")
+        if not undo_failed(job.state) or job.backward_operation == NO_OPERATION:
+            raise Conflict(f"The job is {job.state!r}: nothing of it failed to be undone.", code="not_failed")
+        try:
+            libraries.find(job.operation_library, job.backward_operation)
+        except libraries.UnknownOperation as unknown:
+            raise Conflict(str(unknown), code="unknown_operation") from None
+        walk = Walk(queue_id, queue.run, Direction.BACKWARD, str(job_id), watched=True, again=True)
+        walk.know(call.rows(sql.STEPS_BETWEEN, {"queue": queue_id, "low": job.number, "high": job.number}))
+        walk.go_on()
+        walk.write()

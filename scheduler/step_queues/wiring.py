@@ -1,0 +1,15 @@
+"""Connects step queues with the engine, once all models are loaded."""
+
+from jobs import lifecycle as engine
+from jobs.rest import metrics
+from jobs.states import Trigger
+
+# Registers the Tasks.
+from scheduler.step_queues import figures, lifecycle, tasks
+
+__all__ = ["connect", "tasks"]
+
+
+def connect() -> None:
+    engine.on_end(Trigger.STEP, lifecycle.advance)
+    metrics.register("step_queues", figures.collect)

@@ -1,0 +1,38 @@
+"""The scheduler's own short tasks, on the control queue, sent by PeriodicTasks: migrations/0002."""
+
+from celery import shared_task
+
+from jobs.sql import call
+from scheduler import canary, retention, sql
+from scheduler.clock import database_now
+from scheduler.lifecycle.workflows import register_all
+
+
+@shared_task(name="dure.register", ignore_result=True)  # type: ignore[untyped-decorator]
+def register() -> None:
+    """Each active workflow has its pending run: what activating and editing do at once, done again daily."""
+    register_all(database_now())
+
+
+@shared_task(name="dure.canary", ignore_result=True)  # type: ignore[untyped-decorator]
+def send_canaries() -> None:
+    """A no-op through every queue."""
+    canary.send_canaries()
+
+
+@shared_task(name=canary.SING, ignore_result=True)  # type: ignore[untyped-decorator]
+def sing(role: str) -> None:
+    """The canary itself: consumed on its role's queue."""
+    canary.seen(role)
+
+
+@shared_task(name="dure.count", ignore_result=True)  # type: ignore[untyped-decorator]
+def count_minutes() -> None:
+    """How many Executions ended in each minute that is over."""
+    call.change(sql.COUNT_MINUTES, {"now": database_now()})
+
+
+@shared_task(name="dure.retention", ignore_result=True)  # type: ignore[untyped-decorator]
+def delete_old() -> None:
+    """Delete what ended long ago."""
+    retention.delete_old(database_now())

@@ -1,0 +1,42 @@
+"""Addresses of schedules, Executions, workflows and the monitor's data."""
+
+from django.urls import path
+
+from scheduler.api import executions, schedules, triggers, workflows
+
+urlpatterns = [
+    path("api/tasks/<str:task_id>/run", executions.RunTaskView.as_view(), name="run-task"),
+    path("api/schedules", schedules.SchedulesView.as_view(), name="schedules"),
+    path("api/schedules/preview", schedules.PreviewView.as_view(), name="preview-schedule"),
+    path("api/schedules/<uuid:schedule_id>", schedules.OneScheduleView.as_view(), name="schedule"),
+    path(
+        "api/schedules/<uuid:schedule_id>/pause", schedules.PauseScheduleView.as_view(), name="pause-schedule"
+    ),
+    path(
+        "api/schedules/<uuid:schedule_id>/resume",
+        schedules.ResumeScheduleView.as_view(),
+        name="resume-schedule",
+    ),
+    path("api/schedules/<uuid:schedule_id>/next", schedules.NextTimesView.as_view(), name="next-times"),
+    path("api/schedules/<uuid:schedule_id>/turns", schedules.TurnsView.as_view(), name="turns"),
+    path("api/executions", executions.ExecutionsView.as_view(), name="executions"),
+    path("api/executions/<uuid:execution_id>", executions.OneExecutionView.as_view(), name="execution"),
+    path(
+        "api/executions/<uuid:execution_id>/cancel",
+        executions.CancelExecutionView.as_view(),
+        name="cancel-execution",
+    ),
+    path("api/workflows", workflows.WorkflowsView.as_view(), name="workflows"),
+    path("api/workflows/<uuid:workflow_id>", workflows.OneWorkflowView.as_view(), name="workflow"),
+    path("api/workflows/<uuid:workflow_id>/runs", workflows.RunsView.as_view(), name="runs"),
+    path("api/workflows/<uuid:workflow_id>/runs/<uuid:run_id>", workflows.OneRunView.as_view(), name="run"),
+    path(
+        "api/workflows/<uuid:workflow_id>/runs/<uuid:run_id>/resume",
+        workflows.ResumeRunView.as_view(),
+        name="resume-run",
+    ),
+    path("api/workflow/execute", workflows.ExecuteView.as_view(), name="execute-workflow"),
+    path("api/scheduler/cron", triggers.CronView.as_view(), name="scheduler-cron"),
+    path("api/scheduler/execute", triggers.ExecuteDueView.as_view(), name="scheduler-execute"),
+    path("api/scheduler/monitor", triggers.MonitorView.as_view(), name="scheduler-monitor"),
+]

@@ -1,0 +1,55 @@
+"""Wall-clock times and real instants, where daylight saving makes them differ.
+
+A time that does not exist becomes the first instant after the gap; one that exists twice is the first
+of the two. Nothing here knows what a schedule is.
+"""
+
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+# Longer than any gap or repetition since 1970: Samoa left out a whole day.
+LONGEST_SHIFT = timedelta(hours=25)
+
+
+def wall_of(instant: datetime, zone: ZoneInfo) -> datetime:
+    """What a clock on the wall in `zone` shows at `instant`, without an offset."""
+    return instant.astimezone(zone).replace(tzinfo=None)
+
+
+def instant_of(wall: datetime, zone: ZoneInfo) -> datetime:
+    """The instant at which a thing set for `wall` happens, once."""
+    real = instants_of(wall, zone)
+    return real[0] if real else _end_of_gap(wall, zone)
+
+
+def instants_of(wall: datetime, zone: ZoneInfo) -> list[datetime]:
+    """Every instant at which the clock really shows `wall`: none in a gap, two where it is set back."""
+    first, second = (wall.replace(tzinfo=zone, fold=fold).astimezone(UTC) for fold in (0, 1))
+    candidates = [first] if first == second else [first, second]
+    return [instant for instant in candidates if wall_of(instant, zone) == wall]
+
+
+def repeated_after(instant: datetime, zone: ZoneInfo) -> timedelta:
+    """How much of the wall clock that has already been seen will be seen again soon after `instant`."""
+    now, later = (_offset(moment, zone) for moment in (instant, instant + LONGEST_SHIFT))
+    return max(now - later, timedelta(0))
+
+
+def _end_of_gap(wall: datetime, zone: ZoneInfo) -> datetime:
+    # In a gap fold=0 reads the offset before it and fold=1 the one after (PEP 495), so the change lies
+    # between the two readings; halving finds its exact second.
+    before = wall.replace(tzinfo=zone, fold=1).astimezone(UTC)
+    after = wall.replace(tzinfo=zone, fold=0).astimezone(UTC)
+    offset_before = _offset(before, zone)
+    while after - before > timedelta(seconds=1):
+        middle = before + timedelta(seconds=(after - before) // timedelta(seconds=2))
+        if _offset(middle, zone) == offset_before:
+            before = middle
+        else:
+            after = middle
+    return after
+
+
+def _offset(instant: datetime, zone: ZoneInfo) -> timedelta:
+    offset = instant.astimezone(zone).utcoffset()
+    return offset if offset is not None else timedelta(0)
