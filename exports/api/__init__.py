@@ -1,0 +1,1 @@
+"""The REST API of replays, exports and dead letters, spelt as the seed spells it: camelCase."""

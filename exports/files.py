@@ -1,0 +1,224 @@
+"""The only way to files of exports and replays: below one root, plain files, never through a link.
+
+A name from outside (a row, a message of a stream) is split into components first and refused if any
+is suspect; then each component is opened from the one before it with O_NOFOLLOW. So it does not
+matter what is swapped in meanwhile: what was opened is what was checked.
+"""
+
+import errno
+import fcntl
+import hashlib
+import itertools
+import os
+import secrets
+import shutil
+import stat
+import unicodedata
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+CHUNK = 1024 * 1024
+MAX_NAME = 4_096
+WORK = ".work"
+PART = ".part"
+
+Parts = tuple[str, ...]
+
+
+class PathRefused(ValueError):
+    """The name does not lead to a plain file below the root."""
+
+
+class AlreadyThere(FileExistsError):
+    """A file of this name is in its place; nothing is ever overwritten."""
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    size: int
+    sha256: str
+
+
+def split(root: Path, name: str) -> Parts:
+    """The components below the root of an absolute name, or of one that is relative to the root."""
+    if not 0 < len(name) <= MAX_NAME:
+        raise PathRefused("The path is empty or too long.")
+    if not name.isprintable() or any(sign in name for sign in "%\\"):
+        raise PathRefused("The path holds control characters, percent signs or backslashes.")
+    if unicodedata.normalize("NFKC", name) != unicodedata.normalize("NFC", name) or "\ufffd" in name:
+        raise PathRefused("The path holds look-alikes of other characters.")
+    parts = name.split("/")
+    if name.startswith("/"):
+        # By component: with a string prefix, /srv/exports-evil would be below /srv/exports.
+        base = root.as_posix().rstrip("/").split("/")
+        if parts[: len(base)] != base:
+            raise PathRefused("The path is outside the root.")
+        parts = parts[len(base) :]
+    for part in parts:
+        if part in ("", ".", "..") or part.startswith(".") or part[-1] in " ." or len(part.encode()) > 255:
+            raise PathRefused("The path has a component that is empty, hidden, or ends in a dot or a space.")
+    if not parts:
+        raise PathRefused("The path names the root itself.")
+    return tuple(parts)
+
+
+class Store:
+    """A root and what may be done below it."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def open(self, parts: Parts) -> BinaryIO:
+        """A plain file with one name, for reading. FileNotFoundError when there is none."""
+        with self._folder(parts[:-1]) as folder:
+            try:
+                # O_NONBLOCK: opening a FIFO must not wait for a writer.
+                fd = os.open(
+                    parts[-1], os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder
+                )
+            except OSError as error:
+                raise _refusal(error) from None
+        found = os.fstat(fd)
+        if not stat.S_ISREG(found.st_mode) or found.st_nlink != 1:
+            os.close(fd)
+            raise PathRefused("The path leads to something that is not a plain file with one name.")
+        return os.fdopen(fd, "rb")
+
+    def place(
+        self, parts: Parts, source: BinaryIO, copied: Callable[[int], None] = lambda size: None
+    ) -> Placed:
+        """Copies the source beside its place, flushes it, and links it there. Never overwrites.
+
+        The sum is of the very bytes written. Whoever looks sees no file or the whole one.
+        """
+        with self._folder(parts[:-1], create=True) as folder:
+            _clear_parts(folder, parts[-1])
+            part = f".{parts[-1]}.{secrets.token_hex(8)}{PART}"
+            fd = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o640, dir_fd=folder)
+            try:
+                with os.fdopen(fd, "wb") as target:
+                    # Held while this process lives: the sweep takes only what nobody holds.
+                    fcntl.flock(target, fcntl.LOCK_EX)
+                    placed = _copy(source, target, copied)
+                    target.flush()
+                    os.fsync(target.fileno())
+                    try:
+                        os.link(part, parts[-1], src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
+                    except FileExistsError:
+                        raise AlreadyThere(f"{parts[-1]} is already there.") from None
+            finally:
+                with suppress(FileNotFoundError):
+                    os.unlink(part, dir_fd=folder)
+            os.fsync(folder)
+        return placed
+
+    def remove(self, parts: Parts) -> bool:
+        """Whether there was one to remove."""
+        try:
+            with self._folder(parts[:-1]) as folder:
+                os.unlink(parts[-1], dir_fd=folder)
+        except (FileNotFoundError, PathRefused):
+            return False
+        with suppress(OSError):
+            self.root.joinpath(*parts[:-1]).rmdir()  # only when it is empty
+        return True
+
+    @contextmanager
+    def workspace(self) -> Iterator[Path]:
+        """A folder for half-made files, gone afterwards, and swept if this process dies in it."""
+        folder = self.root / WORK / secrets.token_hex(12)
+        folder.mkdir(parents=True, mode=0o750)
+        with _locked(folder):
+            try:
+                yield folder
+            finally:
+                shutil.rmtree(folder, ignore_errors=True)
+
+    def sweep(self, now: float, min_age: float = 60.0) -> int:
+        """Removes half-made files whose maker is dead, and tells how many.
+
+        A maker holds a lock on them; the age covers the instant between making and locking.
+        """
+        removed = 0
+        for left in itertools.chain((self.root / WORK).glob("*"), self.root.glob(f"*/*/.*{PART}")):
+            with suppress(FileNotFoundError), _locked(left, wait=False) as free:
+                if free and now - left.lstat().st_mtime >= min_age:
+                    shutil.rmtree(left) if left.is_dir() else left.unlink()
+                    removed += 1
+        return removed
+
+    @contextmanager
+    def _folder(self, parts: Parts, create: bool = False) -> Iterator[int]:
+        if create:
+            self.root.mkdir(parents=True, exist_ok=True, mode=0o750)
+        flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+        fd = os.open(self.root, flags)
+        try:
+            for part in parts:
+                if create:
+                    with suppress(FileExistsError):
+                        os.mkdir(part, 0o750, dir_fd=fd)
+                try:
+                    inner = os.open(part, flags | os.O_NOFOLLOW, dir_fd=fd)
+                except OSError as error:
+                    raise _refusal(error) from None
+                os.close(fd)
+                fd = inner
+            yield fd
+        finally:
+            os.close(fd)
+
+
+def checksum(source: BinaryIO) -> Placed:
+    """Size and sum of a file that is there already."""
+    digest, size = hashlib.sha256(), 0
+    while chunk := source.read(CHUNK):
+        digest.update(chunk)
+        size += len(chunk)
+    return Placed(size, digest.hexdigest())
+
+
+def _copy(source: BinaryIO, target: BinaryIO, copied: Callable[[int], None]) -> Placed:
+    digest, size = hashlib.sha256(), 0
+    while chunk := source.read(CHUNK):
+        digest.update(chunk)
+        target.write(chunk)
+        size += len(chunk)
+        copied(size)
+    return Placed(size, digest.hexdigest())
+
+
+def _clear_parts(folder: int, name: str) -> None:
+    """What an earlier try of the same file left behind: after a kill between link and unlink the file
+    itself would have two names, and could not be opened."""
+    for left in os.listdir(folder):
+        if left.startswith(f".{name}.") and left.endswith(PART):
+            with suppress(FileNotFoundError):
+                os.unlink(left, dir_fd=folder)
+
+
+@contextmanager
+def _locked(path: Path, wait: bool = True) -> Iterator[bool]:
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        yield False
+        return
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        yield True
+    except BlockingIOError:
+        yield False
+    finally:
+        os.close(fd)
+
+
+def _refusal(error: OSError) -> Exception:
+    if isinstance(error, FileNotFoundError):
+        return error
+    if error.errno in (errno.ELOOP, errno.ENOTDIR, errno.ENXIO, errno.EMLINK, errno.ENAMETOOLONG):
+        return PathRefused("The path leads through a link, or to something that is not a plain file.")
+    return error

@@ -1,0 +1,196 @@
+"""The tables of exports. `jobs` has the name and the columns that the stream contract's own text gives it."""
+
+import uuid
+from pathlib import PurePosixPath
+
+from django.conf import settings
+from django.db import models
+from django.db.models import F, Q
+
+from exports.states import LIVE, SUFFIXES, TERMINAL, JobType, Status
+
+
+class Replay(models.Model):
+    """A recording that somebody uploaded. `path` is relative to the replay root."""
+
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="replays")
+    title = models.CharField(max_length=200)
+    file_name = models.CharField(max_length=200)
+    kind = models.CharField(max_length=16)
+    path = models.CharField(max_length=300, unique=True)
+    size_bytes = models.BigIntegerField()
+    sha256 = models.CharField(max_length=64)
+    # None for a video: whoever renders it finds out.
+    duration_ms = models.BigIntegerField(null=True, blank=True)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        db_table = "replays"
+        # the owner's list, newest first.
+        indexes = [models.Index(F("owner"), F("id").desc(), name="replays_of_owner")]
+
+    def __str__(self) -> str:
+        return self.title
+
+
+class ExportJob(models.Model):
+    """One asynchronous job of the seed: a replay becomes an MP4 or a thumbnail.
+
+    Not guaranteed: that the rendering began only once. One result is accepted, and one file recorded.
+    """
+
+    id = models.BigAutoField(primary_key=True, db_column="job_id")
+    job_type = models.CharField(max_length=16, choices=JobType.choices)
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="exports", db_column="owner_user_id"
+    )
+    replay = models.ForeignKey(
+        Replay, on_delete=models.CASCADE, related_name="exports", db_column="target_replay_id"
+    )
+    status = models.CharField(max_length=16, choices=Status.choices, default=Status.QUEUED)
+    progress = models.IntegerField(default=0)
+    phase = models.CharField(max_length=32, blank=True)
+    message = models.CharField(max_length=1_000, blank=True)
+    created_at = models.DateTimeField()
+    started_at = models.DateTimeField(null=True, blank=True)
+    # When a message about it last came: a running job that nobody speaks of has stalled.
+    heard_at = models.DateTimeField(null=True, blank=True)
+    ended_at = models.DateTimeField(null=True, blank=True)
+    error_code = models.CharField(max_length=64, blank=True)
+    error_message = models.CharField(max_length=1_000, blank=True)
+    # Relative to the export root: the only file of this job that can be downloaded.
+    result_uri = models.CharField(max_length=1_000, blank=True)
+    result_checksum = models.CharField(max_length=64, blank=True)
+    result_size = models.BigIntegerField(null=True, blank=True)
+    # The engine's run of it, when our own worker side took it.
+    execution_id = models.UUIDField(null=True, blank=True)
+
+    class Meta:
+        db_table = "jobs"
+        verbose_name = "export"
+        indexes = [
+            # the owner's list, newest first.
+            models.Index(F("owner"), F("id").desc(), name="exports_of_owner"),
+            # stalled ones; what is still to be done after Redis lost its data.
+            models.Index(fields=["status", "heard_at"], name="exports_live", condition=Q(status__in=LIVE)),
+        ]
+        constraints = [
+            models.CheckConstraint(name="export_status_known", condition=Q(status__in=Status.values)),
+            models.CheckConstraint(name="export_type_known", condition=Q(job_type__in=JobType.values)),
+            models.CheckConstraint(
+                name="export_progress_is_a_percentage", condition=Q(progress__gte=0, progress__lte=100)
+            ),
+            models.CheckConstraint(
+                name="export_ended_iff_ended_at",
+                condition=Q(status__in=TERMINAL, ended_at__isnull=False)
+                | Q(status__in=LIVE, ended_at__isnull=True),
+            ),
+            models.CheckConstraint(
+                name="export_result_iff_succeeded",
+                condition=(
+                    Q(status=Status.SUCCEEDED, result_size__isnull=False)
+                    & ~Q(result_uri="")
+                    & ~Q(result_checksum="")
+                )
+                | (
+                    ~Q(status=Status.SUCCEEDED)
+                    & Q(result_uri="", result_checksum="", result_size__isnull=True)
+                ),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.job_type} {self.pk}"
+
+    @property
+    def folder(self) -> tuple[str, str]:
+        """Its own folder below the export root: a result anywhere else is not its own."""
+        return str(self.owner_id), str(self.pk)
+
+    @property
+    def output(self) -> tuple[str, str, str]:
+        return (*self.folder, f"replay-{self.replay_id}.{SUFFIXES[JobType(self.job_type)]}")
+
+    def download_name(self, title: str) -> str:
+        return f"{title or 'replay'}{PurePosixPath(self.result_uri).suffix}"
+
+
+class ExportEvent(models.Model):
+    """What an owner's sockets are told. Ids grow in the order of an owner's commits: see lifecycle.py."""
+
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+", db_index=False
+    )
+    job_id = models.BigIntegerField()
+    type = models.CharField(max_length=16)
+    data = models.JSONField()
+    at = models.DateTimeField()
+
+    class Meta:
+        db_table = "export_events"
+        indexes = [
+            models.Index(fields=["owner", "id"], name="export_events_of_owner"),  # the sockets
+            models.Index(fields=["at"], name="export_events_by_age"),  # retention
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.id} {self.type}"
+
+
+class StreamOutbox(models.Model):
+    """A message that is to go out; gone when it has. Written in the transaction of what it tells."""
+
+    # Redis remembers it, so that a message whose row could not be deleted in time goes out once.
+    token = models.UUIDField(default=uuid.uuid4, editable=False)
+    stream = models.CharField(max_length=64)
+    fields = models.JSONField()
+    created_at = models.DateTimeField()
+    # Somebody is sending it; after this time somebody else may.
+    taken_until = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        db_table = "stream_outbox"
+        verbose_name_plural = "stream outbox"
+
+    def __str__(self) -> str:
+        return f"{self.stream} {self.id}"
+
+
+class DeadLetter(models.Model):
+    """A message that could not be understood or applied, kept until an operator decides."""
+
+    class State(models.TextChoices):
+        """OPEN waits for an operator; the other two say what one did, for the record."""
+
+        OPEN = "open"
+        REPUBLISHED = "republished"
+        DISCARDED = "discarded"
+
+    source_stream = models.CharField(max_length=64)
+    source_id = models.CharField(max_length=64)
+    fields = models.JSONField()
+    # Whether `fields` is all of it: a message that was cut cannot be sent again.
+    whole = models.BooleanField(default=True)
+    reason = models.CharField(max_length=500)
+    failed_at = models.DateTimeField()
+    state = models.CharField(max_length=16, choices=State.choices, default=State.OPEN)
+    handled_at = models.DateTimeField(null=True, blank=True)
+    handled_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+
+    class Meta:
+        db_table = "dead_letters"
+        indexes = [models.Index(fields=["state", "-id"], name="dead_letters_newest")]  # the operators' list
+        constraints = [
+            # A message delivered twice dies once.
+            models.UniqueConstraint(fields=["source_stream", "source_id"], name="one_letter_per_message"),
+            models.CheckConstraint(
+                name="dead_letter_handled_iff_not_open",
+                condition=Q(state="open", handled_at__isnull=True)
+                | (~Q(state="open") & Q(handled_at__isnull=False)),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.source_stream} {self.source_id}"

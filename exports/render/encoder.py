@@ -1,0 +1,54 @@
+"""H.264 in MP4 for browsers: yuv420p, constant rate, the index at the front."""
+
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import av
+
+PRESET, CRF, KEYFRAME_SECONDS = "veryfast", "23", 2
+
+
+class Encoder:
+    """Feed frames in order, then leave the with block: only then is the file whole."""
+
+    def __init__(
+        self, path: Path, width: int, height: int, rate: int, threads: int, muxed: Callable[[int], None]
+    ) -> None:
+        self._container = av.open(str(path), "w", format="mp4", options={"movflags": "+faststart"})
+        self._stream = self._container.add_stream(
+            "libx264", rate=rate, options={"preset": PRESET, "crf": CRF}
+        )
+        self._stream.width, self._stream.height, self._stream.pix_fmt = width, height, "yuv420p"
+        codec = self._stream.codec_context
+        codec.gop_size, codec.thread_count = rate * KEYFRAME_SECONDS, threads
+        self._tick = codec.time_base = Fraction(1, rate)
+        # BT.709, limited range: said in the file, so that players don't guess it from the size.
+        codec.colorspace = codec.color_primaries = codec.color_trc = codec.color_range = 1
+        self._muxed, self._told = 0, muxed
+        self._fed = 0
+
+    def feed(self, frame: av.VideoFrame) -> None:
+        frame.pts, frame.time_base = self._fed, self._tick
+        self._fed += 1
+        self._mux(self._stream.encode(frame))
+
+    def _mux(self, packets: list[Any]) -> None:
+        for packet in packets:
+            self._container.mux(packet)
+            self._muxed += 1
+        self._told(self._muxed)
+
+    def __enter__(self) -> "Encoder":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            if kind is None:
+                self._mux(self._stream.encode(None))
+        finally:
+            self._container.close()

@@ -1,0 +1,58 @@
+"""Text as sprites, in the bundled font, which has all of Hangul."""
+
+from functools import lru_cache
+from pathlib import Path
+
+from PIL import Image, ImageDraw, ImageFont
+
+FONT = Path(__file__).parent / "fonts" / "Pretendard-Medium.woff2"
+
+
+@lru_cache(maxsize=8)
+def font(size: int) -> ImageFont.FreeTypeFont:
+    # The basic layout draws the same with and without libraqm on the machine.
+    return ImageFont.truetype(FONT, size, layout_engine=ImageFont.Layout.BASIC)
+
+
+def width(text: str, size: int) -> int:
+    return round(font(size).getlength(text))
+
+
+def shortened(text: str, size: int, room: int) -> str:
+    """The text, or as much of its beginning as fits, with an ellipsis."""
+    if width(text, size) <= room:
+        return text
+    low, high = 0, len(text)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if width(text[:middle] + "…", size) <= room:
+            low = middle
+        else:
+            high = middle - 1
+    return text[:low].rstrip() + "…"
+
+
+def written(text: str, size: int, color: tuple[int, int, int], shadow: bool = False) -> Image.Image:
+    """The text on nothing. With a shadow it stays readable on any ground."""
+    ascent, descent = font(size).getmetrics()
+    edge = 2 if shadow else 0
+    # Transparent pixels already have the text's color, so scaling brings no dark fringe.
+    picture = Image.new("RGBA", (width(text, size) + 2 * edge + 1, ascent + descent + 2 * edge), (*color, 0))
+    ImageDraw.Draw(picture).text(
+        (edge, edge), text, (*color, 255), font(size), stroke_width=edge, stroke_fill=(10, 13, 20, 190)
+    )
+    return picture
+
+
+def pill(text: str, size: int, color: tuple[int, int, int], accent: tuple[int, int, int]) -> Image.Image:
+    """A caption: text in a dark rounded box with an accent at its left."""
+    label = written(text, size, color)
+    padding = size // 2
+    box = Image.new("RGBA", (label.width + padding * 3, label.height + padding), (10, 13, 20, 0))
+    pen = ImageDraw.Draw(box)
+    pen.rounded_rectangle((0, 0, box.width - 1, box.height - 1), box.height // 4, (10, 13, 20, 215))
+    pen.rounded_rectangle(
+        (padding // 2, padding // 2, padding // 2 + 6, box.height - padding // 2), 3, accent
+    )
+    box.alpha_composite(label, (padding * 2, padding // 2))
+    return box

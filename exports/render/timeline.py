@@ -1,0 +1,134 @@
+"""From records to frames: where everybody is, what is said and what the score is at each frame.
+
+Pure arithmetic over a stream of records; it looks one sample ahead and keeps nothing else.
+"""
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from exports.eventlog import BadReplay, Header, Record
+
+FRAMES_PER_SECOND = 30
+CAPTION_SECONDS = 3.0
+FADE_SECONDS = 0.3
+MAX_CAPTIONS = 3
+MAX_EVENTS_AT_ONCE = 100
+
+
+@dataclass(slots=True)
+class Sample:
+    """Everything that has the same tick."""
+
+    tick: int
+    positions: dict[str, tuple[float, float]] = field(default_factory=dict)
+    events: list[Record] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Caption:
+    text: str
+    player: str
+    since: float
+    important: bool
+
+
+@dataclass(slots=True)
+class Moment:
+    """One frame. The same object is used again for the next one: look, don't keep."""
+
+    index: int = 0
+    seconds: float = 0.0
+    places: dict[str, tuple[float, float]] = field(default_factory=dict)
+    captions: deque[Caption] = field(default_factory=lambda: deque(maxlen=MAX_CAPTIONS))
+    score: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """What a first reading of a log tells: how long it is, and where it is at its best."""
+
+    duration_ms: int
+    frames: int
+    telling_frame: int
+
+
+def samples(records: Iterator[Record]) -> Iterator[Sample]:
+    current: Sample | None = None
+    for record in records:
+        if current is None or record.tick != current.tick:
+            if current:
+                yield current
+            current = Sample(record.tick)
+        current.positions.update(record.positions)
+        if record.event:
+            if len(current.events) == MAX_EVENTS_AT_ONCE:
+                raise BadReplay(
+                    f"Tick {record.tick} has more than {MAX_EVENTS_AT_ONCE} events.", too_large=True
+                )
+            current.events.append(record)
+    if current:
+        yield current
+
+
+def outline(header: Header, records: Iterator[Record]) -> Outline:
+    """Reads the whole log once; the reading that draws it comes after."""
+    last, best_tick, best_weight, seen = 0, 0, -1, False
+    for sample in samples(records):
+        seen, last = True, sample.tick
+        weight = sum(3 if event.score else 1 for event in sample.events)
+        # Of equals the later one: the end of a match is where it is decided.
+        if sample.events and weight >= best_weight:
+            best_tick, best_weight = sample.tick, weight
+    if not seen:
+        raise BadReplay("The event log has a header but no records.")
+    frames = last * FRAMES_PER_SECOND // header.tick_rate + 1
+    telling = best_tick * FRAMES_PER_SECOND // header.tick_rate + round(FADE_SECONDS * FRAMES_PER_SECOND) + 1
+    if best_weight < 0:
+        telling = frames * 3 // 5
+    return Outline(header.milliseconds(last), frames, min(max(telling, 1), max(frames - 1, 0)))
+
+
+def moments(header: Header, records: Iterator[Record], frames: int) -> Iterator[Moment]:
+    moment = Moment(score=dict.fromkeys(header.teams, 0))
+    ahead = samples(records)
+    following = next(ahead, None)
+    base: dict[str, tuple[float, float]] = {}
+    base_tick = 0
+    for index in range(frames):
+        moment.index, moment.seconds = index, index / FRAMES_PER_SECOND
+        tick = index * header.tick_rate / FRAMES_PER_SECOND
+        while following and following.tick <= tick:
+            base.update(following.positions)
+            base_tick = following.tick
+            _apply(moment, following, header)
+            following = next(ahead, None)
+        _place(moment, base, base_tick, following, tick)
+        while moment.captions and moment.seconds - moment.captions[0].since > CAPTION_SECONDS:
+            moment.captions.popleft()
+        yield moment
+
+
+def _apply(moment: Moment, sample: Sample, header: Header) -> None:
+    since = sample.tick / header.tick_rate
+    for event in sample.events:
+        moment.score.update(event.score)
+        moment.captions.append(Caption(event.text or event.event, event.player, since, bool(event.score)))
+
+
+def _place(
+    moment: Moment,
+    base: dict[str, tuple[float, float]],
+    base_tick: int,
+    following: Sample | None,
+    tick: float,
+) -> None:
+    """Those named by the next sample are on their way to it, in a straight line; the others stay."""
+    moment.places.update(base)
+    if not following or not following.positions:
+        return
+    share = (tick - base_tick) / (following.tick - base_tick) if following.tick > base_tick else 0.0
+    for player, (x, y) in following.positions.items():
+        if player in base:
+            from_x, from_y = base[player]
+            moment.places[player] = (from_x + (x - from_x) * share, from_y + (y - from_y) * share)

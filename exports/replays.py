@@ -1,0 +1,81 @@
+"""Recordings: how one is taken in, and how it goes."""
+
+import unicodedata
+import uuid
+from datetime import datetime
+from typing import BinaryIO
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from exports import eventlog
+from exports.eventlog import BadReplay
+from exports.files import Store
+from exports.models import ExportJob, Replay
+from exports.render.sniff import EVENT_LOG, SNIFF_BYTES, kind
+from exports.render.timeline import outline
+from exports.states import LIVE
+from jobs.errors import Conflict, Invalid, TooLarge
+
+SUFFIXES = {EVENT_LOG: "jsonl", "mp4": "mp4", "matroska": "mkv", "avi": "avi"}
+
+
+def keep(owner: User, source: BinaryIO, file_name: str, title: str, now: datetime) -> Replay:
+    """Looks at an upload, copies it below the replay root, and writes its row.
+
+    An event log is read to its end here, so that a mistake is told at once and with its line. A video
+    is only sniffed: a demuxer runs in a worker, not in the web process.
+    """
+    try:
+        found = kind(source.read(SNIFF_BYTES))
+        source.seek(0)
+        own_title, duration_ms = _read_log(source) if found == EVENT_LOG else ("", None)
+    except BadReplay as bad:
+        refusal = TooLarge if bad.too_large else Invalid
+        raise refusal(str(bad), code="bad_replay", errors={"file": [str(bad)]}) from None
+    source.seek(0)
+    name = shown(file_name) or "replay"
+    parts = (str(owner.pk), uuid.uuid4().hex, f"replay.{SUFFIXES[found]}")
+    # Before the row: a row without its file would be worse than a file without its row, which is swept.
+    placed = Store(settings.DURE_REPLAY_PATH).place(parts, source)
+    return Replay.objects.create(
+        owner=owner,
+        title=shown(title) or own_title or name.rpartition(".")[0] or name,
+        file_name=name,
+        kind=found,
+        path="/".join(parts),
+        size_bytes=placed.size,
+        sha256=placed.sha256,
+        duration_ms=duration_ms,
+        created_at=now,
+    )
+
+
+def forget(replay: Replay) -> None:
+    """The replay, its exports and all their files. Not while one of them is being made."""
+    with transaction.atomic():
+        exports = list(ExportJob.objects.select_for_update().filter(replay=replay).order_by("pk"))
+        if any(job.status in LIVE for job in exports):
+            raise Conflict("An export of this replay is being made: cancel it first.", code="export_live")
+        results = [tuple(job.result_uri.split("/")) for job in exports if job.result_uri]
+        replay.delete()
+        transaction.on_commit(lambda: _remove_files(tuple(replay.path.split("/")), results))
+
+
+def shown(text: str) -> str:
+    """A name as it may be shown anywhere: one line, composed, no controls, not too long."""
+    plain = unicodedata.normalize("NFC", text.replace("\\", "/").rpartition("/")[2])
+    return "".join(sign for sign in plain if sign.isprintable()).strip()[:200]
+
+
+def _read_log(source: BinaryIO) -> tuple[str, int]:
+    header, records = eventlog.read(source)
+    return header.title, outline(header, records).duration_ms
+
+
+def _remove_files(path: tuple[str, ...], results: list[tuple[str, ...]]) -> None:
+    """What fails here is swept later."""
+    Store(settings.DURE_REPLAY_PATH).remove(path)
+    for parts in results:
+        Store(settings.DURE_EXPORT_PATH).remove(parts)

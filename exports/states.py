@@ -1,0 +1,70 @@
+"""Every status an export can have, what each means, and the only ways from one to another.
+
+    QUEUED ──▶ RUNNING ──▶ SUCCEEDED
+       │          ├──────▶ FAILED
+       │          └──────▶ CANCELLED
+       └─ a result may overtake the first progress message: they travel in two streams
+
+The database, the API, the admin and the documents take their lists from here.
+"""
+
+from django.db.models import TextChoices
+from django.utils.translation import gettext_lazy as _
+
+
+class Status(TextChoices):
+    """QUEUED waits for a worker, as long as it takes. RUNNING has been heard of by a progress message,
+    and must be heard of again within the stall limit. The other three are ends: nothing leaves them."""
+
+    QUEUED = "QUEUED", _("queued")
+    RUNNING = "RUNNING", _("running")
+    SUCCEEDED = "SUCCEEDED", _("succeeded")
+    FAILED = "FAILED", _("failed")
+    CANCELLED = "CANCELLED", _("cancelled")
+
+
+class JobType(TextChoices):
+    MP4 = "MP4", _("MP4 video")
+    THUMBNAIL = "THUMBNAIL", _("thumbnail")
+
+
+class Phase(TextChoices):
+    """What our worker is doing. A worker in another language may send words of its own."""
+
+    PREPARING = "PREPARING", _("preparing")
+    RENDERING = "RENDERING", _("rendering")
+    FINALIZING = "FINALIZING", _("finalizing")
+
+
+class ErrorCode(TextChoices):
+    """Why an export failed: stable words that clients may switch on."""
+
+    BAD_REPLAY = "BAD_REPLAY", _("the replay cannot be read")
+    TOO_LARGE = "TOO_LARGE", _("the replay is above a limit")
+    REPLAY_MISSING = "REPLAY_MISSING", _("the replay's file is gone")
+    DISK_FULL = "DISK_FULL", _("no space is left")
+    STALLED = "STALLED", _("nothing was heard from the worker")
+    WORKER_LOST = "WORKER_LOST", _("the worker died")
+    TIMEOUT = "TIMEOUT", _("it took too long")
+    INVALID_OUTPUT_PATH = "INVALID_OUTPUT_PATH", _("the result is not where it must be")
+    OUTPUT_MISSING = "OUTPUT_MISSING", _("the result has no file")
+    RENDER_FAILED = "RENDER_FAILED", _("the renderer failed")
+
+
+TERMINAL = frozenset({Status.SUCCEEDED, Status.FAILED, Status.CANCELLED})
+LIVE = frozenset(Status) - TERMINAL
+
+TRANSITIONS: dict[Status, frozenset[Status]] = {
+    Status.QUEUED: frozenset({Status.RUNNING}) | TERMINAL,
+    Status.RUNNING: TERMINAL,
+    Status.SUCCEEDED: frozenset(),
+    Status.FAILED: frozenset(),
+    Status.CANCELLED: frozenset(),
+}
+
+SUFFIXES = {JobType.MP4: "mp4", JobType.THUMBNAIL: "png"}
+CONTENT_TYPES = {JobType.MP4: "video/mp4", JobType.THUMBNAIL: "image/png"}
+
+
+def may_become(status: Status, wanted: Status) -> bool:
+    return wanted in TRANSITIONS[status]
