@@ -1,0 +1,98 @@
+"""How near the renderer comes to the bare encoder, and what memory it needs.
+
+    python -m tests.bench.render [--seconds 20]
+
+Reach: at least 0.8 of the encoder's speed on one core, under 300 MiB whatever the length.
+"""
+
+import argparse
+import io
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import av
+
+from exports import eventlog, sample
+from exports.render.encoder import Encoder
+from exports.render.produce import produce
+from exports.render.scene import HEIGHT, WIDTH, Scene
+from exports.render.stages import Meter
+from exports.render.timeline import FRAMES_PER_SECOND, moments, outline
+from exports.states import JobType
+
+
+def log(seconds: float) -> bytes:
+    return ("\n".join(sample.event_log(seconds)) + "\n").encode()
+
+
+def drawn(data: bytes) -> list[av.VideoFrame]:
+    """Every frame, drawn beforehand, each in memory of its own."""
+    header, records = eventlog.read(io.BytesIO(data))
+    plan = outline(header, records)
+    header, records = eventlog.read(io.BytesIO(data))
+    scene, frames = Scene(header), []
+    for moment in moments(header, records, plan.frames):
+        scene.follow(moment)
+        source = scene.draw(moment).frame
+        frame = av.VideoFrame(WIDTH, HEIGHT, "yuv420p")
+        for theirs, ours in zip(frame.planes, source.planes, strict=True):
+            theirs.update(bytes(ours))
+        frames.append(frame)
+    return frames
+
+
+def bare(frames: list[av.VideoFrame], target: Path) -> float:
+    began = time.perf_counter()
+    with Encoder(target, WIDTH, HEIGHT, FRAMES_PER_SECOND, 1, lambda count: None) as encoder:
+        for frame in frames:
+            encoder.feed(frame)
+    return time.perf_counter() - began
+
+
+def whole(data: bytes, target: Path) -> float:
+    began = time.perf_counter()
+    produce(JobType.MP4, io.BytesIO(data), target, Meter(lambda report: None))
+    return time.perf_counter() - began
+
+
+def peak_mib(seconds: float) -> float:
+    """Of a process of its own, which only renders."""
+    command = [sys.executable, "-m", "tests.bench.render", "--memory", str(seconds)]
+    return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seconds", type=float, default=20.0)
+    parser.add_argument("--memory", type=float)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        target = Path(folder) / "out.mp4"
+        if options.memory:
+            whole(log(options.memory), target)
+            # Not getrusage: its maximum outlives exec, so it would be that of the parent at the fork.
+            status = Path("/proc/self/status").read_text().splitlines()
+            print(int(next(line for line in status if line.startswith("VmHWM")).split()[1]) / 1024)
+            return
+        if hasattr(os, "sched_setaffinity"):
+            os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+        data = log(options.seconds)
+        frames = drawn(data)
+        # By turns, so that another program's noise falls on both.
+        pairs = [(bare(frames, target), whole(data, target)) for _ in range(5)]
+        encoder, render = (statistics.median(column) for column in zip(*pairs, strict=True))
+        print(f"frames                 {len(frames)}")
+        print(f"bare encoder           {encoder:.2f} s, {len(frames) / encoder:.0f} frames/s")
+        print(f"log to MP4             {render:.2f} s, {len(frames) / render:.0f} frames/s")
+        print(f"share of the encoder   {encoder / render:.2f}  (reach 0.80)")
+    for seconds in (options.seconds, options.seconds * 15):
+        print(f"peak memory, {seconds:4.0f} s    {peak_mib(seconds):.0f} MiB  (reach < 300)")
+
+
+if __name__ == "__main__":
+    main()

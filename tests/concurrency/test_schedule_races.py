@@ -1,0 +1,174 @@
+"""Races between firing, editing, running by hand, registering and starting."""
+
+from collections import Counter
+from datetime import timedelta
+
+import pytest
+from django.db import transaction
+
+from jobs.errors import Conflict
+from jobs.models import Execution, Job
+from scheduler.lifecycle import runs, schedules, workflows
+from scheduler.lifecycle.firing import fire_due
+from scheduler.lifecycle.manual import run_task
+from scheduler.models import Occurrence, Schedule, ScheduledJob
+from scheduler.states import RunStatus
+from tests.concurrency.threads import all_at_once, in_thread, start_thread
+from tests.factories import an_office
+from tests.schedule_factories import T0, a_schedule, a_step, a_workflow, after, turns
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def test_of_fifty_manual_runs_at_once_one_starts_and_forty_nine_are_refused():
+    def run(number: int) -> str:
+        try:
+            run_task("demo.sum", {"numbers": [number]}, user_id=1)
+        except Conflict as refused:
+            return refused.code
+        return "started"
+
+    assert Counter(all_at_once(run, 50)) == {"started": 1, "already_running": 49}
+    assert Execution.objects.count() == 1
+
+
+def test_an_edit_waits_for_the_firing_and_counts_after_it():
+    schedule = a_schedule()
+    with transaction.atomic():
+        fire_due(after(60))
+        edit = start_thread(lambda: schedules.change(schedule.id, {"every_seconds": 7}, now=after(61)))
+        assert not edit.done()
+    assert edit.result(30).next_run_at == after(68)
+    fire_due(after(68))
+    assert [second for second, _ in turns(schedule)] == [60, 68]
+
+
+def test_a_firing_leaves_out_what_is_being_edited_and_then_goes_by_the_new_rule():
+    schedule = a_schedule()
+    with transaction.atomic():
+        schedules.change(schedule.id, {"every_seconds": 7}, now=after(61))
+        assert in_thread(lambda: fire_due(after(61)).schedules) == 0
+    fire_due(after(67))
+    assert turns(schedule) == []
+    fire_due(after(68))
+    assert turns(schedule) == [(68, "run")]
+
+
+def test_a_firing_leaves_out_what_is_being_paused():
+    schedule = a_schedule()
+    with transaction.atomic():
+        schedules.pause(schedule.id, now=after(59))
+        assert in_thread(lambda: fire_due(after(60)).schedules) == 0
+    assert fire_due(after(600)).schedules == 0
+
+
+def test_a_deletion_waits_for_the_firing_and_what_was_fired_goes_on():
+    schedule = a_schedule()
+    with transaction.atomic():
+        fire_due(after(60))
+        deletion = start_thread(lambda: schedules.remove(schedule.id))
+        assert not deletion.done()
+    deletion.result(30)
+    assert not Schedule.objects.exists()
+    assert not Occurrence.objects.exists()
+    assert Execution.objects.filter(source=str(schedule.id)).count() == 1
+
+
+def test_edits_and_firings_in_a_crowd_leave_one_turn_for_each_due_time():
+    made = [a_schedule(every_seconds=2, overlap="allow", catch_up="all") for _ in range(4)]
+
+    def work(number: int) -> None:
+        for step in range(30):
+            now = after(2 + step)
+            if number % 2:
+                fire_due(now)
+            else:
+                schedules.change(made[step % 4].id, {"every_seconds": 2 + (step + number) % 3}, now=now)
+
+    all_at_once(work, 6)
+    ran = Occurrence.objects.filter(turn="run").values_list("execution_id", flat=True)
+    assert set(ran) == set(Execution.objects.values_list("id", flat=True))
+    pairs = Occurrence.objects.values_list("schedule_id", "due_at")
+    assert len(pairs) == len(set(pairs)) > 0
+
+
+# --- workflows -------------------------------------------------------------------------------------
+
+
+def pending():
+    return ScheduledJob.objects.filter(status=RunStatus.PENDING)
+
+
+def test_a_due_run_is_started_once_by_twelve_callers_at_once():
+    office = an_office()
+    for _ in range(5):
+        a_workflow(office)
+    due = after(86_400)
+    started = all_at_once(lambda _: runs.run_due(due), 12)
+    found = [run for one in started for run in one]
+    assert len(found) == len(set(found)) == 5
+    assert ScheduledJob.objects.filter(status=RunStatus.RUNNING).count() == 5
+    assert Job.objects.count() == 10
+    assert pending().count() == 5
+
+
+def test_registering_in_a_crowd_leaves_one_pending_run_each():
+    office = an_office()
+    made = [a_workflow(office) for _ in range(5)]
+    pending().delete()
+    answers = all_at_once(lambda _: workflows.register_all(after(60)), 8)
+    assert sum(one["created"] for one in answers) == 5
+    assert pending().count() == len(made)
+
+
+def test_edits_triggers_and_starts_in_a_crowd_leave_one_pending_run_each():
+    office = an_office()
+    made = [a_workflow(office, steps=[a_step("a")]) for _ in range(3)]
+
+    def work(number: int) -> None:
+        for step in range(10):
+            now = T0 + timedelta(days=1 + step)
+            if number % 3 == 0:
+                runs.run_due(now)
+            elif number % 3 == 1:
+                workflows.register_all(now)
+            else:
+                config = {"mode": "recurring", "pattern": "daily", "time": f"{(number + step) % 24:02}:00"}
+                workflows.change(made[step % 3].id, {"schedule_config": config}, now=now)
+
+    all_at_once(work, 6)
+    assert Counter(pending().values_list("workflow_id", flat=True)) == {one.id: 1 for one in made}
+    taken = ScheduledJob.objects.exclude(status=RunStatus.PENDING).values_list(
+        "workflow_id", "scheduled_time"
+    )
+    assert len(taken) == len(set(taken))
+
+
+def test_a_start_leaves_out_a_workflow_that_is_being_edited():
+    workflow = a_workflow()
+    with transaction.atomic():
+        workflows.change(workflow.id, {"steps": [a_step("new")]}, now=after(10))
+        assert in_thread(lambda: runs.run_due(after(86_400))) == []
+    assert len(runs.run_due(after(86_400))) == 1
+    assert [job.ref for job in Job.objects.all()] == ["new"]
+
+
+def test_two_resumes_at_once_resume_once():
+    from tests.factories import claimed
+
+    workflow = a_workflow(status="draft", steps=[a_step("a")])
+    run = runs.run_now(workflow.id, user_id=None, actor="", now=T0)
+    attempt = claimed(Job.objects.get())
+    assert attempt is not None
+    attempt.fail()
+    runs.settle_runs(T0)
+
+    def resume(_: int) -> bool:
+        try:
+            runs.resume(run.id, actor="", now=T0)
+        except Conflict:
+            return False
+        return True
+
+    assert sorted(all_at_once(resume, 8)) == [False] * 7 + [True]
+    assert ScheduledJob.objects.get(id=run.id).retry_count == 1

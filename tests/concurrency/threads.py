@@ -1,0 +1,43 @@
+"""Runs things in threads of their own, which have connections of their own, and closes those after."""
+
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from threading import Barrier
+from typing import Any, TypeVar
+
+from django.db import connection
+
+T = TypeVar("T")
+PATIENCE = 30
+
+
+def start_thread(work: Callable[[], T]) -> "Future[T]":
+    """The work, begun; `.result(timeout)` is what it answered."""
+    pool = ThreadPoolExecutor(1)
+    future = pool.submit(_closing, work)
+    pool.shutdown(wait=False)
+    return future
+
+
+def in_thread(work: Callable[[], T]) -> T:
+    return start_thread(work).result(PATIENCE)
+
+
+def all_at_once(work: Callable[[int], T], count: int) -> list[T]:
+    """The same work `count` times, each released when all have arrived."""
+    barrier = Barrier(count)
+
+    def one(number: int) -> T:
+        barrier.wait(PATIENCE)
+        return work(number)
+
+    with ThreadPoolExecutor(count) as pool:
+        futures = [pool.submit(_closing, lambda n=number: one(n)) for number in range(count)]
+        return [future.result(PATIENCE) for future in futures]
+
+
+def _closing(work: Callable[..., Any]) -> Any:
+    try:
+        return work()
+    finally:
+        connection.close()

@@ -1,0 +1,78 @@
+"""What the tests of exports share: users, replays, and a foreign worker's side of the streams."""
+
+import hashlib
+import io
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.utils import timezone
+from redis import Redis
+
+from exports import lifecycle, messages, replays, sample, streams
+from exports.listener import Listener
+from exports.messages import DEADLETTER, PROGRESS, REQUESTS, RESULTS
+from exports.models import ExportJob, Replay, StreamOutbox
+from exports.states import JobType
+
+ALL = (REQUESTS, PROGRESS, RESULTS, DEADLETTER)
+
+
+def empty_redis() -> Redis:
+    redis = streams.connect(settings.REDIS_URL)
+    redis.delete(*ALL)
+    return redis
+
+
+def roots(settings, folder: Path) -> None:
+    settings.DURE_EXPORT_PATH = folder / "exports"
+    settings.DURE_REPLAY_PATH = folder / "replays"
+
+
+def user(name: str = "minji", **options) -> User:
+    return User.objects.create_user(name, password="a-long-passphrase-1", **options)
+
+
+def replay_of(owner: User, seconds: float = 1.0) -> Replay:
+    data = "\n".join(sample.event_log(seconds)).encode()
+    return replays.keep(owner, io.BytesIO(data), "match.jsonl", "", timezone.now())
+
+
+def export_of(owner: User, job_type: JobType = JobType.MP4, seconds: float = 1.0) -> ExportJob:
+    return lifecycle.request(replay_of(owner, seconds), job_type, timezone.now())
+
+
+class ForeignWorker:
+    """A worker in some other language: it knows the streams and nothing else."""
+
+    def __init__(self, redis: Redis) -> None:
+        self.redis = redis
+
+    def progress(self, job: ExportJob, percent: int, phase: str = "RENDERING") -> None:
+        said: dict[Any, Any] = {**messages.Progress(job.pk, percent, phase).fields()}
+        self.redis.xadd(PROGRESS, said)
+
+    def result(self, job: ExportJob, status: str, **fields: str) -> None:
+        plain: dict[Any, Any] = {"resultUri": "", "checksum": "", "errorCode": "", "errorMessage": ""}
+        self.redis.xadd(RESULTS, plain | {"jobId": str(job.pk), "status": status} | fields)
+
+    def deliver(self, job: ExportJob, content: bytes = b"film") -> Path:
+        """Writes the file where the request said, and says so."""
+        path = settings.DURE_EXPORT_PATH.joinpath(*job.output)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+        self.result(job, "SUCCEEDED", resultUri=str(path), checksum=hashlib.sha256(content).hexdigest())
+        return path
+
+
+def listen(redis: Redis, name: str = "here", worker: bool = False) -> Listener:
+    listener = Listener(redis, name, worker)
+    listener.start()
+    return listener
+
+
+def drain(listener: Listener) -> None:
+    """Turns until there is nothing left to send or to read."""
+    while listener.turn(block_ms=None) or StreamOutbox.objects.exists():
+        pass

@@ -1,0 +1,118 @@
+"""What the tests of the API's manners share: users with tokens, and an urlconf of small views."""
+
+from typing import Any
+
+from django.contrib.auth.models import Group, User
+from django.http import HttpRequest, HttpResponse
+from django.test import Client
+from django.urls import path
+from django.utils import timezone
+from rest_framework import serializers
+from rest_framework.exceptions import PermissionDenied
+from rest_framework.generics import ListAPIView
+from rest_framework.permissions import AllowAny
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from config.urls import handler400, handler403, handler404, handler500
+from config.urls import urlpatterns as real_urlpatterns
+from jobs.models.access import ApiToken
+from jobs.rest.counters import PREFIX, counters
+from jobs.rest.filtering import refuse_unknown
+from jobs.rest.idempotency import idempotent
+from jobs.rest.pagination import RoughPagination
+from jobs.rest.serializers import StrictModelSerializer
+
+__all__ = ["handler400", "handler403", "handler404", "handler500"]
+
+PROBLEM = "application/problem+json"
+
+
+def make_user(name: str = "alice", **more: Any) -> User:
+    return User.objects.create_user(name, password="correct horse", **more)
+
+
+def client_of(user: User, name: str = "test") -> Client:
+    _, plain = ApiToken.issue(user, name, timezone.now())
+    return Client(headers={"Authorization": f"Token {plain}"}, raise_request_exception=False)
+
+
+def forget_counts() -> None:
+    redis = counters()._redis
+    for key in redis.scan_iter(PREFIX + "*"):
+        redis.delete(key)
+
+
+class GroupSerializer(StrictModelSerializer):
+    class Meta:
+        model = Group
+        fields = ["id", "name"]
+
+
+class Groups(ListAPIView[Group]):
+    queryset = Group.objects.order_by("id")
+    serializer_class = GroupSerializer
+    filterset_fields = ["name"]
+
+    @idempotent
+    def post(self, request: Request) -> Response:
+        serializer = GroupSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        group = serializer.save()
+        if group.name == "refused":
+            return Response({"detail": "no"}, status=409)
+        if group.name == "boom":
+            raise ZeroDivisionError
+        return Response(serializer.data, status=201, headers={"Location": f"/api/groups/{group.pk}"})
+
+
+class RoughGroups(Groups):
+    pagination_class = RoughPagination
+
+
+class Echo(APIView):
+    def get(self, request: Request) -> Response:
+        refuse_unknown(request, ("after",))
+        return Response({"after": request.query_params.get("after")})
+
+    def post(self, request: Request) -> Response:
+        return Response({"got": request.data})
+
+
+class Forbidden(APIView):
+    def get(self, request: Request) -> Response:
+        raise PermissionDenied("Only admins of the office may.")
+
+
+class Open(APIView):
+    permission_classes = [AllowAny]
+
+    def get(self, request: Request) -> Response:
+        return Response({})
+
+
+def boom(request: HttpRequest) -> HttpResponse:
+    raise ZeroDivisionError("secret detail")
+
+
+class Boom(APIView):
+    def get(self, request: Request) -> Response:
+        raise ZeroDivisionError("secret detail")
+
+
+class Typed(serializers.Serializer[Any]):
+    number = serializers.IntegerField()
+
+
+urlpatterns = [
+    *real_urlpatterns,
+    path("api/groups", Groups.as_view()),
+    path("api/rough-groups", RoughGroups.as_view()),
+    path("api/echo", Echo.as_view()),
+    path("api/forbidden", Forbidden.as_view()),
+    path("api/open", Open.as_view()),
+    path("api/boom", Boom.as_view()),
+    path("api/plain-boom", boom),
+    path("page-boom", boom),
+]

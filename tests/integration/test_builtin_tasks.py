@@ -1,0 +1,176 @@
+"""The Tasks that ship, carried out by a real worker."""
+
+import os
+import shlex
+import signal
+import sys
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jobs import lifecycle
+from jobs.models import Execution, Job, Office
+from jobs.states import JOB_ENDED, FailureType, JobStatus
+from tests import workers
+from tests.factories import a_job, an_office, fresh
+from tests.unit.process_tools import marked
+from tests.unit.stub_server import OK, stub
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+DEAF = "import signal, time; signal.signal(15, signal.SIG_IGN); print('up', flush=True); time.sleep(300)"
+
+
+@pytest.fixture(scope="module")
+def worker(django_db_setup, django_db_blocker, tmp_path_factory) -> Iterator[workers.Process]:
+    """One worker for the whole file; it may reach loopback and run a shell."""
+    env = {"DURE_HTTP_ALLOW": "127.0.0.0/8", "DURE_COMMANDS": "sh,cat"}
+    with django_db_blocker.unblock(), workers.running(tmp_path_factory.mktemp("worker"), env=env) as process:
+        yield process
+
+
+@pytest.fixture
+def office(worker) -> Office:
+    return an_office(max_concurrent_jobs=10)
+
+
+@pytest.fixture
+def mark():
+    mark = f"mark-{uuid.uuid4().hex}"
+    yield mark
+    for pid in marked(mark):
+        os.kill(pid, signal.SIGKILL)
+
+
+def ended(job: Job) -> Job:
+    def look():
+        lifecycle.wake()  # there is no beat here
+        return fresh(job).status in JOB_ENDED
+
+    workers.eventually(look, what=f"the end of {job.task_id}")
+    return fresh(job)
+
+
+def run(office: Office, task_id: str, args: dict[str, Any], **fields) -> Job:
+    return ended(a_job(office, task_id=task_id, args=args, **fields))
+
+
+def execution(job: Job) -> Execution:
+    assert job.execution is not None
+    return job.execution
+
+
+def result(job: Job):
+    assert job.status == JobStatus.DONE, job.error_message
+    return execution(job).result
+
+
+def deaf_tree(mark: str) -> dict[str, Any]:
+    deaf = f"{sys.executable} -c {shlex.quote(DEAF)} {mark}"
+    return {"command": "sh", "args": ["-c", f"trap '' TERM; setsid {deaf} & setsid -f {deaf}; wait"]}
+
+
+def started(mark: str) -> None:
+    workers.eventually(lambda: len(marked(mark)) >= 3, what="the command and its children")
+
+
+def gone(mark: str) -> None:
+    workers.eventually(lambda: not marked(mark), what="the end of all processes of the command")
+
+
+def test_sum_and_sleep_succeed(office):
+    assert result(run(office, "demo.sum", {"numbers": [1, 2, 3.5]})) == 6.5
+    assert result(run(office, "demo.sleep", {"seconds": 0.01})) == {"slept": 0.01}
+
+
+def test_fail_fails_with_the_type_that_was_asked_for(office):
+    job = run(office, "demo.fail", {"message": "boom", "failure_type": "git_conflict"}, max_retries=5)
+    assert (job.status, job.failure_type, job.error_message) == (JobStatus.FAILED, "git_conflict", "boom")
+    assert job.retry_count == 0
+
+
+def test_flaky_succeeds_after_its_failures(office):
+    job = run(office, "demo.flaky", {"failures": 2}, max_retries=2, retry_base_delay=10)
+    assert result(job) == {"attempt": 3}
+    assert job.retry_count == 2
+
+
+def test_a_request_is_sent_again_under_the_same_key_until_it_is_answered(office):
+    answers = iter([b"HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n", OK])
+    with stub(lambda connection, _: connection.sendall(next(answers))) as server:
+        args = {"method": "POST", "url": f"http://127.0.0.1:{server.port}/hook", "body": {"a": 1}}
+        job = run(office, "http.request", args, max_retries=3, retry_base_delay=10)
+    assert result(job)["status"] == 200
+    keys = [
+        line for request in server.requests for line in request.split(b"\r\n") if line.startswith(b"Idempot")
+    ]
+    assert len(keys) == 2
+    assert keys[0] == keys[1] == f"Idempotency-Key: {execution(job).id}".encode()
+
+
+def test_a_request_to_an_inner_address_fails_for_good(office):
+    job = run(office, "http.request", {"method": "GET", "url": "http://10.0.0.1/"}, max_retries=5)
+    assert (job.failure_type, job.retry_count) == (FailureType.INVALID_ARGS, 0)
+    assert "refused" in job.error_message
+
+
+def test_a_command_runs_in_a_named_session_and_sees_no_secret(office):
+    job = run(office, "command.run", {"command": "cat", "args": ["/proc/self/environ"]})
+    output = result(job)["output_tail"]
+    assert f"DURE_EXECUTION_ID={execution(job).id}" in output
+    for name in ("DATABASE_URL", "REDIS_URL", "SECRET", "PYTHONPATH", "DJANGO_SETTINGS_MODULE"):
+        assert name not in output
+    assert execution(job).session_id.startswith("cmd-")
+
+
+def test_any_output_of_a_command_can_be_stored(office):
+    script = r"printf '\0\377\\u0000 \033[31m' ; head -c 100000 /dev/urandom"
+    assert result(run(office, "command.run", {"command": "sh", "args": ["-c", script]}))["exit_code"] == 0
+    script = r"""printf '%s' '{"a": "\u0000 \ud800"}'"""
+    job = run(office, "command.run", {"command": "sh", "args": ["-c", script]})
+    assert result(job)["output_tail"] == r'{"a": "\u0000 \ud800"}'
+
+
+def test_a_command_that_is_not_allowed_is_refused_for_good(office):
+    job = run(office, "command.run", {"command": "rm", "args": ["-rf", "x"]}, max_retries=5)
+    assert (job.failure_type, job.retry_count) == (FailureType.PERMISSION_ERROR, 0)
+
+
+def test_a_failing_command_shows_its_last_lines(office):
+    job = run(office, "command.run", {"command": "sh", "args": ["-c", "echo why >&2; exit 2"]}, max_retries=0)
+    assert job.failure_type == FailureType.SESSION_ERROR
+    assert job.error_message == "sh ended with exit code 2:\nwhy"
+
+
+def test_a_cancelled_command_leaves_no_process(office, mark):
+    job = a_job(office, task_id="command.run", args=deaf_tree(mark))
+    started(mark)
+    lifecycle.cancel(office.id, [job.id], actor="test")
+    assert ended(job).status == JobStatus.CANCELLED
+    gone(mark)
+
+
+def test_a_command_out_of_time_leaves_no_process(office, mark):
+    job = a_job(office, task_id="command.run", args=deaf_tree(mark), timeout_ms=1_500, max_retries=0)
+    started(mark)
+    job = ended(job)
+    assert (job.status, job.failure_type) == (JobStatus.FAILED, FailureType.TIMEOUT)
+    gone(mark)
+
+
+def test_a_pool_process_that_is_killed_leaves_no_process_of_its_command(office, worker, mark):
+    script = f"echo $$; {deaf_tree(mark)['args'][1]}"
+    job = a_job(office, task_id="command.run", args={"command": "sh", "args": ["-c", script]}, max_retries=0)
+    started(mark)
+    supervisor = int(execution(fresh(job)).session_id.rpartition("-")[2])
+    pool = int(Path(f"/proc/{supervisor}/stat").read_text().rpartition(") ")[2].split()[1])
+    before = marked(mark)
+    assert pool in worker.children()
+    os.kill(pool, signal.SIGKILL)
+    workers.eventually(lambda: not before & marked(mark), what="the end of the first run's processes")
+    lifecycle.cancel(office.id, [job.id], actor="test")
+    ended(job)
+    gone(mark)

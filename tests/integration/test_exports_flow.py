@@ -1,0 +1,244 @@
+"""The whole flow, against the real web process and a real Redis; the worker is played by hand.
+
+Upload → ask → watch the socket → download. A foreign worker needs the streams and nothing else.
+"""
+
+import asyncio
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+from websockets.asyncio.client import connect as connect_async
+from websockets.sync.client import connect
+
+from exports import lifecycle, sample
+from exports.models import ExportEvent, ExportJob
+from exports.states import JobType, Status
+from jobs.models.access import ApiToken
+from tests.integration import export_tools as tools
+from tests.integration.rest_support import forget_counts
+from tests.integration.web_process import Web, running
+from tests.workers import database_url
+
+pytestmark = pytest.mark.django_db(transaction=True)
+LOG = "\n".join(sample.event_log(1)).encode()
+GIB = 2**30
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    return tmp_path_factory.mktemp("flow")
+
+
+@pytest.fixture(scope="module")
+def web(folder, django_db_setup):
+    with running(
+        folder,
+        DATABASE_URL=database_url(),
+        DURE_EXPORT_PATH=str(folder / "exports"),
+        DURE_REPLAY_PATH=str(folder / "replays"),
+        DURE_RATE_USER="1000000/min",
+    ) as process:
+        yield process
+
+
+@pytest.fixture(autouse=True)
+def redis(settings, folder):
+    tools.roots(settings, folder)
+    forget_counts()
+    redis = tools.empty_redis()
+    yield redis
+    redis.delete(*tools.ALL)
+    redis.close()
+
+
+@pytest.fixture
+def minji():
+    return tools.user()
+
+
+def token_of(user) -> str:
+    return ApiToken.issue(user, "test", timezone.now())[1]
+
+
+def socket_of(web: Web, token: str, query: str = ""):
+    return connect(
+        f"ws://127.0.0.1:{web.port}/ws/jobs{query}",
+        additional_headers={"Authorization": f"Token {token}"},
+        ping_interval=None,
+    )
+
+
+def said(ws, seconds: float = 10) -> Any:
+    """The next frame that is no heartbeat."""
+    while True:
+        frame = json.loads(ws.recv(timeout=seconds))
+        if frame["type"] != "heartbeat":
+            return frame
+
+
+def asked(web: Web, method: str, path: str, token: str, body: bytes = b"", kind: str = "application/json"):
+    headers = {"Authorization": f"Token {token}", "Content-Type": kind}
+    answer = web.request(method, path, body, headers)
+    return answer.status, answer.read(), answer.headers
+
+
+def multipart(content: bytes) -> tuple[bytes, str]:
+    name = b'Content-Disposition: form-data; name="file"; filename="match.jsonl"\r\n\r\n'
+    return b"--b\r\n" + name + content + b"\r\n--b--\r\n", "multipart/form-data; boundary=b"
+
+
+def test_upload_ask_watch_and_download(web, redis, minji) -> None:
+    token, worker = token_of(minji), tools.ForeignWorker(redis)
+    listener = tools.listen(redis)
+    status, body, _ = asked(web, "POST", "/api/replays", token, *multipart(LOG))
+    assert status == 201, body
+    replay_id = json.loads(body)["replayId"]
+    with socket_of(web, token) as ws:
+        assert said(ws) == {"type": "snapshot", "last_id": 0, "data": {"jobs": []}}
+        status, body, _ = asked(web, "POST", f"/api/replays/{replay_id}/exports/mp4", token)
+        assert status == 202
+        job = ExportJob.objects.get(pk=json.loads(body)["jobId"])
+        tools.drain(listener)
+        assert redis.xlen("job.requests") == 1
+        worker.progress(job, 5, "PREPARING")
+        worker.progress(job, 55, "RENDERING")
+        tools.drain(listener)
+        events = [said(ws), said(ws)]
+        assert [(e["type"], e["jobId"], e["progress"], e["phase"]) for e in events] == [
+            ("job.progress", job.pk, 5, "PREPARING"),
+            ("job.progress", job.pk, 55, "RENDERING"),
+        ]
+        worker.deliver(job, b"film" * 1000)
+        tools.drain(listener)
+        done = said(ws)
+        assert (done["type"], done["status"], done["progress"]) == ("job.completed", "SUCCEEDED", 100)
+        assert [*(event["id"] for event in events), done["id"]] == sorted(
+            ExportEvent.objects.values_list("id", flat=True)
+        )
+    status, body, headers = asked(web, "GET", done["resultUri"], token)
+    assert (status, body, headers["ETag"]) == (200, b"film" * 1000, f'"{done["checksum"]}"')
+    with socket_of(web, token, f"?after={events[0]['id']}") as ws:
+        assert said(ws)["last_id"] == events[0]["id"]
+        assert [said(ws)["id"], said(ws)["id"]] == [events[1]["id"], done["id"]]
+
+
+@pytest.mark.parametrize(("status", "kind"), [("FAILED", "job.failed"), ("CANCELLED", "job.cancelled")])
+def test_the_socket_tells_the_other_ends_too(web, redis, minji, status, kind) -> None:
+    listener, job = tools.listen(redis), tools.export_of(minji)
+    with socket_of(web, token_of(minji)) as ws:
+        assert [one["jobId"] for one in said(ws)["data"]["jobs"]] == [job.pk]
+        tools.ForeignWorker(redis).result(job, status, errorCode="NO_GPU" if status == "FAILED" else "")
+        tools.drain(listener)
+        event = said(ws)
+    assert (event["type"], event["status"]) == (kind, status)
+    assert event["errorCode"] == ("NO_GPU" if status == "FAILED" else None)
+
+
+def test_nobody_elses_exports_are_heard_of(web, redis, minji) -> None:
+    jisoo = tools.user("jisoo")
+    listener, worker = tools.listen(redis), tools.ForeignWorker(redis)
+    theirs, mine = tools.export_of(jisoo), tools.export_of(minji)
+    with socket_of(web, token_of(minji)) as ws:
+        assert [one["jobId"] for one in said(ws)["data"]["jobs"]] == [mine.pk]
+        worker.progress(theirs, 10)
+        worker.progress(mine, 20)
+        tools.drain(listener)
+        assert said(ws)["jobId"] == mine.pk
+
+
+def test_a_socket_is_refused_without_credentials_and_from_a_foreign_page(web, minji) -> None:
+    from websockets.exceptions import ConnectionClosed, InvalidStatus
+
+    with connect(f"ws://127.0.0.1:{web.port}/ws/jobs") as ws, pytest.raises(ConnectionClosed) as closed:
+        ws.recv(timeout=5)
+    assert closed.value.rcvd is not None and closed.value.rcvd.code == 4401
+    client = Client()
+    client.force_login(minji)
+    cookie = {"Cookie": f"sessionid={client.cookies['sessionid'].value}", "Origin": "https://evil.example"}
+    with (
+        pytest.raises(InvalidStatus),
+        connect(f"ws://127.0.0.1:{web.port}/ws/jobs", additional_headers=cookie),
+    ):
+        pass
+
+
+def test_a_socket_that_is_idle_for_longer_than_redis_waits_still_hears_at_once(web, redis, minji) -> None:
+    """redis-py 8 drops a connection that says nothing for 5 s, unless it is told not to."""
+    listener, job = tools.listen(redis), tools.export_of(minji)
+    with socket_of(web, token_of(minji)) as ws:
+        said(ws)
+        with pytest.raises(TimeoutError):
+            ws.recv(timeout=7)
+        tools.ForeignWorker(redis).progress(job, 10)
+        began = time.monotonic()
+        tools.drain(listener)
+        assert said(ws)["progress"] == 10
+        assert time.monotonic() - began < 1
+
+
+def test_an_event_reaches_a_hundred_sockets(web, redis, minji) -> None:
+    """tests/bench/sockets.py measures five hundred of them."""
+    listener, worker, job = tools.listen(redis), tools.ForeignWorker(redis), tools.export_of(minji)
+    headers = {"Authorization": f"Token {token_of(minji)}"}
+    address = f"ws://127.0.0.1:{web.port}/ws/jobs"
+
+    async def everyone() -> list[Any]:
+        sockets = [
+            await connect_async(address, additional_headers=headers, ping_interval=None) for _ in range(100)
+        ]
+        try:
+            for ws in sockets:
+                assert json.loads(await ws.recv())["type"] == "snapshot"
+            worker.progress(job, 10)
+            await asyncio.to_thread(in_thread, listener)
+            async with asyncio.timeout(10):
+                return [json.loads(await ws.recv()) for ws in sockets]
+        finally:
+            for ws in sockets:
+                await ws.close()
+
+    assert {(event["type"], event["progress"]) for event in asyncio.run(everyone())} == {("job.progress", 10)}
+
+
+def in_thread(listener) -> None:
+    from django.db import connection
+
+    try:
+        tools.drain(listener)
+    finally:
+        connection.close()
+
+
+def test_a_gibibyte_is_downloaded_in_little_memory(web, minji, folder) -> None:
+    job = lifecycle.request(tools.replay_of(minji), JobType.MP4, timezone.now())
+    path = folder / "exports" / Path(*job.output)
+    path.parent.mkdir(parents=True)
+    with path.open("wb") as file:
+        file.truncate(GIB)
+    ExportJob.objects.filter(pk=job.pk).update(
+        status=Status.SUCCEEDED,
+        ended_at=timezone.now(),
+        result_uri="/".join(job.output),
+        result_checksum="ab" * 32,
+        result_size=GIB,
+    )
+    token = token_of(minji)
+    asked(web, "GET", f"/api/jobs/{job.pk}", token)
+    before, most, got = resident(web), 0, 0
+    answer = web.request("GET", f"/api/jobs/{job.pk}/result", b"", {"Authorization": f"Token {token}"})
+    while chunk := answer.read(4 * 2**20):
+        got += len(chunk)
+        if got % (64 * 2**20) == 0:
+            most = max(most, resident(web))
+    assert got == GIB
+    assert most - before < 32 * 2**20, f"grew by {(most - before) / 2**20:.0f} MiB"
+
+
+def resident(web: Web) -> int:
+    pages = (Path("/proc") / str(web.process.pid) / "statm").read_text().split()[1]
+    return int(pages) * 4096

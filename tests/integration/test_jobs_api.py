@@ -1,0 +1,423 @@
+"""Jobs over HTTP: submitted, listed, looked at, and steered."""
+
+import uuid
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from jobs.models import Execution, Job, Membership, Office
+from jobs.states import JobStatus, MemberRole, Outcome
+from tests.factories import a_job, a_user, an_office, claimed, done, fresh, submitted
+from tests.integration.rest_support import client_of, forget_counts
+
+pytestmark = pytest.mark.django_db
+
+JOB_FIELDS = (
+    "id ref office_id batch task_id args role priority urgent status depends_on on_dependency_failure timeout_ms "
+    "max_retries retry_count retry_at run_at created_at started_at completed_at cancelled_at failure_type "
+    "error_message result progress session_id unique_key"
+).split()
+ONE = {"task_id": "demo.sum", "args": {"numbers": [1, 2]}}
+
+
+@pytest.fixture(autouse=True)
+def fresh_counts():
+    forget_counts()
+
+
+@pytest.fixture
+def owner():
+    return a_user("alice")
+
+
+@pytest.fixture
+def office(owner):
+    return an_office(owner, max_concurrent_jobs=1)
+
+
+@pytest.fixture
+def client(owner):
+    return client_of(owner)
+
+
+def at(office: Office, rest: str = "") -> str:
+    return f"/api/offices/{office.id}/jobs{rest}"
+
+
+def posted(client, path, body=None, **headers):
+    return client.post(path, body or {}, content_type="application/json", headers=headers)
+
+
+# --- submit ----------------------------------------------------------------------------------------
+
+
+def test_a_submitted_job_is_answered_with_exactly_the_fields_of_the_contract(client, office):
+    answer = posted(client, at(office), {**ONE, "ref": "one", "priority": 5, "unique_key": "k", "role": "FE"})
+    assert answer.status_code == 201, answer.json()
+    job = answer.json()
+    assert list(job) == JOB_FIELDS
+    assert job["office_id"] == str(office.id)
+    assert (job["ref"], job["priority"], job["unique_key"], job["role"]) == ("one", 5, "k", "FE")
+    assert job["args"] == {"numbers": [1, 2]}
+    assert job["batch"] is None
+    assert job["depends_on"] == []
+    assert job["status"] == JobStatus.PROCESSING
+    assert job["timeout_ms"] == 30 * 60_000
+    assert job["max_retries"] == 2
+    assert job["created_at"].endswith("+09:00")
+    assert answer["Location"].endswith(f"/api/offices/{office.id}/jobs/{job['id']}")
+    assert client.get(answer["Location"]).json()["id"] == job["id"]
+
+
+def test_a_batch_is_answered_in_the_order_given(client, office):
+    body = {
+        "batch": {"name": "release"},
+        "jobs": [
+            {**ONE, "ref": "last", "depends_on": ["second", "first"]},
+            {**ONE, "ref": "first"},
+            {**ONE, "ref": "second", "depends_on": ["first"]},
+        ],
+    }
+    answer = posted(client, at(office), body)
+    assert answer.status_code == 201, answer.json()
+    found = answer.json()
+    assert [job["ref"] for job in found["jobs"]] == ["last", "first", "second"]
+    last, first, second = found["jobs"]
+    assert last["depends_on"] == [second["id"], first["id"]]
+    assert found["batch"]["name"] == "release"
+    assert {job["batch"] for job in found["jobs"]} == {found["batch"]["id"]}
+    assert [last["status"], first["status"]] == [JobStatus.PENDING, JobStatus.PROCESSING]
+    assert client.get(answer["Location"]).json()["id"] == found["batch"]["id"]
+
+
+def test_a_batch_can_be_added_to(client, office):
+    first = posted(client, at(office), {"jobs": [{**ONE, "ref": "a"}]}).json()
+    body = {"batch": {"id": first["batch"]["id"]}, "jobs": [{**ONE, "depends_on": [first["jobs"][0]["id"]]}]}
+    second = posted(client, at(office), body)
+    assert second.status_code == 201, second.json()
+    assert second.json()["batch"]["id"] == first["batch"]["id"]
+    assert second.json()["jobs"][0]["depends_on"] == [first["jobs"][0]["id"]]
+
+
+@pytest.mark.parametrize(
+    ("body", "where"),
+    [
+        ({"task_id": "no.such"}, "task_id"),
+        ({}, "task_id"),
+        ({**ONE, "colour": "red"}, "colour"),
+        ({**ONE, "depends_on": ["nowhere"]}, "depends_on"),
+        ({**ONE, "depends_on": [str(uuid.uuid4())]}, "depends_on"),
+        ({**ONE, "ref": "me", "depends_on": ["me"]}, "depends_on"),
+        ({**ONE, "role": "CEO"}, "role"),
+        ({**ONE, "timeout_ms": 0}, "timeout_ms"),
+        ({**ONE, "args": {"numbers": "many"}}, "args"),
+        ({**ONE, "run_at": "2026-12-01T09:00:00"}, "run_at"),
+        ({"jobs": []}, "jobs"),
+        ({"jobs": [{**ONE, "ref": "a"}, {**ONE, "ref": "a"}]}, "jobs.1.ref"),
+        ({"jobs": [ONE], "batch": {"id": "no"}}, "batch.id"),
+    ],
+)
+def test_what_is_wrong_with_a_submission_is_said_by_field_and_nothing_is_written(client, office, body, where):
+    answer = posted(client, at(office), body)
+    assert answer.status_code == 400
+    assert answer["Content-Type"] == "application/problem+json"
+    assert where in answer.json()["errors"]
+    assert not Job.objects.exists()
+
+
+def test_a_cycle_is_named_in_order(client, office):
+    jobs = [
+        {**ONE, "ref": "a", "depends_on": ["c"]},
+        {**ONE, "ref": "b", "depends_on": ["a"]},
+        {**ONE, "ref": "c", "depends_on": ["b"]},
+        {**ONE, "ref": "beside"},
+    ]
+    problem = posted(client, at(office), {"jobs": jobs})
+    assert problem.status_code == 400
+    assert problem.json()["code"] == "cycle"
+    circle = problem.json()["cycle"]
+    assert sorted(circle) == ["a", "b", "c"]
+    depends_on = {job["ref"]: job.get("depends_on", []) for job in jobs}
+    for one, following in zip(circle, [*circle[1:], circle[0]], strict=True):
+        assert one in depends_on[following]
+    assert not Job.objects.exists()
+
+
+def test_more_jobs_than_the_limit_are_refused_with_413(client, office, settings):
+    settings.DURE_MAX_JOBS_PER_SUBMISSION = 2
+    answer = posted(client, at(office), {"jobs": [ONE, ONE, ONE]})
+    assert (answer.status_code, answer.json()["code"]) == (413, "too_large")
+
+
+def test_a_unique_key_is_taken_until_its_job_has_ended(client, office):
+    job = a_job(office, unique_key="nightly")
+    taken = posted(client, at(office), {**ONE, "unique_key": "nightly"})
+    assert (taken.status_code, taken.json()["code"]) == (409, "unique_key_taken")
+    done(job)
+    assert posted(client, at(office), {**ONE, "unique_key": "nightly"}).status_code == 201
+
+
+def test_a_submission_repeated_under_its_key_is_answered_again_and_not_done_again(client, office):
+    first = posted(client, at(office), ONE, **{"Idempotency-Key": "abc"})
+    again = posted(client, at(office), ONE, **{"Idempotency-Key": "abc"})
+    assert first.json() == again.json()
+    assert again["Idempotency-Replayed"] == "true"
+    assert Job.objects.count() == 1
+    other = posted(client, at(office), {**ONE, "priority": 1}, **{"Idempotency-Key": "abc"})
+    assert other.status_code == 422
+
+
+# --- list ------------------------------------------------------------------------------------------
+
+
+def test_the_list_is_newest_first_and_its_filters_add_up(client, office):
+    a, b, c = submitted(office, {"role": "FE", "ref": "a"}, {"role": "BE", "ref": "b"}, {"role": "FE", "ref": "c"})
+    done(a)
+
+    def refs(query=""):
+        answer = client.get(at(office, query))
+        assert answer.status_code == 200, answer.json()
+        return [job["ref"] for job in answer.json()["results"]]
+
+    assert refs() == ["c", "b", "a"]
+    assert refs("?ordering=created_at") == ["a", "b", "c"]
+    assert refs("?status=done") == ["a"]
+    assert refs("?status=done&status=processing") == ["b", "a"]
+    assert refs("?status=done,processing") == ["b", "a"]
+    assert refs("?role=FE") == ["c", "a"]
+    assert refs("?role=FE&status=ready") == ["c"]
+    assert refs(f"?batch={b.batch_id}") == ["c", "b", "a"]
+    assert refs(f"?batch={uuid.uuid4()}") == []
+    assert refs("?task_id=demo.sleep") == []
+    assert refs("?ordering=-completed_at")[0] == "a"
+    assert client.get(at(office, "?page_size=2")).json()["next"] is not None
+
+
+def test_the_order_of_priority_is_the_order_of_the_queue(client, office):
+    submitted(office, {"ref": "a"}, {"ref": "b", "priority": 1}, {"ref": "c", "urgent": True}, {"ref": "d"})
+    answer = client.get(at(office, "?ordering=priority")).json()
+    assert [job["ref"] for job in answer["results"]] == ["c", "b", "a", "d"]
+
+
+@pytest.mark.parametrize("query", ["?state=done", "?status=finished", "?batch=1", "?ordering=random", "?role=CEO"])
+def test_an_unknown_filter_or_value_is_refused(client, office, query):
+    assert client.get(at(office, query)).status_code == 400
+
+
+def test_a_longer_list_costs_no_more_statements(client, office):
+    def statements():
+        with CaptureQueriesContext(connection, ) as asked:
+            assert client.get(at(office)).status_code == 200
+        return len(asked)
+
+    client.get(at(office))  # the token's last use is written once a minute
+    submitted(office, {"ref": "a"}, {"depends_on": ["a"]})
+    few = statements()
+    submitted(office, *({"ref": f"r{n}"} for n in range(20)), {"depends_on": ["r1", "r2"]})
+    assert statements() == few
+
+
+# --- one job ---------------------------------------------------------------------------------------
+
+
+def test_a_running_job_shows_its_run_as_it_goes(client, office):
+    job = a_job(office)
+    run = claimed(job, worker="w@host")
+    Execution.objects.filter(pk=run.execution).update(
+        session_id="s-1", progress={"fraction": 0.5, "message": "half"}
+    )
+    answer = client.get(at(office, f"/{job.id}")).json()
+    assert list(answer) == [*JOB_FIELDS, "executions"]
+    assert answer["status"] == JobStatus.PROCESSING
+    assert answer["started_at"] is not None
+    assert answer["session_id"] == "s-1"
+    assert answer["progress"] == {"fraction": 0.5, "message": "half"}
+    (execution,) = answer["executions"]
+    assert execution["status"] == "running"
+    assert execution["timeout_at"] is not None
+    assert execution["worker"] == "w@host"
+    (attempt,) = execution["attempts"]
+    assert (attempt["number"], attempt["ended_at"], attempt["outcome"]) == (1, None, None)
+
+
+def test_an_ended_job_shows_its_result_and_its_attempts(client, office):
+    job = a_job(office)
+    claimed(job).fail(error="no luck", delay_ms=0)
+    answer = client.get(at(office, f"/{job.id}")).json()
+    assert answer["status"] == JobStatus.PENDING
+    assert answer["retry_count"] == 1
+    assert answer["retry_at"] is not None
+    assert answer["executions"][0]["status"] == "failed"
+    assert posted(client, f"/api/offices/{office.id}/scheduler/process").json() == {"promoted": 1, "dispatched": 1}
+    claimed(job, token="t2").finish(result="3")
+    answer = client.get(at(office, f"/{job.id}")).json()
+    assert answer["status"] == JobStatus.DONE
+    assert answer["result"] == 3
+    assert answer["error_message"] is None
+    (execution,) = answer["executions"]
+    assert (execution["status"], execution["attempt"]) == ("completed", 2)
+    assert [one["outcome"] for one in execution["attempts"]] == [Outcome.FAILURE, Outcome.SUCCESS]
+    assert execution["attempts"][0]["error_message"] == "no luck"
+
+
+def test_a_timed_out_execution_says_timeout_while_it_waits_and_when_it_has_failed(client, office):
+    job = a_job(office, max_retries=1)
+    claimed(job).finish(Outcome.TIMEOUT, failure_type="timeout", error="late", delay_ms=60_000)
+    answer = client.get(at(office, f"/{job.id}")).json()
+    assert (answer["status"], answer["executions"][0]["status"]) == ("timeout", "timeout")
+    assert posted(client, at(office, f"/{job.id}/retry")).status_code == 202
+    again = fresh(job)
+    assert again.retry_count == 0
+    claimed(job, token="t3").finish(Outcome.TIMEOUT, failure_type="timeout", error="late")
+    answer = client.get(at(office, f"/{job.id}")).json()
+    assert (answer["status"], answer["failure_type"]) == ("failed", "timeout")
+    assert [run["status"] for run in answer["executions"]] == ["cancelled", "timeout"]
+
+
+def test_a_job_of_another_office_is_not_there(client, office):
+    elsewhere = a_job(an_office())
+    for path in ("", "/explain"):
+        assert client.get(at(office, f"/{elsewhere.id}{path}")).status_code == 404
+    for path in ("/retry", "/cancel"):
+        assert posted(client, at(office, f"/{elsewhere.id}{path}")).status_code == 404
+    assert fresh(elsewhere).status == JobStatus.PROCESSING
+
+
+# --- steer -----------------------------------------------------------------------------------------
+
+
+def test_retry_runs_a_failed_job_again_with_a_new_execution(client, office):
+    job = a_job(office)
+    claimed(job).fail(failure_type="git_conflict")
+    assert fresh(job).status == JobStatus.FAILED
+    answer = posted(client, at(office, f"/{job.id}/retry"), {"reason": "merged"})
+    assert answer.status_code == 202
+    assert answer["Location"].endswith(f"/jobs/{job.id}")
+    assert (answer.json()["status"], answer.json()["retry_count"]) == (JobStatus.PROCESSING, 0)
+    assert len(client.get(at(office, f"/{job.id}")).json()["executions"]) == 2
+
+
+def test_retry_of_a_job_that_did_not_fail_is_a_conflict(client, office):
+    job = a_job(office)
+    assert posted(client, at(office, f"/{job.id}/retry")).status_code == 409
+    done(job)
+    assert posted(client, at(office, f"/{job.id}/retry")).status_code == 409
+
+
+def test_cancel_ends_a_waiting_job_at_once_and_an_ended_one_is_a_conflict(client, office):
+    _, waiting = submitted(office, {}, {})
+    answer = posted(client, at(office, f"/{waiting.id}/cancel"), {"reason": "not needed"})
+    assert answer.status_code == 202
+    assert answer["Location"].endswith(f"/jobs/{waiting.id}")
+    assert answer.json()["status"] == JobStatus.CANCELLED
+    again = posted(client, at(office, f"/{waiting.id}/cancel"))
+    assert (again.status_code, again.json()["code"]) == (409, "ended")
+    events = client.get(f"/api/offices/{office.id}/events").json()["results"]
+    told = next(event for event in events if event["type"] == "job_cancelled")
+    assert told["details"] == {"actor": "alice", "reason": "not needed"}
+
+
+def test_cancel_of_a_running_job_tells_it_to_stop(client, office):
+    job = a_job(office)
+    run = claimed(job)
+    answer = posted(client, at(office, f"/{job.id}/cancel")).json()
+    assert answer["status"] == JobStatus.PROCESSING
+    assert answer["cancelled_at"] is not None
+    run.finish()
+    assert fresh(job).status == JobStatus.CANCELLED
+
+
+def test_cancel_all_takes_what_fits_and_counts_it(client, office):
+    running, *_ = submitted(office, {}, {"role": "FE"}, {"role": "BE"}, {"role": "BE"}, name="one")
+    claimed(running)
+    other = a_job(office, role="BE")
+
+    def cancel_all(**body):
+        answer = posted(client, at(office, "/cancel-all"), body)
+        assert answer.status_code == 202, answer.json()
+        assert "Location" in answer.headers
+        return answer.json()
+
+    batch = str(running.batch_id)
+    assert cancel_all(role="FE") == {"cancelled": 1, "cancelling": 0}
+    assert cancel_all(status="pending") == {"cancelled": 0, "cancelling": 0}
+    assert cancel_all(batch=batch, include_processing=False) == {"cancelled": 2, "cancelling": 0}
+    assert fresh(other).status == JobStatus.READY
+    assert cancel_all(reason="all") == {"cancelled": 1, "cancelling": 1}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [{"status": "done"}, {"batch": str(uuid.uuid4())}, {"role": "CEO"}, {"what": 1}, {"include_processing": "maybe"}],
+)
+def test_cancel_all_refuses_what_it_does_not_know(client, office, body):
+    job = a_job(office)
+    assert posted(client, at(office, "/cancel-all"), body).status_code == 400
+    assert fresh(job).status == JobStatus.PROCESSING
+
+
+def test_priority_changes_the_order_of_what_waits(client, office):
+    _, a, b = submitted(office, {}, {"ref": "a"}, {"ref": "b"})
+
+    def patch(job, **body):
+        return client.patch(at(office, f"/{job.id}/priority"), body, content_type="application/json")
+
+    assert patch(b, delta=-10).json()["priority"] == 90
+    assert patch(a, urgent=True).json()["urgent"] is True
+    assert patch(a, priority=7, urgent=False).json()["priority"] == 7
+    for body in ({}, {"priority": 1, "delta": 1}, {"priority": "x"}, {"priority": 2**31}, {"rank": 1}):
+        assert patch(a, **body).status_code == 400
+    order = client.get(at(office, "?ordering=priority&status=ready")).json()["results"]
+    assert [job["ref"] for job in order] == ["a", "b"]
+
+
+def test_priority_of_an_ended_job_is_a_conflict(client, office):
+    job = done(a_job(office))
+    answer = client.patch(at(office, f"/{job.id}/priority"), {"priority": 1}, content_type="application/json")
+    assert (answer.status_code, answer.json()["code"]) == (409, "ended")
+
+
+# --- who may ---------------------------------------------------------------------------------------
+
+READS = ["", "/{job}", "/{job}/explain"]
+WRITES = [("post", ""), ("post", "/{job}/retry"), ("post", "/{job}/cancel"), ("post", "/cancel-all"),
+          ("patch", "/{job}/priority")]  # fmt: skip
+
+
+def test_a_viewer_sees_everything_and_changes_nothing(office):
+    viewer = a_user("victor")
+    Membership.objects.create(office=office, user=viewer, role=MemberRole.VIEWER)
+    job = a_job(office)
+    client = client_of(viewer)
+    for path in READS:
+        assert client.get(at(office, path.format(job=job.id))).status_code == 200
+    for method, path in WRITES:
+        ask = getattr(client, method)
+        answer = ask(at(office, path.format(job=job.id)), ONE, content_type="application/json")
+        assert answer.status_code == 403, (method, path)
+    assert (fresh(job).status, Job.objects.count()) == (JobStatus.PROCESSING, 1)
+
+
+def test_nobody_else_can_tell_that_there_is_such_an_office(office):
+    job = a_job(office)
+    stranger = client_of(a_user("mallory"))
+    nobody = type(stranger)()
+    nowhere = f"/api/offices/{uuid.uuid4()}/jobs"
+    for method, path in [*(("get", path) for path in READS), *WRITES]:
+        address = at(office, path.format(job=job.id))
+        theirs = getattr(stranger, method)(address, content_type="application/json")
+        missing = getattr(stranger, method)(address.replace(at(office), nowhere), content_type="application/json")
+        assert theirs.status_code == missing.status_code == 404, (method, path)
+        assert theirs.json() == missing.json()
+        assert getattr(nobody, method)(address, content_type="application/json").status_code == 401
+    assert fresh(job).status == JobStatus.PROCESSING
+
+
+def test_a_run_at_in_the_future_waits(client, office):
+    when = (timezone.now() + timedelta(hours=1)).isoformat()
+    job = posted(client, at(office), {**ONE, "run_at": when}).json()
+    assert job["status"] == JobStatus.PENDING
+    assert job["run_at"] is not None

@@ -1,0 +1,102 @@
+"""Probes tell the truth, to those who may ask."""
+
+import pytest
+from django.db.migrations.recorder import MigrationRecorder
+from django.test import Client
+from django.utils import timezone
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.parser import text_string_to_metric_families
+
+from jobs.models.access import ApiToken
+from jobs.rest import metrics
+from tests.integration.rest_support import make_user
+
+pytestmark = pytest.mark.django_db
+
+
+def test_alive_asks_nothing(django_assert_num_queries):
+    with django_assert_num_queries(0):
+        assert Client().get("/healthz").json() == {"status": "alive"}
+
+
+def test_ready_names_each_check_and_its_time():
+    response = Client().get("/readyz")
+    answer = response.json()
+    assert response.status_code == 200, answer
+    assert answer["status"] == "ready"
+    assert set(answer["checks"]) == {"database", "broker", "migrations"}
+    assert all(check["ok"] and check["ms"] >= 0 for check in answer["checks"].values())
+
+
+def test_without_a_broker_it_is_not_ready_and_says_so(settings):
+    settings.CELERY_BROKER_URL = "redis://user:hunter2@127.0.0.1:1/0"
+    response = Client().get("/readyz")
+    assert response.status_code == 503
+    assert response["Retry-After"]
+    assert response.json()["missing"] == ["broker"]
+    assert response.json()["checks"]["broker"]["reason"] == "does not answer"
+    assert b"hunter2" not in response.content
+
+
+def test_with_a_migration_not_applied_it_is_not_ready_and_names_it():
+    last = MigrationRecorder.Migration.objects.filter(app="sessions").latest("id")
+    last.delete()
+    answer = Client().get("/readyz").json()
+    assert answer["missing"] == ["migrations"]
+    assert "1 not applied: sessions.0001_initial" in answer["checks"]["migrations"]["reason"]
+
+
+def test_probes_are_answered_under_any_host_and_without_https(settings):
+    settings.SECURE_SSL_REDIRECT = True
+    for address in ("/healthz", "/readyz", "/metrics"):
+        assert Client().get(address, headers={"Host": "10.1.2.3"}).status_code == 200
+        assert Client().post(address).status_code == 405
+
+
+def families(response):
+    return {family.name: family for family in text_string_to_metric_families(response.content.decode())}
+
+
+def test_metrics_tell_of_the_process_and_of_requests():
+    Client().get("/api/problems/not_found")
+    response = Client().get("/metrics")
+    found = families(response)
+    assert response["Content-Type"].startswith("text/plain")
+    assert "process_resident_memory_bytes" in found
+    routes = {sample.labels.get("route", "") for sample in found["dure_http_request_seconds"].samples}
+    assert "api/problems/<slug:code>" in routes
+    assert not any("not_found" in route for route in routes)
+
+
+def test_an_app_adds_its_figures_and_one_that_fails_costs_only_its_own(monkeypatch):
+    monkeypatch.setattr(metrics, "_collects", {})
+    metrics.register("good", lambda: [GaugeMetricFamily("dure_test_good", "Good.", value=3)])
+
+    def broken():
+        raise ZeroDivisionError
+
+    metrics.register("broken", broken)
+    found = families(Client().get("/metrics"))
+    assert found["dure_test_good"].samples[0].value == 3
+    up = {sample.labels["collector"]: sample.value for sample in found["dure_collector_up"].samples}
+    assert up == {"good": 1, "broken": 0}
+
+
+def metrics_status(authorization: str = "") -> int:
+    return Client().get("/metrics", headers={"Authorization": authorization}).status_code
+
+
+def test_in_production_metrics_want_the_token_or_a_staff_user(settings):
+    settings.PRODUCTION = True
+    now = timezone.now()
+    _, staff = ApiToken.issue(make_user("admin", is_staff=True), "x", now)
+    _, member = ApiToken.issue(make_user("alice"), "x", now)
+    assert metrics_status() == 401
+    assert metrics_status("Bearer ") == 401
+    assert metrics_status(f"Token {member}") == 401
+    assert metrics_status(f"Token {staff}") == 200
+    settings.DURE_METRICS_TOKEN = "scrape-me"
+    assert metrics_status("Bearer scrape-me") == 200
+    assert metrics_status("Bearer scrape-you") == 401
+    settings.PRODUCTION = False
+    assert metrics_status() == 401

@@ -1,0 +1,187 @@
+"""A POST with an Idempotency-Key has one effect and one answer, however often it is sent."""
+
+import threading
+from datetime import timedelta
+
+import pytest
+from django.contrib.auth.models import Group
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection, connections, transaction
+from django.test import RequestFactory
+from django.utils import timezone
+from rest_framework.parsers import MultiPartParser
+from rest_framework.request import Request
+
+from jobs.models.access import IdempotentAnswer
+from jobs.rest.idempotency import _digest_of, forget_old
+from tests.integration.rest_support import PROBLEM, client_of, forget_counts, make_user
+from tests.integration.waiting import wait_until
+
+pytestmark = [pytest.mark.django_db, pytest.mark.urls("tests.integration.rest_support")]
+
+
+@pytest.fixture(autouse=True)
+def fresh_counts():
+    forget_counts()
+
+
+@pytest.fixture
+def alice():
+    return client_of(make_user())
+
+
+def create(client, name: str, key: str | None = "key 1", address: str = "/api/groups"):
+    headers = {"Idempotency-Key": key} if key is not None else {}
+    return client.post(address, {"name": name}, content_type="application/json", headers=headers)
+
+
+def refused(response, status: int, code: str) -> None:
+    assert response.status_code == status, response.content
+    assert response["Content-Type"] == PROBLEM
+    assert response.json()["code"] == code
+
+
+def test_the_same_request_again_answers_the_first_answer_again(alice):
+    first, second = create(alice, "one"), create(alice, "one")
+    assert first.status_code == second.status_code == 201
+    assert first.content == second.content
+    assert first["Location"] == second["Location"]
+    assert first["Content-Type"] == second["Content-Type"]
+    assert "Idempotency-Replayed" not in first
+    assert second["Idempotency-Replayed"] == "true"
+    assert Group.objects.count() == 1
+
+
+def test_the_order_of_keys_and_the_spaces_do_not_matter(alice):
+    headers = {"Idempotency-Key": "k"}
+    bodies = ('{"name": "x", "a": 1}', '{"a":1,   "name":"x"}')
+    codes = [
+        alice.post("/api/groups", body, content_type="application/json", headers=headers).json()["code"]
+        for body in bodies
+    ]
+    assert codes == ["invalid", "invalid"]  # not idempotency_key_reused
+
+
+def test_another_body_under_the_same_key_is_422(alice):
+    create(alice, "one")
+    refused(create(alice, "two"), 422, "idempotency_key_reused")
+    refused(create(alice, "one", address="/api/groups?x=1"), 422, "idempotency_key_reused")
+    assert Group.objects.count() == 1
+
+
+def test_keys_are_each_users_and_each_addresss_own(alice):
+    bob = client_of(make_user("bob"))
+    assert create(alice, "one").status_code == 201
+    assert create(bob, "two").status_code == 201
+    assert create(alice, "three", address="/api/rough-groups").status_code == 201
+    assert create(alice, "four", key="key 2").status_code == 201
+    assert Group.objects.count() == 4
+
+
+def test_without_a_key_nothing_is_remembered(alice):
+    assert create(alice, "one", key=None).status_code == 201
+    refused(create(alice, "one", key=None), 400, "invalid")
+    assert not IdempotentAnswer.objects.exists()
+
+
+@pytest.mark.parametrize("key", ["", " ", "x" * 201, "한글", "a\tb", "\x7f"])
+def test_a_key_out_of_bounds_is_400(alice, key):
+    refused(create(alice, "one", key=key), 400, "invalid_idempotency_key")
+    assert not Group.objects.exists()
+
+
+def test_a_key_of_two_hundred_characters_is_fine(alice):
+    assert create(alice, "one", key="~" * 200).status_code == 201
+
+
+def test_a_refusal_is_not_kept_and_leaves_nothing_behind(alice):
+    # The view creates the group and then answers 409, so its transaction has to be undone.
+    assert create(alice, "refused").status_code == 409
+    assert not Group.objects.exists()
+    assert create(alice, "mended").status_code == 201
+
+
+def test_a_failure_is_not_kept_and_leaves_nothing_behind(alice):
+    refused(create(alice, "boom"), 500, "server_error")
+    assert not Group.objects.exists()
+    assert create(alice, "mended").status_code == 201
+
+
+def test_old_answers_are_forgotten_in_portions(alice):
+    for number in range(5):
+        create(alice, f"group {number}", key=f"key {number}")
+    now = timezone.now()
+    assert forget_old(now + timedelta(hours=23), 100) == 0
+    assert forget_old(now + timedelta(hours=25), 3) == 3
+    assert forget_old(now + timedelta(hours=25), 3) == 2
+    assert forget_old(now + timedelta(hours=25), 3) == 0
+
+
+def test_the_same_upload_is_the_same_body_whatever_its_boundary():
+    def digest(content: bytes, name: str = "a.json") -> str:
+        request = RequestFactory().post("/", {"title": "x", "file": SimpleUploadedFile(name, content)})
+        request.META["CONTENT_TYPE"] = request.META["CONTENT_TYPE"]
+        wrapped = Request(request, parsers=[MultiPartParser()])
+        found = _digest_of(wrapped)
+        assert wrapped.FILES["file"].read() == content  # the view still reads all of it
+        return found
+
+    assert digest(b"one") == digest(b"one")
+    assert digest(b"one") != digest(b"two")
+    assert digest(b"one") != digest(b"one", "b.json")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_many_at_once_one_creates_and_the_others_repeat_its_answer():
+    user = make_user()
+    clients = [client_of(user, f"token {number}") for number in range(8)]
+    start = threading.Barrier(len(clients))
+    answers = []
+
+    def send(client):
+        start.wait()
+        try:
+            answers.append(create(client, "one"))
+        finally:
+            connections.close_all()
+
+    threads = [threading.Thread(target=send, args=(client,)) for client in clients]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [answer.status_code for answer in answers] == [201] * 8
+    assert len({answer.content for answer in answers}) == 1
+    assert sum("Idempotency-Replayed" in answer for answer in answers) == 7
+    assert Group.objects.count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_while_the_first_request_takes_long_the_second_is_told_to_come_back():
+    user = make_user()
+    client = client_of(user)
+    answers = []
+
+    def send():
+        try:
+            with connection.cursor() as cursor:
+                cursor.execute("SET lock_timeout = '200ms'")
+            answers.append(create(client, "one"))
+        finally:
+            connections.close_all()
+
+    with transaction.atomic():
+        # The first request: its row is there, and not committed yet.
+        digest = "0" * 64
+        IdempotentAnswer.objects.create(
+            user=user, path="/api/groups", key="key 1", digest=digest, created_at=timezone.now()
+        )
+        thread = threading.Thread(target=send)
+        thread.start()
+        wait_until(lambda: answers)
+        transaction.set_rollback(True)
+    thread.join()
+    refused(answers[0], 409, "request_in_progress")
+    assert answers[0]["Retry-After"] == "1"
+    # The first one has rolled back: the key is free again.
+    assert create(client, "one").status_code == 201

@@ -1,0 +1,47 @@
+"""Nobody tries passwords at leisure."""
+
+import pytest
+from django.test import Client
+
+from tests.integration.rest_support import forget_counts, make_user
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def small_rates(settings):
+    rates = {**settings.REST_FRAMEWORK["DEFAULT_THROTTLE_RATES"], "login": "3/min"}
+    settings.REST_FRAMEWORK = {**settings.REST_FRAMEWORK, "DEFAULT_THROTTLE_RATES": rates}
+    forget_counts()
+    yield
+    forget_counts()
+
+
+def attempt(username: str, password: str, address: str):
+    form = {"username": username, "password": password}
+    return Client().post("/admin/login/?next=/admin/", form, REMOTE_ADDR=address)
+
+
+def test_after_three_wrong_passwords_not_even_the_right_one_is_looked_at():
+    make_user("admin", is_staff=True)
+    for number in range(3):
+        assert attempt("admin", "wrong", f"198.51.100.{number}").status_code == 200
+    stopped = attempt("admin", "correct horse", "198.51.100.9")
+    assert stopped.status_code == 429
+    assert 1 <= int(stopped["Retry-After"]) <= 60
+    assert "sessionid" not in stopped.cookies
+
+
+def test_an_address_is_stopped_whichever_accounts_it_tries():
+    statuses = [attempt(f"user{number}", "wrong", "198.51.100.1").status_code for number in range(4)]
+    assert statuses == [200, 200, 200, 429]
+
+
+def test_whoever_signs_in_is_not_counted_against():
+    make_user("admin", is_staff=True)
+    for number in range(6):
+        assert attempt("admin", "correct horse", f"198.51.100.{number}").status_code == 302
+
+
+def test_looking_at_the_page_counts_nothing():
+    assert [Client().get("/admin/login/").status_code for _ in range(6)] == [200] * 6

@@ -1,0 +1,138 @@
+"""Too many requests are refused, however they are dressed up; and none while Redis is away."""
+
+import threading
+
+import pytest
+from django.test import Client, RequestFactory
+
+from jobs.rest import counters as counting
+from jobs.rest import throttling
+from tests.integration.rest_support import PROBLEM, client_of, forget_counts, make_user
+from tests.integration.waiting import wait_until
+
+pytestmark = [pytest.mark.django_db, pytest.mark.urls("tests.integration.rest_support")]
+
+NOBODY_LISTENS = "redis://127.0.0.1:1/0"
+
+
+@pytest.fixture(autouse=True)
+def small_rates(settings):
+    forget_counts()
+    rates = {"anonymous": "5/min", "user": "5/min", "refused": "5/min", "login": "5/min"}
+    settings.REST_FRAMEWORK = {**settings.REST_FRAMEWORK, "DEFAULT_THROTTLE_RATES": rates, "NUM_PROXIES": 0}
+    url = settings.REDIS_URL
+    yield
+    settings.REDIS_URL = url
+    forget_counts()
+
+
+def statuses(client: Client, address: str, count: int, **more) -> list[int]:
+    return [client.get(address, **more).status_code for _ in range(count)]
+
+
+def test_the_sixth_of_five_is_429_and_says_when_to_come_back():
+    client = Client()
+    assert statuses(client, "/api/open", 5) == [200] * 5
+    response = client.get("/api/open")
+    assert response.status_code == 429
+    assert response["Content-Type"] == PROBLEM
+    assert response.json()["code"] == "throttled"
+    assert 1 <= int(response["Retry-After"]) <= 60
+
+
+@pytest.mark.parametrize("address", ["/api/open", "/api/schema", "/api/echo"])
+def test_a_forged_address_does_not_pass(address):
+    answers = [
+        Client().get(address, headers={"X-Forwarded-For": forged, "X-Real-IP": forged, "Forwarded": forged})
+        for forged in (f"10.0.0.{number}" for number in range(8))
+    ]
+    assert [answer.status_code for answer in answers[5:]] == [429] * 3
+
+
+def test_behind_one_proxy_each_client_has_a_count_of_its_own(settings):
+    settings.REST_FRAMEWORK = {**settings.REST_FRAMEWORK, "NUM_PROXIES": 1}
+    for number in range(8):
+        # The client writes what it likes on the left; our proxy appends the truth.
+        forged = {"X-Forwarded-For": f"10.0.0.{number}, 198.51.100.1"}
+        status = Client().get("/api/open", headers=forged).status_code
+        assert status == (200 if number < 5 else 429)
+    assert Client().get("/api/open", headers={"X-Forwarded-For": "198.51.100.2"}).status_code == 200
+
+
+def test_a_user_is_counted_over_all_tokens_and_apart_from_others():
+    alice, bob = make_user("alice"), make_user("bob")
+    assert statuses(client_of(alice), "/api/echo", 3) == [200] * 3
+    assert statuses(client_of(alice), "/api/echo", 3) == [200, 200, 429]
+    assert statuses(client_of(bob), "/api/echo", 5) == [200] * 5
+
+
+def test_whoever_tries_tokens_is_stopped_by_address():
+    answers = [
+        Client().get("/api/echo", headers={"Authorization": f"Token dure_{number:043}"}).status_code
+        for number in range(7)
+    ]
+    assert answers == [401] * 5 + [429] * 2
+    # Those who have a token are not stopped with them.
+    assert client_of(make_user()).get("/api/echo").status_code == 200
+
+
+def test_of_fifty_at_once_exactly_five_pass():
+    passed, start = [], threading.Barrier(50)
+
+    def attempt():
+        start.wait()
+        if throttling.wait_of("login", "account:x") is None:
+            passed.append(1)
+
+    threads = [threading.Thread(target=attempt) for _ in range(50)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(passed) == 5
+
+
+def test_a_sign_in_is_counted_by_account_and_by_address():
+    def attempt(account: str, address: str) -> bool:
+        request = RequestFactory().post("/login", REMOTE_ADDR=address)
+        return throttling.login(request, account) is None
+
+    assert [attempt("alice", f"198.51.100.{number}") for number in range(6)] == [True] * 5 + [False]
+    assert attempt(" Alice ", "198.51.100.99") is False
+    assert [attempt(f"user{number}", "203.0.113.1") for number in range(6)] == [True] * 5 + [False]
+    throttling.login_succeeded("alice")
+    assert attempt("alice", "198.51.100.100") is True
+
+
+def test_a_count_ends_with_its_window():
+    def count() -> int:
+        hit = counting.counters().hit("short", 1)
+        assert hit is not None
+        return hit.count
+
+    assert [count() for _ in range(3)] == [1, 2, 3]
+    wait_until(lambda: count() == 1, seconds=3)
+
+
+def test_while_redis_is_away_everything_passes_and_one_line_says_so(settings, caplog):
+    settings.REDIS_URL = NOBODY_LISTENS
+    counting._for.cache_clear()
+    assert statuses(Client(), "/api/open", 10) == [200] * 10
+    lines = [record for record in caplog.records if "nothing is throttled" in record.getMessage()]
+    assert len(lines) == 1
+
+
+def test_when_redis_comes_back_requests_are_counted_again(settings, monkeypatch):
+    counters = counting.Counters(NOBODY_LISTENS)
+    monkeypatch.setattr(counting, "PAUSE_SECONDS", 0.0)
+    assert counters.hit("x", 60) is None
+    counters._redis = counting.counters()._redis
+    hit = counters.hit("x", 60)
+    assert hit is not None
+    assert hit.count == 1
+
+
+def test_off_means_off(settings):
+    rates = {**settings.REST_FRAMEWORK["DEFAULT_THROTTLE_RATES"], "anonymous": "off"}
+    settings.REST_FRAMEWORK = {**settings.REST_FRAMEWORK, "DEFAULT_THROTTLE_RATES": rates}
+    assert statuses(Client(), "/api/open", 10) == [200] * 10

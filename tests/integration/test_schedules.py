@@ -1,0 +1,369 @@
+"""Schedules: due times become turns, turns become Executions, each once."""
+
+from datetime import timedelta
+
+import pytest
+from django.db import IntegrityError, connection, transaction
+
+from jobs.errors import Invalid
+from jobs.models import Execution
+from jobs.states import ExecutionStatus, Trigger
+from scheduler.lifecycle import schedules
+from scheduler.lifecycle.firing import fire_due
+from scheduler.models import Occurrence, Schedule
+from tests.factories import expire_lease
+from tests.schedule_factories import T0, a_schedule, after, claim, end, executions, turns
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_due_schedule_makes_one_execution_of_its_task():
+    schedule = a_schedule(max_retries=7)
+    assert fire_due(after(60)).turns == {"run": 1}
+    (execution,) = executions(schedule)
+    assert (execution.task_id, execution.trigger) == ("demo.sum", Trigger.SCHEDULE)
+    assert (execution.args, execution.max_retries) == ({"numbers": [1, 2]}, 7)
+    assert execution.scheduled_for == after(60)
+    assert execution.status == ExecutionStatus.PENDING
+    schedule.refresh_from_db()
+    assert schedule.next_run_at == after(120)
+    assert schedule.last_execution_id == execution.id
+
+
+def test_a_schedule_that_is_not_due_is_left_alone():
+    schedule = a_schedule()
+    assert fire_due(after(59.999)).schedules == 0
+    assert turns(schedule) == []
+
+
+def test_firing_twice_fires_once():
+    schedule = a_schedule()
+    fire_due(after(60))
+    fire_due(after(60))
+    assert turns(schedule) == [(60, "run")]
+
+
+def test_a_turn_that_was_decided_before_makes_no_second_execution():
+    schedule = a_schedule()
+    fire_due(after(60))
+    # As after a restored clock, or anything else that sets the next time back.
+    Schedule.objects.filter(id=schedule.id).update(next_run_at=after(60))
+    fire_due(after(61))
+    assert turns(schedule) == [(60, "run")]
+    assert len(executions(schedule)) == 1
+
+
+def test_the_execution_runs_and_ends_like_any_other():
+    schedule = a_schedule()
+    fire_due(after(60))
+    end(executions(schedule)[0])
+    assert executions(schedule)[0].status == ExecutionStatus.SUCCESS
+
+
+def test_a_retry_reuses_the_execution():
+    schedule = a_schedule()
+    fire_due(after(60))
+    claim(executions(schedule)[0]).fail(delay_ms=0)
+    (execution,) = executions(schedule)
+    assert (execution.status, execution.retry_count) == (ExecutionStatus.PENDING, 1)
+
+
+def test_three_retries_are_the_default():
+    schedule = a_schedule()
+    assert schedule.max_retries == 3
+
+
+def test_cron_fires_in_korean_time():
+    schedule = a_schedule(kind="cron", cron="30 9 * * *")
+    assert schedule.next_run_at == after(30 * 60)
+
+
+def test_once_fires_once_and_is_over():
+    schedule = a_schedule(kind="once", at=after(10))
+    fire_due(after(10))
+    schedule.refresh_from_db()
+    assert schedule.next_run_at is None
+    assert fire_due(after(1_000_000)).schedules == 0
+
+
+def test_the_schedule_ends_at_its_end():
+    schedule = a_schedule(ends_at=after(130))
+    for minute in (1, 2, 3):
+        fire_due(after(60 * minute))
+        for execution in Execution.objects.filter(status=ExecutionStatus.PENDING):
+            end(execution)
+    assert turns(schedule) == [(60, "run"), (120, "run")]
+
+
+# --- overlap ---------------------------------------------------------------------------------------
+
+
+def test_a_turn_is_skipped_while_the_previous_execution_has_not_ended():
+    schedule = a_schedule()
+    fire_due(after(60))
+    assert fire_due(after(120)).turns == {"skipped": 1}
+    claim(executions(schedule)[0])
+    fire_due(after(180))
+    assert turns(schedule) == [(60, "run"), (120, "skipped"), (180, "skipped")]
+    assert Occurrence.objects.filter(turn="skipped")[0].reason == "The previous Execution had not ended."
+
+
+def test_after_the_end_the_next_turn_runs_again():
+    schedule = a_schedule()
+    fire_due(after(60))
+    fire_due(after(120))
+    end(executions(schedule)[0])
+    fire_due(after(180))
+    assert turns(schedule) == [(60, "run"), (120, "skipped"), (180, "run")]
+
+
+def test_overlap_allow_runs_beside_the_previous_one():
+    schedule = a_schedule(overlap="allow")
+    fire_due(after(60))
+    fire_due(after(120))
+    assert turns(schedule) == [(60, "run"), (120, "run")]
+
+
+def test_another_schedule_of_the_same_task_does_not_count_as_overlap():
+    one, two = a_schedule(), a_schedule()
+    fire_due(after(60))
+    assert [turns(one), turns(two)] == [[(60, "run")], [(60, "run")]]
+
+
+def test_a_lost_worker_counts_as_running_until_its_lease_ends():
+    from jobs import lifecycle as engine
+
+    schedule = a_schedule()
+    fire_due(after(60))
+    (execution,) = executions(schedule)
+    Execution.objects.filter(id=execution.id).update(on_lost="fail")
+    claim(execution)
+    fire_due(after(120))  # the worker is gone, and nobody knows yet
+    expire_lease(str(execution.id))
+    fire_due(after(180))  # known to the clock, but not rescued
+    assert engine.rescue() == 1
+    fire_due(after(240))
+    assert turns(schedule) == [(60, "run"), (120, "skipped"), (180, "skipped"), (240, "run")]
+
+
+def test_an_execution_that_waits_for_its_retry_has_not_ended():
+    schedule = a_schedule()
+    fire_due(after(60))
+    claim(executions(schedule)[0]).fail(delay_ms=3_600_000)
+    fire_due(after(120))
+    assert turns(schedule)[-1] == (120, "skipped")
+
+
+# --- catch-up after an outage ----------------------------------------------------------------------
+
+
+def test_latest_runs_once_for_all_missed_turns():
+    schedule = a_schedule()
+    fire_due(after(60 * 5 + 30))
+    assert turns(schedule) == [
+        (60, "missed"),
+        (120, "missed"),
+        (180, "missed"),
+        (240, "missed"),
+        (300, "run"),
+    ]
+    schedule.refresh_from_db()
+    assert schedule.next_run_at == after(360)
+
+
+def test_none_makes_nothing_up():
+    schedule = a_schedule(kind="cron", cron="0 * * * *", catch_up="none")
+    fire_due(after(2 * 3600 + 61))
+    assert turns(schedule) == [(3600, "missed"), (7200, "missed")]
+    assert {row.reason for row in Occurrence.objects.all()} == {
+        "A later turn was due as well.",
+        "It was more than 60 s late.",
+    }
+
+
+def test_none_still_runs_what_an_ordinary_tick_finds_a_little_late():
+    schedule = a_schedule(catch_up="none")
+    fire_due(after(60 + 59))
+    assert turns(schedule) == [(60, "run")]
+
+
+def test_all_makes_every_turn_up():
+    schedule = a_schedule(catch_up="all", overlap="allow")
+    fire_due(after(200))
+    assert turns(schedule) == [(60, "run"), (120, "run"), (180, "run")]
+    assert [execution.scheduled_for for execution in executions(schedule)] == [
+        after(60),
+        after(120),
+        after(180),
+    ]
+
+
+def test_all_with_skip_runs_the_first_and_skips_what_meets_it():
+    schedule = a_schedule(catch_up="all")
+    fire_due(after(200))
+    assert turns(schedule) == [(60, "run"), (120, "skipped"), (180, "skipped")]
+
+
+@pytest.mark.parametrize("policy", ["latest", "none", "all"])
+def test_a_long_outage_is_worked_off_in_passes_and_every_turn_has_its_row(policy):
+    schedule = a_schedule(every_seconds=1, catch_up=policy)
+    now = after(1_234)
+    passes = 0
+    while fire_due(now).schedules:
+        passes += 1
+    assert passes == 7
+    found = turns(schedule)
+    assert [second for second, _ in found] == list(range(1, 1_235))
+    expected = {"latest": [(1234, "run")], "none": [(1234, "run")], "all": [(1, "run")]}
+    assert [turn for turn in found if turn[1] == "run"] == expected[policy]
+
+
+# --- changes ---------------------------------------------------------------------------------------
+
+
+def test_a_changed_rule_counts_from_now():
+    schedule = a_schedule()
+    changed = schedules.change(schedule.id, {"every_seconds": 10}, now=after(30))
+    assert changed.next_run_at == after(40)
+
+
+def test_a_changed_name_or_args_keep_the_time_of_the_next_turn():
+    schedule = a_schedule()
+    changed = schedules.change(schedule.id, {"name": "x", "args": {"numbers": [9]}}, now=after(61))
+    assert changed.next_run_at == after(60)
+    fire_due(after(61))
+    assert executions(schedule)[0].args == {"numbers": [9]}
+
+
+def test_the_same_rule_given_again_changes_nothing():
+    schedule = a_schedule()
+    changed = schedules.change(schedule.id, {"kind": "interval", "every_seconds": 60}, now=after(61))
+    assert changed.next_run_at == after(60)
+
+
+def test_another_kind_takes_the_place_of_the_old_rule():
+    schedule = a_schedule()
+    changed = schedules.change(schedule.id, {"kind": "cron", "cron": "0 12 * * *"}, now=T0)
+    assert (changed.every_seconds, changed.next_run_at) == (None, after(3 * 3600))
+
+
+def test_a_paused_schedule_does_not_fire_and_goes_on_from_now():
+    schedule = a_schedule()
+    schedules.pause(schedule.id, now=after(30))
+    assert fire_due(after(600)).schedules == 0
+    resumed = schedules.resume(schedule.id, now=after(630))
+    assert resumed.next_run_at == after(660)
+    assert turns(schedule) == []
+
+
+def test_resuming_what_runs_changes_nothing():
+    schedule = a_schedule()
+    assert schedules.resume(schedule.id, now=after(61)).next_run_at == after(60)
+
+
+def test_a_removed_schedule_does_not_fire_and_what_it_started_goes_on():
+    schedule = a_schedule()
+    fire_due(after(60))
+    (execution,) = executions(schedule)
+    schedules.remove(schedule.id)
+    assert fire_due(after(120)).schedules == 0
+    end(execution)
+
+
+def test_a_refused_change_changes_nothing():
+    schedule = a_schedule()
+    with pytest.raises(Invalid) as refused:
+        schedules.change(schedule.id, {"kind": "cron", "cron": "61 * * * *"}, now=after(30))
+    assert refused.value.errors == {"cron": ["minute: 61 is out of range; allowed: 0-59."]}
+    schedule.refresh_from_db()
+    assert (schedule.kind, schedule.next_run_at) == ("interval", after(60))
+
+
+@pytest.mark.parametrize(
+    ("fields", "field", "said"),
+    [
+        ({"task_id": "no.such"}, "task_id", "No Task 'no.such' is registered."),
+        ({"args": {"numbers": "x"}}, "args", "numbers"),
+        ({"args": {"numbers": [1], "more": 1}}, "args", "more"),
+        ({"kind": "cron"}, "cron", "A schedule of the kind cron needs it."),
+        ({"kind": "cron", "cron": "0 0 30 2 *"}, "cron", "no day fits"),
+        ({"cron": "* * * * *"}, "cron", "belongs to the kind cron"),
+        ({"timezone": "Mars/Olympus"}, "timezone", "is not a time zone"),
+        ({"kind": "once", "at": after(-1)}, "at", "It lies in the past."),
+        ({"kind": "once", "at": T0.replace(year=9000)}, "at", "between 1970 and 2200"),
+        ({"starts_at": after(100), "ends_at": after(90)}, "ends_at", "It lies before starts_at."),
+        ({"ends_at": after(30)}, "ends_at", "The schedule would never fire."),
+    ],
+)
+def test_what_cannot_work_is_refused_by_field(fields, field, said):
+    with pytest.raises(Invalid) as refused:
+        a_schedule(**fields)
+    assert said in " ".join(refused.value.errors[field])
+    assert not Schedule.objects.exists()
+
+
+def test_a_task_that_is_gone_is_told_of_in_each_turn():
+    schedule = a_schedule()
+    Schedule.objects.filter(id=schedule.id).update(task_id="was.removed")
+    fire_due(after(60))
+    assert turns(schedule) == [(60, "missed")]
+    assert Occurrence.objects.get().reason == "No Task 'was.removed' is registered."
+
+
+def test_a_row_that_cannot_be_read_does_not_stop_the_others():
+    broken, sound = a_schedule(), a_schedule()
+    Schedule.objects.filter(id=broken.id).update(timezone="Mars/Olympus")
+    fire_due(after(60))
+    assert turns(sound) == [(60, "run")]
+    broken.refresh_from_db()
+    assert broken.next_run_at is None
+
+
+# --- what the database itself refuses ----------------------------------------------------------------
+
+
+def test_the_database_refuses_a_second_turn_for_a_due_time():
+    schedule = a_schedule()
+    fire_due(after(60))
+    with pytest.raises(IntegrityError, match="one_turn_per_due_time"), transaction.atomic():
+        Occurrence.objects.create(schedule=schedule, due_at=after(60), turn="missed", decided_at=T0)
+
+
+def test_the_database_refuses_a_run_without_its_execution():
+    with pytest.raises(IntegrityError, match="occurrence_run_iff_execution"), transaction.atomic():
+        Occurrence.objects.create(schedule=a_schedule(), due_at=after(60), turn="run", decided_at=T0)
+
+
+@pytest.mark.parametrize(
+    ("change", "constraint"),
+    [
+        ({"enabled": False}, "schedule_paused_is_never_due"),
+        ({"cron": "* * * * *"}, "schedule_has_the_rule_of_its_kind"),
+        ({"every_seconds": 0}, "schedule_has_the_rule_of_its_kind"),
+        ({"overlap": "queue"}, "schedule_overlap_known"),
+        ({"catch_up": "some"}, "schedule_catch_up_known"),
+    ],
+)
+def test_the_database_refuses_a_schedule_that_makes_no_sense(change, constraint):
+    schedule = a_schedule()
+    with pytest.raises(IntegrityError, match=constraint), transaction.atomic():
+        Schedule.objects.filter(id=schedule.id).update(**change)
+
+
+def test_the_due_query_reads_its_index():
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off")
+        cursor.execute(
+            "EXPLAIN SELECT * FROM schedules WHERE next_run_at <= now() ORDER BY next_run_at LIMIT 500"
+        )
+        plan = " ".join(row[0] for row in cursor.fetchall())
+    assert "schedules_due" in plan
+
+
+def test_a_hundred_schedules_are_fired_by_a_handful_of_statements(django_assert_max_num_queries):
+    for _ in range(100):
+        a_schedule()
+    with django_assert_max_num_queries(8):
+        assert fire_due(after(60)).schedules == 100
+    assert Execution.objects.count() == 100
+    assert Occurrence.objects.filter(due_at=T0 + timedelta(seconds=60)).count() == 100

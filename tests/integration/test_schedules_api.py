@@ -1,0 +1,330 @@
+"""Schedules, Executions and manual runs through the API."""
+
+import pytest
+
+from jobs import lifecycle as engine
+from jobs.models import Execution
+from jobs.states import ExecutionStatus, Trigger
+from scheduler.models import Schedule
+from tests.factories import a_job, an_office
+from tests.integration.rest_support import client_of, make_user
+from tests.schedule_factories import a_schedule, claim, end, executions, fire
+
+pytestmark = pytest.mark.django_db
+
+JSON = "application/json"
+CRON = {
+    "name": "nightly",
+    "task_id": "demo.sum",
+    "args": {"numbers": [1]},
+    "kind": "cron",
+    "cron": "0 9 * * 1-5",
+}
+
+
+@pytest.fixture
+def alice():
+    return make_user("alice")
+
+
+@pytest.fixture
+def client(alice):
+    return client_of(alice)
+
+
+def post(client, path, body=None, **headers):
+    return client.post(path, body or {}, content_type=JSON, headers=headers)
+
+
+def patch(client, path, body):
+    return client.patch(path, body, content_type=JSON)
+
+
+def test_a_schedule_is_made_and_says_what_it_means(client):
+    answer = post(client, "/api/schedules", CRON)
+    assert answer.status_code == 201
+    made = answer.json()
+    assert answer["Location"].endswith(f"/api/schedules/{made['id']}")
+    assert made["words"] == {"ko": "매주 월요일부터 금요일까지 09:00", "en": "at 09:00, Monday to Friday"}
+    assert (made["timezone"], made["overlap"], made["catch_up"], made["max_retries"]) == (
+        "Asia/Seoul",
+        "skip",
+        "latest",
+        3,
+    )
+    assert made["next_run_at"].endswith("T09:00:00+09:00")
+    assert client.get(f"/api/schedules/{made['id']}").json() == made
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"cron": "0 9 * * 1-5 *"}, "cron"),
+        ({"cron": None}, "cron"),
+        ({"every_seconds": 5}, "every_seconds"),
+        ({"kind": "interval", "cron": None, "every_seconds": 0}, "every_seconds"),
+        ({"kind": "daily"}, "kind"),
+        ({"timezone": "Mars"}, "timezone"),
+        ({"task_id": "no.such"}, "task_id"),
+        ({"args": {"numbers": "x"}}, "args"),
+        ({"max_retries": 101}, "max_retries"),
+        ({"overlap": "queue"}, "overlap"),
+        ({"colour": "red"}, "colour"),
+        ({"name": ""}, "name"),
+    ],
+)
+def test_a_refusal_names_the_field(client, change, field):
+    answer = post(client, "/api/schedules", CRON | change)
+    assert answer.status_code == 400
+    assert list(answer.json()["errors"]) == [field]
+    assert not Schedule.objects.exists()
+
+
+def test_a_cron_refusal_says_which_field_of_it_and_why(client):
+    answer = post(client, "/api/schedules", CRON | {"cron": "0 25 * * *"})
+    assert answer.json()["errors"]["cron"] == ["hour: 25 is out of range; allowed: 0-23."]
+
+
+def test_a_patch_changes_some_and_a_put_says_all_anew(client):
+    made = post(client, "/api/schedules", CRON | {"max_retries": 9, "enabled": False}).json()
+    path = f"/api/schedules/{made['id']}"
+    patched = patch(client, path, {"name": "other"}).json()
+    assert (patched["name"], patched["max_retries"], patched["enabled"]) == ("other", 9, False)
+    body = {**CRON, "kind": "interval", "every_seconds": 90, "cron": None}
+    put = client.put(path, body, content_type=JSON).json()
+    assert (put["kind"], put["cron"], put["every_seconds"], put["max_retries"]) == ("interval", None, 90, 3)
+    assert put["enabled"] is True
+
+
+def test_pause_and_resume(client):
+    path = f"/api/schedules/{post(client, '/api/schedules', CRON).json()['id']}"
+    assert post(client, f"{path}/pause").json()["next_run_at"] is None
+    assert client.get(f"{path}/next").json()["next"] == []
+    resumed = post(client, f"{path}/resume").json()
+    assert (resumed["enabled"], resumed["next_run_at"] is None) == (True, False)
+
+
+def test_the_next_times_of_a_saved_and_of_an_unsaved_rule(client):
+    made = post(client, "/api/schedules", CRON).json()
+    saved = client.get(f"/api/schedules/{made['id']}/next?count=3").json()
+    rule = {"kind": "cron", "cron": "0 9 * * 1-5", "count": 3}
+    preview = post(client, "/api/schedules/preview", rule).json()
+    assert saved == preview
+    assert len(saved["next"]) == 3
+    assert client.get(f"/api/schedules/{made['id']}/next").json()["next"][:3] == saved["next"]
+    for bad in ("0", "101", "x", "-1", "1.5"):
+        assert client.get(f"/api/schedules/{made['id']}/next?count={bad}").status_code == 400
+
+
+def test_a_deleted_schedule_is_gone(client):
+    path = f"/api/schedules/{post(client, '/api/schedules', CRON).json()['id']}"
+    assert client.delete(path).status_code == 204
+    assert client.get(path).status_code == 404
+
+
+def test_the_list_filters_and_refuses_what_it_does_not_know(client, alice):
+    a_schedule(owner=alice, name="one")
+    a_schedule(owner=alice, name="two", task_id="demo.flaky", args={"failures": 1}, enabled=False)
+    assert client.get("/api/schedules").json()["count"] == 2
+    assert [one["name"] for one in client.get("/api/schedules?enabled=false").json()["results"]] == ["two"]
+    assert [one["name"] for one in client.get("/api/schedules?task_id=demo.sum").json()["results"]] == ["one"]
+    assert client.get("/api/schedules?nmae=one").status_code == 400
+
+
+def test_the_turns_of_a_schedule(client, alice):
+    schedule = a_schedule(owner=alice)
+    fire(schedule, late=61)
+    answer = client.get(f"/api/schedules/{schedule.id}/turns").json()
+    assert [turn["turn"] for turn in answer["results"]] == ["run", "missed"]
+    assert client.get(f"/api/schedules/{schedule.id}/turns?turn=missed").json()["count"] == 1
+
+
+def test_an_idempotency_key_makes_one_schedule(client):
+    first = post(client, "/api/schedules", CRON, **{"Idempotency-Key": "k"})
+    again = post(client, "/api/schedules", CRON, **{"Idempotency-Key": "k"})
+    assert (again.status_code, again.json()) == (201, first.json())
+    assert Schedule.objects.count() == 1
+
+
+# --- manual runs -----------------------------------------------------------------------------------
+
+
+def test_a_manual_run_makes_a_new_execution(client, alice):
+    answer = post(client, "/api/tasks/demo.sum/run", {"args": {"numbers": [1, 2]}})
+    assert answer.status_code == 202
+    execution = Execution.objects.get(id=answer.json()["execution_id"])
+    assert (execution.trigger, execution.args, execution.max_retries) == (
+        Trigger.MANUAL,
+        {"numbers": [1, 2]},
+        3,
+    )
+    shown = client.get(answer["Location"]).json()
+    assert (shown["task_id"], shown["trigger"], shown["status"]) == ("demo.sum", "MANUAL", "PENDING")
+
+
+def test_a_manual_run_is_refused_while_one_has_not_ended(client):
+    first = post(client, "/api/tasks/demo.sum/run", {"args": {"numbers": [1]}}).json()["execution_id"]
+    refused = post(client, "/api/tasks/demo.sum/run", {"args": {"numbers": [1]}})
+    assert (refused.status_code, refused.json()["code"]) == (409, "already_running")
+    run = claim(Execution.objects.get(id=first))
+    assert post(client, "/api/tasks/demo.sum/run", {"args": {"numbers": [1]}}).status_code == 409
+    run.finish()
+    assert post(client, "/api/tasks/demo.sum/run", {"args": {"numbers": [1]}}).status_code == 202
+
+
+def test_a_scheduled_run_of_the_task_refuses_a_manual_one_and_a_job_does_not(client):
+    a_job(an_office())
+    schedule = a_schedule()
+    fire(schedule)
+    assert post(client, "/api/tasks/demo.sum/run", {"args": {"numbers": [1]}}).status_code == 409
+    end(executions(schedule)[0])
+    assert post(client, "/api/tasks/demo.sum/run", {"args": {"numbers": [1]}}).status_code == 202
+
+
+def test_a_manual_run_does_not_keep_a_schedule_from_running(client):
+    post(client, "/api/tasks/demo.sum/run", {"args": {"numbers": [1]}})
+    schedule = a_schedule()
+    assert fire(schedule).turns == {"run": 1}
+
+
+def test_another_task_may_run_meanwhile(client):
+    post(client, "/api/tasks/demo.sum/run", {"args": {"numbers": [1]}})
+    assert post(client, "/api/tasks/demo.flaky/run", {"args": {"failures": 1}}).status_code == 202
+
+
+def test_an_unknown_task_is_not_found_and_bad_args_are_refused(client):
+    assert post(client, "/api/tasks/no.such/run").status_code == 404
+    assert post(client, "/api/tasks/demo.sum/run", {"args": {"numbers": "x"}}).json()["errors"].keys() == {
+        "args"
+    }
+
+
+# --- executions ------------------------------------------------------------------------------------
+
+
+def test_an_execution_shows_what_the_seed_asks_for(client, alice):
+    schedule = a_schedule(owner=alice)
+    fire(schedule)
+    (execution,) = executions(schedule)
+    claim(execution, "w@here").fail(error="broken", delay_ms=60_000)
+    shown = client.get(f"/api/executions/{execution.id}").json()
+    assert shown["schedule_id"] == str(schedule.id)
+    assert (shown["status"], shown["retry_count"], shown["error"]) == ("PENDING", 1, "broken")
+    assert shown["next_retry_at"] is not None
+    assert shown["instance"] == "w@here"
+    assert [(one["number"], one["outcome"], one["error"]) for one in shown["attempts"]] == [
+        (1, "failure", "broken")
+    ]
+    expected = {
+        *("execution_id", "task_id", "trigger", "schedule_id", "scheduled_for", "created_at", "started_at"),
+        *(
+            "finished_at",
+            "status",
+            "retry_count",
+            "max_retries",
+            "next_retry_at",
+            "attempts",
+            "args",
+            "result",
+        ),
+        *("error", "instance", "locked_until"),
+    }
+    assert set(shown) == expected
+
+
+def test_executions_are_filtered(client, alice):
+    one, two = a_schedule(owner=alice), a_schedule(owner=alice)
+    fire(one)
+    end(executions(two)[0])
+    post(client, "/api/tasks/demo.flaky/run", {"args": {"failures": 1}})
+
+    def count(query):
+        return client.get(f"/api/executions?{query}").json()["count"]
+
+    assert count("") == 3
+    assert count(f"schedule={one.id}") == 1
+    assert count("trigger=MANUAL") == 1
+    assert count("status=SUCCESS") == 1
+    assert count("status=SUCCESS&status=PENDING") == 3
+    assert count("task_id=demo.flaky") == 1
+    assert count("from=2100-01-01T00:00:00Z") == 0
+    assert count("to=2100-01-01T00:00:00Z") == 3
+    assert client.get("/api/executions?status=running").status_code == 400
+
+
+def test_an_execution_is_cancelled_once(client, alice):
+    schedule = a_schedule(owner=alice)
+    fire(schedule)
+    path = f"/api/executions/{executions(schedule)[0].id}"
+    answer = post(client, f"{path}/cancel")
+    assert (answer.status_code, answer.json()["status"]) == (202, "CANCELLED")
+    assert post(client, f"{path}/cancel").status_code == 409
+
+
+def test_cancelling_the_execution_of_a_job_needs_a_seat_that_acts(alice):
+    office = an_office(alice)
+    job = a_job(office)
+    assert job.execution is not None
+    path = f"/api/executions/{job.execution.id}"
+    member = make_user("viewer")
+    office.memberships.create(user=member, role="viewer")
+    assert client_of(member).get(path).status_code == 200
+    assert post(client_of(member), f"{path}/cancel").status_code == 403
+    assert post(client_of(alice), f"{path}/cancel").status_code == 202
+    job.execution.refresh_from_db()
+    assert job.execution.status == ExecutionStatus.CANCELLED
+
+
+# --- whose ------------------------------------------------------------------------------------------
+
+
+def test_nobody_sees_anothers(alice):
+    schedule = a_schedule(owner=alice)
+    fire(schedule)
+    execution = executions(schedule)[0]
+    job = a_job(an_office(alice))
+    assert job.execution is not None
+    mallory = client_of(make_user("mallory"))
+    for path in (
+        f"/api/schedules/{schedule.id}",
+        f"/api/schedules/{schedule.id}/next",
+        f"/api/schedules/{schedule.id}/turns",
+        f"/api/executions/{execution.id}",
+        f"/api/executions/{job.execution.id}",
+    ):
+        assert mallory.get(path).status_code == 404, path
+    for path in (
+        f"/api/schedules/{schedule.id}/pause",
+        f"/api/schedules/{schedule.id}/resume",
+        f"/api/executions/{execution.id}/cancel",
+    ):
+        assert post(mallory, path).status_code == 404, path
+    assert patch(mallory, f"/api/schedules/{schedule.id}", {"name": "mine"}).status_code == 404
+    assert mallory.delete(f"/api/schedules/{schedule.id}").status_code == 404
+    assert mallory.get("/api/schedules").json()["count"] == 0
+    assert mallory.get("/api/executions").json()["count"] == 0
+
+
+def test_staff_see_everybodys(alice):
+    schedule = a_schedule(owner=alice)
+    fire(schedule)
+    staff = client_of(make_user("staff", is_staff=True))
+    assert staff.get(f"/api/schedules/{schedule.id}").status_code == 200
+    assert staff.get("/api/executions").json()["count"] == 1
+
+
+def test_without_credentials_there_is_nothing(client):
+    from django.test import Client
+
+    for path in ("/api/schedules", "/api/executions", "/api/scheduler/monitor", "/api/workflows"):
+        assert Client().get(path).status_code == 401
+
+
+def test_a_rescued_execution_is_told_with_its_attempts(client, alice):
+    schedule = a_schedule(owner=alice)
+    fire(schedule)
+    (execution,) = executions(schedule)
+    claim(execution).lose()
+    shown = client.get(f"/api/executions/{execution.id}").json()
+    assert (shown["status"], [one["outcome"] for one in shown["attempts"]]) == ("PENDING", ["lost"])
+    assert engine.rescue() == 0

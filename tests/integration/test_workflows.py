@@ -1,0 +1,357 @@
+"""Workflows: one pending run each, started once, settled from their jobs, resumed from their failed steps."""
+
+from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
+
+import pytest
+from django.db import IntegrityError, transaction
+
+from jobs.errors import Conflict, Invalid, Refused
+from jobs.models import Job
+from jobs.states import JobStatus, Trigger
+from scheduler.lifecycle import runs, workflows
+from scheduler.models import RunHistory, ScheduledJob, Workflow
+from scheduler.states import RunStatus
+from tests.factories import a_user, an_office, claimed, submitted
+from tests.schedule_factories import DAILY, T0, a_step, a_workflow, after
+
+pytestmark = pytest.mark.django_db
+
+TOMORROW_AT_NINE = after(86_400)
+SEOUL = ZoneInfo("Asia/Seoul")
+
+
+def pending(workflow):
+    return ScheduledJob.objects.filter(workflow=workflow, status=RunStatus.PENDING)
+
+
+def the_run(workflow):
+    return ScheduledJob.objects.exclude(status=RunStatus.PENDING).get(workflow=workflow)
+
+
+def steps_of(run):
+    return {job.ref: job for job in Job.objects.filter(batch=run.batch_id)}
+
+
+def finish(run, ref, *, fail=False):
+    attempt = claimed(steps_of(run)[ref])
+    assert attempt is not None
+    assert (attempt.fail() if fail else attempt.finish()) is not None
+
+
+def started(**fields):
+    workflow = a_workflow(**fields)
+    runs.run_due(TOMORROW_AT_NINE)
+    return workflow, the_run(workflow)
+
+
+# --- registering -----------------------------------------------------------------------------------
+
+
+def test_activating_registers_the_next_run_at_once():
+    workflow = a_workflow()
+    run = pending(workflow).get()
+    assert run.scheduled_time == TOMORROW_AT_NINE
+    assert run.workflow_data["steps"] == workflow.steps
+
+
+@pytest.mark.parametrize("status", ["draft", "paused"])
+def test_what_is_not_active_has_no_run(status):
+    assert not pending(a_workflow(status=status)).exists()
+
+
+def test_registering_again_keeps_the_run():
+    workflow = a_workflow()
+    run = pending(workflow).get()
+    assert workflows.register_all(after(60)) == {"created": 0, "kept": 1, "replaced": 0, "removed": 0}
+    assert pending(workflow).get() == run
+
+
+def test_an_edited_time_replaces_the_run_at_once():
+    workflow = a_workflow()
+    old = pending(workflow).get()
+    workflows.change(workflow.id, {"schedule_config": {**DAILY, "time": "10:30"}}, now=T0)
+    new = pending(workflow).get()
+    assert new.id != old.id
+    assert new.scheduled_time.astimezone(SEOUL) == datetime(2026, 11, 18, 10, 30, tzinfo=SEOUL)
+
+
+def test_an_edit_of_something_else_keeps_the_run():
+    workflow = a_workflow()
+    old = pending(workflow).get()
+    workflows.change(workflow.id, {"name": "other", "steps": [a_step("z")]}, now=after(5))
+    assert pending(workflow).get() == old
+
+
+def test_pausing_removes_the_run_and_activating_registers_anew():
+    workflow = a_workflow()
+    workflows.change(workflow.id, {"status": "paused"}, now=after(1))
+    assert not pending(workflow).exists()
+    workflows.change(workflow.id, {"status": "active"}, now=after(2))
+    assert pending(workflow).get().scheduled_time == TOMORROW_AT_NINE
+
+
+def test_the_cron_makes_keeps_replaces_and_removes():
+    missing, right, wrong, paused = (a_workflow(an_office()) for _ in range(4))
+    pending(missing).delete()
+    pending(wrong).update(scheduled_time=after(1234))
+    Workflow.objects.filter(id=paused.id).update(status="paused")
+    assert workflows.register_all(after(60)) == {"created": 1, "kept": 1, "replaced": 1, "removed": 1}
+    assert workflows.register_all(after(60)) == {"created": 0, "kept": 3, "replaced": 0, "removed": 0}
+    assert pending(wrong).get().scheduled_time == pending(missing).get().scheduled_time == TOMORROW_AT_NINE
+    assert pending(right).exists()
+
+
+def test_a_run_that_is_overdue_is_kept_until_it_starts():
+    workflow = a_workflow()
+    workflows.register_all(TOMORROW_AT_NINE + timedelta(days=3))
+    assert pending(workflow).get().scheduled_time == TOMORROW_AT_NINE
+
+
+def test_more_workflows_than_one_batch_are_registered(monkeypatch):
+    monkeypatch.setattr(workflows, "AT_ONCE", 2)
+    office = an_office()
+    for _ in range(5):
+        pending(a_workflow(office)).delete()
+    assert workflows.register_all(T0)["created"] == 5
+
+
+@pytest.mark.parametrize(
+    ("config", "due"),
+    [
+        ({"mode": "immediate"}, T0),
+        ({"mode": "delayed", "delay_seconds": 90}, after(90)),
+        ({"mode": "scheduled", "at": "2026-11-18T09:10:00+09:00"}, after(600)),
+    ],
+)
+def test_the_other_modes_run_once(config, due):
+    workflow = a_workflow(schedule_config=config)
+    assert pending(workflow).get().scheduled_time == due
+    assert len(runs.run_due(due)) == 1
+    assert not pending(workflow).exists()
+    workflows.register_all(due + timedelta(days=1))
+    assert not pending(workflow).exists()
+
+
+def test_activating_an_immediate_workflow_again_runs_it_again():
+    workflow = a_workflow(schedule_config={"mode": "immediate"})
+    runs.run_due(T0)
+    workflows.change(workflow.id, {"status": "paused"}, now=after(10))
+    workflows.change(workflow.id, {"status": "active"}, now=after(20))
+    assert pending(workflow).get().scheduled_time == after(20)
+
+
+def test_the_database_refuses_a_second_pending_run():
+    workflow = a_workflow()
+    with pytest.raises(IntegrityError, match="one_pending_run_per_workflow"), transaction.atomic():
+        ScheduledJob.objects.create(workflow=workflow, scheduled_time=T0, created_at=T0, updated_at=T0)
+
+
+@pytest.mark.parametrize(
+    ("fields", "field", "said"),
+    [
+        ({"schedule_config": {"mode": "sometimes"}}, "schedule_config.mode", "An object with a mode"),
+        (
+            {"schedule_config": {"mode": "scheduled", "at": "2026-11-18T08:59:00"}},
+            "schedule_config.at",
+            "has passed",
+        ),
+        ({"steps": "x"}, "steps", "Expected a list of jobs."),
+        ({"steps": []}, "steps", "An active workflow needs one."),
+        ({"steps": [a_step("a", task_id="no.such")]}, "steps.0.task_id", "No Task"),
+        ({"steps": [a_step("a", "nobody")]}, "steps.0.depends_on", "There is no step 'nobody'."),
+    ],
+)
+def test_what_cannot_work_is_refused_by_field(fields, field, said):
+    with pytest.raises(Refused) as refused:
+        a_workflow(**fields)
+    assert said in " ".join(refused.value.errors[field])
+    assert not Workflow.objects.exists()
+
+
+def test_steps_that_go_round_in_a_circle_are_refused():
+    with pytest.raises(Invalid) as refused:
+        a_workflow(steps=[a_step("a", "b"), a_step("b", "a")])
+    assert refused.value.code == "cycle"
+
+
+def test_a_step_cannot_wait_for_a_job_outside_of_the_workflow():
+    office = an_office()
+    (job,) = submitted(office, {})
+    with pytest.raises(Invalid):
+        a_workflow(office, steps=[a_step("a", str(job.id))])
+
+
+# --- running ---------------------------------------------------------------------------------------
+
+
+def test_a_due_run_starts_its_steps_as_a_batch_and_registers_the_next():
+    workflow, run = started()
+    assert (run.status, run.executed_at, run.scheduled_time) == (
+        "running",
+        TOMORROW_AT_NINE,
+        TOMORROW_AT_NINE,
+    )
+    steps = steps_of(run)
+    assert (steps["a"].status, steps["b"].status) == (JobStatus.PROCESSING, JobStatus.PENDING)
+    assert {job.trigger for job in steps.values()} == {Trigger.WORKFLOW}
+    assert pending(workflow).get().scheduled_time == after(2 * 86_400)
+
+
+def test_a_run_that_is_not_due_does_not_start():
+    workflow = a_workflow()
+    assert runs.run_due(TOMORROW_AT_NINE - timedelta(seconds=1)) == []
+    assert pending(workflow).exists()
+
+
+def test_a_run_missed_for_days_starts_once_and_goes_on_from_now():
+    workflow = a_workflow()
+    late = TOMORROW_AT_NINE + timedelta(days=3, hours=1)
+    assert len(runs.run_due(late)) == 1
+    assert pending(workflow).get().scheduled_time == TOMORROW_AT_NINE + timedelta(days=4)
+
+
+def test_a_run_keeps_the_steps_as_they_were_when_it_started():
+    workflow = a_workflow()
+    workflows.change(workflow.id, {"steps": [a_step("new")]}, now=after(10))
+    runs.run_due(TOMORROW_AT_NINE)
+    run = the_run(workflow)
+    workflows.change(workflow.id, {"steps": [a_step("newer")]}, now=TOMORROW_AT_NINE)
+    run.refresh_from_db()
+    assert [step["ref"] for step in run.workflow_data["steps"]] == ["new"]
+    assert set(steps_of(run)) == {"new"}
+
+
+def test_a_run_is_completed_when_all_its_steps_are_done():
+    _, run = started()
+    finish(run, "a")
+    assert runs.settle_runs(TOMORROW_AT_NINE) == 0
+    finish(run, "b")
+    assert runs.settle_runs(TOMORROW_AT_NINE) == 1
+    run.refresh_from_db()
+    assert (run.status, run.error_message, run.ended_at) == ("completed", "", TOMORROW_AT_NINE)
+    assert RunHistory.objects.get(run=run).status == RunStatus.COMPLETED
+
+
+def test_a_run_fails_with_its_step_and_says_which_and_what_waits_for_it():
+    _, run = started()
+    finish(run, "a", fail=True)
+    assert runs.settle_runs(TOMORROW_AT_NINE) == 1
+    run.refresh_from_db()
+    assert run.status == RunStatus.FAILED
+    assert run.error_message == "1 of 2 steps failed. a: broken 1 more wait for it."
+
+
+def test_a_run_goes_on_while_a_step_that_does_not_need_the_failed_one_runs():
+    _, run = started(steps=[a_step("a"), a_step("b")])
+    finish(run, "a", fail=True)
+    assert runs.settle_runs(TOMORROW_AT_NINE) == 0
+
+
+def test_a_step_that_waits_for_its_retry_has_not_failed():
+    _, run = started(steps=[a_step("a")])
+    attempt = claimed(steps_of(run)["a"])
+    assert attempt is not None
+    attempt.fail(delay_ms=60_000)
+    assert runs.settle_runs(TOMORROW_AT_NINE) == 0
+
+
+def test_a_cancelled_batch_ends_its_run_as_cancelled():
+    from jobs import lifecycle as engine
+
+    workflow, run = started()
+    engine.cancel(workflow.office_id, [job.id for job in steps_of(run).values()], actor="somebody")
+    runs.settle_runs(TOMORROW_AT_NINE)
+    run.refresh_from_db()
+    assert (run.status, run.error_message) == ("cancelled", "2 of 2 steps were cancelled.")
+
+
+def test_a_run_that_cannot_be_submitted_fails_with_the_reason_and_the_next_is_registered():
+    workflow = a_workflow()
+    Workflow.objects.filter(id=workflow.id).update(steps=[a_step("a", task_id="was.removed")])
+    runs.run_due(TOMORROW_AT_NINE)
+    run = the_run(workflow)
+    assert run.status == RunStatus.FAILED
+    assert "No Task 'was.removed' is registered." in run.error_message
+    assert pending(workflow).get().scheduled_time == after(2 * 86_400)
+
+
+def test_a_run_by_hand_leaves_the_registered_one_alone():
+    workflow = a_workflow()
+    user = a_user()
+    run = runs.run_now(workflow.id, user_id=user.id, actor="alice", now=after(5))
+    assert (run.status, run.scheduled_time, run.started_by_id) == ("running", after(5), user.id)
+    assert pending(workflow).get().scheduled_time == TOMORROW_AT_NINE
+
+
+def test_a_draft_can_be_tried_by_hand():
+    run = runs.run_now(a_workflow(status="draft").id, user_id=None, actor="", now=T0)
+    assert set(steps_of(run)) == {"a", "b"}
+
+
+def test_the_limits_of_the_office_hold_for_a_workflow():
+    workflow = a_workflow(an_office(max_concurrent_jobs=1), steps=[a_step("a"), a_step("b"), a_step("c")])
+    runs.run_due(TOMORROW_AT_NINE)
+    found = [job.status for job in steps_of(the_run(workflow)).values()]
+    assert sorted(found) == [JobStatus.PROCESSING, JobStatus.READY, JobStatus.READY]
+
+
+# --- resuming --------------------------------------------------------------------------------------
+
+
+def failed(**fields):
+    """Its first step is done, its second failed, its third waits."""
+    workflow, run = started(steps=[a_step("a"), a_step("b", "a"), a_step("c", "b")], **fields)
+    finish(run, "a")
+    finish(run, "b", fail=True)
+    runs.settle_runs(TOMORROW_AT_NINE)
+    run.refresh_from_db()
+    return workflow, run
+
+
+def test_a_failed_run_is_resumed_from_its_failed_steps():
+    _, run = failed()
+    done_at = steps_of(run)["a"].completed_at
+    runs.resume(run.id, actor="alice", now=after(90_000))
+    found = steps_of(run)
+    assert (found["a"].status, found["a"].completed_at) == (JobStatus.DONE, done_at)
+    assert (found["b"].status, found["c"].status) == (JobStatus.PROCESSING, JobStatus.PENDING)
+    finish(run, "b")
+    finish(run, "c")
+    runs.settle_runs(after(90_001))
+    run.refresh_from_db()
+    assert (run.status, run.retry_count, run.error_message) == ("completed", 1, "")
+    assert [row.status for row in RunHistory.objects.filter(run=run)] == ["failed", "completed"]
+
+
+def test_a_resumed_run_keeps_its_steps_when_the_workflow_was_edited():
+    workflow, run = failed()
+    workflows.change(workflow.id, {"steps": [a_step("other")]}, now=after(90_000))
+    resumed = runs.resume(run.id, actor="", now=after(90_000))
+    assert [step["ref"] for step in resumed.workflow_data["steps"]] == ["a", "b", "c"]
+    assert set(steps_of(run)) == {"a", "b", "c"}
+
+
+def test_a_run_that_could_not_be_submitted_is_resumed_with_the_mended_steps():
+    workflow = a_workflow()
+    Workflow.objects.filter(id=workflow.id).update(steps=[a_step("a", task_id="was.removed")])
+    runs.run_due(TOMORROW_AT_NINE)
+    run = the_run(workflow)
+    workflows.change(workflow.id, {"steps": [a_step("mended")]}, now=after(90_000))
+    runs.resume(run.id, actor="", now=after(90_000))
+    run.refresh_from_db()
+    assert (run.status, set(steps_of(run))) == (RunStatus.RUNNING, {"mended"})
+
+
+def test_only_what_failed_or_was_cancelled_can_be_resumed():
+    _, run = started()
+    with pytest.raises(Conflict):
+        runs.resume(run.id, actor="", now=after(90_000))
+
+
+def test_a_removed_workflow_takes_its_runs_along_and_leaves_the_jobs():
+    workflow, run = started()
+    batch = run.batch_id
+    workflows.remove(workflow.id)
+    assert not ScheduledJob.objects.exists()
+    assert Job.objects.filter(batch=batch).count() == 2

@@ -1,0 +1,301 @@
+"""Workflows, the outside cron's triggers, and the monitor's data, through the API."""
+
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from jobs.models import Job, Membership
+from scheduler.clock import database_now
+from scheduler.lifecycle import runs
+from scheduler.models import ScheduledJob, Workflow
+from scheduler.states import RunStatus
+from tests.factories import an_office, claimed
+from tests.integration.rest_support import client_of, make_user
+from tests.schedule_factories import DAILY, a_step, a_workflow
+
+pytestmark = pytest.mark.django_db
+
+JSON = "application/json"
+
+
+@pytest.fixture
+def alice():
+    return make_user("alice")
+
+
+@pytest.fixture
+def office(alice):
+    return an_office(alice)
+
+
+@pytest.fixture
+def client(alice):
+    return client_of(alice)
+
+
+def body(office, **fields):
+    return {
+        "office": str(office.id),
+        "name": "report",
+        "status": "active",
+        "steps": [a_step("a"), a_step("b", "a")],
+        "schedule_config": DAILY,
+        **fields,
+    }
+
+
+def post(client, path, given=None, **headers):
+    return client.post(path, given or {}, content_type=JSON, headers=headers)
+
+
+def due_now(workflow):
+    ScheduledJob.objects.filter(workflow=workflow).update(
+        scheduled_time=database_now() - timedelta(seconds=90)
+    )
+
+
+def test_an_active_workflow_is_registered_at_once_and_says_what_it_means(client, office):
+    answer = post(client, "/api/workflows", body(office))
+    assert answer.status_code == 201
+    made = answer.json()
+    assert made["words"] == {"ko": "매일 09:00", "en": "every day at 09:00"}
+    assert made["next_run_at"].endswith("T09:00:00+09:00")
+    assert client.get(answer["Location"]).json() == made
+    assert ScheduledJob.objects.filter(workflow=made["id"], status=RunStatus.PENDING).count() == 1
+
+
+def test_editing_and_pausing_register_at_once(client, office):
+    path = f"/api/workflows/{post(client, '/api/workflows', body(office)).json()['id']}"
+    edited = client.patch(path, {"schedule_config": {**DAILY, "time": "10:00"}}, content_type=JSON).json()
+    assert "T10:00:00" in edited["next_run_at"]
+    paused = client.patch(path, {"status": "paused"}, content_type=JSON).json()
+    assert paused["next_run_at"] is None
+
+
+@pytest.mark.parametrize(
+    ("fields", "field"),
+    [
+        ({"schedule_config": {"mode": "recurring", "pattern": "daily", "time": "9"}}, "schedule_config.time"),
+        ({"steps": [a_step("a", task_id="no.such")]}, "steps.0.task_id"),
+        ({"status": "running"}, "status"),
+        ({"colour": "red"}, "colour"),
+        ({"steps": []}, "steps"),
+    ],
+)
+def test_a_refusal_names_the_field(client, office, fields, field):
+    answer = post(client, "/api/workflows", body(office, **fields))
+    assert (answer.status_code, list(answer.json()["errors"])) == (400, [field])
+    assert not Workflow.objects.exists()
+
+
+def test_the_cron_is_idempotent(client, office):
+    made = post(client, "/api/workflows", body(office)).json()
+    ScheduledJob.objects.filter(workflow=made["id"]).delete()
+    assert post(client, "/api/scheduler/cron").json() == {
+        "created": 1,
+        "kept": 0,
+        "replaced": 0,
+        "removed": 0,
+    }
+    assert post(client, "/api/scheduler/cron").json() == {
+        "created": 0,
+        "kept": 1,
+        "replaced": 0,
+        "removed": 0,
+    }
+
+
+@pytest.mark.parametrize("method", ["get", "post"])
+def test_execute_runs_what_is_due_once(client, office, method):
+    workflow = a_workflow(office, now=database_now())
+    due_now(workflow)
+    answer = getattr(client, method)("/api/scheduler/execute").json()
+    assert [(one["workflow_id"], one["status"]) for one in answer["executed"]] == [
+        (str(workflow.id), "running")
+    ]
+    assert getattr(client, method)("/api/scheduler/execute").json() == {"executed": []}
+    assert Job.objects.filter(office=office).count() == 2
+
+
+def test_an_outside_cron_comes_with_the_secret(settings, office):
+    settings.CRON_SECRET = "s3cret-of-the-cron"
+    workflow = a_workflow(office, now=database_now())
+    outside = Client(headers={"Authorization": "Bearer s3cret-of-the-cron"})
+    assert outside.post("/api/scheduler/cron").json()["kept"] == 1
+    due_now(workflow)
+    assert len(outside.get("/api/scheduler/execute").json()["executed"]) == 1
+    for path in ("/api/scheduler/monitor", "/api/workflows", "/api/schedules"):
+        assert outside.get(path).status_code == 401
+
+
+@pytest.mark.parametrize("secret", ["", "wrong"])
+def test_without_the_right_secret_nothing_runs(settings, secret):
+    settings.CRON_SECRET = "s3cret-of-the-cron"
+    assert (
+        Client(headers={"Authorization": f"Bearer {secret}"}).get("/api/scheduler/execute").status_code == 401
+    )
+
+
+def test_where_no_secret_is_set_none_opens(settings):
+    settings.CRON_SECRET = ""
+    assert Client(headers={"Authorization": "Bearer "}).get("/api/scheduler/execute").status_code == 401
+
+
+def test_a_workflow_is_executed_by_hand(client, office, alice):
+    workflow = a_workflow(office, status="draft")
+    answer = post(client, "/api/workflow/execute", {"workflow_id": str(workflow.id)})
+    assert answer.status_code == 202
+    run = client.get(answer["Location"]).json()
+    assert (run["status"], run["workflow_id"]) == ("running", str(workflow.id))
+    assert [start["number"] for start in run["history"]] == [1]
+
+
+def test_executing_with_wait_answers_the_results_once_it_has_ended(client, office):
+    workflow = a_workflow(office, steps=[a_step("a")])
+    path = "/api/workflow/execute"
+    started = post(client, path, {"workflow_id": str(workflow.id), "wait": 0.01})
+    assert started.status_code == 202  # nobody has run it yet
+    attempt = claimed(Job.objects.get(batch=started.json()["batch"]))
+    assert attempt is not None
+    attempt.finish(result="42")
+    settled = runs.settle_runs(database_now())
+    assert settled == 1
+    run = ScheduledJob.objects.get(id=started.json()["id"])
+    assert run.status == RunStatus.COMPLETED
+
+
+def test_a_repeated_execute_waits_for_the_first_ones_run(client, office):
+    workflow = a_workflow(office, steps=[a_step("a")])
+    given = {"workflow_id": str(workflow.id), "wait": 0.05}
+    first = post(client, "/api/workflow/execute", given, **{"Idempotency-Key": "k"})
+    attempt = claimed(Job.objects.get(batch=first.json()["batch"]))
+    assert attempt is not None
+    attempt.finish(result="42")
+    again = post(client, "/api/workflow/execute", given, **{"Idempotency-Key": "k"})
+    assert again.status_code == 200
+    assert (again.json()["id"], again.json()["status"]) == (first.json()["id"], "completed")
+    assert [job["result"] for job in again.json()["results"]] == [42]
+    assert Job.objects.filter(office=office).count() == 1
+
+
+def test_runs_are_listed_with_their_history_and_resumed(client, office):
+    workflow = a_workflow(office, steps=[a_step("a"), a_step("b", "a")])
+    run = runs.run_now(workflow.id, user_id=None, actor="", now=database_now())
+    attempt = claimed(Job.objects.get(batch=run.batch_id, ref="a"))
+    assert attempt is not None
+    attempt.fail()
+    runs.settle_runs(database_now())
+    listed = client.get(f"/api/workflows/{workflow.id}/runs?status=failed").json()["results"]
+    assert [(one["status"], one["error_message"][:21]) for one in listed] == [
+        ("failed", "1 of 2 steps failed. ")
+    ]
+    path = f"/api/workflows/{workflow.id}/runs/{run.id}"
+    resumed = post(client, f"{path}/resume")
+    assert (resumed.status_code, resumed.json()["status"], resumed.json()["retry_count"]) == (
+        202,
+        "running",
+        1,
+    )
+    assert [start["status"] for start in client.get(path).json()["history"]] == ["failed", "running"]
+    assert post(client, f"{path}/resume").status_code == 409
+
+
+def test_a_viewer_sees_and_cannot_act_and_a_stranger_sees_nothing(office):
+    workflow = a_workflow(office)
+    run = runs.run_now(workflow.id, user_id=None, actor="", now=database_now())
+    viewer, stranger = make_user("viewer"), make_user("stranger")
+    Membership.objects.create(office=office, user=viewer, role="viewer")
+    path = f"/api/workflows/{workflow.id}"
+    reads = (path, f"{path}/runs", f"{path}/runs/{run.id}")
+    acts: tuple[tuple[str, str, dict[str, object]], ...] = (
+        ("post", f"{path}/runs/{run.id}/resume", {}),
+        ("patch", path, {"name": "x"}),
+        ("delete", path, {}),
+        ("post", "/api/workflow/execute", {"workflow_id": str(workflow.id)}),
+        ("post", "/api/workflows", body(office)),
+    )
+    for user, seen, done in ((viewer, 200, 403), (stranger, 404, 404)):
+        client = client_of(user)
+        for read in reads:
+            assert client.get(read).status_code == seen, read
+        for method, address, given in acts:
+            answer = getattr(client, method)(address, given, content_type=JSON)
+            assert answer.status_code == done, (method, address)
+    assert client_of(stranger).get("/api/workflows").json()["count"] == 0
+    assert client_of(stranger).get("/api/scheduler/execute").json() == {"executed": []}
+
+
+def test_a_stranger_who_triggers_what_is_due_is_not_told_whose_it_was(office):
+    workflow = a_workflow(office, now=database_now())
+    due_now(workflow)
+    assert client_of(make_user("stranger")).get("/api/scheduler/execute").json() == {"executed": []}
+    assert ScheduledJob.objects.filter(workflow=workflow, status=RunStatus.RUNNING).exists()
+
+
+# --- the monitor -----------------------------------------------------------------------------------
+
+
+def test_the_monitor_counts_and_lists_the_callers_runs(client, office):
+    workflow = a_workflow(office, now=database_now())
+    failing = a_workflow(office, now=database_now(), name="failing", steps=[a_step("a")])
+    run = runs.run_now(failing.id, user_id=None, actor="", now=database_now())
+    attempt = claimed(Job.objects.get(batch=run.batch_id))
+    assert attempt is not None
+    attempt.fail()
+    runs.settle_runs(database_now())
+    shown = client.get("/api/scheduler/monitor").json()
+    assert shown["counts"] == {"pending": 2, "running": 0, "completed": 0, "failed": 1}
+    assert {one["workflow_id"] for one in shown["next"]} == {str(workflow.id), str(failing.id)}
+    assert [one["id"] for one in shown["recent_failures"]] == [str(run.id)]
+    assert shown["delayed"] == []
+    assert len(shown["throughput"]) == 60
+    stranger = client_of(make_user("stranger")).get("/api/scheduler/monitor").json()
+    assert stranger["counts"] == {"pending": 0, "running": 0, "completed": 0, "failed": 0}
+    assert (stranger["next"], stranger["recent_failures"]) == ([], [])
+
+
+def test_a_run_that_nobody_has_started_is_delayed_and_says_why(client, office):
+    due_now(a_workflow(office, now=database_now()))
+    (late,) = client.get("/api/scheduler/monitor").json()["delayed"]
+    assert late["status"] == "pending"
+    assert 89 < late["delayed_seconds"] < 120
+    assert late["reason"] == "It is due, and no scheduler has started it: is beat running?"
+
+
+@pytest.mark.parametrize(
+    ("config", "reason"),
+    [
+        ({"paused": True}, "Its office is paused."),
+        ({}, "No worker takes work of the role default."),
+        ({"max_concurrent_jobs": 0}, "No worker takes work of the role default."),
+    ],
+)
+def test_a_run_whose_steps_do_not_start_is_delayed_and_says_why(alice, client, config, reason):
+    office = an_office(alice, **config)
+    run = runs.run_now(a_workflow(office, status="draft").id, user_id=None, actor="", now=database_now())
+    ScheduledJob.objects.filter(id=run.id).update(executed_at=timezone.now() - timedelta(minutes=3))
+    (late,) = client.get("/api/scheduler/monitor").json()["delayed"]
+    assert (late["status"], late["reason"]) == ("running", reason)
+
+
+def test_the_monitor_shows_queues_and_workers(client, office):
+    from jobs.models import Worker
+    from scheduler import canary
+
+    now = database_now()
+    Worker.objects.create(name="w@here", roles=["default"], slots=2, running=1, started_at=now, seen_at=now)
+    workflow = a_workflow(office, status="draft", steps=[a_step("a")])
+    run = runs.run_now(workflow.id, user_id=None, actor="", now=now)
+    attempt = claimed(Job.objects.get(batch=run.batch_id), worker="w@here")
+    assert attempt is not None
+    canary.seen("default")
+    shown = client.get("/api/scheduler/monitor").json()
+    (worker,) = shown["workers"]
+    assert (worker["name"], worker["roles"], worker["running"]) == ("w@here", ["default"], 1)
+    assert [one["task_id"] for one in worker["executions"]] == ["demo.sum"]
+    queue = next(one for one in shown["queues"] if one["role"] == "default")
+    assert (queue["ready"], queue["processing"], queue["oldest_ready_seconds"]) == (0, 1, None)
+    others = client_of(make_user("stranger")).get("/api/scheduler/monitor").json()["workers"]
+    assert [one["executions"] for one in others] == [[]]

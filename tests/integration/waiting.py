@@ -1,0 +1,13 @@
+"""Waits for a condition, with a deadline, instead of sleeping."""
+
+import time
+from typing import Any
+
+
+def wait_until(condition: Any, seconds: float = 10.0) -> Any:
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if found := condition():
+            return found
+        time.sleep(0.02)
+    raise AssertionError(f"It did not come true within {seconds} s.")

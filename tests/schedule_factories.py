@@ -1,0 +1,86 @@
+"""Schedules and workflows as tests need them. Time is an argument: nothing here looks at a clock."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from django.contrib.auth.models import User
+
+from jobs import lifecycle as engine
+from jobs.models import Execution, Office
+from jobs.states import Outcome
+from scheduler.lifecycle import schedules, workflows
+from scheduler.lifecycle.firing import Fired, fire_due
+from scheduler.models import Occurrence, Schedule, Workflow
+from tests.factories import Claimed, an_office
+
+# A Wednesday, nine o'clock in Seoul.
+T0 = datetime(2026, 11, 18, 0, 0, tzinfo=UTC)
+
+
+def after(seconds: float) -> datetime:
+    return T0 + timedelta(seconds=seconds)
+
+
+def a_schedule(now: datetime = T0, owner: User | None = None, **fields: Any) -> Schedule:
+    """Every minute, unless the test says otherwise."""
+    given = {
+        "name": "sums",
+        "task_id": "demo.sum",
+        "args": {"numbers": [1, 2]},
+        "kind": "interval",
+        **({} if "kind" in fields else {"every_seconds": 60}),
+        **fields,
+    }
+    return schedules.create(given, owner=owner, now=now)
+
+
+def fire(schedule: Schedule, late: float = 0) -> Fired:
+    """Fire what is due when this schedule is, or so many seconds later."""
+    assert schedule.next_run_at is not None
+    return fire_due(schedule.next_run_at + timedelta(seconds=late))
+
+
+def turns(schedule: Schedule) -> list[tuple[float, str]]:
+    """Each due time, in seconds after T0, with what became of it."""
+    rows = Occurrence.objects.filter(schedule=schedule).order_by("due_at")
+    return [((row.due_at - T0).total_seconds(), row.turn) for row in rows]
+
+
+def executions(schedule: Schedule) -> list[Execution]:
+    return list(Execution.objects.filter(source=str(schedule.id)).order_by("scheduled_for"))
+
+
+def claim(execution: Execution, worker: str = "w@test") -> Claimed:
+    execution.refresh_from_db()
+    row = engine.claim(str(execution.id), execution.dispatch, token="t", worker=worker)
+    assert row is not None
+    return Claimed(str(execution.id), row)
+
+
+def end(execution: Execution, outcome: str = Outcome.SUCCESS) -> None:
+    assert claim(execution).finish(outcome) is not None
+
+
+def a_step(ref: str, *depends_on: str, **fields: Any) -> dict[str, Any]:
+    return {
+        "ref": ref,
+        "task_id": "demo.sum",
+        "args": {"numbers": [1]},
+        "depends_on": list(depends_on),
+        **fields,
+    }
+
+
+DAILY = {"mode": "recurring", "pattern": "daily", "time": "09:00"}
+
+
+def a_workflow(office: Office | None = None, now: datetime = T0, **fields: Any) -> Workflow:
+    """Active and daily at nine, two steps in a row, unless the test says otherwise."""
+    given = {
+        "name": "report",
+        "status": "active",
+        "steps": [a_step("a"), a_step("b", "a")],
+        "schedule_config": DAILY,
+        **fields,
+    }
+    return workflows.create(office or an_office(), given, now=now)

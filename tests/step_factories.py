@@ -1,0 +1,146 @@
+"""Step queues as tests need them, and a worker that the test plays: the real runner without Celery."""
+
+import uuid
+from datetime import UTC, datetime
+from typing import Any
+
+from celery.exceptions import SoftTimeLimitExceeded
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from jobs import lifecycle as engine
+from jobs import runner
+from jobs.errors import Fenced
+from jobs.models import Execution, Office
+from jobs.states import ExecutionStatus
+from scheduler.step_queues import building, lifecycle
+from scheduler.step_queues.models import Step, StepEvent, StepQueue
+from scheduler.step_queues.states import NO_OPERATION, UNINIT, QueueState
+from tests.factories import a_user
+from tests.step_model import NOTHING, ModelJob
+from tests.step_operations import LIBRARY
+
+LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
+
+
+def a_queue(*jobs: dict[str, Any], owner: User | None = None, office: Office | None = None, **given: Any) -> StepQueue:
+    """A queue with these jobs; each may leave out everything."""
+    given.setdefault("queue_library", LIBRARY)
+    queue = building.create(given, owner=owner or a_user(), office=office, now=timezone.now())
+    for job in jobs:
+        building.enqueue(queue.queue_id, job)
+    queue.refresh_from_db()
+    return queue
+
+
+def a_job(tag: str = "it", forward: str = "succeed", backward: str = "succeed", **given: Any) -> dict[str, Any]:
+    """A job that does and undoes as it is told."""
+    return {
+        "forward_operation": "do",
+        "backward_operation": "undo",
+        "arguments": {"tag": tag, "forward": forward, "backward": backward},
+        **given,
+    }
+
+
+def as_job(number: int, model: ModelJob) -> dict[str, Any]:
+    """The job that the model describes; without a library it has to be enqueued into a queue without one."""
+    arguments: dict[str, Any] = {"tag": str(number)}
+    job: dict[str, Any] = {
+        "forward_operation": NO_OPERATION if model.forward == NOTHING else "do",
+        "backward_operation": NO_OPERATION if model.backward == NOTHING else "undo",
+        "operation_library": LIBRARY if model.has_library else UNINIT,
+    }
+    if model.forward != NOTHING:
+        arguments["forward"] = model.forward
+    if model.backward != NOTHING:
+        arguments["backward"] = model.backward
+    if model.forward == NOTHING and model.backward == NOTHING:
+        return job
+    return {**job, "arguments": arguments}
+
+
+def fresh(queue: StepQueue) -> StepQueue:
+    return StepQueue.objects.get(pk=queue.pk)
+
+
+def steps(queue: StepQueue) -> list[Step]:
+    return list(Step.objects.filter(queue=queue).order_by("number"))
+
+
+def states(queue: StepQueue) -> list[str]:
+    return [step.state for step in steps(queue)]
+
+
+def events(queue: StepQueue, *types: str) -> list[StepEvent]:
+    found = StepEvent.objects.filter(queue=queue).order_by("id")
+    return list(found.filter(type__in=types) if types else found)
+
+
+def trail(queue: StepQueue) -> list[tuple[int, str]]:
+    """Each operation that was carried out in the last run, in order: the job's place, and the direction."""
+    told = fresh(queue).queue_return
+    assert isinstance(told, list)
+    return [(line["number"] - 1, line["direction"]) for line in told if line["state"] != "NOLIB"]
+
+
+def execution(queue: StepQueue) -> Execution:
+    """The operation that runs now."""
+    return Execution.objects.get(id=fresh(queue).execution_id)
+
+
+class Claimed:
+    """One operation in the hands of the test: carried out by the real runner, or left to die."""
+
+    def __init__(self, current: Execution) -> None:
+        self.name = current.task_id
+        row = engine.claim(str(current.id), current.dispatch, token=uuid.uuid4().hex, worker="played@test")
+        assert row is not None
+        self.run = runner.Run.claimed(str(current.id), current.dispatch, row)
+
+    def carry_out(self) -> None:
+        """As EngineTask does it: every failure is offered to the retry policy."""
+        try:
+            runner.perform(self.name, self.run)
+        except Fenced:
+            return
+        except SoftTimeLimitExceeded as error:
+            # Celery sends it at the deadline, which a test does not wait for.
+            self.run.deadline = LONG_AGO
+            runner.settle_failure(self.name, self.run, error, again=True)
+        except Exception as error:
+            runner.settle_failure(self.name, self.run, error, again=True)
+
+    def lose(self) -> dict[str, Any] | None:
+        """Its worker dies in the middle of it."""
+        return engine.lose(
+            self.run.execution_id, self.run.fence, trigger=self.run.trigger, expired=False, error="The worker died."
+        )
+
+
+def claimed(queue: StepQueue) -> Claimed:
+    return Claimed(execution(queue))
+
+
+def carry_out_one(queue: StepQueue) -> None:
+    claimed(queue).carry_out()
+
+
+def carry_out_all(queue: StepQueue, limit: int = 500) -> None:
+    """To the end of the run; retries are due at once."""
+    for _ in range(limit):
+        if fresh(queue).state != QueueState.RUNNING:
+            return
+        current = execution(queue)
+        if current.due_at is not None:
+            engine.wake(current.due_at)
+        elif current.status == ExecutionStatus.PENDING:
+            carry_out_one(queue)
+    raise AssertionError(f"{fresh(queue)} did not end: {states(queue)}")
+
+
+def ran(queue: StepQueue) -> StepQueue:
+    """The queue after a whole run."""
+    lifecycle.run(queue.queue_id)
+    carry_out_all(queue)
+    return fresh(queue)

@@ -1,0 +1,40 @@
+"""Looks at real processes: who is alive, and waiting until something has become true."""
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+PATIENCE = 10.0
+
+
+def eventually(true: Callable[[], object], seconds: float = PATIENCE) -> bool:
+    """Asks until the answer is yes; no when it never was."""
+    ends = time.monotonic() + seconds
+    while not true():
+        if time.monotonic() > ends:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except FileNotFoundError:
+        return False
+    return stat.rpartition(") ")[2][0] not in "ZX"
+
+
+def marked(mark: str) -> set[int]:
+    """The living processes whose command line holds the mark."""
+    found = set()
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and int(entry.name) != os.getpid():
+            try:
+                line = (entry / "cmdline").read_bytes()
+            except OSError:
+                continue
+            if mark.encode() in line and is_alive(int(entry.name)):
+                found.add(int(entry.name))
+    return found

@@ -1,0 +1,130 @@
+"""Cron expressions: what is read, what is refused and why."""
+
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from scheduler.cron import CronError, next_after, parse, validate
+
+SEOUL = ZoneInfo("Asia/Seoul")
+NOW = datetime(2026, 11, 18, 0, 0, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("text", "canonical"),
+    [
+        ("*/5 * * * *", "*/5 * * * *"),
+        ("  0   9 * *\t1-5 ", "0 9 * * 1-5"),
+        ("0 9 * jan-MAR Mon,wed", "0 9 * 1-3 1,3"),
+        ("0 9 * * FRI-SUN", "0 9 * * 5-7"),
+        ("0/15 * * * *", "0-59/15 * * * *"),
+        ("0 0 * * 1/2", "0 0 * * 1-6/2"),
+        ("5-5/2 * * * *", "5 * * * *"),
+        ("7,*/20 * * * *", "*/20,7 * * * *"),
+        ("@daily", "0 0 * * *"),
+        ("@Weekly", "0 0 * * 0"),
+        ("@yearly", "0 0 1 1 *"),
+        ("@annually", "0 0 1 1 *"),
+        ("@monthly", "0 0 1 * *"),
+        ("@midnight", "0 0 * * *"),
+        ("@hourly", "0 * * * *"),
+    ],
+)
+def test_an_expression_is_read(text, canonical):
+    assert parse(text).canonical == canonical
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("60 * * * *", "minute: 60 is out of range; allowed: 0-59."),
+        ("0 24 * * *", "hour: 24 is out of range; allowed: 0-23."),
+        ("0 0 0 * *", "day-of-month: 0 is out of range; allowed: 1-31."),
+        ("0 0 * 13 *", "month: 13 is out of range; allowed: 1-12 or JAN-DEC."),
+        ("0 0 * * 8", "day-of-week: 8 is out of range; allowed: 0-7 or SUN-SAT."),
+        ("0 0 * MON *", "month: 'MON' is not understood; allowed: 1-12 or JAN-DEC."),
+        ("0 0 * * MONDAY", "day-of-week: 'MONDAY' is not understood; allowed: 0-7 or SUN-SAT."),
+        ("1,x * * * *", "minute: 'X' in '1,X' is not understood; allowed: 0-59."),
+        ("1,,2 * * * *", "minute: '1,,2' is not understood; allowed: 0-59."),
+        ("-5 * * * *", "minute: '-5' is not understood; allowed: 0-59."),
+        ("１ * * * *", "minute: '１' is not understood; allowed: 0-59."),
+        ("1_0 * * * *", "minute: '1_0' is not understood; allowed: 0-59."),
+        ("0 0 L * *", "day-of-month: 'L' is not understood; allowed: 1-31."),
+        ("0 0 ? * *", "day-of-month: '?' is not understood; allowed: 1-31."),
+        ("0 17-9 * * *", "hour: the range '17-9' runs backwards; write it as two in a list."),
+        ("*/0 * * * *", "minute: the step 0 in '*/0' is not between 1 and 60."),
+        ("*/90 * * * *", "minute: the step 90 in '*/90' is not between 1 and 60."),
+        ("*/x * * * *", "minute: '*/X' has no whole number after the '/'."),
+        ("0 */ * * *", "hour: '*/' has no whole number after the '/'."),
+        ("1,* * * * *", "minute: '*' in the list '1,*' already means every value."),
+        (
+            "* * * *",
+            "The expression has 4 fields; five are expected: minute hour day-of-month month day-of-week.",
+        ),
+        ("", "The expression has 0 fields; five are expected: minute hour day-of-month month day-of-week."),
+        (
+            "@reboot",
+            "'@reboot' is not known; the short forms are @yearly, @annually, @monthly, @weekly, @daily, ",
+        ),
+        ("0 0 30 2 *", "day-of-month, month and day-of-week: no day fits '30 2 *' within the next 5 years, "),
+        ("0 0 31 4,6,9,11 *", "no day fits '31 4,6,9,11 *'"),
+        # 29 February 2028 is a Tuesday and 2032's a Sunday.
+        ("0 0 29 2 */7", "no day fits '29 2 */7'"),
+    ],
+)
+def test_a_refusal_says_which_field_and_why(text, said):
+    with pytest.raises(CronError) as refused:
+        validate(text, SEOUL, NOW)
+    assert said in str(refused.value)
+
+
+def test_six_fields_are_refused_because_they_fire_more_often_than_once_a_minute():
+    with pytest.raises(CronError, match=r"fields; five are expected.*more often than once a minute"):
+        parse("*/10 * * * * *")
+
+
+def test_an_expression_of_128_characters_is_read_and_one_of_129_is_not():
+    long = "0" + ",0" * 59 + " * * * *"
+    assert parse(long.ljust(128)).values[0] == {0}
+    with pytest.raises(CronError, match="129 characters; at most 128"):
+        parse(long.ljust(129))
+
+
+def test_a_leap_day_within_five_years_is_allowed():
+    assert validate("0 0 29 2 *", SEOUL, NOW).canonical == "0 0 29 2 *"
+
+
+def test_with_both_days_given_either_is_enough():
+    fires = _fires("0 0 13 * FRI", 3)
+    assert [(fire.day, fire.strftime("%a")) for fire in fires] == [(20, "Fri"), (27, "Fri"), (4, "Fri")]
+    assert 13 in {fire.day for fire in _fires("0 0 13 * MON", 10)}
+
+
+def test_with_a_star_in_either_day_both_must_fit():
+    assert {fire.strftime("%a %d") for fire in _fires("0 0 */2 * SUN", 20)} <= {
+        f"Sun {day:02}" for day in range(1, 32, 2)
+    }
+
+
+def test_seven_is_sunday():
+    assert parse("0 0 * * 7").values[4] == parse("0 0 * * SUN").values[4] == {0}
+
+
+def test_the_next_fire_is_strictly_later():
+    at_nine = datetime(2026, 11, 18, 9, 0, tzinfo=SEOUL)
+    assert next_after(parse("0 9 * * *"), at_nine, SEOUL) == datetime(2026, 11, 19, 9, 0, tzinfo=SEOUL)
+
+
+def test_a_moment_within_a_second_counts():
+    just_before = datetime(2026, 11, 18, 8, 59, 59, 999_999, tzinfo=SEOUL)
+    assert next_after(parse("0 9 * * *"), just_before, SEOUL) == datetime(2026, 11, 18, 9, 0, tzinfo=SEOUL)
+
+
+def _fires(text, count):
+    cron, fires = parse(text), [NOW]
+    for _ in range(count):
+        due = next_after(cron, fires[-1], SEOUL)
+        assert due is not None
+        fires.append(due.astimezone(SEOUL))
+    return fires[1:]

@@ -1,0 +1,145 @@
+"""Stream messages: what is understood, and what is refused with which reason."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from exports import messages
+from exports.messages import (
+    BadMessage,
+    Progress,
+    Request,
+    Result,
+    parse_progress,
+    parse_request,
+    parse_result,
+)
+from exports.states import JobType, Status
+
+SUM = "ab" * 32
+
+
+def raw(**fields: str) -> dict[bytes, bytes]:
+    return {name.encode(): value.encode() for name, value in fields.items()}
+
+
+def request(**changed: object) -> dict[bytes, bytes]:
+    options = {
+        "inputPath": "/r/1/a.jsonl",
+        "outputPath": "/e/1/2/replay.mp4",
+        "durationMs": 1000,
+        "ownerId": 1,
+        "createdAt": "2026-11-18T09:00:00+09:00",
+    }
+    return raw(jobId="2", jobType="MP4", replayId="3", options=json.dumps(options | changed))
+
+
+def test_what_we_write_we_read_again() -> None:
+    for message, parse in (
+        (Request(7, JobType.MP4, 3, "/in", "/out", None, 5, "2026-11-18T09:00:00+09:00"), parse_request),
+        (Progress(7, 40, "RENDERING", "골"), parse_progress),
+        (Result(7, Status.SUCCEEDED, "/e/1/7/a.mp4", SUM), parse_result),
+        (Result(7, Status.FAILED, error_code="DISK_FULL", error_message="Free some space."), parse_result),
+    ):
+        assert parse(raw(**message.fields())) == message
+
+
+def test_every_field_on_the_wire_is_a_flat_string() -> None:
+    fields = Request(7, JobType.THUMBNAIL, 3, "/in", "/out", 10, 5, "now").fields()
+    assert set(fields) == {"jobId", "jobType", "replayId", "options"}
+    assert all(isinstance(value, str) for value in fields.values())
+    assert set(json.loads(fields["options"])) == {
+        "inputPath",
+        "outputPath",
+        "durationMs",
+        "ownerId",
+        "createdAt",
+    }
+
+
+@pytest.mark.parametrize("job_id", ["", "0", "-1", "1.0", "1e3", "٣", " 1", "9" * 19, "9" * 5000, "null"])
+def test_a_job_id_that_is_no_id_is_refused(job_id: str) -> None:
+    with pytest.raises(BadMessage, match="jobId"):
+        parse_progress(raw(jobId=job_id, progress="1"))
+
+
+@pytest.mark.parametrize("progress", ["", "101", "-1", "50.5", "NaN", "half"])
+def test_progress_outside_0_to_100_is_refused(progress: str) -> None:
+    with pytest.raises(BadMessage, match="progress"):
+        parse_progress(raw(jobId="1", progress=progress))
+
+
+@pytest.mark.parametrize("status", ["", "RUNNING", "QUEUED", "succeeded", "DONE"])
+def test_a_result_must_be_an_end(status: str) -> None:
+    with pytest.raises(BadMessage, match="status"):
+        parse_result(raw(jobId="1", status=status))
+
+
+@pytest.mark.parametrize("checksum", ["", "abc", "g" * 64, SUM + "0"])
+def test_success_needs_a_sha_256(checksum: str) -> None:
+    with pytest.raises(BadMessage, match="checksum"):
+        parse_result(raw(jobId="1", status="SUCCEEDED", resultUri="/e/a", checksum=checksum))
+
+
+def test_a_checksum_may_say_its_kind_and_be_in_capitals() -> None:
+    found = parse_result(
+        raw(jobId="1", status="SUCCEEDED", resultUri="/e/a", checksum="SHA256:" + SUM.upper())
+    )
+    assert found.checksum == SUM
+
+
+def test_success_needs_a_place() -> None:
+    with pytest.raises(BadMessage, match="resultUri"):
+        parse_result(raw(jobId="1", status="SUCCEEDED", checksum=SUM))
+
+
+def test_a_message_too_large_or_of_too_many_fields_is_refused() -> None:
+    with pytest.raises(BadMessage, match="larger"):
+        parse_progress(raw(jobId="1", progress="1", extra="x" * 70_000))
+    with pytest.raises(BadMessage, match="fields"):
+        parse_progress(raw(jobId="1", progress="1", **{f"f{n}": "" for n in range(20)}))
+
+
+def test_bytes_that_are_no_text_are_refused() -> None:
+    with pytest.raises(BadMessage, match="UTF-8"):
+        parse_progress({b"jobId": b"1", b"progress": b"\xff"})
+
+
+@pytest.mark.parametrize("text", ["a\x00b", "line\nline", "\x1b[31mred", "x" * 1001])
+def test_a_text_that_would_break_a_log_line_is_refused(text: str) -> None:
+    with pytest.raises(BadMessage, match="message"):
+        parse_progress(raw(jobId="1", progress="1", message=text))
+
+
+@pytest.mark.parametrize("options", ["", "[]", "null", "{", "[" * 100_000, '{"inputPath": 5}', "{}"])
+def test_options_that_are_not_the_object_we_know_are_refused(options: str) -> None:
+    fields = request()
+    fields[b"options"] = options.encode()[:60_000]
+    with pytest.raises(BadMessage, match="options"):
+        parse_request(fields)
+
+
+@pytest.mark.parametrize(
+    "changed", [{"ownerId": "1"}, {"ownerId": True}, {"durationMs": -1}, {"outputPath": "a\x00"}]
+)
+def test_an_option_of_the_wrong_type_is_refused(changed: dict[str, object]) -> None:
+    with pytest.raises(BadMessage, match=f"options.{next(iter(changed))}"):
+        parse_request(request(**changed))
+
+
+@given(st.dictionaries(st.binary(max_size=80), st.binary(max_size=200), max_size=20))
+def test_whatever_comes_is_understood_or_refused_and_can_be_kept(fields: dict[bytes, bytes]) -> None:
+    for parse in (parse_request, parse_progress, parse_result):
+        with pytest.raises(BadMessage):
+            parse(fields)
+    kept, _ = messages.keepsake(fields)
+    json.dumps(kept).encode()
+    assert "\x00" not in "".join(kept) + "".join(kept.values())
+
+
+def test_a_keepsake_of_a_plain_message_is_whole_and_of_a_cut_one_is_not() -> None:
+    assert messages.keepsake(raw(jobId="1", message="골")) == ({"jobId": "1", "message": "골"}, True)
+    assert messages.keepsake(raw(message="x" * 5000))[1] is False
+    assert messages.keepsake({b"a": b"\x00"}) == ({"a": "\\x00"}, False)

@@ -1,0 +1,241 @@
+"""Real processes, some of which do not want to go."""
+
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import uuid
+from contextlib import contextmanager
+
+import pytest
+
+from jobs import processes
+from jobs.processes import _parse, kill_tree, tree
+from tests.unit.process_tools import eventually, is_alive, marked
+
+NAP = 300
+
+
+@pytest.fixture
+def mark():
+    """In the command line of every process of a test, so that none is missed, nor left behind."""
+    mark = f"mark-{uuid.uuid4().hex}"
+    yield mark
+    for pid in marked(mark):
+        os.kill(pid, signal.SIGKILL)
+
+
+def napper(mark):
+    return f"{sys.executable} -c 'import time; time.sleep({NAP})' {mark}"
+
+
+@contextmanager
+def started(script, mark, *, expected, **options):
+    """A shell with this script, and what it starts, once so many processes are there."""
+    process = subprocess.Popen(["sh", "-c", f": {mark}; {script}"], **options)
+    try:
+        assert eventually(lambda: len(marked(mark)) == expected), marked(mark)
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+def stubborn(mark):
+    return f"trap '' TERM INT HUP; {napper(mark)}"
+
+
+def test_a_process_and_its_children_and_theirs_are_killed(mark):
+    script = f"sh -c {shlex.quote(f'{napper(mark)} & wait')} & wait"
+    with started(script, mark, expected=3) as process:
+        signalled = kill_tree(process.pid)
+        assert process.wait(5) == -signal.SIGKILL
+        assert len(signalled) == 3
+        assert eventually(lambda: not marked(mark))
+
+
+def test_who_moved_to_a_session_of_its_own_and_ignores_signals_is_killed_too(mark):
+    script = f"setsid sh -c {shlex.quote(f': {mark}; {stubborn(mark)} & wait')} & wait"
+    with started(script, mark, expected=3) as process:
+        kill_tree(process.pid)
+        assert eventually(lambda: not marked(mark))
+
+
+def test_an_orphan_that_stayed_in_the_group_is_killed_too(mark):
+    # The subshell is gone, so the napper's parent is not in the tree; its group is.
+    script = f"({napper(mark)} &) ; {napper(mark)} & wait"
+    with started(script, mark, expected=3, start_new_session=True) as process:
+        kill_tree(process.pid)
+        assert eventually(lambda: not marked(mark))
+
+
+def test_a_process_group_whose_leader_is_gone_is_still_found(mark):
+    with started(f"{napper(mark)} & exit", mark, expected=1, start_new_session=True) as process:
+        process.wait()
+        kill_tree(process.pid)
+        assert eventually(lambda: not marked(mark))
+
+
+def test_the_callers_own_group_lives_on(mark):
+    with started(f"{napper(mark)} & wait", mark, expected=2) as victim:
+        neighbour = subprocess.Popen(shlex.split(napper(mark)))
+        try:
+            assert os.getpgid(victim.pid) == os.getpgid(neighbour.pid) == os.getpgrp()
+            kill_tree(victim.pid)
+            assert eventually(lambda: marked(mark) == {neighbour.pid})
+            assert neighbour.poll() is None
+        finally:
+            neighbour.kill()
+            neighbour.wait()
+
+
+def test_a_group_led_by_somebody_outside_the_tree_lives_on(mark):
+    # As a pool process in its worker's group, killed from a third place.
+    script = f"{napper(mark)} & echo $!; wait"
+    options = {"start_new_session": True, "stdout": subprocess.PIPE, "text": True}
+    with started(script, mark, expected=2, **options) as leader:
+        member = int(leader.stdout.readline())
+        assert os.getpgid(member) == leader.pid
+        assert kill_tree(member) == {member}
+        assert eventually(lambda: not is_alive(member))
+        leader.stdout.close()
+
+
+def test_a_group_whose_leader_is_gone_lives_on_when_the_process_was_born_in_it(mark):
+    # As a pool process whose worker has died, with a neighbour in the same group.
+    inner = f": {mark}; {napper(mark)} & wait"
+    script = f"sh -c {shlex.quote(inner)} & echo $!; {napper(mark)} &"
+    options = {"start_new_session": True, "stdout": subprocess.PIPE, "text": True}
+    with started(script, mark, expected=3, **options) as leader:
+        member = int(leader.stdout.readline())
+        leader.wait()
+        assert len(kill_tree(member)) == 2
+        assert eventually(lambda: len(marked(mark)) == 1)
+        leader.stdout.close()
+
+
+def test_an_orphan_in_a_group_of_its_own_is_found_by_its_session(mark):
+    orphan = "import os, time; os.fork() and os._exit(0); os.setpgid(0, 0); time.sleep(300)"
+    script = f"{sys.executable} -c {shlex.quote(orphan)} {mark}; {napper(mark)} & wait"
+    with started(script, mark, expected=3, start_new_session=True) as process:
+        kill_tree(process.pid)
+        assert eventually(lambda: not marked(mark))
+
+
+FORKS_WHEN_ASKED = """
+import os, signal, time
+def fork(number, frame):
+    if os.fork() == 0:
+        os.setsid()
+        print("forked", flush=True)
+        time.sleep(300)
+signal.signal(signal.SIGUSR1, fork)
+print("ready", flush=True)
+while True:
+    signal.pause()
+"""
+
+
+def test_a_child_that_is_born_after_the_first_look_is_killed_too(mark, monkeypatch):
+    argv = [sys.executable, "-c", FORKS_WHEN_ASKED, mark]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        told = process.stdout
+        assert told.readline() == "ready\n"
+        send = processes._send
+
+        def fork_first(pid, sig):
+            monkeypatch.setattr(processes, "_send", send)
+            process.send_signal(signal.SIGUSR1)
+            assert told.readline() == "forked\n"
+            return send(pid, sig)
+
+        monkeypatch.setattr(processes, "_send", fork_first)
+        assert len(kill_tree(process.pid)) == 2
+    assert eventually(lambda: not marked(mark))
+
+
+MOVER = """
+import os, sys, time
+ends = time.monotonic() + 20
+while time.monotonic() < ends:
+    if os.fork():
+        os._exit(0)
+    os.setsid()
+    os.write(1, b".")
+    time.sleep(0.002)
+"""
+# What moves on from orphan to orphan stays in the tree only below a subreaper.
+REAPER = """
+import ctypes, signal, subprocess, sys, time
+ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+subprocess.Popen([sys.executable, "-c", *sys.argv[1:]])
+time.sleep(300)
+"""
+
+
+def test_a_process_that_forks_and_leaves_all_the_time_does_not_get_away(mark):
+    # Too quick to be seen from outside; but as long as it lives, it holds the pipe open.
+    reading, writing = os.pipe()
+    process = subprocess.Popen([sys.executable, "-c", REAPER, MOVER, mark], stdout=writing)
+    os.close(writing)
+    with os.fdopen(reading, "rb", buffering=0) as moves:
+        try:
+            assert moves.read(1) == b"."
+            kill_tree(process.pid)
+            os.set_blocking(reading, False)
+            assert eventually(lambda: moves.read(1_000) == b"", 2)
+        finally:
+            process.kill()
+            process.wait()
+
+
+def test_another_signal_is_passed_on_without_stopping_anybody(mark):
+    script = f"trap 'exit 7' TERM; {napper(mark)} & wait"
+    with started(script, mark, expected=2) as process:
+        kill_tree(process.pid, signal.SIGTERM)
+        assert process.wait(5) == 7
+        assert eventually(lambda: not marked(mark))
+
+
+def test_a_stopped_process_is_killed(mark):
+    with started(f"exec {napper(mark)}", mark, expected=1) as process:
+        os.kill(process.pid, signal.SIGSTOP)
+        kill_tree(process.pid)
+        assert process.wait(5) == -signal.SIGKILL
+
+
+def test_a_process_that_calls_it_on_itself_lives_on_without_its_children(mark):
+    code = (
+        "import os, subprocess, sys\n"
+        "from jobs.processes import kill_tree\n"
+        "child = subprocess.Popen(['sh', '-c', sys.argv[1]])\n"
+        "assert kill_tree(os.getpid()) == {child.pid}\n"
+        "print(child.wait())\n"
+    )
+    argv = [sys.executable, "-c", code, f"exec {napper(mark)}"]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=20)
+    assert (done.returncode, done.stdout) == (0, "-9\n"), done.stderr
+
+
+def test_a_process_that_is_gone_is_no_error():
+    process = subprocess.Popen(["true"])
+    process.wait()
+    assert kill_tree(process.pid) == set()
+
+
+@pytest.mark.parametrize("pid", [1, 0, -1, -2])
+def test_a_number_that_means_many_processes_is_refused(pid):
+    with pytest.raises(ValueError, match="no single process"):
+        kill_tree(pid)
+
+
+def test_the_caller_is_never_in_the_tree():
+    assert os.getpid() not in tree(os.getppid())
+
+
+def test_a_command_named_like_the_file_it_stands_in_is_read_right():
+    process = _parse(b"12 (a) R 1 1 (b) S 5 6 7 8 -1 0 0")
+    assert (process.pid, process.parent, process.group, process.session, process.dead) == (12, 5, 6, 7, False)

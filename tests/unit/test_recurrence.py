@@ -1,0 +1,172 @@
+"""A workflow's schedule_config: what is read, what is refused, when it runs next."""
+
+from datetime import UTC, date, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from scheduler.recurrence import ConfigError, next_time, read
+
+SEOUL = ZoneInfo("Asia/Seoul")
+ACTIVE = datetime(2026, 11, 18, 10, 0, tzinfo=SEOUL)  # a Wednesday
+
+
+def recurring(pattern, **more):
+    return read({"mode": "recurring", "pattern": pattern, "time": "09:00", **more})
+
+
+def turns(config, count, start=ACTIVE):
+    found, after = [], None
+    for _ in range(count):
+        after = next_time(config, start, after)
+        assert after is not None
+        found.append(f"{after.astimezone(SEOUL):%m-%d %a %H:%M}")
+    return found
+
+
+def test_immediate_runs_when_it_is_activated_and_never_again():
+    config = read({"mode": "immediate"})
+    assert next_time(config, ACTIVE, None) == ACTIVE
+    assert next_time(config, ACTIVE, ACTIVE) is None
+
+
+def test_delayed_runs_so_many_seconds_after():
+    config = read({"mode": "delayed", "delay_seconds": 90})
+    assert next_time(config, ACTIVE, None) == ACTIVE + timedelta(seconds=90)
+    assert next_time(config, ACTIVE, ACTIVE + timedelta(seconds=90)) is None
+
+
+def test_scheduled_runs_at_its_time_and_without_an_offset_in_korean_time():
+    with_offset = read({"mode": "scheduled", "at": "2026-12-01T09:00:00+09:00"})
+    without = read({"mode": "scheduled", "at": "2026-12-01T09:00:00"})
+    assert next_time(with_offset, ACTIVE, None) == datetime(2026, 12, 1, 0, 0, tzinfo=UTC)
+    assert next_time(without, ACTIVE, None) == datetime(2026, 12, 1, 0, 0, tzinfo=UTC)
+
+
+def test_daily_is_korean_time():
+    assert turns(recurring("daily"), 2) == ["11-19 Thu 09:00", "11-20 Fri 09:00"]
+
+
+def test_weekly_takes_monday_as_zero():
+    assert turns(recurring("weekly", days_of_week=[0, 4]), 3) == [
+        "11-20 Fri 09:00",
+        "11-23 Mon 09:00",
+        "11-27 Fri 09:00",
+    ]
+
+
+def test_a_month_without_the_day_runs_on_its_last():
+    assert turns(recurring("monthly", day_of_month=31), 5) == [
+        "11-30 Mon 09:00",
+        "12-31 Thu 09:00",
+        "01-31 Sun 09:00",
+        "02-28 Sun 09:00",
+        "03-31 Wed 09:00",
+    ]
+
+
+def test_the_29th_is_the_29th_in_a_leap_year():
+    start = datetime(2028, 2, 1, tzinfo=SEOUL)
+    assert turns(recurring("monthly", day_of_month=29), 1, start) == ["02-29 Tue 09:00"]
+    assert turns(recurring("monthly", day_of_month="last"), 1, start) == ["02-29 Tue 09:00"]
+
+
+def test_the_same_day_counts_while_its_time_has_not_come():
+    start = datetime(2026, 11, 18, 8, 59, 59, tzinfo=SEOUL)
+    assert turns(recurring("daily"), 1, start) == ["11-18 Wed 09:00"]
+
+
+def test_a_time_that_does_not_exist_runs_after_the_gap():
+    config = read({"mode": "recurring", "pattern": "daily", "time": "02:30", "timezone": "America/New_York"})
+    start = datetime(2026, 3, 8, 5, 0, tzinfo=UTC)
+    assert next_time(config, start, None) == datetime(2026, 3, 8, 7, 0, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        {"pattern": "daily"},
+        {"pattern": "weekly", "days_of_week": [2, 5, 6]},
+        {"pattern": "monthly", "day_of_month": 30},
+    ],
+)
+@pytest.mark.parametrize("zone", ["Asia/Seoul", "America/Santiago", "Australia/Lord_Howe"])
+def test_a_year_of_turns_has_one_on_each_right_day_and_no_other(pattern, zone):
+    config = read({"mode": "recurring", "time": "00:15", "timezone": zone, **pattern})
+    start = datetime(2026, 1, 1, tzinfo=ZoneInfo(zone))
+    expected, day = [], start.date()
+    while day.year == 2026:
+        last_of_month = (day + timedelta(days=1)).month != day.month
+        right = {
+            "daily": True,
+            "weekly": day.weekday() in (2, 5, 6),
+            "monthly": day.day == 30 or (last_of_month and day.day < 30),
+        }
+        if right[pattern["pattern"]]:
+            expected.append(day)
+        day += timedelta(days=1)
+    days: list[date] = []
+    after = next_time(config, start, None)
+    while after and after.astimezone(ZoneInfo(zone)).year == 2026:
+        days.append(after.astimezone(ZoneInfo(zone)).date())
+        after = next_time(config, start, after)
+    assert days == expected
+
+
+@pytest.mark.parametrize(
+    ("config", "field", "said"),
+    [
+        ({}, "mode", "An object with a mode: immediate, delayed, scheduled or recurring."),
+        ([], "mode", "An object with a mode"),
+        ({"mode": "sometimes"}, "mode", "An object with a mode"),
+        ({"mode": "immediate", "at": "x"}, "at", "Extra inputs are not permitted"),
+        ({"mode": "delayed"}, "delay_seconds", "Field required"),
+        ({"mode": "delayed", "delay_seconds": -1}, "delay_seconds", "greater than or equal to 0"),
+        ({"mode": "delayed", "delay_seconds": "5"}, "delay_seconds", "valid integer"),
+        ({"mode": "scheduled", "at": 5}, "at", "a time is a text such as"),
+        ({"mode": "scheduled", "at": "soon"}, "at", "valid datetime"),
+        ({"mode": "scheduled", "at": "9999-01-01T00:00:00Z"}, "at", "between 1970 and 2200"),
+        (
+            {"mode": "recurring", "pattern": "yearly", "time": "09:00"},
+            "pattern",
+            "'daily', 'weekly' or 'monthly'",
+        ),
+        ({"mode": "recurring", "pattern": "daily", "time": "9:00"}, "time", "'9:00' is not a time"),
+        ({"mode": "recurring", "pattern": "daily", "time": "24:00"}, "time", "'24:00' is not a time"),
+        (
+            {"mode": "recurring", "pattern": "weekly", "time": "09:00"},
+            "days_of_week",
+            "needs at least one day",
+        ),
+        (
+            {"mode": "recurring", "pattern": "weekly", "time": "09:00", "days_of_week": [7]},
+            "days_of_week",
+            "less than or equal to 6",
+        ),
+        (
+            {"mode": "recurring", "pattern": "daily", "time": "09:00", "day_of_month": 1},
+            "day_of_month",
+            "monthly",
+        ),
+        (
+            {"mode": "recurring", "pattern": "monthly", "time": "09:00", "day_of_month": 32},
+            "day_of_month",
+            "32 is not",
+        ),
+        (
+            {"mode": "recurring", "pattern": "monthly", "time": "09:00", "day_of_month": True},
+            "day_of_month",
+            "True is",
+        ),
+        (
+            {"mode": "recurring", "pattern": "daily", "time": "09:00", "timezone": "Mars"},
+            "timezone",
+            "'Mars' is not",
+        ),
+    ],
+)
+def test_a_refusal_names_the_field(config, field, said):
+    with pytest.raises(ConfigError) as refused:
+        read(config)
+    assert said in " ".join(refused.value.errors[field])
+    assert list(refused.value.errors) == [field]

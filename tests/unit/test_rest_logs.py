@@ -1,0 +1,97 @@
+"""A log line is one line and holds no secret."""
+
+import logging
+import sys
+import time
+
+import pytest
+
+from config.logs import LineFormatter, redacted
+from jobs.rest import request_id
+
+CANARY = "s3cr3t-canary-value-0123456789"
+
+
+def line_of(message: str, *args: object, exc_info=None) -> str:
+    record = logging.LogRecord("web", logging.INFO, __file__, 1, message, args, exc_info)
+    return LineFormatter("%(levelname)s %(name)s %(message)s").format(record)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "password=" + CANARY,
+        "PASSWORD: " + CANARY,
+        f"{{'password': '{CANARY}', 'user': 'alice'}}",
+        f'{{"db_password": "{CANARY} with spaces"}}',
+        f"Authorization: Token {CANARY}",
+        f"Authorization: Bearer {CANARY}",
+        f"'authorization': b'Basic {CANARY}'",
+        f"used Bearer {CANARY} at last",
+        f"Cookie: a=b; sessionid={CANARY}; c=d",
+        f"'Set-Cookie': 'sessionid={CANARY}; Path=/'",
+        f"GET /ws/offices/1/events?after=3&ticket={CANARY}",
+        f"client_secret={CANARY}&x=1",
+        f"api_key={CANARY} apikey: {CANARY} api-key={CANARY}",
+        f"postgresql://dure:{CANARY}@db:5432/dure",
+        f"redis://:{CANARY}@127.0.0.1:6379/0",
+        f"https://user:p@{CANARY}@example.com/path",
+        f"webhook_secret = '{CANARY}'",
+    ],
+)
+def test_a_secret_is_left_out(text):
+    assert "canary" not in redacted(text)
+
+
+def test_our_own_token_is_left_out_wherever_it_stands():
+    token = "dure_" + "Ab1_-" * 9
+    assert token not in redacted(f"cannot find {token} anywhere")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "job 0198c1 finished in 0.3 s",
+        "the token holds the lease",
+        "http://127.0.0.1:8000/api/offices?page=2",
+        "dure_http_request_seconds",
+        "mail to alice@example.com",
+    ],
+)
+def test_what_is_no_secret_stays(text):
+    assert redacted(text) == text
+
+
+def test_a_line_break_from_a_client_starts_no_line_of_its_own():
+    line = line_of("job %s", "x\r\n2026-11-18 12:00:00 INFO root forged\x1b[31m\u2028y")
+    assert len(line.splitlines()) == 1
+    assert "\\r\\n2026" in line
+    assert "\x1b" not in line
+
+
+def test_a_traceback_is_indented_and_cannot_pretend_to_be_a_record():
+    try:
+        raise ValueError(f"no\nINFO web forged password={CANARY}")
+    except ValueError:
+        text = line_of("it failed", exc_info=sys.exc_info())
+    first, *rest = text.split("\n")
+    assert first == "INFO web it failed"
+    assert rest
+    assert all(line.startswith("    ") for line in rest)
+    assert "canary" not in text
+
+
+def test_a_line_written_during_a_request_names_it():
+    token = request_id._current.set("abc123")
+    try:
+        assert line_of("done") == "INFO web done request=abc123"
+    finally:
+        request_id._current.reset(token)
+
+
+@pytest.mark.parametrize("piece", ["a", "password", "a://", "token=", "'", "dure_", "Cookie:", " ", "api-"])
+def test_a_hostile_text_of_50_kib_is_redacted_within_half_a_second(piece):
+    text = piece * (50 * 1024 // len(piece))
+    start = time.perf_counter()
+    redacted(text)
+    assert time.perf_counter() - start < 0.5

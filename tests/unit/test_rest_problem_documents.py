@@ -1,0 +1,94 @@
+"""Every exception that has an explanation becomes the same kind of document."""
+
+import pytest
+from django.core import exceptions as django_errors
+from django.db import InterfaceError, OperationalError
+from django.http import Http404
+from redis.exceptions import ConnectionError as RedisDown
+from rest_framework import exceptions as api_errors
+
+from jobs import errors as verb_errors
+from jobs.rest.problems import Problem, explain, flat
+
+
+class LockTimeout(Exception):
+    pgcode = "55P03"
+
+
+def database_error(cause: Exception | None = None) -> OperationalError:
+    error = OperationalError("gone")
+    error.__cause__ = cause
+    return error
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "code"),
+    [
+        (Problem(418, "teapot", "short and stout"), 418, "teapot"),
+        (verb_errors.Invalid("no", code="cycle", cycle=["a", "b"]), 400, "cycle"),
+        (verb_errors.TooLarge("no"), 413, "too_large"),
+        (verb_errors.Conflict("no"), 409, "conflict"),
+        (Http404("No Job matches the given query."), 404, "not_found"),
+        (django_errors.PermissionDenied(), 403, "permission_denied"),
+        (django_errors.RequestDataTooBig(), 413, "too_large"),
+        (django_errors.DisallowedHost("evil"), 400, "bad_request"),
+        (django_errors.TooManyFieldsSent(), 400, "bad_request"),
+        (api_errors.NotAuthenticated(), 401, "not_authenticated"),
+        (api_errors.MethodNotAllowed("PUT"), 405, "method_not_allowed"),
+        (api_errors.UnsupportedMediaType("text/xml"), 415, "unsupported_media_type"),
+        (api_errors.ValidationError({"name": ["This field is required."]}), 400, "invalid"),
+        (api_errors.Throttled(wait=3.2), 429, "throttled"),
+        (database_error(), 503, "database_unavailable"),
+        (InterfaceError("connection already closed"), 503, "database_unavailable"),
+        (database_error(LockTimeout()), 503, "busy"),
+        (RedisDown("refused"), 503, "broker_unavailable"),
+    ],
+)
+def test_an_error_has_its_status_and_code(error, status, code):
+    refusal = explain(error)
+    assert refusal is not None
+    document = refusal.document()
+    assert (document["status"], document["code"]) == (status, code)
+    assert str(document["type"]).endswith(f"/api/problems/{code}")
+    assert document["detail"]
+    assert ("errors" in document) == (status == 400)
+    assert ("Retry-After" in refusal.headers) == (status in (429, 503))
+
+
+def test_an_error_nobody_expected_is_left_to_become_a_500():
+    assert explain(ZeroDivisionError()) is None
+
+
+def test_what_a_verb_adds_stands_in_the_document_but_cannot_replace_what_belongs_there():
+    refusal = explain(verb_errors.Invalid("A circle.", code="cycle", cycle=["a", "b"], status="done"))
+    assert refusal is not None
+    document = refusal.document()
+    assert document["cycle"] == ["a", "b"]
+    assert document["status"] == 400
+
+
+def test_nested_errors_get_dotted_paths():
+    detail = api_errors.ValidationError(
+        {"jobs": [{}, {"task_id": ["Unknown task."], "args": {"n": ["Too small."]}}], "name": ["Missing."]}
+    ).detail
+    assert flat(detail) == {
+        "jobs.1.task_id": ["Unknown task."],
+        "jobs.1.args.n": ["Too small."],
+        "name": ["Missing."],
+    }
+
+
+def test_the_first_error_is_told_in_the_detail():
+    refusal = explain(api_errors.ValidationError({"name": ["This field is required."]}))
+    assert refusal is not None
+    assert refusal.detail == "name: This field is required."
+    general = explain(api_errors.ValidationError("The two do not go together."))
+    assert general is not None
+    assert general.detail == "The two do not go together."
+    assert general.errors == {"non_field_errors": ["The two do not go together."]}
+
+
+def test_a_wait_is_rounded_up_to_whole_seconds():
+    refusal = explain(api_errors.Throttled(wait=0.2))
+    assert refusal is not None
+    assert refusal.headers["Retry-After"] == "1"

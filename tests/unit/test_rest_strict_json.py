@@ -1,0 +1,79 @@
+"""A body is strict JSON, or the refusal says what is wrong with it."""
+
+import json
+import time
+
+import pytest
+
+from jobs.rest.strict_json import DEEPEST, BadJSON, loads
+
+
+def nested(levels: int) -> bytes:
+    return b"[" * levels + b"]" * levels
+
+
+def test_what_json_can_say_is_read_as_it_is():
+    value = {"a": [1, -2.5, True, None, "한글 😀", {"b": {}}], "": 0, "big": 2**63 - 1, "small": -(2**63)}
+    assert loads(json.dumps(value).encode()) == value
+    assert loads(json.dumps(value, ensure_ascii=False).encode()) == value
+
+
+@pytest.mark.parametrize(
+    ("body", "sentence"),
+    [
+        (b"", "not valid JSON"),
+        (b"{", "not valid JSON"),
+        (b"{'a': 1}", "not valid JSON"),
+        (b'{"a": 1} x', "not valid JSON"),
+        (b"\xff\xfe", "not UTF-8"),
+        (b'{"a": "\xed\xa0\x80"}', "not UTF-8"),
+        (b"\xef\xbb\xbf{}", "BOM"),
+        (b'{"a": NaN}', "NaN is not a JSON number"),
+        (b'{"a": [Infinity]}', "Infinity is not a JSON number"),
+        (b'{"a": -Infinity}', "-Infinity is not a JSON number"),
+        (b'{"a": 1e999}', "1e999 is too large"),
+        (b'{"a": 9223372036854775808}', "does not fit in 64 bits"),
+        (b'{"a": -9223372036854775809}', "does not fit in 64 bits"),
+        (b'{"a": ' + b"9" * 5000 + b"}", "does not fit in 64 bits"),
+        (b'{"a": 1, "b": 2, "a": 3}', 'The key "a" stands twice'),
+        (b'[{"x": {"a": 1, "a": 1}}]', 'The key "a" stands twice'),
+        (b'{"a": {"b": ["x", "\\u0000"]}}', "at the body.a.b[1] contains a NUL character"),
+        (b'{"\\u0000": 1}', "a key of the body contains a NUL character"),
+        (b'{"a": "\\ud800"}', "half of a surrogate pair"),
+        (b'{"a": "\\uDFFF"}', "half of a surrogate pair"),
+        (b'{"a": "\x00"}', "not valid JSON"),
+        (nested(DEEPEST + 1), "deeper than 32"),
+        (nested(990), "deeper than 32"),
+        (nested(100_000), "deeper than 32"),
+        (b'{"a":' * 2000 + b"1" + b"}" * 2000, "deeper than 32"),
+    ],
+)
+def test_what_would_bite_later_is_refused_with_a_sentence(body, sentence):
+    with pytest.raises(BadJSON, match=r"^.{1,200}$") as refusal:
+        loads(body)
+    assert sentence in str(refusal.value)
+
+
+def test_the_deepest_allowed_nesting_is_read():
+    assert loads(nested(DEEPEST)) is not None
+    # Many brackets side by side are not deep.
+    assert len(loads(b"[" + b"[]," * 1000 + b"[]]")) == 1001
+
+
+def test_an_escaped_backslash_before_u0000_is_no_nul():
+    assert loads(rb'{"a": "\\u0000"}') == {"a": "\\u0000"}
+
+
+def test_a_surrogate_pair_is_one_character():
+    assert loads(rb'{"a": "\ud83d\ude00"}') == {"a": "😀"}
+
+
+def test_long_digits_inside_a_text_or_a_fraction_are_fine():
+    assert loads(b'{"a": "99999999999999999999", "b": 0.12345678901234567890}')["a"] == "9" * 20
+
+
+def test_a_large_flat_body_is_read_in_a_second():
+    body = b'{"numbers": [' + b"1," * 500_000 + b"1]}"
+    start = time.perf_counter()
+    assert len(loads(body)["numbers"]) == 500_001
+    assert time.perf_counter() - start < 1.0

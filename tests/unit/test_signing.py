@@ -1,0 +1,57 @@
+"""What we sign, the official library of Standard Webhooks accepts; and nothing else."""
+
+import base64
+import time
+
+import pytest
+from standardwebhooks import Webhook, WebhookVerificationError
+
+from jobs import signing
+
+BODY = '{"type":"job_failed","timestamp":"2026-12-01T09:00:00+09:00","data":{"error":"한글 …"}}'.encode()
+
+
+def signed(*secrets: str, body: bytes = BODY, at: int | None = None) -> dict[str, str]:
+    return signing.headers(secrets, "msg_1", int(time.time()) if at is None else at, body)
+
+
+def test_the_official_library_verifies_what_we_sign():
+    secret = signing.new_secret()
+    assert Webhook(secret).verify(BODY.decode(), signed(secret))["type"] == "job_failed"
+
+
+def test_the_example_of_the_specification_comes_out_as_written_there():
+    secret = "whsec_plJ3nmyCDGBKInavdOK15jsl"
+    body = b'{"event_type":"ping","data":{"success":true}}'
+    made = signing.signature(secret, "msg_loFOjxBNrRLzqYUf", 1731705121, body)
+    assert made == "v1,rAvfW3dJ/X/qxhsaXPOyyCGmRKsaKWcsNccKXlIktD0="
+
+
+def test_a_changed_body_is_not_accepted():
+    secret = signing.new_secret()
+    with pytest.raises(WebhookVerificationError):
+        Webhook(secret).verify(BODY.decode().replace("failed", "passed"), signed(secret))
+
+
+def test_another_secret_is_not_accepted():
+    with pytest.raises(WebhookVerificationError):
+        Webhook(signing.new_secret()).verify(BODY.decode(), signed(signing.new_secret()))
+
+
+def test_an_old_message_is_not_accepted_again():
+    secret = signing.new_secret()
+    with pytest.raises(WebhookVerificationError):
+        Webhook(secret).verify(BODY.decode(), signed(secret, at=int(time.time()) - 3600))
+
+
+def test_while_a_secret_changes_both_receivers_accept():
+    old, new = signing.new_secret(), signing.new_secret()
+    headers = signed(new, old)
+    assert Webhook(old).verify(BODY.decode(), headers)
+    assert Webhook(new).verify(BODY.decode(), headers)
+
+
+def test_a_secret_is_long_enough_and_never_the_same():
+    made = {signing.new_secret() for _ in range(50)}
+    assert len(made) == 50
+    assert all(len(base64.b64decode(one.removeprefix(signing.PREFIX))) == 32 for one in made)

@@ -1,0 +1,123 @@
+"""A rule in plain words."""
+
+import random
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from scheduler.cron import parse
+from scheduler.recurrence import read
+from scheduler.rules import Kind, Rule
+from scheduler.words import config_in_words, cron_in_words, rule_in_words
+from tests.bench.next_fire import random_expression
+
+SEOUL = ZoneInfo("Asia/Seoul")
+
+
+@pytest.mark.parametrize(
+    ("text", "korean", "english"),
+    [
+        ("* * * * *", "1분마다", "every minute"),
+        ("*/5 * * * *", "5분마다", "every 5 minutes"),
+        ("0 * * * *", "매시 정각", "every hour"),
+        ("5,35 * * * *", "매시 5분, 35분", "every hour, at minute 5 and 35"),
+        ("0 */2 * * *", "0시부터 2시간마다 정각", "every 2 hours from 0"),
+        ("30 9,18 * * *", "매일 09:30, 18:30", "at 09:30 and 18:30, every day"),
+        ("0 9 * * MON-FRI", "매주 월요일부터 금요일까지 09:00", "at 09:00, Monday to Friday"),
+        ("0 9 * * FRI-SUN", "매주 금요일부터 일요일까지 09:00", "at 09:00, Friday to Sunday"),
+        ("0 9 * * 6,0", "매주 토요일, 일요일 09:00", "at 09:00, Saturday and Sunday"),
+        ("*/10 9-17 * * *", "9시부터 17시까지 시간대에 10분마다", "every 10 minutes, in hour 9 to 17"),
+        ("0 0 1 * *", "매월 1일 00:00", "at 00:00, on day 1 of the month"),
+        ("0 0 1 1 *", "1월 1일 00:00", "at 00:00, on day 1 of the month, in January"),
+        (
+            "0 0 13 * FRI",
+            "매월 13일 또는 매주 금요일 00:00",
+            "at 00:00, on day 13 of the month, or on Friday",
+        ),
+        (
+            "0 0 13 * */5",
+            "매월 13일 중 금요일, 일요일 00:00",
+            "at 00:00, on day 13 of the month, if it is Friday and Sunday",
+        ),
+        ("0 0 1-31 * 1", "매일 00:00", "at 00:00, every day"),
+    ],
+)
+def test_a_cron_rule_reads_like_speech(text, korean, english):
+    assert cron_in_words(parse(text), "ko") == korean
+    assert cron_in_words(parse(text), "en") == english
+
+
+@pytest.mark.parametrize("language", ["ko", "en"])
+def test_two_rules_that_fire_at_different_times_read_differently(language):
+    dice, told = random.Random(7), dict[str, object]()
+    for _ in range(3_000):
+        cron = parse(random_expression(dice))
+        meaning = (cron.values[0], cron.values[1], cron.values[3], days_of(cron))
+        assert told.setdefault(cron_in_words(cron, language), meaning) == meaning
+    assert len(told) > 2_500
+
+
+def days_of(cron):
+    """Every pair of a day of the month and a day of the week on which it runs."""
+    both = all if cron.stars[2] or cron.stars[4] else any
+    return frozenset(
+        (day, weekday)
+        for day in range(1, 32)
+        for weekday in range(7)
+        if both((day in cron.values[2], weekday in cron.values[4]))
+    )
+
+
+def test_intervals_and_single_times_read_like_speech():
+    def words(language, **rule):
+        return rule_in_words(Rule(zone=SEOUL, **rule), language)
+
+    assert words("ko", kind=Kind.INTERVAL, every_seconds=90) == "90초마다"
+    assert words("en", kind=Kind.INTERVAL, every_seconds=1) == "every 1 second"
+    assert words("en", kind=Kind.INTERVAL, every_seconds=86_400) == "every 24 hours"
+    at = datetime(2026, 12, 1, 0, 0, tzinfo=UTC)
+    assert words("ko", kind=Kind.ONCE, at=at) == "2026-12-01 09:00 한 번"
+    assert words("en-us", kind=Kind.ONCE, at=at) == "once, at 2026-12-01 09:00"
+
+
+def test_another_zone_than_ours_is_named():
+    rule = Rule(kind=Kind.CRON, zone=ZoneInfo("America/New_York"), cron="0 9 * * *")
+    assert rule_in_words(rule, "ko") == "매일 09:00 (America/New_York)"
+
+
+@pytest.mark.parametrize(
+    ("config", "korean", "english"),
+    [
+        ({"mode": "immediate"}, "활성화하면 바로 한 번", "once, as soon as it is active"),
+        (
+            {"mode": "delayed", "delay_seconds": 90},
+            "활성화하고 90초 뒤 한 번",
+            "once, 90 seconds after it becomes active",
+        ),
+        (
+            {"mode": "scheduled", "at": "2026-12-01T09:00:00"},
+            "2026-12-01 09:00 한 번",
+            "once, at 2026-12-01 09:00",
+        ),
+        ({"mode": "recurring", "pattern": "daily", "time": "09:00"}, "매일 09:00", "every day at 09:00"),
+        (
+            {"mode": "recurring", "pattern": "weekly", "time": "09:00", "days_of_week": [0, 4]},
+            "매주 월요일, 금요일 09:00",
+            "every Monday and Friday at 09:00",
+        ),
+        (
+            {"mode": "recurring", "pattern": "monthly", "time": "09:00", "day_of_month": 31},
+            "매월 31일(없으면 말일) 09:00",
+            "on day 31 of every month (or its last day) at 09:00",
+        ),
+        (
+            {"mode": "recurring", "pattern": "monthly", "time": "09:00", "day_of_month": "last"},
+            "매월 말일 09:00",
+            "on the last day of every month at 09:00",
+        ),
+    ],
+)
+def test_a_workflow_reads_like_speech(config, korean, english):
+    assert config_in_words(read(config), "ko") == korean
+    assert config_in_words(read(config), "en") == english

@@ -1,0 +1,84 @@
+import pytest
+
+from jobs import registry
+from jobs.errors import InvalidArgs, TaskFailure
+from jobs.states import FailureType
+from tests.unit.fake_context import FakeContext
+
+
+@pytest.fixture
+def ctx():
+    return FakeContext()
+
+
+def call(task_id, ctx, **args):
+    task = registry.find(task_id)
+    task.check_args(args)
+    return task.call(ctx, args)
+
+
+def test_sum_adds_whole_numbers_exactly_and_others_too(ctx):
+    assert call("demo.sum", ctx, numbers=[1, 2, 3]) == 6
+    assert call("demo.sum", ctx, numbers=[2**62, 2**62]) == 2**63
+    assert call("demo.sum", ctx, numbers=[0.5, 1]) == 1.5
+    assert call("demo.sum", ctx, numbers=[]) == 0
+
+
+@pytest.mark.parametrize("numbers", ["12", [None], ["a"], {"a": 1}, None, [float("inf")], [1e308, 1e308]])
+def test_sum_refuses_what_has_no_sum(ctx, numbers):
+    with pytest.raises(InvalidArgs):
+        call("demo.sum", ctx, numbers=numbers)
+
+
+def test_sleep_waits_and_shows_how_far_it_is(ctx):
+    assert call("demo.sleep", ctx, seconds=1.1) == {"slept": 1.1}
+    assert ctx.said[-1][0] == 1.0
+    assert 0.8 < ctx.said[0][0] < 1
+
+
+def test_a_short_sleep_says_nothing(ctx):
+    call("demo.sleep", ctx, seconds=0)
+    assert ctx.said == []
+
+
+@pytest.mark.parametrize("seconds", [-1, 86_401, "a", None])
+def test_sleep_refuses_what_is_no_time(ctx, seconds):
+    with pytest.raises(InvalidArgs, match="seconds"):
+        call("demo.sleep", ctx, seconds=seconds)
+
+
+def test_fail_fails_as_asked(ctx):
+    with pytest.raises(TaskFailure, match="Failed as asked") as failure:
+        call("demo.fail", ctx)
+    assert failure.value.failure_type == FailureType.ERROR
+    with pytest.raises(TaskFailure, match="boom") as failure:
+        call("demo.fail", ctx, message="boom", failure_type="git_conflict")
+    assert failure.value.failure_type == FailureType.GIT_CONFLICT
+
+
+@pytest.mark.parametrize("kind", ["cancelled", "poison", "dependency_failed", "nonsense", ""])
+def test_fail_cannot_pretend_what_only_the_engine_knows(ctx, kind):
+    with pytest.raises(InvalidArgs, match="failure_type"):
+        call("demo.fail", ctx, failure_type=kind)
+
+
+def test_flaky_fails_so_many_times_and_then_succeeds():
+    for attempt in (1, 2):
+        with pytest.raises(TaskFailure, match=f"Attempt {attempt} "):
+            call("demo.flaky", FakeContext(attempt=attempt), failures=2)
+    assert call("demo.flaky", FakeContext(attempt=3), failures=2) == {"attempt": 3}
+    assert call("demo.flaky", FakeContext(attempt=1), failures=0) == {"attempt": 1}
+
+
+@pytest.mark.parametrize(
+    "task_id", ["demo.sleep", "demo.sum", "demo.fail", "demo.flaky", "http.request", "command.run"]
+)
+def test_every_built_in_task_is_registered_and_described(task_id):
+    task = registry.find(task_id)
+    assert task.description.endswith(".")
+    assert task.schema["additionalProperties"] is False
+
+
+def test_an_unknown_argument_is_refused(ctx):
+    with pytest.raises(InvalidArgs, match="second"):
+        call("demo.sleep", ctx, seconds=0, second=1)

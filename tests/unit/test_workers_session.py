@@ -1,0 +1,283 @@
+"""Real programs in real sessions, and what is left of them afterwards: nothing."""
+
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+import uuid
+from pathlib import Path
+
+import pytest
+
+from tests.unit.process_tools import eventually, is_alive, marked
+from workers import homes
+from workers.session import NotStarted, Session
+
+ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"}
+
+
+@pytest.fixture(autouse=True)
+def _own_temporary_folder(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+
+
+@pytest.fixture
+def mark():
+    """In the command line of every process of a test, so that none is missed, nor left behind."""
+    mark = f"mark-{uuid.uuid4().hex}"
+    yield mark
+    for pid in marked(mark):
+        os.kill(pid, signal.SIGKILL)
+
+
+def session(script, environment=ENVIRONMENT):
+    return Session(["/bin/sh", "-c", script], environment)
+
+
+def run(script):
+    with session(script) as running:
+        output = b"".join(running.output())
+    return running.exit_code, output
+
+
+def napper(mark):
+    return f"{sys.executable} -c 'import time; time.sleep(300)' {mark}"
+
+
+def python(code, mark):
+    return f"{sys.executable} -c {shlex.quote(code)} {mark}"
+
+
+def test_output_and_errors_come_together_with_the_exit_code():
+    assert run("echo one; echo two >&2; exit 3") == (3, b"one\ntwo\n")
+
+
+def test_a_signal_that_ends_the_program_is_a_negative_exit_code():
+    assert run("kill -KILL $$") == (-signal.SIGKILL, b"")
+
+
+def test_output_arrives_while_the_program_runs():
+    with session("echo first; read line; echo never") as running:
+        # Standard input is empty, so the read ends: what matters is that the first line came alone.
+        assert next(piece for piece in running.output() if piece).startswith(b"first\n")
+
+
+def test_large_output_arrives_whole():
+    code, output = run("head -c 3000000 /dev/zero")
+    assert (code, len(output)) == (0, 3_000_000)
+
+
+def test_silence_ticks():
+    with session("sleep 300") as running:
+        assert next(running.output(tick=0.05)) == b""
+
+
+def test_standard_input_is_empty():
+    assert run("cat") == (0, b"")
+
+
+def test_a_file_that_is_no_program_is_not_started():
+    with (
+        pytest.raises(NotStarted, match="Permission denied"),
+        Session(["/etc/passwd"], ENVIRONMENT) as running,
+    ):
+        list(running.output())
+
+
+def test_the_program_leads_a_group_in_a_session_that_the_name_tells():
+    with session("ps -o pid=,pgid=,sid= -p $$") as running:
+        pid, group, sid = b"".join(running.output()).split()
+    assert pid == group
+    assert running.name.endswith(f"-{sid.decode()}")
+    assert int(sid) != os.getsid(0)
+
+
+def test_the_limits_are_set_and_privileges_cannot_grow():
+    _, output = run("ulimit -c; ulimit -f; ulimit -n; umask; grep NoNewPrivs /proc/self/status")
+    core, blocks, files, umask, _, no_new = output.decode().split()
+    assert (core, files, umask, no_new) == ("0", "1024", "0077", "1")
+    assert int(blocks) * 512 == 2**30
+
+
+def test_no_descriptor_of_ours_is_handed_on():
+    secret = os.open("/dev/null", os.O_RDONLY)
+    os.set_inheritable(secret, True)
+    try:
+        _, output = run("ls -l /proc/$$/fd")
+    finally:
+        os.close(secret)
+    descriptors = {line.split()[-3] for line in output.decode().splitlines() if "->" in line}
+    assert descriptors <= {"0", "1", "2", "10"}  # the shell's own copy at most
+
+
+def test_a_private_folder_is_home_and_gone_afterwards(tmp_path):
+    script = "pwd; echo $HOME; stat -c %a .; mkdir -p a/b; touch a/b/c; chmod 500 a/b; chmod 000 a"
+    _, output = run(script)
+    where, home, mode = output.decode().split()
+    assert where == home
+    assert mode == "700"
+    assert Path(home).parent == tmp_path
+    assert not Path(home).exists()
+
+
+def test_what_was_put_into_the_background_ends_with_the_program(mark):
+    started = time.monotonic()
+    script = f"({napper(mark)} &); setsid -f {napper(mark)}; nohup {napper(mark)} & sleep 0.3"
+    assert run(script)[0] == 0
+    assert marked(mark) == set()
+    assert time.monotonic() - started < 5
+
+
+def test_leaving_asks_first_and_lets_the_program_tidy_up(tmp_path):
+    tidy = tmp_path / "tidy"
+    with session(f"trap 'echo done > {tidy}; exit' TERM; echo ready; sleep 300 & wait") as running:
+        next(piece for piece in running.output() if piece)
+    assert tidy.read_text() == "done\n"
+
+
+class Interrupted(Exception):
+    pass
+
+
+DEAF = """
+import signal, time
+for number in (1, 2, 15):
+    signal.signal(number, signal.SIG_IGN)
+print(1, flush=True)
+time.sleep(300)
+"""
+DAEMON = (
+    """
+import os
+if os.fork():
+    os._exit(0)
+os.setsid()
+if os.fork():
+    os._exit(0)
+os.environ.clear()
+"""
+    + DEAF
+)
+
+
+def test_a_tree_of_the_deaf_the_moved_and_the_daemonized_is_gone_after_an_interruption(mark):
+    deaf, daemon = python(DEAF, mark), python(DAEMON, mark)
+    nested = f"setsid sh -c {shlex.quote(f': {mark}; {deaf} & {daemon} & wait')}"
+    script = f"trap '' TERM; setsid {deaf} & {daemon} & env -i setsid -f {deaf} & ({nested} &) & {deaf}"
+    started = time.monotonic()
+    with pytest.raises(Interrupted), session(script) as running:
+        ready = b""
+        for piece in running.output():
+            ready += piece
+            if ready.count(b"1\n") == 6:
+                raise Interrupted
+    assert marked(mark) == set()
+    assert time.monotonic() - started < 8
+
+
+MOVER = """
+import os, sys
+while True:
+    if os.fork():
+        os._exit(0)
+    os.setsid()
+    os.write(1, b".")
+"""
+
+
+def test_a_process_that_forks_and_leaves_as_fast_as_it_can_does_not_get_away(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        code = "import sys; exec(sys.argv[1])"
+        with session(f"{sys.executable} -c '{code}' {shlex.quote(MOVER)} > {pipe}; sleep 300"):
+            assert eventually(lambda: _moves(reader))
+        # Nobody has it open for writing any more: the end of the file, not just nothing to read.
+        assert eventually(lambda: _ended(reader), 2)
+    finally:
+        os.close(reader)
+
+
+def _moves(reader):
+    try:
+        return len(os.read(reader, 100)) > 3
+    except BlockingIOError:
+        return False
+
+
+def _ended(reader):
+    try:
+        return os.read(reader, 65_536) == b""
+    except BlockingIOError:
+        return False
+
+
+WORKER = """
+import sys
+from workers.session import Session
+with Session(["/bin/sh", "-c", sys.argv[1]], {"PATH": "/usr/bin:/bin"}) as running:
+    for piece in running.output():
+        print(piece.decode(), end="", flush=True)
+"""
+
+
+def worker(script, tmp_path):
+    environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "config.settings", "TMPDIR": str(tmp_path)}
+    return subprocess.Popen(
+        [sys.executable, "-c", WORKER, script], stdout=subprocess.PIPE, text=True, env=environment
+    )
+
+
+def test_when_the_worker_is_killed_the_program_ends_with_all_it_started(mark, tmp_path):
+    script = f"setsid {python(DEAF, mark)} & {python(DAEMON, mark)} & wait; sleep 300 # {mark}"
+    process = worker(script, tmp_path)
+    assert [process.stdout.readline() for _ in range(2)] == ["1\n", "1\n"]
+    process.kill()
+    process.wait()
+    process.stdout.close()
+    assert eventually(lambda: not marked(mark), 8), marked(mark)
+
+
+def test_when_the_supervisor_is_killed_the_program_dies_and_the_run_hears_of_it():
+    with session("echo $$; exec sleep 300") as running:
+        output = running.output()
+        pid = int(next(piece for piece in output if piece))
+        os.kill(int(running.name.rpartition("-")[2]), signal.SIGKILL)
+        list(output)
+    assert running.exit_code == -signal.SIGKILL
+    assert eventually(lambda: not is_alive(pid))
+
+
+def test_a_supervisor_that_hangs_is_killed(mark, monkeypatch):
+    monkeypatch.setattr("workers.session.PATIENCE_SECONDS", 0.2)
+    monkeypatch.setattr("workers.session.MAX_GRACE_SECONDS", 0.1)
+    with session(f"echo ready; {napper(mark)}") as running:
+        next(piece for piece in running.output() if piece)
+        os.kill(int(running.name.rpartition("-")[2]), signal.SIGSTOP)
+    assert eventually(lambda: not marked(mark))
+
+
+def test_the_folder_of_a_killed_run_is_removed_later_and_one_in_use_is_not(tmp_path):
+    with homes.private_home() as (home, _):
+        left_behind = tmp_path / f"{homes.PREFIX}dead"
+        left_behind.mkdir()
+        homes.sweep(tmp_path, time.time())
+        assert left_behind.exists()  # too young to tell
+        homes.sweep(tmp_path, time.time() + homes.YOUNG_SECONDS + 1)
+        assert not left_behind.exists()
+        assert home.exists()
+
+
+def test_a_link_in_a_folder_or_in_its_place_is_not_followed(tmp_path):
+    precious = tmp_path / "precious"
+    precious.mkdir(mode=0o500)
+    (tmp_path / f"{homes.PREFIX}trap").symlink_to(precious)
+    home = tmp_path / f"{homes.PREFIX}dead"
+    home.mkdir()
+    (home / "link").symlink_to(precious)
+    homes.sweep(tmp_path, time.time() + homes.YOUNG_SECONDS + 1)
+    assert not home.exists()
+    assert precious.stat().st_mode & 0o777 == 0o500
