@@ -214,6 +214,8 @@ CACHES = {
 DURE_ROLES = ("PO", "Architect", "FE", "BE", "QA", "DevOps", "export", "default")
 # Where the engine's own short tasks run, apart from anything a client can fill up.
 DURE_CONTROL_QUEUE = "control"
+# Where webhooks and mail are sent, which wait for the servers of strangers.
+DURE_NOTICES_QUEUE = "notices"
 # A worker that has not renewed for this long has lost what it runs.
 DURE_LEASE_SECONDS = env.seconds("DURE_LEASE_SECONDS", 30.0, low=1.0)
 DURE_HEARTBEAT_SECONDS = env.seconds("DURE_HEARTBEAT_SECONDS", DURE_LEASE_SECONDS / 3)
@@ -263,7 +265,7 @@ CELERY_TIMEZONE = TIME_ZONE
 CELERY_ENABLE_UTC = True
 CELERY_TASK_DEFAULT_QUEUE = "default"
 CELERY_TASK_QUEUES = [
-    Queue(name, Exchange(name), routing_key=name) for name in (*DURE_ROLES, DURE_CONTROL_QUEUE)
+    Queue(name, Exchange(name), routing_key=name) for name in (*DURE_ROLES, DURE_CONTROL_QUEUE, DURE_NOTICES_QUEUE)
 ]
 CELERY_TASK_CREATE_MISSING_QUEUES = True
 CELERY_TASK_IGNORE_RESULT = True  # PostgreSQL holds the results
@@ -350,6 +352,18 @@ SPECTACULAR_SETTINGS = {
     "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
     "SCHEMA_PATH_PREFIX": r"/api",
     "COMPONENT_SPLIT_REQUEST": True,
+    # Fields of the same name with different choices need a name for each set.
+    "ENUM_NAME_OVERRIDES": {
+        "JobStatus": "jobs.states.JobStatus",
+        "LiveJobStatus": "jobs.api.control.LIVE",
+        "JobExecutionStatus": "jobs.api.documents.EXECUTION_STATUSES",
+        "MemberRole": "jobs.states.MemberRole",
+        "Role": "jobs.api.control.ROLES",
+        "WorkflowStatus": "scheduler.states.WorkflowStatus",
+        "RunStatus": "scheduler.states.RunStatus",
+        "QueueState": "scheduler.step_queues.states.QueueState",
+    },
+    "ENUM_NAME_OVERRIDES": {"ScheduleKindEnum": "scheduler.rules.Kind"},
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
         "jobs.rest.schema.add_problems",

@@ -1,0 +1,72 @@
+"""/api/schema, /api/docs and the explanations of /api/problems/…"""
+
+import json
+from functools import cache
+from typing import Any
+
+from django.conf import settings
+from django.http import Http404, HttpResponse
+from drf_spectacular.generators import SchemaGenerator
+from drf_spectacular.renderers import OpenApiJsonRenderer, OpenApiJsonRenderer2, OpenApiYamlRenderer
+from drf_spectacular.utils import extend_schema
+from drf_spectacular.views import SpectacularSwaggerSplitView
+from rest_framework import serializers
+from rest_framework.permissions import AllowAny
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from jobs.rest.catalogue import KINDS
+
+# Swagger UI writes styles into its page, and icons as data.
+DOCS_POLICY = (
+    "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; object-src 'none'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+
+
+@cache
+def schema_of(urlconf: str) -> Any:
+    """Made once a process: the routes do not change while it runs."""
+    schema = SchemaGenerator(urlconf=urlconf).get_schema(request=None, public=True)  # type: ignore[no-untyped-call]
+    # The renderer's own encoder knows the generator's lazy texts; after it only plain data is left.
+    return json.loads(OpenApiJsonRenderer().render(schema))
+
+
+class SchemaView(APIView):
+    """This API in OpenAPI 3.1; JSON unless `Accept` asks for YAML."""
+
+    permission_classes = [AllowAny]
+    renderer_classes = [OpenApiJsonRenderer2, OpenApiJsonRenderer, OpenApiYamlRenderer]
+
+    @extend_schema(exclude=True)
+    def get(self, request: Request) -> Response:
+        return Response(schema_of(settings.ROOT_URLCONF))
+
+
+class DocsView(SpectacularSwaggerSplitView):
+    permission_classes = [AllowAny]
+    template_name = "api/docs.html"
+
+    @extend_schema(exclude=True)
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> HttpResponse:
+        response: HttpResponse = super().get(request, *args, **kwargs)  # type: ignore[no-untyped-call]
+        response["Content-Security-Policy"] = DOCS_POLICY
+        return response
+
+
+class ProblemKindSerializer(serializers.Serializer[None]):
+    code = serializers.CharField()
+    meaning = serializers.CharField()
+
+
+class ProblemKindView(APIView):
+    """What a problem's `code` means; its `type` points here."""
+
+    permission_classes = [AllowAny]
+
+    @extend_schema(operation_id="explain_problem", tags=["problems"], responses=ProblemKindSerializer)
+    def get(self, request: Request, code: str) -> Response:
+        if code not in KINDS:
+            raise Http404
+        return Response({"code": code, "meaning": KINDS[code]})

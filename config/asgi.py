@@ -1,0 +1,36 @@
+"""Everything the web process serves: Django over HTTP, and the sockets of every app."""
+
+import os
+
+import django
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+django.setup()
+
+from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402  (Django must be ready first)
+from django.urls import re_path  # noqa: E402
+
+from config.handler import Handler  # noqa: E402
+from exports import sockets as exports_sockets  # noqa: E402
+from jobs.rest.throttling import check_rates  # noqa: E402
+from jobs.sockets import routing as jobs_sockets  # noqa: E402
+from jobs.sockets.authentication import Authentication, OurPagesOnly  # noqa: E402
+from jobs.sockets.base import NoSuchSocket  # noqa: E402
+from scheduler.step_queues import sockets as step_sockets  # noqa: E402
+
+check_rates()
+
+# The last pattern takes what no app knows; without it the router raises.
+socket_patterns = [
+    *jobs_sockets.urlpatterns,
+    *step_sockets.urlpatterns,
+    *exports_sockets.urlpatterns,
+    re_path(r"", NoSuchSocket.as_asgi()),
+]
+
+application = ProtocolTypeRouter(
+    {
+        "http": Handler(),
+        "websocket": OurPagesOnly(Authentication(URLRouter(socket_patterns))),
+    }
+)

@@ -1,0 +1,104 @@
+"""/healthz says that the process lives, /readyz that it can work: database, broker, migrations.
+
+Probes come from inside, by address and over plain HTTP, so they are answered before the Host check and
+the redirect to HTTPS.
+"""
+
+import time
+from collections.abc import Callable
+from functools import cache
+
+import redis
+from django.conf import settings
+from django.db import DatabaseError, InterfaceError, connection
+from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.recorder import MigrationRecorder
+from django.http import HttpRequest, HttpResponseBase, JsonResponse
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+from config.metrics import metrics
+
+
+class NotReady(Exception):
+    """Something that this process needs does not answer."""
+
+
+def healthz(_request: HttpRequest) -> JsonResponse:
+    return JsonResponse({"status": "alive"})
+
+
+def readyz(_request: HttpRequest) -> JsonResponse:
+    checks = {name: _timed(check) for name, check in CHECKS.items()}
+    missing = [name for name, result in checks.items() if not result["ok"]]
+    if not missing:
+        return JsonResponse({"status": "ready", "checks": checks})
+    answer = {"status": "unavailable", "missing": missing, "checks": checks}
+    return JsonResponse(answer, status=503, headers={"Retry-After": "5"})
+
+
+def database() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1")
+
+
+def broker() -> None:
+    _broker(settings.CELERY_BROKER_URL).ping()
+
+
+def migrations() -> None:
+    applied = MigrationRecorder(connection).applied_migrations()
+    if missing := sorted(needed_migrations() - set(applied)):
+        names = ", ".join(f"{app}.{name}" for app, name in missing[:3])
+        raise NotReady(f"{len(missing)} not applied: {names}{'…' if len(missing) > 3 else ''}")
+
+
+@cache
+def needed_migrations() -> frozenset[tuple[str, str]]:
+    """The last ones of each app; what this process has on disk does not change while it runs."""
+    return frozenset(MigrationLoader(None, ignore_no_migrations=True).graph.leaf_nodes())
+
+
+CHECKS: dict[str, Callable[[], None]] = {
+    "database": database,
+    "broker": broker,
+    "migrations": migrations,
+}
+
+
+def _timed(check: Callable[[], None]) -> dict[str, object]:
+    start = time.perf_counter()
+    reason = ""
+    try:
+        check()
+    except NotReady as error:
+        reason = str(error)
+    except (DatabaseError, InterfaceError, redis.RedisError):
+        # The driver's words name hosts and users, and anybody may read this.
+        reason = "does not answer"
+    result: dict[str, object] = {"ok": not reason, "ms": round((time.perf_counter() - start) * 1000, 1)}
+    return result | {"reason": reason} if reason else result
+
+
+@cache
+def _broker(url: str) -> redis.Redis:
+    once = Retry(NoBackoff(), 0)
+    return redis.Redis.from_url(url, socket_timeout=1, socket_connect_timeout=1, retry=once)
+
+
+PROBES = {"/healthz": healthz, "/readyz": readyz, "/metrics": metrics}
+
+
+class Probes:
+    """Middleware: the first one, so that nothing else stands in the way."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        probe = PROBES.get(request.path_info)
+        if probe is None:
+            return self.get_response(request)
+        if request.method not in ("GET", "HEAD"):
+            return JsonResponse({"status": "use GET"}, status=405, headers={"Allow": "GET, HEAD"})
+        return probe(request)

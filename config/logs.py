@@ -1,0 +1,71 @@
+"""Log lines that cannot be forged and hold no secrets.
+
+What a client sends ends up in messages: a line break would start a line of its own choice, and a
+credential would stay for as long as the logs do. So both are seen to where the text is made, once.
+"""
+
+import logging
+import re
+from types import TracebackType
+
+from jobs.rest import request_id
+
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+_NAMES = r"(?:password|passwd|secret|token|api[_-]?key|dsn|ticket|csrfmiddlewaretoken|sessionid)"
+_RULES = (
+    # Whole headers: their value has spaces.
+    (
+        re.compile(
+            r"(?i)\b(authorization|(?:set-)?cookie)(['\"]?\s{0,3}[:=]\s{0,3})(?:b?'[^'\n]*'|\"[^\"\n]*\"|[^\n]+)"
+        ),
+        r"\1\2***",
+    ),
+    (re.compile(r"(?i)\b(bearer|basic|token)\s{1,3}[A-Za-z0-9._~+/=-]{16,}"), r"\1 ***"),
+    # name=value, "name": "value", name: value
+    (
+        re.compile(
+            rf"(?i)({_NAMES}[a-z0-9_-]{{0,20}}['\"]?\s{{0,3}}[:=]\s{{0,3}})(?:b?'[^'\n]*'|\"[^\"\n]*\"|[^\s,;&)}}\]]+)"
+        ),
+        r"\1***",
+    ),
+    # scheme://user:password@host
+    (re.compile(r"(?i)\b([a-z][a-z0-9+.-]{1,20}://)[^\s/'\"]{1,256}@"), r"\1***@"),
+    # Our own tokens, wherever they stand.
+    (re.compile(r"dure_[A-Za-z0-9_-]{32,}"), "dure_***"),
+)
+
+
+def redacted(text: str) -> str:
+    for pattern, replacement in _RULES:
+        text = pattern.sub(replacement, text)
+    return text
+
+
+def on_one_line(text: str) -> str:
+    return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
+class LineFormatter(logging.Formatter):
+    """One record is one line; a traceback follows it, indented, so that no line of it looks like a record."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 (the standard library's name)
+        line = on_one_line(redacted(super().formatMessage(record)))
+        request = request_id.current()
+        return f"{line} request={request}" if request else line
+
+    def formatException(  # noqa: N802
+        self,
+        ei: tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None],
+    ) -> str:
+        return _indented(super().formatException(ei))
+
+    def formatStack(self, stack_info: str) -> str:  # noqa: N802
+        return _indented(super().formatStack(stack_info))
+
+    def format(self, record: logging.LogRecord) -> str:
+        record.exc_text = None  # another formatter may have left its own there, secrets and all
+        return super().format(record)
+
+
+def _indented(text: str) -> str:
+    return "\n".join("    " + on_one_line(line) for line in redacted(text).split("\n"))

@@ -1,0 +1,36 @@
+"""Limits the attempts to sign in, on every page where one can."""
+
+from collections.abc import Callable
+from functools import wraps
+from math import ceil
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.utils.translation import gettext as _
+
+from jobs.rest import throttling
+
+View = Callable[..., HttpResponseBase]
+
+
+def throttled(view: View) -> View:
+    """For a view that takes `username` and a password by POST: 429 when there were too many attempts."""
+
+    @wraps(view)
+    def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        if request.method != "POST":
+            return view(request, *args, **kwargs)
+        username = request.POST.get("username", "")
+        # Before the password is looked at, so that attempts at the same moment count as well.
+        wait = throttling.login(request, username)
+        if wait is not None:
+            seconds = max(1, ceil(wait))
+            text = _("Too many attempts to sign in. Please wait %(seconds)s seconds.") % {"seconds": seconds}
+            headers = {"Retry-After": str(seconds)}
+            return HttpResponse(f"{text}\n", status=429, content_type="text/plain", headers=headers)
+        response = view(request, *args, **kwargs)
+        if request.user.is_authenticated:
+            throttling.login_succeeded(username)
+        return response
+
+    return answer

@@ -1,0 +1,26 @@
+"""Every address of the web process. /healthz, /readyz and /metrics are answered before: config/health.py."""
+
+from django.contrib import admin
+from django.urls import include, path
+
+from config.api import DocsView, ProblemKindView, SchemaView
+from config.signin import throttled
+from jobs.sockets.views import TicketView
+
+urlpatterns = [
+    path("admin/login/", throttled(admin.site.login)),
+    path("admin/", admin.site.urls),
+    path("api/schema", SchemaView.as_view(), name="schema"),
+    path("api/docs", DocsView.as_view(url_name="schema"), name="docs"),
+    path("api/problems/<slug:code>", ProblemKindView.as_view(), name="problem"),
+    path("api/ws-ticket", TicketView.as_view(), name="ws-ticket"),
+    path("api/", include("jobs.api.urls")),
+    path("api/", include("exports.api.urls")),
+    path("", include("scheduler.urls")),
+    path("api/", include("scheduler.step_queues.urls")),
+]
+
+handler400 = "config.errors.bad_request"
+handler403 = "config.errors.permission_denied"
+handler404 = "config.errors.page_not_found"
+handler500 = "config.errors.server_error"

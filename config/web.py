@@ -1,0 +1,55 @@
+"""Starts the web process: `python -m config.web`. HOST and PORT say where it listens.
+
+Every choice that uvicorn's command line would leave open is made here, once, with its reason.
+"""
+
+import signal
+import socket
+import sys
+
+import uvicorn
+
+from config import env
+
+HOST = env.text("HOST", "127.0.0.1")
+PORT = env.integer("PORT", 8000, low=1, high=65_535)
+
+
+def main() -> None:
+    # uvicorn raises the signal again once it has stopped; a clean stop should look like one.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    signal.signal(signal.SIGINT, lambda *_: sys.exit(0))
+    server = uvicorn.Server(configuration())
+    listener = server.config.bind_socket()
+    # asyncio does this for the sockets it makes itself; without it an answer waits 40 ms for an ACK.
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    if hasattr(socket, "TCP_USER_TIMEOUT"):
+        # Drops a client that has not taken a byte for so long; a paused video may wait a while.
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, 120_000)
+    server.run(sockets=[listener])
+
+
+def configuration(app: str = "config.asgi:application") -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        host=HOST,
+        port=PORT,
+        # uvicorn would believe anybody on this host who sends X-Forwarded-For. DURE_PROXIES decides.
+        proxy_headers=False,
+        server_header=False,
+        lifespan="off",
+        # settings.LOGGING has the handlers: without secrets, and with the request's id.
+        log_config=None,
+        access_log=False,
+        ws_max_size=16 * 1024,
+        # Events are small and many; a compressor for each socket costs more than it saves.
+        ws_per_message_deflate=False,
+        # Longer than the proxies before us keep an idle connection, so that they close it, not we.
+        timeout_keep_alive=75,
+        # Sockets are told 1012 at once; requests have this long to end.
+        timeout_graceful_shutdown=10,
+    )
+
+
+if __name__ == "__main__":
+    main()

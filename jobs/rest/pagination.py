@@ -1,0 +1,107 @@
+"""Lists in pages: `{count, next, previous, results}`, `page` and `page_size`.
+
+A page size beyond 200 and a page beyond the first million rows are refused rather than bent; a page
+after the last one is 404. The page itself tells whether another one follows, so a rough count never
+hides rows.
+"""
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from django.db.models import QuerySet
+from rest_framework.exceptions import NotFound, ValidationError
+from rest_framework.pagination import PageNumberPagination
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+if TYPE_CHECKING:
+    # DRF's views import this module by its name in the settings.
+    from rest_framework.views import APIView
+
+DEEPEST_ROW = 1_000_000
+
+
+class PagePagination(PageNumberPagination):
+    page_size_query_param = "page_size"
+    max_page_size = 200
+    page_query_description = "Which page, from 1. A page after the last one is 404."
+    page_size_query_description = "How many results a page has, at most 200."
+
+    request: Request
+
+    def paginate_queryset(  # type: ignore[override]  # lists of another origin are not paged here
+        self, queryset: QuerySet[Any], request: Request, view: "APIView | None" = None
+    ) -> list[Any]:
+        self.request = request
+        size = self._positive("page_size", self.page_size or 50, self.max_page_size)
+        self.number = self._positive("page", 1, None)
+        if self.number * size > DEEPEST_ROW:
+            raise ValidationError(
+                {"page": [f"Only the first {DEEPEST_ROW:,} rows have pages: narrow the filter."]}
+            )
+        start = (self.number - 1) * size
+        # One row more than the page says whether there is a next one.
+        rows = list(queryset[start : start + size + 1])
+        if not rows and self.number > 1:
+            raise NotFound(f"There is no page {self.number}.")
+        self.more = len(rows) > size
+        self.counted = self.count_of(queryset) if self.more or self.number > 1 else len(rows)
+        return rows[:size]
+
+    def count_of(self, queryset: QuerySet[Any]) -> int:
+        return queryset.count()
+
+    def get_next_link(self) -> str | None:
+        return self._link(self.number + 1) if self.more else None
+
+    def get_previous_link(self) -> str | None:
+        return self._link(self.number - 1) if self.number > 1 else None
+
+    def get_paginated_response(self, data: Any) -> Response:
+        return Response(
+            {
+                "count": self.counted,
+                "next": self.get_next_link(),
+                "previous": self.get_previous_link(),
+                "results": data,
+            }
+        )
+
+    def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
+        described = super().get_paginated_response_schema(schema)
+        described["required"] = ["count", "next", "previous", "results"]
+        return described
+
+    def _positive(self, name: str, default: int, highest: int | None) -> int:
+        text = self.request.query_params.get(name)
+        if text is None:
+            return default
+        # Eighteen digits are more rows than there are, and int() of a long text is not free.
+        number = int(text) if text.isascii() and text.isdecimal() and len(text) <= 18 else 0
+        if number < 1 or (highest and number > highest):
+            allowed = f"from 1 to {highest}" if highest else "from 1 on"
+            raise ValidationError({name: [f"Must be a whole number {allowed}."]})
+        return number
+
+    def _link(self, number: int) -> str:
+        query = self.request.query_params.copy()
+        query["page"] = str(number)
+        return self.request.build_absolute_uri(f"{self.request.path}?{query.urlencode()}")
+
+
+class RoughPagination(PagePagination):
+    """For tables without end: counts exactly up to a cap, and beyond it takes the planner's guess.
+
+    Counting two million rows takes longer than reading the page.
+    """
+
+    exact_up_to = 10_000
+
+    def count_of(self, queryset: QuerySet[Any]) -> int:
+        seen = queryset.order_by()[: self.exact_up_to + 1].count()
+        return seen if seen <= self.exact_up_to else max(seen, _guess(queryset))
+
+
+def _guess(queryset: QuerySet[Any]) -> int:
+    plan = json.loads(queryset.order_by().explain(format="json"))
+    return int(plan[0]["Plan"]["Plan Rows"])
