@@ -4,8 +4,8 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -98,6 +98,16 @@ def start(
         preexec_fn=prepare,  # noqa: PLW1509
     )
     return Child(name, process, manner)
+
+
+@contextmanager
+def ended_on_failure(started: Child) -> Iterator[None]:
+    """Until it is handed to whoever ends it in the end, nobody else would."""
+    try:
+        yield
+    except BaseException:
+        stop([started])
+        raise
 
 
 def stop(children: Sequence[Child], pause: Callable[[float], None] = time.sleep) -> list[str]:

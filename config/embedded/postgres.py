@@ -16,7 +16,7 @@ import psycopg2
 
 from config.embedded import CannotStart, binaries, child, identity, interruption, private
 from config.embedded.account import Account, unprivileged
-from config.embedded.child import Child, Farewell
+from config.embedded.child import Child, Farewell, ended_on_failure
 from config.embedded.home import Home
 from config.embedded.ledger import Ledger
 from config.embedded.ports import free_port
@@ -94,8 +94,9 @@ def start(home: Home, ledger: Ledger, *, durable: bool = True) -> tuple[Child, s
             account=cluster.account,
             farewell=FAREWELL,
         )
-    ledger.add(server)
-    _wait_until_it_answers(server, url, log)
+    with ended_on_failure(server):
+        ledger.add(server)
+        _wait_until_it_answers(server, url, log)
     return server, url
 
 
@@ -217,15 +218,18 @@ def _address(cluster: Cluster, home: Home, ledger: Ledger, password: str) -> tup
 def _socket_folder(cluster: Cluster, home: Home, ledger: Ledger) -> Path | None:
     """Below the home when its path is short enough, else a private folder where temporary ones go."""
     folder = home.path / "run"
-    if len(os.fsencode(folder)) <= SOCKET_FOLDER_BYTES:
+    if _fits(folder):
         shutil.rmtree(folder, ignore_errors=True)  # sockets of a run that was killed
         if _holds_sockets(cluster.own(folder)):
             return folder
     folder = Path(tempfile.mkdtemp(prefix="dure-"))
     ledger.add_folder(folder)
-    if len(os.fsencode(folder)) <= SOCKET_FOLDER_BYTES and _holds_sockets(cluster.own(folder)):
-        return folder
-    return None
+    return folder if _fits(folder) and _holds_sockets(cluster.own(folder)) else None
+
+
+def _fits(folder: Path) -> bool:
+    """Clients take a comma for the start of the next host's name."""
+    return len(os.fsencode(folder)) <= SOCKET_FOLDER_BYTES and "," not in str(folder)
 
 
 def _holds_sockets(folder: Path) -> bool:

@@ -8,7 +8,7 @@ from urllib.parse import quote
 import redis
 
 from config.embedded import CannotStart, binaries, child, interruption, private
-from config.embedded.child import Child, Farewell
+from config.embedded.child import Child, Farewell, ended_on_failure
 from config.embedded.home import Home, read_json
 from config.embedded.ledger import Ledger
 from config.embedded.ports import LOOPBACK, free_port, problem
@@ -29,9 +29,10 @@ def start(home: Home, ledger: Ledger) -> tuple[Child, str]:
         server = child.start(
             "redis", [binaries.valkey(), configuration], output=output, cwd=folder, farewell=FAREWELL
         )
-    ledger.add(server)
     url = f"redis://:{quote(password, safe='')}@{LOOPBACK}:{port}/0"
-    _wait_until_it_answers(server, url, log)
+    with ended_on_failure(server):
+        ledger.add(server)
+        _wait_until_it_answers(server, url, log)
     return server, url
 
 

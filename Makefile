@@ -1,0 +1,69 @@
+# The commands of this repository. `make` alone lists them.
+.DEFAULT_GOAL := help
+.PHONY: help up test check format-check types contracts deploy-check bench chaos lock clean install-dev
+
+PY := .venv/bin/python
+RUNTIME := requirements.txt requirements-embedded.txt
+# Runs a command beside a PostgreSQL and a Redis of its own, on free ports, that go when it ends.
+BESIDE := $(PY) -m config.embedded run
+
+# The first Python that is new enough makes .venv and installs what is locked. `config` comes last on
+# the path, so that no module there can hide one of the standard library's.
+define INSTALL
+for python in $(or $(PYTHON),.venv/bin/python python3.11 python3.12 python3.13 python3.14 python3); do \
+	"$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && break; python=; \
+done; \
+[ "$$python" ] || { echo "Dure needs Python 3.11 or newer and found none here: install it, or name it: make $@ PYTHON=/path/to/python3.11" >&2; exit 1; }; \
+"$$python" -c 'import sys; sys.path.append("config"); from up.install import main; sys.exit(main(sys.argv[1:]))'
+endef
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
+	@echo
+	@echo 'make up honours PORT, FLOWER_PORT, DURE_HOME, DATABASE_URL and REDIS_URL; make test takes ARGS="-k word".'
+
+up: ## install, start and show the whole system; Ctrl-C stops it
+	@$(INSTALL) --steps 7 $(RUNTIME) && exec $(PY) -m config.up
+
+test: install-dev ## run the whole suite on servers of its own
+	@exec $(BESIDE) -- $(PY) -m pytest $(ARGS)
+
+check: install-dev format-check types contracts deploy-check test ## everything CI checks, the suite included
+
+format-check:
+	$(PY) -m ruff format --check .
+	$(PY) -m ruff check .
+
+types:
+	$(PY) -m mypy .
+
+contracts:
+	.venv/bin/lint-imports
+
+# With the values that production needs, so that only real complaints are left.
+deploy-check:
+	DURE_ENV=production DURE_SECRET_KEY=only-for-this-check-0123456789-abcdefghijklmnopqrstuvwxyz-ABCDEFGH \
+	DATABASE_URL=postgresql://dure@127.0.0.1/dure REDIS_URL=redis://127.0.0.1:6379/0 \
+	DURE_ALLOWED_HOSTS=dure.example FLOWER_BASIC_AUTH=admin:only-for-this-check \
+	$(PY) manage.py check --deploy --fail-level WARNING
+	$(BESIDE) -- $(PY) manage.py makemigrations --check --dry-run
+	$(PY) -m pip check --disable-pip-version-check
+
+bench: install-dev ## measure throughput and latency
+	@exec $(BESIDE) --durable -- $(PY) -m tests.bench $(ARGS)
+
+chaos: install-dev ## kill and freeze things for a while and check that no promise breaks
+	@exec $(BESIDE) --durable -- $(PY) -m tests.chaos $(ARGS)
+
+lock: install-dev ## resolve requirements*.in into requirements*.txt, with hashes
+	for name in requirements requirements-embedded requirements-dev; do \
+		$(PY) -m uv pip compile -q --no-header --python-version 3.11 --universal --generate-hashes \
+			$$name.in -o $$name.txt || exit 1; \
+	done
+
+clean: ## remove what was installed and cached; var/, with its data, stays
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache staticfiles
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+install-dev:
+	@$(INSTALL) $(RUNTIME) requirements-dev.txt
