@@ -86,8 +86,8 @@ def send(
     )
 
 
-def control(name: str, *args: object, expires: float | None = None) -> bool:
-    """Ring one of the engine's own tasks on the control queue."""
+def control(name: str, *args: object, expires: float | None = None, queue: str = "") -> bool:
+    """Ring one of the engine's own tasks, on the control queue unless told another."""
     global _resting_until  # noqa: PLW0603
     if time.monotonic() < _resting_until:
         return False
@@ -95,7 +95,7 @@ def control(name: str, *args: object, expires: float | None = None) -> bool:
         current_app.send_task(
             name,
             args=args,
-            queue=settings.DURE_CONTROL_QUEUE,
+            queue=queue or settings.DURE_CONTROL_QUEUE,
             ignore_result=True,
             retry=False,
             expires=expires,

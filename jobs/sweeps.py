@@ -21,6 +21,7 @@ def sweep_once(now: datetime | None = None) -> dict[str, int]:
         "woken": lifecycle.wake(now),
         "promoted": promote_once(now),
         "resent": lifecycle.resend(everything=forgotten),
+        "noticed": notices.sweep(now),
     }
     for name, count in ((counters.RESCUED, done["rescued"]), (counters.RESENT, done["resent"])):
         if count:

@@ -5,7 +5,7 @@ import os
 
 from celery import shared_task, signals
 
-from jobs import lifecycle, sweeps
+from jobs import bells, deliveries, lifecycle, notices, sweeps
 
 # Registers the commands of `celery inspect` and `celery control` wherever a worker loads this.
 from jobs.supervise import control as control
@@ -35,3 +35,16 @@ def wake() -> None:
 def sweep() -> None:
     """Put right what was lost between two commits: see jobs/sweeps.py."""
     sweeps.sweep_once()
+
+
+@shared_task(name=bells.DELIVER, ignore_result=True)
+def relay(office: str) -> None:
+    """Make the notices of what happened in an office."""
+    bells.heard(office)
+    notices.relay(office)
+
+
+@shared_task(name=notices.SEND, ignore_result=True)
+def send_notices() -> None:
+    """Send the notices that are due. Not on the control queue: see jobs/deliveries.py."""
+    deliveries.deliver()

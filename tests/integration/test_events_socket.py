@@ -27,9 +27,7 @@ NOBODY_RINGS = "redis://127.0.0.1:1/0"
 
 def database_url() -> str:
     told = connections["default"].settings_dict
-    return (
-        f"postgresql://{told['USER']}:{told['PASSWORD']}@/{told['NAME']}?host={told['HOST']}&port={told['PORT']}"
-    )
+    return f"postgresql://{told['USER']}:{told['PASSWORD']}@/{told['NAME']}?host={told['HOST']}&port={told['PORT']}"
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +59,9 @@ def events_of(office: Office, query: str = "") -> str:
 
 
 def submit(office: Office, count: int = 1) -> list[UUID]:
-    jobs = [{"ref": f"job {number}", "task_id": "demo.sum", "args": {"numbers": [1]}} for number in range(count)]
+    jobs = [
+        {"ref": f"job {number}", "task_id": "demo.sum", "args": {"numbers": [1]}} for number in range(count)
+    ]
     return lifecycle.submit(submission.read(office, {"jobs": jobs}))
 
 
@@ -239,7 +239,11 @@ def test_without_credentials_it_is_4401(address, office):
 
 def test_a_foreign_office_is_like_one_that_does_not_exist(address, office):
     stranger = ApiToken.issue(make_user("stranger"), "test", timezone.now())[1]
-    for path in (events_of(office), "/ws/offices/0199c0de-0000-7000-8000-000000000001/events", "/ws/offices/1/events"):
+    for path in (
+        events_of(office),
+        "/ws/offices/0199c0de-0000-7000-8000-000000000001/events",
+        "/ws/offices/1/events",
+    ):
         with opened(address, path, stranger) as ws:
             with pytest.raises(ConnectionClosed) as closed:
                 ws.recv(timeout=10)

@@ -156,6 +156,20 @@ def test_a_lock_file_whose_number_went_to_another_process_does_not_keep_it_from_
     child.stop([stranger])
 
 
+def test_a_server_that_never_answers_is_told_of_and_ended(tmp_path, monkeypatch):
+    monkeypatch.setattr(postgres, "START_SECONDS", 0.5)
+    monkeypatch.setattr(postgres.psycopg2, "connect", refuse)
+    home = open_home(tmp_path)
+    with pytest.raises(CannotStart, match=r"PostgreSQL did not answer within 0 s: not yet"):
+        postgres.start(home, Ledger(home))
+    assert marked(str(tmp_path)) == set()
+    home.close()
+
+
+def refuse(url, **options):
+    raise psycopg2.OperationalError("not yet")
+
+
 def test_data_of_another_version_is_refused_with_what_to_do(tmp_path):
     home = open_home(tmp_path)
     data = tmp_path / "postgres" / "data"

@@ -1,0 +1,32 @@
+"""POST /api/ws-ticket."""
+
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from jobs.models.access import ApiToken
+from jobs.rest.authentication import user_of
+from jobs.rest.idempotency import idempotent
+from jobs.sockets import tickets
+
+
+class TicketSerializer(serializers.Serializer[None]):
+    ticket = serializers.CharField(help_text="Open the socket with `?ticket=` and this.")
+    expires_in = serializers.IntegerField(help_text="Seconds.")
+
+
+class TicketView(APIView):
+    """A ticket that opens one socket, within 30 seconds."""
+
+    @extend_schema(
+        operation_id="create_ws_ticket", tags=["sockets"], request=None, responses={201: TicketSerializer}
+    )
+    @idempotent
+    def post(self, request: Request) -> Response:
+        token = request.auth if isinstance(request.auth, ApiToken) else None
+        session = "" if token else request._request.session.session_key or ""
+        ticket = tickets.issue(user_of(request), timezone.now(), token=token, session=session)
+        return Response({"ticket": ticket, "expires_in": int(tickets.LIFETIME.total_seconds())}, status=201)
