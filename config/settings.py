@@ -265,7 +265,8 @@ CELERY_TIMEZONE = TIME_ZONE
 CELERY_ENABLE_UTC = True
 CELERY_TASK_DEFAULT_QUEUE = "default"
 CELERY_TASK_QUEUES = [
-    Queue(name, Exchange(name), routing_key=name) for name in (*DURE_ROLES, DURE_CONTROL_QUEUE, DURE_NOTICES_QUEUE)
+    Queue(name, Exchange(name), routing_key=name)
+    for name in (*DURE_ROLES, DURE_CONTROL_QUEUE, DURE_NOTICES_QUEUE)
 ]
 CELERY_TASK_CREATE_MISSING_QUEUES = True
 CELERY_TASK_IGNORE_RESULT = True  # PostgreSQL holds the results
@@ -294,6 +295,9 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
     "socket_connect_timeout": 3,
     "socket_keepalive": True,
     "health_check_interval": 25,
+    # A publish asks once: kombu's own way of asking again kept it for six seconds.
+    "max_retries": 1,
+    "interval_start": 0,
     # Four levels share the workers fairly among offices: see jobs/publish.py.
     "priority_steps": [0, 3, 6, 9],
     "queue_order_strategy": "priority",
@@ -362,8 +366,8 @@ SPECTACULAR_SETTINGS = {
         "WorkflowStatus": "scheduler.states.WorkflowStatus",
         "RunStatus": "scheduler.states.RunStatus",
         "QueueState": "scheduler.step_queues.states.QueueState",
+        "ScheduleKind": "scheduler.api.shapes.KINDS",
     },
-    "ENUM_NAME_OVERRIDES": {"ScheduleKindEnum": "scheduler.rules.Kind"},
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
         "jobs.rest.schema.add_problems",

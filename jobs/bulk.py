@@ -8,6 +8,7 @@ from django.db import transaction
 
 from jobs import lifecycle
 from jobs.models import Job
+from jobs.selection import in_states
 from jobs.sql import call, statements
 from jobs.states import JOB_LIVE, JobStatus
 
@@ -30,7 +31,7 @@ def cancel_matching(office: UUID, wish: CancelWish, *, actor: str, reason: str =
     with transaction.atomic():
         # Before they are looked for: none of them may start between being chosen and being cancelled.
         call.rows(statements.LOCK_OFFICE, [office])
-        found = Job.objects.filter(office_id=office, status__in=statuses)
+        found = Job.objects.filter(in_states(statuses), office_id=office)
         if wish.batch is not None:
             found = found.filter(batch_id=wish.batch)
         if wish.role:

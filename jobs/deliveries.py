@@ -186,9 +186,14 @@ def _for_address(office: UUID, address: str, now: datetime) -> MailParcel | None
 # --- send ----------------------------------------------------------------------------------------
 
 
+def message_id(notice: int) -> str:
+    """The `webhook-id`: the same over all attempts, and when it is sent again by hand."""
+    return f"msg_{notice}"
+
+
 def post(url: str, secrets: Sequence[str], message: Message) -> Result:
     body = message.body.encode()
-    signed = signing.headers(secrets, f"msg_{message.id}", int(time.time()), body)
+    signed = signing.headers(secrets, message_id(message.id), int(time.time()), body)
     try:
         answer = outbound.request(
             "POST",

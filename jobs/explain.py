@@ -189,4 +189,4 @@ def estimated_start(office: Office, job: Job, now: datetime) -> datetime | None:
     if next(missing_worker(job), None) is not None:
         return None
     times = outlook(office, now)
-    return times[job.id][0] if job.id in times else None
+    return times[str(job.id)][0] if str(job.id) in times else None

@@ -18,7 +18,15 @@ from uuid import UUID
 
 from celery import current_app
 from django.conf import settings
-from django.db import IntegrityError, InterfaceError, OperationalError, connection, transaction
+from django.db import (
+    DatabaseError,
+    DataError,
+    IntegrityError,
+    InterfaceError,
+    ProgrammingError,
+    connection,
+    transaction,
+)
 
 from jobs import backoff, bells, counters, joins, publish
 from jobs.errors import Conflict, Fenced
@@ -408,7 +416,10 @@ def surely(statement: Callable[[], Answer | None]) -> Answer | None:
     while True:
         try:
             return statement()
-        except (OperationalError, InterfaceError) as error:
+        except (DatabaseError, InterfaceError) as error:
+            # A server that goes away raises a bare DatabaseError; these three are about the statement.
+            if isinstance(error, (IntegrityError, ProgrammingError, DataError)):
+                raise
             if connection.in_atomic_block or time.monotonic() + pause > until:
                 raise
             log.warning("the database did not answer, asking again: %s", str(error).strip())

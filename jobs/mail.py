@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from typing import Any
 
 from django.conf import settings
 from django.core.mail import EmailMessage
@@ -44,9 +45,8 @@ def text(office_name: str, bodies: Sequence[str], count: int) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def failure(body: dict[str, object]) -> str:
+def failure(body: dict[str, Any]) -> str:
     data = body["data"]
-    assert isinstance(data, dict)
     at = parse_datetime(str(body["timestamp"]))
     when = date_format(timezone.localtime(at), "DATETIME_FORMAT") if at else ""
     details = data["details"]
@@ -59,13 +59,13 @@ def failure(body: dict[str, object]) -> str:
     return "\n".join(lines)
 
 
-def name_of(data: dict[str, object]) -> str:
+def name_of(data: dict[str, Any]) -> str:
     """As people call it: by the ref they gave, and what it runs."""
     ref, task_id = data.get("ref") or data["job_id"], data.get("task_id")
     return on_one_line(f"{ref} ({task_id})" if task_id else str(ref))
 
 
-def address_of(data: dict[str, object]) -> str:
+def address_of(data: dict[str, Any]) -> str:
     return f"{settings.BASE_URL}/offices/{data['office_id']}/jobs/{data['job_id']}"
 
 

@@ -10,6 +10,7 @@ Mail is gathered: an address is written to at most once a minute for each office
 that has failed since the last one.
 """
 
+import json
 import logging
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -97,7 +98,7 @@ def cursor_is_free(office: UUID) -> bool:
 
 
 def _cursor(office: UUID | str, *, wait: bool) -> NoticeCursor | None:
-    locked = NoticeCursor.objects.select_for_update(skip_locked=not wait).filter(office=office)
+    locked = NoticeCursor.objects.select_for_update(skip_locked=not wait).filter(office_id=office)
     found = locked.first()
     if found is None and call.change(statements.BEGIN_CURSOR, {"office": str(office)}):
         found = locked.first()
@@ -166,6 +167,10 @@ def bodies_of(events: Sequence[Event]) -> list[dict[str, Any]]:
         }
         for event in events
     ]
+
+
+def body_of(notice: Notice) -> Any:
+    return json.loads(notice.body)
 
 
 def _addresses(office: Office) -> list[str]:

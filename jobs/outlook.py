@@ -1,25 +1,18 @@
 """When an office's jobs will probably start and end, from what its runs took lately."""
 
-from collections import defaultdict
 from datetime import datetime, timedelta
-from uuid import UUID
 
 from jobs import stats
 from jobs.forecast import Work, forecast
-from jobs.models import Dependency, Job, Office
-from jobs.states import (
-    JOB_ENDED,
-    JOB_LIVE,
-    JOB_WAITING,
-    ExecutionStatus,
-    JobStatus,
-    OnDependencyFailure,
-)
+from jobs.models import Office
+from jobs.sql import call, reports
+from jobs.states import JobStatus, OnDependencyFailure
 
 # Beyond this many jobs a guess takes longer than it is worth.
 MOST_JOBS = 20_000
 
-Times = dict[UUID, tuple[datetime, datetime | None]]
+# By the id of the job: its start and its end.
+Times = dict[str, tuple[datetime, datetime | None]]
 
 
 def outlook(office: Office, now: datetime) -> Times:
@@ -27,60 +20,42 @@ def outlook(office: Office, now: datetime) -> Times:
     works = live_works(office, now)
     spans = forecast(works, office.max_concurrent_jobs, office.max_concurrent_by_role, office.paused)
     return {
-        UUID(str(number)): (
+        str(job): (
             now + timedelta(seconds=span.start),
             None if span.end is None else now + timedelta(seconds=span.end),
         )
-        for number, span in spans.items()
+        for job, span in spans.items()
     }
 
 
 def live_works(office: Office, now: datetime) -> list[Work]:
     known = stats.run_times(office.id)
-    live = Job.objects.filter(office=office, status__in=JOB_LIVE).values_list(
-        "id", "role", "urgent", "priority", "seq", "status", "task_id", "due_at", "retry_at",
-        "execution__status", "execution__attempt_started_at",
-    )[: MOST_JOBS + 1]  # fmt: skip
-    rows = list(live)
+    rows = call.rows(reports.LIVE_JOBS, {"office": office.id, "most": MOST_JOBS + 1})
     if len(rows) > MOST_JOBS:
         return []
-    parents, blocked = unmet(office)
+    parents = {
+        job: found.split() for job, found in call.rows(reports.PARENTS_OF_WAITING, {"office": office.id})
+    }
+    live = {row[0] for row in rows}
+    ended = {parent for found in parents.values() for parent in found} - live
+    not_done = {job for (job,) in call.rows(reports.NOT_DONE, {"jobs": list(ended)})} if ended else set()
     works = []
-    for number, role, urgent, priority, seq, status, task_id, due_at, retry_at, run, began in rows:
+    for job, role, urgent, priority, seq, status, task_id, policy, due, began in rows:
+        waits_for = parents.get(job, [])
         running_for = None
         if status == JobStatus.PROCESSING:
-            # Sent and not yet claimed: as good as started.
-            running_for = 0.0
-            if run == ExecutionStatus.RUNNING and began is not None:
-                running_for = max(0.0, (now - began).total_seconds())
-        due = due_at or retry_at
+            # Sent and not yet claimed is as good as started.
+            running_for = max(0.0, (now - began).total_seconds()) if began is not None else 0.0
         works.append(
             Work(
-                id=number,
+                id=job,
                 role=role,
                 order=(not urgent, priority, seq),
                 seconds=known.get(task_id),
-                parents=parents.get(number, ()),
-                not_before=max(0.0, (due - now).total_seconds()) if due else 0.0,
+                parents=[parent for parent in waits_for if parent in live],
+                not_before=max(0.0, (due - now).total_seconds()) if due is not None else 0.0,
                 running_for=running_for,
-                blocked=number in blocked,
+                blocked=policy != OnDependencyFailure.RUN and not not_done.isdisjoint(waits_for),
             )
         )
     return works
-
-
-def unmet(office: Office) -> tuple[dict[UUID, list[UUID]], set[UUID]]:
-    """What waiting jobs still wait for, and those for which somebody has to do something first."""
-    parents: dict[UUID, list[UUID]] = defaultdict(list)
-    blocked: set[UUID] = set()
-    edges = Dependency.objects.filter(job__office=office, job__status__in=JOB_WAITING).exclude(
-        parent__status=JobStatus.DONE
-    )
-    for child, parent, status, policy in edges.values_list(
-        "job_id", "parent_id", "parent__status", "job__on_dependency_failure"
-    ):
-        if status not in JOB_ENDED:
-            parents[child].append(parent)
-        elif policy != OnDependencyFailure.RUN:
-            blocked.add(child)
-    return parents, blocked

@@ -1,6 +1,5 @@
 """How far a batch is: its counts, its graph, its critical path and when it will probably end."""
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,8 +8,9 @@ from uuid import UUID
 from django.db.models import Count
 
 from jobs import graph, stats
-from jobs.models import Batch, Dependency, Job, Office
+from jobs.models import Batch, Job, Office
 from jobs.outlook import outlook
+from jobs.sql import call, reports
 from jobs.states import JOB_ENDED, JOB_LIVE, JobStatus
 
 # Of a job that nobody knows anything of, when paths are compared.
@@ -21,7 +21,7 @@ UNKNOWN_SECONDS = 1.0
 class Node:
     """A job of a batch, as far as its graph shows it."""
 
-    id: UUID
+    id: str
     ref: str
     task_id: str
     role: str
@@ -32,7 +32,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Path:
-    jobs: Sequence[UUID]
+    jobs: Sequence[str]
     seconds: float
 
 
@@ -54,31 +54,24 @@ def percent(counts: Mapping[str, int]) -> float:
 
 
 def nodes_of(batch: Batch) -> list[Node]:
-    jobs = Job.objects.filter(batch=batch).order_by("seq")
-    rows = jobs.values_list(
-        "id", "ref", "task_id", "role", "status", "started_at", "completed_at", "execution__started_at"
-    )
-    return [
-        Node(number, ref, task_id, role, status, started_at or running_since, completed_at)
-        for number, ref, task_id, role, status, started_at, completed_at, running_since in rows
-    ]
+    return [Node(*row) for row in call.rows(reports.NODES_OF_BATCH, {"batch": batch.id})]
 
 
-def edges_of(batch: Batch) -> dict[UUID, list[UUID]]:
+def edges_of(batch: Batch, nodes: Sequence[Node]) -> dict[str, list[str]]:
     """The dependencies of each job, as far as they are in the batch themselves."""
-    parents: dict[UUID, list[UUID]] = defaultdict(list)
-    edges = Dependency.objects.filter(job__batch=batch, parent__batch=batch).order_by("job__seq", "position")
-    for child, parent in edges.values_list("job_id", "parent_id"):
-        parents[child].append(parent)
-    return parents
+    found = dict(call.rows(reports.PARENTS_OF_BATCH, {"batch": batch.id}))
+    inside = {node.id for node in nodes}
+    return {
+        node.id: [parent for parent in found.get(node.id, "").split() if parent in inside] for node in nodes
+    }
 
 
 def critical_path(
-    nodes: Sequence[Node], parents: Mapping[UUID, Sequence[UUID]], known: Mapping[str, float], now: datetime
+    nodes: Sequence[Node], parents: Mapping[str, Sequence[str]], known: Mapping[str, float], now: datetime
 ) -> Path:
     """The chain that took, or will probably take, the longest."""
     weight = {node.id: seconds_of(node, known, now) for node in nodes}
-    path = graph.longest_path({node.id: parents.get(node.id, ()) for node in nodes}, weight)
+    path = graph.longest_path(parents, weight)
     return Path(path, sum(weight[number] for number in path))
 
 

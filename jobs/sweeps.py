@@ -6,7 +6,7 @@ Every pass may run any number of times, anywhere, at once; the guards of the ver
 import logging
 from datetime import datetime
 
-from jobs import counters, joins, lifecycle
+from jobs import counters, joins, lifecycle, notices
 from jobs.sql import call, statements
 
 log = logging.getLogger(__name__)

@@ -19,23 +19,24 @@ SING = "dure.sing"
 def send_canaries() -> int:
     """One for each queue that is ready for another; how many went out."""
     queues = [*settings.DURE_ROLES, settings.DURE_CONTROL_QUEUE]
-    sent = 0
-    for (role,) in call.rows(sql.SEND_CANARIES, {"roles": queues, "lost": LOST_AFTER}):
-        try:
-            current_app.send_task(
-                SING,
-                args=(role,),
-                queue=role,
-                priority=0,
-                ignore_result=True,
-                retry=False,
-                expires=LOST_AFTER.total_seconds(),
-            )
-            sent += 1
-        except Exception:
-            call.change(sql.CANARY_NOT_SENT, [role])
-            raise
-    return sent
+    unsent = [role for (role,) in call.rows(sql.SEND_CANARIES, {"roles": queues, "lost": LOST_AFTER})]
+    wanted = len(unsent)
+    try:
+        while unsent:
+            _send(unsent[-1])
+            unsent.pop()
+    finally:
+        # The broker is away: what did not go out is sent the next time, not when it counts as lost.
+        if unsent:
+            call.change(sql.CANARIES_NOT_SENT, [unsent])
+    return wanted
+
+
+def _send(role: str) -> None:
+    expires = LOST_AFTER.total_seconds()
+    current_app.send_task(
+        SING, args=(role,), queue=role, priority=0, ignore_result=True, retry=False, expires=expires
+    )
 
 
 def seen(role: str) -> None:

@@ -6,15 +6,26 @@ Gauges, read from the database at each scrape: whichever web process is asked an
 from collections.abc import Iterable
 
 from django.conf import settings
-from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.metrics_core import Metric
 
+from jobs import counters
+from jobs.models import Counter
 from jobs.rest import metrics
 from jobs.sql import call
 from scheduler import sql
 from scheduler.states import Turn
 
 DAY = 86_400
+RARE = {
+    counters.FENCED: "Writes refused to a run that was no longer the owner's.",
+    counters.DUPLICATES: "Messages that found nothing to claim.",
+    counters.RESCUED: "Runs whose lease ran out.",
+    counters.LOST: "Pool processes that were seen to die.",
+    counters.RESENT: "Messages published again.",
+    counters.RESEEDED: "Times that Redis had forgotten everything.",
+    counters.POISON: "Executions put aside because they kill their workers.",
+}
 
 
 def register() -> None:
@@ -22,6 +33,7 @@ def register() -> None:
     metrics.register("workflow_runs", workflow_runs)
     metrics.register("queues", queues)
     metrics.register("executions", executions)
+    metrics.register("engine", engine)
 
 
 def schedules() -> Iterable[Metric]:
@@ -115,3 +127,9 @@ def executions() -> Iterable[Metric]:
             "95th percentile of the last attempts' length, that minute.",
             float(run),
         )
+
+
+def engine() -> Iterable[Metric]:
+    counted = dict(Counter.objects.values_list("name", "value"))
+    for name, meaning in RARE.items():
+        yield CounterMetricFamily(f"dure_{name}", meaning, counted.get(name, 0))

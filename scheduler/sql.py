@@ -69,7 +69,7 @@ SEND_CANARIES = """
     WHERE c.sent_at IS NULL OR c.seen_at >= c.sent_at OR c.sent_at < clock_timestamp() - %(lost)s
     RETURNING role
 """
-CANARY_NOT_SENT = "UPDATE queue_canaries SET sent_at = NULL WHERE role = %s"
+CANARIES_NOT_SENT = "UPDATE queue_canaries SET sent_at = NULL WHERE role = ANY (%s)"
 CANARY_SEEN = "UPDATE queue_canaries SET seen_at = clock_timestamp() WHERE role = %s"
 
 # count_minutes: the Executions that ended in each minute that is over. Ends commit a moment after the
@@ -122,7 +122,7 @@ DELETE_MINUTES = "DELETE FROM execution_minutes WHERE minute < %(before)s AND %(
 QUEUES = """
     SELECT role, sum(ready)::bigint, sum(processing)::bigint, extract(epoch FROM now() - min(since))::float
     FROM (
-        SELECT role, count(*) AS ready, 0 AS processing, min(created_at) AS since
+        SELECT role, count(*) AS ready, 0 AS processing, min(ready_at) AS since
         FROM job_queue WHERE status = 'ready' GROUP BY role
         UNION ALL
         SELECT role, count(*), 0, min(dispatched_at)

@@ -69,6 +69,11 @@ def main(lifeline: int, report: int, grace: float, argv: Sequence[str]) -> None:
 
 def _confine() -> None:
     """In the command's process, just before it becomes the command."""
+    # A pool process ignores some signals, and what is ignored stays so in every program it starts.
+    for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
+        if signal.getsignal(number) == signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
     # Tied to the thread that forks: this process has but one.
     _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     _prctl(PR_SET_NO_NEW_PRIVS, 1)

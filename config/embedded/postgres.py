@@ -76,7 +76,7 @@ def start(home: Home, ledger: Ledger, *, durable: bool = True) -> tuple[Child, s
     """Starts it, waits until it answers, and says at which URL."""
     cluster = _cluster(home)
     if not cluster.data.exists():
-        _create(cluster)
+        _create(cluster, durable=durable)
     _check_data(cluster.data)
     _drop_stale_pid(cluster.data)
     password = cluster.password_file.read_text().strip()
@@ -102,7 +102,8 @@ def start(home: Home, ledger: Ledger, *, durable: bool = True) -> tuple[Child, s
 
 def _cluster(home: Home) -> Cluster:
     folder = home.path / "postgres"
-    account = unprivileged(folder, (home.path, binaries.postgres("postgres")))
+    # A file in the home stands for it: to see the home itself takes less than to enter it.
+    account = unprivileged(folder, (Path(home.lock.name), binaries.postgres("postgres")))
     cluster = Cluster(folder, account)
     try:
         cluster.own(folder)
@@ -120,7 +121,7 @@ def _environment() -> dict[str, str]:
     return kept | {"LC_ALL": "C", "LANG": "C"}
 
 
-def _create(cluster: Cluster) -> None:
+def _create(cluster: Cluster, *, durable: bool) -> None:
     """Makes the data folder beside its place and moves it there when whole: a crash leaves no half of it."""
     fresh = cluster.folder / "data.new"
     shutil.rmtree(fresh, ignore_errors=True)
@@ -144,6 +145,7 @@ def _create(cluster: Cluster) -> None:
             "--locale-provider=builtin",
             "--locale=C",
             "--builtin-locale=C.UTF-8",
+            *([] if durable else ["--no-sync"]),
         ],
     )
     _run(

@@ -6,6 +6,8 @@ from pathlib import Path
 from urllib.parse import quote
 
 import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 from config.embedded import CannotStart, binaries, child, interruption, private
 from config.embedded.child import Child, Farewell, ended_on_failure
@@ -77,7 +79,7 @@ def quoted(text: str) -> str:
 
 
 def _wait_until_it_answers(server: Child, url: str, log: Path) -> None:
-    client = redis.Redis.from_url(url, socket_timeout=2, socket_connect_timeout=2)
+    client = redis.Redis.from_url(url, socket_timeout=2, retry=Retry(NoBackoff(), 0))
     why = ""
 
     def answers() -> bool:

@@ -113,12 +113,13 @@ class BatchDetailView(OfficeView):
         if batch is None:
             raise Problem(404, "not_found", "There is no such batch in this office.")
         now = timezone.now()
-        nodes, parents = progress.nodes_of(batch), progress.edges_of(batch)
+        nodes = progress.nodes_of(batch)
+        parents = progress.edges_of(batch, nodes)
         path = progress.critical_path(nodes, parents, progress.usual_times(office), now)
         answer = batch_json(batch, progress.counts_of([batch.id])[batch.id])
         if request.query_params.get("graph", "true").lower() not in ("false", "0"):
             answer["graph"] = graph_json(nodes, parents)
-        answer["critical_path"] = {"jobs": [str(job) for job in path.jobs], "seconds": round(path.seconds, 3)}
+        answer["critical_path"] = {"jobs": path.jobs, "seconds": round(path.seconds, 3)}
         answer["estimated_end"] = shapes.moment(progress.estimated_end(office, nodes, now))
         return Response(answer)
 
@@ -137,12 +138,12 @@ def batch_json(batch: Batch, counts: dict[str, int]) -> dict[str, Any]:
     }
 
 
-def graph_json(nodes: list[progress.Node], parents: dict[UUID, list[UUID]]) -> dict[str, Any]:
-    levels = graph.levels({node.id: parents.get(node.id, []) for node in nodes})
+def graph_json(nodes: list[progress.Node], parents: dict[str, list[str]]) -> dict[str, Any]:
+    levels = graph.levels(parents)
     return {
         "nodes": [
             {
-                "id": str(node.id),
+                "id": node.id,
                 "ref": node.ref or None,
                 "task_id": node.task_id,
                 "role": node.role,
@@ -153,7 +154,5 @@ def graph_json(nodes: list[progress.Node], parents: dict[UUID, list[UUID]]) -> d
             }
             for node in nodes
         ],
-        "edges": [
-            {"from": str(parent), "to": str(child)} for child, found in parents.items() for parent in found
-        ],
+        "edges": [{"from": parent, "to": child} for child, found in parents.items() for parent in found],
     }

@@ -8,7 +8,8 @@ from django.db.models import F, QuerySet
 from django_filters import rest_framework as filters
 
 from jobs.models import Job
-from jobs.states import JobStatus
+from jobs.selection import in_states
+from jobs.states import JOB_ENDED, JobStatus
 
 # By name of the parameter: each ends in `seq`, so that pages never overlap.
 ORDERINGS: dict[str, tuple[Any, ...]] = {
@@ -51,7 +52,12 @@ class JobFilter(filters.FilterSet):  # type: ignore[misc]
         fields: list[str] = []
 
     def by_status(self, jobs: QuerySet[Job], name: str, statuses: list[str]) -> QuerySet[Job]:
-        return jobs.filter(status__in=statuses) if statuses else jobs
+        return jobs.filter(in_states(statuses)) if statuses else jobs
 
     def by_order(self, jobs: QuerySet[Job], name: str, ordering: str) -> QuerySet[Job]:
+        statuses = self.form.cleaned_data["status"]
+        if ordering.endswith("completed_at") and statuses and set(statuses) <= set(JOB_ENDED):
+            # Nobody among them is without an end, so the index jobs_ended has this order.
+            sign = "-" if ordering.startswith("-") else ""
+            return jobs.order_by(f"{sign}completed_at", f"{sign}seq")
         return jobs.order_by(*ORDERINGS[ordering])

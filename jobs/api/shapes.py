@@ -3,7 +3,6 @@
 Plain functions: a submission's answer has ten thousand jobs, which serializers would take seconds for.
 """
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -12,7 +11,8 @@ from uuid import UUID
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from jobs.models import Attempt, Dependency, Event, Execution, Job
+from jobs.models import Attempt, Event, Execution, Job
+from jobs.sql import call, reports
 from jobs.states import (
     SEED_EXECUTION_STATUS,
     SEED_EXECUTION_TIMED_OUT,
@@ -58,11 +58,8 @@ def jobs(found: Sequence[Job], parents: Mapping[UUID, list[str]] | None = None) 
 
 def parents_of(ids: Sequence[UUID]) -> dict[UUID, list[str]]:
     """The ids of what each job depends on, in the order given at submission."""
-    found: dict[UUID, list[str]] = defaultdict(list)
-    edges = Dependency.objects.filter(job_id__in=ids).order_by("job_id", "position")
-    for child, parent in edges.values_list("job_id", "parent_id"):
-        found[child].append(str(parent))
-    return found
+    rows = call.rows(reports.PARENTS_OF_JOBS, {"jobs": list(ids)})
+    return {UUID(child): parents.split() for child, parents in rows}
 
 
 def job(one: Job, depends_on: list[str]) -> JSON:

@@ -1,6 +1,6 @@
 """Every address of offices, jobs and Tasks, below /api/."""
 
-from django.urls import path
+from django.urls import include, path
 
 from jobs.api import batches, control, events, explain, jobs, members, office, scheduler, tasks
 
@@ -25,6 +25,7 @@ urlpatterns = [
     path(f"{OFFICE}/batches", batches.BatchListView.as_view(), name="batches"),
     path(f"{OFFICE}/batches/<uuid:batch_id>", batches.BatchDetailView.as_view(), name="batch"),
     path(f"{OFFICE}/events", events.EventListView.as_view(), name="events"),
+    path("", include("jobs.api.webhook_urls")),
     path("tasks", tasks.TaskListView.as_view(), name="tasks"),
     path("tasks/<str:task_id>", tasks.TaskDetailView.as_view(), name="task"),
 ]

@@ -31,7 +31,8 @@ GIB = 2**30
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory) -> Path:
-    return tmp_path_factory.mktemp("flow")
+    made: Path = tmp_path_factory.mktemp("flow")
+    return made
 
 
 @pytest.fixture(scope="module")

@@ -21,6 +21,12 @@ QUICK = Farewell(steps=((signal.SIGTERM, 0.3),))
 on_linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs a parent-death signal")
 
 
+def first_line(process: subprocess.Popen[bytes]) -> bytes:
+    assert process.stdout is not None
+    with process.stdout as stdout:
+        return stdout.readline()
+
+
 def start(*command, farewell=None, output=subprocess.DEVNULL):
     return child.start(command[0], command, output=output, farewell=farewell)
 
@@ -35,10 +41,9 @@ def test_what_ends_when_asked_is_not_killed():
 
 def test_what_does_not_listen_is_killed_when_its_time_is_up_and_named():
     deaf = start("sh", "-c", DEAF, farewell=QUICK, output=subprocess.PIPE)
-    assert deaf.process.stdout.readline() == b"deaf\n"
+    assert first_line(deaf.process) == b"deaf\n"
     deaf.name = "stubborn"
     assert child.stop([deaf]) == ["stubborn"]
-    deaf.process.stdout.close()
 
 
 def test_a_second_wish_to_stop_kills_at_once(monkeypatch):
@@ -58,20 +63,18 @@ def test_the_steps_of_a_farewell_follow_one_another():
         farewell=Farewell(steps=((signal.SIGINT, 0.2), (signal.SIGQUIT, 10.0))),
         output=subprocess.PIPE,
     )
-    assert stepped.process.stdout.readline() == b"up\n"
+    assert first_line(stepped.process) == b"up\n"
     assert child.stop([stepped]) == []
     assert stepped.process.returncode == 7
-    stepped.process.stdout.close()
 
 
 def test_what_a_child_leaves_in_its_group_ends_with_it():
     parent = start("sh", "-c", "sleep 60 & echo $!", output=subprocess.PIPE)
-    grandchild = int(parent.process.stdout.readline())
+    grandchild = int(first_line(parent.process))
     parent.process.wait(10)
     assert is_alive(grandchild)
     child.stop([parent])
     assert eventually(lambda: not is_alive(grandchild))
-    parent.process.stdout.close()
 
 
 @on_linux
@@ -82,11 +85,10 @@ def test_a_child_ends_when_its_parent_is_killed_without_a_word():
         "print(c.pid, flush=True); time.sleep(60)"
     )
     parent = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE)
-    orphan = int(parent.stdout.readline())
+    orphan = int(first_line(parent))
     assert is_alive(orphan)
     parent.kill()
     parent.wait()
-    parent.stdout.close()
     assert eventually(lambda: not is_alive(orphan))
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from config import embedded
 from config.embedded import CannotStart, Servers, private
+from config.embedded.account import Account
 from config.embedded.home import FREE_BYTES_NEEDED, open_home, read_json, too_full, unusable
 
 
@@ -21,10 +22,30 @@ def test_a_folder_that_cannot_be_made_is_refused_in_one_line_that_names_it(tmp_p
     assert "\n" not in str(refused.value)
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_folder_of_somebody_else_is_refused():
-    with pytest.raises(CannotStart, match="cannot be written: Permission denied"):
-        open_home(Path("/usr/dure-home"))
+def test_a_folder_of_somebody_else_is_refused(tmp_path):
+    (tmp_path / "theirs").mkdir(mode=0o500)
+    assert "cannot be written: Permission denied." in refusal_to_an_ordinary_user(
+        tmp_path / "theirs" / "home"
+    )
+
+
+def refusal_to_an_ordinary_user(path: Path) -> str:
+    """Root may write everywhere, so it asks as somebody else, in a process that it gives away for that."""
+    read_end, write_end = os.pipe()
+    asker = os.fork()
+    if asker == 0:
+        try:
+            if os.geteuid() == 0:
+                Account("nobody", 65534, 65534).become()
+            open_home(path)
+        except CannotStart as refused:
+            os.write(write_end, str(refused).encode())
+        finally:
+            os._exit(0)
+    os.close(write_end)
+    os.waitpid(asker, 0)
+    with os.fdopen(read_end) as answer:
+        return answer.read()
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])

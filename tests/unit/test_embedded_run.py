@@ -14,6 +14,12 @@ SHOW = "import json, os; print(json.dumps(dict(os.environ)), flush=True)"
 UNSET = ("DATABASE_URL", "REDIS_URL", "DURE_HOME", "DURE_ENV")
 
 
+def first_line(process: subprocess.Popen[bytes]) -> bytes:
+    assert process.stdout is not None
+    with process.stdout as stdout:
+        return stdout.readline()
+
+
 def environment(tmp_path, **more):
     kept = {name: value for name, value in os.environ.items() if name not in UNSET}
     return kept | {"TMPDIR": str(tmp_path)} | more
@@ -65,11 +71,10 @@ def test_a_term_ends_the_command_and_the_servers(tmp_path):
         env=environment(tmp_path),
         stdout=subprocess.PIPE,
     )
-    assert process.stdout.readline() == b"up\n"
+    assert first_line(process) == b"up\n"
     assert marked(str(tmp_path))
     process.terminate()
     assert process.wait(20) == 128 + signal.SIGTERM
-    process.stdout.close()
     assert marked(str(tmp_path)) == set()
     assert list(tmp_path.iterdir()) == []
 
@@ -81,10 +86,9 @@ def test_when_it_is_killed_without_a_word_nothing_goes_on(tmp_path):
         env=environment(tmp_path),
         stdout=subprocess.PIPE,
     )
-    assert process.stdout.readline() == b"up\n"
+    assert first_line(process) == b"up\n"
     process.kill()
     process.wait()
-    process.stdout.close()
     assert eventually(lambda: marked(str(tmp_path)) == set())
 
 

@@ -11,6 +11,8 @@ from urllib.parse import parse_qs, unquote, urlsplit
 import psycopg2
 import pytest
 import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 from config.embedded import CannotStart, child, identity, postgres, valkey
 from config.embedded.account import Account, unprivileged
@@ -18,14 +20,15 @@ from config.embedded.home import open_home
 from config.embedded.ledger import Ledger
 from tests.unit.process_tools import marked
 
+ONCE = Retry(NoBackoff(), 0)
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root starts PostgreSQL as somebody else")
 
 
 @contextmanager
-def running_postgres(path: Path, **options):
+def running_postgres(path: Path, *, durable=False):
     home = open_home(path)
     ledger = Ledger(home)
-    server, url = postgres.start(home, ledger, **options)
+    server, url = postgres.start(home, ledger, durable=durable)
     try:
         yield server, url
     finally:
@@ -60,7 +63,7 @@ def socket_folder(url: str) -> Path:
 
 @pytest.fixture(scope="module")
 def postgres_url(tmp_path_factory):
-    with running_postgres(tmp_path_factory.mktemp("pg")) as (_, url):
+    with running_postgres(tmp_path_factory.mktemp("pg"), durable=True) as (_, url):
         yield url
 
 
@@ -158,7 +161,7 @@ def test_a_lock_file_whose_number_went_to_another_process_does_not_keep_it_from_
 
 def test_a_server_that_never_answers_is_told_of_and_ended(tmp_path, monkeypatch):
     monkeypatch.setattr(postgres, "START_SECONDS", 0.5)
-    monkeypatch.setattr(postgres.psycopg2, "connect", refuse)
+    monkeypatch.setattr(psycopg2, "connect", refuse)
     home = open_home(tmp_path)
     with pytest.raises(CannotStart, match=r"PostgreSQL did not answer within 0 s: not yet"):
         postgres.start(home, Ledger(home))
@@ -191,10 +194,10 @@ def test_what_postgres_complains_of_is_told_in_a_line(tmp_path):
 
 
 @as_root
-def test_as_root_postgres_runs_as_somebody_else_also_behind_a_door_only_root_opens(tmp_path):
-    closed = tmp_path / "closed"
-    closed.mkdir(mode=0o700)
-    with running_postgres(closed / "home") as (server, url):
+@pytest.mark.parametrize("home", ["closed/home", "closed"])
+def test_as_root_postgres_runs_as_somebody_else_also_behind_a_door_only_root_opens(tmp_path, home):
+    (tmp_path / "closed").mkdir(mode=0o700)
+    with running_postgres(tmp_path / home) as (server, url):
         status = Path(f"/proc/{server.pid}/status").read_text().splitlines()
         values = {name: value.split() for name, _, value in (line.partition(":") for line in status)}
         assert "0" not in values["Uid"]
@@ -233,7 +236,7 @@ def test_redis_is_valkey_on_loopback_only_and_keeps_what_it_is_told(redis_url):
 
 def test_redis_wants_its_password(redis_url):
     port = urlsplit(redis_url).port
-    with closing(redis.Redis(port=port)) as client, pytest.raises(redis.AuthenticationError):
+    with closing(redis.Redis(port=port, retry=ONCE)) as client, pytest.raises(redis.AuthenticationError):
         client.ping()
 
 

@@ -101,6 +101,19 @@ def test_the_limits_are_set_and_privileges_cannot_grow():
     assert int(blocks) * 512 == 2**30
 
 
+def test_the_program_hears_every_signal_even_when_the_worker_ignores_some():
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN), signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR2])
+    try:
+        with Session(["/bin/grep", "-E", "SigIgn|SigBlk", "/proc/self/status"], ENVIRONMENT) as running:
+            output = b"".join(running.output())
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGUSR2])
+        signal.signal(signal.SIGINT, before[0])
+        signal.signal(signal.SIGTERM, before[1])
+    assert [int(line.split()[1], 16) for line in output.splitlines()] == [0, 0]
+
+
 def test_no_descriptor_of_ours_is_handed_on():
     secret = os.open("/dev/null", os.O_RDONLY)
     os.set_inheritable(secret, True)

@@ -1,0 +1,252 @@
+"""An office's webhooks, and what was sent to them, for its owners."""
+
+from typing import Any
+from uuid import UUID
+
+from django.utils import timezone
+from drf_spectacular.utils import OpenApiExample, extend_schema, extend_schema_serializer
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from jobs import deliveries, notices, webhooks
+from jobs.api import shapes
+from jobs.api.views import CONFIGURES, OfficeView
+from jobs.models import Notice, Webhook
+from jobs.rest.catalogue import describe
+from jobs.rest.filtering import FilterBackend
+from jobs.rest.idempotency import idempotent
+from jobs.rest.pagination import PagePagination, RoughPagination
+from jobs.rest.problems import Problem
+from jobs.rest.serializers import StrictSerializer
+from jobs.states import EventType
+
+describe("too_many_webhooks", "The office has as many webhooks as an office may have.")
+describe("webhook_disabled", "A disabled webhook is told nothing; enable it first.")
+
+EXAMPLE = {
+    "url": "https://example.org/hooks/dure",
+    "event_types": [one.value for one in notices.DEFAULT_TYPES],
+}
+
+
+class WebhookSerializer(StrictSerializer):
+    url = serializers.CharField(max_length=2000, help_text="http:// or https://, at a public address.")
+    event_types = serializers.ListField(
+        child=serializers.ChoiceField(EventType.choices),
+        required=False,
+        help_text=f"Which events; {', '.join(notices.DEFAULT_TYPES)} unless given.",
+    )
+    enabled = serializers.BooleanField(required=False)
+
+
+@extend_schema_serializer(component_name="Webhook")
+class WebhookDocument(serializers.Serializer[Any]):
+    id = serializers.IntegerField()
+    url = serializers.CharField()
+    event_types = serializers.ListField(child=serializers.ChoiceField(EventType.choices))
+    enabled = serializers.BooleanField()
+    disabled_reason = serializers.CharField(allow_null=True, help_text="Where it was not an owner's wish.")
+    created_at = serializers.DateTimeField()
+    old_secret_until = serializers.DateTimeField(
+        allow_null=True, help_text="Until then messages are signed with the secret before, too."
+    )
+
+
+@extend_schema_serializer(component_name="WebhookWithSecret")
+class WebhookWithSecretDocument(WebhookDocument):
+    secret = serializers.CharField(help_text="Shown this once.")
+
+
+@extend_schema_serializer(component_name="Delivery")
+class DeliveryDocument(serializers.Serializer[Any]):
+    id = serializers.IntegerField()
+    webhook_id = serializers.CharField(help_text="The header of that name, the same for all attempts.")
+    event_id = serializers.IntegerField()
+    body = serializers.DictField(help_text="What is sent: type, timestamp and data.")
+    attempts = serializers.IntegerField()
+    created_at = serializers.DateTimeField()
+    next_at = serializers.DateTimeField(allow_null=True, help_text="When it is tried next.")
+    sent_at = serializers.DateTimeField(allow_null=True, help_text="When it arrived.")
+    gave_up_at = serializers.DateTimeField(allow_null=True, help_text="After the last attempt.")
+    answer = serializers.CharField(allow_null=True, help_text="To the last attempt.")
+
+
+class WebhookListView(OfficeView):
+    """The office's webhooks."""
+
+    queryset = Webhook.objects.none()
+    pagination_class = PagePagination
+    filter_backends = (FilterBackend,)
+
+    @extend_schema(
+        operation_id="list_webhooks",
+        tags=["webhooks"],
+        summary="List an office's webhooks",
+        description="Owners only.",
+        responses=WebhookDocument(many=True),
+    )
+    def get(self, request: Request, office_id: UUID) -> Response:
+        found = self.office(CONFIGURES).webhooks.order_by("id")
+        page = self.paginate_queryset(self.filter_queryset(found)) or []
+        return self.get_paginated_response([webhook_json(one) for one in page])
+
+    @extend_schema(
+        operation_id="create_webhook",
+        tags=["webhooks"],
+        summary="Have an address told of events",
+        description="Owners only. Messages follow the Standard Webhooks specification, and tell what happens "
+        "from now on. The answer shows the secret that they are signed with; it is not shown again.",
+        request=WebhookSerializer,
+        responses={201: WebhookWithSecretDocument},
+        examples=[OpenApiExample("failures and ends of batches", EXAMPLE, request_only=True)],
+    )
+    @idempotent
+    def post(self, request: Request, office_id: UUID) -> Response:
+        office = self.office(CONFIGURES)
+        serializer = WebhookSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        given = serializer.validated_data
+        webhook = webhooks.add(
+            office, given["url"], given.get("event_types"), enabled=given.get("enabled", True)
+        )
+        location = request.build_absolute_uri(f"{request.path}/{webhook.pk}")
+        return Response(with_secret(webhook, webhook.secret), status=201, headers={"Location": location})
+
+
+class WebhookView(OfficeView):
+    """A view of one webhook."""
+
+    def webhook(self) -> Webhook:
+        found = self.office(CONFIGURES).webhooks.filter(pk=self.kwargs["webhook_id"]).first()
+        if found is None:
+            raise Problem(404, "not_found", "There is no such webhook in this office.")
+        return found
+
+
+class WebhookDetailView(WebhookView):
+    """One webhook."""
+
+    @extend_schema(
+        operation_id="get_webhook", tags=["webhooks"], summary="One webhook", responses=WebhookDocument
+    )
+    def get(self, request: Request, office_id: UUID, webhook_id: int) -> Response:
+        return Response(webhook_json(self.webhook()))
+
+    @extend_schema(
+        operation_id="change_webhook",
+        tags=["webhooks"],
+        summary="Change a webhook",
+        description="Owners only. A webhook that is enabled again is not told what happened meanwhile; what "
+        "waits for one that is disabled is given up.",
+        request=WebhookSerializer(partial=True),
+        responses=WebhookDocument,
+    )
+    def patch(self, request: Request, office_id: UUID, webhook_id: int) -> Response:
+        webhook = self.webhook()
+        serializer = WebhookSerializer(data=request.data, partial=True)
+        serializer.is_valid(raise_exception=True)
+        webhooks.change(webhook, **serializer.validated_data)
+        return Response(webhook_json(webhook))
+
+    @extend_schema(
+        operation_id="delete_webhook",
+        tags=["webhooks"],
+        summary="Delete a webhook, with its deliveries",
+        description="Owners only.",
+        responses={204: None},
+    )
+    def delete(self, request: Request, office_id: UUID, webhook_id: int) -> Response:
+        webhooks.remove(self.webhook())
+        return Response(status=204)
+
+
+class RotateView(WebhookView):
+    """A webhook's next secret."""
+
+    @extend_schema(
+        operation_id="rotate_webhook_secret",
+        tags=["webhooks"],
+        summary="Change a webhook's secret",
+        description="Owners only. For a day messages carry two signatures, with the new secret and with the "
+        "one before. The new one is shown this once.",
+        request=None,
+        responses=WebhookWithSecretDocument,
+    )
+    @idempotent
+    def post(self, request: Request, office_id: UUID, webhook_id: int) -> Response:
+        webhook = self.webhook()
+        secret = webhooks.rotate(webhook, timezone.now())
+        return Response(with_secret(webhook, secret))
+
+
+class DeliveryListView(WebhookView):
+    """What was sent to a webhook, or will be."""
+
+    queryset = Notice.objects.none()
+    pagination_class = RoughPagination
+    filter_backends = (FilterBackend,)
+
+    @extend_schema(
+        operation_id="list_deliveries",
+        tags=["webhooks"],
+        summary="What was sent to a webhook, newest first",
+        description="Owners only.",
+        responses=DeliveryDocument(many=True),
+    )
+    def get(self, request: Request, office_id: UUID, webhook_id: int) -> Response:
+        found = Notice.objects.filter(webhook=self.webhook()).order_by("-id")
+        page = self.paginate_queryset(self.filter_queryset(found)) or []
+        return self.get_paginated_response([delivery_json(one) for one in page])
+
+
+class SendAgainView(WebhookView):
+    """One more try, whatever became of the others."""
+
+    @extend_schema(
+        operation_id="send_delivery_again",
+        tags=["webhooks"],
+        summary="Send a delivery again",
+        description="Owners only. Its `webhook-id` stays the same. 409 while the webhook is disabled.",
+        request=None,
+        responses={202: DeliveryDocument},
+    )
+    def post(self, request: Request, office_id: UUID, webhook_id: int, delivery_id: int) -> Response:
+        notice = Notice.objects.filter(webhook=self.webhook(), pk=delivery_id).first()
+        if notice is None:
+            raise Problem(404, "not_found", "There is no such delivery of this webhook.")
+        webhooks.send_again(notice)
+        notice.refresh_from_db()
+        location = request.build_absolute_uri(f"/api/offices/{office_id}/webhooks/{webhook_id}/deliveries")
+        return Response(delivery_json(notice), status=202, headers={"Location": location})
+
+
+def webhook_json(webhook: Webhook) -> shapes.JSON:
+    return {
+        "id": webhook.pk,
+        "url": webhook.url,
+        "event_types": webhook.event_types,
+        "enabled": webhook.enabled,
+        "disabled_reason": webhook.disabled_reason or None,
+        "created_at": shapes.moment(webhook.created_at),
+        "old_secret_until": shapes.moment(webhook.old_secret_until),
+    }
+
+
+def with_secret(webhook: Webhook, secret: str) -> shapes.JSON:
+    return {**webhook_json(webhook), "secret": secret}
+
+
+def delivery_json(notice: Notice) -> shapes.JSON:
+    return {
+        "id": notice.pk,
+        "webhook_id": deliveries.message_id(notice.pk),
+        "event_id": notice.event_id,
+        "body": notices.body_of(notice),
+        "attempts": notice.attempts,
+        "created_at": shapes.moment(notice.created_at),
+        "next_at": shapes.moment(notice.next_at),
+        "sent_at": shapes.moment(notice.sent_at),
+        "gave_up_at": shapes.moment(notice.gave_up_at),
+        "answer": notice.answer or None,
+    }

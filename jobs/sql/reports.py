@@ -1,0 +1,95 @@
+"""Statements that only read: statistics, graphs, and what the API shows of many jobs at once.
+
+Ids come as text: they are shown as text, and turning 200,000 of them into objects takes a second. A job's
+dependencies come as one text, in order. Sub-selects in arrays keep the planner from joining tables in
+an order that was right for the statistics it had before a large submission.
+"""
+
+# What has not ended: each from the partial index of its state.
+COUNT_LIVE = """
+    SELECT status, count(*) FROM job_queue
+    WHERE office_id = %(office)s AND status IN ('pending', 'timeout') GROUP BY status
+    UNION ALL
+    SELECT 'ready', count(*) FROM job_queue WHERE office_id = %(office)s AND status = 'ready'
+    UNION ALL
+    SELECT 'processing', count(*) FROM job_queue WHERE office_id = %(office)s AND status = 'processing'
+"""
+
+# What has ended, up to a number: the order keeps the planner on the index jobs_ended.
+COUNT_ENDED = """
+    SELECT s.status, (
+        SELECT count(*) FROM (
+            SELECT 1 FROM job_queue q
+            WHERE q.office_id = %(office)s AND q.status = s.status AND q.completed_at IS NOT NULL
+            ORDER BY q.completed_at DESC LIMIT %(most)s
+        ) AS counted
+    ) FROM unnest(%(ended)s) AS s (status)
+"""
+
+# What has ended, all of it.
+COUNT_ALL_ENDED = """
+    SELECT status, count(*) FROM job_queue
+    WHERE office_id = %(office)s AND status = ANY (%(ended)s) AND completed_at IS NOT NULL GROUP BY status
+"""
+# For the one before: the planner takes reading the whole table for cheaper, and is wrong by three times.
+BY_INDEX_ONLY = "SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off"
+
+# How long the last done jobs took, from their first start to their end.
+AVERAGE_TIME = """
+    SELECT coalesce(avg(extract(epoch FROM completed_at - started_at)) * 1000, 0)::float FROM (
+        SELECT started_at, completed_at FROM job_queue
+        WHERE office_id = %(office)s AND status = 'done' AND completed_at IS NOT NULL
+        ORDER BY completed_at DESC LIMIT %(recent)s
+    ) AS recent
+"""
+
+# How long one run of each Task takes, from the same jobs: the last attempt only, without the waits.
+RUN_TIMES = """
+    SELECT task_id, avg(extract(epoch FROM finished_at - attempt_started_at))::float FROM (
+        SELECT execution_id FROM job_queue
+        WHERE office_id = %(office)s AND status = 'done' AND completed_at IS NOT NULL
+        ORDER BY completed_at DESC LIMIT %(recent)s
+    ) AS recent JOIN job_executions e ON e.id = recent.execution_id
+    WHERE attempt_started_at IS NOT NULL AND finished_at IS NOT NULL GROUP BY task_id
+"""
+
+# What each of some jobs depends on.
+PARENTS_OF_JOBS = """
+    SELECT job_id::text, string_agg(parent_id::text, ' ' ORDER BY position) FROM job_dependencies
+    WHERE job_id = ANY (%(jobs)s::uuid[]) GROUP BY job_id
+"""
+
+# The nodes of a batch's graph, and the edges into them.
+NODES_OF_BATCH = """
+    SELECT q.id::text, q.ref, q.task_id, q.role, q.status, coalesce(q.started_at, e.started_at),
+           q.completed_at
+    FROM job_queue q LEFT JOIN job_executions e ON e.id = q.execution_id
+    WHERE q.batch_id = %(batch)s ORDER BY q.seq
+"""
+PARENTS_OF_BATCH = """
+    SELECT job_id::text, string_agg(parent_id::text, ' ' ORDER BY position) FROM job_dependencies
+    WHERE job_id = ANY (ARRAY(SELECT id FROM job_queue WHERE batch_id = %(batch)s)) GROUP BY job_id
+"""
+
+# The jobs of an office that have not ended, for the forecast.
+LIVE_JOBS = """
+    SELECT q.id::text, q.role, q.urgent, q.priority, q.seq, q.status, q.task_id, q.on_dependency_failure,
+           coalesce(q.due_at, q.retry_at), CASE WHEN e.status = 'RUNNING' THEN e.attempt_started_at END
+    FROM (
+        SELECT * FROM job_queue WHERE office_id = %(office)s AND status IN ('pending', 'timeout')
+        UNION ALL SELECT * FROM job_queue WHERE office_id = %(office)s AND status = 'ready'
+        UNION ALL SELECT * FROM job_queue WHERE office_id = %(office)s AND status = 'processing'
+    ) AS q LEFT JOIN job_executions e ON e.id = q.execution_id
+    LIMIT %(most)s
+"""
+# What waiting jobs of an office depend on, ended or not.
+PARENTS_OF_WAITING = """
+    SELECT job_id::text, string_agg(parent_id::text, ' ') FROM job_dependencies
+    WHERE job_id = ANY (
+        ARRAY(SELECT id FROM job_queue WHERE office_id = %(office)s AND status IN ('pending', 'timeout'))
+    ) GROUP BY job_id
+"""
+# Those of some jobs that ended without being done.
+NOT_DONE = """
+    SELECT id::text FROM job_queue WHERE id = ANY (%(jobs)s::uuid[]) AND status IN ('failed', 'cancelled')
+"""

@@ -1,0 +1,148 @@
+"""The streams and the sockets of exports: messages a second, and how soon an event is at 500 clients.
+
+    make bench            or, with servers of your own:  python -m tests.bench.exports [--sockets 500]
+
+Reach: 2,000 messages/s through the listener; an event within 250 ms (p99) at 500 sockets of one web
+process, each with an export of its own user; the same when all of them are one user's.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import statistics
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+from tests.bench.scratch import scratch
+
+JOBS, MESSAGES = 100, 10_000
+
+
+def measure_listener(redis: Any, jobs: list[Any]) -> None:
+    import random
+
+    from exports.listener import Listener
+    from exports.messages import PROGRESS, Progress
+
+    said = [Progress(job.pk, n % 100, "RENDERING") for job in jobs for n in range(MESSAGES // JOBS)] * 3
+    random.Random(3).shuffle(said)
+    pipe = redis.pipeline(transaction=False)
+    for message in said:
+        pipe.xadd(PROGRESS, message.fields())
+    pipe.execute()
+    listener = Listener(redis, "bench", worker=False)
+    listener.start()
+    began = time.perf_counter()
+    while listener.turn(None):
+        pass
+    rate = len(said) / (time.perf_counter() - began)
+    print(f"listener, {MESSAGES} messages three times over, shuffled   {rate:,.0f} messages/s  (reach 2,000)")
+
+
+async def measure_sockets(name: str, port: int, tokens: list[str], speak: Any, rounds: int) -> None:
+    from websockets.asyncio.client import connect
+
+    address = f"ws://127.0.0.1:{port}/ws/jobs"
+    sockets = []
+    for token in tokens:
+        headers = {"Authorization": f"Token {token}"}
+        sockets.append(
+            await connect(address, additional_headers=headers, ping_interval=None, open_timeout=60)
+        )
+    delays: list[float] = []
+
+    async def hear(ws: Any) -> None:
+        while True:
+            event = json.loads(await ws.recv())
+            if event["type"] == "job.progress":
+                delays.append(time.time() - float(event["message"]))
+
+    for ws in sockets:
+        json.loads(await ws.recv())
+    hearers = [asyncio.create_task(hear(ws)) for ws in sockets]
+    for number in range(rounds):
+        wanted = len(delays) + await asyncio.to_thread(speak, number + 1)
+        until = time.monotonic() + 20
+        while len(delays) < wanted and time.monotonic() < until:
+            await asyncio.sleep(0.01)
+    for task in hearers:
+        task.cancel()
+    for ws in sockets:
+        await ws.close()
+    p50, p99 = statistics.median(delays), statistics.quantiles(delays, n=100)[98]
+    print(f"{name:<44} {len(delays)} events, p50 {p50 * 1000:.0f} ms, p99 {p99 * 1000:.0f} ms  (reach 250)")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--sockets", type=int, default=500)
+    parser.add_argument("--rounds", type=int, default=20)
+    options = parser.parse_args()
+    with scratch(DURE_RATE_USER="1000000/min", DURE_RATE_REFUSED="1000000/min") as folder:
+        os.environ["DURE_EXPORT_PATH"], os.environ["DURE_REPLAY_PATH"] = str(folder / "e"), str(folder / "r")
+        everything(folder, options.sockets, options.rounds)
+
+
+def everything(folder: Path, count: int, rounds: int) -> None:
+    from django.conf import settings
+    from django.db import connection
+    from django.utils import timezone
+
+    from exports import streams
+    from exports.listener import Listener, run
+    from exports.messages import PROGRESS, Progress
+    from jobs.models.access import ApiToken
+    from tests.integration import export_tools as tools
+    from tests.integration.web_process import running
+
+    settings.DURE_EXPORT_PATH, settings.DURE_REPLAY_PATH = folder / "e", folder / "r"
+    redis = streams.connect(settings.REDIS_URL)
+    users = [tools.user(f"user{number}") for number in range(count)]
+    measure_listener(redis, [tools.export_of(users[0]) for _ in range(JOBS)])
+    jobs = [tools.export_of(user) for user in users]
+    tokens = [ApiToken.issue(user, "bench", timezone.now())[1] for user in users]
+    stop = threading.Event()
+    listener = threading.Thread(target=run, args=(Listener(redis, "loop", worker=False), stop.is_set))
+    listener.start()
+    speaker = streams.connect(settings.REDIS_URL)
+
+    def one_speaks(job: Any, heard_by: int) -> Any:
+        def speak(number: int) -> int:
+            speaker.xadd(PROGRESS, Progress(job.pk, number, "RENDERING", repr(time.time())).fields())  # type: ignore[arg-type]
+            return heard_by
+
+        return speak
+
+    def everybody_speaks(number: int) -> int:
+        """One after the other over a second, as 500 workers with a message now and then would."""
+        for job in jobs:
+            said = Progress(job.pk, 50 + number, "RENDERING", repr(time.time()))
+            speaker.xadd(PROGRESS, said.fields())  # type: ignore[arg-type]
+            time.sleep(1 / len(jobs))
+        return len(jobs)
+
+    with running(folder, "config.web") as web:
+        asyncio.run(
+            measure_sockets(
+                "one event to sockets of one user",
+                web.port,
+                [tokens[0]] * count,
+                one_speaks(jobs[0], count),
+                rounds,
+            )
+        )
+        asyncio.run(
+            measure_sockets(
+                "each socket's own event, 1 s apart in turn", web.port, tokens, everybody_speaks, rounds // 4
+            )
+        )
+    stop.set()
+    listener.join()
+    connection.close()
+
+
+if __name__ == "__main__":
+    main()

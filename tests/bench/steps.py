@@ -1,0 +1,114 @@
+"""Step queues beside the engine's own chains: the same worker, the same run.
+
+    python -m tests.bench.steps [--length 100] [--queues 200]      with DATABASE_URL and REDIS_URL set
+
+A hop is the time from one operation's start to the next one's.
+"""
+
+import argparse
+import statistics
+import sys
+from typing import Any
+
+from tests.bench.engine import PROCESSES, chain_hop, poll, quantile
+from tests.bench.scratch import scratch
+
+
+def owner() -> Any:
+    from django.contrib.auth.models import User
+
+    return User.objects.get_or_create(username="bench")[0]
+
+
+def a_queue(length: int, operation: str = "nothing", **arguments: Any) -> Any:
+    from django.utils import timezone
+
+    from scheduler.step_queues import building
+
+    queue = building.create({"queue_library": "testing"}, owner=owner(), office=None, now=timezone.now())
+    job = {"forward_operation": operation, "arguments": arguments or "EMPTY_ARGS"}
+    for _ in range(length):
+        building.enqueue(queue.queue_id, job)
+    return queue.queue_id
+
+
+def is_running(*queues: int) -> bool:
+    from scheduler.step_queues.models import StepQueue
+
+    return StepQueue.objects.filter(pk__in=queues, state="RUNNING").exists()
+
+
+def starts(queue: int) -> list[float]:
+    from jobs.models import Execution
+
+    found = Execution.objects.filter(trigger="STEP", source__startswith=f"{queue}:").values_list("started_at", flat=True)
+    return sorted(moment.timestamp() for moment in found if moment)
+
+
+def ends(queues: list[int]) -> list[float]:
+    from scheduler.step_queues.models import StepQueue
+
+    found = StepQueue.objects.filter(pk__in=queues, operation_direction="FORWARD").values_list("ended_at", flat=True)
+    return [moment.timestamp() for moment in found if moment]
+
+
+def step_hop(length: int) -> float:
+    from scheduler.step_queues import lifecycle
+
+    queue = a_queue(length)
+    lifecycle.run(queue)
+    poll(lambda: not is_running(queue), pause=0.01)
+    found = starts(queue)
+    assert len(found) == length
+    return statistics.mean(b - a for a, b in zip(found, found[1:], strict=False))
+
+
+def many(count: int, length: int) -> None:
+    """All at once, beside one that sleeps: nobody waits for it, and nobody for anybody else."""
+    from scheduler.step_queues import lifecycle
+
+    sleeper = a_queue(1, "sleep", seconds=25.0)
+    queues = [a_queue(length) for _ in range(count)]
+    lifecycle.run(sleeper)
+    for queue in queues:
+        lifecycle.run(queue)
+    poll(lambda: not is_running(*queues), pause=0.02)
+    ended = ends(queues)
+    slept_on = is_running(sleeper)
+    first = sorted(starts(queue)[0] for queue in queues)
+    print(
+        f"{count} queues of {length}: {len(ended)} completed in {max(ended) - first[0]:.2f} s; the last one started "
+        f"{first[-1] - first[0]:.2f} s and the first one ended {min(ended) - first[0]:.2f} s after the first start; "
+        f"beside them one {'still sleeps' if slept_on else 'has ended: make it sleep longer'}"
+    )
+    lifecycle.cancel(sleeper)
+    poll(lambda: not is_running(sleeper), pause=0.02)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--length", type=int, default=100)
+    parser.add_argument("--queues", type=int, default=200)
+    parser.add_argument("--rounds", type=int, default=5)
+    chosen = parser.parse_args()
+    with scratch("tests.bench.bodies,tests.step_operations") as folder:
+        from tests.workers import running
+
+        normal = {"DURE_LEASE_SECONDS": "30", "DURE_HEARTBEAT_SECONDS": "10", "DURE_REPUBLISH_SECONDS": "10"}
+        with running(folder, queues="default", concurrency=PROCESSES, env=normal):
+            step_hop(chosen.length)
+            ours, engine = [], []
+            for _ in range(chosen.rounds):
+                engine.append(chain_hop(chosen.length) * 1000)
+                ours.append(step_hop(chosen.length) * 1000)
+            for name, take in (("best", min), ("median", lambda found: quantile(found, 0.5))):
+                mine, theirs = take(ours), take(engine)
+                print(
+                    f"queue of {chosen.length} no-ops, mean hop, {name} of {chosen.rounds}: {mine:.2f} ms, "
+                    f"chain of jobs {theirs:.2f} ms, {mine / theirs:.2f} × (reach ≤ 1.5)"
+                )
+            many(chosen.queues, 5)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,152 @@
+"""Runs chaos: see the package's docstring."""
+
+import argparse
+import os
+import random
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from pathlib import Path
+
+from tests.chaos.breakages import NAMES, broken
+from tests.workers import QUICK
+
+PATIENCE = 180.0
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--jobs", type=int, default=300)
+    parser.add_argument("--faults", type=int, default=30)
+    parser.add_argument("--seed", type=int, default=int(time.time()))
+    parser.add_argument("--break", dest="broken", choices=NAMES, help="take this guard out")
+    parser.add_argument("--patience", type=float, default=PATIENCE, help="seconds for the end, after the last fault")
+    chosen = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="dure-chaos-") as folder:
+        return run(chosen, Path(folder))
+
+
+def run(chosen: argparse.Namespace, folder: Path) -> int:
+    from tests.chaos import cluster as processes
+
+    servers = processes.Servers(folder)
+    processes.use(servers)
+    witness = folder / "witness"
+    os.environ.update(
+        QUICK,
+        DJANGO_SETTINGS_MODULE="config.settings",
+        DURE_WORKER_MODULES="tests.chaos.bodies",
+        CHAOS_WITNESS=str(witness),
+        CHAOS_BREAK=chosen.broken or "",
+        CELERY_SKIP_CHECKS="1",
+        DURE_LOG_LEVEL="WARNING",
+    )
+    import django
+
+    django.setup()
+    from django.core.management import call_command
+
+    call_command("migrate", verbosity=0)
+    take_out(chosen.broken)
+    cluster = processes.Cluster(servers, folder)
+    try:
+        return drive(chosen, cluster, witness)
+    finally:
+        cluster.stop()
+        servers.stop()
+
+
+def take_out(name: str | None) -> None:
+    from jobs.sql import call
+
+    text = broken(name) if name else None
+    if text is not None:
+        call.change(text)
+
+
+def drive(chosen: argparse.Namespace, cluster: "object", witness: Path) -> int:
+    from django.db import connection
+
+    from tests.chaos import checker, faults, history
+    from tests.chaos.sampler import Sampler
+    from tests.chaos.workload import Workload
+
+    print(f"chaos: {chosen.jobs} jobs, {chosen.faults} faults, seed {chosen.seed}", flush=True)
+    chance = random.Random(chosen.seed)
+    work = Workload(chosen.seed)
+    sampler = Sampler()
+    sampler.start()
+    stop = threading.Event()
+    submitting = threading.Thread(target=submit, args=(work, chosen, stop), daemon=True)
+    submitting.start()
+    done: Counter[str] = Counter()
+    started = time.monotonic()
+    for number in range(chosen.faults):
+        time.sleep(chance.uniform(0.2, 1.2))
+        done[faults.one(cluster, chance)] += 1  # type: ignore[arg-type]
+        if number % 20 == 19:
+            print(f"  {number + 1} faults, {time.monotonic() - started:.0f} s", flush=True)
+    submitting.join(PATIENCE)
+    stop.set()
+    quiet = wait_for_the_end(chosen.patience)
+    sampler.stop()
+    connection.close()
+    found = history.read(witness)
+    found.sampled_excess = sampler.excess
+    return report(checker.check(found), checker.figures(found), done, time.monotonic() - started, quiet)
+
+
+def submit(work: "object", chosen: argparse.Namespace, stop: threading.Event) -> None:
+    from django.db import DatabaseError, InterfaceError, connection
+
+    left = chosen.jobs
+    pause = 0.7 * chosen.faults / max(1, chosen.jobs / 20)
+    while left > 0 and not stop.is_set():
+        size = min(left, random.Random(left).randint(5, 35))
+        left -= len(work.submit(size))  # type: ignore[attr-defined]
+        try:
+            work.cancel_something()  # type: ignore[attr-defined]
+        except (DatabaseError, InterfaceError):
+            connection.close()
+        time.sleep(pause)
+
+
+def wait_for_the_end(patience: float) -> bool:
+    """Until nothing moves any more: no job ready or running, none waiting for a time, none free."""
+    from django.db import DatabaseError, InterfaceError, connection
+
+    from tests.chaos.sampler import UNFINISHED
+
+    until = time.monotonic() + patience
+    while time.monotonic() < until:
+        try:
+            with connection.cursor() as cursor:
+                cursor.execute(UNFINISHED)
+                if cursor.fetchone()[0] == 0:
+                    return True
+        except (DatabaseError, InterfaceError):
+            connection.close()
+        time.sleep(0.3)
+    return False
+
+
+def report(
+    wrong: dict[str, list[str]], figures: dict[str, int], done: Counter[str], seconds: float, quiet: bool
+) -> int:
+    print(f"{sum(done.values())} faults in {seconds:.0f} s: " + ", ".join(f"{n} {name}" for name, n in done.most_common()))
+    print(", ".join(f"{value} {name}" for name, value in figures.items()))
+    if not quiet:
+        print("Some jobs had not ended when patience did.")
+    for name, found in wrong.items():
+        print(f"{'ok ' if not found else 'NOT'} {name.replace('_', ' ')}" + (f": {len(found)}" if found else ""))
+        for line in found[:5]:
+            print(f"      {line}")
+    violations = sum(len(found) for found in wrong.values())
+    print(f"{violations} violations")
+    return 1 if violations else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,202 @@
+"""Proves from a history that the promises held. Each function answers what it found wrong, in words."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable
+from datetime import timedelta
+
+from jobs.states import EventType, FailureType, JobStatus, OnDependencyFailure, Outcome
+from tests.chaos.history import Happening, History, JobAtTheEnd
+
+T = EventType
+ENDS = (T.JOB_COMPLETED, T.JOB_FAILED, T.JOB_CANCELLED, T.JOB_RETRYING)
+FINAL = (T.JOB_COMPLETED, T.JOB_FAILED, T.JOB_CANCELLED)
+BAD = (JobStatus.FAILED, JobStatus.CANCELLED)
+# The retry's time is written with the database's clock and read by the sweep: no slack but rounding.
+ROUNDING = timedelta(milliseconds=5)
+
+
+def nothing_is_lost(history: History) -> list[str]:
+    """Every job has ended, or waits by its own policy for a dependency that failed."""
+    wrong = []
+    stuck: set[str] = set()
+    for job in in_order(history):
+        if job.status in (JobStatus.DONE, *BAD):
+            continue
+        blockers = [history.jobs[p] for p in job.parents]
+        lawful = job.policy == OnDependencyFailure.BLOCK and any(
+            parent.status in BAD or parent.id in stuck for parent in blockers
+        )
+        lawful = lawful or any(parent.id in stuck for parent in blockers)
+        if lawful and job.status == JobStatus.PENDING:
+            stuck.add(job.id)
+        else:
+            wrong.append(f"{job.id} never ended: it is {job.status}")
+    return wrong
+
+
+def in_order(history: History) -> list[JobAtTheEnd]:
+    from jobs import graph
+
+    ordered = graph.order({job.id: job.parents for job in history.jobs.values()})
+    return [history.jobs[name] for name in ordered]
+
+
+def one_result_each(history: History) -> list[str]:
+    """One accepted end for each Execution, and it is the one that its fence's owner reported."""
+    wrong = []
+    for job_id, events in history.events_of().items():
+        finals = Counter(
+            event.details["execution_id"] for event in events if event.type in FINAL and "execution_id" in event.details
+        )
+        wrong += [f"Execution {execution} of {job_id} ended {n} times" for execution, n in finals.items() if n > 1]
+        job = history.jobs[job_id]
+        done = [event for event in events if event.type == T.JOB_COMPLETED]
+        if job.status == JobStatus.DONE:
+            if len(done) != 1:
+                wrong.append(f"{job_id} is done and completed {len(done)} times")
+            elif not isinstance(job.result, dict) or job.result.get("fence") != done[0].fence:
+                wrong.append(f"{job_id} has the result of another owner: {job.result}, not {done[0].fence}")
+        elif done:
+            wrong.append(f"{job_id} completed and is {job.status}")
+    return wrong
+
+
+def one_owner_at_a_time(history: History) -> list[str]:
+    """Between two starts of an Execution the first one's end is recorded, and fences only grow."""
+    wrong = []
+    owner: dict[str, int] = {}
+    highest: dict[str, int] = {}
+    for event in history.events:
+        execution = event.details.get("execution_id")
+        if execution is None or event.fence is None:
+            continue
+        if event.type == T.JOB_STARTED:
+            if execution in owner:
+                wrong.append(f"{execution} was started at fence {event.fence} while {owner[execution]} owned it")
+            if event.fence <= highest.get(execution, 0):
+                wrong.append(f"{execution}: fence {event.fence} came after {highest[execution]}")
+            owner[execution] = highest[execution] = event.fence
+        elif event.type in ENDS:
+            if owner.get(execution) != event.fence:
+                wrong.append(f"{execution}: fence {event.fence} ended it while {owner.get(execution)} owned it")
+            owner.pop(execution, None)
+    return wrong
+
+
+def dependencies_come_first(history: History) -> list[str]:
+    """A job starts after each of its dependencies ended as its policy wants."""
+    ended: dict[str, dict[str, int]] = defaultdict(dict)
+    wrong = []
+    for event in history.events:
+        if event.type in FINAL:
+            ended[event.job].setdefault(event.type, event.id)
+        elif event.type == T.JOB_STARTED:
+            job = history.jobs[event.job]
+            enough = FINAL if job.policy == OnDependencyFailure.RUN else (T.JOB_COMPLETED,)
+            for parent in job.parents:
+                if not any(kind in ended[parent] for kind in enough):
+                    wrong.append(f"{job.id} started before its dependency {parent} had ended")
+    return wrong
+
+
+def limits_hold(history: History) -> list[str]:
+    """At no point of an office's order do more runs go on than its limits allow."""
+    wrong = list(history.sampled_excess)
+    running: dict[str, dict[str, str]] = defaultdict(dict)
+    for event in history.events:
+        job = history.jobs[event.job]
+        if event.type == T.JOB_STARTED:
+            running[event.office][event.job] = job.role
+            limit, by_role = history.limits[event.office]
+            if len(running[event.office]) > limit:
+                wrong.append(f"office {event.office}: {len(running[event.office])} run, {limit} may (event {event.id})")
+            of_role = sum(1 for role in running[event.office].values() if role == job.role)
+            if of_role > by_role.get(job.role, limit):
+                wrong.append(f"office {event.office}: {of_role} of {job.role} run (event {event.id})")
+        elif event.type in ENDS:
+            running[event.office].pop(event.job, None)
+    return wrong
+
+
+def retries_follow_their_policy(history: History) -> list[str]:
+    """Attempts are numbered without a gap, no more are charged than allowed, and none starts early."""
+    wrong = []
+    for execution, attempts in history.attempts.items():
+        if [number for number, *_ in attempts] != list(range(1, len(attempts) + 1)):
+            wrong.append(f"{execution}: its attempts are {[number for number, *_ in attempts]}")
+    due: dict[str, Happening] = {}
+    charged: Counter[str] = Counter()
+    for event in history.events:
+        if event.type == T.JOB_RETRYING and "retry_at" in event.details:
+            due[event.job] = event
+            if event.details.get("failure_type") != FailureType.WORKER_LOST:
+                charged[event.job] += 1
+        elif event.type == T.JOB_STARTED and event.job in due:
+            from django.utils.dateparse import parse_datetime
+
+            asked = parse_datetime(due.pop(event.job).details["retry_at"])
+            if asked is not None and event.at < asked - ROUNDING:
+                wrong.append(f"{event.job} was retried {asked - event.at} too early")
+    wrong += [
+        f"{job} was retried {count} times, {history.jobs[job].max_retries} are allowed"
+        for job, count in charged.items()
+        if count > history.jobs[job].max_retries
+    ]
+    return wrong
+
+
+def cancelled_stays_cancelled(history: History) -> list[str]:
+    wrong = []
+    for job_id, events in history.events_of().items():
+        gone = False
+        for event in events:
+            if gone and event.type in (T.JOB_STARTED, T.JOB_COMPLETED, T.JOB_FAILED, T.JOB_RETRYING):
+                wrong.append(f"{job_id}: {event.type} after it was cancelled (event {event.id})")
+            gone = gone or event.type == T.JOB_CANCELLED
+        job = history.jobs[job_id]
+        if (gone or job.cancelled_at) and job.status != JobStatus.CANCELLED:
+            wrong.append(f"{job_id} was cancelled and is {job.status}")
+    return wrong
+
+
+def bodies_ran_for_what_was_accepted(history: History) -> list[str]:
+    """Each accepted success has a physical start under its fence in the witness file."""
+    wrong = []
+    for event in history.events:
+        if event.type == T.JOB_COMPLETED:
+            execution = event.details["execution_id"]
+            if event.fence not in {fence for fence, _ in history.starts.get(execution, [])}:
+                wrong.append(f"{execution} was accepted at fence {event.fence}, and no body started there")
+    return wrong
+
+
+CHECKS: tuple[Callable[[History], list[str]], ...] = (
+    nothing_is_lost,
+    one_result_each,
+    one_owner_at_a_time,
+    dependencies_come_first,
+    limits_hold,
+    retries_follow_their_policy,
+    cancelled_stays_cancelled,
+    bodies_ran_for_what_was_accepted,
+)
+
+
+def check(history: History) -> dict[str, list[str]]:
+    return {one.__name__: one(history) for one in CHECKS}
+
+
+def figures(history: History) -> dict[str, int]:
+    """What the run contained, so that a green result says something."""
+    outcomes = Counter(outcome for attempts in history.attempts.values() for _, outcome, _ in attempts)
+    return {
+        "jobs": len(history.jobs),
+        "done": sum(job.status == JobStatus.DONE for job in history.jobs.values()),
+        "failed": sum(job.status == JobStatus.FAILED for job in history.jobs.values()),
+        "cancelled": sum(job.status == JobStatus.CANCELLED for job in history.jobs.values()),
+        "blocked": sum(job.status == JobStatus.PENDING for job in history.jobs.values()),
+        "attempts": sum(outcomes.values()),
+        "lost attempts": outcomes[Outcome.LOST],
+        "physical starts": sum(len(starts) for starts in history.starts.values()),
+        "events": len(history.events),
+    }

@@ -1,0 +1,126 @@
+"""The damage: each fault is a function of the cluster, chosen at random, ended by its own means."""
+
+import os
+import random
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.chaos.cluster import Cluster
+from tests.workers import Process
+
+LEASE = 2.0
+
+
+def kill_a_pool_process(cluster: Cluster, chance: random.Random) -> None:
+    children = [child for worker in cluster.workers.values() for child in pool_of(worker)]
+    if children:
+        kill(chance.choice(children))
+
+
+def kill_a_worker(cluster: Cluster, chance: random.Random) -> None:
+    name = chance.choice(sorted(cluster.workers))
+    cluster.workers[name].kill()
+    cluster.start_worker(name)
+
+
+def freeze_a_worker_past_its_lease(cluster: Cluster, chance: random.Random) -> None:
+    """The whole worker, pool included: when it wakes, its runs belong to somebody else."""
+    name = chance.choice([name for name in sorted(cluster.workers) if name != "control"])
+    worker = cluster.workers[name]
+    pids = [worker.pid, *pool_of(worker)]
+    for pid in pids:
+        send(pid, signal.SIGSTOP)
+    time.sleep(LEASE * chance.uniform(1.0, 2.0))
+    for pid in reversed(pids):
+        send(pid, signal.SIGCONT)
+
+
+def freeze_a_pool_process(cluster: Cluster, chance: random.Random) -> None:
+    """Only the pool process: its parent goes on renewing, so nothing may be taken from it."""
+    children = [child for worker in cluster.workers.values() for child in pool_of(worker)]
+    if children:
+        pid = chance.choice(children)
+        send(pid, signal.SIGSTOP)
+        time.sleep(LEASE * 0.7)
+        send(pid, signal.SIGCONT)
+
+
+def kill_beat(cluster: Cluster, chance: random.Random) -> None:
+    cluster.beat.kill()
+    cluster.start_beat()
+
+
+def restart_postgres(cluster: Cluster, chance: random.Random) -> None:
+    cluster.servers.crash_postgres()
+    time.sleep(chance.uniform(0, 1.5))
+    cluster.servers.start_postgres()
+
+
+def restart_redis(cluster: Cluster, chance: random.Random) -> None:
+    cluster.servers.kill_redis()
+    time.sleep(chance.uniform(0, 1.0))
+    cluster.servers.start_redis()
+
+
+def wipe_redis(cluster: Cluster, chance: random.Random) -> None:
+    cluster.servers.kill_redis()
+    cluster.servers.forget_redis()
+    cluster.servers.start_redis()
+
+
+def repeat_messages(cluster: Cluster, chance: random.Random) -> None:
+    """Every message of everything that is or was under way, once more."""
+    from django.db import connection
+
+    from jobs import publish
+    from jobs.models import Execution
+
+    connection.close()  # the server may have been restarted since
+
+    rows = Execution.objects.order_by("-id").values_list(
+        "id", "dispatch", "role", "task_id", "retry_count", "timeout_ms"
+    )[:200]
+    publish.messages([[str(row[0]), row[1], row[2], row[3], 0, row[4], row[5]] for row in rows])
+
+
+FAULTS: tuple[tuple[Callable[[Cluster, random.Random], None], int], ...] = (
+    (kill_a_pool_process, 8),
+    (kill_a_worker, 3),
+    (freeze_a_worker_past_its_lease, 3),
+    (freeze_a_pool_process, 2),
+    (kill_beat, 1),
+    (restart_postgres, 2),
+    (restart_redis, 2),
+    (wipe_redis, 2),
+    (repeat_messages, 3),
+)
+
+
+def one(cluster: Cluster, chance: random.Random) -> str:
+    fault = chance.choices([fault for fault, _ in FAULTS], [weight for _, weight in FAULTS])[0]
+    fault(cluster, chance)
+    return fault.__name__
+
+
+def pool_of(worker: Process) -> list[int]:
+    return [pid for pid in worker.children() if is_python(pid)]
+
+
+def is_python(pid: int) -> bool:
+    try:
+        return b"python" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return False
+
+
+def kill(pid: int) -> None:
+    send(pid, signal.SIGKILL)
+
+
+def send(pid: int, number: int) -> None:
+    try:
+        os.kill(pid, number)
+    except ProcessLookupError:
+        pass

@@ -1,0 +1,90 @@
+"""Random graphs with limits, priorities, failures, retries and cancels, submitted while things break."""
+
+import random
+import time
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db import DatabaseError, InterfaceError, connection
+
+from jobs import lifecycle, submission
+from jobs.errors import Refused
+from jobs.ids import uuid7
+from jobs.models import Job, Office
+from jobs.states import OnDependencyFailure
+
+ROLES = ("FE", "BE", "QA", "default")
+
+
+@dataclass
+class Workload:
+    seed: int
+    offices: int = 3
+
+    def __post_init__(self) -> None:
+        self.random = random.Random(self.seed)
+        self.made = [
+            Office.objects.create(
+                name=f"office {n}",
+                max_concurrent_jobs=self.random.choice((2, 3, 5, 8)),
+                max_concurrent_by_role={"FE": 1, "BE": 2},
+                retry_base_delay_ms=200,
+            )
+            for n in range(self.offices)
+        ]
+
+    def submit(self, size: int) -> list[UUID]:
+        """One graph. Whether an unknown COMMIT took place is read back from its batch."""
+        office = self.random.choice(self.made)
+        batch = uuid7()
+        body = {"jobs": self.graph(size), "batch": {"id": str(batch)}}
+        until = time.monotonic() + 60
+        while True:
+            try:
+                found = list(Job.objects.filter(batch_id=batch).values_list("id", flat=True))
+                return found or lifecycle.submit(submission.read(office, body))
+            except (DatabaseError, InterfaceError):
+                connection.close()
+                if time.monotonic() > until:
+                    raise
+                time.sleep(0.2)
+
+    def graph(self, size: int) -> list[dict[str, Any]]:
+        jobs: list[dict[str, Any]] = []
+        for place in range(size):
+            fan_in = self.random.choice((0, 1, 1, 2, 3)) if place else 0
+            parents = self.random.sample(range(place), min(fan_in, place))
+            failing = self.random.random()
+            jobs.append(
+                {
+                    "ref": str(place),
+                    "task_id": "chaos.work",
+                    "args": {
+                        "seconds": self.random.choice((0.0, 0.02, 0.1, 0.3, 1.0)),
+                        "failures": 99 if failing < 0.02 else 1 if failing < 0.10 else 0,
+                    },
+                    "role": self.random.choice(ROLES),
+                    "priority": self.random.choice((1, 100, 100, 500)),
+                    "urgent": self.random.random() < 0.05,
+                    "depends_on": [str(parent) for parent in parents],
+                    "on_dependency_failure": self.random.choice(OnDependencyFailure.values),
+                    "max_retries": 2,
+                    "retry_backoff": self.random.choice(("linear", "exponential")),
+                    "timeout_ms": 20_000,
+                }
+            )
+        return jobs
+
+    def cancel_something(self) -> None:
+        office = self.random.choice(self.made)
+        live = list(
+            Job.objects.filter(office=office, status__in=("pending", "ready", "processing")).values_list(
+                "id", flat=True
+            )[:200]
+        )
+        if live:
+            try:
+                lifecycle.cancel(office.id, [self.random.choice(live)], actor="chaos", reason="")
+            except Refused:
+                pass

@@ -1,0 +1,147 @@
+"""`celery beat` as its users start it: PeriodicTasks by one beat at a time, schedules by any number."""
+
+import time
+from collections import Counter
+from contextlib import contextmanager
+from datetime import timedelta
+
+import pytest
+from celery import current_app
+from django.conf import settings
+from django_celery_beat.models import IntervalSchedule, PeriodicTask
+from redis import Redis
+
+from scheduler.clock import database_now
+from scheduler.lifecycle import schedules
+from scheduler.models import Occurrence, ScheduledJob
+from scheduler.states import RunStatus
+from tests.schedule_factories import a_schedule, a_workflow
+from tests.workers import celery, eventually
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+QUEUE = "test-of-beats"
+
+
+@pytest.fixture(autouse=True)
+def empty_queue():
+    with Redis.from_url(settings.REDIS_URL) as redis:
+        redis.delete(QUEUE)
+        yield
+        redis.delete(QUEUE)
+
+
+def sent():
+    with Redis.from_url(settings.REDIS_URL) as redis:
+        return redis.llen(QUEUE)
+
+
+@contextmanager
+def beats(folder, count):
+    started = [
+        celery("beat", "--pidfile", str(folder / f"{number}.pid"), log=folder / f"{number}.log")
+        for number in range(count)
+    ]
+    try:
+        for beat in started:
+            beat.wait_for_line("beat: Starting")
+        yield started
+    finally:
+        for beat in started:
+            beat.stop()
+
+
+def a_periodic_task(seconds=1, name="test"):
+    every, _ = IntervalSchedule.objects.get_or_create(every=seconds, period="seconds")
+    # Nobody consumes the queue, so what was sent can be counted.
+    return PeriodicTask.objects.create(name=name, task="dure.sing", args='["x"]', interval=every, queue=QUEUE)
+
+
+def test_two_beats_send_a_periodic_task_once_and_a_schedule_once(tmp_path):
+    a_periodic_task()
+    with beats(tmp_path, 2):
+        eventually(lambda: sent() >= 1, what="a first message")
+        schedule = a_schedule(now=database_now(), every_seconds=1, overlap="allow")
+        first, began = sent(), time.monotonic()
+        eventually(lambda: Occurrence.objects.count() >= 4, what="four turns")
+        seconds = time.monotonic() - began
+        assert sent() - first <= seconds + 1.5
+    turns = Occurrence.objects.filter(schedule=schedule).order_by("due_at")
+    assert {turn.turn for turn in turns} == {"run"}
+    assert all(turn.decided_at - turn.due_at < timedelta(seconds=1) for turn in turns)
+
+
+def test_when_the_beat_that_leads_is_killed_another_sends_on(tmp_path):
+    a_periodic_task()
+    with beats(tmp_path, 2) as started:
+        eventually(lambda: sent() >= 1, what="a first message")
+        leader = next(beat for beat in started if "sends the periodic tasks now" in beat.log.read_text())
+        leader.kill()
+        killed_at = sent()
+        eventually(lambda: sent() >= killed_at + 2, what="messages from the other beat")
+
+
+def test_a_change_counts_within_a_second_without_a_restart(tmp_path):
+    schedule = a_schedule(now=database_now(), every_seconds=3600, overlap="allow")
+    with beats(tmp_path, 1):
+        edited_at = database_now()
+        schedules.change(
+            schedule.id, {"kind": "once", "at": edited_at + timedelta(seconds=0.2)}, now=edited_at
+        )
+        eventually(lambda: Occurrence.objects.exists(), patience=10, what="the turn of the changed rule")
+        assert Occurrence.objects.get().decided_at - edited_at < timedelta(seconds=1.5)
+        paused = a_schedule(now=database_now(), every_seconds=1, overlap="allow")
+        eventually(
+            lambda: Occurrence.objects.filter(schedule=paused).exists(), what="a turn before the pause"
+        )
+        schedules.pause(paused.id, now=database_now())
+        count = Occurrence.objects.filter(schedule=paused).count()
+        other = a_schedule(now=database_now(), every_seconds=1, overlap="allow")
+        eventually(lambda: Occurrence.objects.filter(schedule=other).count() >= 3, what="turns of another")
+        assert Occurrence.objects.filter(schedule=paused).count() == count
+
+
+def test_a_workflow_starts_at_its_time_and_a_periodic_task_is_edited_while_beat_runs(tmp_path):
+    task = a_periodic_task(seconds=3600)
+    with beats(tmp_path, 1):
+        workflow = a_workflow(now=database_now(), schedule_config={"mode": "delayed", "delay_seconds": 1})
+        task.interval, _ = IntervalSchedule.objects.get_or_create(every=1, period="seconds")
+        task.save()
+        eventually(
+            lambda: ScheduledJob.objects.filter(workflow=workflow, status=RunStatus.RUNNING).exists(),
+            what="the run to start",
+        )
+        run = ScheduledJob.objects.get(workflow=workflow)
+        assert run.executed_at is not None
+        assert run.executed_at - run.scheduled_time < timedelta(seconds=1.2)
+        eventually(lambda: sent() >= 2, what="the edited periodic task")
+
+
+def test_schedules_are_fired_while_the_broker_is_away(tmp_path):
+    a_periodic_task()
+    nowhere = {"REDIS_URL": "redis://127.0.0.1:1/0"}
+    beat = celery("beat", "--pidfile", str(tmp_path / "beat.pid"), log=tmp_path / "beat.log", env=nowhere)
+    try:
+        beat.wait_for_line("could not send a periodic task")
+        schedule = a_schedule(now=database_now(), every_seconds=1, overlap="allow")
+        turns = Occurrence.objects.filter(schedule=schedule)
+        eventually(lambda: turns.count() >= 6, what="six turns")
+    finally:
+        beat.stop()
+    assert max(turn.decided_at - turn.due_at for turn in turns) < timedelta(seconds=3)
+    assert Counter(turn.turn for turn in turns)["run"] >= 3
+
+
+def test_our_maintenance_runs_as_periodic_tasks_on_the_control_queue():
+    from importlib import import_module
+
+    from django.apps import apps
+
+    # Another test's flush may have emptied the tables that the migration filled.
+    import_module("scheduler.migrations.0002_periodic_tasks").create(apps, None)
+    ours = {task.task: task for task in PeriodicTask.objects.filter(name__startswith="dure: ")}
+    assert set(ours) == {"dure.sweep", "dure.canary", "dure.count", "dure.retention", "dure.register"}
+    assert {task.queue for task in ours.values()} == {settings.DURE_CONTROL_QUEUE}
+    assert set(ours) <= set(current_app.tasks)
+    assert ours["dure.register"].crontab.hour == "0"
+    assert str(ours["dure.register"].crontab.timezone) == "Asia/Seoul"

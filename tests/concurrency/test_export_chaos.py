@@ -1,0 +1,220 @@
+"""Exports with real workers and listeners, while these are killed: one end and one file for each."""
+
+import hashlib
+import random
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import av
+import pytest
+from django.conf import settings as live_settings
+from django.utils import timezone
+
+from exports import leftovers, lifecycle
+from exports.models import DeadLetter, ExportEvent, ExportJob, StreamOutbox
+from exports.states import TERMINAL, JobType, Status
+from jobs import redis as jobs_redis
+from jobs import sweeps
+from jobs.models import Execution
+from tests import workers
+from tests.integration import export_tools as tools
+from tests.workers import Process, eventually
+
+pytestmark = pytest.mark.django_db(transaction=True)
+QUICK = {**workers.QUICK, "DURE_STREAM_CLAIM_SECONDS": "0.5"}
+
+
+@pytest.fixture(autouse=True)
+def redis(settings, tmp_path):
+    tools.roots(settings, tmp_path)
+    settings.DURE_LEASE_SECONDS = 2.0
+    settings.DURE_REPUBLISH_SECONDS = 1.0
+    redis = tools.empty_redis()
+    redis.flushdb()
+    yield redis
+    redis.flushdb()
+    redis.close()
+
+
+def environment() -> dict[str, str]:
+    return {
+        **QUICK,
+        "DURE_EXPORT_PATH": str(live_settings.DURE_EXPORT_PATH),
+        "DURE_REPLAY_PATH": str(live_settings.DURE_REPLAY_PATH),
+    }
+
+
+def listener(folder: Path, name: str) -> Process:
+    command = [sys.executable, "manage.py", "listen", "--name", name]
+    return Process(command, workers.environment(environment()), folder / f"{name}.log")
+
+
+def exporter(folder: Path, name: str) -> Process:
+    return workers.worker(folder, queues="export,control", concurrency=1, name=name, env=environment())
+
+
+@contextmanager
+def running(folder: Path, *makers: str) -> Iterator[dict[str, Process]]:
+    with ExitStack() as stack:
+        started: dict[str, Process] = {}
+        for name in makers:
+            made = exporter(folder, name) if name.startswith("export") else listener(folder, name)
+            stack.callback(made.stop)
+            started[name] = made
+        for name, process in started.items():
+            process.wait_for_line(" ready." if name.startswith("export") else "listens to")
+        yield started
+
+
+def swept(condition, patience: float = 60.0):
+    """Waits for it, doing what beat would have done meanwhile."""
+
+    def looked():
+        sweeps.sweep_once()
+        return condition()
+
+    return eventually(looked, patience, pause=0.1)
+
+
+def ended(*jobs: ExportJob) -> bool:
+    numbers = [job.pk for job in jobs]
+    return ExportJob.objects.filter(pk__in=numbers, status__in=TERMINAL).count() == len(jobs)
+
+
+def after(job: ExportJob) -> ExportJob:
+    return ExportJob.objects.get(pk=job.pk)
+
+
+def files() -> list[Path]:
+    return [path for path in live_settings.DURE_EXPORT_PATH.rglob("*") if path.is_file()]
+
+
+def check_result(job: ExportJob) -> None:
+    """The recorded file is the one that is there, whole, and every event went forward."""
+    done = after(job)
+    assert done.status == Status.SUCCEEDED, (done.status, done.error_code, done.error_message)
+    path = live_settings.DURE_EXPORT_PATH / done.result_uri
+    assert hashlib.sha256(path.read_bytes()).hexdigest() == done.result_checksum
+    assert [p.name for p in path.parent.iterdir()] == [path.name]
+    events = list(ExportEvent.objects.filter(job_id=job.pk).order_by("id"))
+    seen = [event.data["progress"] for event in events]
+    assert seen == sorted(seen)
+    assert [event.type for event in events].count("job.completed") == 1
+
+
+def test_our_own_workers_carry_an_export_from_the_request_to_the_file(tmp_path) -> None:
+    mp4 = tools.export_of(tools.user(), seconds=20)
+    thumbnail = tools.export_of(tools.user("b"), JobType.THUMBNAIL)
+    with running(tmp_path, "export1", "listen1"):
+        swept(lambda: ended(mp4, thumbnail))
+    check_result(mp4)
+    check_result(thumbnail)
+    done = after(mp4)
+    with av.open(str(live_settings.DURE_EXPORT_PATH / done.result_uri)) as video:
+        stream = video.streams.video[0]
+        assert (stream.codec_context.name, stream.frames) == ("h264", 600)
+    phases = [event.data["phase"] for event in ExportEvent.objects.filter(job_id=mp4.pk).order_by("id")]
+    assert list(dict.fromkeys(phases)) == ["PREPARING", "RENDERING", "FINALIZING"]
+    moments = list(ExportEvent.objects.filter(job_id=mp4.pk).order_by("id").values_list("at", flat=True))
+    spent = (moments[-1] - moments[0]).total_seconds()
+    assert len(moments) <= 4 * spent + 6  # and one for each phase, and the result
+    assert not DeadLetter.objects.exists()
+    assert not StreamOutbox.objects.exists()
+
+
+def test_a_cancel_stops_the_work_within_a_second_or_so_and_leaves_no_file(tmp_path) -> None:
+    job = tools.export_of(tools.user(), seconds=600)
+    with running(tmp_path, "export1", "listen1"):
+        swept(lambda: after(job).progress > 3)
+        lifecycle.cancel(job.pk, timezone.now())
+        began = time.monotonic()
+        eventually(lambda: Execution.objects.get().status == "CANCELLED", 10)
+        assert time.monotonic() - began < 2
+        assert after(job).status == Status.CANCELLED
+        eventually(lambda: not files(), 5, what="the half-made file to go")
+        # The same worker takes the next one.
+        following = tools.export_of(tools.user("b"), JobType.THUMBNAIL)
+        swept(lambda: ended(following))
+    check_result(following)
+
+
+def test_a_worker_that_is_killed_starts_anew_and_makes_one_file(tmp_path) -> None:
+    job = tools.export_of(tools.user(), seconds=60)
+    with running(tmp_path, "export1", "export2", "listen1") as processes:
+        swept(lambda: after(job).progress > 5)
+        owner = Execution.objects.get().worker
+        processes["export1" if owner.startswith("export1") else "export2"].kill()
+        swept(lambda: ended(job), 90)
+    check_result(job)
+    assert Execution.objects.get().crash_count == 1
+    assert leftovers.sweep_once(timezone.now(), min_age=0) >= 1  # the dead one's half-made file
+    assert len(files()) == 2 - 1
+
+
+def test_an_unreadable_replay_fails_with_its_code_and_is_not_tried_again(tmp_path) -> None:
+    job = tools.export_of(tools.user())
+    path = live_settings.DURE_REPLAY_PATH / job.replay.path
+    path.write_bytes(b"no replay any more")
+    gone = tools.export_of(tools.user("b"))
+    (live_settings.DURE_REPLAY_PATH / gone.replay.path).unlink()
+    with running(tmp_path, "export1", "listen1"):
+        swept(lambda: ended(job, gone))
+    assert (after(job).status, after(job).error_code) == (Status.FAILED, "BAD_REPLAY")
+    assert (after(gone).status, after(gone).error_code) == (Status.FAILED, "REPLAY_MISSING")
+    assert after(job).error_message
+    assert Execution.objects.get(source=str(job.pk)).attempt == 1
+
+
+@pytest.mark.timeout(240)
+def test_whatever_is_killed_every_export_ends_once_with_one_file(tmp_path, redis) -> None:
+    chance = random.Random(11)
+    owner = tools.user()
+    kinds = (JobType.MP4, JobType.THUMBNAIL)
+    jobs = [tools.export_of(owner, kinds[n % 2], seconds=2 + n % 3) for n in range(12)]
+    until = time.monotonic() + 25
+    with ExitStack() as stack:
+        alive: dict[str, Process] = {}
+
+        def start(name: str) -> None:
+            alive[name] = exporter(tmp_path, name) if name.startswith("export") else listener(tmp_path, name)
+
+        def stop_all() -> None:
+            for process in alive.values():
+                process.stop()
+
+        stack.callback(stop_all)
+        for name in ("export1", "export2", "listen1", "listen2"):
+            start(name)
+        while time.monotonic() < until and not ended(*jobs):
+            sweeps.sweep_once()
+            name = chance.choice(list(alive))
+            if chance.random() < 0.2:
+                redis.delete(*tools.ALL)  # Redis lost its streams
+            elif chance.random() < 0.6:
+                alive[name].kill()
+                start(name)
+            else:
+                alive[name].signal(signal.SIGSTOP)
+                eventually(lambda: True, 1)
+                alive[name].signal(signal.SIGCONT)
+            pause = time.monotonic() + chance.uniform(1, 4)
+            eventually(lambda pause=pause: time.monotonic() > pause, 10)
+        swept(lambda: ended(*jobs), 150)
+    jobs_redis.client().close()
+    states = {after(job).status for job in jobs}
+    assert states <= {Status.SUCCEEDED, Status.FAILED}
+    leftovers.sweep_once(timezone.now(), min_age=0)
+    for job in jobs:
+        ends = ExportEvent.objects.filter(job_id=job.pk).exclude(type="job.progress").count()
+        assert ends == 1, f"{job} has {ends} ends"
+        if after(job).status == Status.SUCCEEDED:
+            check_result(job)
+        else:
+            assert after(job).error_code in ("WORKER_LOST", "STALLED"), after(job).error_code
+    succeeded = [job for job in jobs if after(job).status == Status.SUCCEEDED]
+    exported = [path for path in files() if path.suffix in (".mp4", ".png")]
+    assert len(exported) == len(succeeded) >= len(jobs) // 2

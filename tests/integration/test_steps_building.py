@@ -1,0 +1,190 @@
+"""Queues and jobs as they are made: every attribute with its default, and how a job is linked."""
+
+import pytest
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from jobs.errors import Conflict, Invalid, TooLarge
+from scheduler.step_queues import building, lifecycle
+from scheduler.step_queues.models import Step, StepEvent, StepQueue
+from tests.factories import a_user
+from tests.step_factories import LIBRARY, a_job, a_queue, fresh, ran, states, steps
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_queue_begins_with_every_default():
+    queue = fresh(building.create({}, owner=a_user(), office=None, now=timezone.now()))
+    assert isinstance(queue.queue_id, int)
+    assert {
+        "job_number": queue.job_number,
+        "operation_direction": queue.operation_direction,
+        "queue_library": queue.queue_library,
+        "state": queue.state,
+        "queue_return": queue.queue_return,
+        "job_queue": queue.job_queue,
+        "running_job": queue.running_job,
+        "last_job": queue.last_job,
+        "context": queue.context,
+    } == {
+        "job_number": 0,
+        "operation_direction": "FORWARD",
+        "queue_library": "UNINIT",
+        "state": "EMPTY",
+        "queue_return": "UNINIT",
+        "job_queue": "UNINIT",
+        "running_job": "QUEUE_NOT_RUNNING",
+        "last_job": "UNINIT",
+        "context": {},
+    }
+
+
+def test_a_job_begins_with_every_default():
+    job = Step()
+    assert {name: getattr(job, name) for name in (
+        "forward_operation", "backward_operation", "arguments", "operation_library", "expired_time",
+        "job_return", "next_job", "prev_job", "state",
+    )} == {
+        "forward_operation": "NO_OPERATION",
+        "backward_operation": "NO_OPERATION",
+        "arguments": "EMPTY_ARGS",
+        "operation_library": "UNINIT",
+        "expired_time": 30,
+        "job_return": "UNINIT",
+        "next_job": "UNLINK",
+        "prev_job": "UNLINK",
+        "state": "NOTYET",
+    }
+    assert job.job_id
+
+
+def test_the_first_job_makes_an_empty_queue_ready_and_stands_between_head_and_tail():
+    queue = a_queue(a_job())
+    (job,) = steps(queue)
+    assert (job.prev_job, job.next_job) == ("HEAD", "TAIL")
+    assert (queue.state, queue.job_number) == ("READY", 1)
+    assert queue.job_queue == queue.last_job == str(job.job_id)
+
+
+def test_a_later_job_is_linked_behind_the_last_one():
+    queue = a_queue(a_job("a"), a_job("b"), a_job("c"))
+    ids = [str(step.job_id) for step in steps(queue)]
+    assert [step.prev_job for step in steps(queue)] == ["HEAD", ids[0], ids[1]]
+    assert [step.next_job for step in steps(queue)] == [ids[1], ids[2], "TAIL"]
+    assert (queue.job_queue, queue.last_job, queue.job_number) == (ids[0], ids[2], 3)
+
+
+@pytest.mark.parametrize(
+    ("queue_library", "own", "becomes", "state"),
+    [
+        (LIBRARY, "UNINIT", LIBRARY, "NOTYET"),
+        ("UNINIT", LIBRARY, LIBRARY, "NOTYET"),
+        ("UNINIT", "UNINIT", "UNINIT", "NOLIB"),
+        ("provisioning", LIBRARY, LIBRARY, "NOTYET"),
+    ],
+)
+def test_a_job_without_a_library_takes_the_queues(queue_library, own, becomes, state):
+    queue = a_queue({"operation_library": own}, queue_library=queue_library)
+    (job,) = steps(queue)
+    assert (job.operation_library, job.state) == (becomes, state)
+
+
+def test_a_running_queue_takes_no_jobs_and_cannot_be_deleted():
+    queue = a_queue(a_job())
+    lifecycle.run(queue.queue_id)
+    with pytest.raises(Conflict) as refused:
+        building.enqueue(queue.queue_id, a_job())
+    assert refused.value.code == "queue_running"
+    with pytest.raises(Conflict):
+        building.remove(queue.queue_id)
+    assert len(steps(queue)) == 1
+
+
+def test_a_queue_takes_jobs_again_after_its_run():
+    queue = ran(a_queue(a_job("a")))
+    building.enqueue(queue.queue_id, a_job("b"))
+    assert states(queue) == ["SUCCESS", "NOTYET"]
+    assert states(ran(queue)) == ["SUCCESS", "SUCCESS"]
+
+
+def test_a_deleted_queue_takes_its_jobs_and_its_story_along():
+    queue = ran(a_queue(a_job()))
+    building.remove(queue.queue_id)
+    assert not StepQueue.objects.exists()
+    assert not Step.objects.exists()
+    assert not StepEvent.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("job", "field"),
+    [
+        ({"operation_library": "os"}, "operation_library"),
+        ({"operation_library": "workers.provisioning"}, "operation_library"),
+        ({"operation_library": "tests.step_operations"}, "operation_library"),
+        ({"forward_operation": "behave"}, "forward_operation"),
+        ({"forward_operation": "os.system"}, "forward_operation"),
+        ({"forward_operation": "__class__"}, "forward_operation"),
+        ({"backward_operation": "witnessed"}, "backward_operation"),
+        (a_job(arguments={"tag": 1}), "arguments"),
+        (a_job(arguments={"unknown": 1}), "arguments"),
+        ({"arguments": [1]}, "arguments"),
+        ({"arguments": "something"}, "arguments"),
+        ({"arguments": None}, "arguments"),
+    ],
+)
+def test_nothing_but_what_is_registered_can_be_enqueued(job, field):
+    queue = a_queue()
+    with pytest.raises(Invalid) as refused:
+        building.enqueue(queue.queue_id, job)
+    assert field in refused.value.errors
+    assert (fresh(queue).state, steps(queue)) == ("EMPTY", [])
+
+
+def test_a_queue_names_only_a_registered_library():
+    with pytest.raises(Invalid) as refused:
+        a_queue(queue_library="subprocess")
+    assert refused.value.code == "unknown_library"
+
+
+def test_both_operations_take_from_the_arguments_what_they_name():
+    queue = a_queue({
+        "forward_operation": "nothing", "backward_operation": "undo", "arguments": {"tag": "only the undo's"},
+    })
+    assert len(steps(queue)) == 1
+
+
+def test_arguments_have_a_size_and_a_queue_a_length(settings):
+    settings.DURE_MAX_ARGS_BYTES = 1024
+    settings.DURE_MAX_STEPS_PER_QUEUE = 2
+    queue = a_queue(a_job())
+    with pytest.raises(TooLarge):
+        building.enqueue(queue.queue_id, a_job("x" * 2000))
+    building.enqueue(queue.queue_id, a_job())
+    with pytest.raises(Invalid) as refused:
+        building.enqueue(queue.queue_id, a_job())
+    assert refused.value.code == "queue_full"
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        {"state": "RUNNING"},
+        {"state": "READY"},
+        {"state": "PAUSED"},
+        {"operation_direction": "SIDEWAYS"},
+        {"running_job": "0199c0de-0000-7000-8000-000000000001"},
+        {"again": True},
+        {"job_number": 1},
+    ],
+)
+def test_the_database_refuses_a_queue_that_contradicts_itself(broken):
+    queue = a_queue()
+    with pytest.raises(IntegrityError), transaction.atomic():
+        StepQueue.objects.filter(pk=queue.pk).update(**broken)
+
+
+@pytest.mark.parametrize("broken", [{"expired_time": 0}, {"prev_job": "UNLINK"}, {"number": 1}])
+def test_the_database_refuses_a_job_that_contradicts_its_queue(broken):
+    queue = a_queue(a_job(), a_job())
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Step.objects.filter(queue=queue, number=2).update(**broken)

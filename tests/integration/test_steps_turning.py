@@ -1,0 +1,242 @@
+"""Cancelling a run, workers that die, undo operations with retries, and undoing again by hand."""
+
+import pytest
+
+from jobs import lifecycle as engine
+from jobs.errors import Conflict
+from jobs.models import Execution
+from jobs.states import Outcome
+from scheduler.step_queues import lifecycle
+from scheduler.step_queues.models import StepQueue
+from tests.step_factories import (
+    a_job,
+    a_queue,
+    carry_out_all,
+    carry_out_one,
+    claimed,
+    events,
+    execution,
+    fresh,
+    ran,
+    states,
+    steps,
+    trail,
+)
+
+pytestmark = pytest.mark.django_db
+
+
+# --- cancel ---------------------------------------------------------------------------------------
+
+
+def test_a_cancel_before_the_operation_was_claimed_turns_back_at_once():
+    queue = a_queue(a_job("a"), a_job("b"))
+    lifecycle.run(queue.queue_id)
+    carry_out_one(queue)
+    lifecycle.cancel(queue.queue_id)
+    now = fresh(queue)
+    assert (now.operation_direction, now.running_job) == ("BACKWARD", str(steps(queue)[1].job_id))
+    carry_out_all(queue)
+    assert states(queue) == ["SUCCESS, CANCELED", "FAILED, CANCELED"]
+    assert steps(queue)[1].job_return["forward"]["failure_type"] == "cancelled"
+    assert fresh(queue).context == {"notes": ["a FORWARD", "b BACKWARD", "a BACKWARD"]}
+
+
+def test_a_cancel_while_the_operation_runs_turns_back_as_it_ends():
+    queue = a_queue(a_job("a"), a_job("b"))
+    lifecycle.run(queue.queue_id)
+    run = claimed(queue)
+    lifecycle.cancel(queue.queue_id)
+    assert Execution.objects.get(id=run.run.execution_id).cancel_requested_at is not None
+    run.carry_out()
+    assert states(queue)[0] == "FAILED"
+    carry_out_all(queue)
+    assert states(queue) == ["FAILED, CANCELED", "NOTYET"]
+
+
+def test_a_cancel_that_comes_between_two_operations_is_obeyed_at_the_next_end(monkeypatch):
+    """As when whoever cancels dies after the wish was written down."""
+    queue = a_queue(a_job("a"))
+    lifecycle.run(queue.queue_id)
+    monkeypatch.setattr(lifecycle, "stop_forward", lambda _: None)
+    lifecycle.cancel(queue.queue_id)
+    carry_out_one(queue)
+    assert (states(queue), fresh(queue).state) == (["SUCCESS"], "RUNNING")
+    carry_out_all(queue)
+    assert (states(queue), fresh(queue).state) == (["SUCCESS, CANCELED"], "READY")
+
+
+def test_only_a_run_that_walks_forward_can_be_cancelled_and_once():
+    queue = a_queue(a_job("a", "fail"))
+    with pytest.raises(Conflict) as refused:
+        lifecycle.cancel(queue.queue_id)
+    assert refused.value.code == "nothing_to_cancel"
+    lifecycle.run(queue.queue_id)
+    carry_out_one(queue)
+    assert fresh(queue).operation_direction == "BACKWARD"
+    with pytest.raises(Conflict):
+        lifecycle.cancel(queue.queue_id)
+    queue = a_queue(a_job("a"))
+    lifecycle.run(queue.queue_id)
+    claimed(queue)
+    lifecycle.cancel(queue.queue_id)
+    with pytest.raises(Conflict):
+        lifecycle.cancel(queue.queue_id)
+
+
+def test_a_cancelled_queue_runs_again_without_remembering_it():
+    queue = a_queue(a_job("a"))
+    lifecycle.run(queue.queue_id)
+    lifecycle.cancel(queue.queue_id)
+    carry_out_all(queue)
+    assert states(ran(queue)) == ["SUCCESS"]
+
+
+def test_an_execution_that_somebody_cancelled_elsewhere_turns_the_walk_back():
+    queue = a_queue(a_job("a"), a_job("b", backward="succeed"))
+    lifecycle.run(queue.queue_id)
+    carry_out_one(queue)
+    engine.cancel_execution(execution(queue).id)
+    assert fresh(queue).operation_direction == "BACKWARD"
+    # An undo that is cancelled has not been done.
+    engine.cancel_execution(execution(queue).id)
+    carry_out_all(queue)
+    assert states(queue) == ["SUCCESS, CANCELED", "FAILED, FAILED"]
+
+
+# --- a worker's death -----------------------------------------------------------------------------
+
+
+def test_the_walk_resumes_at_the_operation_whose_worker_died():
+    queue = a_queue(a_job("a"), a_job("b"), a_job("c"))
+    lifecycle.run(queue.queue_id)
+    carry_out_one(queue)
+    before = execution(queue)
+    claimed(queue).lose()
+    assert execution(queue).id == before.id
+    assert states(queue) == ["SUCCESS", "NOTYET", "NOTYET"]
+    carry_out_all(queue)
+    assert trail(queue) == [(0, "FORWARD"), (1, "FORWARD"), (2, "FORWARD")]
+    assert Execution.objects.count() == 3
+
+
+def test_a_stalled_worker_moves_nothing_once_its_operation_is_somebody_elses():
+    queue = a_queue(a_job("a"), a_job("b"))
+    lifecycle.run(queue.queue_id)
+    stalled = claimed(queue)
+    stalled.lose()
+    carry_out_one(queue)
+    assert states(queue) == ["SUCCESS", "NOTYET"]
+    stalled.carry_out()
+    assert states(queue) == ["SUCCESS", "NOTYET"]
+    assert fresh(queue).context == {"notes": ["a FORWARD"]}
+
+
+def test_an_operation_that_kills_its_workers_fails_and_turns_the_walk_back():
+    queue = a_queue(a_job("a"), a_job("b"))
+    lifecycle.run(queue.queue_id)
+    carry_out_one(queue)
+    for _ in range(3):
+        claimed(queue).lose()
+    carry_out_all(queue)
+    assert states(queue) == ["SUCCESS, CANCELED", "FAILED, CANCELED"]
+    assert steps(queue)[1].job_return["forward"]["failure_type"] == "poison"
+
+
+def test_the_end_of_an_execution_that_the_queue_does_not_name_changes_nothing():
+    queue = a_queue(a_job("a"), a_job("b"))
+    lifecycle.run(queue.queue_id)
+    first = execution(queue)
+    carry_out_one(queue)
+    answer = {"state": "FAILED", "outcome": Outcome.FAILURE, "failure_type": "error", "error": "late", "result": None}
+    lifecycle.advance(str(first.id), first.source, answer)
+    assert (states(queue), fresh(queue).operation_direction) == (["SUCCESS", "NOTYET"], "FORWARD")
+
+
+# --- undo operations have retries -----------------------------------------------------------------
+
+
+def stubborn(failures: int) -> dict:
+    return a_job(
+        "b", "fail", backward_operation="undo_stubbornly",
+        arguments={"tag": "b", "forward": "fail", "failures": failures},
+    )
+
+
+def test_a_forward_operation_is_never_tried_twice():
+    queue = ran(a_queue(a_job("a", "fail")))
+    forward = Execution.objects.get(source__endswith="FORWARD")
+    assert (forward.attempt, forward.max_retries, states(queue)) == (1, 0, ["FAILED, CANCELED"])
+
+
+def test_an_undo_is_tried_again_as_often_as_it_says():
+    queue = ran(a_queue(a_job("a"), stubborn(failures=2)))
+    assert states(queue) == ["SUCCESS, CANCELED", "FAILED, CANCELED"]
+    assert Execution.objects.get(args__operation="undo_stubbornly").attempt == 3
+    assert [event.details["failure_type"] for event in events(queue, "step_retrying")] == ["error", "error"]
+    assert not events(queue, "step_undo_failed")
+
+
+def test_an_undo_whose_retries_are_used_up_says_so_and_the_walk_goes_on():
+    queue = ran(a_queue(a_job("a"), stubborn(failures=3)))
+    assert states(queue) == ["SUCCESS, CANCELED", "FAILED, FAILED"]
+    (told,) = events(queue, "step_undo_failed")
+    assert (told.details["operation"], told.details["number"]) == ("undo_stubbornly", 2)
+
+
+def test_the_settings_say_how_often_where_the_operation_does_not(settings):
+    settings.DURE_STEP_BACKWARD_RETRIES = 7
+    settings.DURE_STEP_BACKWARD_DELAY_SECONDS = 0.25
+    queue = a_queue(a_job("a", "fail", backward_operation="sleep", arguments={"forward": "fail"}))
+    lifecycle.run(queue.queue_id)
+    carry_out_one(queue)
+    undo = execution(queue)
+    assert (undo.max_retries, undo.retry_base_delay_ms) == (7, 250)
+
+
+# --- again by hand --------------------------------------------------------------------------------
+
+
+def failed_queue() -> StepQueue:
+    return ran(a_queue(a_job("a"), stubborn(failures=3), a_job("c")))
+
+
+def test_an_undo_that_failed_can_be_run_again_by_hand():
+    queue = failed_queue()
+    job = steps(queue)[1]
+    lifecycle.rerun_backward(queue.queue_id, job.job_id)
+    again = fresh(queue)
+    assert (again.state, again.operation_direction, again.running_job) == ("RUNNING", "BACKWARD", str(job.job_id))
+    assert again.context == queue.context
+    # One that fails each time at first fails again three times.
+    carry_out_all(queue)
+    assert states(queue)[1] == "FAILED, FAILED, FAILED"
+    type(job).objects.filter(pk=job.pk).update(arguments={"tag": "b", "forward": "fail", "failures": 0})
+    lifecycle.rerun_backward(queue.queue_id, job.job_id)
+    carry_out_all(queue)
+    after = fresh(queue)
+    assert (after.state, after.again, after.run) == ("READY", False, 1)
+    # Only that one: those before it were undone already.
+    assert states(queue) == ["SUCCESS, CANCELED", "FAILED, FAILED, FAILED, CANCELED", "NOTYET"]
+    assert [line["state"] for line in after.queue_return[-2:]] == [
+        "FAILED, FAILED, FAILED", "FAILED, FAILED, FAILED, CANCELED",
+    ]
+
+
+def test_only_what_failed_to_be_undone_can_be_undone_again():
+    queue = failed_queue()
+    for job in (steps(queue)[0], steps(queue)[2]):
+        with pytest.raises(Conflict) as refused:
+            lifecycle.rerun_backward(queue.queue_id, job.job_id)
+        assert refused.value.code == "not_failed"
+    lifecycle.run(queue.queue_id)
+    with pytest.raises(Conflict) as refused:
+        lifecycle.rerun_backward(queue.queue_id, steps(queue)[1].job_id)
+    assert refused.value.code == "queue_running"
+
+
+def test_an_undo_that_runs_again_by_hand_cannot_be_cancelled_like_a_run():
+    queue = failed_queue()
+    lifecycle.rerun_backward(queue.queue_id, steps(queue)[1].job_id)
+    with pytest.raises(Conflict):
+        lifecycle.cancel(queue.queue_id)

@@ -1,0 +1,200 @@
+"""Queues that run, each operation carried out by the engine's real runner in the hands of the test."""
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from jobs.errors import Conflict
+from jobs.models import Execution
+from jobs.states import Trigger
+from scheduler.step_queues import lifecycle
+from tests.step_factories import (
+    LIBRARY,
+    a_job,
+    a_queue,
+    as_job,
+    carry_out_all,
+    carry_out_one,
+    claimed,
+    events,
+    execution,
+    fresh,
+    ran,
+    states,
+    steps,
+    trail,
+)
+from tests.step_model import FAIL, NOTHING, SUCCEED, TIME_OUT, ModelJob, walked
+
+pytestmark = pytest.mark.django_db
+
+
+def test_all_jobs_succeed_in_order():
+    queue = ran(a_queue(a_job("a"), a_job("b"), a_job("c")))
+    assert (queue.state, queue.operation_direction, queue.running_job) == (
+        "READY", "FORWARD", "QUEUE_NOT_RUNNING",
+    )
+    assert states(queue) == ["SUCCESS"] * 3
+    assert queue.context == {"notes": ["a FORWARD", "b FORWARD", "c FORWARD"]}
+    assert [step.job_return for step in steps(queue)] == [
+        {"forward": f"{tag} did", "backward": "UNINIT"} for tag in "abc"
+    ]
+    assert [line["return"] for line in queue.queue_return] == ["a did", "b did", "c did"]
+
+
+def test_a_failure_turns_back_from_the_failed_job_to_the_head():
+    queue = ran(a_queue(a_job("a"), a_job("b", "fail"), a_job("c")))
+    assert states(queue) == ["SUCCESS, CANCELED", "FAILED, CANCELED", "NOTYET"]
+    assert queue.context == {"notes": ["a FORWARD", "b FORWARD", "b BACKWARD", "a BACKWARD"]}
+    assert (queue.state, queue.operation_direction) == ("READY", "BACKWARD")
+    failed = steps(queue)[1].job_return
+    assert failed == {"forward": {"error": "b fails as asked", "failure_type": "error"}, "backward": "b did"}
+    assert steps(queue)[2].job_return == "UNINIT"
+
+
+def test_a_timeout_turns_back_too():
+    queue = ran(a_queue(a_job("a"), a_job("b", TIME_OUT)))
+    assert states(queue) == ["SUCCESS, CANCELED", "TIMEOUT, CANCELED"]
+
+
+def test_a_failing_undo_is_recorded_and_the_walk_goes_on():
+    queue = ran(a_queue(a_job("a"), a_job("b", backward="fail"), a_job("c", "fail", "fail")))
+    assert states(queue) == ["SUCCESS, CANCELED", "SUCCESS, FAILED", "FAILED, FAILED"]
+    assert len(events(queue, "step_undo_failed")) == 2
+
+
+def test_a_job_without_a_library_turns_back_before_it_is_run():
+    queue = ran(a_queue(a_job("a", operation_library=LIBRARY), a_job("b"), queue_library="UNINIT"))
+    assert states(queue) == ["SUCCESS, CANCELED", "NOLIB"]
+    assert steps(queue)[1].job_return == "UNINIT"
+    assert queue.context == {"notes": ["a FORWARD", "a BACKWARD"]}
+    assert [line["state"] for line in queue.queue_return] == ["SUCCESS", "NOLIB", "SUCCESS, CANCELED"]
+
+
+def test_a_queue_whose_first_job_has_no_library_is_ready_again_at_once():
+    queue = a_queue(a_job(), queue_library="UNINIT")
+    lifecycle.run(queue.queue_id)
+    assert (fresh(queue).state, states(queue)) == ("READY", ["NOLIB"])
+    assert not Execution.objects.exists()
+
+
+def test_no_operation_succeeds_without_an_execution():
+    queue = a_queue({}, a_job("b", "fail", backward_operation="NO_OPERATION", arguments={"forward": "fail"}), {})
+    queue = ran(queue)
+    assert states(queue) == ["SUCCESS, CANCELED", "FAILED, CANCELED", "NOTYET"]
+    assert steps(queue)[0].job_return == {"forward": "NO_OPERATION", "backward": "NO_OPERATION"}
+    assert Execution.objects.count() == 1
+
+
+def test_a_long_queue_of_nothing_is_walked_in_one_go():
+    queue = a_queue(*[{}] * 250, a_job("last", "fail"))
+    queue = ran(queue)
+    assert states(queue) == ["SUCCESS, CANCELED"] * 250 + ["FAILED, CANCELED"]
+    assert trail(queue) == [(n, "FORWARD") for n in range(251)] + [(n, "BACKWARD") for n in range(250, -1, -1)]
+
+
+def test_an_empty_queue_and_a_running_one_cannot_be_run():
+    queue = a_queue()
+    with pytest.raises(Conflict) as refused:
+        lifecycle.run(queue.queue_id)
+    assert refused.value.code == "queue_empty"
+    queue = a_queue(a_job())
+    lifecycle.run(queue.queue_id)
+    with pytest.raises(Conflict) as refused:
+        lifecycle.run(queue.queue_id)
+    assert refused.value.code == "queue_running"
+
+
+def test_a_second_run_begins_as_the_first_did():
+    queue = ran(a_queue(a_job("a"), a_job("b", "fail")))
+    lifecycle.run(queue.queue_id)
+    again = fresh(queue)
+    assert (again.run, again.state, again.operation_direction) == (2, "RUNNING", "FORWARD")
+    assert (again.context, again.queue_return, states(queue)) == ({}, "UNINIT", ["NOTYET", "NOTYET"])
+    assert [step.job_return for step in steps(queue)] == ["UNINIT", "UNINIT"]
+    carry_out_all(queue)
+    assert states(queue) == ["SUCCESS, CANCELED", "FAILED, CANCELED"]
+
+
+def test_a_running_queue_names_its_job_and_its_operation_is_an_execution_of_its_role():
+    queue = a_queue({"forward_operation": "put", "arguments": {"value": 1}, "expired_time": 7.5}, a_job("b"))
+    lifecycle.run(queue.queue_id)
+    first, second = steps(queue)
+    current = execution(queue)
+    assert fresh(queue).running_job == str(first.job_id)
+    assert (current.trigger, current.role, current.timeout_ms, current.max_retries) == (Trigger.STEP, "QA", 7500, 0)
+    assert current.source == f"{queue.queue_id}:{first.job_id}:FORWARD"
+    carry_out_one(queue)
+    assert fresh(queue).running_job == str(second.job_id)
+    assert execution(queue).timeout_ms == 30_000
+
+
+def test_each_end_changes_the_queue_and_starts_the_next_operation_in_one_transaction(monkeypatch):
+    queue = a_queue(a_job("a"), a_job("b"))
+    lifecycle.run(queue.queue_id)
+    run = claimed(queue)
+    monkeypatch.setattr("scheduler.step_queues.walking.engine.start", lambda *_, **__: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        run.carry_out()
+    # Nothing of it is left: neither the end of the Execution, nor the state, nor the context.
+    assert (execution(queue).status, states(queue), fresh(queue).context) == ("RUNNING", ["NOTYET"] * 2, {})
+    monkeypatch.undo()
+    run.run.settled = False
+    run.carry_out()
+    assert states(queue) == ["SUCCESS", "NOTYET"]
+
+
+def test_an_operation_that_was_taken_out_of_the_code_is_as_good_as_no_library(monkeypatch):
+    queue = a_queue(a_job("a"), a_job("b"))
+    lifecycle.run(queue.queue_id)
+    monkeypatch.delitem(__import__("scheduler.step_queues.libraries", fromlist=["_"])._libraries[LIBRARY], "do")
+    monkeypatch.delitem(__import__("scheduler.step_queues.libraries", fromlist=["_"])._libraries[LIBRARY], "undo")
+    carry_out_all(queue)
+    assert states(queue) == ["FAILED, FAILED", "NOTYET"]
+    lifecycle.run(queue.queue_id)
+    assert states(queue) == ["NOLIB", "NOTYET"]
+
+
+@pytest.mark.parametrize("odd", ["set", ""])
+def test_a_return_that_cannot_be_kept_fails_the_job(odd):
+    queue = ran(a_queue({"forward_operation": "give", "arguments": {"odd": odd, "size": 300_000}}))
+    assert states(queue) == ["FAILED, CANCELED"]
+    assert "result" in steps(queue)[0].job_return["forward"]["error"]
+    # What it did to the context before is not forgotten.
+    assert queue.context == {"given": True}
+
+
+def test_a_long_return_is_shortened_in_the_message_and_whole_in_the_job():
+    queue = ran(a_queue(a_job("t" * 1000)))
+    assert len(queue.queue_return[0]["return"]) == 200
+    assert steps(queue)[0].job_return["forward"] == "t" * 1000 + " did"
+
+
+models = st.lists(
+    st.builds(
+        ModelJob,
+        forward=st.sampled_from([SUCCEED, SUCCEED, SUCCEED, SUCCEED, NOTHING, FAIL, TIME_OUT]),
+        backward=st.sampled_from([NOTHING, SUCCEED, SUCCEED, FAIL, TIME_OUT]),
+        has_library=st.sampled_from([True, True, True, True, True, False]),
+    ),
+    min_size=1,
+    max_size=7,
+)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(models, st.integers(1, 2))
+def test_random_queues_walk_as_the_specification_says(jobs, runs):
+    queue = a_queue(*[as_job(number, job) for number, job in enumerate(jobs)], queue_library="UNINIT")
+    expected = walked(jobs)
+    for number in range(1, runs + 1):
+        queue = ran(queue)
+        assert (queue.state, queue.run, queue.operation_direction) == ("READY", number, expected.direction)
+        assert states(queue) == expected.states
+        assert trail(queue) == expected.trail
+        really_run = [
+            f"{place} {direction}"
+            for place, direction in expected.trail
+            if (jobs[place].forward if direction == "FORWARD" else jobs[place].backward) != NOTHING
+        ]
+        assert queue.context.get("notes", []) == really_run

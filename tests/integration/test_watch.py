@@ -1,0 +1,253 @@
+"""What watches over it all: canaries, counted minutes, retention, and the figures for Prometheus."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from celery import current_app
+from django.conf import settings
+from django.utils import timezone
+from prometheus_client import CollectorRegistry, generate_latest
+from redis import Redis
+
+from jobs.models import Attempt, Execution
+from jobs.sql import call
+from scheduler import canary, metrics, retention, sql
+from scheduler.clock import database_now
+from scheduler.lifecycle import runs
+from scheduler.lifecycle.firing import fire_due
+from scheduler.models import Canary, Minute, Occurrence, RunHistory, ScheduledJob
+from tests.factories import a_job, a_start, an_office, claimed, done, expire_lease
+from tests.schedule_factories import a_schedule, a_workflow, claim, end, executions, fire
+
+pytestmark = pytest.mark.django_db
+
+ROLES = [*settings.DURE_ROLES, settings.DURE_CONTROL_QUEUE]
+
+
+@pytest.fixture
+def quiet_queues():
+    """What is sent to Redis here is taken out again."""
+    with Redis.from_url(settings.REDIS_URL) as redis:
+        redis.delete(*ROLES)
+        yield redis
+        redis.delete(*ROLES)
+
+
+def ended(days_ago, **fields):
+    """An Execution that ended so long ago."""
+    execution = Execution.objects.get(id=a_start(**fields))
+    end(execution)
+    at = database_now() - timedelta(days=days_ago)
+    call.change(
+        "UPDATE job_executions SET finished_at = %s, started_at = %s WHERE id = %s", [at, at, execution.id]
+    )
+    return execution
+
+
+# --- canaries --------------------------------------------------------------------------------------
+
+
+def test_a_canary_goes_through_every_queue_once_until_it_is_consumed(quiet_queues):
+    assert canary.send_canaries() == len(ROLES)
+    assert canary.send_canaries() == 0
+    assert [quiet_queues.llen(role) for role in ROLES] == [1] * len(ROLES)
+    canary.seen("QA")
+    assert canary.send_canaries() == 1
+    assert quiet_queues.llen("QA") == 2
+
+
+def test_a_canary_that_got_lost_is_sent_again_after_a_while(quiet_queues):
+    canary.send_canaries()
+    Canary.objects.update(sent_at=timezone.now() - canary.LOST_AFTER - timedelta(seconds=1))
+    assert canary.send_canaries() == len(ROLES)
+
+
+def test_a_canary_that_could_not_be_sent_is_sent_the_next_time(quiet_queues, monkeypatch):
+    with monkeypatch.context() as away:
+        away.setattr(current_app.amqp, "_producer_pool", None)
+        away.setattr(current_app.conf, "broker_url", "redis://127.0.0.1:1/0")
+        away.setattr(current_app, "_pool", None)
+        with pytest.raises(Exception, match=r"127\.0\.0\.1:1"):
+            canary.send_canaries()
+    assert canary.send_canaries() == len(ROLES)
+
+
+# --- minutes ---------------------------------------------------------------------------------------
+
+
+def test_each_minute_that_is_over_is_counted_once():
+    now = datetime(2026, 11, 18, 0, 10, 15, tzinfo=UTC)
+    for minute, failed in ((5, False), (5, True), (7, False), (10, False)):
+        execution = Execution.objects.get(id=a_start())
+        run = claim(execution)
+        run.fail() if failed else run.finish()
+        at = now.replace(minute=minute, second=30 if minute < 10 else 1)
+        call.change(
+            "UPDATE job_executions SET finished_at = %(at)s, created_at = %(at)s - interval '9 seconds', "
+            "started_at = %(at)s - interval '4 seconds', attempt_started_at = %(at)s - interval '4 seconds' "
+            "WHERE id = %(id)s",
+            {"at": at, "id": execution.id},
+        )
+    for _ in range(2):
+        call.change(sql.COUNT_MINUTES, {"now": now})
+    found = [
+        (one.minute.minute, one.done, one.failed, one.wait_ms, one.run_ms)
+        for one in Minute.objects.order_by("minute")
+    ]
+    assert found == [(5, 1, 1, 5000, 4000), (7, 1, 0, 5000, 4000)]
+    call.change(sql.COUNT_MINUTES, {"now": now + timedelta(minutes=1)})
+    assert Minute.objects.filter(minute=now.replace(second=0)).exists()
+
+
+# --- retention -------------------------------------------------------------------------------------
+
+
+def test_retention_deletes_what_ended_longer_ago_than_it_is_kept():
+    old = [ended(31), ended(30.1)]
+    kept = ended(29.9)
+    live = Execution.objects.get(id=a_start())
+    Execution.objects.filter(id=live.id).update(created_at=timezone.now() - timedelta(days=99))
+    assert retention.delete_old(database_now())["executions"] == 2
+    assert set(Execution.objects.values_list("id", flat=True)) == {kept.id, live.id}
+    assert not Attempt.objects.filter(execution_id__in=[one.id for one in old]).exists()
+    assert Attempt.objects.filter(execution=kept).count() == 1
+
+
+def test_retention_works_in_batches_until_nothing_is_left():
+    for _ in range(7):
+        ended(40)
+    assert retention.delete_old(database_now(), batch=3)["executions"] == 7
+
+
+def test_retention_stops_when_its_time_is_over():
+    for _ in range(7):
+        ended(40)
+    assert retention.delete_old(database_now(), batch=3, seconds=0)["executions"] == 0
+
+
+def test_how_long_it_is_kept_is_a_setting(settings):
+    settings.DURE_RETENTION_DAYS = 3
+    ended(4)
+    assert retention.delete_old(database_now())["executions"] == 1
+
+
+def test_retention_of_a_jobs_execution_leaves_the_job():
+    job = done(a_job(an_office()))
+    Execution.objects.update(finished_at=database_now() - timedelta(days=31))
+    assert retention.delete_old(database_now())["executions"] == 1
+    job.refresh_from_db()
+    assert job.status == "done"
+
+
+def test_retention_takes_turns_runs_and_minutes_along():
+    now = database_now()
+    schedule = a_schedule(now=now - timedelta(days=40))
+    fire(schedule)
+    workflow = a_workflow(now=now - timedelta(days=40), status="draft")
+    for days_ago in (35, 1):
+        run = runs.run_now(workflow.id, user_id=None, actor="", now=now - timedelta(days=days_ago))
+        ScheduledJob.objects.filter(id=run.id).update(
+            status="completed", ended_at=now - timedelta(days=days_ago)
+        )
+    Minute.objects.create(minute=now - timedelta(days=31), done=1, failed=0)
+    deleted = retention.delete_old(now)
+    assert (deleted["occurrences"], deleted["runs"], deleted["minutes"]) == (1, 1, 1)
+    assert ScheduledJob.objects.count() == RunHistory.objects.count() == 1
+    assert not Occurrence.objects.exists()
+
+
+# --- figures ---------------------------------------------------------------------------------------
+
+
+COLLECTS = (metrics.schedules, metrics.workflow_runs, metrics.queues, metrics.executions, metrics.engine)
+
+
+def figures():
+    class Collected:
+        def collect(self):
+            for collect in COLLECTS:
+                yield from collect()
+
+    registry = CollectorRegistry()
+    registry.register(Collected())
+    lines = [line for line in generate_latest(registry).decode().splitlines() if not line.startswith("#")]
+    return {name: float(value) for name, _, value in (line.rpartition(" ") for line in lines)}
+
+
+def test_the_figures_of_schedules():
+    now = database_now()
+    late = a_schedule(now=now - timedelta(seconds=100))
+    a_schedule(now=now, enabled=False)
+    found = figures()
+    assert (found['dure_schedules{state="enabled"}'], found['dure_schedules{state="paused"}']) == (1, 1)
+    assert 39 < found["dure_schedule_overdue_seconds"] < 60
+    fire_due(now)
+    found = figures()
+    assert found["dure_schedule_overdue_seconds"] == 0
+    assert found['dure_schedule_turns_5m{turn="run"}'] == 1
+    assert 39 < found["dure_schedule_lag_seconds"] < 60
+    assert executions(late)
+
+
+def test_the_figures_of_runs():
+    a_workflow(now=database_now() - timedelta(days=2))
+    found = figures()
+    assert (found['dure_workflow_runs{state="pending"}'], found['dure_workflow_runs{state="running"}']) == (
+        1,
+        0,
+    )
+    assert found["dure_workflow_run_overdue_seconds"] > 3600
+
+
+def test_the_figures_of_queues_and_workers():
+    from jobs.models import Worker
+
+    now = database_now()
+    Worker.objects.create(name="a", roles=["QA", "FE"], started_at=now, seen_at=now)
+    Worker.objects.create(name="gone", roles=["QA"], started_at=now, seen_at=now - timedelta(hours=1))
+    office = an_office(max_concurrent_jobs=1)
+    first = a_job(office, role="QA")
+    a_job(office, role="QA")
+    assert claimed(first) is not None
+    call.change(sql.SEND_CANARIES, {"roles": ["QA"], "lost": canary.LOST_AFTER})
+    canary.seen("QA")
+    found = figures()
+    assert (
+        found['dure_workers{role="QA"}'],
+        found['dure_workers{role="FE"}'],
+        found['dure_workers{role="BE"}'],
+    ) == (
+        1,
+        1,
+        0,
+    )
+    assert (found['dure_queue_ready{role="QA"}'], found['dure_queue_running{role="QA"}']) == (1, 1)
+    assert found['dure_queue_canary_seconds{role="QA"}'] < 5
+    assert 'dure_queue_canary_seconds{role="FE"}' not in found
+
+
+def test_the_figures_of_leases_and_retention():
+    execution = Execution.objects.get(id=a_start())
+    claim(execution)
+    expire_lease(str(execution.id))
+    ended(33)
+    found = figures()
+    assert found["dure_leases_expired"] == 1
+    assert found["dure_lease_expired_seconds"] > 0.9
+    assert 2.9 * 86_400 < found["dure_retention_overdue_seconds"] < 3.1 * 86_400
+
+
+def test_what_should_be_rare_is_counted():
+    from jobs import counters
+    from jobs.models import Counter
+
+    assert set(metrics.RARE) == set(counters.ALL)
+    Counter.objects.create(name=counters.POISON, value=3)
+    found = figures()
+    assert (found["dure_poison_total"], found["dure_fenced_total"]) == (3, 0)
+
+
+def test_metrics_answer_them(client):
+    text = client.get("/metrics").content.decode()
+    assert "dure_schedule_overdue_seconds" in text
+    assert 'dure_collector_up{collector="schedules"} 1.0' in text

@@ -1,0 +1,401 @@
+"""Webhooks: who is told of what, once, signed, and what happens when nobody listens."""
+
+import threading
+import time
+from datetime import timedelta
+
+import pytest
+from django.db import connections, transaction
+from django.utils import timezone
+from standardwebhooks import WebhookVerificationError
+
+from jobs import deliveries, notices, sweeps, webhooks
+from jobs.errors import Conflict, Invalid
+from jobs.models import Event, Notice, NoticeCursor, Office, Webhook
+from jobs.states import EventType
+from tests.integration.engine_by_hand import fail, fail_and_retry, submit, succeed
+from tests.integration.waiting import wait_until
+from tests.integration.webhook_receiver import answer, receiving
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(autouse=True)
+def loopback_is_allowed(settings):
+    settings.DURE_HTTP_ALLOW = ("127.0.0.1/32",)
+
+
+@pytest.fixture
+def office():
+    return Office.objects.create(name="Ours", max_concurrent_jobs=50)
+
+
+@pytest.fixture
+def receiver():
+    with receiving() as found:
+        yield found
+
+
+@pytest.fixture
+def webhook(office, receiver):
+    return webhooks.add(office, receiver.url)
+
+
+def told(office: Office) -> int:
+    """What the two tasks do, one after the other."""
+    notices.relay(office.pk)
+    return deliveries.deliver()
+
+
+def one_failure(office: Office, ref: str = "build") -> None:
+    (job,) = submit(office, ref)
+    fail(job, "No space left.")
+
+
+def test_a_failure_is_told_and_the_official_library_verifies_it(office, webhook, receiver):
+    (job,) = submit(office, "build")
+    fail(job, "No space left. 공간이 없습니다.")
+    assert told(office) == 2
+    failed, batch = receiver.verified(webhook.secret)
+    event = Event.objects.get(type=EventType.JOB_FAILED)
+    assert failed["type"] == "job_failed"
+    assert failed["timestamp"] == failed["data"]["timestamp"]
+    assert failed["data"]["id"] == event.pk
+    assert failed["data"]["job_id"] == str(job)
+    assert (failed["data"]["ref"], failed["data"]["task_id"]) == ("build", "demo.sum")
+    assert failed["data"]["details"]["error"] == "No space left. 공간이 없습니다."
+    assert batch["type"] == "batch_completed"
+    assert batch["data"]["details"] == {"failed": 1}
+    assert batch["data"]["batch_name"] == "by hand"
+    assert receiver.messages[0][0]["content-type"] == "application/json"
+
+
+def test_somebody_else_cannot_sign(office, webhook, receiver):
+    one_failure(office)
+    told(office)
+    with pytest.raises(WebhookVerificationError):
+        receiver.verified("whsec_" + "A" * 44)
+
+
+def test_a_webhook_is_told_of_the_events_that_it_chose(office, receiver):
+    webhook = webhooks.add(office, receiver.url, ["job_completed", "job_retrying"])
+    good, bad = submit(office, "good", "bad")
+    succeed(good)
+    fail_and_retry(bad)
+    told(office)
+    assert [message["type"] for message in receiver.verified(webhook.secret)] == [
+        "job_completed",
+        "job_retrying",
+    ]
+
+
+def test_by_default_nobody_is_told_of_success_or_of_what_is_tried_again(office, webhook, receiver):
+    good, bad = submit(office, "good", "bad")
+    succeed(good)
+    fail_and_retry(bad)
+    assert told(office) == 0
+
+
+def test_a_new_webhook_is_not_told_of_the_past(office, receiver):
+    one_failure(office)
+    webhook = webhooks.add(office, receiver.url, ["job_failed"])
+    one_failure(office, "later")
+    assert told(office) == 1
+    assert receiver.verified(webhook.secret)[0]["data"]["ref"] == "later"
+
+
+def test_a_second_webhook_does_not_cost_the_first_what_it_has_not_been_told_yet(office, webhook, receiver):
+    one_failure(office)
+    with receiving() as other:
+        webhooks.add(office, other.url)
+        assert told(office) == 2
+        assert other.messages == []
+
+
+def test_enabled_again_it_is_not_told_what_happened_meanwhile(office, webhook, receiver):
+    webhooks.change(webhook, enabled=False)
+    one_failure(office)
+    assert told(office) == 0
+    webhooks.change(webhook, enabled=True)
+    one_failure(office, "later")
+    told(office)
+    assert {message["data"].get("ref") for message in receiver.verified(webhook.secret)} == {"later", None}
+    assert len(receiver.messages) == 2
+
+
+def test_relaying_again_makes_nothing_twice(office, webhook, receiver):
+    one_failure(office)
+    notices.relay(office.pk)
+    # As if the cursor had been restored from a backup.
+    NoticeCursor.objects.update(event_id=0)
+    notices.relay(office.pk)
+    assert Notice.objects.count() == 2
+    assert deliveries.deliver() == 2
+    assert deliveries.deliver() == 0
+
+
+def test_many_events_are_relayed_in_pages_and_all_of_them_once(office, webhook, monkeypatch):
+    monkeypatch.setattr(notices, "PAGE", 7)
+    for job in submit(office, *(f"job {number}" for number in range(30))):
+        fail(job)
+    assert notices.relay(office.pk) == 31
+    told_of = list(Notice.objects.order_by("id").values_list("event_id", flat=True))
+    assert told_of == sorted(set(told_of))
+
+
+def test_a_relay_leaves_the_office_to_the_one_that_is_at_work(office, webhook):
+    one_failure(office)
+    made = []
+
+    def work() -> None:
+        made.append(notices.relay(office.pk))
+        connections.close_all()
+
+    with transaction.atomic():
+        assert notices.cursor_is_free(office.pk)
+        other = threading.Thread(target=work)
+        other.start()
+        other.join()
+    assert made == [0]
+    assert notices.relay(office.pk) == 2
+
+
+def test_what_no_bell_was_heard_for_the_sweep_finds(office, webhook, receiver):
+    one_failure(office)
+    assert sweeps.sweep_once()["noticed"] == 2
+    assert deliveries.deliver() == 2
+    assert sweeps.sweep_once()["noticed"] == 0
+
+
+def test_the_engine_rings_for_an_office_exactly_while_a_webhook_is_enabled(office, receiver):
+    def hooked() -> bool:
+        return Office.objects.get(pk=office.pk).hooked
+
+    assert not hooked()
+    first, second = webhooks.add(office, receiver.url), webhooks.add(office, receiver.url, enabled=False)
+    assert hooked()
+    webhooks.change(first, enabled=False)
+    assert not hooked()
+    webhooks.change(second, enabled=True)
+    assert hooked()
+    webhooks.remove(second)
+    assert not hooked()
+    webhooks.change(first, enabled=True)
+    webhooks.disable(first, "for a reason")
+    assert not hooked()
+
+
+def test_adding_one_while_another_is_removed_leaves_the_office_hooked(office, receiver):
+    for _ in range(10):
+        old = webhooks.add(office, receiver.url)
+        start = threading.Barrier(2)
+
+        def work(verb, *args, start=start):
+            start.wait()
+            verb(*args)
+            connections.close_all()
+
+        both = [
+            threading.Thread(target=work, args=(webhooks.remove, old)),
+            threading.Thread(target=work, args=(webhooks.add, office, receiver.url)),
+        ]
+        for thread in both:
+            thread.start()
+        for thread in both:
+            thread.join()
+        assert Office.objects.get(pk=office.pk).hooked
+        webhooks.remove(Webhook.objects.get())
+
+
+def test_a_failure_is_retried_on_its_schedule_and_then_given_up(office, webhook, receiver, monkeypatch):
+    monkeypatch.setattr(deliveries, "JITTER", 0.0)
+    (job,) = submit(office, "build")
+    webhooks.change(webhook, event_types=["job_failed"])
+    fail(job)
+    notices.relay(office.pk)
+    began = now = timezone.now() + timedelta(seconds=1)
+    pauses = []
+    for _ in range(7):
+        receiver.answers.append(answer("500 Internal Server Error", body="out of order"))
+        assert deliveries.deliver(now) == 0
+        notice = Notice.objects.get()
+        assert notice.answer == "500 Internal Server Error out of order"
+        if notice.next_at is None:
+            break
+        assert deliveries.deliver(notice.next_at - timedelta(seconds=1)) == 0
+        pauses.append((notice.next_at - now).total_seconds())
+        now = notice.next_at
+    assert pauses == [5, 300, 1800, 7200, 18000, 36000]
+    assert notice.gave_up_at is not None
+    assert len(receiver.messages) == notice.attempts == 7
+    assert len(set(receiver.ids)) == 1
+    assert deliveries.deliver(began + timedelta(days=9)) == 0
+
+
+def test_the_pauses_vary_so_that_not_all_come_back_at_once():
+    assert deliveries.retry_delay(1, 0.0) == timedelta(seconds=4)
+    assert deliveries.retry_delay(1, 1.0) == timedelta(seconds=6)
+    assert deliveries.retry_delay(7, 0.5) is None
+
+
+def test_what_failed_once_arrives_at_the_second_attempt(office, webhook, receiver):
+    receiver.answers += [answer("500 Oops")] * 2
+    one_failure(office)
+    assert told(office) == 0
+    assert deliveries.deliver(timezone.now() + timedelta(seconds=10)) == 2
+    assert {notice.answer for notice in Notice.objects.all()} == {"204 No Content"}
+    assert len(receiver.verified(webhook.secret)) == 4
+
+
+def test_410_disables_the_webhook(office, webhook, receiver):
+    receiver.answers.append(answer("410 Gone"))
+    one_failure(office)
+    told(office)
+    webhook.refresh_from_db()
+    assert (webhook.enabled, webhook.disabled_reason) == (False, "It answered 410 Gone.")
+    assert not Notice.objects.filter(next_at__isnull=False).exists()
+    assert len(receiver.messages) == 1
+
+
+def test_a_redirect_is_a_failure_and_is_not_followed(office, webhook, receiver):
+    with receiving() as elsewhere:
+        receiver.answers += [answer("302 Found", f"Location: {elsewhere.url}")] * 2
+        one_failure(office)
+        assert told(office) == 0
+        assert elsewhere.messages == []
+    assert "redirects are not followed" in Notice.objects.first().answer
+
+
+def test_a_receiver_that_does_not_answer_is_spared_and_holds_up_nobody(
+    office, webhook, receiver, monkeypatch
+):
+    monkeypatch.setattr(deliveries, "TIMEOUT_SECONDS", 0.5)
+    receiver.silent = True
+    with receiving() as other:
+        webhooks.add(office, other.url)
+        for job in submit(office, *(f"job {number}" for number in range(20))):
+            fail(job)
+        assert told(office) == 21
+        assert len(other.messages) == 21
+    # One try was enough to know.
+    assert receiver.server.connections == 1
+    assert not Notice.objects.filter(
+        webhook=webhook, next_at__lte=timezone.now() + timedelta(seconds=2)
+    ).exists()
+    assert Notice.objects.filter(webhook=webhook, attempts=1).count() == 1
+    receiver.silent = False
+    assert deliveries.deliver(timezone.now() + timedelta(minutes=1)) == 21
+
+
+def test_a_receiver_says_how_long_to_leave_it_alone(office, webhook, receiver):
+    receiver.answers.append(answer("429 Too Many Requests", "Retry-After: 600"))
+    one_failure(office)
+    told(office)
+    assert len(receiver.messages) == 1
+    soonest = Notice.objects.order_by("next_at").first().next_at
+    assert timedelta(seconds=590) < soonest - timezone.now() < timedelta(seconds=610)
+
+
+def test_an_inner_address_is_not_reached_unless_the_settings_allow_it(office, webhook, receiver, settings):
+    settings.DURE_HTTP_ALLOW = ()
+    one_failure(office)
+    assert told(office) == 0
+    assert receiver.server.connections == 0
+    assert "only public addresses" in Notice.objects.order_by("id").first().answer
+
+
+def test_a_crash_after_the_claim_only_delays(office, webhook, receiver):
+    one_failure(office)
+    notices.relay(office.pk)
+    (parcel,) = deliveries.claim(10, [], None)
+    parcel.send()
+    assert deliveries.deliver() == 0
+    assert deliveries.deliver(timezone.now() + deliveries.HOLD + timedelta(seconds=1)) == 2
+    # It was sent twice, under the same ids.
+    assert len(receiver.ids) == 4
+    assert len(set(receiver.ids)) == 2
+
+
+def test_a_late_report_of_an_old_attempt_changes_nothing(office, webhook, receiver):
+    one_failure(office)
+    notices.relay(office.pk)
+    (parcel,) = deliveries.claim(10, [], None)
+    receiver.answers += [answer("500 Late")] * 2
+    results = parcel.send()
+    assert deliveries.deliver(timezone.now() + deliveries.HOLD + timedelta(seconds=1)) == 2
+    deliveries.record(parcel, results, None)
+    assert Notice.objects.filter(sent_at__isnull=False).count() == 2
+
+
+def test_two_senders_at_once_send_each_notice_once(office, receiver):
+    with receiving() as second, receiving() as third:
+        for one in (receiver, second, third):
+            webhooks.add(office, one.url)
+        for job in submit(office, *(f"job {number}" for number in range(25))):
+            fail(job)
+        notices.relay(office.pk)
+
+        def work() -> None:
+            deliveries.deliver()
+            connections.close_all()
+
+        both = [threading.Thread(target=work) for _ in range(2)]
+        for thread in both:
+            thread.start()
+        for thread in both:
+            thread.join()
+        ids = [*receiver.ids, *second.ids, *third.ids]
+    assert len(ids) == len(set(ids)) == 26 * 3
+
+
+def test_a_changed_secret_signs_at_once_and_the_old_one_for_a_day_more(office, webhook, receiver):
+    old, now = webhook.secret, timezone.now()
+    new = webhooks.rotate(webhook, now)
+    one_failure(office)
+    told(office)
+    assert receiver.verified(new) == receiver.verified(old)
+    assert webhooks.secrets_of(webhook, now + timedelta(hours=25)) == [new]
+
+
+def test_sent_again_by_hand_it_has_the_same_id(office, webhook, receiver):
+    one_failure(office)
+    told(office)
+    notice = Notice.objects.order_by("id").first()
+    webhooks.send_again(notice)
+    assert deliveries.deliver() == 1
+    assert receiver.ids.count(deliveries.message_id(notice.pk)) == 2
+    webhooks.change(webhook, enabled=False)
+    with pytest.raises(Conflict):
+        webhooks.send_again(notice)
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["ftp://example.org/", "https://", "http://10.0.0.1/", "http://[::1]/", "http://169.254.169.254/x", "http://a b/",
+     "http://user:pw@example.org/", "http://127.0.0.1:6379/"],
+)  # fmt: skip
+def test_an_address_that_can_never_be_reached_is_refused_at_once(office, url):
+    with pytest.raises(Invalid):
+        webhooks.add(office, url)
+
+
+def test_with_the_tasks_and_a_bell_it_takes_no_sweep(office, webhook, receiver, monkeypatch):
+    """The engine's commit rings, the relay rings, and the notice is sent."""
+    from jobs import bells, publish
+    from jobs import tasks as engine_tasks
+
+    by_name = {bells.DELIVER: engine_tasks.relay, notices.SEND: engine_tasks.send_notices}
+    rung = []
+
+    def control(name, *args, expires=None, queue=""):
+        rung.append((name, queue))
+        by_name[name](*args)
+        return True
+
+    monkeypatch.setattr(publish, "control", control)
+    began = time.monotonic()
+    one_failure(office)
+    wait_until(lambda: len(receiver.messages) == 2)
+    assert time.monotonic() - began < 3
+    assert (notices.SEND, "notices") in rung
+    assert (bells.DELIVER, "") in rung

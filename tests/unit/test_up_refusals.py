@@ -1,0 +1,141 @@
+"""What `make up` refuses, in one clear line and with an exit code, before anything runs."""
+
+import os
+import socket
+from contextlib import closing
+
+import pytest
+
+from config.embedded import CannotStart
+from config.embedded.home import open_home
+from config.up import preflight, procfile
+from tests.unit.up_checkout import Checkout
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory):
+    return Checkout(tmp_path_factory.mktemp("checkout"))
+
+
+def refusal(checkout, **environment):
+    done = checkout.run(**environment)
+    assert done.returncode == 1
+    assert "Traceback" not in done.stdout + done.stderr
+    assert "[3/7]" not in done.stdout, "it must refuse before it starts anything"
+    return done.stderr
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "complaint"),
+    [
+        ("PORT", "eighty", "PORT must be a whole number; got 'eighty'."),
+        ("PORT", "70000", "PORT must be between 1 and 65535; got 70000."),
+        ("FLOWER_PORT", "-1", "FLOWER_PORT must be between 1 and 65535; got -1."),
+        ("DATABASE_URL", "mysql://db/dure", "its scheme is 'mysql'"),
+        ("DATABASE_URL", "postgresql://db", "DATABASE_URL names no database: it must end in /name."),
+        ("REDIS_URL", "localhost:6379", "REDIS_URL must look like redis://"),
+        ("DURE_ENV", "staging", "DURE_ENV must be one of development, test, production; got 'staging'."),
+        ("HOST", "203.0.113.7", "HOST=203.0.113.7 cannot be used"),
+    ],
+)
+def test_a_malformed_variable_is_named_with_what_it_must_look_like(checkout, variable, value, complaint):
+    said = refusal(checkout, **{variable: value})
+    assert complaint in said
+    assert said.count("\n") == 1, said
+
+
+@pytest.mark.parametrize("variable", ["PORT", "FLOWER_PORT"])
+def test_a_port_that_is_taken_is_named_with_how_to_choose_another(checkout, variable):
+    with closing(socket.create_server(("127.0.0.1", 0))) as taken:
+        port = taken.getsockname()[1]
+        said = refusal(checkout, **{variable: str(port)})
+    assert said == (
+        f"Cannot start: Port {port} cannot be used, it is taken: stop what uses it, "
+        f"or choose another one: make up {variable}={port + 1}\n"
+    )
+
+
+def test_one_port_for_two_things_is_refused(checkout):
+    assert "PORT and FLOWER_PORT are both 8123" in refusal(checkout, PORT="8123", FLOWER_PORT="8123")
+
+
+def test_a_home_that_cannot_be_written_is_refused(checkout, tmp_path):
+    (tmp_path / "file").touch()
+    said = refusal(checkout, DURE_HOME=str(tmp_path / "file" / "home"))
+    assert said == (
+        f"Cannot start: DURE_HOME ({tmp_path}/file/home) cannot be written: Not a directory. "
+        "Set DURE_HOME to a folder of yours.\n"
+    )
+
+
+def test_a_second_start_in_the_same_home_is_refused_and_the_first_named(checkout, tmp_path):
+    home = open_home(tmp_path)
+    said = refusal(checkout, DURE_HOME=str(tmp_path))
+    home.close()
+    assert f"A system is already running in {tmp_path} (process {os.getpid()})" in said
+
+
+def test_production_is_refused_with_everything_that_is_missing(checkout):
+    said = refusal(checkout, DURE_ENV="production")
+    for name in ("DURE_SECRET_KEY", "DURE_ALLOWED_HOSTS", "FLOWER_BASIC_AUTH"):
+        assert name in said
+
+
+def test_a_complete_production_is_sent_to_the_procfile(checkout):
+    said = refusal(
+        checkout,
+        DURE_ENV="production",
+        DURE_SECRET_KEY="x1" * 30,
+        DURE_ALLOWED_HOSTS="dure.example",
+        FLOWER_BASIC_AUTH="admin:" + "y2" * 10,
+        DURE_DEBUG="0",
+    )
+    assert "it makes demo users. In production run the commands of the Procfile" in said
+
+
+def test_damaged_secrets_are_named_and_not_replaced(checkout, tmp_path):
+    (tmp_path / "secrets.json").write_text("{}")
+    done = checkout.run(DURE_HOME=str(tmp_path))
+    assert done.returncode == 1
+    assert f"{tmp_path}/secrets.json is damaged: remove it to get new passwords and tokens." in done.stderr
+    assert (tmp_path / "secrets.json").read_text() == "{}"
+
+
+def test_failing_migrations_are_told_in_a_line_with_their_log(tmp_path):
+    checkout = Checkout(tmp_path)
+    checkout.programs(release="python -c 'raise SystemExit(\"no such table\")'", web="python web.py $PORT")
+    done = checkout.run()
+    assert done.returncode == 1
+    assert (
+        f"Cannot start: release failed: no such table (more in {checkout.home}/logs/release.log)"
+        in done.stderr
+    )
+
+
+def test_failing_demo_data_stops_what_was_started_beside_it(tmp_path):
+    checkout = Checkout(tmp_path)
+    checkout.programs(web=checkout.script("web", (tmp_path / "web.py").read_text()) + " $PORT")
+    done = checkout.run(BREAK_DEMO="office is closed")
+    assert done.returncode == 1
+    assert "demo failed: office is closed" in done.stderr
+    assert checkout.alive() == set()
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("web uvicorn", "line 1: expected `name: command`, got 'web uvicorn'."),
+        ("web: a\n\n# why\nweb: b", "line 4: web is there twice."),
+    ],
+)
+def test_a_procfile_that_cannot_be_read_names_its_line(tmp_path, text, complaint):
+    (tmp_path / "Procfile").write_text(text)
+    with pytest.raises(CannotStart) as refused:
+        procfile.read(tmp_path / "Procfile")
+    assert complaint in str(refused.value)
+
+
+def test_the_procfile_of_this_repository_has_its_programs_and_the_migrations_apart():
+    programs = procfile.read(preflight.CHECKOUT / "Procfile")
+    assert programs[procfile.RELEASE].command.startswith("python manage.py migrate")
+    assert {"web", "beat", "control", "worker", "exporter", "flower"} <= set(programs)

@@ -1,0 +1,130 @@
+"""A small checkout with programs of its own, in which `make up`'s runner does what it does in the real one."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+from config.embedded.ports import free_port
+from tests.unit.process_tools import eventually, is_alive, marked
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+DEMO = """
+import json, os, sys
+print("making demo data", file=sys.stderr)
+sys.exit(os.environ.get("BREAK_DEMO") or 0) if os.environ.get("BREAK_DEMO") else None
+print(json.dumps({"users": json.loads(os.environ["DURE_DEMO_USERS"]), "office_id": "office-1"}))
+"""
+WEB = """
+import http.server, sys
+class Web(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.end_headers()
+    def log_message(self, *args):
+        pass
+http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), Web).serve_forever()
+"""
+# Somewhere nobody listens: these programs need no servers.
+NO_SERVERS = {"DATABASE_URL": "postgresql://127.0.0.1:1/none", "REDIS_URL": "redis://127.0.0.1:1/0"}
+
+
+class Checkout:
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.home = path / "var"
+        shutil.copytree(CHECKOUT / "config", path / "config", ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(CHECKOUT / "jobs", path / "jobs", ignore=shutil.ignore_patterns("__pycache__"))
+        (path / "manage.py").write_text(DEMO)
+        (path / "web.py").write_text(WEB)
+        self.programs(web="python web.py $PORT")
+
+    def programs(self, **commands: str) -> None:
+        """The mark, a comment to the shell, would be lost on exec; the checkout's path marks them all."""
+        lines = [f"{name}: {command}" for name, command in commands.items()]
+        (self.path / "Procfile").write_text("\n".join(lines) + "\n")
+
+    def script(self, name: str, text: str) -> str:
+        """A command that runs this, findable by the checkout's path on its command line."""
+        path = self.path / f"{name}.py"
+        path.write_text(text)
+        return f"python {path}"
+
+    def environment(self, **more: str) -> dict[str, str]:
+        ports = {"PORT": str(free_port()), "FLOWER_PORT": str(free_port())}
+        unset = ("DURE_ENV", "DURE_HOME", "PYTHONPATH")
+        kept = {name: value for name, value in os.environ.items() if name not in unset}
+        return kept | NO_SERVERS | ports | more
+
+    def run(self, **more: str) -> "subprocess.CompletedProcess[str]":
+        """To its end, which comes by itself."""
+        return subprocess.run(
+            [sys.executable, "-m", "config.up"],
+            cwd=self.path,
+            env=self.environment(**more),
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+
+    def start(self, **more: str) -> "Up":
+        output = (self.path / "output").open("wb")
+        with output:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "config.up"],
+                cwd=self.path,
+                env=self.environment(**more),
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                stdin=subprocess.DEVNULL,
+            )
+        return Up(self, process)
+
+    def alive(self) -> set[int]:
+        return marked(str(self.path))
+
+
+class Up:
+    """A `make up` that runs."""
+
+    def __init__(self, checkout: Checkout, process: "subprocess.Popen[bytes]") -> None:
+        self.checkout = checkout
+        self.process = process
+
+    @property
+    def output(self) -> str:
+        return (self.checkout.path / "output").read_text()
+
+    @property
+    def runner(self) -> int:
+        """The inner process, which does the work."""
+        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
+        return int(children.read_text().split()[0])
+
+    def wait_for(self, words: str) -> "Up":
+        assert eventually(lambda: words in self.output or self.process.poll() is not None, 60), self.output
+        assert words in self.output, self.output
+        return self
+
+    def wait_until_up(self) -> "Up":
+        return self.wait_for("Ctrl-C stops everything")
+
+    def stop(self, number: signal.Signals = signal.SIGTERM) -> int:
+        self.process.send_signal(number)
+        return self.process.wait(60)
+
+    def credentials(self) -> dict:
+        return json.loads((self.checkout.home / "credentials.json").read_text())
+
+    def kill_all(self) -> None:
+        """After a test that failed; after one that passed there is nothing to do."""
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        for pid in self.checkout.alive():
+            if is_alive(pid):
+                os.kill(pid, signal.SIGKILL)
