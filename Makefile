@@ -53,7 +53,7 @@ bench: install-dev ## measure throughput and latency
 	@exec $(BESIDE) --durable -- $(PY) -m tests.bench $(ARGS)
 
 chaos: install-dev ## kill and freeze things for a while and check that no promise breaks
-	@exec $(BESIDE) --durable -- $(PY) -m tests.chaos $(ARGS)
+	@exec $(PY) -m tests.chaos $(ARGS)
 
 lock: install-dev ## resolve requirements*.in into requirements*.txt, with hashes
 	for name in requirements requirements-embedded requirements-dev; do \

@@ -21,8 +21,6 @@ from jobs.rest.problems import Refusal, too_large, unavailable
 
 # A client that sends nothing for this long has no body to send.
 PATIENCE_SECONDS = 30
-DRAIN_BYTES = 64 * 2**20
-DRAIN_SECONDS = 5
 # So many requests may wait for each thread; more are told to come back.
 QUEUE_FACTOR = 20
 
@@ -95,18 +93,6 @@ class Body:
                 self.file.seek(0)
                 return True
 
-    async def drain(self) -> None:
-        """Most clients read no answer before they have sent all; so some more is taken, and dropped."""
-        try:
-            async with asyncio.timeout(DRAIN_SECONDS):
-                while self.size < DRAIN_BYTES:
-                    message = await self._receive()
-                    self.size += len(message.get("body", b""))
-                    if not message.get("more_body", False):
-                        return
-        except TimeoutError:
-            return
-
 
 class Handler(ASGIHandler):
     def __init__(self) -> None:
@@ -131,7 +117,10 @@ class Handler(ASGIHandler):
                 scope = {**scope, "headers": [*scope["headers"], (b"content-length", b"%d" % body.size)]}
             thread = await self._threads.lend()
         except Refused as refused:
-            await self._refuse(scope["path"], refused.refusal, body, send)
+            # uvicorn reads on and drops what is left of the body, so that the client gets to the answer.
+            refusal = refused.refusal
+            response = refusal.response() if is_api(scope["path"]) else _plain(refusal)
+            await self.send_response(response, send)
             return
         try:
             async with ThreadSensitiveContext(executor=thread):
@@ -149,15 +138,6 @@ class Handler(ASGIHandler):
             parts = cast(Iterator[bytes], response.streaming_content)
             response.streaming_content = in_thread(parts)
         return response
-
-    async def _refuse(self, path: str, refusal: Refusal, body: Body, send: Any) -> None:
-        response = refusal.response() if is_api(path) else _plain(refusal)
-        headers = [(name.lower().encode(), value.encode("latin-1")) for name, value in response.items()]
-        headers.append((b"content-length", b"%d" % len(response.content)))
-        await send({"type": "http.response.start", "status": response.status_code, "headers": headers})
-        await send({"type": "http.response.body", "body": response.content, "more_body": True})
-        await body.drain()
-        await send({"type": "http.response.body", "body": b""})
 
 
 def limit_of(path: str) -> int:

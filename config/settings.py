@@ -362,6 +362,7 @@ SPECTACULAR_SETTINGS = {
         "LiveJobStatus": "jobs.api.control.LIVE",
         "JobExecutionStatus": "jobs.api.documents.EXECUTION_STATUSES",
         "MemberRole": "jobs.states.MemberRole",
+        "EventType": "jobs.states.EventType",
         "Role": "jobs.api.control.ROLES",
         "WorkflowStatus": "scheduler.states.WorkflowStatus",
         "RunStatus": "scheduler.states.RunStatus",

@@ -10,7 +10,7 @@ from exports.models import ExportJob, Replay
 from exports.states import JobType
 
 TITLE = "두레 컵 결승전 (demo)"
-SECONDS = 180.0  # long enough to be seen on its way
+SECONDS = 120.0  # long enough to be seen on its way
 
 
 def fill(owner: User, now: datetime) -> ExportJob:

@@ -25,6 +25,9 @@ MAX_NAME = 4_096
 WORK = ".work"
 PART = ".part"
 
+# What the system says when a disk, a quota or a limit is used up.
+NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+
 Parts = tuple[str, ...]
 
 

@@ -23,7 +23,7 @@ from exports.deadletters import Letter
 from exports.files import Store
 from exports.machine import State, advance, settle
 from exports.messages import REQUESTS, RESULTS, Progress, Request, Result
-from exports.models import ExportEvent, ExportJob, Replay
+from exports.models import ExportEvent, ExportJob, Replay, StreamOutbox
 from exports.results import Verdict, inspect, report_of
 from exports.states import TERMINAL, ErrorCode, JobType, Status
 from jobs import lifecycle as engine
@@ -223,6 +223,8 @@ def cancel(job_id: int, now: datetime) -> ExportJob:
         job = _locked([job_id])[job_id]
         if job.status in TERMINAL:
             raise Conflict(f"The job has {job.status.lower()} already.", code="ended")
+        # A request that has not gone out need not: a foreign worker would work in vain.
+        StreamOutbox.objects.filter(stream=REQUESTS, fields__jobId=str(job_id)).delete()
         _end(job, Result(job.pk, Status.CANCELLED), now)
     return job
 

@@ -11,12 +11,14 @@ from django.db import transaction
 
 from exports import eventlog
 from exports.eventlog import BadReplay
-from exports.files import Store
+from exports.files import NO_SPACE, Parts, Placed, Store
 from exports.models import ExportJob, Replay
 from exports.render.sniff import EVENT_LOG, SNIFF_BYTES, kind
 from exports.render.timeline import outline
 from exports.states import LIVE
 from jobs.errors import Conflict, Invalid, TooLarge
+from jobs.rest.catalogue import describe
+from jobs.rest.problems import Problem
 
 SUFFIXES = {EVENT_LOG: "jsonl", "mp4": "mp4", "matroska": "mkv", "avi": "avi"}
 
@@ -38,7 +40,7 @@ def keep(owner: User, source: BinaryIO, file_name: str, title: str, now: datetim
     name = shown(file_name) or "replay"
     parts = (str(owner.pk), uuid.uuid4().hex, f"replay.{SUFFIXES[found]}")
     # Before the row: a row without its file would be worse than a file without its row, which is swept.
-    placed = Store(settings.DURE_REPLAY_PATH).place(parts, source)
+    placed = _placed(parts, source)
     return Replay.objects.create(
         owner=owner,
         title=shown(title) or own_title or name.rpartition(".")[0] or name,
@@ -61,6 +63,16 @@ def forget(replay: Replay) -> None:
         results = [tuple(job.result_uri.split("/")) for job in exports if job.result_uri]
         replay.delete()
         transaction.on_commit(lambda: _remove_files(tuple(replay.path.split("/")), results))
+
+
+def _placed(parts: Parts, source: BinaryIO) -> Placed:
+    try:
+        return Store(settings.DURE_REPLAY_PATH).place(parts, source)
+    except OSError as error:
+        if error.errno not in NO_SPACE:
+            raise
+        sentence = "The server has no space left for uploads; try again later."
+        raise Problem(507, describe("no_space", sentence), sentence, headers={"Retry-After": "60"}) from None
 
 
 def shown(text: str) -> str:

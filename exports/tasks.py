@@ -1,17 +1,16 @@
 """The Task that makes an export. Its progress goes out over the stream, its end through the engine."""
 
-import errno
 import logging
 import time
-from typing import Any
+from typing import Any, BinaryIO
 
 from celery.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
 
 from exports.eventlog import BadReplay
-from exports.files import AlreadyThere, Placed, Store, checksum, split
+from exports.files import NO_SPACE, AlreadyThere, PathRefused, Placed, Store, checksum, split
 from exports.messages import PROGRESS, Progress
-from exports.models import ExportJob
+from exports.models import ExportJob, Replay
 from exports.render.produce import produce
 from exports.render.stages import Cancelled, Meter, Report
 from exports.states import TERMINAL, ErrorCode, JobType, Phase
@@ -25,7 +24,6 @@ log = logging.getLogger(__name__)
 
 # After Redis did not answer it is left alone for so long: a message is worth no pause of the work.
 REST_SECONDS = 5.0
-NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
 # No retries: what fails once fails again. A worker that died is another matter, and starts anew.
@@ -41,8 +39,6 @@ def render(ctx: Context, job_id: int) -> dict[str, Any]:
         raise TaskFailure("The export was cancelled.", FailureType.CANCELLED) from None
     except SoftTimeLimitExceeded:
         raise
-    except FileNotFoundError:
-        raise refused(ErrorCode.REPLAY_MISSING, "The replay's file is gone. Upload it again.") from None
     except BadReplay as bad:
         code = ErrorCode.TOO_LARGE if bad.too_large else ErrorCode.BAD_REPLAY
         raise refused(code, str(bad)) from None
@@ -57,8 +53,8 @@ def render(ctx: Context, job_id: int) -> dict[str, Any]:
 
 def make(job: ExportJob, meter: Meter) -> Placed:
     """Renders in a workspace, then places the whole file. Nothing half-made is ever at its place."""
-    replays, exports = Store(settings.DURE_REPLAY_PATH), Store(settings.DURE_EXPORT_PATH)
-    with replays.open(split(replays.root, job.replay.path)) as source, exports.workspace() as folder:
+    exports = Store(settings.DURE_EXPORT_PATH)
+    with opened(job.replay) as source, exports.workspace() as folder:
         half_made = folder / "out"
         produce(JobType(job.job_type), source, half_made, meter)
         size = half_made.stat().st_size
@@ -72,6 +68,14 @@ def make(job: ExportJob, meter: Meter) -> Placed:
             # An earlier start of this same run placed it and died before it could say so.
             with exports.open(job.output) as earlier:
                 return checksum(earlier)
+
+
+def opened(replay: Replay) -> BinaryIO:
+    store = Store(settings.DURE_REPLAY_PATH)
+    try:
+        return store.open(split(store.root, replay.path))
+    except (FileNotFoundError, PathRefused):
+        raise refused(ErrorCode.REPLAY_MISSING, "The replay's file is gone. Upload it again.") from None
 
 
 def refused(code: ErrorCode, sentence: str) -> TaskFailure:

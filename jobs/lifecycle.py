@@ -249,7 +249,8 @@ def _settled(
         with transaction.atomic():
             found = settle()
             if found is not None and handler is not None:
-                found["result"] = json.loads(result) if result is not None else None
+                accepted = found["state"] == ExecutionStatus.SUCCESS and result is not None
+                found["result"] = json.loads(result or "null") if accepted else None
                 handler(execution, found["source"], found)
             after(found)
             return found
@@ -429,9 +430,13 @@ def surely(statement: Callable[[], Answer | None]) -> Answer | None:
 
 
 def heal_connection() -> None:
-    """Before a run: drop a connection that the last one broke."""
-    if not connection.in_atomic_block:
-        connection.close_if_unusable_or_obsolete()
+    """Before anything that may have followed a failure: drop a connection that broke.
+
+    Asks nothing of one that did not: Django's own check is a round trip, for each job.
+    """
+    raw = connection.connection
+    if raw is not None and not connection.in_atomic_block and (connection.errors_occurred or raw.closed):
+        connection.close()
 
 
 def _by(actor: str, reason: str) -> str:

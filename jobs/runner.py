@@ -108,7 +108,6 @@ class EngineTask(CeleryTask):  # type: ignore[misc]
 
 def run(celery_task: CeleryTask, execution_id: str, dispatch: int) -> None:
     request = celery_task.request
-    lifecycle.heal_connection()
     token = f"{request.id}:{uuid.uuid4().hex[:8]}"
     stopped = None
     try:

@@ -19,6 +19,12 @@ def lead_a_group(**_: object) -> None:
     os.setpgid(0, 0)
 
 
+@signals.task_prerun.connect  # type: ignore[untyped-decorator]
+def heal(**_: object) -> None:
+    """Connections are kept between tasks; one that the task before broke is not."""
+    lifecycle.heal_connection()
+
+
 @shared_task(name="dure.release", ignore_result=True)
 def release(job: str) -> None:
     """The body of a join's chord."""

@@ -84,7 +84,7 @@ def done(job: Job) -> Job:
 def expire_lease(execution: str) -> None:
     """As if its worker had not been heard of for longer than a lease."""
     changed = call.change(
-        "UPDATE job_executions SET locked_until = clock_timestamp() - interval '1 second' "
+        "UPDATE job_executions SET locked_until = now() - interval '1 second' "
         "WHERE id = %s AND status = 'RUNNING'",
         [execution],
     )

@@ -23,7 +23,9 @@ from tests.step_operations import LIBRARY
 LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
 
 
-def a_queue(*jobs: dict[str, Any], owner: User | None = None, office: Office | None = None, **given: Any) -> StepQueue:
+def a_queue(
+    *jobs: dict[str, Any], owner: User | None = None, office: Office | None = None, **given: Any
+) -> StepQueue:
     """A queue with these jobs; each may leave out everything."""
     given.setdefault("queue_library", LIBRARY)
     queue = building.create(given, owner=owner or a_user(), office=office, now=timezone.now())
@@ -33,7 +35,9 @@ def a_queue(*jobs: dict[str, Any], owner: User | None = None, office: Office | N
     return queue
 
 
-def a_job(tag: str = "it", forward: str = "succeed", backward: str = "succeed", **given: Any) -> dict[str, Any]:
+def a_job(
+    tag: str = "it", forward: str = "succeed", backward: str = "succeed", **given: Any
+) -> dict[str, Any]:
     """A job that does and undoes as it is told."""
     return {
         "forward_operation": "do",
@@ -114,7 +118,11 @@ class Claimed:
     def lose(self) -> dict[str, Any] | None:
         """Its worker dies in the middle of it."""
         return engine.lose(
-            self.run.execution_id, self.run.fence, trigger=self.run.trigger, expired=False, error="The worker died."
+            self.run.execution_id,
+            self.run.fence,
+            trigger=self.run.trigger,
+            expired=False,
+            error="The worker died.",
         )
 
 

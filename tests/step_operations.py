@@ -53,7 +53,13 @@ def nothing(step: StepRun) -> None:
 @operation(library=LIBRARY, role="QA")
 def put(step: StepRun, value: Any = None, size: int = 0, odd: str = "") -> str:
     """Puts something into the context that may be too much for it."""
-    odds: dict[str, Any] = {"set": {1}, "nan": float("nan"), "number": {1: 2}, "nul": "a\0b", "half": "\ud800"}
+    odds: dict[str, Any] = {
+        "set": {1},
+        "nan": float("nan"),
+        "number": {1: 2},
+        "nul": "a\0b",
+        "half": "\ud800",
+    }
     step.context["value"] = "x" * size if size else odds[odd] if odd else value
     return "put"
 

@@ -13,17 +13,30 @@ def free_port(host: str = LOOPBACK) -> int:
         return int(probe.getsockname()[1])
 
 
+def is_ours(host: str) -> bool:
+    """Whether a server here may listen on this address at all."""
+    try:
+        _try(0, host)
+    except OSError:
+        return False
+    return True
+
+
 def problem(port: int, host: str = LOOPBACK) -> str:
     """Why a server could not listen there; empty when it could."""
+    try:
+        _try(port, host)
+    except OSError as error:
+        return "it is taken" if error.errno == errno.EADDRINUSE else str(error.strerror)
+    return ""
+
+
+def _try(port: int, host: str) -> None:
     family, kind, protocol, _, address = socket.getaddrinfo(
         host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
     )[0]
     with closing(socket.socket(family, kind, protocol)) as probe:
         # Connections that a former server has closed linger, and hinder nobody.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind(address)
-            probe.listen()
-        except OSError as error:
-            return "it is taken" if error.errno == errno.EADDRINUSE else str(error.strerror)
-    return ""
+        probe.bind(address)
+        probe.listen()

@@ -50,7 +50,7 @@ def up() -> int:
         start(stack, wishes, release)
         stack.watch()
     except Interrupted as signal:
-        print(f"\n{signal}: stopping everything …", flush=True)
+        print(f"\n{signal}: stopping everything … (once more: do not wait)", flush=True)
         return 0
     except Ended as end:
         report(end, stack)
@@ -58,7 +58,7 @@ def up() -> int:
         complain(f"Cannot start: {reason}")
     finally:
         if killed := stack.stop():
-            complain(f"{', '.join(killed)} did not stop when asked, and had to be killed.")
+            complain(f"{', '.join(killed)} did not stop when asked, or not in time, and had to be killed.")
         print("Everything is stopped.", flush=True)
     return 1
 

@@ -56,16 +56,16 @@ def read() -> Wishes:
 
 
 def check_ports(wishes: Wishes) -> None:
+    if not ports.is_ours(wishes.host):
+        raise CannotStart(
+            f"HOST={wishes.host} is no address of this machine: use 127.0.0.1, or 0.0.0.0 for all."
+        )
     wanted = (
         ("PORT", wishes.host, wishes.port),
         ("FLOWER_PORT", ports.LOOPBACK, wishes.flower_port),
     )
     for variable, host, port in wanted:
-        try:
-            problem = ports.problem(port, host)
-        except OSError as error:
-            raise CannotStart(f"HOST={host} is no address of this machine: {error.strerror}.") from None
-        if problem:
+        if problem := ports.problem(port, host):
             raise CannotStart(
                 f"Port {port} cannot be used, {problem}: stop what uses it, "
                 f"or choose another one: make up {variable}={port + 1}"

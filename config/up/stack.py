@@ -1,6 +1,7 @@
 """All that runs together: servers, programs, and what ends them in order."""
 
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Mapping
@@ -19,6 +20,7 @@ from config.up.readiness import Check
 from config.up.runner import Runner
 
 READY_SECONDS = 60.0
+ERROR = re.compile(r"^[\w.]*(Error|Exception|Configured): ")
 
 
 class Stack:
@@ -119,8 +121,10 @@ class Passing:
     log: Path
 
     def complaint(self) -> str:
+        """Of a traceback the line with the error, which details may follow; else what was said last."""
         lines = [line.strip() for line in self.log.read_text(errors="replace").splitlines() if line.strip()]
-        return lines[-1] if lines else f"exit code {self.child.process.returncode}"
+        errors = [line for line in lines if ERROR.match(line)]
+        return (errors or lines or [f"exit code {self.child.process.returncode}"])[-1]
 
 
 class Ended(Exception):

@@ -1,4 +1,4 @@
-"""H.264 in MP4 for browsers: yuv420p, constant rate, the index at the front."""
+"""H.264 in MP4 for browsers: yuv420p, constant rate. Its index is put in front by faststart.py."""
 
 from collections.abc import Callable
 from fractions import Fraction
@@ -17,7 +17,7 @@ class Encoder:
     def __init__(
         self, path: Path, width: int, height: int, rate: int, threads: int, muxed: Callable[[int], None]
     ) -> None:
-        self._container = av.open(str(path), "w", format="mp4", options={"movflags": "+faststart"})
+        self._container = av.open(str(path), "w", format="mp4")
         self._stream = self._container.add_stream(
             "libx264", rate=rate, options={"preset": PRESET, "crf": CRF}
         )

@@ -94,9 +94,9 @@ def submitted(prepared: Prepared) -> list[dict[str, Any]]:
     ids = [job["id"] for job in prepared.jobs]
     found = Job.objects.filter(office_id=prepared.office, id__in=ids).order_by("seq")
     # The edges are at hand: reading a hundred thousand again would take as long as writing them.
-    parents: dict[UUID, list[str]] = {}
+    parents: dict[str, list[str]] = {}
     for child, parent, _ in prepared.edges:
-        parents.setdefault(child, []).append(str(parent))
+        parents.setdefault(child, []).append(parent)
     return shapes.jobs(list(shapes.shown(found)), parents)
 
 

@@ -51,15 +51,15 @@ def shown(jobs: QuerySet[Job]) -> QuerySet[Job]:
     return jobs.select_related("execution").only(*_SHOWN_OF_JOB, *of_execution)
 
 
-def jobs(found: Sequence[Job], parents: Mapping[UUID, list[str]] | None = None) -> list[JSON]:
+def jobs(found: Sequence[Job], parents: Mapping[str, list[str]] | None = None) -> list[JSON]:
     known = parents_of([one.id for one in found]) if parents is None else parents
-    return [job(one, known.get(one.id, [])) for one in found]
+    return [job(one, known.get(str(one.id), [])) for one in found]
 
 
-def parents_of(ids: Sequence[UUID]) -> dict[UUID, list[str]]:
+def parents_of(ids: Sequence[UUID]) -> dict[str, list[str]]:
     """The ids of what each job depends on, in the order given at submission."""
     rows = call.rows(reports.PARENTS_OF_JOBS, {"jobs": list(ids)})
-    return {UUID(child): parents.split() for child, parents in rows}
+    return {child: parents.split() for child, parents in rows}
 
 
 def job(one: Job, depends_on: list[str]) -> JSON:
@@ -102,7 +102,7 @@ def job(one: Job, depends_on: list[str]) -> JSON:
 def job_in_full(one: Job) -> JSON:
     """A job with its Executions, the oldest first, and their attempts."""
     runs = one.executions.order_by("created_at", "id").prefetch_related("attempts")
-    answer = job(one, parents_of([one.id]).get(one.id, []))
+    answer = job(one, parents_of([one.id]).get(str(one.id), []))
     answer["executions"] = [execution(run) for run in runs]
     return answer
 

@@ -102,7 +102,7 @@ def explain(error: BaseException) -> Refusal | None:
         case api_errors.APIException():
             return _from_drf(error)
         case Http404():
-            return Refusal(404, "not_found", "There is nothing here for you.")
+            return Refusal(404, "not_found", "There is no such object, or it is not yours to see.")
         case django_errors.PermissionDenied():
             return Refusal(403, "permission_denied", str(error) or "You may not do this.")
         case django_errors.RequestDataTooBig():

@@ -172,9 +172,12 @@ class Feed(Generic[S]):
 
     async def _wait_for_laggards(self, horizon: int) -> None:
         """A burst is not their fault; a client that takes hardly anything must not hold up the others."""
-        until = asyncio.get_running_loop().time() + PATIENCE_SECONDS
-        while any(follower.last < horizon for follower in self._followers):
-            if asyncio.get_running_loop().time() >= until:
+        loop = asyncio.get_running_loop()
+        until = loop.time() + PATIENCE_SECONDS
+        while laggards := {one for one in self._followers if one.last < horizon}:
+            if loop.time() >= until:
+                # Waited for once: they learn it when they ask for their next row.
+                self._followers -= laggards
                 return
             await asyncio.sleep(BREATH_SECONDS)
 

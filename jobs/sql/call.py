@@ -19,13 +19,13 @@ def function(name: str, *args: object) -> Any:
     return json.loads(row[0]) if row and row[0] is not None else None
 
 
-def rows(statement: str, args: Sequence[object] | dict[str, object] = ()) -> list[tuple[Any, ...]]:
+def rows(statement: str, args: Sequence[object] | dict[str, object] | None = None) -> list[tuple[Any, ...]]:
     with connection.cursor() as cursor:
         cursor.execute(statement, args)
         return list(cursor.fetchall())
 
 
-def change(statement: str, args: Sequence[object] | dict[str, object] = ()) -> int:
+def change(statement: str, args: Sequence[object] | dict[str, object] | None = None) -> int:
     """How many rows a guarded write changed."""
     with connection.cursor() as cursor:
         cursor.execute(statement, args)

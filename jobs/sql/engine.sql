@@ -211,7 +211,7 @@ BEGIN
 
     SELECT array_agg(DISTINCT c.id) FILTER (WHERE c.dependency_count = 1 OR v_direct OR p.ended_before),
            jsonb_agg(jsonb_build_array(c.id, p.id, d.position))
-               FILTER (WHERE c.dependency_count > 1 AND NOT v_direct AND NOT p.ended_before)
+               FILTER (WHERE c.dependency_count > 1)
     INTO v_free, v_parts
     FROM job_dependencies d
     JOIN job_queue p ON p.id = d.parent_id
@@ -220,6 +220,12 @@ BEGIN
       AND (p.status = 'done' OR (c.on_dependency_failure = 'run' AND p.status IN ('failed', 'cancelled')));
     IF v_free IS NOT NULL THEN
         PERFORM dure_ready(p_office, v_free, p_now);
+        IF v_parts IS NOT NULL THEN
+            -- What was released here needs no count; a join that still waits does, from whichever end.
+            SELECT jsonb_agg(part) INTO v_parts
+            FROM jsonb_array_elements(v_parts) AS part JOIN job_queue c ON c.id = (part ->> 0)::uuid
+            WHERE c.status IN ('pending', 'timeout');
+        END IF;
     END IF;
 
     PERFORM dure_close_batches(p_office, ARRAY(
@@ -377,7 +383,7 @@ BEGIN
     VALUES (e.id, e.attempt, e.attempt_started_at, v_now, v_outcome, v_failure, v_error, e.worker, e.token);
 
     UPDATE job_executions
-    SET status = v_status, locked_until = NULL, result = p_result, failure_type = v_failure, error = v_error,
+    SET status = v_status, locked_until = NULL, result = CASE WHEN v_status = 'SUCCESS' THEN p_result END, failure_type = v_failure, error = v_error,
         retry_count = retry_count + (v_due IS NOT NULL)::integer,
         crash_count = crash_count + (v_outcome = 'lost')::integer,
         dispatch = v_dispatch,
@@ -546,11 +552,11 @@ BEGIN
         FROM job_dependencies d JOIN job_queue p ON p.id = d.parent_id
         WHERE d.job_id = ANY (p_joined) AND p.status IN ('failed', 'cancelled');
         IF v_failed IS NOT NULL THEN
-            PERFORM dure_after_end(p_office, v_failed, true, v_now);
+            v_parts := dure_after_end(p_office, v_failed, true, v_now);
         END IF;
         PERFORM dure_ready(p_office, p_joined, v_now);
         -- The parts of joins whose other dependencies are still to come.
-        SELECT coalesce(jsonb_agg(jsonb_build_array(c.id, p.id, d.position)), '[]') INTO v_parts
+        SELECT v_parts || coalesce(jsonb_agg(jsonb_build_array(c.id, p.id, d.position)), '[]') INTO v_parts
         FROM job_dependencies d
         JOIN job_queue p ON p.id = d.parent_id JOIN job_queue c ON c.id = d.job_id
         WHERE d.job_id = ANY (p_joined) AND c.status = 'pending' AND c.dependency_count > 1
@@ -578,7 +584,8 @@ BEGIN
     -- The Executions first: a claim that is under way holds its row, and is seen as RUNNING after it.
     WITH locked AS (
         SELECT e.id, e.status, e.worker, e.cancel_requested_at FROM job_executions e
-        WHERE e.job_id = ANY (p_jobs) AND e.status IN ('PENDING', 'RUNNING') ORDER BY e.id FOR NO KEY UPDATE
+        WHERE e.job_id = ANY (p_jobs) AND e.office_id = p_office AND e.status IN ('PENDING', 'RUNNING')
+        ORDER BY e.id FOR NO KEY UPDATE
     ), stopped AS (
         UPDATE job_executions e
         SET status = 'CANCELLED', finished_at = v_now, failure_type = 'cancelled', due_at = NULL,

@@ -125,7 +125,7 @@ class Heart(threading.Thread):
         self.held = active
 
     def beat(self) -> None:
-        connection.close_if_unusable_or_obsolete()
+        lifecycle.heal_connection()
         self.collect()
         sent = boot_time()
         if self.held:

@@ -6,6 +6,8 @@ import scheduler.step_queues.models
 from django.conf import settings
 from django.db import migrations, models
 
+from scheduler.step_queues.sql import FUNCTIONS
+
 
 class Migration(migrations.Migration):
 
@@ -131,4 +133,5 @@ class Migration(migrations.Migration):
             model_name='step',
             constraint=models.CheckConstraint(condition=models.Q(models.Q(('prev_job', 'UNLINK'), _negated=True), models.Q(('next_job', 'UNLINK'), _negated=True)), name='step_linked'),
         ),
+        migrations.RunSQL(FUNCTIONS.read_text(), migrations.RunSQL.noop),
     ]

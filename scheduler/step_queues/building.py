@@ -1,8 +1,6 @@
 """Makes step queues, enqueues jobs into them, and removes them."""
 
-import base64
 import json
-import secrets
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
@@ -11,10 +9,9 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
 
+from jobs import signing, webhooks
 from jobs.errors import Conflict, Invalid, TooLarge
 from jobs.models import Office
-from jobs.outbound import RequestRefused
-from jobs.outbound.target import read_url
 from scheduler.step_queues import libraries
 from scheduler.step_queues.models import Step, StepQueue
 from scheduler.step_queues.states import EMPTY_ARGS, HEAD, NO_OPERATION, TAIL, UNINIT, JobState, QueueState
@@ -26,7 +23,7 @@ def create(given: Mapping[str, Any], *, owner: User, office: Office | None, now:
     queue = StepQueue(owner=owner, office=office, created_at=now, **given)
     if queue.callback_url:
         _check_callback(queue.callback_url)
-        queue.callback_secret = "whsec_" + base64.b64encode(secrets.token_bytes(24)).decode()
+        queue.callback_secret = signing.new_secret()
     queue.save(force_insert=True)
     return queue
 
@@ -93,9 +90,9 @@ def _check_library(field: str, library: str) -> None:
 
 def _check_callback(url: str) -> None:
     try:
-        read_url(url)
-    except RequestRefused as refused:
-        raise Invalid(str(refused), errors={"callback_url": [str(refused)]}) from None
+        webhooks.check_url(url)
+    except Invalid as refused:
+        raise Invalid(refused.message, errors={"callback_url": [refused.message]}) from None
 
 
 def _check_operations(job: Step) -> None:

@@ -1,13 +1,14 @@
 """Sends one notice to one address, in a worker; the engine tries again what failed."""
 
 import json
+import time
+from collections.abc import Sequence
 from typing import Any
 
 from django.core.mail import send_mail
 from django.utils import timezone
-from standardwebhooks.webhooks import Webhook as Signer
 
-from jobs import outbound
+from jobs import outbound, signing, webhooks
 from jobs.errors import SessionError, TaskFailure
 from jobs.models import Webhook
 from jobs.states import FailureType
@@ -19,14 +20,14 @@ def post(event_id: int, webhook_id: int | None) -> dict[str, Any] | None:
     event = StepEvent.objects.select_related("queue").filter(id=event_id).first()
     if event is None:
         return None  # the queue was deleted, and with it whoever wanted to know
-    url, secret = event.queue.callback_url, event.queue.callback_secret
+    url, secrets = event.queue.callback_url, [event.queue.callback_secret]
     if webhook_id is not None:
         webhook = Webhook.objects.filter(id=webhook_id, enabled=True).first()
         if webhook is None:
             return None
-        url, secret = webhook.url, webhook.secret
+        url, secrets = webhook.url, webhooks.secrets_of(webhook, timezone.now())
     try:
-        answer = outbound.request("POST", url, **signed(event, secret))
+        answer = outbound.request("POST", url, **signed(event, secrets))
     except outbound.RequestRefused as refused:
         raise TaskFailure(str(refused), FailureType.PERMISSION_ERROR) from None
     except outbound.Unanswered as silent:
@@ -36,17 +37,13 @@ def post(event_id: int, webhook_id: int | None) -> dict[str, Any] | None:
     return {"status": answer.status}
 
 
-def signed(event: StepEvent, secret: str) -> dict[str, Any]:
+def signed(event: StepEvent, secrets: Sequence[str]) -> dict[str, Any]:
     """The same id and body at every try; the signature is of now."""
-    now, message = timezone.now(), f"step-event-{event.id}"
-    body = json.dumps({"type": event.type, "timestamp": event.at.isoformat(), "data": data_of(event)})
-    headers = {
-        "Content-Type": "application/json",
-        "webhook-id": message,
-        "webhook-timestamp": str(int(now.timestamp())),
-        "webhook-signature": Signer(secret).sign(message, now, body),
-    }
-    return {"headers": headers, "body": body.encode()}
+    body = json.dumps(
+        {"type": event.type, "timestamp": event.at.isoformat(), "data": data_of(event)}
+    ).encode()
+    signature = signing.headers(secrets, f"msg_step_{event.id}", int(time.time()), body)
+    return {"headers": {"Content-Type": "application/json", **signature}, "body": body}
 
 
 def data_of(event: StepEvent) -> dict[str, Any]:

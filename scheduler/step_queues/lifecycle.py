@@ -44,9 +44,9 @@ def run(queue_id: int) -> int:
         values = {"queue": queue_id, "uninit": UNINIT, "forward": Direction.FORWARD}
         call.change(sql.FORGET_EVENTS, {"queue": queue_id, "days": settings.DURE_RETENTION_DAYS})
         call.change(sql.RESET_STEPS, {**values, "nolib": JobState.NOLIB, "notyet": JobState.NOTYET})
-        ((number, watched),) = call.rows(sql.RESET_QUEUE, values)
-        walk = Walk(queue_id, number, Direction.FORWARD, queue.job_queue, watched)
-        walk.know(call.rows(sql.STEPS_BETWEEN, {"queue": queue_id, "low": 1, "high": 2}))
+        ((number,),) = call.rows(sql.RESET_QUEUE, values)
+        walk = Walk(queue_id, number, Direction.FORWARD, queue.job_queue)
+        walk.know_between(1, 2)
         walk.tell(StepEventType.STARTED, {})
         walk.go_on()
         walk.write()
@@ -62,24 +62,30 @@ def advance(execution: str, source: str, answer: Answer) -> None:
     queue_id, _, _ = source.partition(":")
     if not queue_id.isdecimal():
         return  # a notice: see notices.py
-    found = call.rows(sql.HERE, {"queue": int(queue_id), "execution": execution})
-    if not found:
+    left = handover.of(execution)
+    # What the operation read as it began still holds, unless somebody has cancelled: then it is read again.
+    if left is not None and _advance(left.walk, execution, int(queue_id), answer, left.context):
+        return
+    read = call.function("dure_step_read", int(queue_id), execution, False)
+    if read is None:
         log.warning("execution %s of queue %s moves nothing any more", execution, queue_id)
         return
-    number, direction, at, cancelled, again, watched = found[0][:6]
-    walk = Walk(int(queue_id), number, direction, at, watched, cancelled, again)
-    walk.know([row[6:] for row in found])
-    walk.context = handover.left_by(execution)
+    _advance(read, execution, int(queue_id), answer, left.context if left else None)
+
+
+def _advance(read: Answer, execution: str, queue_id: int, answer: Answer, context: str | None) -> bool:
+    walk = Walk.at_the_end_of(execution, queue_id, read)
+    walk.context = context
     if answer["state"] == ExecutionStatus.PENDING:
         _will_be_tried_again(walk, execution, answer)
-        return
+        return walk.write()
     succeeded = answer["state"] == ExecutionStatus.SUCCESS
     walk.end_operation(
         ended(answer),
         answer["result"] if succeeded else failure(answer.get("error", ""), answer["failure_type"]),
     )
     walk.go_on()
-    walk.write()
+    return walk.write()
 
 
 def ended(answer: Answer) -> Ended:
@@ -89,7 +95,7 @@ def ended(answer: Answer) -> Ended:
 
 
 def _will_be_tried_again(walk: Walk, execution: str, answer: Answer) -> None:
-    walk.execution = UUID(execution)
+    walk.execution = execution
     walk.tell(
         StepEventType.STEP_RETRYING,
         {
@@ -98,7 +104,6 @@ def _will_be_tried_again(walk: Walk, execution: str, answer: Answer) -> None:
             **failure(answer.get("error", "")[:500], answer["failure_type"]),
         },
     )
-    walk.write()
 
 
 def cancel(queue_id: int) -> int:
@@ -144,7 +149,8 @@ def rerun_backward(queue_id: int, job_id: UUID) -> None:
             libraries.find(job.operation_library, job.backward_operation)
         except libraries.UnknownOperation as unknown:
             raise Conflict(str(unknown), code="unknown_operation") from None
-        walk = Walk(queue_id, queue.run, Direction.BACKWARD, str(job_id), watched=True, again=True)
-        walk.know(call.rows(sql.STEPS_BETWEEN, {"queue": queue_id, "low": job.number, "high": job.number}))
+        walk = Walk(queue_id, queue.run, Direction.BACKWARD, str(job_id), again=True)
+        walk.cancelled = queue.cancel_requested_at is not None
+        walk.know_between(job.number, job.number)
         walk.go_on()
         walk.write()

@@ -13,7 +13,7 @@ from django.conf import settings
 from jobs import lifecycle as engine
 from jobs.models import Webhook
 from jobs.sql import call
-from jobs.states import Backoff, OnLost, Trigger
+from jobs.states import Backoff, EventType, OnLost, Trigger
 from scheduler.step_queues import sql
 from scheduler.step_queues.models import StepQueue
 from scheduler.step_queues.states import StepEventType
@@ -41,7 +41,11 @@ def undo_failed(queue_id: int, run: int, told: dict[str, Any]) -> None:
         addresses = [queue.owner.email]
     else:
         addresses = list(queue.office.notify_emails)
-        for webhook in Webhook.objects.filter(office=queue.office, enabled=True):
+        # Those that want to hear of what failed for good.
+        wanted = Webhook.objects.filter(
+            office=queue.office, enabled=True, event_types__contains=[EventType.JOB_FAILED]
+        )
+        for webhook in wanted:
             _start(DELIVER, event, {"event": event, "webhook": webhook.id})
     for address in filter(None, addresses):
         _start(MAIL, event, {"event": event, "address": address})

@@ -17,7 +17,8 @@ from jobs.errors import TaskFailure
 from jobs.runner import ESCAPED_NUL
 from jobs.sql import call
 from jobs.states import FailureType
-from scheduler.step_queues import handover, libraries, sql
+from scheduler.step_queues import handover, libraries
+from scheduler.step_queues.handover import Handover
 from scheduler.step_queues.states import EMPTY_ARGS
 
 
@@ -64,18 +65,20 @@ def carry_out(ctx: Context, queue_id: int, job_id: str, direction: str, library:
         known = libraries.find(library, operation)
     except libraries.UnknownOperation as unknown:
         raise TaskFailure(str(unknown), FailureType.INVALID_ARGS) from None
-    found = call.rows(sql.MATERIAL, {"queue": queue_id, "job": job_id})
-    if not found:
-        raise TaskFailure("The queue has been deleted.", FailureType.INVALID_ARGS)
-    arguments, before, run = found[0]
-    step = StepRun(ctx, json.loads(before), f"{queue_id}-{run}-{job_id}", direction)
+    walk = call.function("dure_step_read", queue_id, ctx.execution_id, True)
+    if walk is None:
+        raise TaskFailure("The queue does not wait for this operation any more.", FailureType.INVALID_ARGS)
+    context, arguments = walk.pop("context"), walk.pop("arguments")
+    left = handover.begin(ctx.execution_id, walk)
+    before = as_json(context)
+    step = StepRun(ctx, context, f"{queue_id}-{walk['run']}-{job_id}", direction)
     try:
-        returned = known.call(step, given(json.loads(arguments)))
+        returned = known.call(step, given(arguments))
     except BaseException:
         # What it did until then may have to be undone; the operation's own error is the one that counts.
-        leave_what_is_json(ctx, step, before)
+        leave_what_is_json(left, step, before)
         raise
-    handover.leave(ctx.execution_id, changed(step.context, before))
+    left.context = changed(step.context, before)
     return returned
 
 
@@ -83,18 +86,18 @@ def given(arguments: Any) -> Mapping[str, Any]:
     return {} if arguments == EMPTY_ARGS else arguments
 
 
-def leave_what_is_json(ctx: Context, step: StepRun, before: str) -> None:
+def leave_what_is_json(left: Handover, step: StepRun, before: str) -> None:
     try:
-        handover.leave(ctx.execution_id, changed(step.context, before))
+        left.context = changed(step.context, before)
     except TaskFailure as refused:
         step.logger.warning("%s It stays as it was before the operation.", refused)
 
 
 def changed(context: dict[str, Any], before: str) -> str | None:
     """The context as JSON; None where it is as it was. Raises TaskFailure where it is not JSON."""
-    if context == json.loads(before):
-        return None
     text = as_json(context)
+    if text == before:
+        return None
     size = len(text.encode())
     if size > settings.DURE_MAX_CONTEXT_BYTES:
         raise TaskFailure(

@@ -7,15 +7,15 @@ in which the run begins. So a walk is always either at an operation that has an 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
-from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
 
 from jobs import lifecycle as engine
+from jobs.ids import uuid7
 from jobs.sql import call
 from jobs.states import Backoff, OnLost, Trigger
-from scheduler.step_queues import bells, libraries, notices, sql
+from scheduler.step_queues import bells, libraries, notices
 from scheduler.step_queues.libraries import Operation
 from scheduler.step_queues.states import (
     NO_OPERATION,
@@ -46,6 +46,7 @@ class Job:
 
     @classmethod
     def read(cls, row: Sequence[Any]) -> "Job":
+        """As dure_steps_between answers it."""
         job_id, number, state, prev_job, next_job, forward, backward, library, expired_time = row
         return cls(number, Here(job_id, state, prev_job, next_job, forward, backward), library, expired_time)
 
@@ -56,17 +57,31 @@ class Walk:
     run: int
     direction: str
     at: str
-    watched: bool
+    # The Execution whose end this is; None as a run begins.
+    ending: str | None = None
     cancelled: bool = False
     again: bool = False
     context: str | None = None
     over: bool = False
-    execution: UUID | None = None
+    # The Execution of the operation at which the walk is after this, and its order if it is a new one.
+    execution: str | None = None
+    order: dict[str, Any] | None = None
     jobs: dict[str, Job] = field(default_factory=dict)
     changed: dict[str, dict[str, Any]] = field(default_factory=dict)
     lines: list[dict[str, Any]] = field(default_factory=list)
     events: list[dict[str, Any]] = field(default_factory=list)
     undo_failed: list[dict[str, Any]] = field(default_factory=list)
+
+    @classmethod
+    def at_the_end_of(cls, execution: str, queue_id: int, read: dict[str, Any]) -> "Walk":
+        """As dure_step_read answers it."""
+        walk = cls(queue_id, read["run"], read["direction"], read["at"], execution)
+        walk.cancelled, walk.again = read["cancelled"], read["again"]
+        walk.know(read["jobs"])
+        return walk
+
+    def know_between(self, low: int, high: int) -> None:
+        self.know(call.function("dure_steps_between", self.queue_id, low, high))
 
     def know(self, rows: Sequence[Sequence[Any]]) -> None:
         for row in rows:
@@ -91,7 +106,8 @@ class Walk:
             elif (operation := self._registered(job)) is None:
                 self._pass_unregistered(job)
             else:
-                self.execution = start(self.queue_id, job, self.direction, operation)
+                self.order = order(self.queue_id, job, self.direction, operation)
+                self.execution = str(self.order["id"])
                 return
 
     def _pass_without_library(self, job: Job) -> None:
@@ -145,66 +161,74 @@ class Walk:
             ahead = (job.number + 1, job.number + AHEAD)
             behind = (max(1, job.number - AHEAD), job.number - 1)
             low, high = ahead if self.direction == Direction.FORWARD else behind
-            self.know(call.rows(sql.STEPS_BETWEEN, {"queue": self.queue_id, "low": low, "high": high}))
+            self.know_between(low, high)
 
     # --- writing ---------------------------------------------------------------------------------
 
     def tell(self, kind: StepEventType, details: dict[str, Any]) -> None:
-        self.events.append({"place": len(self.events), "type": kind, "details": details})
+        self.events.append({"type": kind, "details": details})
 
-    def write(self) -> None:
-        over = self.over
-        call.change(
-            sql.WRITE,
-            {
-                "queue": self.queue_id,
-                "run": self.run,
-                "state": QueueState.READY if over else QueueState.RUNNING,
-                "direction": self.direction,
-                "running_job": QUEUE_NOT_RUNNING if over else self.at,
-                "execution": None if over else self.execution,
-                "again": self.again and not over,
-                "context": self.context,
-                "over": over,
-                "steps": call.as_json(list(self.changed.values())),
-                "events": call.as_json(self.events),
-                "lines": call.as_json(self.lines),
-                "uninit": UNINIT,
-            },
-        )
+    def write(self) -> bool:
+        """False, and nothing was written, when the queue is no longer as it was read."""
+        written = call.function("dure_step_write", call.as_json(self._as_written()), self.context)
+        if written is None:
+            return False
+        if self.order is not None:
+            engine.start_many([self.order])
         for told in self.undo_failed:
             notices.undo_failed(self.queue_id, self.run, told)
-        if over:
+        if self.over:
             notices.finished(self.queue_id)
-        if self.watched:
+        if written["watched"]:
             transaction.on_commit(lambda: bells.ring(self.queue_id))
+        return True
+
+    def _as_written(self) -> dict[str, Any]:
+        over = self.over
+        return {
+            "queue": self.queue_id,
+            "ending": self.ending,
+            "cancelled": self.cancelled,
+            "run": self.run,
+            "state": QueueState.READY if over else QueueState.RUNNING,
+            "direction": self.direction,
+            "running_job": QUEUE_NOT_RUNNING if over else self.at,
+            "execution": None if over else self.execution,
+            "again": self.again and not over,
+            "over": over,
+            "steps": list(self.changed.values()),
+            "events": self.events,
+            "lines": self.lines,
+            "uninit": UNINIT,
+        }
 
 
-def start(queue_id: int, job: Job, direction: str, operation: Operation) -> UUID:
+def order(queue_id: int, job: Job, direction: str, operation: Operation) -> dict[str, Any]:
     """The Execution of one operation. What was done forward is never tried twice; undoing is."""
     retries = 0
     if direction == Direction.BACKWARD:
         own = operation.max_retries
         retries = settings.DURE_STEP_BACKWARD_RETRIES if own is None else own
     job_id = job.here.job_id
-    return engine.start(
-        OPERATE,
-        role=operation.role,
-        trigger=Trigger.STEP,
-        source=f"{queue_id}:{job_id}:{direction}",
-        args={
+    return {
+        "id": uuid7(),
+        "task_id": OPERATE,
+        "role": operation.role,
+        "trigger": Trigger.STEP,
+        "source": f"{queue_id}:{job_id}:{direction}",
+        "args": {
             "queue_id": queue_id,
             "job_id": job_id,
             "direction": str(direction),
             "library": operation.library,
             "operation": operation.name,
         },
-        max_retries=retries,
-        retry_backoff=Backoff.EXPONENTIAL,
-        retry_base_delay_ms=int(settings.DURE_STEP_BACKWARD_DELAY_SECONDS * 1000),
-        timeout_ms=max(1, round(job.expired_time * 1000)),
-        on_lost=OnLost.RETRY,
-    )
+        "max_retries": retries,
+        "retry_backoff": Backoff.EXPONENTIAL,
+        "retry_base_delay_ms": int(settings.DURE_STEP_BACKWARD_DELAY_SECONDS * 1000),
+        "timeout_ms": max(1, round(job.expired_time * 1000)),
+        "on_lost": OnLost.RETRY,
+    }
 
 
 def failure(error: str, failure_type: str) -> dict[str, str]:

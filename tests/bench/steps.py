@@ -8,6 +8,7 @@ A hop is the time from one operation's start to the next one's.
 import argparse
 import statistics
 import sys
+from itertools import pairwise
 from typing import Any
 
 from tests.bench.engine import PROCESSES, chain_hop, poll, quantile
@@ -41,14 +42,18 @@ def is_running(*queues: int) -> bool:
 def starts(queue: int) -> list[float]:
     from jobs.models import Execution
 
-    found = Execution.objects.filter(trigger="STEP", source__startswith=f"{queue}:").values_list("started_at", flat=True)
+    found = Execution.objects.filter(trigger="STEP", source__startswith=f"{queue}:").values_list(
+        "started_at", flat=True
+    )
     return sorted(moment.timestamp() for moment in found if moment)
 
 
 def ends(queues: list[int]) -> list[float]:
     from scheduler.step_queues.models import StepQueue
 
-    found = StepQueue.objects.filter(pk__in=queues, operation_direction="FORWARD").values_list("ended_at", flat=True)
+    found = StepQueue.objects.filter(pk__in=queues, operation_direction="FORWARD").values_list(
+        "ended_at", flat=True
+    )
     return [moment.timestamp() for moment in found if moment]
 
 
@@ -60,7 +65,7 @@ def step_hop(length: int) -> float:
     poll(lambda: not is_running(queue), pause=0.01)
     found = starts(queue)
     assert len(found) == length
-    return statistics.mean(b - a for a, b in zip(found, found[1:], strict=False))
+    return statistics.mean(b - a for a, b in pairwise(found))
 
 
 def many(count: int, length: int) -> None:
@@ -77,16 +82,18 @@ def many(count: int, length: int) -> None:
     slept_on = is_running(sleeper)
     first = sorted(starts(queue)[0] for queue in queues)
     print(
-        f"{count} queues of {length}: {len(ended)} completed in {max(ended) - first[0]:.2f} s; the last one started "
-        f"{first[-1] - first[0]:.2f} s and the first one ended {min(ended) - first[0]:.2f} s after the first start; "
-        f"beside them one {'still sleeps' if slept_on else 'has ended: make it sleep longer'}"
+        f"{count} queues of {length}: {len(ended)} completed in {max(ended) - first[0]:.2f} s; the last one "
+        f"started {first[-1] - first[0]:.2f} s and the first ended {min(ended) - first[0]:.2f} s after the "
+        f"first start; beside them one {'still sleeps' if slept_on else 'has ended: make it sleep longer'}"
     )
     lifecycle.cancel(sleeper)
     poll(lambda: not is_running(sleeper), pause=0.02)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--length", type=int, default=100)
     parser.add_argument("--queues", type=int, default=200)
     parser.add_argument("--rounds", type=int, default=5)

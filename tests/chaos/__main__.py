@@ -3,6 +3,7 @@
 import argparse
 import os
 import random
+import shutil
 import sys
 import tempfile
 import threading
@@ -22,6 +23,7 @@ def main() -> int:
     parser.add_argument("--faults", type=int, default=30)
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--break", dest="broken", choices=NAMES, help="take this guard out")
+    parser.add_argument("--keep", type=Path, help="leave the logs in this folder")
     parser.add_argument("--patience", type=float, default=PATIENCE, help="seconds for the end, after the last fault")
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="dure-chaos-") as folder:
@@ -56,6 +58,8 @@ def run(chosen: argparse.Namespace, folder: Path) -> int:
     finally:
         cluster.stop()
         servers.stop()
+        if chosen.keep:
+            shutil.copytree(folder, chosen.keep, ignore=shutil.ignore_patterns("home"), dirs_exist_ok=True)
 
 
 def take_out(name: str | None) -> None:

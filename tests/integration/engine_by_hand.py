@@ -1,46 +1,30 @@
-"""Plays a worker without a process: the engine's own verbs, called one after the other."""
+"""Plays a worker without a process, one verb after the other."""
 
 from uuid import UUID
 
-from jobs import lifecycle, submission
-from jobs.models import Execution, Job, Office
-from jobs.states import FailureType, Outcome
+from jobs.models import Job, Office
+from tests.factories import claimed, submitted
 
 
-def submit(office: Office, *refs: str, **more: object) -> list[UUID]:
+def submit(office: Office, *refs: str) -> list[UUID]:
     """One batch of jobs, one for each ref."""
-    jobs = [
-        {"ref": ref, "task_id": "demo.sum", "args": {"numbers": [1]}, "role": "PO", **more} for ref in refs
+    return [
+        job.id for job in submitted(office, *({"ref": ref, "role": "PO"} for ref in refs), name="by hand")
     ]
-    return lifecycle.submit(submission.read(office, {"jobs": jobs, "batch": {"name": "by hand"}}))
-
-
-def run(job: UUID, outcome: str, *, error: str = "", delay_ms: int | None = None) -> None:
-    execution = Execution.objects.get(pk=Job.objects.get(pk=job).execution_id)
-    claimed = lifecycle.claim(str(execution.pk), execution.dispatch, token="by hand", worker="by hand")
-    assert claimed is not None
-    failure = FailureType.ERROR if outcome == Outcome.FAILURE else ""
-    ended = lifecycle.finish(
-        str(execution.pk),
-        claimed["fence"],
-        outcome,
-        trigger=claimed["trigger"],
-        result="1" if outcome == Outcome.SUCCESS else None,
-        failure_type=failure,
-        error=error,
-        delay_ms=delay_ms,
-    )
-    assert ended is not None
 
 
 def succeed(job: UUID) -> None:
-    run(job, Outcome.SUCCESS)
+    run = claimed(Job.objects.get(pk=job))
+    assert run is not None
+    assert run.finish() is not None
 
 
-def fail(job: UUID, error: str = "It broke.") -> None:
-    """For good."""
-    run(job, Outcome.FAILURE, error=error)
+def fail(job: UUID, error: str = "It broke.", delay_ms: int | None = None) -> None:
+    """For good, unless there is a delay."""
+    run = claimed(Job.objects.get(pk=job))
+    assert run is not None
+    assert run.fail(error=error, delay_ms=delay_ms) is not None
 
 
 def fail_and_retry(job: UUID) -> None:
-    run(job, Outcome.FAILURE, error="It broke.", delay_ms=60_000)
+    fail(job, delay_ms=60_000)

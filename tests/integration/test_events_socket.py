@@ -19,15 +19,11 @@ from tests.integration.rest_support import forget_counts, make_user
 from tests.integration.test_rest_sockets import code_of, opened, said
 from tests.integration.waiting import wait_until
 from tests.integration.web_process import running
+from tests.workers import database_url
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 NOBODY_RINGS = "redis://127.0.0.1:1/0"
-
-
-def database_url() -> str:
-    told = connections["default"].settings_dict
-    return f"postgresql://{told['USER']}:{told['PASSWORD']}@/{told['NAME']}?host={told['HOST']}&port={told['PORT']}"
 
 
 @pytest.fixture(scope="module")

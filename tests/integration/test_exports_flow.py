@@ -183,7 +183,7 @@ def test_a_socket_that_is_idle_for_longer_than_redis_waits_still_hears_at_once(w
 
 
 def test_an_event_reaches_a_hundred_sockets(web, redis, minji) -> None:
-    """tests/bench/sockets.py measures five hundred of them."""
+    """tests/bench/exports.py measures five hundred of them."""
     listener, worker, job = tools.listen(redis), tools.ForeignWorker(redis), tools.export_of(minji)
     headers = {"Authorization": f"Token {token_of(minji)}"}
     address = f"ws://127.0.0.1:{web.port}/ws/jobs"

@@ -15,11 +15,20 @@ from tests.integration.rest_support import client_of, forget_counts
 
 pytestmark = pytest.mark.django_db
 
-JOB_FIELDS = (
-    "id ref office_id batch task_id args role priority urgent status depends_on on_dependency_failure timeout_ms "
-    "max_retries retry_count retry_at run_at created_at started_at completed_at cancelled_at failure_type "
-    "error_message result progress session_id unique_key"
-).split()
+JOB_FIELDS = [
+    *("id", "ref", "office_id", "batch", "task_id", "args", "role", "priority", "urgent", "status"),
+    *(
+        "depends_on",
+        "on_dependency_failure",
+        "timeout_ms",
+        "max_retries",
+        "retry_count",
+        "retry_at",
+        "run_at",
+    ),
+    *("created_at", "started_at", "completed_at", "cancelled_at", "failure_type", "error_message", "result"),
+    *("progress", "session_id", "unique_key"),
+]
 ONE = {"task_id": "demo.sum", "args": {"numbers": [1, 2]}}
 
 
@@ -174,7 +183,9 @@ def test_a_submission_repeated_under_its_key_is_answered_again_and_not_done_agai
 
 
 def test_the_list_is_newest_first_and_its_filters_add_up(client, office):
-    a, b, c = submitted(office, {"role": "FE", "ref": "a"}, {"role": "BE", "ref": "b"}, {"role": "FE", "ref": "c"})
+    a, b, _ = submitted(
+        office, {"role": "FE", "ref": "a"}, {"role": "BE", "ref": "b"}, {"role": "FE", "ref": "c"}
+    )
     done(a)
 
     def refs(query=""):
@@ -202,14 +213,18 @@ def test_the_order_of_priority_is_the_order_of_the_queue(client, office):
     assert [job["ref"] for job in answer["results"]] == ["c", "b", "a", "d"]
 
 
-@pytest.mark.parametrize("query", ["?state=done", "?status=finished", "?batch=1", "?ordering=random", "?role=CEO"])
+@pytest.mark.parametrize(
+    "query", ["?state=done", "?status=finished", "?batch=1", "?ordering=random", "?role=CEO"]
+)
 def test_an_unknown_filter_or_value_is_refused(client, office, query):
     assert client.get(at(office, query)).status_code == 400
 
 
 def test_a_longer_list_costs_no_more_statements(client, office):
     def statements():
-        with CaptureQueriesContext(connection, ) as asked:
+        with CaptureQueriesContext(
+            connection,
+        ) as asked:
             assert client.get(at(office)).status_code == 200
         return len(asked)
 
@@ -251,7 +266,10 @@ def test_an_ended_job_shows_its_result_and_its_attempts(client, office):
     assert answer["retry_count"] == 1
     assert answer["retry_at"] is not None
     assert answer["executions"][0]["status"] == "failed"
-    assert posted(client, f"/api/offices/{office.id}/scheduler/process").json() == {"promoted": 1, "dispatched": 1}
+    assert posted(client, f"/api/offices/{office.id}/scheduler/process").json() == {
+        "promoted": 1,
+        "dispatched": 1,
+    }
     claimed(job, token="t2").finish(result="3")
     answer = client.get(at(office, f"/{job.id}")).json()
     assert answer["status"] == JobStatus.DONE
@@ -351,7 +369,13 @@ def test_cancel_all_takes_what_fits_and_counts_it(client, office):
 
 @pytest.mark.parametrize(
     "body",
-    [{"status": "done"}, {"batch": str(uuid.uuid4())}, {"role": "CEO"}, {"what": 1}, {"include_processing": "maybe"}],
+    [
+        {"status": "done"},
+        {"batch": str(uuid.uuid4())},
+        {"role": "CEO"},
+        {"what": 1},
+        {"include_processing": "maybe"},
+    ],
 )
 def test_cancel_all_refuses_what_it_does_not_know(client, office, body):
     job = a_job(office)
@@ -409,7 +433,9 @@ def test_nobody_else_can_tell_that_there_is_such_an_office(office):
     for method, path in [*(("get", path) for path in READS), *WRITES]:
         address = at(office, path.format(job=job.id))
         theirs = getattr(stranger, method)(address, content_type="application/json")
-        missing = getattr(stranger, method)(address.replace(at(office), nowhere), content_type="application/json")
+        missing = getattr(stranger, method)(
+            address.replace(at(office), nowhere), content_type="application/json"
+        )
         assert theirs.status_code == missing.status_code == 404, (method, path)
         assert theirs.json() == missing.json()
         assert getattr(nobody, method)(address, content_type="application/json").status_code == 401

@@ -41,10 +41,20 @@ def test_a_queue_begins_with_every_default():
 
 def test_a_job_begins_with_every_default():
     job = Step()
-    assert {name: getattr(job, name) for name in (
-        "forward_operation", "backward_operation", "arguments", "operation_library", "expired_time",
-        "job_return", "next_job", "prev_job", "state",
-    )} == {
+    assert {
+        name: getattr(job, name)
+        for name in (
+            "forward_operation",
+            "backward_operation",
+            "arguments",
+            "operation_library",
+            "expired_time",
+            "job_return",
+            "next_job",
+            "prev_job",
+            "state",
+        )
+    } == {
         "forward_operation": "NO_OPERATION",
         "backward_operation": "NO_OPERATION",
         "arguments": "EMPTY_ARGS",
@@ -147,9 +157,13 @@ def test_a_queue_names_only_a_registered_library():
 
 
 def test_both_operations_take_from_the_arguments_what_they_name():
-    queue = a_queue({
-        "forward_operation": "nothing", "backward_operation": "undo", "arguments": {"tag": "only the undo's"},
-    })
+    queue = a_queue(
+        {
+            "forward_operation": "nothing",
+            "backward_operation": "undo",
+            "arguments": {"tag": "only the undo's"},
+        }
+    )
     assert len(steps(queue)) == 1
 
 

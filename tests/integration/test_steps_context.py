@@ -3,7 +3,17 @@
 import pytest
 
 from scheduler.step_queues import lifecycle
-from tests.step_factories import a_job, a_queue, carry_out_all, carry_out_one, claimed, fresh, ran, states, steps
+from tests.step_factories import (
+    a_job,
+    a_queue,
+    carry_out_all,
+    carry_out_one,
+    claimed,
+    fresh,
+    ran,
+    states,
+    steps,
+)
 
 pytestmark = pytest.mark.django_db
 

@@ -6,6 +6,7 @@ import pytest
 from django.core import mail
 from standardwebhooks.webhooks import Webhook as Signer
 
+from jobs.errors import Invalid
 from jobs.models import Execution, Webhook
 from scheduler.step_queues import lifecycle
 from tests.factories import a_user, an_office
@@ -28,7 +29,12 @@ def body_of(request: bytes) -> tuple[dict[str, str], bytes]:
 def test_the_story_of_a_run_is_told_in_order():
     queue = ran(a_queue(a_job("a"), a_job("b", "fail")))
     assert [event.type for event in events(queue)] == [
-        "queue_started", "step_ended", "step_ended", "step_ended", "step_ended", "queue_finished",
+        "queue_started",
+        "step_ended",
+        "step_ended",
+        "step_ended",
+        "step_ended",
+        "queue_finished",
     ]
     first = events(queue)[1].details
     assert first == {
@@ -83,9 +89,15 @@ def test_a_callback_that_does_not_answer_well_is_told_again(settings):
     assert notice.due_at is not None
 
 
-def test_an_inner_address_is_never_told_anything():
+def test_an_inner_address_is_never_told_anything(settings):
+    with pytest.raises(Invalid) as refused:
+        a_queue(callback_url="http://127.0.0.1:8080/hook")
+    assert "callback_url" in refused.value.errors
     with stub() as server:
+        settings.DURE_HTTP_ALLOW = [f"127.0.0.1:{server.port}"]
         ran(a_queue(a_job("a"), callback_url=f"http://127.0.0.1:{server.port}/hook"))
+        # What was allowed once is judged again each time.
+        settings.DURE_HTTP_ALLOW = []
         (notice,) = notices("steps.deliver")
         Claimed(notice).carry_out()
         assert server.connections == 0
@@ -106,8 +118,10 @@ def test_the_owner_is_written_to_when_something_could_not_be_undone():
 
 def test_the_office_is_told_by_its_addresses_and_webhooks_when_something_could_not_be_undone():
     office = an_office(notify_emails=["ops@example.com"])
-    hook = Webhook.objects.create(office=office, url="https://hooks.example.com/", secret="whsec_AAAA")
-    Webhook.objects.create(office=office, url="https://off.example.com/", secret="whsec_AAAA", enabled=False)
+    told = {"office": office, "secret": "whsec_AAAA", "event_types": ["job_failed"]}
+    hook = Webhook.objects.create(url="https://hooks.example.com/", **told)
+    Webhook.objects.create(url="https://off.example.com/", **told, enabled=False)
+    Webhook.objects.create(url="https://other.example.com/", **told | {"event_types": ["batch_completed"]})
     ran(a_queue(a_job("a", "fail", "fail"), owner=a_user("carol", email="carol@example.com"), office=office))
     assert [notice.args["address"] for notice in notices("steps.mail")] == ["ops@example.com"]
     assert [notice.args["webhook"] for notice in notices("steps.deliver")] == [hook.id]

@@ -148,7 +148,13 @@ def test_the_end_of_an_execution_that_the_queue_does_not_name_changes_nothing():
     lifecycle.run(queue.queue_id)
     first = execution(queue)
     carry_out_one(queue)
-    answer = {"state": "FAILED", "outcome": Outcome.FAILURE, "failure_type": "error", "error": "late", "result": None}
+    answer = {
+        "state": "FAILED",
+        "outcome": Outcome.FAILURE,
+        "failure_type": "error",
+        "error": "late",
+        "result": None,
+    }
     lifecycle.advance(str(first.id), first.source, answer)
     assert (states(queue), fresh(queue).operation_direction) == (["SUCCESS", "NOTYET"], "FORWARD")
 
@@ -158,7 +164,9 @@ def test_the_end_of_an_execution_that_the_queue_does_not_name_changes_nothing():
 
 def stubborn(failures: int) -> dict:
     return a_job(
-        "b", "fail", backward_operation="undo_stubbornly",
+        "b",
+        "fail",
+        backward_operation="undo_stubbornly",
         arguments={"tag": "b", "forward": "fail", "failures": failures},
     )
 
@@ -206,7 +214,11 @@ def test_an_undo_that_failed_can_be_run_again_by_hand():
     job = steps(queue)[1]
     lifecycle.rerun_backward(queue.queue_id, job.job_id)
     again = fresh(queue)
-    assert (again.state, again.operation_direction, again.running_job) == ("RUNNING", "BACKWARD", str(job.job_id))
+    assert (again.state, again.operation_direction, again.running_job) == (
+        "RUNNING",
+        "BACKWARD",
+        str(job.job_id),
+    )
     assert again.context == queue.context
     # One that fails each time at first fails again three times.
     carry_out_all(queue)
@@ -219,7 +231,8 @@ def test_an_undo_that_failed_can_be_run_again_by_hand():
     # Only that one: those before it were undone already.
     assert states(queue) == ["SUCCESS, CANCELED", "FAILED, FAILED, FAILED, CANCELED", "NOTYET"]
     assert [line["state"] for line in after.queue_return[-2:]] == [
-        "FAILED, FAILED, FAILED", "FAILED, FAILED, FAILED, CANCELED",
+        "FAILED, FAILED, FAILED",
+        "FAILED, FAILED, FAILED, CANCELED",
     ]
 
 

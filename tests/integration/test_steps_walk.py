@@ -32,7 +32,9 @@ pytestmark = pytest.mark.django_db
 def test_all_jobs_succeed_in_order():
     queue = ran(a_queue(a_job("a"), a_job("b"), a_job("c")))
     assert (queue.state, queue.operation_direction, queue.running_job) == (
-        "READY", "FORWARD", "QUEUE_NOT_RUNNING",
+        "READY",
+        "FORWARD",
+        "QUEUE_NOT_RUNNING",
     )
     assert states(queue) == ["SUCCESS"] * 3
     assert queue.context == {"notes": ["a FORWARD", "b FORWARD", "c FORWARD"]}
@@ -79,7 +81,9 @@ def test_a_queue_whose_first_job_has_no_library_is_ready_again_at_once():
 
 
 def test_no_operation_succeeds_without_an_execution():
-    queue = a_queue({}, a_job("b", "fail", backward_operation="NO_OPERATION", arguments={"forward": "fail"}), {})
+    queue = a_queue(
+        {}, a_job("b", "fail", backward_operation="NO_OPERATION", arguments={"forward": "fail"}), {}
+    )
     queue = ran(queue)
     assert states(queue) == ["SUCCESS, CANCELED", "FAILED, CANCELED", "NOTYET"]
     assert steps(queue)[0].job_return == {"forward": "NO_OPERATION", "backward": "NO_OPERATION"}
@@ -90,7 +94,9 @@ def test_a_long_queue_of_nothing_is_walked_in_one_go():
     queue = a_queue(*[{}] * 250, a_job("last", "fail"))
     queue = ran(queue)
     assert states(queue) == ["SUCCESS, CANCELED"] * 250 + ["FAILED, CANCELED"]
-    assert trail(queue) == [(n, "FORWARD") for n in range(251)] + [(n, "BACKWARD") for n in range(250, -1, -1)]
+    assert trail(queue) == [(n, "FORWARD") for n in range(251)] + [
+        (n, "BACKWARD") for n in range(250, -1, -1)
+    ]
 
 
 def test_an_empty_queue_and_a_running_one_cannot_be_run():
@@ -122,7 +128,12 @@ def test_a_running_queue_names_its_job_and_its_operation_is_an_execution_of_its_
     first, second = steps(queue)
     current = execution(queue)
     assert fresh(queue).running_job == str(first.job_id)
-    assert (current.trigger, current.role, current.timeout_ms, current.max_retries) == (Trigger.STEP, "QA", 7500, 0)
+    assert (current.trigger, current.role, current.timeout_ms, current.max_retries) == (
+        Trigger.STEP,
+        "QA",
+        7500,
+        0,
+    )
     assert current.source == f"{queue.queue_id}:{first.job_id}:FORWARD"
     carry_out_one(queue)
     assert fresh(queue).running_job == str(second.job_id)
@@ -133,7 +144,7 @@ def test_each_end_changes_the_queue_and_starts_the_next_operation_in_one_transac
     queue = a_queue(a_job("a"), a_job("b"))
     lifecycle.run(queue.queue_id)
     run = claimed(queue)
-    monkeypatch.setattr("scheduler.step_queues.walking.engine.start", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr("scheduler.step_queues.walking.engine.start_many", lambda *_, **__: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         run.carry_out()
     # Nothing of it is left: neither the end of the Execution, nor the state, nor the context.
@@ -147,8 +158,12 @@ def test_each_end_changes_the_queue_and_starts_the_next_operation_in_one_transac
 def test_an_operation_that_was_taken_out_of_the_code_is_as_good_as_no_library(monkeypatch):
     queue = a_queue(a_job("a"), a_job("b"))
     lifecycle.run(queue.queue_id)
-    monkeypatch.delitem(__import__("scheduler.step_queues.libraries", fromlist=["_"])._libraries[LIBRARY], "do")
-    monkeypatch.delitem(__import__("scheduler.step_queues.libraries", fromlist=["_"])._libraries[LIBRARY], "undo")
+    monkeypatch.delitem(
+        __import__("scheduler.step_queues.libraries", fromlist=["_"])._libraries[LIBRARY], "do"
+    )
+    monkeypatch.delitem(
+        __import__("scheduler.step_queues.libraries", fromlist=["_"])._libraries[LIBRARY], "undo"
+    )
     carry_out_all(queue)
     assert states(queue) == ["FAILED, FAILED", "NOTYET"]
     lifecycle.run(queue.queue_id)

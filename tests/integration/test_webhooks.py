@@ -263,7 +263,7 @@ def test_a_redirect_is_a_failure_and_is_not_followed(office, webhook, receiver):
         one_failure(office)
         assert told(office) == 0
         assert elsewhere.messages == []
-    assert "redirects are not followed" in Notice.objects.first().answer
+    assert "redirects are not followed" in Notice.objects.earliest("id").answer
 
 
 def test_a_receiver_that_does_not_answer_is_spared_and_holds_up_nobody(
@@ -292,7 +292,8 @@ def test_a_receiver_says_how_long_to_leave_it_alone(office, webhook, receiver):
     one_failure(office)
     told(office)
     assert len(receiver.messages) == 1
-    soonest = Notice.objects.order_by("next_at").first().next_at
+    soonest = Notice.objects.earliest("next_at").next_at
+    assert soonest is not None
     assert timedelta(seconds=590) < soonest - timezone.now() < timedelta(seconds=610)
 
 
@@ -301,7 +302,7 @@ def test_an_inner_address_is_not_reached_unless_the_settings_allow_it(office, we
     one_failure(office)
     assert told(office) == 0
     assert receiver.server.connections == 0
-    assert "only public addresses" in Notice.objects.order_by("id").first().answer
+    assert "only public addresses" in Notice.objects.earliest("id").answer
 
 
 def test_a_crash_after_the_claim_only_delays(office, webhook, receiver):
@@ -360,7 +361,7 @@ def test_a_changed_secret_signs_at_once_and_the_old_one_for_a_day_more(office, w
 def test_sent_again_by_hand_it_has_the_same_id(office, webhook, receiver):
     one_failure(office)
     told(office)
-    notice = Notice.objects.order_by("id").first()
+    notice = Notice.objects.earliest("id")
     webhooks.send_again(notice)
     assert deliveries.deliver() == 1
     assert receiver.ids.count(deliveries.message_id(notice.pk)) == 2
@@ -371,9 +372,17 @@ def test_sent_again_by_hand_it_has_the_same_id(office, webhook, receiver):
 
 @pytest.mark.parametrize(
     "url",
-    ["ftp://example.org/", "https://", "http://10.0.0.1/", "http://[::1]/", "http://169.254.169.254/x", "http://a b/",
-     "http://user:pw@example.org/", "http://127.0.0.1:6379/"],
-)  # fmt: skip
+    [
+        "ftp://example.org/",
+        "https://",
+        "http://10.0.0.1/",
+        "http://[::1]/",
+        "http://169.254.169.254/x",
+        "http://a b/",
+        "http://user:pw@example.org/",
+        "http://127.0.0.1:6379/",
+    ],
+)
 def test_an_address_that_can_never_be_reached_is_refused_at_once(office, url):
     with pytest.raises(Invalid):
         webhooks.add(office, url)

@@ -48,7 +48,7 @@ def free_port() -> int:
 
 @contextlib.contextmanager
 def running(folder: Path, module: str = "tests.integration.web_process", **environment: str) -> Iterator[Web]:
-    port, log = free_port(), folder / "web.log"
+    port, log = int(environment.get("PORT", 0)) or free_port(), folder / "web.log"
     given = {**os.environ, "PORT": str(port), "DURE_ENV": "test", **environment}
     with log.open("wb") as output:
         process = subprocess.Popen([sys.executable, "-m", module], cwd=ROOT, env=given, stderr=output)

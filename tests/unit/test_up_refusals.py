@@ -35,7 +35,7 @@ def refusal(checkout, **environment):
         ("DATABASE_URL", "postgresql://db", "DATABASE_URL names no database: it must end in /name."),
         ("REDIS_URL", "localhost:6379", "REDIS_URL must look like redis://"),
         ("DURE_ENV", "staging", "DURE_ENV must be one of development, test, production; got 'staging'."),
-        ("HOST", "203.0.113.7", "HOST=203.0.113.7 cannot be used"),
+        ("HOST", "203.0.113.7", "HOST=203.0.113.7 is no address of this machine"),
     ],
 )
 def test_a_malformed_variable_is_named_with_what_it_must_look_like(checkout, variable, value, complaint):

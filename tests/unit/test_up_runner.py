@@ -19,17 +19,49 @@ from tests.unit.process_tools import eventually
 from tests.unit.up_checkout import Checkout
 
 on_linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs Linux's /proc")
-TALKER = "import time\nfor n in range(10**6):\n    print('line', n, flush=True)\n    time.sleep(0.05)\n"
-DEAF = "import signal, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nprint('deaf', flush=True)\ntime.sleep(300)\n"
-FALLING = "import sys, time\nprint('one last thing')\nsys.exit('the roof is on fire')\n"
+TALKER = """
+import time
+for n in range(10**6):
+    print("line", n, flush=True)
+    time.sleep(0.05)
+"""
+DEAF = """
+import signal, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+print("deaf", flush=True)
+time.sleep(300)
+"""
+FALLING = """
+import sys
+print("one last thing")
+sys.exit("the roof is on fire")
+"""
+SLOW = """
+import time
+time.sleep(300)
+"""
+# Writes down what it was given.
+CURIOUS = """
+import json, os, time
+json.dump(dict(os.environ), open("seen", "w"))
+print("seen", flush=True)
+time.sleep(300)
+"""
 # Leaves a process in a session of its own, whose parent has gone: nothing ties it to us any more.
-LEAVING = (
-    "import subprocess, sys, time\n"
-    "run = [sys.executable, '-c', 'import time; time.sleep(300)', __file__]\n"
-    "subprocess.run(['sh', '-c', 'setsid \"$@\" & exit 0', 'sh', *run])\n"
-    "print('left', flush=True)\n"
-    "time.sleep(300)\n"
-)
+LEAVING = """
+import subprocess, sys, time
+run = [sys.executable, "-c", "import time; time.sleep(300)", __file__]
+subprocess.run(["sh", "-c", 'setsid "$@" & exit 0', "sh", *run])
+print("left", flush=True)
+time.sleep(300)
+"""
+NEVER_READY = """
+import http.server, sys
+class Web(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_error(503, "no migrations")
+http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), Web).serve_forever()
+"""
 
 
 @pytest.fixture
@@ -55,7 +87,8 @@ def test_the_steps_the_box_and_the_programs_lines_are_shown_in_turn(checkout):
         assert shown in up.output
     assert "\ntalker | line 30\n" in up.output
     assert "\033" not in up.output, "no colours where it is not a terminal"
-    assert up.output.endswith("SIGTERM: stopping everything …\nEverything is stopped.\n")
+    assert "\nSIGTERM: stopping everything …" in up.output
+    assert up.output.endswith("\nEverything is stopped.\n")
 
 
 def test_each_programs_lines_are_in_a_log_of_their_own_for_the_owner_only(checkout):
@@ -84,8 +117,7 @@ def test_the_credentials_are_written_for_the_owner_and_kept_over_a_new_start(che
 
 
 def test_secrets_reach_the_programs_by_the_environment_and_no_command_line_or_log(checkout):
-    show = "import json, os, time\njson.dump(dict(os.environ), open('seen', 'w'))\nprint('seen', flush=True)\ntime.sleep(300)\n"
-    up = started(checkout, curious=show).wait_until_up().wait_for("curious | seen")
+    up = started(checkout, curious=CURIOUS).wait_until_up().wait_for("curious | seen")
     seen = json.loads((checkout.path / "seen").read_text())
     secrets = [seen["DURE_SECRET_KEY"], seen["CRON_SECRET"], seen["FLOWER_BASIC_AUTH"].partition(":")[2]]
     secrets += [user[what] for user in up.credentials()["users"] for what in ("password", "token")]
@@ -104,8 +136,7 @@ def test_every_way_to_stop_it_stops_it_in_order(checkout, number):
 
 
 def test_a_stop_before_it_is_up_stops_it_as_well(checkout):
-    slow = "import time\nprint('migrating', flush=True)\ntime.sleep(300)\n"
-    checkout.programs(release=checkout.script("slow", slow), web="python web.py $PORT")
+    checkout.programs(release=checkout.script("slow", SLOW), web="python web.py $PORT")
     up = checkout.start()
     assert eventually(lambda: (checkout.home / "logs" / "release.log").exists())
     assert up.stop() == 0
@@ -137,7 +168,7 @@ def test_asked_twice_it_kills_what_does_not_listen_and_says_so(checkout):
     # Two signals at once are one wish: Ctrl-C arrives from the terminal and from make.
     assert eventually(lambda: time.monotonic() - first > 0.6)
     assert up.stop() == 0
-    assert "deaf did not stop when asked, and had to be killed." in up.output
+    assert "deaf did not stop when asked, or not in time, and had to be killed." in up.output
 
 
 def test_a_process_that_left_its_session_is_ended_with_the_rest(checkout):
@@ -160,14 +191,13 @@ def test_when_the_process_that_make_started_is_killed_nothing_stays_behind(check
     up.process.kill()
     up.process.wait()
     assert eventually(lambda: checkout.alive() == set(), 30)
-    assert up.output.endswith("Everything is stopped.\n")
+    assert eventually(lambda: up.output.endswith("Everything is stopped.\n"))
 
 
 def test_a_program_that_is_not_ready_in_time_is_told_of(checkout):
-    silent = "import http.server, sys\nclass Web(http.server.BaseHTTPRequestHandler):\n    def do_GET(self):\n        self.send_error(503, 'no migrations')\nhttp.server.HTTPServer(('127.0.0.1', int(sys.argv[1])), Web).serve_forever()\n"
     config = checkout.path / "config" / "up" / "stack.py"
     config.write_text(config.read_text().replace("READY_SECONDS = 60.0", "READY_SECONDS = 1.0"))
-    checkout.programs(web=checkout.script("silent", silent) + " $PORT")
+    checkout.programs(web=checkout.script("silent", NEVER_READY) + " $PORT")
     done = checkout.run()
     assert done.returncode == 1
     assert "Cannot start: Not ready after 1 s. web: /readyz answers 503" in done.stderr
@@ -246,8 +276,13 @@ def test_a_log_that_grows_too_large_is_turned_over_once(tmp_path, monkeypatch):
 
 
 @on_linux
-def test_only_ended_children_that_nobody_knows_are_buried():
-    known, unknown = (os.spawnlp(os.P_NOWAIT, "true", "true") for _ in range(2))
-    assert eventually(lambda: orphans.bury({known}) is None and unknown not in orphans.living())
-    assert known in orphans.living()
-    os.waitpid(known, 0)
+def test_ended_children_that_nobody_knows_are_buried():
+    known, unknown = subprocess.Popen(["sleep", "60"]), os.spawnlp(os.P_NOWAIT, "true", "true")
+
+    def is_buried() -> bool:
+        orphans.bury({known.pid})
+        return unknown not in orphans.living()
+
+    assert eventually(is_buried)
+    known.terminate()
+    assert known.wait() == -signal.SIGTERM, "its exit code was left to the one who knows it"

@@ -7,7 +7,9 @@ from scheduler.step_queues.walk import Ended, Here, passed, passed_without_libra
 
 
 def here(state: str = "NOTYET", prev: str = "before", after: str = "after", **operations: str) -> Here:
-    return Here("this", state, prev, after, operations.get("forward", "do"), operations.get("backward", "undo"))
+    return Here(
+        "this", state, prev, after, operations.get("forward", "do"), operations.get("backward", "undo")
+    )
 
 
 TRANSITIONS = [
@@ -39,7 +41,12 @@ def test_an_operation_that_ended_leads_on(state, direction, ended, cancelled, ne
 
 def test_a_job_without_a_library_turns_the_walk_back_without_an_undo_of_its_own():
     result = passed_without_library(here("NOLIB"))
-    assert (result.state, result.direction, result.to, result.is_over) == ("NOLIB", "BACKWARD", "before", False)
+    assert (result.state, result.direction, result.to, result.is_over) == (
+        "NOLIB",
+        "BACKWARD",
+        "before",
+        False,
+    )
 
 
 def test_a_first_job_without_a_library_ends_the_walk():

@@ -1,4 +1,4 @@
-"""A small checkout with programs of its own, in which `make up`'s runner does what it does in the real one."""
+"""A small checkout with programs of its own, in which `make up` runs as it does in the real one."""
 
 import json
 import os
@@ -7,15 +7,17 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 from config.embedded.ports import free_port
-from tests.unit.process_tools import eventually, is_alive, marked
+from tests.unit.process_tools import eventually, marked
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 DEMO = """
 import json, os, sys
 print("making demo data", file=sys.stderr)
-sys.exit(os.environ.get("BREAK_DEMO") or 0) if os.environ.get("BREAK_DEMO") else None
+if why := os.environ.get("BREAK_DEMO"):
+    sys.exit(why)
 print(json.dumps({"users": json.loads(os.environ["DURE_DEMO_USERS"]), "office_id": "office-1"}))
 """
 WEB = """
@@ -43,7 +45,6 @@ class Checkout:
         self.programs(web="python web.py $PORT")
 
     def programs(self, **commands: str) -> None:
-        """The mark, a comment to the shell, would be lost on exec; the checkout's path marks them all."""
         lines = [f"{name}: {command}" for name, command in commands.items()]
         (self.path / "Procfile").write_text("\n".join(lines) + "\n")
 
@@ -117,14 +118,5 @@ class Up:
         self.process.send_signal(number)
         return self.process.wait(60)
 
-    def credentials(self) -> dict:
-        return json.loads((self.checkout.home / "credentials.json").read_text())
-
-    def kill_all(self) -> None:
-        """After a test that failed; after one that passed there is nothing to do."""
-        if self.process.poll() is None:
-            self.process.kill()
-            self.process.wait()
-        for pid in self.checkout.alive():
-            if is_alive(pid):
-                os.kill(pid, signal.SIGKILL)
+    def credentials(self) -> dict[str, Any]:
+        return dict(json.loads((self.checkout.home / "credentials.json").read_text()))

@@ -1,0 +1,91 @@
+"""What happens right now in the demonstration: a release under way, a failure, a retry that is waited for."""
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from jobs import lifecycle, submission
+from jobs.models import Job, Office
+from jobs.selection import in_states
+from jobs.states import JOB_LIVE, FailureType, Outcome
+
+RELEASE = "Release 2.0"
+WORKER = "jobs@studio-1"
+HALF_AN_HOUR_MS = 30 * 60_000
+
+
+def step(ref: str, role: str, seconds: int, *after: str, **more: Any) -> dict[str, Any]:
+    args = {"task_id": "demo.sleep", "args": {"seconds": seconds}}
+    return {**args, "ref": ref, "role": role, "depends_on": list(after), **more}
+
+
+STEPS = [
+    step("requirements", "PO", 8),
+    step("architecture", "Architect", 15, "requirements"),
+    step("database", "BE", 25, "architecture"),
+    step("api", "BE", 40, "database"),
+    step("payments", "BE", 30, "database", priority=120),
+    step("sign-in screen", "FE", 30, "architecture"),
+    step("order screen", "FE", 45, "architecture"),
+    step("admin screen", "FE", 25, "architecture", priority=150),
+    step("api tests", "QA", 20, "api", "payments"),
+    step("screen tests", "QA", 25, "sign-in screen", "order screen", "admin screen"),
+    step("images", "DevOps", 15, "api", "payments", "order screen", "admin screen", "sign-in screen"),
+    step("staging", "DevOps", 12, "images", "api tests", "screen tests"),
+    step("smoke test", "QA", 10, "staging"),
+    {
+        "ref": "count the changes",
+        "task_id": "demo.sum",
+        "args": {"numbers": [12, 7, 31]},
+        "role": "PO",
+        "depends_on": ["staging"],
+    },
+    step("announce", "PO", 3, "smoke test", "count the changes", urgent=True),
+]
+
+
+def start_release(owner: User, office: Office) -> None:
+    """A batch with a graph that takes some minutes, unless one is under way already."""
+    if Job.objects.filter(in_states(JOB_LIVE), office=office, batch__name=RELEASE).exists():
+        return
+    body = {"batch": {"name": RELEASE}, "jobs": STEPS}
+    lifecycle.submit(submission.read(office, body), actor=owner.get_username())
+
+
+def play_failures(office: Office) -> None:
+    """One job that failed for good, and one that will be tried again: played here, as no worker runs yet."""
+    played(
+        office,
+        {
+            "ref": "nightly backup",
+            "task_id": "demo.fail",
+            "role": "DevOps",
+            "args": {"message": "Disk is full."},
+        },
+        failure_type=FailureType.PERMISSION_ERROR,
+        error="The backup disk refuses writes.",
+    )
+    played(
+        office,
+        {"ref": "sync translations", "task_id": "demo.flaky", "role": "PO", "args": {"failures": 1}},
+        failure_type=FailureType.SESSION_ERROR,
+        error="The session was closed by the server.",
+        delay_ms=HALF_AN_HOUR_MS,
+    )
+
+
+def played(office: Office, job: dict[str, Any], **failure: Any) -> None:
+    with transaction.atomic():
+        (number,) = lifecycle.submit(submission.read(office, job))
+        run = Job.objects.values_list("execution_id", "execution__dispatch").get(pk=number)
+        if run[0] is not None:
+            fail(run[0], run[1], **failure)
+
+
+def fail(execution: UUID, dispatch: int, **failure: Any) -> None:
+    """Within the submission's transaction, so that its message finds nothing to claim."""
+    row = lifecycle.claim(str(execution), dispatch, token=f"demo:{execution}", worker=WORKER)
+    if row is not None:
+        lifecycle.finish(str(execution), row["fence"], Outcome.FAILURE, trigger=row["trigger"], **failure)

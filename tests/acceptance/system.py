@@ -1,0 +1,163 @@
+"""The whole system as `make up` starts it, on other ports and in a home of its own."""
+
+import base64
+import json
+import os
+import signal
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+import psutil
+import psycopg2
+
+from config.embedded.__main__ import NOTE
+from config.embedded.ports import free_port
+from tests.unit.process_tools import eventually
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+UP_SECONDS = 90.0
+DOWN_SECONDS = 60.0
+
+
+@dataclass(frozen=True)
+class Answer:
+    status: int
+    body: bytes
+    headers: dict[str, str]
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+class Client:
+    """Speaks HTTP to the system as one of its users, or as nobody."""
+
+    def __init__(self, base_url: str, authorization: str = "") -> None:
+        self.base_url = base_url
+        self.headers = {"Authorization": authorization} if authorization else {}
+        # Whatever proxy the environment names has nothing to do with a machine's own addresses.
+        self.opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+
+    def get(self, path: str) -> Answer:
+        return self.send("GET", path)
+
+    def post(self, path: str, body: Any = None) -> Answer:
+        return self.send("POST", path, body)
+
+    def send(self, method: str, path: str, body: Any = None) -> Answer:
+        data = None if body is None else json.dumps(body).encode()
+        headers = self.headers | ({} if data is None else {"Content-Type": "application/json"})
+        request = urllib.request.Request(self.base_url + path, data, headers, method=method)
+        try:
+            with self.opener.open(request, timeout=30) as response:
+                return Answer(response.status, response.read(), dict(response.headers))
+        except urllib.error.HTTPError as refusal:
+            with refusal:
+                return Answer(refusal.code, refusal.read(), dict(refusal.headers))
+
+
+class System:
+    def __init__(self, folder: Path) -> None:
+        self.home = folder / "home"
+        self.log = folder / "output"
+        self.port = free_port()
+        self.flower_port = free_port()
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def environment(self) -> dict[str, str]:
+        """Ours, without the servers that `make test` started for the suite: it starts its own. Servers
+        that whoever runs the suite has named are used by the system as well."""
+        unset = {"DURE_ENV", "DURE_HOME", NOTE, *os.environ.get(NOTE, "").split()}
+        kept = {name: value for name, value in os.environ.items() if name not in unset}
+        ours = {"DURE_HOME": self.home, "PORT": self.port, "FLOWER_PORT": self.flower_port}
+        return kept | {name: str(value) for name, value in ours.items()}
+
+    def start(self) -> None:
+        environment = self.environment()
+        if "DATABASE_URL" in environment:
+            _make_database(environment["DATABASE_URL"])
+        with self.log.open("ab") as output:
+            before = self.boxes()
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "config.up"],
+                cwd=CHECKOUT,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+            )
+        assert eventually(lambda: self.boxes() > before or self.has_ended(), UP_SECONDS), self.output
+        assert not self.has_ended(), self.output
+
+    def boxes(self) -> int:
+        return self.output.count("Ctrl-C stops everything")
+
+    def has_ended(self) -> bool:
+        return self.process is None or self.process.poll() is not None
+
+    def stop(self) -> int:
+        assert self.process is not None
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(DOWN_SECONDS)
+
+    @property
+    def output(self) -> str:
+        return self.log.read_text(errors="replace")
+
+    @property
+    def credentials(self) -> dict[str, Any]:
+        return dict(json.loads((self.home / "credentials.json").read_text()))
+
+    @property
+    def base_url(self) -> str:
+        return str(self.credentials["base_url"])
+
+    @property
+    def office_id(self) -> str:
+        return str(self.credentials["office_id"])
+
+    def user(self, username: str) -> dict[str, str]:
+        return next(user for user in self.credentials["users"] if user["username"] == username)
+
+    def client(self, username: str = "") -> Client:
+        """By this user's token; without a name, as nobody."""
+        return Client(self.base_url, f"Token {self.user(username)['token']}" if username else "")
+
+    def flower(self, *, signed_in: bool) -> Client:
+        flower = self.credentials["flower"]
+        login = base64.b64encode(f"{flower['user']}:{flower['password']}".encode()).decode()
+        return Client(flower["url"], f"Basic {login}" if signed_in else "")
+
+    def processes(self) -> dict[int, str]:
+        """Everything that runs for it: what names its home, on the command line or in the environment."""
+        found = {}
+        for process in psutil.process_iter():
+            try:
+                command, environment = " ".join(process.cmdline()), process.environ()
+            except psutil.Error:
+                continue
+            if process.pid != os.getpid() and (
+                str(self.home) in command or environment.get("DURE_HOME") == str(self.home)
+            ):
+                found[process.pid] = command
+        return found
+
+
+def _make_database(url: str) -> None:
+    """The database that DATABASE_URL names, unless it is there already."""
+    parts = urlsplit(url)
+    with closing(psycopg2.connect(urlunsplit(parts._replace(path="/postgres")))) as connection:
+        connection.autocommit = True
+        with connection.cursor() as cursor:
+            name = parts.path.lstrip("/")
+            cursor.execute("SELECT 1 FROM pg_database WHERE datname = %s", [name])
+            if not cursor.fetchone():
+                cursor.execute(f'CREATE DATABASE "{name}"')

@@ -1,0 +1,134 @@
+"""Somebody uploads a recording, watches it become an MP4, downloads that, and it plays."""
+
+import http.client
+import io
+import json
+from typing import Any
+from urllib.parse import urlsplit
+
+import av
+from PIL import Image, ImageChops, ImageStat
+from websockets.sync.client import connect
+
+from exports import sample
+from tests.acceptance.system import System
+from tests.unit.process_tools import eventually
+
+SECONDS = 4.0
+RED, BLUE, GOLD = (230, 72, 79), (61, 139, 253), (255, 205, 86)
+
+
+def uploaded(stack: System, content: bytes, title: str = "수용 시험") -> dict[str, Any]:
+    parts = urlsplit(stack.base_url)
+    head = '--b\r\nContent-Disposition: form-data; name="title"\r\n\r\n' + title + "\r\n"
+    head += '--b\r\nContent-Disposition: form-data; name="file"; filename="match.jsonl"\r\n\r\n'
+    connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=30)
+    headers = {**stack.client("alice").headers, "Content-Type": "multipart/form-data; boundary=b"}
+    connection.request("POST", "/api/replays", head.encode() + content + b"\r\n--b--\r\n", headers)
+    answer = connection.getresponse()
+    body = answer.read()
+    assert answer.status == 201, body
+    return dict(json.loads(body))
+
+
+def exported(stack: System, replay: dict[str, Any], kind: str) -> int:
+    answer = stack.client("alice").post(f"/api/replays/{replay['replayId']}/exports/{kind}")
+    assert answer.status == 202, answer.body
+    assert answer.headers["Location"].endswith(f"/api/jobs/{answer.json['jobId']}")
+    return int(answer.json["jobId"])
+
+
+def ended(stack: System, job: int) -> dict[str, Any]:
+    alice = stack.client("alice")
+    ends = ("SUCCEEDED", "FAILED", "CANCELLED")
+    assert eventually(lambda: alice.get(f"/api/jobs/{job}").json["status"] in ends, 90), alice.get(
+        f"/api/jobs/{job}"
+    ).body
+    return dict(alice.get(f"/api/jobs/{job}").json)
+
+
+def log(seconds: float = SECONDS) -> bytes:
+    return "\n".join(sample.event_log(seconds)).encode()
+
+
+def holds(picture: Image.Image, color: tuple[int, int, int]) -> bool:
+    """Is there a pixel of about this color?"""
+    plain = picture.convert("RGB")
+    apart = ImageChops.difference(plain, Image.new("RGB", plain.size, color)).split()
+    near = [band.point([255] * 30 + [0] * 226) for band in apart]
+    return ImageChops.darker(ImageChops.darker(near[0], near[1]), near[2]).getbbox() is not None
+
+
+def test_a_recording_becomes_an_mp4_that_plays(stack):
+    job = exported(stack, uploaded(stack, log()), "mp4")
+    done = ended(stack, job)
+    assert (done["status"], done["progress"], done["errorCode"]) == ("SUCCEEDED", 100, None), done
+    answer = stack.client("alice").get(done["resultUri"])
+    assert (answer.status, answer.headers["Content-Type"]) == (200, "video/mp4")
+    assert 0 < answer.body.index(b"moov") < answer.body.index(b"mdat")
+    with av.open(io.BytesIO(answer.body), "r") as video:
+        stream: Any = video.streams.video[0]
+        assert (stream.codec_context.name, stream.codec_context.pix_fmt) == ("h264", "yuv420p")
+        assert (stream.width, stream.height, stream.average_rate) == (1280, 720, 30)
+        assert abs(float(stream.duration * stream.time_base) - SECONDS) < 0.1
+        pictures = [frame.to_image() for frame in video.decode(stream)]
+    assert len(pictures) == SECONDS * 30
+    # Players of both teams at the beginning, the caption of the goal after it.
+    assert holds(pictures[0], RED) and holds(pictures[0], BLUE)
+    assert not holds(pictures[0].crop((440, 600, 840, 690)), GOLD)
+    assert holds(pictures[95].crop((440, 560, 840, 690)), GOLD)
+
+
+def test_a_thumbnail_shows_something_and_a_range_of_it_can_be_had(stack):
+    job = exported(stack, uploaded(stack, log()), "thumbnail")
+    done = ended(stack, job)
+    alice = stack.client("alice")
+    picture = Image.open(io.BytesIO(alice.get(done["resultUri"]).body))
+    assert (picture.format, picture.size) == ("PNG", (1280, 720))
+    assert ImageStat.Stat(picture.convert("L")).stddev[0] > 5
+    alice.headers["Range"] = "bytes=1-3"
+    part = alice.get(done["resultUri"])
+    assert (part.status, part.body) == (206, b"PNG")
+
+
+def test_the_way_is_seen_over_the_socket(stack):
+    address = stack.base_url.replace("http", "ws", 1) + "/ws/jobs"
+    with connect(address, additional_headers=stack.client("alice").headers) as ws:
+        assert json.loads(ws.recv(timeout=10))["type"] == "snapshot"
+        job = exported(stack, uploaded(stack, log(10)), "mp4")
+        seen: list[dict[str, Any]] = []
+        while not seen or seen[-1]["type"] == "job.progress":
+            event = json.loads(ws.recv(timeout=60))
+            if event.get("jobId") == job:
+                seen.append(event)
+    assert seen[-1]["type"] == "job.completed"
+    assert [event["progress"] for event in seen] == sorted(event["progress"] for event in seen)
+    assert list(dict.fromkeys(event["phase"] for event in seen)) == ["PREPARING", "RENDERING", "FINALIZING"]
+    assert [event["id"] for event in seen] == sorted({event["id"] for event in seen})
+
+
+def test_it_is_nobody_elses(stack):
+    job = exported(stack, uploaded(stack, log(1)), "thumbnail")
+    ended(stack, job)
+    for path in (f"/api/jobs/{job}", f"/api/jobs/{job}/result"):
+        assert stack.client("bob").get(path).status == 404
+        assert stack.client().get(path).status == 401
+    assert stack.client("bob").post(f"/api/jobs/{job}/cancel").status == 404
+    assert stack.client("bob").get("/api/deadletters").status == 403
+
+
+def test_a_cancelled_export_leaves_no_file(stack):
+    job = exported(stack, uploaded(stack, log(600)), "mp4")
+    alice = stack.client("alice")
+    assert eventually(lambda: alice.get(f"/api/jobs/{job}").json["status"] == "RUNNING", 60)
+    assert alice.post(f"/api/jobs/{job}/cancel").status == 202
+    assert alice.get(f"/api/jobs/{job}").json["status"] == "CANCELLED"
+    assert alice.get(f"/api/jobs/{job}/result").status == 409
+    work = stack.home / "exports" / ".work"
+    assert eventually(lambda: not list(work.glob("*/out")), 10)
+
+
+def test_the_demonstration_has_a_recording_and_an_export_of_it(stack):
+    alice = stack.client("alice")
+    assert any("demo" in one["title"] for one in alice.get("/api/replays").json["content"])
+    assert alice.get("/api/jobs?jobType=MP4").json["totalElements"] >= 1

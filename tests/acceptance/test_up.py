@@ -1,0 +1,107 @@
+"""From nothing to a running system, a job through it, and back to nothing."""
+
+import socket
+import stat
+import subprocess
+import sys
+from typing import Any
+from urllib.parse import urlsplit
+
+from tests.acceptance.system import CHECKOUT, System
+from tests.unit.process_tools import eventually
+
+SUM = {"task_id": "demo.sum", "args": {"numbers": [1, 2]}}
+
+
+def submitted(stack: System) -> str:
+    """A job of alice's; its path."""
+    jobs = f"/api/offices/{stack.office_id}/jobs"
+    answer = stack.client("alice").post(jobs, SUM)
+    assert answer.status == 201, answer.body
+    return f"{jobs}/{answer.json['id']}"
+
+
+def done(stack: System, path: str) -> dict[str, Any]:
+    alice = stack.client("alice")
+    assert eventually(lambda: alice.get(path).json["status"] == "done", 60), alice.get(path).body
+    return dict(alice.get(path).json)
+
+
+def test_a_job_submitted_over_http_is_carried_by_a_worker_and_seen_done(stack):
+    job = done(stack, submitted(stack))
+    assert job["result"] == 3
+    assert [execution["status"] for execution in job["executions"]] == ["completed"]
+
+
+def test_nobody_else_sees_the_job(stack):
+    path = submitted(stack)
+    assert stack.client("bob").get(path).status == 404
+    assert stack.client().get(path).status == 401
+    assert stack.client("alice").get(path).status == 200
+
+
+def test_everything_the_box_names_answers(stack):
+    for path in ("/readyz", "/admin/login/", "/api/docs"):
+        assert stack.client().get(path).status == 200, path
+    assert stack.client().get("/").status == 200
+    assert stack.flower(signed_in=True).get("/workers").status == 200
+
+
+def test_flower_asks_for_its_password(stack):
+    assert stack.flower(signed_in=False).get("/workers").status == 401
+
+
+def test_no_secret_is_in_a_log_or_on_a_command_line(stack):
+    done(stack, submitted(stack))
+    found = stack.credentials
+    secrets = {found["cron_secret"], found["flower"]["password"], urlsplit(found["redis_url"]).password}
+    secrets |= {user[what] for user in found["users"] for what in ("password", "token")}
+    said = {log.name: log.read_text(errors="replace") for log in (stack.home / "logs").iterdir()}
+    said |= {str(pid): command for pid, command in stack.processes().items()}
+    assert [name for name, text in said.items() if any(secret in text for secret in secrets if secret)] == []
+
+
+def test_the_credentials_are_for_their_owner_only(stack):
+    for name in ("credentials.json", "secrets.json"):
+        assert stat.S_IMODE((stack.home / name).stat().st_mode) == 0o600
+
+
+def test_a_second_start_in_the_same_home_is_refused_and_disturbs_nothing(stack):
+    second = subprocess.run(
+        [sys.executable, "-m", "config.up"],
+        cwd=CHECKOUT,
+        env=stack.environment(),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert second.returncode == 1
+    assert f"A system is already running in {stack.home}" in second.stderr
+    assert second.stderr.count("\n") == 1
+    assert stack.client().get("/readyz").status == 200
+
+
+def test_a_stop_leaves_nothing_behind_and_a_new_start_keeps_the_data(stack):
+    path = submitted(stack)
+    done(stack, path)
+    before = stack.credentials
+    assert len(stack.processes()) > 8
+
+    assert stack.stop() == 0
+    assert stack.processes() == {}
+    assert listening(stack, before) == []
+    assert list((stack.home / "run").glob(".s.PGSQL.*")) == []
+    assert not (stack.home / "embedded.json").exists()
+
+    stack.start()
+    assert stack.credentials == before
+    assert stack.client("alice").get(path).json["status"] == "done"
+
+
+def listening(stack: System, credentials: dict[str, Any]) -> list[int]:
+    """Which of its ports still answer. A Redis that was named from outside is not its own."""
+    ports = [stack.port, stack.flower_port]
+    if "REDIS_URL" not in stack.environment():
+        ports.append(urlsplit(credentials["redis_url"]).port)
+    return [port for port in ports if socket.socket().connect_ex(("127.0.0.1", port)) == 0]

@@ -1,0 +1,25 @@
+"""What the benches of schedules run: a Task of ours, and a plain Celery task for stock django-celery-beat."""
+
+import time
+
+from celery import shared_task
+from django.conf import settings
+from redis import Redis
+
+from jobs.context import Context
+from jobs.registry import task
+
+STARTS = "bench:starts"
+_redis = Redis.from_url(settings.REDIS_URL)
+
+
+@task("bench.stamp")
+def stamp(ctx: Context) -> None:
+    """Says when it started."""
+    _redis.rpush(STARTS, time.time())
+
+
+@shared_task(name="bench.plain", ignore_result=True)  # type: ignore[untyped-decorator]
+def plain() -> None:
+    """The same without the engine."""
+    _redis.rpush(STARTS, time.time())

@@ -1,0 +1,110 @@
+"""Many at once on one queue: links stay a list, a run starts once, and a cancel is obeyed or refused."""
+
+import pytest
+
+from jobs.errors import Conflict
+from scheduler.step_queues import building, lifecycle
+from scheduler.step_queues.operating import StepRun
+from tests import step_operations
+from tests.concurrency.threads import all_at_once, in_thread, start_thread
+from tests.step_factories import a_job, a_queue, carry_out_all, claimed, fresh, states, steps
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def test_jobs_enqueued_at_once_form_one_list():
+    queue = a_queue()
+    all_at_once(lambda n: building.enqueue(queue.queue_id, a_job(str(n))), 12)
+    found = steps(queue)
+    ids = [str(step.job_id) for step in found]
+    assert [step.number for step in found] == list(range(1, 13))
+    assert [step.prev_job for step in found] == ["HEAD", *ids[:-1]]
+    assert [step.next_job for step in found] == [*ids[1:], "TAIL"]
+    assert (fresh(queue).job_queue, fresh(queue).last_job) == (ids[0], ids[-1])
+
+
+def test_of_many_runs_at_once_one_starts():
+    queue = a_queue(a_job("a"))
+
+    def run(_: int) -> bool:
+        try:
+            lifecycle.run(queue.queue_id)
+        except Conflict:
+            return False
+        return True
+
+    assert sum(all_at_once(run, 8)) == 1
+    assert fresh(queue).run == 1
+
+
+def test_a_job_is_enqueued_before_the_run_or_not_at_all():
+    for _ in range(10):
+        queue = a_queue(a_job("a"))
+
+        def enqueue_or_run(number: int, queue_id: int = queue.queue_id) -> bool:
+            try:
+                if number:
+                    building.enqueue(queue_id, a_job("b"))
+                else:
+                    lifecycle.run(queue_id)
+            except Conflict:
+                return False
+            return True
+
+        started, enqueued = all_at_once(enqueue_or_run, 2)
+        assert started
+        carry_out_all(queue)
+        assert states(queue) == ["SUCCESS"] * (2 if enqueued else 1)
+
+
+@pytest.mark.parametrize("last", [True, False])
+def test_a_cancel_that_meets_the_end_of_an_operation_is_obeyed_or_refused(last):
+    """What was accepted turns the run back, even as its last operation ends; what was refused did nothing."""
+    obeyed = refused = 0
+    for _ in range(30):
+        queue = a_queue(*[a_job("a")] * (1 if last else 3))
+        lifecycle.run(queue.queue_id)
+        run = claimed(queue)
+
+        def cancel(queue_id: int = queue.queue_id) -> bool:
+            try:
+                lifecycle.cancel(queue_id)
+            except Conflict:
+                return False
+            return True
+
+        cancelling = start_thread(cancel)
+        in_thread(run.carry_out)
+        accepted = cancelling.result(30)
+        carry_out_all(queue)
+        now = fresh(queue)
+        assert now.state == "READY"
+        assert now.operation_direction == ("BACKWARD" if accepted else "FORWARD")
+        if accepted:
+            obeyed += 1
+            assert states(queue)[0] in ("SUCCESS, CANCELED", "FAILED, CANCELED")
+        else:
+            refused += 1
+            assert set(states(queue)) == {"SUCCESS"}
+    # Otherwise nothing raced.
+    assert obeyed
+
+
+def test_a_cancel_between_reading_and_writing_is_not_overlooked(monkeypatch):
+    """The operation read the queue as it began, and somebody cancelled it before it ended."""
+    queue = a_queue(a_job("a"), a_job("b"))
+    lifecycle.run(queue.queue_id)
+    run = claimed(queue)
+
+    def cancelled_meanwhile(step: StepRun, tag: str, how: str) -> str:
+        in_thread(lambda: lifecycle.cancel(queue.queue_id))
+        return tag
+
+    with monkeypatch.context() as during:
+        # Only the wish is written: nobody is there to stop the operation itself.
+        during.setattr(lifecycle, "stop_forward", lambda _: None)
+        during.setattr(step_operations, "behave", cancelled_meanwhile)
+        run.carry_out()
+    assert (states(queue), fresh(queue).operation_direction) == (["SUCCESS", "NOTYET"], "BACKWARD")
+    carry_out_all(queue)
+    assert states(queue) == ["SUCCESS, CANCELED", "NOTYET"]

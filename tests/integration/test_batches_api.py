@@ -1,0 +1,119 @@
+"""Batches over HTTP: how far, what waits for what, and until when."""
+
+import uuid
+from datetime import datetime, timedelta
+
+import pytest
+
+from jobs.models import Office
+from jobs.sql import call
+from tests.factories import a_user, an_office, claimed, done, submitted
+from tests.integration.rest_support import client_of, forget_counts
+
+pytestmark = pytest.mark.django_db
+
+DIAMOND = (
+    {"ref": "a"},
+    {"ref": "b", "depends_on": ["a"]},
+    {"ref": "c", "depends_on": ["a"], "task_id": "demo.sleep", "args": {"seconds": 1}},
+    {"ref": "d", "depends_on": ["b", "c"]},
+)
+
+
+@pytest.fixture(autouse=True)
+def fresh_counts():
+    forget_counts()
+
+
+@pytest.fixture
+def office():
+    return an_office(a_user("alice"), max_concurrent_jobs=2)
+
+
+@pytest.fixture
+def client(office):
+    return client_of(a_user("alice"))
+
+
+def at(office: Office, rest: str = "") -> str:
+    return f"/api/offices/{office.id}/batches{rest}"
+
+
+def took(job, seconds: float) -> None:
+    """As if its run had taken so long."""
+    ago = "%s * interval '1 second'"
+    call.change(f"UPDATE job_queue SET started_at = completed_at - {ago} WHERE id = %s", [seconds, job.id])
+    call.change(
+        f"UPDATE job_executions SET attempt_started_at = finished_at - {ago} WHERE job_id = %s",
+        [seconds, job.id],
+    )
+
+
+def test_the_list_says_how_far_each_batch_is(client, office):
+    first = submitted(office, {}, {}, name="first")
+    submitted(office, {}, name="second")
+    done(first[0])
+    found = client.get(at(office)).json()["results"]
+    assert [one["name"] for one in found] == ["second", "first"]
+    assert list(found[1]) == ["id", "name", "created_at", "ended_at", "progress"]
+    assert found[1]["progress"]["total"] == 2
+    assert found[1]["progress"]["percent"] == 50
+    assert found[1]["progress"]["by_status"]["done"] == 1
+    done(first[1])
+    ended = client.get(at(office)).json()["results"][1]
+    assert ended["progress"]["percent"] == 100
+    assert ended["ended_at"] is not None
+
+
+def test_a_batch_shows_its_graph(client, office):
+    a, b, c, d = submitted(office, *DIAMOND, name="diamond")
+    found = client.get(at(office, f"/{a.batch_id}")).json()
+    assert [(node["ref"], node["level"]) for node in found["graph"]["nodes"]] == [
+        *(("a", 0), ("b", 1), ("c", 1), ("d", 2))
+    ]
+    edges = {(edge["from"], edge["to"]) for edge in found["graph"]["edges"]}
+    ids = [str(job.id) for job in (a, b, c, d)]
+    assert edges == {(ids[0], ids[1]), (ids[0], ids[2]), (ids[1], ids[3]), (ids[2], ids[3])}
+    assert "graph" not in client.get(at(office, f"/{a.batch_id}?graph=false")).json()
+
+
+def test_the_critical_path_goes_by_what_jobs_took_and_usually_take(client, office):
+    (sleeper,) = submitted(office, {"task_id": "demo.sleep", "args": {"seconds": 1}})
+    done(sleeper)
+    took(sleeper, 100)
+    a, _, c, d = submitted(office, *DIAMOND, name="diamond")
+    done(a)
+    took(a, 10)
+    path = client.get(at(office, f"/{a.batch_id}")).json()["critical_path"]
+    assert path["jobs"] == [str(job.id) for job in (a, c, d)]
+    # a took 10, demo.sleep takes 100 here, and demo.sum 10 as a did.
+    assert path["seconds"] == pytest.approx(120, abs=1)
+
+
+def test_the_end_is_estimated_from_run_times_and_free_slots(client, office):
+    (one,) = submitted(office, {})
+    done(one)
+    took(one, 10)
+    four = submitted(office, {}, {}, {}, {}, name="four")
+    before = datetime.now().astimezone()
+    found = client.get(at(office, f"/{four[0].batch_id}")).json()
+    # Two slots, four jobs of ten seconds.
+    left = datetime.fromisoformat(found["estimated_end"]) - before
+    assert timedelta(seconds=19) < left < timedelta(seconds=25)
+
+
+def test_nobody_guesses_an_end_that_cannot_be_known(client, office):
+    (unknown,) = submitted(office, {}, name="unknown")
+    assert client.get(at(office, f"/{unknown.batch_id}")).json()["estimated_end"] is None
+    done(unknown)
+    took(unknown, 1)
+    first, _ = submitted(office, {"ref": "a"}, {"depends_on": ["a"]}, name="blocked")
+    assert client.get(at(office, f"/{first.batch_id}")).json()["estimated_end"] is not None
+    claimed(first).fail(failure_type="git_conflict")
+    assert client.get(at(office, f"/{first.batch_id}")).json()["estimated_end"] is None
+
+
+def test_a_batch_of_another_office_is_not_there(client, office):
+    (elsewhere,) = submitted(an_office(), {}, name="b")
+    assert client.get(at(office, f"/{elsewhere.batch_id}")).status_code == 404
+    assert client.get(at(office, f"/{uuid.uuid4()}")).status_code == 404

@@ -1,0 +1,88 @@
+"""`manage.py demo`: users that can sign in, and an office with something to look at."""
+
+import json
+from io import StringIO
+
+import pytest
+from django.contrib.auth import authenticate
+from django.core.management import call_command
+from django.core.management.base import CommandError
+from django.test import Client
+from django.utils import timezone
+
+from jobs.models import Batch, Event, Job, Office
+from jobs.states import JobStatus
+from tests.integration.rest_support import forget_counts
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def fresh_counts(settings, tmp_path):
+    forget_counts()
+    settings.DURE_HOME = tmp_path
+
+
+def demo(*args: str):
+    out = StringIO()
+    call_command("demo", *args, stdout=out)
+    return json.loads(out.getvalue())
+
+
+def test_its_users_can_sign_in_and_use_their_tokens():
+    found = demo()
+    assert [(user["username"], user["role"]) for user in found["users"]] == [
+        *(("admin", "staff"), ("alice", "member"), ("bob", "member"))
+    ]
+    for user in found["users"]:
+        assert authenticate(username=user["username"], password=user["password"]) is not None
+        client = Client(headers={"Authorization": f"Token {user['token']}"})
+        status = client.get(f"/api/offices/{found['office_id']}").status_code
+        assert status == (404 if user["username"] == "bob" else 200)
+    assert authenticate(username="admin", password=found["users"][0]["password"]).is_superuser
+    assert sorted(Office.objects.values_list("name", flat=True)) == ["Alice's office", "Bob's office"]
+
+
+def test_given_secrets_are_kept_and_a_second_call_changes_nothing(monkeypatch):
+    users = [
+        {"username": name, "password": f"secret of {name}", "token": name * 8}
+        for name in ("admin", "alice", "bob")
+    ]
+    monkeypatch.setenv("DURE_DEMO_USERS", json.dumps(users))
+    first = demo()
+    assert [user["password"] for user in first["users"]] == [user["password"] for user in users]
+    assert [user["token"] for user in first["users"]] == [f"dure_{user['token']}" for user in users]
+    counts = (Job.objects.count(), Event.objects.count(), Batch.objects.count())
+    assert demo() == first
+    assert (Job.objects.count(), Event.objects.count(), Batch.objects.count()) == counts
+
+
+def test_secrets_can_come_from_a_file(tmp_path):
+    file = tmp_path / "users.json"
+    file.write_text(json.dumps({"users": {"alice": {"password": "from the file"}}}))
+    assert demo("--users", str(file))["users"][1]["password"] == "from the file"
+    file.write_text('{"users": 3}')
+    with pytest.raises(CommandError, match="cannot be read"):
+        demo("--users", str(file))
+
+
+def test_it_shows_an_hour_of_history_and_work_under_way():
+    office = demo()["office_id"]
+    jobs = Job.objects.filter(office_id=office)
+    ended = jobs.filter(completed_at__isnull=False)
+    assert ended.count() >= 150
+    assert ended.filter(status=JobStatus.FAILED).count() >= 4
+    assert all(
+        timezone.timedelta(0) <= timezone.now() - job.completed_at < timezone.timedelta(hours=1)
+        for job in ended
+    )
+    assert jobs.filter(retry_at__gt=timezone.now()).exists()
+    assert jobs.filter(status=JobStatus.PROCESSING).exists()
+    at = list(Event.objects.filter(office_id=office).order_by("id").values_list("at", flat=True))
+    assert at == sorted(at)
+
+
+def test_production_is_left_alone(settings):
+    settings.PRODUCTION = True
+    with pytest.raises(CommandError):
+        demo()

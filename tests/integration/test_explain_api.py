@@ -1,0 +1,157 @@
+"""Why a job is not running: every reason there is, and all of them at once."""
+
+from datetime import datetime, timedelta
+
+import pytest
+from django.conf import settings
+from django.utils import timezone
+
+from jobs.models import Office, Worker
+from jobs.sql import call
+from tests.factories import a_job, a_user, an_office, claimed, done, submitted
+from tests.integration.rest_support import client_of, forget_counts
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def fresh_counts():
+    forget_counts()
+
+
+@pytest.fixture(autouse=True)
+def a_worker():
+    now = timezone.now()
+    return Worker.objects.create(name="w@host", roles=list(settings.DURE_ROLES), started_at=now, seen_at=now)
+
+
+@pytest.fixture
+def office():
+    return an_office(a_user("alice"), max_concurrent_jobs=1)
+
+
+@pytest.fixture
+def client(office):
+    return client_of(a_user("alice"))
+
+
+def explained(client, job):
+    answer = client.get(f"/api/offices/{job.office_id}/jobs/{job.id}/explain")
+    assert answer.status_code == 200, answer.content
+    found = answer.json()
+    assert list(found) == ["state", "reasons", "queue_position", "estimated_start"]
+    assert all(reason["message"] for reason in found["reasons"])
+    return found
+
+
+def codes(client, job):
+    return [reason["code"] for reason in explained(client, job)["reasons"]]
+
+
+def test_the_office_limit_and_the_place_in_the_queue(client, office):
+    _, second, third = submitted(office, {}, {}, {})
+    urgent = a_job(office, urgent=True)
+    found = explained(client, third)
+    assert found["state"] == "ready"
+    (reason,) = found["reasons"]
+    assert (reason["code"], reason["running"], reason["limit"]) == ("office_limit", 1, 1)
+    assert found["queue_position"] == 3
+    assert explained(client, urgent)["queue_position"] == 1
+    assert explained(client, second)["queue_position"] == 2
+
+
+def test_the_role_limit(client, office):
+    Office.objects.filter(pk=office.pk).update(max_concurrent_jobs=5, max_concurrent_by_role={"FE": 1})
+    office.refresh_from_db()
+    _, second = submitted(office, {"role": "FE"}, {"role": "FE"})
+    (reason,) = explained(client, second)["reasons"]
+    assert (reason["code"], reason["role"], reason["running"], reason["limit"]) == ("role_limit", "FE", 1, 1)
+
+
+def test_unfinished_dependencies_are_named(client, office):
+    _, _, third = submitted(office, {"ref": "a"}, {"ref": "b"}, {"depends_on": ["a", "b"]})
+    reason = explained(client, third)["reasons"][0]
+    assert reason["code"] == "dependencies_unfinished"
+    assert [job["ref"] for job in reason["jobs"]] == ["a", "b"]
+    assert reason["count"] == 2
+
+
+def test_a_failed_dependency_comes_before_everything_else(client, office):
+    first, _, third = submitted(office, {"ref": "a"}, {"ref": "b"}, {"depends_on": ["a", "b"]})
+    claimed(first).fail(failure_type="git_conflict")
+    assert codes(client, third) == ["dependency_failed", "dependencies_unfinished", "office_limit"]
+    assert explained(client, third)["reasons"][0]["jobs"][0]["ref"] == "a"
+    assert explained(client, third)["estimated_start"] is None
+
+
+def test_a_job_that_failed_with_its_dependency_says_which(client, office):
+    first, second = submitted(office, {"ref": "a"}, {"depends_on": ["a"], "on_dependency_failure": "fail"})
+    claimed(first).fail(failure_type="git_conflict")
+    found = explained(client, second)
+    assert (found["state"], [reason["code"] for reason in found["reasons"]]) == (
+        "failed",
+        ["dependency_failed"],
+    )
+
+
+def test_a_retry_that_is_waited_for(client, office):
+    job = a_job(office)
+    claimed(job).fail(delay_ms=60_000)
+    found = explained(client, job)
+    (reason,) = found["reasons"]
+    assert (reason["code"], reason["retry_count"]) == ("retry_backoff", 1)
+    assert datetime.fromisoformat(reason["until"]) > timezone.now()
+
+
+def test_a_time_that_has_not_come(client, office):
+    when = timezone.now() + timedelta(hours=1)
+    job = a_job(office, run_at=when.isoformat())
+    found = explained(client, job)
+    assert [reason["code"] for reason in found["reasons"]] == ["scheduled"]
+    assert datetime.fromisoformat(found["reasons"][0]["until"]) == when
+    assert datetime.fromisoformat(found["estimated_start"]) == pytest.approx(when, abs=timedelta(seconds=1))
+
+
+def test_a_paused_office_and_a_missing_worker_are_said_together(client, office, a_worker):
+    Office.objects.filter(pk=office.pk).update(paused=True)
+    job = a_job(office, role="QA")
+    Worker.objects.update(roles=["FE"])
+    assert codes(client, job) == ["office_paused", "no_worker_for_role"]
+    Worker.objects.update(roles=["QA"])
+    assert codes(client, job) == ["office_paused"]
+    Worker.objects.update(seen_at=timezone.now() - timedelta(seconds=settings.DURE_LEASE_SECONDS + 1))
+    assert codes(client, job) == ["office_paused", "no_worker_for_role"]
+    Worker.objects.update(seen_at=timezone.now(), draining=True)
+    assert codes(client, job) == ["office_paused", "no_worker_for_role"]
+
+
+def test_a_job_that_was_sent_and_not_taken(client, office):
+    job = a_job(office)
+    (reason,) = explained(client, job)["reasons"]
+    assert reason["code"] == "waiting_for_worker"
+    assert datetime.fromisoformat(reason["since"]) <= timezone.now()
+    Worker.objects.all().delete()
+    assert codes(client, job) == ["no_worker_for_role", "waiting_for_worker"]
+
+
+def test_a_job_that_runs(client, office):
+    job = a_job(office)
+    claimed(job, worker="w@host")
+    (reason,) = explained(client, job)["reasons"]
+    assert (reason["code"], reason["worker"], reason["cancelling"]) == ("running", "w@host", False)
+    assert datetime.fromisoformat(reason["lease_until"]) > datetime.fromisoformat(reason["since"])
+
+
+def test_a_done_job_is_held_back_by_nothing(client, office):
+    job = done(a_job(office))
+    found = explained(client, job)
+    assert found == {"state": "done", "reasons": [], "queue_position": None, "estimated_start": None}
+
+
+def test_a_start_is_estimated_from_run_times(client, office):
+    job = done(a_job(office))
+    ten_seconds = "attempt_started_at = finished_at - interval '10 seconds'"
+    call.change(f"UPDATE job_executions SET {ten_seconds} WHERE job_id = %s", [job.id])
+    _, _, third = submitted(office, {}, {}, {})
+    left = datetime.fromisoformat(explained(client, third)["estimated_start"]) - timezone.now()
+    assert timedelta(seconds=18) < left <= timedelta(seconds=20.5)

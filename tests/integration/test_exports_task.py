@@ -1,0 +1,137 @@
+"""The Task that makes an export, called as the runner calls it: its file, its failures, its second start."""
+
+import resource
+from contextlib import contextmanager
+
+import pytest
+from django.conf import settings as live_settings
+from redis import Redis
+
+from exports import tasks
+from exports.files import Store
+from exports.messages import PROGRESS
+from exports.models import ExportJob
+from exports.states import JobType, Status
+from jobs.errors import TaskFailure
+from tests.integration import export_tools as tools
+
+pytestmark = pytest.mark.django_db
+
+
+class Asked:
+    """As much of the context as the Task asks for."""
+
+    cancelled = False
+
+    def __init__(self) -> None:
+        self.fractions: list[float] = []
+
+    def progress(self, fraction: float, message: str) -> None:
+        self.fractions.append(fraction)
+
+
+@pytest.fixture(autouse=True)
+def redis(settings, tmp_path):
+    tools.roots(settings, tmp_path)
+    redis = tools.empty_redis()
+    yield redis
+    redis.delete(*tools.ALL)
+    redis.close()
+
+
+@pytest.fixture
+def job() -> ExportJob:
+    return tools.export_of(tools.user(), seconds=2)
+
+
+@contextmanager
+def no_file_larger_than(size: int):
+    """What a full disk looks like to a program."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def left() -> list[str]:
+    return [path.name for path in live_settings.DURE_EXPORT_PATH.rglob("*") if path.is_file()]
+
+
+def test_it_answers_where_the_file_is_and_its_sum_and_told_its_progress_to_the_stream(job, redis) -> None:
+    ctx = Asked()
+    answer = tasks.render(ctx, job.pk)
+    with Store(live_settings.DURE_EXPORT_PATH).open(job.output) as file:
+        assert file.read(12)[4:] == b"ftypisom"
+    assert answer["resultUri"] == str(live_settings.DURE_EXPORT_PATH.joinpath(*job.output))
+    assert len(answer["checksum"]) == 64
+    said = [fields for _, fields in redis.xrange(PROGRESS)]
+    assert said[0][b"phase"] == b"PREPARING"
+    assert {one[b"jobId"] for one in said} == {str(job.pk).encode()}
+    assert ctx.fractions == sorted(ctx.fractions) and max(ctx.fractions) < 1
+
+
+def test_a_second_start_reports_the_file_of_the_first_and_never_overwrites(job) -> None:
+    first = tasks.render(Asked(), job.pk)
+    path = live_settings.DURE_EXPORT_PATH.joinpath(*job.output)
+    written = path.stat()
+    assert tasks.render(Asked(), job.pk) == first
+    assert (path.stat().st_ino, path.stat().st_mtime_ns) == (written.st_ino, written.st_mtime_ns)
+    assert left() == [path.name]
+
+
+@pytest.mark.parametrize("size", [0, 60_000])
+def test_a_full_disk_is_told_and_leaves_nothing(job, size) -> None:
+    with no_file_larger_than(size), pytest.raises(TaskFailure, match=r"^DISK_FULL: .*Free some"):
+        tasks.render(Asked(), job.pk)
+    assert left() == []
+
+
+def test_a_retry_after_a_full_disk_starts_clean(job) -> None:
+    with no_file_larger_than(60_000), pytest.raises(TaskFailure):
+        tasks.render(Asked(), job.pk)
+    assert tasks.render(Asked(), job.pk)["sizeBytes"] > 60_000
+    assert len(left()) == 1
+
+
+def test_a_cancel_leaves_no_file(job) -> None:
+    ctx = Asked()
+    ctx.cancelled = True
+    with pytest.raises(TaskFailure) as stopped:
+        tasks.render(ctx, job.pk)
+    assert stopped.value.failure_type == "cancelled"
+    assert left() == []
+
+
+def test_an_export_that_has_ended_is_not_made(job) -> None:
+    ExportJob.objects.filter(pk=job.pk).update(status=Status.CANCELLED, ended_at=job.created_at)
+    with pytest.raises(TaskFailure):
+        tasks.render(Asked(), job.pk)
+    assert left() == []
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"nothing we know", b'{"format": "dure-replay/1"}', b"\x00\x00\x00\x20ftypisom"]
+)
+def test_an_unreadable_replay_has_its_own_code(content) -> None:
+    job = tools.export_of(tools.user(), JobType.THUMBNAIL)
+    (live_settings.DURE_REPLAY_PATH / job.replay.path).write_bytes(content)
+    with pytest.raises(TaskFailure, match=r"^BAD_REPLAY: .+") as failed:
+        tasks.render(Asked(), job.pk)
+    assert failed.value.failure_type == "invalid_args"
+
+
+def test_a_replay_that_became_a_link_is_not_followed(job, tmp_path) -> None:
+    path = live_settings.DURE_REPLAY_PATH / job.replay.path
+    (tmp_path / "other").write_bytes(path.read_bytes())
+    path.unlink()
+    path.symlink_to(tmp_path / "other")
+    with pytest.raises(TaskFailure, match=r"^REPLAY_MISSING"):
+        tasks.render(Asked(), job.pk)
+
+
+def test_a_redis_that_is_away_costs_the_progress_and_not_the_file(job, monkeypatch) -> None:
+    away = Redis.from_url("redis://127.0.0.1:1/0")
+    monkeypatch.setattr("jobs.redis.client", lambda: away)
+    assert tasks.render(Asked(), job.pk)["sizeBytes"] > 0

@@ -1,0 +1,158 @@
+"""cancel: final, whatever the job was doing; what runs is asked to stop and keeps its slot until it has."""
+
+import json
+
+import pytest
+
+from jobs import lifecycle
+from jobs.models import Event, Execution, Job
+from jobs.states import ExecutionStatus, JobStatus, Trigger
+from tests.events import T, batches_completed, details, told
+from tests.factories import a_job, a_start, an_office, claimed, done, fresh, submitted
+
+pytestmark = pytest.mark.django_db
+
+
+def cancel(*jobs):
+    return lifecycle.cancel(jobs[0].office_id, [job.id for job in jobs], actor="me", reason="enough")
+
+
+def test_a_job_that_waits_is_cancelled_at_once():
+    job = submitted(an_office(), {"ref": "a"}, {"ref": "b", "depends_on": ["a"]})[1]
+    assert cancel(job) == {"cancelled": 1, "cancelling": 0}
+    job = fresh(job)
+    assert (job.status, job.failure_type) == (JobStatus.CANCELLED, "cancelled")
+    assert job.cancelled_at == job.completed_at is not None
+    assert told(job) == [T.JOB_CANCELLED]
+    assert details(job, T.JOB_CANCELLED) == {"actor": "me", "reason": "enough"}
+
+
+def test_a_job_that_was_sent_and_not_claimed_is_cancelled_and_frees_its_slot():
+    first, second = submitted(an_office(max_concurrent_jobs=1), {}, {})
+    assert cancel(first) == {"cancelled": 1, "cancelling": 0}
+    assert (fresh(first).status, fresh(first).execution.status) == ("cancelled", "CANCELLED")
+    assert claimed(first) is None
+    assert fresh(second).status == JobStatus.PROCESSING
+
+
+def test_a_running_job_is_asked_and_keeps_its_slot_until_it_has_stopped(monkeypatch):
+    answers = []
+    monkeypatch.setattr(lifecycle, "after", answers.append)
+    first, second = submitted(an_office(max_concurrent_jobs=1), {}, {})
+    run = claimed(first, worker="w@here")
+    assert cancel(first) == {"cancelled": 0, "cancelling": 1}
+    assert answers[-1]["signal"] == [[run.execution, "w@here", str(first.id), True]]
+    assert (fresh(first).status, fresh(second).status) == ("processing", "ready")
+    assert fresh(first).cancelled_at is not None
+    assert lifecycle.is_cancelled(run.execution, run.fence)
+    assert T.JOB_CANCELLED not in told(first)
+    run.fail()
+    assert (fresh(first).status, fresh(second).status) == ("cancelled", "processing")
+    assert told(first)[-1] == T.JOB_CANCELLED
+
+
+def test_a_cancelled_run_that_is_lost_is_cancelled_and_does_not_start_again():
+    job = a_job(an_office())
+    run = claimed(job)
+    cancel(job)
+    run.lose()
+    assert (fresh(job).status, fresh(job).execution.status) == ("cancelled", "CANCELLED")
+
+
+def test_a_job_that_waits_for_its_retry_is_cancelled_with_its_execution():
+    job = a_job(an_office())
+    claimed(job).fail(delay_ms=60_000)
+    assert cancel(job) == {"cancelled": 1, "cancelling": 0}
+    assert (fresh(job).execution.status, fresh(job).due_at) == (ExecutionStatus.CANCELLED, None)
+    lifecycle.process(job.office_id)
+    assert fresh(job).status == JobStatus.CANCELLED
+
+
+def test_what_has_ended_stays_as_it_ended():
+    job = done(a_job(an_office()))
+    assert cancel(job) == {"cancelled": 0, "cancelling": 0}
+    assert fresh(job).status == JobStatus.DONE
+    assert told(job)[-1] == T.JOB_COMPLETED
+
+
+def test_a_second_cancel_says_nothing_again():
+    job = a_job(an_office())
+    cancel(job)
+    assert cancel(job) == {"cancelled": 0, "cancelling": 0}
+    assert told(job).count(T.JOB_CANCELLED) == 1
+
+
+def test_the_job_of_another_office_cannot_be_cancelled():
+    mine, theirs = an_office(), a_job(an_office())
+    waiting = a_job(an_office(paused=True))
+    running = a_job(an_office())
+    claimed(running)
+    answer = lifecycle.cancel(mine.id, [theirs.id, waiting.id, running.id], actor="me")
+    assert answer == {"cancelled": 0, "cancelling": 0}
+    assert (fresh(theirs).status, fresh(theirs).execution.status) == ("processing", "PENDING")
+    assert (fresh(running).cancelled_at, fresh(running).execution.cancel_requested_at) == (None, None)
+    assert fresh(waiting).status == JobStatus.READY
+
+
+def test_those_who_depend_on_a_cancelled_job_follow_their_policy():
+    first, blocked, failed, run = submitted(
+        an_office(),
+        {"ref": "a"},
+        {"depends_on": ["a"]},
+        {"depends_on": ["a"], "on_dependency_failure": "fail"},
+        {"depends_on": ["a"], "on_dependency_failure": "run"},
+    )
+    cancel(first)
+    assert [fresh(job).status for job in (blocked, failed, run)] == ["pending", "failed", "processing"]
+
+
+def test_a_whole_batch_is_cancelled_in_one_go_and_ends_once():
+    office = an_office(max_concurrent_jobs=3)
+    jobs = submitted(office, *[{"ref": str(n), "depends_on": [str(n - 1)] if n % 5 else []} for n in range(200)])
+    run = claimed(jobs[0])
+    assert cancel(*jobs) == {"cancelled": 199, "cancelling": 1}
+    assert batches_completed(office) == []
+    run.finish()
+    assert batches_completed(office) == [{"cancelled": 200}]
+    assert not Execution.objects.filter(status__in=["PENDING", "RUNNING"]).exists()
+
+
+def test_ten_thousand_jobs_are_cancelled_within_two_seconds():
+    import time
+
+    office = an_office()
+    submitted(office, *[{"ref": str(n), "depends_on": [str(n - 1)] if n % 10 else []} for n in range(10_000)])
+    ids = list(Job.objects.filter(office=office).values_list("id", flat=True))
+    before = time.perf_counter()
+    answer = lifecycle.cancel(office.id, ids, actor="me")
+    assert time.perf_counter() - before < 2
+    assert answer == {"cancelled": 10_000, "cancelling": 0}
+    assert Event.objects.filter(type=T.JOB_CANCELLED).count() == 10_000
+
+
+def test_an_execution_that_no_job_owns_is_cancelled_before_its_start(monkeypatch):
+    heard = []
+    monkeypatch.setitem(lifecycle._end_handlers, Trigger.MANUAL, lambda *told: heard.append(told))
+    execution = a_start(source="mine")
+    assert lifecycle.cancel_execution(execution) == ExecutionStatus.CANCELLED
+    assert heard == [(str(execution), "mine", {"state": "CANCELLED", "failure_type": "cancelled", "error": ""})]
+    assert lifecycle.claim(str(execution), 1, token="t", worker="w") is None
+    assert lifecycle.cancel_execution(execution) is None
+
+
+def test_an_execution_that_runs_is_asked_to_stop():
+    execution = a_start()
+    row = lifecycle.claim(str(execution), 1, token="t", worker="w")
+    assert lifecycle.cancel_execution(execution) == ExecutionStatus.RUNNING
+    assert lifecycle.is_cancelled(str(execution), row["fence"])
+    answer = lifecycle.finish(
+        str(execution), row["fence"], "success", trigger=Trigger.MANUAL, result=json.dumps(1)
+    )
+    assert answer["state"] == ExecutionStatus.CANCELLED
+    assert Execution.objects.get(id=execution).result is None
+
+
+def test_an_execution_of_a_job_is_cancelled_by_its_job_only():
+    job = a_job(an_office())
+    assert lifecycle.cancel_execution(job.execution_id) is None
+    assert fresh(job).execution.status == ExecutionStatus.PENDING

@@ -1,0 +1,147 @@
+"""dispatch: ready → processing, strictly in order, within the office's and the roles' limits."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from jobs import lifecycle, submission
+from jobs.models import Execution, Job, Office
+from jobs.states import JobStatus
+from tests.factories import a_job, an_office, claimed, done, fresh, submitted
+
+pytestmark = pytest.mark.django_db
+
+
+def held_up(*jobs: dict[str, object], **config: object) -> tuple[Office, list[Job]]:
+    """Jobs that are ready in an office which is paused."""
+    office = an_office(paused=True, **config)
+    return office, submitted(office, *jobs)
+
+
+def go_on(office: Office) -> None:
+    Office.objects.filter(id=office.id).update(paused=False)
+    lifecycle.process(office.id)
+
+
+def started(jobs: Sequence[Job]) -> list[str]:
+    """The refs of those that were sent, in the order in which they were."""
+    sent = Execution.objects.filter(job__in=jobs).order_by("dispatched_at", "id")
+    return [execution.job.ref for execution in sent if execution.job is not None]
+
+
+def one_by_one(office: Office, jobs: Sequence[Job]) -> list[str]:
+    """With one slot: the order in which jobs come through it."""
+    order = []
+    go_on(office)
+    for _ in jobs:
+        current = Job.objects.get(office=office, status=JobStatus.PROCESSING)
+        order.append(current.ref)
+        done(current)
+    return order
+
+
+def test_urgent_comes_before_priority_and_priority_before_age():
+    office, jobs = held_up(
+        {"ref": "old"},
+        {"ref": "young"},
+        {"ref": "low", "priority": 500},
+        {"ref": "high", "priority": -5},
+        {"ref": "urgent and low", "urgent": True, "priority": 900},
+        {"ref": "urgent and high", "urgent": True, "priority": 1},
+        max_concurrent_jobs=1,
+    )
+    assert one_by_one(office, jobs) == ["urgent and high", "urgent and low", "high", "old", "young", "low"]
+
+
+def test_the_order_is_the_same_across_roles():
+    office, jobs = held_up(
+        {"ref": "third", "role": "BE", "priority": 30},
+        {"ref": "first", "role": "QA", "priority": 10},
+        {"ref": "second", "role": "FE", "priority": 20},
+        {"ref": "fourth", "role": "BE", "priority": 40},
+        max_concurrent_jobs=1,
+    )
+    assert one_by_one(office, jobs) == ["first", "second", "third", "fourth"]
+
+
+def test_a_role_at_its_limit_lets_those_behind_it_pass():
+    office, jobs = held_up(
+        {"ref": "a", "role": "FE"},
+        {"ref": "b", "role": "FE"},
+        {"ref": "c", "role": "BE", "priority": 900},
+        max_concurrent_jobs=2,
+        max_concurrent_by_role={"FE": 1},
+    )
+    go_on(office)
+    assert sorted(started(jobs)) == ["a", "c"]
+
+
+def test_a_role_limit_of_nothing_holds_all_of_that_role():
+    office, jobs = held_up(
+        {"ref": "a", "role": "FE"}, {"ref": "b", "role": "BE"}, max_concurrent_by_role={"FE": 0}
+    )
+    go_on(office)
+    assert started(jobs) == ["b"]
+
+
+def test_the_office_never_has_more_than_its_slots():
+    office, jobs = held_up(*[{"role": role} for role in ("FE", "BE", "QA", "PO") * 3], max_concurrent_jobs=5)
+    go_on(office)
+    assert Job.objects.filter(office=office, status=JobStatus.PROCESSING).count() == 5
+    lifecycle.process(office.id)
+    assert Job.objects.filter(office=office, status=JobStatus.PROCESSING).count() == 5
+    assert len(jobs) == 12
+
+
+def test_a_lower_limit_stops_nothing_that_runs_and_starts_nothing_new():
+    office = an_office(max_concurrent_jobs=3)
+    jobs = submitted(office, {}, {}, {}, {})
+    Office.objects.filter(id=office.id).update(max_concurrent_jobs=1)
+    for job in jobs[:2]:
+        done(job)
+    assert fresh(jobs[3]).status == JobStatus.READY
+    done(jobs[2])
+    assert fresh(jobs[3]).status == JobStatus.PROCESSING
+
+
+def test_a_free_slot_is_filled_by_the_finish_that_freed_it():
+    first, second = submitted(an_office(max_concurrent_jobs=1), {}, {})
+    run = claimed(first)
+    assert run is not None
+    answer = run.finish()
+    assert answer is not None
+    assert [send[0] for send in answer["send"]] == [str(fresh(second).execution_id)]
+
+
+def test_a_message_carries_the_id_the_dispatch_the_role_and_how_full_its_office_is():
+    office = an_office(max_concurrent_jobs=20, paused=True)
+    ordinary = [{"role": "QA"}] * 11
+    submitted(office, *ordinary)
+    Office.objects.filter(id=office.id).update(paused=False)
+    office.refresh_from_db()
+    prepared = submission.prepare(office, [{"task_id": "demo.sum", "args": {"numbers": []}, "urgent": True}])
+    sends = answer_of(prepared)
+    assert [send[4] for send in sends] == [0, 3, 3, 6, 6, 6, 6, 6, 6, 6, 9, 9]
+    assert sends[1][1:4] == [1, "QA", "demo.sum"]
+
+
+def answer_of(prepared: submission.Prepared) -> list[list[object]]:
+    """What a submission would publish: its transaction never commits in this test."""
+    found: list[list[object]] = []
+    whole = lifecycle.after
+    try:
+        lifecycle.after = lambda answer: found.extend(answer["send"])  # type: ignore[assignment, union-attr]
+        lifecycle.submit(prepared)
+    finally:
+        lifecycle.after = whole
+    return found
+
+
+def test_one_offices_jobs_do_not_take_anothers_slots():
+    full = an_office(max_concurrent_jobs=1)
+    submitted(full, {}, {})
+    assert a_job(an_office(max_concurrent_jobs=1)).status == JobStatus.PROCESSING
+
+
+def test_process_of_an_office_that_is_not_there_does_nothing():
+    assert lifecycle.process("00000000-0000-7000-8000-000000000000") == {"promoted": 0, "dispatched": 0}

@@ -1,0 +1,299 @@
+"""finish: the owner's report ends the run, or says when it is tried again; nobody else's changes anything."""
+
+import json
+from datetime import timedelta
+
+import pytest
+
+from jobs import lifecycle
+from jobs.models import Attempt, Execution
+from jobs.states import ExecutionStatus, FailureType, JobStatus, Outcome, Trigger
+from tests.events import T, batches_completed, details, told
+from tests.factories import a_job, a_start, an_office, claimed, done, expire_lease, fresh, submitted
+
+pytestmark = pytest.mark.django_db
+
+
+def attempts(job):
+    found = Attempt.objects.filter(execution__job=job).order_by("execution_id", "number")
+    return [(attempt.number, attempt.outcome, attempt.failure_type) for attempt in found]
+
+
+def test_a_success_ends_execution_and_job_together():
+    job = a_job(an_office())
+    run = claimed(job, worker="w@here", token="t1")
+    run.finish(result=json.dumps({"sum": 3}))
+    job = fresh(job)
+    assert (job.status, job.failure_type, job.error_message) == (JobStatus.DONE, "", "")
+    assert job.completed_at == job.execution.finished_at
+    assert job.started_at == job.execution.started_at
+    assert (job.execution.status, job.execution.result) == (ExecutionStatus.SUCCESS, {"sum": 3})
+    assert job.execution.locked_until is None
+    attempt = Attempt.objects.get(execution=job.execution)
+    assert (attempt.number, attempt.outcome, attempt.worker, attempt.token) == (1, "success", "w@here", "t1")
+    assert attempt.started_at <= attempt.ended_at
+    assert told(job) == [T.JOB_READY, T.JOB_STARTED, T.JOB_COMPLETED]
+    assert details(job, T.JOB_COMPLETED) == {
+        "execution_id": run.execution,
+        "attempt": 1,
+        "fence": run.fence,
+    }
+
+
+def test_a_failure_without_another_attempt_is_final_and_says_why():
+    job = a_job(an_office())
+    claimed(job).fail("git_conflict", "Two edits of one line.")
+    job = fresh(job)
+    assert (job.status, job.failure_type, job.error_message) == (
+        JobStatus.FAILED,
+        "git_conflict",
+        "Two edits of one line.",
+    )
+    assert attempts(job) == [(1, "failure", "git_conflict")]
+    assert told(job)[-1] == T.JOB_FAILED
+    assert details(job, T.JOB_FAILED)["error"] == "Two edits of one line."
+
+
+def test_a_failure_with_a_delay_waits_for_its_time_and_holds_no_slot():
+    office = an_office(max_concurrent_jobs=1)
+    job, other = submitted(office, {}, {})
+    claimed(job).fail(delay_ms=60_000)
+    job = fresh(job)
+    ended = Attempt.objects.get(execution=job.execution).ended_at
+    assert (job.status, job.retry_count, job.failure_type) == (JobStatus.PENDING, 1, "error")
+    assert job.retry_at == job.due_at == job.execution.due_at == ended + timedelta(seconds=60)
+    assert (job.execution.status, job.execution.retry_count) == (ExecutionStatus.PENDING, 1)
+    assert told(job) == [T.JOB_READY, T.JOB_STARTED, T.JOB_RETRYING]
+    assert set(details(job, T.JOB_RETRYING)) == {
+        "execution_id",
+        "attempt",
+        "fence",
+        "failure_type",
+        "error",
+        "retry_at",
+    }
+    assert fresh(other).status == JobStatus.PROCESSING
+
+
+def test_a_time_out_that_is_tried_again_shows_as_timeout_and_says_both():
+    job = a_job(an_office())
+    claimed(job).finish(Outcome.TIMEOUT, failure_type=FailureType.TIMEOUT, error="too long", delay_ms=1_000)
+    job = fresh(job)
+    assert (job.status, job.execution.status) == (JobStatus.TIMEOUT, ExecutionStatus.PENDING)
+    assert told(job)[-2:] == [T.JOB_TIMEOUT, T.JOB_RETRYING]
+
+
+def test_the_last_time_out_fails_the_job_with_that_type():
+    job = a_job(an_office(), max_retries=0)
+    claimed(job).finish(Outcome.TIMEOUT, failure_type=FailureType.TIMEOUT, error="too long", delay_ms=1_000)
+    job = fresh(job)
+    assert (job.status, job.failure_type) == (JobStatus.FAILED, FailureType.TIMEOUT)
+    assert attempts(job) == [(1, "timeout", "timeout")]
+    assert told(job)[-2:] == [T.JOB_TIMEOUT, T.JOB_FAILED]
+
+
+def test_retries_are_used_up_one_by_one():
+    job = a_job(an_office(), max_retries=2)
+    for turn in range(3):
+        claimed(job, token=str(turn)).fail(delay_ms=0)
+        lifecycle.process(job.office_id)
+    job = fresh(job)
+    assert (job.status, job.retry_count, job.execution.attempt) == (JobStatus.FAILED, 2, 3)
+    assert attempts(job) == [(n, "failure", "error") for n in (1, 2, 3)]
+    assert told(job).count(T.JOB_RETRYING) == 2
+    assert Execution.objects.filter(job=job).count() == 1
+
+
+def test_a_failure_that_the_office_does_not_retry_is_final():
+    job = a_job(an_office(retryable_failures=["timeout"]))
+    claimed(job).fail("error", delay_ms=1_000)
+    assert fresh(job).status == JobStatus.FAILED
+
+
+@pytest.mark.parametrize("moved", ["fence", "lease", "ended"])
+def test_whoever_owns_it_no_longer_changes_nothing(moved):
+    job = a_job(an_office())
+    run = claimed(job)
+    if moved == "fence":
+        run.fence -= 1
+    elif moved == "lease":
+        expire_lease(run.execution)
+    else:
+        run.finish(result='"first"')
+    before = fresh(job), told(job)
+    assert run.finish(result='"second"') is None
+    assert run.fail() is None
+    now = fresh(job)
+    assert (now.status, now.execution.status, now.execution.result) == (
+        before[0].status,
+        before[0].execution.status,
+        before[0].execution.result,
+    )
+    assert told(job) == before[1]
+
+
+def test_an_owner_from_before_a_crash_cannot_fail_the_next_one():
+    job = a_job(an_office())
+    first = claimed(job, token="one")
+    first.lose()
+    second = claimed(job, token="two")
+    assert first.fail() is None
+    assert first.finish() is None
+    assert second.finish(result="2") is not None
+    assert fresh(job).execution.result == 2
+
+
+def test_a_result_that_comes_after_the_cancel_is_dropped():
+    job = a_job(an_office())
+    run = claimed(job)
+    lifecycle.cancel(job.office_id, [job.id], actor="me")
+    answer = run.finish(result='"too late"')
+    assert answer["state"] == ExecutionStatus.CANCELLED
+    job = fresh(job)
+    assert (job.status, job.execution.status, job.execution.result) == ("cancelled", "CANCELLED", None)
+    assert attempts(job) == [(1, "cancelled", "cancelled")]
+    assert told(job)[-1] == T.JOB_CANCELLED
+
+
+def test_a_failure_after_the_cancel_is_a_cancel_and_no_retry():
+    job = a_job(an_office())
+    run = claimed(job)
+    lifecycle.cancel(job.office_id, [job.id], actor="me")
+    run.fail(delay_ms=1_000)
+    assert (fresh(job).status, fresh(job).failure_type) == ("cancelled", "cancelled")
+
+
+def test_a_chain_goes_on_in_the_finish_itself():
+    first, second = submitted(an_office(), {"ref": "a"}, {"ref": "b", "depends_on": ["a"]})
+    answer = claimed(first).finish()
+    assert [send[0] for send in answer["send"]] == [str(fresh(second).execution_id)]
+    assert answer["parts"] == []
+    assert told(second) == [T.JOB_READY]
+
+
+def test_a_join_gets_its_part_counted_with_the_id_of_the_job():
+    first, _, last = submitted(
+        an_office(), {"ref": "a"}, {"ref": "b"}, {"ref": "c", "depends_on": ["b", "a"]}
+    )
+    answer = claimed(first).finish()
+    assert answer["parts"] == [[str(last.id), str(first.id), 1]]
+    assert fresh(last).status == JobStatus.PENDING
+
+
+def test_a_failure_runs_down_to_those_who_asked_for_it_and_stops_at_the_others():
+    office = an_office(max_concurrent_jobs=9)
+    first, failing, below, blocked, run = submitted(
+        office,
+        {"ref": "a"},
+        {"ref": "b", "depends_on": ["a"], "on_dependency_failure": "fail"},
+        {"ref": "c", "depends_on": ["b"], "on_dependency_failure": "fail"},
+        {"ref": "d", "depends_on": ["a"]},
+        {"ref": "e", "depends_on": ["b"], "on_dependency_failure": "run"},
+    )
+    claimed(first).fail()
+    statuses = [fresh(job).status for job in (failing, below, blocked, run)]
+    assert statuses == ["failed", "failed", "pending", "processing"]
+    assert fresh(failing).failure_type == fresh(below).failure_type == FailureType.DEPENDENCY_FAILED
+    assert "a" in fresh(failing).error_message
+    assert told(below) == [T.JOB_FAILED]
+
+
+def test_a_batch_has_ended_with_its_last_job_and_says_how_they_ended():
+    office = an_office()
+    good, bad = submitted(office, {}, {}, name="two")
+    done(good)
+    assert batches_completed(office) == []
+    claimed(bad).fail()
+    assert batches_completed(office) == [{"done": 1, "failed": 1}]
+    assert fresh(bad).batch.ended_at is not None
+
+
+def test_a_lost_run_starts_again_at_once_in_the_same_slot_and_is_not_charged():
+    office = an_office(max_concurrent_jobs=1)
+    job, other = submitted(office, {}, {})
+    answer = claimed(job).lose()
+    job = fresh(job)
+    assert (job.status, job.retry_count, job.execution.crash_count) == (JobStatus.PROCESSING, 0, 1)
+    assert answer["send"] == [[str(job.execution_id), 2, "default", "demo.sum", 0, 0, job.timeout_ms]]
+    assert attempts(job) == [(1, "lost", "worker_lost")]
+    assert fresh(other).status == JobStatus.READY
+
+
+def test_the_third_lost_run_is_poison():
+    job = a_job(an_office())
+    for token in "abc":
+        answer = claimed(job, token=token).lose()
+    assert (fresh(job).status, fresh(job).failure_type) == (JobStatus.FAILED, FailureType.POISON)
+    assert answer["state"] == ExecutionStatus.FAILED
+    assert "3 times" in fresh(job).error_message
+    assert [outcome for _, outcome, _ in attempts(job)] == ["lost"] * 3
+
+
+def test_a_task_that_must_not_start_twice_fails_when_it_is_lost():
+    execution = a_start(on_lost="fail")
+    row = lifecycle.claim(str(execution), 1, token="t", worker="w")
+    lifecycle.lose(str(execution), row["fence"], trigger=Trigger.MANUAL, expired=False, error="gone")
+    found = Execution.objects.get(id=execution)
+    assert (found.status, found.failure_type) == (ExecutionStatus.FAILED, FailureType.WORKER_LOST)
+
+
+def test_an_overrun_is_a_time_out_with_the_jobs_own_delay():
+    job = a_job(an_office(), retry_base_delay=7_000, retry_backoff="linear")
+    run = claimed(job)
+    lifecycle.overrun(run.execution, run.fence, trigger=Trigger.JOB)
+    job = fresh(job)
+    assert job.status == JobStatus.TIMEOUT
+    ended = Attempt.objects.get(execution=job.execution).ended_at
+    assert job.retry_at - ended == timedelta(seconds=7)
+    assert attempts(job) == [(1, "timeout", "timeout")]
+
+
+def test_an_execution_that_no_job_owns_retries_by_its_own_row():
+    execution = str(a_start(max_retries=1))
+    row = lifecycle.claim(execution, 1, token="a", worker="w")
+    lifecycle.finish(
+        execution, row["fence"], Outcome.FAILURE, trigger=Trigger.MANUAL, failure_type="error", delay_ms=0
+    )
+    found = Execution.objects.get(id=execution)
+    assert (found.status, found.retry_count, found.dispatched_at) == (ExecutionStatus.PENDING, 1, None)
+    assert lifecycle.wake(found.due_at) == 1
+    row = lifecycle.claim(execution, 2, token="b", worker="w")
+    lifecycle.finish(
+        execution, row["fence"], Outcome.FAILURE, trigger=Trigger.MANUAL, failure_type="error", delay_ms=0
+    )
+    assert Execution.objects.get(id=execution).status == ExecutionStatus.FAILED
+
+
+def test_the_handler_of_a_trigger_hears_each_attempt_inside_the_transaction(monkeypatch):
+    heard = []
+    monkeypatch.setitem(lifecycle._end_handlers, Trigger.MANUAL, lambda *told: heard.append(told))
+    execution = str(a_start(source="mine", max_retries=1))
+    for dispatch in (1, 2):
+        row = lifecycle.claim(execution, dispatch, token=str(dispatch), worker="w")
+        lifecycle.finish(
+            execution, row["fence"], Outcome.FAILURE, trigger=Trigger.MANUAL, failure_type="error", delay_ms=0
+        )
+        lifecycle.wake(Execution.objects.get(id=execution).due_at)
+    assert [(one, source, answer["state"]) for one, source, answer in heard] == [
+        (execution, "mine", "PENDING"),
+        (execution, "mine", "FAILED"),
+    ]
+
+
+def test_a_handler_that_fails_undoes_the_end_it_was_told_of(monkeypatch):
+    def refuse(*_: object) -> None:
+        raise RuntimeError("not now")
+
+    monkeypatch.setitem(lifecycle._end_handlers, Trigger.MANUAL, refuse)
+    execution = str(a_start())
+    row = lifecycle.claim(execution, 1, token="t", worker="w")
+    with pytest.raises(RuntimeError):
+        lifecycle.finish(execution, row["fence"], Outcome.SUCCESS, trigger=Trigger.MANUAL, result="1")
+    assert Execution.objects.get(id=execution).status == ExecutionStatus.RUNNING
+
+
+def test_an_error_text_that_no_database_takes_is_made_fit():
+    job = a_job(an_office())
+    claimed(job).fail(error="nul \x00, half a pair \ud800, " + "long " * 10_000)
+    assert fresh(job).error_message.startswith("nul \ufffd, half a pair ?, long ")
+    assert len(fresh(job).error_message) <= 20_000

@@ -1,0 +1,91 @@
+"""process: promotes whatever is due or free in an office, and fills its slots: the net behind every way."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from jobs import lifecycle, sweeps
+from jobs.models import Job, Office
+from jobs.states import JobStatus
+from tests.events import T, told
+from tests.factories import a_job, an_office, claimed, done, fresh, submitted
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_join_that_nobody_released_is_found():
+    office = an_office()
+    first, second, last = submitted(office, {"ref": "a"}, {"ref": "b"}, {"depends_on": ["a", "b"]})
+    done(first)
+    done(second)
+    assert fresh(last).status == JobStatus.PENDING
+    assert lifecycle.process(office.id) == {"promoted": 1, "dispatched": 1}
+    assert fresh(last).status == JobStatus.PROCESSING
+    assert lifecycle.process(office.id) == {"promoted": 0, "dispatched": 0}
+
+
+def test_what_still_waits_is_left_where_it_is():
+    office = an_office()
+    _, second = submitted(office, {"ref": "a"}, {"depends_on": ["a"]})
+    assert lifecycle.process(office.id) == {"promoted": 0, "dispatched": 0}
+    assert told(second) == []
+
+
+def test_a_raised_limit_is_used():
+    office = an_office(max_concurrent_jobs=1)
+    submitted(office, {}, {}, {})
+    Office.objects.filter(id=office.id).update(max_concurrent_jobs=3)
+    assert lifecycle.process(office.id)["dispatched"] == 2
+
+
+def test_a_pause_holds_what_is_ready_and_the_end_of_it_sends_it():
+    office = an_office()
+    first, second = submitted(office, {"ref": "a"}, {"depends_on": ["a"]})
+    run = claimed(first)
+    Office.objects.filter(id=office.id).update(paused=True)
+    run.finish()
+    assert (fresh(first).status, fresh(second).status) == ("done", "ready")
+    Office.objects.filter(id=office.id).update(paused=False)
+    assert lifecycle.process(office.id) == {"promoted": 0, "dispatched": 1}
+
+
+def test_a_job_whose_time_has_come_starts_and_not_a_moment_earlier():
+    office = an_office()
+    at = timezone.now() + timedelta(hours=1)
+    job = a_job(office, run_at=at.isoformat())
+    assert lifecycle.process(office.id, at - timedelta(milliseconds=1))["promoted"] == 0
+    assert lifecycle.process(office.id, at)["promoted"] == 1
+    assert fresh(job).status == JobStatus.PROCESSING
+
+
+def test_a_job_that_is_due_and_still_blocked_waits_for_its_dependency_only():
+    office = an_office()
+    at = timezone.now() + timedelta(hours=1)
+    first, second = submitted(office, {"ref": "a"}, {"depends_on": ["a"], "run_at": at.isoformat()})
+    lifecycle.process(office.id, at)
+    assert (fresh(second).status, fresh(second).due_at) == (JobStatus.PENDING, None)
+    done(first)
+    assert fresh(second).status == JobStatus.PROCESSING
+
+
+def test_a_job_whose_dependency_ended_first_waits_for_its_time():
+    office = an_office()
+    at = timezone.now() + timedelta(hours=1)
+    first, second = submitted(office, {"ref": "a"}, {"depends_on": ["a"], "run_at": at.isoformat()})
+    done(first)
+    assert fresh(second).status == JobStatus.PENDING
+    lifecycle.process(office.id, at)
+    assert fresh(second).status == JobStatus.PROCESSING
+
+
+def test_the_sweep_finds_offices_with_something_unsettled_and_no_others():
+    free, stuck = an_office(name="free"), an_office(name="stuck")
+    done(a_job(free))
+    job = a_job(stuck)
+    # As a worker would leave it that died between two commits of older code: ready, and not sent.
+    Job.objects.filter(id=job.id).update(status=JobStatus.READY, execution=None)
+    job.execution.delete()
+    assert sweeps.promote_once() == 0  # nothing to promote, but to send
+    assert fresh(job).status == JobStatus.PROCESSING
+    assert told(job) == [T.JOB_READY]

@@ -1,0 +1,90 @@
+"""release: the last part of a join has come in; whether the job may start is PostgreSQL's to say."""
+
+import pytest
+
+from jobs import lifecycle
+from jobs.ids import uuid7
+from jobs.states import JobStatus
+from tests.events import T, told
+from tests.factories import an_office, claimed, done, fresh, submitted
+
+pytestmark = pytest.mark.django_db
+
+JOIN = ({"ref": "a"}, {"ref": "b"}, {"ref": "c", "depends_on": ["a", "b"]})
+
+
+def test_a_join_is_released_once_all_its_dependencies_are_done():
+    first, second, last = submitted(an_office(), *JOIN)
+    done(first)
+    done(second)
+    assert lifecycle.release(str(last.id)) == 1
+    assert fresh(last).status == JobStatus.PROCESSING
+
+
+def test_a_release_that_comes_too_early_changes_nothing():
+    first, _, last = submitted(an_office(), *JOIN)
+    done(first)
+    assert lifecycle.release(str(last.id)) == 0
+    assert fresh(last).status == JobStatus.PENDING
+
+
+def test_a_release_that_comes_twice_changes_nothing():
+    first, second, last = submitted(an_office(), *JOIN)
+    done(first)
+    done(second)
+    assert [lifecycle.release(str(last.id)) for _ in range(3)] == [1, 0, 0]
+    assert told(last) == [T.JOB_READY]
+    done(last)
+    assert lifecycle.release(str(last.id)) == 0
+
+
+def test_a_release_of_a_job_that_is_gone_changes_nothing():
+    assert lifecycle.release(str(uuid7())) == 0
+
+
+def test_a_join_that_runs_anyway_is_released_by_failures_too():
+    first, second, last = submitted(an_office(), *JOIN[:2], {**JOIN[2], "on_dependency_failure": "run"})
+    assert len(claimed(first).fail()["parts"]) == 1
+    lifecycle.cancel(second.office_id, [second.id], actor="me")
+    assert lifecycle.release(str(last.id)) == 0, "the cancel has released it already"
+    assert fresh(last).status == JobStatus.PROCESSING
+
+
+def test_a_join_that_blocks_is_not_told_of_a_failure():
+    first, _, last = submitted(an_office(), *JOIN)
+    assert claimed(first).fail()["parts"] == []
+    assert lifecycle.release(str(last.id)) == 0
+
+
+def test_a_part_that_came_by_a_retry_by_hand_is_counted_for_those_that_still_wait():
+    """Else the join's count would never be full, and only a sweep would find it."""
+    first, second, last = submitted(an_office(), *JOIN)
+    claimed(first).fail()
+    lifecycle.retry(first.office_id, [first.id], actor="me")
+    assert claimed(first).finish()["parts"] == [[str(last.id), str(first.id), 0]]
+    assert claimed(second).finish()["parts"] == [[str(last.id), str(second.id), 1]]
+
+
+def test_a_part_that_came_by_a_cancel_is_counted_for_those_that_still_wait(monkeypatch):
+    first, second, last = submitted(an_office(), *JOIN[:2], {**JOIN[2], "on_dependency_failure": "run"})
+    answers = []
+    monkeypatch.setattr(lifecycle, "after", answers.append)
+    lifecycle.cancel(first.office_id, [first.id], actor="me")
+    assert answers[0]["parts"] == [[str(last.id), str(first.id), 0]]
+    assert claimed(second).finish()["parts"] == [[str(last.id), str(second.id), 1]]
+
+
+def test_a_part_that_came_by_an_older_failure_is_counted_too(monkeypatch):
+    """The first job of a submission fails with one from before; a join below it runs anyway."""
+    office = an_office()
+    (old,) = submitted(office, {})
+    claimed(old).fail()
+    answers = []
+    monkeypatch.setattr(lifecycle, "after", answers.append)
+    first, _, last = submitted(
+        office,
+        {"ref": "a", "depends_on": [str(old.id)], "on_dependency_failure": "fail"},
+        {"ref": "b"},
+        {"depends_on": ["a", "b"], "on_dependency_failure": "run"},
+    )
+    assert answers[0]["parts"] == [[str(last.id), str(first.id), 0]]

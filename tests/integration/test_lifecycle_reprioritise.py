@@ -1,0 +1,51 @@
+"""reprioritise: another order for what has not ended."""
+
+import pytest
+
+from jobs import lifecycle
+from jobs.models import Job
+from jobs.states import JobStatus
+from tests.factories import a_job, an_office, done, fresh, submitted
+
+pytestmark = pytest.mark.django_db
+
+
+def test_what_is_ready_starts_in_the_new_order():
+    office = an_office(max_concurrent_jobs=1)
+    first, second, third, fourth = submitted(office, {}, {}, {}, {"priority": 50})
+    assert lifecycle.reprioritise(office.id, [third.id], priority=-1) == 1
+    assert lifecycle.reprioritise(office.id, [second.id], urgent=True) == 1
+    order = []
+    for _ in range(4):
+        current = Job.objects.get(office=office, status=JobStatus.PROCESSING)
+        order.append(current.id)
+        done(current)
+    assert order == [first.id, second.id, third.id, fourth.id]
+
+
+def test_a_delta_is_added_and_stays_within_what_the_column_holds():
+    office = an_office()
+    job = a_job(office, priority=2**31 - 10)
+    lifecycle.reprioritise(office.id, [job.id], delta=7)
+    assert fresh(job).priority == 2**31 - 3
+    lifecycle.reprioritise(office.id, [job.id], delta=2**31 - 1)
+    assert fresh(job).priority == 2**31 - 1
+    lifecycle.reprioritise(office.id, [job.id], delta=-(2**31))
+    assert fresh(job).priority == -1
+
+
+def test_what_is_not_named_stays():
+    office = an_office()
+    job = a_job(office, priority=5, urgent=True)
+    lifecycle.reprioritise(office.id, [job.id], priority=6)
+    assert (fresh(job).priority, fresh(job).urgent) == (6, True)
+    lifecycle.reprioritise(office.id, [job.id], urgent=False)
+    assert (fresh(job).priority, fresh(job).urgent) == (6, False)
+
+
+def test_what_has_ended_and_what_is_anothers_is_left_alone():
+    office = an_office()
+    ended = done(a_job(office))
+    theirs = a_job(an_office())
+    assert lifecycle.reprioritise(office.id, [ended.id, theirs.id], priority=1) == 0
+    assert fresh(theirs).priority == 100

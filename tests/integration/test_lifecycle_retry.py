@@ -1,0 +1,132 @@
+"""retry by hand: failed, cancelled and timed-out jobs run again with a new Execution and fresh counts."""
+
+import pytest
+
+from jobs import lifecycle
+from jobs.models import Execution
+from jobs.states import ExecutionStatus, FailureType, JobStatus, Outcome
+from tests.events import T, batches_completed, details, told
+from tests.factories import a_job, an_office, claimed, done, fresh, submitted
+
+pytestmark = pytest.mark.django_db
+
+
+def retry(*jobs):
+    return lifecycle.retry(jobs[0].office_id, [job.id for job in jobs], actor="me", reason="try")
+
+
+def failed(job):
+    claimed(job).fail()
+    return fresh(job)
+
+
+def test_a_failed_job_runs_again_with_a_new_execution_and_counts_of_nothing():
+    job = a_job(an_office(), max_retries=1)
+    claimed(job).fail(delay_ms=0)
+    lifecycle.process(job.office_id)
+    first = failed(job)
+    assert (first.status, first.retry_count) == (JobStatus.FAILED, 1)
+    assert retry(job) == 1
+    again = fresh(job)
+    assert (again.status, again.retry_count, again.failure_type) == (JobStatus.PROCESSING, 0, "")
+    assert (again.error_message, again.completed_at, again.started_at) == ("", None, None)
+    assert again.execution_id != first.execution_id
+    assert (again.execution.attempt, again.execution.retry_count) == (0, 0)
+    assert Execution.objects.get(id=first.execution_id).status == ExecutionStatus.FAILED
+    assert told(job)[-2:] == [T.JOB_RETRYING, T.JOB_READY]
+    assert details(job, T.JOB_RETRYING) == {"actor": "me", "reason": "try", "by_hand": True}
+    done(job)
+
+
+def test_a_cancelled_job_runs_again():
+    job = a_job(an_office())
+    lifecycle.cancel(job.office_id, [job.id], actor="me")
+    assert retry(job) == 1
+    assert (fresh(job).status, fresh(job).cancelled_at) == (JobStatus.PROCESSING, None)
+    assert done(job).status == JobStatus.DONE
+
+
+def test_a_job_that_waits_after_a_time_out_need_not_wait():
+    job = a_job(an_office())
+    claimed(job).finish(Outcome.TIMEOUT, failure_type=FailureType.TIMEOUT, delay_ms=60_000)
+    waiting = fresh(job)
+    assert retry(job) == 1
+    assert fresh(job).status == JobStatus.PROCESSING
+    replaced = Execution.objects.get(id=waiting.execution_id)
+    assert (replaced.status, replaced.due_at) == (ExecutionStatus.CANCELLED, None)
+    assert done(job).status == JobStatus.DONE
+
+
+@pytest.mark.parametrize("stage", ["ready", "processing", "running", "done"])
+def test_what_has_not_failed_is_left_alone(stage):
+    office = an_office(paused=stage == "ready")
+    job = a_job(office)
+    if stage == "running":
+        claimed(job)
+    elif stage == "done":
+        done(job)
+    before = fresh(job)
+    assert retry(job) == 0
+    assert (fresh(job).status, fresh(job).execution_id) == (before.status, before.execution_id)
+    assert T.JOB_RETRYING not in told(job)
+
+
+def test_the_job_of_another_office_cannot_be_retried():
+    job = failed(a_job(an_office()))
+    assert lifecycle.retry(an_office().id, [job.id], actor="me") == 0
+    assert fresh(job).status == JobStatus.FAILED
+
+
+def test_those_blocked_behind_it_go_on_when_it_is_done():
+    first, second, last = submitted(
+        an_office(), {"ref": "a"}, {"ref": "b", "depends_on": ["a"]}, {"depends_on": ["a", "b"]}
+    )
+    failed(first)
+    retry(first)
+    done(first)
+    done(second)
+    assert lifecycle.release(str(last.id)) == 1
+
+
+def test_those_that_failed_with_it_are_retried_by_themselves_and_wait_for_it_again():
+    first, second = submitted(
+        an_office(), {"ref": "a"}, {"depends_on": ["a"], "on_dependency_failure": "fail"}
+    )
+    failed(first)
+    assert retry(first, second) == 2
+    assert (fresh(first).status, fresh(second).status) == ("processing", "pending")
+    done(first)
+    assert done(second).status == JobStatus.DONE
+
+
+def test_a_retry_opens_its_batch_again():
+    office = an_office()
+    (job,) = submitted(office, {}, name="one")
+    failed(job)
+    retry(job)
+    assert fresh(job).batch.ended_at is None
+    done(job)
+    assert batches_completed(office) == [{"failed": 1}, {"done": 1}]
+
+
+def test_a_unique_key_that_was_taken_meanwhile_refuses_the_retry():
+    """The key has a new owner: two live jobs of one key must not be."""
+    from jobs.errors import Conflict
+
+    office = an_office()
+    first = failed(a_job(office, unique_key="report"))
+    a_job(office, unique_key="report")
+    with pytest.raises(Conflict) as refusal:
+        retry(first)
+    assert refusal.value.code == "unique_key_taken"
+    assert fresh(first).status == JobStatus.FAILED
+
+
+def test_a_poisoned_job_has_three_lives_again():
+    job = a_job(an_office())
+    for token in "abc":
+        claimed(job, token=token).lose()
+    retry(job)
+    for token in "de":
+        claimed(job, token=token).lose()
+    assert fresh(job).status == JobStatus.PROCESSING

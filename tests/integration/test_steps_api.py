@@ -1,0 +1,359 @@
+"""Step queues through the API: made, filled, run, watched, cancelled; and whose they are."""
+
+import uuid
+
+import pytest
+from django.test import Client
+
+from jobs.models import Membership
+from scheduler.step_queues.models import Step, StepQueue
+from tests.factories import an_office
+from tests.integration.rest_support import PROBLEM, client_of, make_user
+from tests.step_factories import LIBRARY, a_job, a_queue, carry_out_all, carry_out_one, fresh, ran, steps
+
+pytestmark = pytest.mark.django_db
+
+JSON = "application/json"
+NOWHERE = "0199c0de-0000-7000-8000-000000000001"
+
+
+@pytest.fixture
+def alice():
+    return make_user("alice")
+
+
+@pytest.fixture
+def client(alice):
+    return client_of(alice)
+
+
+def post(client, path, given=None, **headers):
+    return client.post(path, given or {}, content_type=JSON, headers=headers)
+
+
+def code(answer):
+    assert answer["Content-Type"] == PROBLEM, answer.content
+    return answer.status_code, answer.json()["code"]
+
+
+def test_a_queue_is_made_with_the_names_and_defaults_of_the_specification(client):
+    answer = post(client, "/api/queues")
+    assert answer.status_code == 201
+    made = answer.json()
+    assert answer["Location"].endswith(f"/api/queues/{made['queue_id']}")
+    seeds = {
+        "job_number": 0,
+        "operation_direction": "FORWARD",
+        "queue_library": "UNINIT",
+        "state": "EMPTY",
+        "queue_return": "UNINIT",
+        "job_queue": "UNINIT",
+        "running_job": "QUEUE_NOT_RUNNING",
+        "last_job": "UNINIT",
+        "context": {},
+    }
+    assert {name: made[name] for name in seeds} == seeds
+    assert client.get(f"/api/queues/{made['queue_id']}").json() == made
+    assert "callback_secret" not in made
+
+
+def test_a_job_is_enqueued_with_the_names_and_defaults_of_the_specification(client):
+    queue = post(client, "/api/queues", {"queue_library": LIBRARY}).json()["queue_id"]
+    answer = post(client, f"/api/queues/{queue}/jobs")
+    assert answer.status_code == 201
+    made = answer.json()
+    assert {name: made[name] for name in made if name not in ("job_id", "queue_id", "number")} == {
+        "forward_operation": "NO_OPERATION",
+        "backward_operation": "NO_OPERATION",
+        "arguments": "EMPTY_ARGS",
+        "operation_library": LIBRARY,
+        "expired_time": 30,
+        "job_return": "UNINIT",
+        "next_job": "TAIL",
+        "prev_job": "HEAD",
+        "state": "NOTYET",
+    }
+    assert answer["Location"].endswith(f"/api/queues/{queue}/jobs/{made['job_id']}")
+    assert client.get(f"/api/queues/{queue}/jobs/{made['job_id']}").json() == made
+
+
+def test_jobs_are_listed_in_order_in_pages(client, alice):
+    queue = a_queue(*[a_job(str(number)) for number in range(5)], owner=alice)
+    first = client.get(f"/api/queues/{queue.queue_id}/jobs?page_size=3").json()
+    assert (first["count"], [job["number"] for job in first["results"]]) == (5, [1, 2, 3])
+    assert [job["number"] for job in client.get(first["next"]).json()["results"]] == [4, 5]
+
+
+@pytest.mark.parametrize(
+    ("given", "field"),
+    [
+        ({"forward_operation": "os.system"}, "forward_operation"),
+        ({"operation_library": "os"}, "operation_library"),
+        ({"expired_time": 0}, "expired_time"),
+        ({"expired_time": -1}, "expired_time"),
+        ({"expired_time": 10**9}, "expired_time"),
+        ({"expired_time": "soon"}, "expired_time"),
+        ({"arguments": None}, "arguments"),
+        ({"arguments": [1]}, "arguments"),
+        ({"forward_operation": "do", "arguments": {"sudo": True}}, "arguments"),
+        ({"state": "SUCCESS"}, "state"),
+        ({"job_return": 1}, "job_return"),
+        ({"prev_job": "HEAD"}, "prev_job"),
+    ],
+)
+def test_a_bad_job_is_refused_by_field(client, alice, given, field):
+    queue = a_queue(owner=alice)
+    answer = post(client, f"/api/queues/{queue.queue_id}/jobs", given)
+    assert answer.status_code == 400
+    assert field in answer.json()["errors"]
+    assert not Step.objects.exists()
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"state": "READY"},
+        {"context": {}},
+        {"owner": 1},
+        {"callback_url": "ftp://x/"},
+        {"queue_library": "os"},
+    ],
+)
+def test_a_bad_queue_is_refused_by_field(client, given):
+    answer = post(client, "/api/queues", given)
+    assert answer.status_code == 400
+    assert set(answer.json()["errors"]) == set(given)
+
+
+def test_a_run_is_accepted_and_seen_to_its_end(client, alice):
+    queue = a_queue(a_job("a"), a_job("b", "fail"), owner=alice)
+    path = f"/api/queues/{queue.queue_id}"
+    answer = post(client, f"{path}/run")
+    assert (answer.status_code, answer.json()["state"], answer.json()["run"]) == (202, "RUNNING", 1)
+    assert answer["Location"].endswith(path)
+    assert answer.json()["running_job"] == str(steps(queue)[0].job_id)
+    assert code(post(client, f"{path}/run")) == (409, "queue_running")
+    assert code(post(client, f"{path}/jobs", a_job())) == (409, "queue_running")
+    assert code(client.delete(path)) == (409, "queue_running")
+    carry_out_all(queue)
+    shown = client.get(path).json()
+    assert (shown["state"], shown["operation_direction"]) == ("READY", "BACKWARD")
+    jobs = client.get(f"{path}/jobs").json()["results"]
+    assert [job["state"] for job in jobs] == ["SUCCESS, CANCELED", "FAILED, CANCELED"]
+    assert jobs[0]["job_return"] == {"forward": "a did", "backward": "a did"}
+    assert client.delete(path).status_code == 204
+    assert code(client.get(path)) == (404, "not_found")
+
+
+def test_an_empty_queue_cannot_be_run(client, alice):
+    assert code(post(client, f"/api/queues/{a_queue(owner=alice).queue_id}/run")) == (409, "queue_empty")
+
+
+def test_a_run_that_ends_while_it_starts_is_waited_for_in_no_time(client, alice):
+    queue = a_queue({}, {}, owner=alice)
+    answer = post(client, f"/api/queues/{queue.queue_id}/run?wait=5")
+    assert (answer.status_code, answer.json()["state"]) == (200, "READY")
+    assert [line["state"] for line in answer.json()["queue_return"]] == ["SUCCESS", "SUCCESS"]
+
+
+def test_a_run_that_does_not_end_in_time_is_answered_as_accepted(client, alice):
+    queue = a_queue(a_job(), owner=alice)
+    answer = post(client, f"/api/queues/{queue.queue_id}/run?wait=0.1")
+    assert (answer.status_code, answer.json()["state"]) == (202, "RUNNING")
+
+
+@pytest.mark.parametrize("wait", ["-1", "61", "nan", "soon", "1e400", ""])
+def test_a_wait_is_at_most_a_minute(client, alice, wait):
+    queue = a_queue(a_job(), owner=alice)
+    answer = post(client, f"/api/queues/{queue.queue_id}/run?wait={wait}")
+    assert code(answer) == (400, "invalid")
+    assert fresh(queue).state == "READY"
+
+
+def test_a_repeated_request_to_run_runs_once(client, alice):
+    queue = a_queue(a_job(), owner=alice)
+    path = f"/api/queues/{queue.queue_id}/run"
+    first = post(client, path, **{"Idempotency-Key": "once"})
+    again = post(client, path, **{"Idempotency-Key": "once"})
+    assert (first.status_code, again.status_code, again["Idempotency-Replayed"]) == (202, 202, "true")
+    assert fresh(queue).run == 1
+    carry_out_all(queue)
+    assert fresh(queue).run == 1
+
+
+def test_a_repeated_request_that_waits_is_told_of_its_own_run(client, alice):
+    queue = a_queue({}, owner=alice)
+    path = f"/api/queues/{queue.queue_id}/run?wait=5"
+    post(client, path, **{"Idempotency-Key": "once"})
+    again = post(client, path, **{"Idempotency-Key": "once"})
+    assert (again.status_code, again.json()["run"], fresh(queue).run) == (200, 1, 1)
+
+
+def test_a_repeated_request_to_enqueue_enqueues_once(client, alice):
+    queue = a_queue(owner=alice)
+    for _ in range(2):
+        post(client, f"/api/queues/{queue.queue_id}/jobs", a_job(), **{"Idempotency-Key": "once"})
+    assert fresh(queue).job_number == 1
+
+
+def test_a_run_can_be_cancelled(client, alice):
+    queue = a_queue(a_job("a"), a_job("b"), owner=alice)
+    path = f"/api/queues/{queue.queue_id}"
+    assert code(post(client, f"{path}/cancel")) == (409, "nothing_to_cancel")
+    post(client, f"{path}/run")
+    carry_out_one(queue)
+    answer = post(client, f"{path}/cancel")
+    assert (answer.status_code, answer.json()["operation_direction"]) == (202, "BACKWARD")
+    assert answer.json()["cancel_requested_at"]
+    carry_out_all(queue)
+    assert code(post(client, f"{path}/cancel")) == (409, "nothing_to_cancel")
+
+
+def test_an_undo_that_failed_is_run_again_by_hand(client, alice):
+    queue = ran(a_queue(a_job("a", "fail", "fail"), owner=alice))
+    (job,) = steps(queue)
+    path = f"/api/queues/{queue.queue_id}/jobs/{job.job_id}/rerun"
+    answer = post(client, path)
+    assert (answer.status_code, answer.json()["running_job"]) == (202, str(job.job_id))
+    assert code(post(client, path)) == (409, "queue_running")
+    carry_out_all(queue)
+    assert steps(queue)[0].state == "FAILED, FAILED, FAILED"
+    assert code(post(client, f"/api/queues/{queue.queue_id}/jobs/{NOWHERE}/rerun")) == (404, "not_found")
+
+
+def test_the_story_is_read_page_by_page_without_a_gap(client, alice):
+    queue = ran(a_queue(a_job("a"), a_job("b"), owner=alice))
+    path = f"/api/queues/{queue.queue_id}/events"
+    found, after = [], 0
+    while page := client.get(f"{path}?after={after}&limit=2").json():
+        if not page["results"]:
+            break
+        found += page["results"]
+        after = page["next_after"]
+    assert [event["type"] for event in found] == [
+        "queue_started",
+        "step_ended",
+        "step_ended",
+        "queue_finished",
+    ]
+    assert found == sorted(found, key=lambda event: event["id"])
+    assert code(client.get(f"{path}?limit=0"))[0] == 400
+    assert code(client.get(f"{path}?since=1")) == (400, "unknown_parameter")
+
+
+def test_libraries_are_listed_with_their_operations_and_what_they_take(client):
+    found = client.get("/api/libraries?page_size=200").json()["results"]
+    names = [library["name"] for library in found]
+    assert names == sorted(names)
+    assert {"provisioning", LIBRARY} <= set(names)
+    library = client.get("/api/libraries/provisioning").json()
+    assert library in found
+    assert library["description"].startswith("Provisioning, in four steps")
+    operations = {operation["name"]: operation for operation in library["operations"]}
+    assert set(operations) == {
+        "reserve_address", "release_address", "create_volume", "delete_volume",
+        "start_machine", "stop_machine", "register_name", "remove_name",
+    }  # fmt: skip
+    gigabytes = operations["create_volume"]["arguments_schema"]["properties"]["gigabytes"]
+    assert (gigabytes["minimum"], gigabytes["default"]) == (1, 20)
+    assert operations["start_machine"]["role"] == "DevOps"
+    assert code(client.get("/api/libraries/os")) == (404, "not_found")
+
+
+def test_a_list_has_the_callers_queues_and_those_of_their_offices(client, alice):
+    bob = make_user("bob")
+    office = an_office(alice)
+    mine, ours = a_queue(owner=alice), a_queue(owner=bob, office=office)
+    a_queue(owner=bob)
+    a_queue(owner=alice, office=an_office())
+    found = client.get("/api/queues").json()["results"]
+    assert [queue["queue_id"] for queue in found] == [ours.queue_id, mine.queue_id]
+    found = client.get(f"/api/queues?office={office.id}").json()["results"]
+    assert [queue["queue_id"] for queue in found] == [ours.queue_id]
+    assert client.get("/api/queues?state=RUNNING").json()["count"] == 0
+    assert code(client.get("/api/queues?stat=READY")) == (400, "unknown_parameter")
+
+
+def test_a_callback_has_a_secret_that_is_shown_once(client):
+    made = post(client, "/api/queues", {"callback_url": "https://example.com/hook"}).json()
+    assert made["callback_secret"].startswith("whsec_")
+    assert "callback_secret" not in client.get(f"/api/queues/{made['queue_id']}").json()
+
+
+# --- whose it is ----------------------------------------------------------------------------------
+
+
+def routes(queue: StepQueue):
+    path, job = f"/api/queues/{queue.queue_id}", steps(queue)[0].job_id
+    return [
+        ("get", path, 200),
+        ("get", f"{path}/jobs", 200),
+        ("get", f"{path}/jobs/{job}", 200),
+        ("get", f"{path}/events", 200),
+        ("post", f"{path}/jobs", 201),
+        ("post", f"{path}/jobs/{job}/rerun", 409),
+        ("post", f"{path}/cancel", 409),
+        ("post", f"{path}/run", 202),
+        ("delete", path, 409),
+    ]
+
+
+def asked(client: Client, queue: StepQueue) -> list[tuple[str, int]]:
+    return [
+        (f"{method} {path}", getattr(client, method)(path, content_type=JSON).status_code)
+        for method, path, _ in routes(queue)
+    ]
+
+
+def test_the_owner_may_do_everything(client, alice):
+    queue = a_queue(a_job(), owner=alice)
+    assert [status for _, status in asked(client, queue)] == [status for *_, status in routes(queue)]
+
+
+def test_for_everybody_else_there_is_no_such_queue(alice):
+    queue = a_queue(a_job(), owner=alice)
+    stranger = client_of(make_user("mallory"))
+    assert {status for _, status in asked(stranger, queue)} == {404}
+    assert {status for _, status in asked(Client(), queue)} == {401}
+    assert stranger.get("/api/queues").json()["count"] == 0
+    assert fresh(queue).state == "READY"
+    assert code(stranger.get("/api/queues/999999999")) == code(stranger.get(f"/api/queues/{queue.queue_id}"))
+
+
+def test_staff_may_look_and_nothing_else(alice):
+    queue = a_queue(a_job(), owner=alice)
+    looked = [status for _, status in asked(client_of(make_user("staff", is_staff=True)), queue)]
+    assert looked == [200] * 4 + [403] * 5
+
+
+@pytest.mark.parametrize(("role", "may"), [("viewer", False), ("operator", True), ("owner", True)])
+def test_a_member_does_with_the_offices_queue_what_their_role_allows(alice, role, may):
+    office, bob = an_office(alice), make_user("bob")
+    Membership.objects.create(office=office, user=bob, role=role)
+    queue = a_queue(a_job(), owner=alice, office=office)
+    expected = [status for *_, status in routes(queue)]
+    assert [status for _, status in asked(client_of(bob), queue)] == (
+        expected if may else [200] * 4 + [403] * 5
+    )
+
+
+def test_who_leaves_the_office_leaves_its_queues(client, alice):
+    office = an_office(alice)
+    queue = a_queue(a_job(), owner=alice, office=office)
+    Membership.objects.all().delete()
+    assert client.get(f"/api/queues/{queue.queue_id}").status_code == 404
+
+
+def test_a_queue_is_made_only_in_an_office_where_one_may_act(client):
+    assert code(post(client, "/api/queues", {"office": str(an_office().id)})) == (404, "not_found")
+    bob, office = make_user("bob"), an_office()
+    Membership.objects.create(office=office, user=bob, role="viewer")
+    assert post(client_of(bob), "/api/queues", {"office": str(office.id)}).status_code == 403
+
+
+def test_a_job_of_another_queue_is_not_found_below_this_one(client, alice):
+    mine, other = a_queue(a_job(), owner=alice), a_queue(a_job(), owner=alice)
+    foreign = steps(other)[0].job_id
+    assert code(client.get(f"/api/queues/{mine.queue_id}/jobs/{foreign}")) == (404, "not_found")
+    assert code(client.get(f"/api/queues/{10**30}")) == (404, "not_found")
+    assert code(client.get(f"/api/queues/{uuid.uuid4()}")) == (404, "not_found")

@@ -1,0 +1,116 @@
+"""Step queues with real Celery workers: time limits, roles, cancels, and a caller who waits."""
+
+import time
+
+import pytest
+
+from jobs import lifecycle as engine
+from jobs.models import Execution
+from scheduler.step_queues import lifecycle
+from tests.integration.rest_support import client_of, forget_counts, make_user
+from tests.step_factories import a_job, a_queue, events, execution, fresh, states, steps
+from tests.workers import eventually, running
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+ENVIRONMENT = {"DURE_WORKER_MODULES": "tests.step_operations", "DURE_STEP_BACKWARD_DELAY_SECONDS": "0.05"}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("workers")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def worker(folder, django_db_setup):
+    with running(folder, env=ENVIRONMENT, control=False) as process:
+        yield process
+
+
+def sleeping(seconds: float, **given):
+    arguments = {"seconds": seconds, "stubborn": given.pop("stubborn", False)}
+    return {"forward_operation": "sleep", "arguments": arguments, **given}
+
+
+def ended(queue):
+    return eventually(
+        lambda: fresh(queue) if fresh(queue).state == "READY" else None, what=f"the end of {queue}"
+    )
+
+
+def test_a_queue_is_carried_out_in_both_directions_by_the_workers_of_each_role():
+    put = {"forward_operation": "put", "arguments": {"value": 1}}
+    queue = a_queue(a_job("a"), put, a_job("c", "fail"))
+    lifecycle.run(queue.queue_id)
+    after = ended(queue)
+    assert states(queue) == ["SUCCESS, CANCELED", "SUCCESS, CANCELED", "FAILED, CANCELED"]
+    assert after.context == {"notes": ["a FORWARD", "c FORWARD", "c BACKWARD", "a BACKWARD"], "value": 1}
+    assert Execution.objects.get(args__operation="put").role == "QA"
+
+
+def test_an_operation_that_takes_too_long_is_a_timeout_and_its_context_is_kept():
+    queue = a_queue(a_job("a"), sleeping(20, expired_time=0.3))
+    lifecycle.run(queue.queue_id)
+    after = ended(queue)
+    assert states(queue) == ["SUCCESS, CANCELED", "TIMEOUT, CANCELED"]
+    assert steps(queue)[1].job_return["forward"]["failure_type"] == "timeout"
+    assert after.context["slept"] is True
+
+
+def test_an_operation_that_does_not_let_itself_be_stopped_is_killed_and_is_a_timeout():
+    queue = a_queue(sleeping(30, expired_time=0.3, stubborn=True))
+    lifecycle.run(queue.queue_id)
+    after = ended(queue)
+    assert states(queue) == ["TIMEOUT, CANCELED"]
+    assert after.context == {}
+
+
+def test_a_cancel_stops_the_operation_that_runs_and_turns_back():
+    queue = a_queue(a_job("a"), sleeping(30), a_job("c"))
+    lifecycle.run(queue.queue_id)
+    eventually(lambda: execution(queue).status == "RUNNING" and execution(queue).args["operation"] == "sleep")
+    started = time.monotonic()
+    lifecycle.cancel(queue.queue_id)
+    ended(queue)
+    assert time.monotonic() - started < 10
+    assert states(queue) == ["SUCCESS, CANCELED", "FAILED, CANCELED", "NOTYET"]
+
+
+def test_the_undo_is_tried_again_until_it_succeeds():
+    arguments = {"forward": "fail", "failures": 2}
+    queue = a_queue(a_job("a", backward_operation="undo_stubbornly", arguments=arguments))
+    lifecycle.run(queue.queue_id)
+
+    def over():
+        engine.wake()
+        return fresh(queue).state == "READY"
+
+    eventually(over)
+    assert states(queue) == ["FAILED, CANCELED"]
+    assert len(events(queue, "step_retrying")) == 2
+
+
+def test_a_caller_who_waits_is_given_the_return_message_as_it_is_ready():
+    forget_counts()
+    alice = make_user("alice")
+    queue = a_queue(a_job("a"), sleeping(0.5), a_job("c"), owner=alice)
+    started = time.monotonic()
+    answer = client_of(alice).post(f"/api/queues/{queue.queue_id}/run?wait=20")
+    assert time.monotonic() - started < 10
+    assert (answer.status_code, answer.json()["state"]) == (200, "READY")
+    assert [line["return"] for line in answer.json()["queue_return"]] == ["a did", "slept", "c did"]
+
+
+def test_a_queue_that_sleeps_keeps_no_other_one_waiting():
+    sleeper = a_queue(sleeping(30))
+    lifecycle.run(sleeper.queue_id)
+    eventually(lambda: execution(sleeper).status == "RUNNING")
+    others = [a_queue(*[a_job(str(n)) for n in range(3)]) for _ in range(10)]
+    for queue in others:
+        lifecycle.run(queue.queue_id)
+    for queue in others:
+        ended(queue)
+        assert states(queue) == ["SUCCESS"] * 3
+    assert fresh(sleeper).state == "RUNNING"
+    lifecycle.cancel(sleeper.queue_id)
+    ended(sleeper)

@@ -1,0 +1,195 @@
+"""An office's webhooks over the API: for its owners, with a secret that is shown once."""
+
+import uuid
+
+import pytest
+
+from jobs import deliveries, notices
+from jobs.models import Membership, Notice, Office, Webhook
+from jobs.states import MemberRole
+from tests.integration.engine_by_hand import fail, submit
+from tests.integration.rest_support import PROBLEM, client_of, forget_counts, make_user
+from tests.integration.webhook_receiver import answer, receiving
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+URL = "https://example.org/hook"
+
+
+@pytest.fixture(autouse=True)
+def loopback_is_allowed(settings):
+    settings.DURE_HTTP_ALLOW = ("127.0.0.1/32",)
+    forget_counts()
+
+
+@pytest.fixture
+def office():
+    return Office.objects.create(name="Ours", max_concurrent_jobs=50)
+
+
+def member(office: Office, name: str, role: str):
+    user = make_user(name)
+    Membership.objects.create(office=office, user=user, role=role)
+    return client_of(user)
+
+
+@pytest.fixture
+def owner(office):
+    return member(office, "owner", MemberRole.OWNER)
+
+
+def webhooks_of(office: Office, rest: str = "") -> str:
+    return f"/api/offices/{office.pk}/webhooks{rest}"
+
+
+def create(client, office: Office, **body):
+    return client.post(webhooks_of(office), {"url": URL, **body}, content_type="application/json")
+
+
+def test_an_owner_creates_one_and_sees_its_secret_once(office, owner):
+    answered = create(owner, office)
+    assert answered.status_code == 201
+    made = answered.json()
+    assert made["secret"].startswith("whsec_")
+    assert made["event_types"] == ["job_failed", "batch_completed"]
+    assert made["enabled"] is True
+    assert answered["Location"].endswith(webhooks_of(office, f"/{made['id']}"))
+    assert made["created_at"].endswith("+09:00")
+    for path in (webhooks_of(office), webhooks_of(office, f"/{made['id']}")):
+        shown = owner.get(path)
+        assert shown.status_code == 200
+        assert made["secret"] not in shown.content.decode()
+        assert "secret" not in (shown.json()["results"][0] if "results" in shown.json() else shown.json())
+
+
+def test_it_is_changed_and_deleted(office, owner):
+    made = create(owner, office).json()
+    path = webhooks_of(office, f"/{made['id']}")
+    changed = owner.patch(
+        path,
+        {"event_types": ["job_completed", "job_failed"], "enabled": False},
+        content_type="application/json",
+    )
+    assert changed.json()["event_types"] == ["job_completed", "job_failed"]
+    assert changed.json()["enabled"] is False
+    assert not Office.objects.get().hooked
+    assert owner.delete(path).status_code == 204
+    assert owner.get(path).status_code == 404
+
+
+def test_a_changed_secret_is_shown_once_too(office, owner):
+    made = create(owner, office).json()
+    rotated = owner.post(webhooks_of(office, f"/{made['id']}/rotate"))
+    assert rotated.status_code == 200
+    assert rotated.json()["secret"] not in ("", made["secret"])
+    assert rotated.json()["old_secret_until"] is not None
+    assert Webhook.objects.get().old_secret == made["secret"]
+
+
+def test_deliveries_are_listed_and_sent_again(office, owner):
+    with receiving() as receiver:
+        made = create(owner, office, url=receiver.url, event_types=["job_failed"]).json()
+        receiver.answers.append(answer("500 Oops"))
+        (job,) = submit(office, "build")
+        fail(job)
+        notices.relay(office.pk)
+        deliveries.deliver()
+        path = webhooks_of(office, f"/{made['id']}/deliveries")
+        (listed,) = owner.get(path).json()["results"]
+        assert listed["body"]["data"]["job_id"] == str(job)
+        assert (listed["attempts"], listed["answer"]) == (1, "500 Oops")
+        assert (listed["sent_at"], listed["gave_up_at"]) == (None, None)
+        again = owner.post(f"{path}/{listed['id']}/send-again")
+        assert again.status_code == 202
+        assert again["Location"].endswith(path)
+        assert deliveries.deliver() == 1
+        assert receiver.ids == [listed["webhook_id"]] * 2
+        (listed,) = owner.get(path).json()["results"]
+        assert listed["sent_at"] is not None
+        owner.patch(
+            webhooks_of(office, f"/{made['id']}"), {"enabled": False}, content_type="application/json"
+        )
+        refused = owner.post(f"{path}/{listed['id']}/send-again")
+        assert (refused.status_code, refused.json()["code"]) == (409, "webhook_disabled")
+
+
+ROUTES = [
+    ("get", ""),
+    ("post", ""),
+    ("get", "/{webhook}"),
+    ("patch", "/{webhook}"),
+    ("delete", "/{webhook}"),
+    ("post", "/{webhook}/rotate"),
+    ("get", "/{webhook}/deliveries"),
+    ("post", "/{webhook}/deliveries/{delivery}/send-again"),
+]
+
+
+@pytest.mark.parametrize(("method", "route"), ROUTES)
+@pytest.mark.parametrize(
+    ("who", "status"), [("viewer", 403), ("operator", 403), ("stranger", 404), ("other owner", 404)]
+)
+def test_only_owners_of_this_office_see_and_do_anything(office, owner, method, route, who, status):
+    made = create(owner, office).json()
+    (job,) = submit(office, "build")
+    fail(job)
+    notices.relay(office.pk)
+    if who in ("viewer", "operator"):
+        client = member(office, who, who)
+    elif who == "stranger":
+        client = client_of(make_user(who))
+    else:
+        client = member(Office.objects.create(name="Theirs"), "other", MemberRole.OWNER)
+    rest = route.format(webhook=made["id"], delivery=Notice.objects.earliest("id").pk)
+    before = list(Webhook.objects.values())
+    answered = getattr(client, method)(
+        webhooks_of(office, rest), {"url": URL}, content_type="application/json"
+    )
+    assert (answered.status_code, answered["Content-Type"]) == (status, PROBLEM)
+    assert list(Webhook.objects.values()) == before
+
+
+def test_a_webhook_of_another_office_is_not_found_below_ones_own(office, owner):
+    other = Office.objects.create(name="Theirs")
+    theirs = create(member(other, "other", MemberRole.OWNER), other).json()
+    for method, route in ROUTES[2:]:
+        rest = route.format(webhook=theirs["id"], delivery=1)
+        answered = getattr(owner, method)(webhooks_of(office, rest), {}, content_type="application/json")
+        assert answered.status_code == 404, (method, route)
+    assert owner.get(webhooks_of(office, f"/{10**30}")).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"url": "http://10.0.0.1/"}, "url"),
+        ({"url": "file:///etc/passwd"}, "url"),
+        ({"url": "https://example.org/" + "x" * 2000}, "url"),
+        ({"url": ""}, "url"),
+        ({"event_types": []}, "event_types"),
+        ({"event_types": ["job_exploded"]}, "event_types.0"),
+        ({"secret": "whsec_mine"}, "secret"),
+        ({"disabled_reason": "mine"}, "disabled_reason"),
+    ],
+)
+def test_what_cannot_be_a_webhook_is_refused(office, owner, body, field):
+    answered = create(owner, office, **body)
+    assert answered.status_code == 400
+    assert field in answered.json()["errors"]
+    assert not Webhook.objects.exists()
+
+
+def test_an_office_has_at_most_twenty(office, owner):
+    Webhook.objects.bulk_create(Webhook(office=office, url=URL, secret="whsec_AAAA") for _ in range(20))
+    answered = create(owner, office)
+    assert (answered.status_code, answered.json()["code"]) == (409, "too_many_webhooks")
+
+
+def test_the_same_idempotency_key_makes_one_webhook(office, owner):
+    key = {"Idempotency-Key": str(uuid.uuid4())}
+    both = [
+        owner.post(webhooks_of(office), {"url": URL}, content_type="application/json", headers=key)
+        for _ in range(2)
+    ]
+    assert both[0].json() == both[1].json()
+    assert Webhook.objects.count() == 1

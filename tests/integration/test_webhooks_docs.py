@@ -1,0 +1,105 @@
+"""The programs of docs/events.md, run as they stand there."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from jobs import deliveries, notices, signing, webhooks
+from jobs.models import ApiToken, Membership, Office
+from jobs.states import MemberRole
+from tests.integration.engine_by_hand import fail, submit
+from tests.integration.rest_support import forget_counts, make_user
+from tests.integration.waiting import wait_until
+from tests.integration.web_process import free_port, running
+from tests.workers import ROOT, database_url
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def office():
+    return Office.objects.create(name="Ours")
+
+
+def example(name: str) -> str:
+    text = (ROOT / "docs" / "events.md").read_text()
+    found = re.search(rf"<!-- tested: {re.escape(name)} -->\n```python\n(.*?)```", text, re.DOTALL)
+    assert found is not None
+    return found[1]
+
+
+@pytest.fixture
+def started(tmp_path):
+    """Runs an example and gives the file that it prints into."""
+    processes = []
+
+    def start(name: str, **environment: str) -> Path:
+        (tmp_path / name).write_text(example(name))
+        output: Path = tmp_path / f"{name}.out"
+        with output.open("wb") as file:
+            given = {**os.environ, **environment}
+            command = [sys.executable, str(tmp_path / name)]
+            processes.append(subprocess.Popen(command, env=given, stdout=file, stderr=subprocess.STDOUT))
+        return output
+
+    yield start
+    for process in processes:
+        process.kill()
+        process.wait()
+
+
+def test_the_receiver_takes_what_is_signed_and_nothing_else(office, started, settings):
+    settings.DURE_HTTP_ALLOW = ("127.0.0.1/32",)
+    port = free_port()
+    webhook = webhooks.add(office, f"http://127.0.0.1:{port}/", ["job_failed"])
+    output = started("receiver.py", DURE_WEBHOOK_SECRET=webhook.secret, PORT=str(port))
+    wait_until(lambda: _listens(port))
+    (job,) = submit(office, "build")
+    fail(job)
+    notices.relay(office.pk)
+    assert deliveries.deliver() == 1
+    wait_until(lambda: "job_failed build\n" in output.read_text())
+    forged = deliveries.post(webhook.url, [signing.new_secret()], deliveries.Message(1, 1, "{}"))
+    assert not forged.sent
+    assert forged.answer.startswith("401")
+
+
+def test_the_check_without_a_library_agrees_with_us():
+    namespace: dict[str, Any] = {}
+    exec(example("verify.py"), namespace)
+    verify, secret, now = namespace["verify"], signing.new_secret(), int(timezone.now().timestamp())
+    headers = signing.headers([signing.new_secret(), secret], "msg_1", now, b"body")
+    assert verify(secret, headers, b"body")
+    assert not verify(secret, headers, b"other")
+    assert not verify(signing.new_secret(), headers, b"body")
+    assert not verify(secret, signing.headers([secret], "msg_1", now - 400, b"body"), b"body")
+
+
+def test_the_follower_prints_what_happens_also_after_the_server_was_away(office, started, tmp_path):
+    forget_counts()
+    user = make_user()
+    Membership.objects.create(office=office, user=user, role=MemberRole.VIEWER)
+    token = ApiToken.issue(user, "test", timezone.now())[1]
+    with running(tmp_path, module="config.web", DATABASE_URL=database_url()) as web:
+        port = web.port
+        url = f"ws://127.0.0.1:{port}/ws/offices/{office.pk}/events"
+        output = started("follow.py", EVENTS_URL=url, DURE_TOKEN=token)
+        wait_until(lambda: Office.objects.get(pk=office.pk).watched_until)
+        (first,) = submit(office, "first")
+        wait_until(lambda: f"job_ready {first}" in output.read_text())
+    (second,) = submit(office, "second")
+    with running(tmp_path, module="config.web", DATABASE_URL=database_url(), PORT=str(port)):
+        wait_until(lambda: f"job_ready {second}" in output.read_text(), seconds=20)
+
+
+def _listens(port: int) -> bool:
+    import socket
+
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0

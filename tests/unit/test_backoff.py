@@ -1,0 +1,32 @@
+"""How long a retry waits: the seed's minutes, and what keeps them within reason."""
+
+import pytest
+
+from jobs.backoff import LONGEST_MS, delay_ms
+from jobs.states import Backoff
+
+MINUTE = 60_000
+
+
+@pytest.mark.parametrize(
+    ("strategy", "minutes"), [(Backoff.EXPONENTIAL, [1, 2, 4, 8]), (Backoff.LINEAR, [1, 2, 3, 4])]
+)
+def test_delays_are_those_of_the_seed(strategy, minutes):
+    assert [delay_ms(strategy, MINUTE, count) for count in range(4)] == [one * MINUTE for one in minutes]
+
+
+def test_no_delay_is_longer_than_the_longest():
+    for strategy in Backoff:
+        assert delay_ms(strategy, MINUTE, 100_000) == LONGEST_MS
+    assert delay_ms(Backoff.LINEAR, MINUTE, 5, longest_ms=90_000) == 90_000
+
+
+def test_no_base_means_at_once():
+    assert delay_ms(Backoff.EXPONENTIAL, 0, 7) == 0
+
+
+def test_jitter_takes_up_to_half_away_and_adds_nothing():
+    found = {delay_ms(Backoff.LINEAR, 1_000, 1, jitter=True) for _ in range(200)}
+    assert min(found) >= 1_000
+    assert max(found) <= 2_000
+    assert len(found) > 10

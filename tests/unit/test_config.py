@@ -1,0 +1,79 @@
+"""JobSchedulerConfig: what may be set, and how a change merges."""
+
+import pytest
+
+from jobs import config
+from jobs.errors import Invalid
+from jobs.models import Office
+
+
+def settings(**changes):
+    return config.merged(config.shown(Office()), changes)
+
+
+def refused(**changes):
+    with pytest.raises(Invalid) as caught:
+        config.checked(settings(**changes))
+    return caught.value.errors
+
+
+def test_the_defaults_pass_their_own_check():
+    checked = config.checked(settings())
+    assert checked.model_dump(by_alias=True) == config.shown(Office())
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("maxConcurrentJobs", 0),
+        ("maxConcurrentJobs", -1),
+        ("maxConcurrentJobs", "3"),
+        ("maxConcurrentJobs", 3.5),
+        ("maxConcurrentJobs", True),
+        ("maxConcurrentJobs", None),
+        ("maxConcurrentJobs", 10**9),
+        ("maxConcurrentByRole", []),
+        ("defaultTimeout", 0),
+        ("defaultTimeout", 2**31),
+        ("maxRetries", -1),
+        ("maxRetries", 101),
+        ("retryBackoff", "random"),
+        ("retryBaseDelay", -1),
+        ("retryableFailures", "timeout"),
+        ("paused", "yes"),
+    ],
+)
+def test_a_bad_value_is_refused_under_its_name(name, value):
+    assert list(refused(**{name: value})) == [name]
+
+
+def test_an_unknown_setting_is_refused():
+    assert refused(maxJobs=3) == {"maxJobs": ["Unknown setting."]}
+    assert list(refused(max_concurrent_jobs=3)) == ["max_concurrent_jobs"]
+
+
+def test_an_unknown_role_and_a_bad_limit_are_refused_with_their_place():
+    assert list(refused(maxConcurrentByRole={"CEO": 1})) == ["maxConcurrentByRole.CEO"]
+    assert list(refused(maxConcurrentByRole={"FE": -1})) == ["maxConcurrentByRole.FE"]
+    assert list(refused(defaultTimeoutByRole={"FE": 0})) == ["defaultTimeoutByRole.FE"]
+
+
+def test_only_failures_that_can_be_retried_may_be():
+    assert list(refused(retryableFailures=["git_conflict"])) == ["retryableFailures.0"]
+    checked = config.checked(settings(retryableFailures=["error", "timeout", "error"]))
+    assert checked.retryable_failures == ["error", "timeout"]
+
+
+def test_maps_merge_role_by_role_and_null_takes_one_out():
+    merged = settings(maxConcurrentByRole={"FE": 3, "QA": None, "PO": None})
+    assert merged["maxConcurrentByRole"] == {"FE": 3, "BE": 1, "DevOps": 1}
+    assert config.checked(merged).max_concurrent_by_role == {"FE": 3, "BE": 1, "DevOps": 1}
+
+
+def test_null_empties_a_map():
+    assert settings(maxConcurrentByRole=None)["maxConcurrentByRole"] == {}
+
+
+def test_what_is_not_named_stays():
+    before = config.shown(Office())
+    assert settings(paused=True) == {**before, "paused": True}

@@ -1,0 +1,179 @@
+"""One reader for many sockets: nothing left out, nothing twice, and nobody waits for a laggard for ever."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from contextlib import aclosing
+from typing import Any
+
+import pytest
+
+from jobs.sockets import fanout
+from jobs.sockets.base import Close, Ended
+from jobs.sockets.fanout import Feed, Row
+
+
+class Log:
+    """A source in memory."""
+
+    def __init__(self, last: int = 0) -> None:
+        self.rows: list[Row] = []
+        self.reads = self.keeps = 0
+        self.append(last)
+
+    def append(self, count: int) -> None:
+        self.rows += [{"id": len(self.rows) + number} for number in range(1, count + 1)]
+
+    def forget(self, up_to: int) -> None:
+        self.rows = [row for row in self.rows if row["id"] > up_to]
+
+    async def read(self, after: int, limit: int) -> list[Row]:
+        self.reads += 1
+        await asyncio.sleep(0)
+        return [row for row in self.rows if row["id"] > after][:limit]
+
+    async def keep(self) -> None:
+        self.keeps += 1
+
+
+@pytest.fixture(autouse=True)
+def small_and_quick(monkeypatch):
+    monkeypatch.setattr(fanout, "PAGE", 10)
+    monkeypatch.setattr(fanout, "KEPT_ROWS", 50)
+    monkeypatch.setattr(fanout, "PATIENCE_SECONDS", 0.2)
+    monkeypatch.setattr(fanout, "BREATH_SECONDS", 0.001)
+
+
+def following(test: Callable[[Feed[Log]], Coroutine[Any, Any, None]], last: int = 0) -> None:
+    async def whole() -> None:
+        feed = Feed(Log(last))
+        reader = asyncio.create_task(feed.run())
+        try:
+            async with asyncio.timeout(10):
+                await test(feed)
+        finally:
+            reader.cancel()
+
+    asyncio.run(whole())
+
+
+async def taken(feed: Feed[Log], after: int, count: int) -> list[int]:
+    found: list[int] = []
+    async with aclosing(feed.rows(after)) as rows:
+        async for row in rows:
+            found.append(row["id"])
+            if len(found) == count:
+                break
+    return found
+
+
+def test_a_late_follower_gets_what_was_before_and_what_comes():
+    async def test(feed: Feed[Log]) -> None:
+        follower = asyncio.create_task(taken(feed, 5, 35))
+        await asyncio.sleep(0)
+        feed.source.append(10)
+        feed.ring()
+        assert await follower == list(range(6, 41))
+
+    following(test, last=30)
+
+
+def test_many_followers_that_begin_anywhere_in_the_traffic_miss_nothing():
+    async def test(feed: Feed[Log]) -> None:
+        followers = []
+        for place in range(40):
+            followers.append(asyncio.create_task(taken(feed, place * 3, 300 - place * 3)))
+            feed.source.append(5)
+            feed.ring()
+            await asyncio.sleep(0.001)
+        for place, follower in enumerate(followers):
+            assert await follower == list(range(place * 3 + 1, 301))
+
+    following(test, last=100)
+
+
+def test_followers_cost_no_reads_of_their_own():
+    async def test(feed: Feed[Log]) -> None:
+        followers = [asyncio.create_task(taken(feed, 20, 30)) for _ in range(100)]
+        await asyncio.sleep(0.05)
+        before = feed.source.reads
+        for _ in range(30):
+            feed.source.append(1)
+            feed.ring()
+            await asyncio.sleep(0.002)
+        assert await asyncio.gather(*followers) == [list(range(21, 51))] * 100
+        assert feed.source.reads - before <= 32
+
+    following(test, last=20)
+
+
+def test_a_burst_longer_than_the_list_cuts_off_nobody_who_takes_what_comes():
+    async def test(feed: Feed[Log]) -> None:
+        followers = [asyncio.create_task(taken(feed, 0, 1_000)) for _ in range(5)]
+        await asyncio.sleep(0.01)
+        feed.source.append(1_000)
+        feed.ring()
+        assert await asyncio.gather(*followers) == [list(range(1, 1_001))] * 5
+
+    following(test)
+
+
+def test_one_that_takes_nothing_is_cut_off_and_the_others_go_on():
+    async def test(feed: Feed[Log]) -> None:
+        async with aclosing(feed.rows(0)) as lazy:
+            first = asyncio.create_task(anext(lazy))
+            await asyncio.sleep(0.01)
+            feed.source.append(1)
+            feed.ring()
+            assert (await first)["id"] == 1
+            eager = asyncio.create_task(taken(feed, 0, 200))
+            feed.source.append(199)
+            feed.ring()
+            # The list waits for the lazy one, once.
+            async with asyncio.timeout(5 * fanout.PATIENCE_SECONDS):
+                assert await eager == list(range(1, 201))
+            with pytest.raises(Ended) as ended:
+                await anext(lazy)
+        assert ended.value.code == Close.TOO_SLOW
+
+    following(test)
+
+
+def test_what_is_deleted_for_its_age_does_not_make_a_follower_wait_for_it():
+    async def test(feed: Feed[Log]) -> None:
+        assert await taken(feed, 29, 1) == [30]
+        ahead = asyncio.create_task(taken(feed, 30, 1))
+        await asyncio.sleep(0.01)
+        feed.source.forget(30)
+        behind = asyncio.create_task(taken(feed, 10, 1))
+        await asyncio.sleep(0.01)
+        feed.source.rows.append({"id": 31})
+        feed.ring()
+        assert [await ahead, await behind] == [[31], [31]]
+
+    following(test, last=30)
+
+
+def test_a_bell_that_is_lost_costs_one_look(monkeypatch):
+    monkeypatch.setattr(fanout, "LOOK_SECONDS", 0.05)
+
+    async def test(feed: Feed[Log]) -> None:
+        follower = asyncio.create_task(taken(feed, 0, 1))
+        await asyncio.sleep(0.02)
+        feed.source.append(1)
+        assert await follower == [1]
+
+    following(test)
+
+
+def test_the_source_is_kept_while_anybody_follows(monkeypatch):
+    monkeypatch.setattr(fanout, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(fanout, "KEEP_SECONDS", 0.03)
+
+    async def test(feed: Feed[Log]) -> None:
+        follower = asyncio.create_task(taken(feed, 0, 1))
+        while feed.source.keeps < 3:
+            await asyncio.sleep(0.01)
+        feed.source.append(1)
+        await follower
+
+    following(test)

@@ -1,0 +1,63 @@
+"""When jobs will probably start and end, worked out without a database."""
+
+from jobs.forecast import Span, Work, forecast
+
+
+def work(name: str, seconds: float | None = 10, **more) -> Work:
+    more.setdefault("order", (name,))
+    return Work(id=name, role=more.pop("role", "FE"), seconds=seconds, **more)
+
+
+def test_slots_are_filled_in_order():
+    found = forecast([work("c"), work("a"), work("b")], slots=2, role_slots={})
+    assert found == {"a": Span(0, 10), "b": Span(0, 10), "c": Span(10, 20)}
+
+
+def test_a_role_limit_holds_its_role_only():
+    works = [work("a"), work("b"), work("c", role="BE")]
+    found = forecast(works, slots=3, role_slots={"FE": 1})
+    assert [found[name].start for name in "abc"] == [0, 10, 0]
+
+
+def test_a_role_without_slots_never_starts():
+    assert forecast([work("a")], slots=3, role_slots={"FE": 0}) == {}
+
+
+def test_what_runs_already_ends_after_the_rest_of_its_time():
+    found = forecast([work("a", running_for=4.0), work("b")], slots=1, role_slots={})
+    assert found == {"a": Span(-4, 6), "b": Span(6, 16)}
+
+
+def test_a_run_that_takes_longer_than_usual_may_end_any_moment():
+    assert forecast([work("a", running_for=40.0), work("b")], 1, {})["b"] == Span(0, 10)
+
+
+def test_dependencies_come_first():
+    works = [work("a"), work("b", 30), work("c", parents=["a", "b"]), work("d", parents=["c"])]
+    found = forecast(works, slots=5, role_slots={})
+    assert (found["c"], found["d"]) == (Span(30, 40), Span(40, 50))
+
+
+def test_a_time_to_wait_for_is_waited_for():
+    assert forecast([work("a", not_before=25.0)], 1, {}) == {"a": Span(25, 35)}
+
+
+def test_a_slot_is_not_kept_for_what_waits():
+    found = forecast([work("a", not_before=5.0), work("b")], slots=1, role_slots={})
+    assert found == {"b": Span(0, 10), "a": Span(10, 20)}
+
+
+def test_nothing_is_said_about_what_waits_for_the_unknown():
+    works = [work("a", None), work("b"), work("c", parents=["a"])]
+    found = forecast(works, slots=1, role_slots={})
+    assert found == {"a": Span(0, None)}
+
+
+def test_what_is_blocked_or_waits_for_nothing_known_does_not_start():
+    works = [work("a", blocked=True), work("b", parents=["a"]), work("c", parents=["elsewhere"])]
+    assert forecast(works, 3, {}) == {}
+
+
+def test_in_a_paused_office_only_what_runs_is_known():
+    found = forecast([work("a", running_for=1.0), work("b")], 3, {}, paused=True)
+    assert found == {"a": Span(-1, 9)}

@@ -1,0 +1,81 @@
+"""What can be registered as an operation, and under which name."""
+
+import pytest
+
+from scheduler.step_queues import libraries
+from scheduler.step_queues.operating import StepRun
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left_behind():
+    before = {name: dict(known) for name, known in libraries._libraries.items()}
+    yield
+    libraries._libraries.clear()
+    libraries._libraries.update(before)
+
+
+def test_a_library_is_named_after_its_module():
+    @libraries.operation
+    def some_operation(step: StepRun, size: int = 1) -> None:
+        """Does it."""
+
+    known = libraries.find("test_step_libraries", "some_operation")
+    assert (known.description, known.role, known.max_retries) == ("Does it.", "default", None)
+    assert known.schema["properties"]["size"]["type"] == "integer"
+    assert known.function is some_operation
+
+
+def test_two_modules_do_not_share_a_library():
+    @libraries.operation(library="mine")
+    def first(step: StepRun) -> None: ...
+
+    def second(step: StepRun) -> None: ...
+
+    second.__module__ = "elsewhere"
+    with pytest.raises(ValueError, match="registered already, by tests"):
+        libraries.operation(library="mine")(second)
+
+
+@pytest.mark.parametrize("library", ["UNINIT", "a.b", "../x", "x" * 101])
+def test_a_library_has_a_plain_name(library):
+    with pytest.raises(ValueError, match="cannot name"):
+
+        @libraries.operation(library=library)
+        def fine(step: StepRun) -> None: ...
+
+
+def test_an_operation_is_not_called_no_operation():
+    def NO_OPERATION(step: StepRun) -> None: ...  # noqa: N802
+
+    with pytest.raises(ValueError, match="cannot name"):
+        libraries.operation(NO_OPERATION)
+
+
+def test_a_role_must_exist():
+    with pytest.raises(ValueError, match="no such role"):
+
+        @libraries.operation(role="CEO")
+        def fine(step: StepRun) -> None: ...
+
+
+def test_arguments_are_named_one_by_one_with_their_types():
+    with pytest.raises(TypeError):
+
+        @libraries.operation
+        def untyped(step: StepRun, size) -> None: ...
+
+    with pytest.raises(TypeError):
+
+        @libraries.operation
+        def anything(step: StepRun, **given: int) -> None: ...
+
+
+def test_nothing_is_found_by_an_import_path():
+    for library, name in (
+        ("os", "system"),
+        ("workers.provisioning", "create_volume"),
+        ("provisioning", "make"),
+    ):
+        with pytest.raises(libraries.UnknownOperation):
+            libraries.find(library, name)
+    assert "os" not in libraries.names()
