@@ -4,61 +4,82 @@ A file can lose its job in several honest ways: a cancel that came as it was pla
 deleted, a worker that was fenced after it had placed it. Only recorded files are ever served.
 """
 
+import itertools
 import logging
-from datetime import datetime
+import stat
+from collections.abc import Iterator
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from django.conf import settings
 
-from exports.files import Store
+from exports.files import Parts, Store
 from exports.models import ExportJob, Replay
 from exports.states import TERMINAL
 
 log = logging.getLogger(__name__)
 
 # Younger files may belong to a row that is being written now.
-MIN_AGE_SECONDS = 60.0
-FOLDERS_AT_ONCE = 2_000
+MIN_AGE = timedelta(seconds=60)
+AT_ONCE = 500
 
 
-def sweep_once(now: datetime, min_age: float = MIN_AGE_SECONDS) -> int:
-    """How many were removed."""
-    store = Store(settings.DURE_EXPORT_PATH)
-    removed = store.sweep(now.timestamp(), min_age)
-    removed += sum(_clear(store, folder, now, min_age) for folder in _job_folders(store.root))
-    removed += _forget_uploads(now, min_age)
+def sweep_once(now: datetime, min_age: timedelta = MIN_AGE, looked_before: timedelta | None = None) -> int:
+    """How many files were removed.
+
+    With `looked_before`, only folders that changed since then are looked into: making and removing a
+    file changes its folder, so the others are as the last pass left them.
+    """
+    old = now.timestamp() - min_age.total_seconds()
+    since = 0.0 if looked_before is None else now.timestamp() - looked_before.total_seconds()
+    exports, replays = Store(settings.DURE_EXPORT_PATH), Store(settings.DURE_REPLAY_PATH)
+    removed = exports.sweep(now.timestamp(), min_age.total_seconds())
+    removed += replays.sweep(now.timestamp(), min_age.total_seconds())
+    for folders in _some(_folders(exports.root, since)):
+        removed += _remove(exports, folders, _wanted_results(folders), old)
+    for folders in _some(_folders(replays.root, since)):
+        removed += _remove(replays, folders, _wanted_uploads(replays.root, folders), old)
     if removed:
         log.info("removed %s leftover files", removed)
     return removed
 
 
-def _job_folders(root: Path) -> list[Path]:
-    """`<owner>/<job>` below the root; whatever else an operator put there is left alone."""
-    return sorted(path for path in root.glob("[0-9]*/[0-9]*") if path.is_dir() and not path.is_symlink())
+def _folders(root: Path, since: float) -> Iterator[Path]:
+    """`<owner>/<job>` or `<owner>/<upload>`; whatever else an operator put there is left alone."""
+    for path in root.glob("[0-9]*/[0-9a-f]*"):
+        found = path.lstat()
+        if stat.S_ISDIR(found.st_mode) and found.st_mtime >= since:
+            yield path
 
 
-def _clear(store: Store, folder: Path, now: datetime, min_age: float) -> int:
-    if not folder.name.isdigit():
-        return 0
-    job = ExportJob.objects.filter(pk=int(folder.name)).first()
-    if job is not None and job.status not in TERMINAL:
-        return 0
+def _some(folders: Iterator[Path]) -> Iterator[list[Path]]:
+    while some := list(itertools.islice(folders, AT_ONCE)):
+        yield some
+
+
+def _wanted_results(folders: list[Path]) -> set[Parts]:
+    """The recorded files, and every file of an export that is still being made."""
+    numbers = {int(folder.name): folder for folder in folders if folder.name.isdigit()}
+    wanted: set[Parts] = set()
+    for job in ExportJob.objects.filter(pk__in=list(numbers)):
+        if job.status in TERMINAL:
+            wanted.add(tuple(job.result_uri.split("/")))
+        else:
+            wanted |= {(*job.folder, path.name) for path in numbers[job.pk].iterdir()}
+    return wanted
+
+
+def _wanted_uploads(root: Path, folders: list[Path]) -> set[Parts]:
+    found = {"/".join(path.relative_to(root).parts) for folder in folders for path in folder.iterdir()}
+    kept = Replay.objects.filter(path__in=list(found)).values_list("path", flat=True)
+    return {tuple(path.split("/")) for path in kept}
+
+
+def _remove(store: Store, folders: list[Path], wanted: set[Parts], old: float) -> int:
     removed = 0
-    for path in folder.iterdir():
+    for path in (path for folder in folders for path in folder.iterdir()):
         parts = path.relative_to(store.root).parts
-        kept = job is not None and job.result_uri == "/".join(parts)
-        if not kept and not path.is_dir() and now.timestamp() - path.lstat().st_mtime >= min_age:
-            removed += store.remove(parts)
-    return removed
-
-
-def _forget_uploads(now: datetime, min_age: float) -> int:
-    """Uploads whose row was never committed, or is gone."""
-    store = Store(settings.DURE_REPLAY_PATH)
-    removed = store.sweep(now.timestamp(), min_age)
-    for path in store.root.glob("[0-9]*/*/*"):
-        parts = path.relative_to(store.root).parts
-        young = now.timestamp() - path.lstat().st_mtime < min_age
-        if not young and not Replay.objects.filter(path="/".join(parts)).exists():
+        found = path.lstat()
+        if parts not in wanted and not stat.S_ISDIR(found.st_mode) and found.st_mtime <= old:
             removed += store.remove(parts)
     return removed

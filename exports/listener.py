@@ -41,6 +41,7 @@ BATCH = 500
 REQUEST_BATCH = 50
 BLOCK_MS = 200
 MOST_DELIVERIES = 5
+TIDY_SECONDS = 60.0
 PARSERS: dict[str, Callable[[Fields], Progress | Result]] = {PROGRESS: parse_progress, RESULTS: parse_result}
 AWAY = (OperationalError, InterfaceError)
 
@@ -132,11 +133,11 @@ class Listener:
         for stream in self.streams:
             streams.trim(self.redis, stream)
 
-    def tidy(self) -> None:
+    def tidy(self, thorough: bool = False) -> None:
         """Old events, and files that belong to nothing."""
         now = _now()
         lifecycle.forget_events(now)
-        leftovers.sweep_once(now)
+        leftovers.sweep_once(now, looked_before=None if thorough else timedelta(hours=1))
 
 
 def apply(entries: Sequence[Entry], now: datetime) -> Tally:
@@ -170,7 +171,7 @@ def bury(entries: Sequence[Entry], reason: str, now: datetime) -> Tally:
 def run(listener: Listener, stopped: Callable[[], bool]) -> None:
     """Until it is told to stop. Redis or the database being away is waited out; nothing is lost by it."""
     pause = 0.1
-    healthy_since, swept_at, tidied_at, ready = time.monotonic(), 0.0, time.monotonic(), False
+    healthy_since, swept_at, tidied_at, ready = time.monotonic(), 0.0, 0.0, False
     while not stopped():
         try:
             if not ready:
@@ -180,9 +181,9 @@ def run(listener: Listener, stopped: Callable[[], bool]) -> None:
             if time.monotonic() - swept_at >= settings.DURE_SWEEP_SECONDS:
                 swept_at = time.monotonic()
                 listener.sweep(time.monotonic() - healthy_since)
-            if time.monotonic() - tidied_at >= 60:
+            if time.monotonic() - tidied_at >= TIDY_SECONDS:
+                listener.tidy(thorough=not tidied_at)
                 tidied_at = time.monotonic()
-                listener.tidy()
             pause = 0.1
         except Exception as error:
             ready = False

@@ -11,6 +11,7 @@ from exports.eventlog import BadReplay
 from exports.files import NO_SPACE, AlreadyThere, PathRefused, Placed, Store, checksum, split
 from exports.messages import PROGRESS, Progress
 from exports.models import ExportJob, Replay
+from exports.render.faststart import index_first
 from exports.render.produce import produce
 from exports.render.stages import Cancelled, Meter, Report
 from exports.states import TERMINAL, ErrorCode, JobType, Phase
@@ -61,8 +62,9 @@ def make(job: ExportJob, meter: Meter) -> Placed:
         meter.at(Phase.FINALIZING, 0, size)
         try:
             with half_made.open("rb") as made:
+                film = index_first(made)
                 return exports.place(
-                    job.output, made, lambda copied: meter.at(Phase.FINALIZING, copied, size)
+                    job.output, film, lambda copied: meter.at(Phase.FINALIZING, copied, size)
                 )
         except AlreadyThere:
             # An earlier start of this same run placed it and died before it could say so.

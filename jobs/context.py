@@ -5,6 +5,8 @@ import time
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from django.db import connection
+
 from jobs import lifecycle
 
 if TYPE_CHECKING:
@@ -65,10 +67,14 @@ class Context:
     def progress(self, fraction: float | None = None, message: str = "") -> None:
         """Say how far the work is: a fraction of 0 to 1, a message, or both.
 
-        Raises Fenced when this run no longer owns its Execution: let it pass, and stop.
+        Raises Fenced when this run no longer owns its Execution: let it pass, and stop. Inside a
+        transaction, as in an atomic Task, nothing is written.
         """
         if fraction is not None and not 0 <= fraction <= 1:
             raise ValueError(f"progress takes a fraction between 0 and 1, not {fraction!r}.")
+        if connection.in_atomic_block:
+            # The row would stay locked until the transaction's end, and the heartbeat needs it.
+            return
         ended = fraction == 1
         if not ended and time.monotonic() - self._written < PROGRESS_EVERY_SECONDS:
             return
@@ -76,5 +82,10 @@ class Context:
         lifecycle.progress(self._run.execution_id, self._run.fence, fraction, message)
 
     def session(self, session_id: str) -> None:
-        """Name the session that carries this run, for those who look at it from outside."""
+        """Name the session that carries this run, for those who look at it from outside.
+
+        Not inside a transaction, for the same reason as with progress.
+        """
+        if connection.in_atomic_block:
+            return
         lifecycle.name_session(self._run.execution_id, self._run.fence, session_id)

@@ -268,8 +268,7 @@ def _learn(webhook: Webhook, results: Sequence[Result], now: datetime) -> None:
     if any(result.gone for result in results):
         webhooks.disable(webhook, "It answered 410 Gone.")
     elif mute := next((result for result in results if result.mute), None):
-        rest = max(SPARED, mute.wish or SPARED)
-        # What has its own time to be tried again, and it is sooner, waits as well.
-        own = retry_delay(mute.attempt, 0.5)
-        rest = min(rest, own) if own is not None and mute.wish is None else rest
-        call.change(statements.SPARE_WEBHOOK, {"webhook": webhook.pk, "next": now + rest})
+        # Not longer than until its next attempt: the first one comes soon.
+        own = retry_delay(mute.attempt, 0.5) or SPARED
+        rest = mute.wish or min(SPARED, own)
+        call.change(statements.SPARE_WEBHOOK, {"webhook": webhook.pk, "until": now + rest})

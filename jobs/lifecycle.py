@@ -11,7 +11,8 @@ import io
 import json
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -50,21 +51,27 @@ def submit(prepared: Prepared, *, actor: str = "") -> list[UUID]:
     counted; when the transaction fails they are keys that expire.
     """
     joins.seed((job["id"], job["dependency_count"]) for job in prepared.jobs if job["dependency_count"] > 1)
+    with _one_job_per_key(), transaction.atomic():
+        _insert(prepared)
+        # Only now: writing ten thousand rows must not keep the office's other jobs waiting. What
+        # their dependencies did meanwhile is seen after the lock.
+        call.rows(statements.LOCK_OFFICE, [prepared.office])
+        answer = call.function("dure_open", prepared.office, prepared.roots, prepared.joined, actor)
+        after(answer)
+    return [job["id"] for job in prepared.jobs]
+
+
+@contextmanager
+def _one_job_per_key() -> Iterator[None]:
+    """The database refuses a second live job of a unique key; say so in words."""
     try:
-        with transaction.atomic():
-            _insert(prepared)
-            # Only now: writing ten thousand rows must not keep the office's other jobs waiting. What
-            # their dependencies did meanwhile is seen after the lock.
-            call.rows(statements.LOCK_OFFICE, [prepared.office])
-            answer = call.function("dure_open", prepared.office, prepared.roots, prepared.joined, actor)
-            after(answer)
+        yield
     except IntegrityError as error:
         if "one_live_job_per_unique_key" in str(error):
             raise Conflict(
                 "The office has a job with this unique_key that has not ended.", code="unique_key_taken"
             ) from None
         raise
-    return [job["id"] for job in prepared.jobs]
 
 
 def _insert(prepared: Prepared) -> None:
@@ -319,7 +326,7 @@ def cancel_execution(execution: UUID | str) -> str | None:
 
 def retry(office: UUID, jobs: Sequence[UUID], *, actor: str, reason: str = "") -> int:
     """Run failed, cancelled or timed-out jobs again, each with a new Execution; how many there were."""
-    with transaction.atomic():
+    with _one_job_per_key(), transaction.atomic():
         call.rows(statements.LOCK_OFFICE, [office])
         answer: Answer = call.function("dure_retry", office, list(jobs), _by(actor, reason))
         after(answer)

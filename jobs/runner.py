@@ -27,6 +27,7 @@ from pydantic import ValidationError
 from jobs import backoff, counters, lifecycle, registry
 from jobs.context import Context
 from jobs.errors import Fenced, TaskFailure
+from jobs.sql import call, statements
 from jobs.states import RETRYABLE, ExecutionStatus, FailureType, Outcome
 
 log = logging.getLogger(__name__)
@@ -140,11 +141,22 @@ def perform(task_id: str, current: Run) -> None:
     known = registry.find(task_id)
     context = Context(current, logging.getLogger(f"dure.task.{task_id}"))
     if known.atomic:
-        # The body's writes, the result and the fence's check stand or fall together.
-        with transaction.atomic():
-            settle_success(current, called(known, context, current))
+        perform_atomic(known, context, current)
     else:
         settle_success(current, called(known, context, current))
+
+
+def perform_atomic(known: registry.Task, context: Context, current: Run) -> None:
+    """The body's writes, the result and the fence's check stand or fall together."""
+    with transaction.atomic():
+        call.change(statements.LET_IDLE)
+        answer = settle_success(current, called(known, context, current))
+        accepted = answer["state"] == ExecutionStatus.SUCCESS
+        if not accepted:
+            transaction.set_rollback(True)
+    if not accepted:
+        # Cancelled meanwhile: the writes are undone, and the cancel with them. Once more, without them.
+        settle_failure(known.task_id, current, TaskFailure("Cancelled."), again=False)
 
 
 def called(known: registry.Task, context: Context, current: Run) -> str:
@@ -175,13 +187,14 @@ def as_result(result: object) -> str:
     return text
 
 
-def settle_success(current: Run, result: str) -> None:
+def settle_success(current: Run, result: str) -> dict[str, Any]:
     answer = lifecycle.finish(
         current.execution_id, current.fence, Outcome.SUCCESS, trigger=current.trigger, result=result
     )
     current.settled = True
     if answer is None:
         raise Fenced()
+    return answer
 
 
 def settle_failure(task_id: str, current: Run, exc: BaseException, *, again: bool) -> dict[str, Any] | None:

@@ -10,7 +10,7 @@ from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from jobs import closing
+from jobs import closing, notices
 from jobs.api import documents, shapes
 from jobs.api.views import OfficeView
 from jobs.models import Membership, Office
@@ -121,7 +121,9 @@ class OfficeDetailView(OfficeView):
         # Only what was given: the office's other columns are the engine's and the config's.
         for name, value in serializer.validated_data.items():
             setattr(seat.office, name, value)
-        seat.office.save(update_fields=list(serializer.validated_data))
+        # Whoever is to be told from now on is not told of the past.
+        with notices.settled(seat.office.pk):
+            seat.office.save(update_fields=list(serializer.validated_data))
         return Response(office_json(seat.office, seat.role))
 
     @extend_schema(

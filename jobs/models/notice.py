@@ -19,6 +19,8 @@ class Webhook(models.Model):
     enabled = models.BooleanField(default=True)
     created_at = models.DateTimeField(auto_now_add=True)
     disabled_reason = models.CharField(max_length=200, blank=True)
+    # It did not answer, or asked to be left alone: until then nothing is sent to it.
+    spared_until = models.DateTimeField(null=True, blank=True, editable=False)
 
     class Meta:
         db_table = "office_webhooks"

@@ -4,6 +4,9 @@ KINDS: dict[str, str] = {
     "invalid": "Something that was given cannot be accepted; `errors` says what, by field.",
     "invalid_value": "A value has a form or size that cannot be stored.",
     "malformed_json": "The body is not a JSON object that this API takes.",
+    "parse_error": "The body cannot be read as what its type says it is.",
+    "cycle": "The jobs depend on each other in a circle; `cycle` names the members of one, in order.",
+    "refused": "What was asked cannot be done; nothing was changed.",
     "bad_request": "The request is malformed, or not addressed to this server.",
     "unknown_parameter": "A query parameter is not one that this list knows.",
     "invalid_idempotency_key": "An Idempotency-Key is 1 to 200 printable ASCII characters.",
@@ -31,6 +34,6 @@ KINDS: dict[str, str] = {
 
 
 def describe(code: str, meaning: str) -> str:
-    """Adds a code of an app's own."""
+    """Adds a code of an app's own, and gives it back: `FULL = describe("queue_full", "…")`."""
     KINDS[code] = meaning
     return code

@@ -22,6 +22,7 @@ from rest_framework.renderers import JSONRenderer
 
 from jobs import errors as verb_errors
 from jobs.rest import request_id, throttling
+from jobs.rest.catalogue import KINDS
 
 CONTENT_TYPE = "application/problem+json"
 # Held locks, deadlocks, serialization failures and statements cut short pass when tried again.
@@ -62,7 +63,8 @@ class Refusal:
     def document(self) -> dict[str, object]:
         written = {
             **self.extra,
-            "type": f"{settings.BASE_URL}/api/problems/{self.code}",
+            # RFC 9457's word for "the status says it all", where nobody has described the code.
+            "type": f"{settings.BASE_URL}/api/problems/{self.code}" if self.code in KINDS else "about:blank",
             "title": HTTPStatus(self.status).phrase,
             "status": self.status,
             "detail": self.detail,

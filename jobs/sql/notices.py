@@ -26,9 +26,11 @@ NOW = "SELECT coalesce(%s::timestamptz, clock_timestamp())"
 # meanwhile. A crash after this only delays.
 CLAIM_FOR_WEBHOOKS = """
     WITH waiting AS (
-        SELECT webhook_id, min(next_at) AS since FROM notices
-        WHERE next_at <= %(now)s AND webhook_id IS NOT NULL AND NOT webhook_id = ANY (%(busy)s::bigint[])
-        GROUP BY webhook_id ORDER BY since LIMIT %(room)s
+        SELECT n.webhook_id, min(n.next_at) AS since
+        FROM notices n JOIN office_webhooks w ON w.id = n.webhook_id
+        WHERE n.next_at <= %(now)s AND NOT n.webhook_id = ANY (%(busy)s::bigint[])
+          AND (w.spared_until IS NULL OR w.spared_until <= %(now)s)
+        GROUP BY n.webhook_id ORDER BY since LIMIT %(room)s
     ), picked AS (
         SELECT n.id FROM waiting CROSS JOIN LATERAL (
             SELECT id FROM notices WHERE webhook_id = waiting.webhook_id AND next_at <= %(now)s
@@ -72,8 +74,8 @@ NOT_TRIED = """
     WHERE id = ANY (%(ids)s) AND attempts = %(attempt)s AND next_at IS NOT NULL
 """
 
-# record: an address that does not answer is spared; what else is due for it waits as well.
-SPARE_WEBHOOK = "UPDATE notices SET next_at = %(next)s WHERE webhook_id = %(webhook)s AND next_at <= %(next)s"
+# record: an address that does not answer is left alone; what is due for it stays due, and waits.
+SPARE_WEBHOOK = "UPDATE office_webhooks SET spared_until = %(until)s WHERE id = %(webhook)s"
 
 # disable: nothing waits for a webhook that is told nothing.
 DROP_WAITING = """

@@ -57,6 +57,9 @@ IS_CANCELLED = """
     WHERE id = %(execution)s AND fence = %(fence)s AND status = 'RUNNING'
 """
 
+# run: an atomic body may compute for longer than other transactions are allowed to wait.
+LET_IDLE = "SET LOCAL idle_in_transaction_session_timeout = 0"
+
 # The worker's parent process saw a child die or overrun: what the child owned.
 FENCE_OF = """
     SELECT fence, trigger FROM job_executions
@@ -143,7 +146,7 @@ CANCEL_EXECUTION = """
 # reprioritise: of what has not ended; the order of ready jobs follows at once.
 SET_PRIORITY = """
     UPDATE job_queue
-    SET priority = CASE WHEN %(delta)s::integer IS NULL THEN coalesce(%(priority)s, priority)
+    SET priority = CASE WHEN %(delta)s::bigint IS NULL THEN coalesce(%(priority)s, priority)
                         ELSE greatest(-2147483648, least(2147483647, priority::bigint + %(delta)s)) END,
         urgent = coalesce(%(urgent)s, urgent)
     WHERE id = ANY (%(jobs)s::uuid[]) AND office_id = %(office)s

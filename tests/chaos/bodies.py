@@ -28,6 +28,7 @@ def work(ctx: Context, seconds: float, failures: int = 0) -> dict[str, int]:
     while time.monotonic() < until:
         time.sleep(0.01)
     if ctx.attempt <= failures:
+        witness(ctx, "failed")
         raise TaskFailure("Failed as planned.")
     witness(ctx, "end")
     return {"fence": ctx.fence}

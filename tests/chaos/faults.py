@@ -13,7 +13,14 @@ from tests.workers import Process
 LEASE = 2.0
 
 
+def kill_a_busy_process(cluster: Cluster, chance: random.Random) -> None:
+    """In the middle of a body, as far as the witness file tells."""
+    if busy := busy_pids(cluster):
+        kill(chance.choice(busy))
+
+
 def kill_a_pool_process(cluster: Cluster, chance: random.Random) -> None:
+    """At any point: between two commits as well."""
     children = [child for worker in cluster.workers.values() for child in pool_of(worker)]
     if children:
         kill(chance.choice(children))
@@ -27,7 +34,9 @@ def kill_a_worker(cluster: Cluster, chance: random.Random) -> None:
 
 def freeze_a_worker_past_its_lease(cluster: Cluster, chance: random.Random) -> None:
     """The whole worker, pool included: when it wakes, its runs belong to somebody else."""
-    name = chance.choice([name for name in sorted(cluster.workers) if name != "control"])
+    names = [name for name in sorted(cluster.workers) if name != "control"]
+    busy = set(busy_pids(cluster))
+    name = chance.choice([n for n in names if busy.intersection(pool_of(cluster.workers[n]))] or names)
     worker = cluster.workers[name]
     pids = [worker.pid, *pool_of(worker)]
     for pid in pids:
@@ -35,6 +44,14 @@ def freeze_a_worker_past_its_lease(cluster: Cluster, chance: random.Random) -> N
     time.sleep(LEASE * chance.uniform(1.0, 2.0))
     for pid in reversed(pids):
         send(pid, signal.SIGCONT)
+
+
+def freeze_a_parent_past_its_lease(cluster: Cluster, chance: random.Random) -> None:
+    """Only the main process: its pool works on without a lease, and reports to a world that has moved on."""
+    name = chance.choice([name for name in sorted(cluster.workers) if name != "control"])
+    send(cluster.workers[name].pid, signal.SIGSTOP)
+    time.sleep(LEASE * chance.uniform(1.2, 1.8))
+    send(cluster.workers[name].pid, signal.SIGCONT)
 
 
 def freeze_a_pool_process(cluster: Cluster, chance: random.Random) -> None:
@@ -86,9 +103,11 @@ def repeat_messages(cluster: Cluster, chance: random.Random) -> None:
 
 
 FAULTS: tuple[tuple[Callable[[Cluster, random.Random], None], int], ...] = (
-    (kill_a_pool_process, 8),
+    (kill_a_busy_process, 6),
+    (kill_a_pool_process, 3),
     (kill_a_worker, 3),
-    (freeze_a_worker_past_its_lease, 3),
+    (freeze_a_worker_past_its_lease, 4),
+    (freeze_a_parent_past_its_lease, 3),
     (freeze_a_pool_process, 2),
     (kill_beat, 1),
     (restart_postgres, 2),
@@ -98,10 +117,22 @@ FAULTS: tuple[tuple[Callable[[Cluster, random.Random], None], int], ...] = (
 )
 
 
-def one(cluster: Cluster, chance: random.Random) -> str:
-    fault = chance.choices([fault for fault, _ in FAULTS], [weight for _, weight in FAULTS])[0]
+def one(cluster: Cluster, chance: random.Random, only: list[str]) -> str:
+    known = [(fault, weight) for fault, weight in FAULTS if not only or fault.__name__ in only]
+    fault = chance.choices([fault for fault, _ in known], [weight for _, weight in known])[0]
     fault(cluster, chance)
     return fault.__name__
+
+
+def busy_pids(cluster: Cluster) -> list[int]:
+    """Pool processes whose last line in the witness file is a start."""
+    last: dict[int, str] = {}
+    witness = cluster.folder / "witness"
+    for line in witness.read_text().splitlines()[-400:] if witness.exists() else []:
+        what, _, _, _, pid, _ = line.split()
+        last[int(pid)] = what
+    living = {child for worker in cluster.workers.values() for child in pool_of(worker)}
+    return sorted(pid for pid, what in last.items() if what == "start" and pid in living)
 
 
 def pool_of(worker: Process) -> list[int]:

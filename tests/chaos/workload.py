@@ -52,6 +52,8 @@ class Workload:
 
     def graph(self, size: int) -> list[dict[str, Any]]:
         jobs: list[dict[str, Any]] = []
+        # Bursts of empty jobs press on the locks, long ones are there to be killed.
+        lengths = self.random.choice(((0.0, 0.0, 0.01), (0.1, 0.3, 0.6, 1.2), (0.3, 3.0)))
         for place in range(size):
             fan_in = self.random.choice((0, 1, 1, 2, 3)) if place else 0
             parents = self.random.sample(range(place), min(fan_in, place))
@@ -61,7 +63,7 @@ class Workload:
                     "ref": str(place),
                     "task_id": "chaos.work",
                     "args": {
-                        "seconds": self.random.choice((0.0, 0.02, 0.1, 0.3, 1.0)),
+                        "seconds": self.random.choice(lengths),
                         "failures": 99 if failing < 0.02 else 1 if failing < 0.10 else 0,
                     },
                     "role": self.random.choice(ROLES),

@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from datetime import timedelta
 from pathlib import Path
 
 import av
@@ -155,7 +156,7 @@ def test_a_worker_that_is_killed_starts_anew_and_makes_one_file(tmp_path) -> Non
         swept(lambda: ended(job), 90)
     check_result(job)
     assert Execution.objects.get().crash_count == 1
-    assert leftovers.sweep_once(timezone.now(), min_age=0) >= 1  # the dead one's half-made file
+    assert leftovers.sweep_once(timezone.now(), min_age=timedelta()) >= 1  # the dead one's half-made file
     assert len(files()) == 2 - 1
 
 
@@ -257,7 +258,7 @@ def test_whatever_is_killed_every_export_ends_once_with_one_file(tmp_path) -> No
                 start(name)
         eventually(lambda: ended(*jobs), 150, pause=0.2, what="every export to end")
     assert kills >= 8
-    leftovers.sweep_once(timezone.now(), min_age=0)
+    leftovers.sweep_once(timezone.now(), min_age=timedelta())
     for job in jobs:
         ends = ExportEvent.objects.filter(job_id=job.pk).exclude(type="job.progress").count()
         assert ends == 1, f"{job} has {ends} ends"

@@ -7,7 +7,8 @@ import pytest
 
 from jobs.models import Office
 from jobs.sql import call
-from tests.factories import a_user, an_office, claimed, done, submitted
+from tests.factories import a_user, an_office, done, submitted
+from tests.integration.playing import running
 from tests.integration.rest_support import client_of, forget_counts
 
 pytestmark = pytest.mark.django_db
@@ -109,7 +110,7 @@ def test_nobody_guesses_an_end_that_cannot_be_known(client, office):
     took(unknown, 1)
     first, _ = submitted(office, {"ref": "a"}, {"depends_on": ["a"]}, name="blocked")
     assert client.get(at(office, f"/{first.batch_id}")).json()["estimated_end"] is not None
-    claimed(first).fail(failure_type="git_conflict")
+    running(first).fail(failure_type="git_conflict")
     assert client.get(at(office, f"/{first.batch_id}")).json()["estimated_end"] is None
 
 

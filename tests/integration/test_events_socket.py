@@ -1,5 +1,6 @@
 """The socket of an office's events: who may listen, where it begins, and that nothing is left out."""
 
+import asyncio
 import threading
 import time
 from datetime import timedelta
@@ -14,6 +15,7 @@ from websockets.exceptions import ConnectionClosed
 
 from jobs import lifecycle, submission
 from jobs.models import ApiToken, Event, Membership, Office
+from jobs.sockets.events import OfficeEvents
 from jobs.states import MemberRole
 from tests.integration.rest_support import forget_counts, make_user
 from tests.integration.test_rest_sockets import code_of, opened, said
@@ -245,6 +247,16 @@ def test_a_foreign_office_is_like_one_that_does_not_exist(address, office):
                 ws.recv(timeout=10)
             assert closed.value.rcvd is not None
             assert closed.value.rcvd.code == 4404
+
+
+def test_whoever_leaves_the_office_is_not_admitted_any_more(office, user):
+    stranger, staff = make_user("stranger"), make_user("staff", is_staff=True)
+    source = OfficeEvents(office.pk)
+    asyncio.run(source.keep())
+    assert [source.admits(one) for one in (user, staff, stranger)] == [True, True, False]
+    Membership.objects.all().delete()
+    asyncio.run(source.keep())
+    assert not source.admits(user)
 
 
 def test_nobody_hears_the_events_of_another_office(address, office, token):

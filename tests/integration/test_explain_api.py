@@ -8,7 +8,8 @@ from django.utils import timezone
 
 from jobs.models import Office, Worker
 from jobs.sql import call
-from tests.factories import a_job, a_user, an_office, claimed, done, submitted
+from tests.factories import a_job, a_user, an_office, done, submitted
+from tests.integration.playing import running
 from tests.integration.rest_support import client_of, forget_counts
 
 pytestmark = pytest.mark.django_db
@@ -78,7 +79,7 @@ def test_unfinished_dependencies_are_named(client, office):
 
 def test_a_failed_dependency_comes_before_everything_else(client, office):
     first, _, third = submitted(office, {"ref": "a"}, {"ref": "b"}, {"depends_on": ["a", "b"]})
-    claimed(first).fail(failure_type="git_conflict")
+    running(first).fail(failure_type="git_conflict")
     assert codes(client, third) == ["dependency_failed", "dependencies_unfinished", "office_limit"]
     assert explained(client, third)["reasons"][0]["jobs"][0]["ref"] == "a"
     assert explained(client, third)["estimated_start"] is None
@@ -86,7 +87,7 @@ def test_a_failed_dependency_comes_before_everything_else(client, office):
 
 def test_a_job_that_failed_with_its_dependency_says_which(client, office):
     first, second = submitted(office, {"ref": "a"}, {"depends_on": ["a"], "on_dependency_failure": "fail"})
-    claimed(first).fail(failure_type="git_conflict")
+    running(first).fail(failure_type="git_conflict")
     found = explained(client, second)
     assert (found["state"], [reason["code"] for reason in found["reasons"]]) == (
         "failed",
@@ -96,7 +97,7 @@ def test_a_job_that_failed_with_its_dependency_says_which(client, office):
 
 def test_a_retry_that_is_waited_for(client, office):
     job = a_job(office)
-    claimed(job).fail(delay_ms=60_000)
+    running(job).fail(delay_ms=60_000)
     found = explained(client, job)
     (reason,) = found["reasons"]
     assert (reason["code"], reason["retry_count"]) == ("retry_backoff", 1)
@@ -136,7 +137,7 @@ def test_a_job_that_was_sent_and_not_taken(client, office):
 
 def test_a_job_that_runs(client, office):
     job = a_job(office)
-    claimed(job, worker="w@host")
+    running(job, worker="w@host")
     (reason,) = explained(client, job)["reasons"]
     assert (reason["code"], reason["worker"], reason["cancelling"]) == ("running", "w@host", False)
     assert datetime.fromisoformat(reason["lease_until"]) > datetime.fromisoformat(reason["since"])

@@ -42,6 +42,14 @@ def after(job: ExportJob) -> ExportJob:
     return ExportJob.objects.get(pk=job.pk)
 
 
+def fail_the_run(failure_type: str, error: str) -> None:
+    """As a worker of ours does it, without the process."""
+    run = str(Execution.objects.get().pk)
+    claimed = engine.claim(run, 1, token="t", worker="w")
+    assert claimed is not None
+    engine.finish(run, claimed["fence"], "failure", trigger="EXPORT", failure_type=failure_type, error=error)
+
+
 # --- Requests ------------------------------------------------------------------------------------
 
 
@@ -380,7 +388,7 @@ def test_a_cancel_is_final_at_once_and_a_late_result_leaves_no_file(redis, minji
     assert (after(job).status, after(job).progress) == (Status.CANCELLED, 50)
     with pytest.raises(Conflict):
         lifecycle.cancel(job.pk, timezone.now())
-    assert leftovers.sweep_once(timezone.now(), min_age=0) == 1
+    assert leftovers.sweep_once(timezone.now(), min_age=timedelta()) == 1
     assert not path.exists()
 
 
@@ -435,9 +443,7 @@ def test_the_end_of_our_own_run_goes_out_as_a_result_with_a_stable_code(
     job = tools.export_of(minji)
     listener = tools.listen(redis, worker=True)
     tools.drain(listener)
-    execution = Execution.objects.get()
-    engine.claim(str(execution.pk), 1, token="t", worker="w")
-    engine.finish(str(execution.pk), 1, "failure", trigger="EXPORT", failure_type=failure_type, error=error)
+    fail_the_run(failure_type, error)
     tools.drain(listener)
     found = after(job)
     assert (found.status, found.error_code) == (Status.FAILED, code)
@@ -448,9 +454,7 @@ def test_a_result_that_was_lost_with_redis_is_reported_again(redis, minji) -> No
     job = tools.export_of(minji)
     listener = tools.listen(redis, worker=True)
     tools.drain(listener)
-    execution = Execution.objects.get()
-    engine.claim(str(execution.pk), 1, token="t", worker="w")
-    engine.finish(str(execution.pk), 1, "failure", trigger="EXPORT", failure_type="timeout", error="x")
+    fail_the_run("timeout", "x")
     outbox.relay_once(redis)
     redis.delete(*tools.ALL)
     assert lifecycle.reconcile(timezone.now()) == 0

@@ -10,7 +10,8 @@ from django.utils import timezone
 
 from jobs.models import Execution, Job, Membership, Office
 from jobs.states import JobStatus, MemberRole, Outcome
-from tests.factories import a_job, a_user, an_office, claimed, done, fresh, submitted
+from tests.factories import a_job, a_user, an_office, done, fresh, submitted
+from tests.integration.playing import running
 from tests.integration.rest_support import client_of, forget_counts
 
 pytestmark = pytest.mark.django_db
@@ -240,7 +241,7 @@ def test_a_longer_list_costs_no_more_statements(client, office):
 
 def test_a_running_job_shows_its_run_as_it_goes(client, office):
     job = a_job(office)
-    run = claimed(job, worker="w@host")
+    run = running(job, worker="w@host")
     Execution.objects.filter(pk=run.execution).update(
         session_id="s-1", progress={"fraction": 0.5, "message": "half"}
     )
@@ -260,7 +261,7 @@ def test_a_running_job_shows_its_run_as_it_goes(client, office):
 
 def test_an_ended_job_shows_its_result_and_its_attempts(client, office):
     job = a_job(office)
-    claimed(job).fail(error="no luck", delay_ms=0)
+    running(job).fail(error="no luck", delay_ms=0)
     answer = client.get(at(office, f"/{job.id}")).json()
     assert answer["status"] == JobStatus.PENDING
     assert answer["retry_count"] == 1
@@ -270,7 +271,7 @@ def test_an_ended_job_shows_its_result_and_its_attempts(client, office):
         "promoted": 1,
         "dispatched": 1,
     }
-    claimed(job, token="t2").finish(result="3")
+    running(job, token="t2").finish(result="3")
     answer = client.get(at(office, f"/{job.id}")).json()
     assert answer["status"] == JobStatus.DONE
     assert answer["result"] == 3
@@ -283,13 +284,13 @@ def test_an_ended_job_shows_its_result_and_its_attempts(client, office):
 
 def test_a_timed_out_execution_says_timeout_while_it_waits_and_when_it_has_failed(client, office):
     job = a_job(office, max_retries=1)
-    claimed(job).finish(Outcome.TIMEOUT, failure_type="timeout", error="late", delay_ms=60_000)
+    running(job).finish(Outcome.TIMEOUT, failure_type="timeout", error="late", delay_ms=60_000)
     answer = client.get(at(office, f"/{job.id}")).json()
     assert (answer["status"], answer["executions"][0]["status"]) == ("timeout", "timeout")
     assert posted(client, at(office, f"/{job.id}/retry")).status_code == 202
     again = fresh(job)
     assert again.retry_count == 0
-    claimed(job, token="t3").finish(Outcome.TIMEOUT, failure_type="timeout", error="late")
+    running(job, token="t3").finish(Outcome.TIMEOUT, failure_type="timeout", error="late")
     answer = client.get(at(office, f"/{job.id}")).json()
     assert (answer["status"], answer["failure_type"]) == ("failed", "timeout")
     assert [run["status"] for run in answer["executions"]] == ["cancelled", "timeout"]
@@ -309,7 +310,7 @@ def test_a_job_of_another_office_is_not_there(client, office):
 
 def test_retry_runs_a_failed_job_again_with_a_new_execution(client, office):
     job = a_job(office)
-    claimed(job).fail(failure_type="git_conflict")
+    running(job).fail(failure_type="git_conflict")
     assert fresh(job).status == JobStatus.FAILED
     answer = posted(client, at(office, f"/{job.id}/retry"), {"reason": "merged"})
     assert answer.status_code == 202
@@ -340,7 +341,7 @@ def test_cancel_ends_a_waiting_job_at_once_and_an_ended_one_is_a_conflict(client
 
 def test_cancel_of_a_running_job_tells_it_to_stop(client, office):
     job = a_job(office)
-    run = claimed(job)
+    run = running(job)
     answer = posted(client, at(office, f"/{job.id}/cancel")).json()
     assert answer["status"] == JobStatus.PROCESSING
     assert answer["cancelled_at"] is not None
@@ -349,8 +350,8 @@ def test_cancel_of_a_running_job_tells_it_to_stop(client, office):
 
 
 def test_cancel_all_takes_what_fits_and_counts_it(client, office):
-    running, *_ = submitted(office, {}, {"role": "FE"}, {"role": "BE"}, {"role": "BE"}, name="one")
-    claimed(running)
+    first, *_ = submitted(office, {}, {"role": "FE"}, {"role": "BE"}, {"role": "BE"}, name="one")
+    running(first)
     other = a_job(office, role="BE")
 
     def cancel_all(**body):
@@ -359,7 +360,7 @@ def test_cancel_all_takes_what_fits_and_counts_it(client, office):
         assert "Location" in answer.headers
         return answer.json()
 
-    batch = str(running.batch_id)
+    batch = str(first.batch_id)
     assert cancel_all(role="FE") == {"cancelled": 1, "cancelling": 0}
     assert cancel_all(status="pending") == {"cancelled": 0, "cancelling": 0}
     assert cancel_all(batch=batch, include_processing=False) == {"cancelled": 2, "cancelling": 0}

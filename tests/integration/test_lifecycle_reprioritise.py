@@ -20,7 +20,7 @@ def test_what_is_ready_starts_in_the_new_order():
         current = Job.objects.get(office=office, status=JobStatus.PROCESSING)
         order.append(current.id)
         done(current)
-    assert order == [first.id, second.id, third.id, fourth.id]
+    assert order == [fourth.id, second.id, third.id, first.id]
 
 
 def test_a_delta_is_added_and_stays_within_what_the_column_holds():

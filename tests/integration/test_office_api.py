@@ -2,6 +2,7 @@
 
 import uuid
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -10,7 +11,8 @@ from jobs import stats
 from jobs.models import Attempt, Event, Execution, Job, Membership, Office
 from jobs.sql import call
 from jobs.states import EventType, JobStatus, MemberRole
-from tests.factories import a_job, a_user, an_office, claimed, done, fresh, submitted
+from tests.factories import a_job, a_user, an_office, done, fresh, submitted
+from tests.integration.playing import running
 from tests.integration.rest_support import client_of, forget_counts
 
 pytestmark = pytest.mark.django_db
@@ -190,7 +192,7 @@ def test_the_last_owner_stays(client, office):
 
 # --- scheduler -------------------------------------------------------------------------------------
 
-DEFAULTS = {
+DEFAULTS: dict[str, Any] = {
     "maxConcurrentJobs": 3,
     "maxConcurrentByRole": {"FE": 1, "BE": 1, "QA": 1, "DevOps": 1},
     "defaultTimeout": 1_800_000,
@@ -268,7 +270,7 @@ def test_stats_count_every_state_and_average_the_done(client, office):
     call.change(
         "UPDATE job_queue SET started_at = completed_at - interval '2 seconds' WHERE id = %s", [one.id]
     )
-    claimed(two).fail(failure_type="git_conflict")
+    running(two).fail(failure_type="git_conflict")
     send(client, "post", at(office, f"/jobs/{four.id}/cancel"))
     found = client.get(at(office, "/scheduler/stats")).json()
     assert found["avg_completion_time"] == 2000
@@ -282,7 +284,7 @@ def test_stats_count_every_state_and_average_the_done(client, office):
         "ready": 1,
         "pending": 0,
     }
-    claimed(three).finish("timeout", failure_type="timeout", delay_ms=60_000)
+    running(three).finish("timeout", failure_type="timeout", delay_ms=60_000)
     assert client.get(at(office, "/scheduler/stats")).json()["timeout"] == 1
 
 

@@ -46,9 +46,8 @@ def test_what_is_given_wins(office):
 
 def test_a_task_that_only_the_system_starts_is_refused(office):
     hidden = [task for task in registry.everything() if not task.public]
-    if not hidden:
-        pytest.skip("every registered Task is public")
-    assert list(refused(office, {"task_id": hidden[0].task_id})) == ["task_id"]
+    assert hidden
+    assert "started by the system" in refused(office, {"task_id": hidden[0].task_id})["task_id"][0]
 
 
 def test_everything_that_is_wrong_is_said_at_once(office):
@@ -150,5 +149,7 @@ def test_a_long_circle_is_told_shortly_and_named_wholly(office):
     with pytest.raises(Invalid) as caught:
         submission.read(office, {"jobs": jobs})
     assert caught.value.code == "cycle"
-    assert len(caught.value.extra["cycle"]) == count
+    circle = caught.value.extra["cycle"]
+    assert isinstance(circle, list)
+    assert set(circle) == {f"j{n}" for n in range(count)}
     assert len(caught.value.message) < 500

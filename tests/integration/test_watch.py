@@ -1,5 +1,6 @@
 """What watches over it all: canaries, counted minutes, retention, and the figures for Prometheus."""
 
+import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -245,6 +246,16 @@ def test_what_should_be_rare_is_counted():
     Counter.objects.create(name=counters.POISON, value=3)
     found = figures()
     assert (found["dure_poison_total"], found["dure_fenced_total"]) == (3, 0)
+
+
+def test_every_figure_that_the_operators_page_names_is_there(client):
+    page = (settings.BASE_DIR / "docs" / "operations.md").read_text()
+    named = set(re.findall(r"dure_[a-z0-9_]+", page)) - {"dure_http_request_seconds"}
+    call.change(sql.SEND_CANARIES, {"roles": ["QA"], "lost": canary.LOST_AFTER})
+    Minute.objects.create(minute=timezone.now(), done=1, failed=0)
+    text = client.get("/metrics").content.decode()
+    assert {name for name in named if not re.search(rf"^{name}[ {{]", text, re.MULTILINE)} == set()
+    assert len(named) > 20
 
 
 def test_metrics_answer_them(client):

@@ -193,3 +193,20 @@ def test_the_same_idempotency_key_makes_one_webhook(office, owner):
     ]
     assert both[0].json() == both[1].json()
     assert Webhook.objects.count() == 1
+
+
+def test_an_office_is_closed_with_its_webhooks_and_notices(office, owner):
+    create(owner, office)
+    (job,) = submit(office, "build")
+    fail(job)
+    notices.relay(office.pk)
+    assert owner.delete(f"/api/offices/{office.pk}").status_code == 204
+    assert not (Webhook.objects.exists() or Notice.objects.exists())
+
+
+def test_an_address_that_is_added_later_is_not_told_of_the_past(office, owner):
+    (job,) = submit(office, "build")
+    fail(job)
+    told = {"notify_emails": ["minji@example.org"]}
+    assert owner.patch(f"/api/offices/{office.pk}", told, content_type="application/json").status_code == 200
+    assert notices.relay(office.pk) == 0

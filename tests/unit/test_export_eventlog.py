@@ -2,6 +2,8 @@
 
 import io
 import json
+import re
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -153,3 +155,12 @@ def test_a_damaged_log_is_read_or_refused_and_never_breaks(noise: bytes, at: int
         everything(io.BytesIO(whole[:at] + noise + whole[at:]))
     except BadReplay as refusal:
         assert str(refusal)
+
+
+def test_the_example_of_the_manual_is_a_log() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "exports.md").read_text()
+    header, records, *_ = re.findall(r"```json\n(.*?)```", text, re.DOTALL)
+    log = json.dumps(json.loads(header)) + "\n" + records
+    found, rest = read(io.BytesIO(log.encode()))
+    assert (found.title, len(found.players)) == ("결승전", 2)
+    assert [record.tick for record in rest] == [0, 45, 46]

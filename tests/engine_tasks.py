@@ -1,0 +1,168 @@
+"""Tasks that try the engine: they fail, hang, die and write in every way that a body can."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from celery.exceptions import SoftTimeLimitExceeded
+from django.db import connection
+
+from jobs.context import Context
+from jobs.errors import TaskFailure
+from jobs.models import Counter
+from jobs.registry import task
+
+
+def write_line(path: str, text: object) -> None:
+    """One write, so that lines of several processes do not mix."""
+    file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    try:
+        os.write(file, f"{text}\n".encode())
+    finally:
+        os.close(file)
+
+
+@task("try.echo")
+def echo(ctx: Context, value: Any = None) -> Any:
+    """Answers what it was given."""
+    return value
+
+
+@task("try.odd_result")
+def odd_result(ctx: Context, kind: str) -> Any:
+    """A result that no row can hold."""
+    results = {
+        "object": object(),
+        "nan": float("nan"),
+        "nul": "a\x00b",
+        "large": "x" * 300_000,
+        "bytes": b"x",
+        "half": "\ud800",
+    }
+    return results[kind]
+
+
+@task("try.line")
+def line(ctx: Context, path: str, text: str = "", seconds: float = 0.0) -> None:
+    """Leaves a line in a file, and takes its time."""
+    write_line(path, text or f"{ctx.execution_id} {ctx.attempt} {ctx.idempotency_key}")
+    time.sleep(seconds)
+
+
+@task("try.flaky_line")
+def flaky_line(ctx: Context, path: str, failures: int) -> None:
+    """Leaves a line with each attempt, and fails so many times."""
+    write_line(path, f"{ctx.execution_id} {ctx.attempt} {ctx.idempotency_key}")
+    if ctx.attempt <= failures:
+        raise ValueError("not yet")
+
+
+@task("try.jitter", retry_jitter=True, retry_backoff=100)
+def jitter(ctx: Context) -> None:
+    """Fails, and its delay is a matter of luck."""
+    raise TaskFailure("unlucky")
+
+
+@task("try.picky", autoretry_for=(ValueError,))
+def picky(ctx: Context, kind: str) -> None:
+    """Wants only one kind of failure tried again."""
+    raise {"ValueError": ValueError, "KeyError": KeyError}[kind]("as asked")
+
+
+@task("try.exit")
+def leave(ctx: Context, code: int) -> None:
+    """Tries to take the worker with it."""
+    sys.exit(code)
+
+
+@task("try.until")
+def until(ctx: Context, path: str, session: str = "") -> str:
+    """Goes on until a file is there, and says how far it is."""
+    if session:
+        ctx.session(session)
+    ctx.progress(0.25, "waiting")
+    while not Path(path).exists():
+        time.sleep(0.02)
+    return "seen"
+
+
+@task("try.stubborn")
+def stubborn(ctx: Context, path: str, seconds: float = 60.0, gives_in: bool = False) -> str:
+    """Does not let a soft time limit pass; goes on, or answers as if nothing had been."""
+    write_line(path, os.getpid())
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        try:
+            time.sleep(0.05)
+        except SoftTimeLimitExceeded:
+            if gives_in:
+                return "too late"
+    return "never told"
+
+
+@task("try.family")
+def family(ctx: Context, path: str, outlive: bool = False) -> None:
+    """A child in a session of its own and a grandchild, which all have to go with it."""
+    command = f"sleep 300 & echo $! >> {path}; echo $$ >> {path}; exec sleep 301"
+    child = subprocess.Popen(["/bin/sh", "-c", command], start_new_session=True)
+    if outlive:
+        while len(Path(path).read_text().split() if Path(path).exists() else ()) < 2:
+            time.sleep(0.01)
+        os.kill(os.getpid(), signal.SIGKILL)
+    while True:
+        try:
+            child.wait()
+        except SoftTimeLimitExceeded:
+            continue
+
+
+def note_cancel(execution_id: str, args: dict[str, Any]) -> None:
+    write_line(args["path"] + ".cancelled", execution_id)
+
+
+@task("try.cancellable", on_cancel=note_cancel)
+def cancellable(ctx: Context, path: str) -> None:
+    """Waits to be cancelled."""
+    write_line(path, "started")
+    time.sleep(60)
+
+
+@task("try.die")
+def die(ctx: Context, path: str, lives: int = 0) -> int:
+    """Kills its own process, as a crash in C would; survives when it has died so often."""
+    write_line(path, ctx.attempt)
+    if ctx.attempt <= lives or not lives:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return ctx.attempt
+
+
+@task("try.count", atomic=True)
+def count(ctx: Context, name: str, path: str = "", seconds: float = 0.0, fail: bool = False) -> str:
+    """Writes a row of its own, which counts only together with the result."""
+    Counter.objects.create(name=name, value=ctx.attempt)
+    if path:
+        write_line(path, os.getpid())
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        ctx.progress(0.5, "in a transaction")
+        time.sleep(0.05)
+    if fail:
+        raise TaskFailure("after the write")
+    with connection.cursor() as cursor:
+        cursor.execute("SHOW idle_in_transaction_session_timeout")
+        return str(cursor.fetchone()[0])
+
+
+@task("try.count_stubbornly", atomic=True, on_cancel=note_cancel)
+def count_stubbornly(ctx: Context, name: str, path: str) -> None:
+    """Writes a row, and when it is told to stop answers as if nothing had been."""
+    Counter.objects.create(name=name)
+    write_line(path, os.getpid())
+    try:
+        time.sleep(60)
+    except SoftTimeLimitExceeded:
+        pass

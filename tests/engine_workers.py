@@ -1,0 +1,110 @@
+"""Workers for the engine's tests, and what these want to know of what the workers did."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from jobs import lifecycle, redis
+from jobs.models import Attempt, Execution, Job
+from jobs.states import EXECUTION_LIVE, JOB_ENDED, JOB_LIVE, ExecutionStatus
+from tests import engine_tasks as engine_tasks  # the Tasks they run
+from tests import workers
+from tests.factories import fresh
+from tests.workers import Process, eventually
+
+LEASE = float(workers.QUICK["DURE_LEASE_SECONDS"])
+GRACE = float(workers.QUICK["DURE_GRACE_SECONDS"])
+ENVIRONMENT = {"DURE_WORKER_MODULES": "tests.engine_tasks", "CELERY_SKIP_CHECKS": "1"}
+SLOTS = 3
+
+
+@dataclass
+class Workers:
+    process: Process
+
+    def pool(self) -> list[int]:
+        """The processes that run bodies."""
+        return [pid for pid in self.process.children() if b"celery" in command_of(pid)]
+
+
+def command_of(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""
+
+
+@contextmanager
+def start(folder: Path, name: str = "engine", *, control: bool = True) -> Iterator[Workers]:
+    # What earlier tests sent names rows that are gone, and would only be dropped one by one.
+    redis.client().flushdb()
+    with workers.running(folder, name=name, concurrency=SLOTS, env=ENVIRONMENT, control=control) as process:
+        yield Workers(process)
+
+
+@contextmanager
+def ending_what_runs() -> Iterator[None]:
+    """Nothing of one test runs into the next, nor into the emptying of its tables."""
+    try:
+        yield
+    finally:
+        for office in set(Job.objects.filter(status__in=JOB_LIVE).values_list("office_id", flat=True)):
+            ids = Job.objects.filter(office_id=office, status__in=JOB_LIVE).values_list("id", flat=True)
+            lifecycle.cancel(office, list(ids), actor="the end of the test")
+        for execution in Execution.objects.filter(status__in=EXECUTION_LIVE, job=None):
+            lifecycle.cancel_execution(execution.id)
+
+        def nothing_runs() -> bool:
+            lifecycle.rescue()
+            return not Execution.objects.filter(status=ExecutionStatus.RUNNING).exists()
+
+        eventually(nothing_runs, 30, what="the end of what still ran")
+
+
+def ended(job: Job, patience: float = 20.0) -> Job:
+    """The job once it has ended."""
+    eventually(lambda: fresh(job).status in JOB_ENDED, patience, what=f"the end of {job.task_id}")
+    return fresh(job)
+
+
+def in_state(job: Job, *statuses: str, patience: float = 20.0) -> Job:
+    eventually(lambda: fresh(job).status in statuses, patience, what=f"{job.task_id} to be {statuses}")
+    return fresh(job)
+
+
+def started(job: Job, patience: float = 20.0) -> Job:
+    """The job once a worker runs it."""
+
+    def runs() -> bool:
+        execution = fresh(job).execution
+        return execution is not None and execution.status == ExecutionStatus.RUNNING
+
+    eventually(runs, patience, what=f"the start of {job.task_id}")
+    return fresh(job)
+
+
+def outcomes(job: Job) -> list[tuple[str, str]]:
+    found = Attempt.objects.filter(execution__job=job).order_by("execution_id", "number")
+    return [(attempt.outcome, attempt.failure_type) for attempt in found]
+
+
+def result(job: Job) -> Any:
+    execution = fresh(job).execution
+    assert execution is not None
+    return execution.result
+
+
+def lines(path: str) -> list[str]:
+    file = Path(path)
+    return file.read_text().splitlines() if file.exists() else []
+
+
+def alive(pid: int) -> bool:
+    """Not gone, and not a zombie that nobody has collected yet."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][:1]
+    except OSError:
+        return False
+    return state not in ("Z", "X")

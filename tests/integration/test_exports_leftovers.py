@@ -1,0 +1,98 @@
+"""Files that belong to nothing are removed; what belongs to something stays, however it looks."""
+
+import os
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from django.conf import settings as live_settings
+from django.utils import timezone
+
+from exports import leftovers, lifecycle
+from exports.models import ExportJob, Replay
+from tests.integration import export_tools as tools
+
+pytestmark = pytest.mark.django_db
+AT_ONCE = timedelta()
+
+
+@pytest.fixture(autouse=True)
+def folders(settings, tmp_path):
+    tools.roots(settings, tmp_path)
+
+
+@pytest.fixture
+def minji():
+    return tools.user()
+
+
+def put(*parts: str) -> Path:
+    path = live_settings.DURE_EXPORT_PATH.joinpath(*parts)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b"film")
+    return path
+
+
+def succeeded(job: ExportJob) -> Path:
+    path = put(*job.output)
+    ExportJob.objects.filter(pk=job.pk).update(
+        status="SUCCEEDED",
+        ended_at=timezone.now(),
+        result_uri="/".join(job.output),
+        result_checksum="ab" * 32,
+        result_size=4,
+    )
+    return path
+
+
+def test_the_recorded_file_stays_and_its_neighbours_go(minji) -> None:
+    job = tools.export_of(minji)
+    recorded, other = succeeded(job), put(*job.folder, "other.mp4")
+    assert leftovers.sweep_once(timezone.now(), AT_ONCE) == 1
+    assert recorded.exists() and not other.exists()
+
+
+def test_nothing_of_an_export_that_is_being_made_goes(minji) -> None:
+    path = put(*tools.export_of(minji).output)
+    assert leftovers.sweep_once(timezone.now(), AT_ONCE) == 0
+    assert path.exists()
+
+
+def test_the_file_of_a_cancelled_export_and_of_one_that_is_no_more_goes(minji) -> None:
+    job = tools.export_of(minji)
+    cancelled, nobodys = put(*job.output), put("999", "999", "replay-1.mp4")
+    lifecycle.cancel(job.pk, timezone.now())
+    assert leftovers.sweep_once(timezone.now(), AT_ONCE) == 2
+    assert not cancelled.exists() and not nobodys.exists()
+
+
+def test_young_files_wait(minji) -> None:
+    put("999", "999", "replay-1.mp4")
+    assert leftovers.sweep_once(timezone.now()) == 0
+    assert leftovers.sweep_once(timezone.now() + timedelta(seconds=61)) == 1
+
+
+def test_a_quick_pass_looks_only_where_something_changed(minji) -> None:
+    path = put("999", "999", "replay-1.mp4")
+    long_ago = timezone.now().timestamp() - 7200
+    os.utime(path.parent, (long_ago, long_ago))
+    assert leftovers.sweep_once(timezone.now(), AT_ONCE, looked_before=timedelta(hours=1)) == 0
+    assert leftovers.sweep_once(timezone.now(), AT_ONCE) == 1
+
+
+def test_uploads_without_a_row_go_and_the_others_stay(minji) -> None:
+    kept = live_settings.DURE_REPLAY_PATH / tools.replay_of(minji).path
+    lost = live_settings.DURE_REPLAY_PATH / tools.replay_of(minji).path
+    Replay.objects.order_by("-id").first().delete()
+    assert leftovers.sweep_once(timezone.now(), AT_ONCE) == 1
+    assert kept.exists() and not lost.exists()
+
+
+def test_what_an_operator_put_there_is_left_alone(minji) -> None:
+    readme = live_settings.DURE_EXPORT_PATH / "README"
+    readme.parent.mkdir(parents=True)
+    readme.write_text("mine")
+    (live_settings.DURE_EXPORT_PATH / "5" / "6").parent.mkdir()
+    (live_settings.DURE_EXPORT_PATH / "5" / "6").symlink_to(live_settings.DURE_EXPORT_PATH)
+    assert leftovers.sweep_once(timezone.now() + timedelta(days=1)) == 0
+    assert readme.exists()

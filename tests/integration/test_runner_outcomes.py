@@ -1,0 +1,201 @@
+"""What a real worker makes of what a body does: results, failures, retries, and its own writes."""
+
+import os
+import time
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from django.utils import timezone
+from django.utils.dateparse import parse_datetime
+
+from jobs import lifecycle, publish
+from jobs.models import Counter, Event
+from jobs.states import FailureType, JobStatus
+from tests.engine_workers import LEASE, ended, in_state, lines, outcomes, result, started
+from tests.events import T, told
+from tests.factories import a_job, an_office, fresh, submitted
+from tests.workers import eventually
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def tried(office=None, task_id="try.echo", **fields):
+    return a_job(office or an_office(), task_id=task_id, **{"args": {}, **fields})
+
+
+def delays(job):
+    """How long each retry was to wait, in seconds."""
+    found = Event.objects.filter(job_id=job.id, type=T.JOB_RETRYING).order_by("id")
+    times = [(parse_datetime(event.details["retry_at"]), event.at) for event in found]
+    return [round((due - at).total_seconds(), 3) for due, at in times if due is not None]
+
+
+def through_its_retries(job):
+    """To its end, with every wait cut short."""
+
+    def over():
+        lifecycle.wake(timezone.now() + timedelta(days=2))
+        return fresh(job).status in (JobStatus.DONE, JobStatus.FAILED)
+
+    eventually(over, 30, pause=0.05, what=f"the end of {job.task_id} through its retries")
+    return fresh(job)
+
+
+def test_a_result_comes_back_as_it_was(worker):
+    value = {"text": "두레 \\u0000 \U0001f600", "numbers": [1, 2.5, -3], "none": None, "deep": [[[{}]]]}
+    job = ended(tried(args={"value": value}))
+    assert (job.status, result(job)) == (JobStatus.DONE, value)
+    assert job.execution.worker == "engine@test"
+    assert told(job) == [T.JOB_READY, T.JOB_STARTED, T.JOB_COMPLETED]
+    assert job.execution.started_at <= job.completed_at
+
+
+def test_a_result_that_no_row_can_hold_fails_for_good_and_says_why(worker):
+    kinds = ("object", "nan", "nul", "large", "bytes", "half")
+    office = an_office(max_concurrent_jobs=9)
+    jobs = submitted(office, *[{"task_id": "try.odd_result", "args": {"kind": kind}} for kind in kinds])
+    for kind, job in zip(kinds, jobs, strict=True):
+        job = ended(job)
+        assert (kind, job.status, job.failure_type) == (kind, JobStatus.FAILED, FailureType.INVALID_ARGS)
+        assert "result" in job.error_message
+        assert outcomes(job) == [("failure", "invalid_args")]
+
+
+def test_retries_wait_by_the_jobs_own_base_and_strategy(worker):
+    office = an_office(max_concurrent_jobs=9)
+    doubling, adding, default, capped = submitted(
+        office,
+        *[
+            {"task_id": "demo.fail", "args": {}, "max_retries": retries, **policy}
+            for retries, policy in (
+                (3, {"retry_backoff": "exponential", "retry_base_delay": 7_000}),
+                (3, {"retry_backoff": "linear", "retry_base_delay": 7_000}),
+                (2, {}),
+                (4, {"retry_base_delay": 1_000_000}),
+            )
+        ],
+    )
+    for job in (doubling, adding, default, capped):
+        assert through_its_retries(job).status == JobStatus.FAILED
+    assert delays(doubling) == [7, 14, 28]
+    assert delays(adding) == [7, 14, 21]
+    assert delays(default) == [60, 120]
+    assert delays(capped) == [1000, 2000, 3600, 3600]
+    assert fresh(doubling).retry_count == 3
+    assert outcomes(doubling) == [("failure", "error")] * 4
+
+
+def test_jitter_takes_between_half_and_all_of_the_delay(worker):
+    job = tried(task_id="try.jitter", max_retries=4)
+    through_its_retries(job)
+    for delay, whole in zip(delays(job), (100, 200, 400, 800), strict=True):
+        assert whole / 2 <= delay <= whole
+    assert delays(job) != [100, 200, 400, 800]
+
+
+@pytest.mark.parametrize("kind", ["git_conflict", "permission_error", "invalid_args"])
+def test_a_failure_that_another_try_would_not_help_is_final(worker, kind):
+    job = ended(tried(task_id="demo.fail", args={"failure_type": kind, "message": "no"}, max_retries=5))
+    assert (job.status, job.failure_type, job.error_message) == (JobStatus.FAILED, kind, "no")
+    assert outcomes(job) == [("failure", kind)]
+
+
+def test_a_task_says_which_exceptions_are_tried_again(worker):
+    wanted, other = (tried(task_id="try.picky", args={"kind": kind}) for kind in ("ValueError", "KeyError"))
+    assert ended(other).error_message == "KeyError: 'as asked'"
+    assert in_state(wanted, JobStatus.PENDING).retry_at is not None
+
+
+def test_each_attempt_has_its_number_and_the_same_key(worker, path):
+    job = tried(task_id="try.flaky_line", args={"path": path, "failures": 2}, max_retries=2)
+    assert through_its_retries(job).status == JobStatus.DONE
+    execution = str(fresh(job).execution_id)
+    assert lines(path) == [f"{execution} {n} {execution}" for n in (1, 2, 3)]
+
+
+def test_a_body_that_leaves_python_has_failed_and_the_worker_stays(worker):
+    before = worker.pool()
+    job = ended(tried(task_id="try.exit", args={"code": 3}, max_retries=0))
+    assert (job.status, job.error_message) == (JobStatus.FAILED, "The body called sys.exit(3).")
+    assert worker.pool() == before
+
+
+def test_a_run_shows_its_session_and_how_far_it_is(worker, path):
+    job = started(tried(task_id="try.until", args={"path": path, "session": "tmux-7"}))
+    eventually(lambda: fresh(job).execution.progress, what="the progress")
+    run = fresh(job).execution
+    assert (run.progress, run.session_id) == ({"fraction": 0.25, "message": "waiting"}, "tmux-7")
+    Path(path).touch()
+    assert ended(job).status == JobStatus.DONE
+
+
+def test_messages_that_come_twice_run_once(worker, path):
+    office = an_office(max_concurrent_jobs=9)
+    jobs = submitted(office, *[{"task_id": "try.line", "args": {"path": path, "seconds": 0.1}}] * 4)
+    sends = [[str(job.execution_id), 1, "default", job.task_id, 0, 0, 60_000] for job in jobs] * 5
+    publish.messages(sends)
+    assert {ended(job).status for job in jobs} == {JobStatus.DONE}
+    publish.messages(sends)
+    follower = ended(tried(office))
+    assert sorted(line.split()[0] for line in lines(path)) == sorted(str(job.execution_id) for job in jobs)
+    assert [told(job).count(T.JOB_STARTED) for job in [*jobs, follower]] == [1] * 5
+
+
+def test_messages_that_make_no_sense_are_dropped_and_the_worker_goes_on(worker):
+    publish.messages([["00000000-0000-7000-8000-000000000000", 1, "default", "try.echo", 0, 0, 1_000]])
+    publish.messages([["not an id", 1, "default", "try.echo", 0, 0, 1_000]])
+    publish.messages([["not an id", 1, "default", "no.such.task", 0, 0, 1_000]])
+    assert ended(tried(args={"value": 1})).status == JobStatus.DONE
+
+
+def test_the_writes_of_an_atomic_body_commit_with_its_result(worker):
+    office = an_office()
+    good = tried(office, "try.count", args={"name": "good"})
+    bad = tried(office, "try.count", args={"name": "bad", "fail": True}, max_retries=0)
+    assert (ended(good).status, ended(bad).status) == (JobStatus.DONE, JobStatus.FAILED)
+    assert [counter.name for counter in Counter.objects.filter(name__in=("good", "bad"))] == ["good"]
+
+
+def test_an_atomic_body_may_think_for_longer_than_other_transactions(worker):
+    """The connection's own limit would end it after half a minute without a statement."""
+    job = ended(tried(task_id="try.count", args={"name": "thinker"}))
+    assert result(job) == "0"
+
+
+def test_an_atomic_body_that_shows_progress_does_not_hold_up_its_own_lease(worker):
+    office = an_office()
+    long = tried(office, "try.count", args={"name": "long", "seconds": LEASE * 2})
+    beside = tried(office, "demo.sleep", args={"seconds": LEASE * 2})
+    assert (ended(long).status, ended(beside).status) == (JobStatus.DONE, JobStatus.DONE)
+    assert outcomes(long) == outcomes(beside) == [("success", "")]
+
+
+def test_the_writes_of_an_atomic_body_that_lost_its_run_are_undone(worker, path):
+    job = tried(task_id="try.count", args={"name": "fenced", "path": path, "seconds": 1.0})
+    run = started(job).execution
+    eventually(lambda: lines(path), what="the body's write")
+    lifecycle.lose(str(run.id), run.fence, trigger="JOB", expired=False, error="taken away by the test")
+    assert ended(job).status == JobStatus.DONE
+    # The winner's row, of the second attempt; with the loser's there would be two, or a failure.
+    assert list(Counter.objects.filter(name="fenced").values_list("value", flat=True)) == [2]
+    assert outcomes(job) == [("lost", "worker_lost"), ("success", "")]
+
+
+def test_the_writes_of_an_atomic_body_that_was_cancelled_are_undone(worker, path):
+    job = tried(task_id="try.count_stubbornly", args={"name": "cancelled", "path": path})
+    eventually(lambda: lines(path), what="the body's write")
+    lifecycle.cancel(job.office_id, [job.id], actor="me")
+    assert ended(job).status == JobStatus.CANCELLED
+    assert not Counter.objects.filter(name="cancelled").exists()
+    assert outcomes(job) == [("cancelled", "cancelled")]
+
+
+def test_a_hundred_jobs_leave_nothing_behind(worker):
+    office = an_office(max_concurrent_jobs=10)
+    before = time.monotonic()
+    jobs = submitted(office, *[{"task_id": "try.echo", "args": {"value": n}} for n in range(100)])
+    eventually(lambda: ended(jobs[-1]), what="the last one")
+    assert [result(ended(job)) for job in jobs] == list(range(100))
+    assert time.monotonic() - before < 20
+    assert os.getpid() not in worker.pool()

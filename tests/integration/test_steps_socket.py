@@ -1,0 +1,90 @@
+"""The socket of a step queue: who may listen, where it begins, and that it tells each event as it happens."""
+
+import pytest
+from django.db import connections
+from django.utils import timezone
+
+from jobs.models import ApiToken, Membership
+from jobs.states import MemberRole
+from scheduler.step_queues import lifecycle
+from scheduler.step_queues.models import StepEvent
+from tests.factories import an_office
+from tests.integration.rest_support import forget_counts, make_user
+from tests.integration.test_rest_sockets import code_of, opened, said
+from tests.integration.web_process import running
+from tests.step_factories import a_job, a_queue, carry_out_all, ran
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory, django_db_setup):
+    told = connections["default"].settings_dict
+    url = f"postgresql://{told['USER']}:{told['PASSWORD']}@/{told['NAME']}?host={told['HOST']}&port={told['PORT']}"
+    with running(tmp_path_factory.mktemp("web"), module="config.web", DATABASE_URL=url) as web:
+        yield f"ws://127.0.0.1:{web.port}"
+
+
+@pytest.fixture
+def alice():
+    forget_counts()
+    return make_user("alice")
+
+
+@pytest.fixture
+def token(alice):
+    return ApiToken.issue(alice, "test", timezone.now())[1]
+
+
+def path(queue, query=""):
+    return f"/ws/queues/{queue.queue_id}{query}"
+
+
+def heard(ws, count):
+    """So many events, however long the silence in between."""
+    found = []
+    while len(found) < count:
+        if (message := said(ws))["type"] != "heartbeat":
+            found.append(message)
+    return found
+
+
+def test_it_begins_with_the_queue_and_tells_its_run_to_the_return_message(address, alice, token):
+    queue = a_queue(a_job("a"), a_job("b", "fail"), owner=alice)
+    with opened(address, path(queue), token) as ws:
+        snapshot = said(ws)
+        assert (snapshot["type"], snapshot["last_id"]) == ("snapshot", 0)
+        assert (snapshot["data"]["queue_id"], snapshot["data"]["state"]) == (queue.queue_id, "READY")
+        lifecycle.run(queue.queue_id)
+        carry_out_all(queue)
+        events = heard(ws, 6)
+    assert [event["type"] for event in events] == ["queue_started", *["step_ended"] * 4, "queue_finished"]
+    assert [event["id"] for event in events] == sorted(event["id"] for event in events)
+    assert [line["state"] for line in events[-1]["details"]["queue_return"]] == [
+        "SUCCESS", "FAILED", "FAILED, CANCELED", "SUCCESS, CANCELED",
+    ]  # fmt: skip
+
+
+def test_it_goes_on_from_where_the_client_was(address, alice, token):
+    queue = ran(a_queue(a_job("a"), owner=alice))
+    ids = list(StepEvent.objects.filter(queue=queue).order_by("id").values_list("id", flat=True))
+    with opened(address, path(queue, f"?after={ids[0]}"), token) as ws:
+        assert said(ws)["last_id"] == ids[0]
+        assert [event["id"] for event in heard(ws, len(ids) - 1)] == ids[1:]
+
+
+def test_a_member_of_its_office_may_listen_and_a_stranger_may_not(address, alice, token):
+    office = an_office()
+    queue = a_queue(a_job("a"), owner=make_user("bob"), office=office)
+    with opened(address, path(queue), token) as ws:
+        assert code_of(ws) == 4404
+    with opened(address, path(queue)) as ws:
+        assert code_of(ws) == 4401
+    Membership.objects.create(office=office, user=alice, role=MemberRole.VIEWER)
+    with opened(address, path(queue), token) as ws:
+        assert said(ws)["data"]["queue_id"] == queue.queue_id
+
+
+def test_there_is_nothing_to_hear_of_a_queue_that_is_not_there(address, token):
+    with opened(address, "/ws/queues/999999999", token) as ws:
+        assert code_of(ws) == 4404

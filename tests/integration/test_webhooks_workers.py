@@ -1,0 +1,24 @@
+"""The whole way, with real workers: a job fails, and its office's webhook is called."""
+
+import pytest
+
+from jobs import webhooks
+from jobs.models import Office
+from tests import workers
+from tests.factories import a_job
+from tests.integration.waiting import wait_until
+from tests.integration.webhook_receiver import receiving
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def test_a_failed_job_calls_the_webhook_by_itself(tmp_path, settings):
+    settings.DURE_HTTP_ALLOW = ("127.0.0.1/32",)
+    allowed = {"DURE_HTTP_ALLOW": "127.0.0.1/32"}
+    office = Office.objects.create(name="Ours")
+    with receiving() as receiver, workers.running(tmp_path, queues="default,notices", env=allowed):
+        webhook = webhooks.add(office, receiver.url)
+        a_job(office, task_id="demo.fail", args={"message": "Sorry."}, role="default", max_retries=0)
+        wait_until(lambda: len(receiver.messages) >= 2, seconds=20)
+        (failed,) = [one for one in receiver.verified(webhook.secret) if one["type"] == "job_failed"]
+    assert failed["data"]["details"]["error"] == "Sorry."
