@@ -10,17 +10,17 @@ from typing import Any
 from kombu.transport import redis
 
 
-class Channel(redis.Channel):  # type: ignore[misc]
+class Channel(redis.Channel):
     _kept_client: Any = None
 
     @contextmanager
     def conn_or_acquire(self, client: Any = None) -> Iterator[Any]:
         if client is None:
             if self._kept_client is None:
-                self._kept_client = self._create_client()
+                self._kept_client = self._create_client()  # type: ignore[no-untyped-call]
             client = self._kept_client
         yield client
 
 
-class Transport(redis.Transport):  # type: ignore[misc]
+class Transport(redis.Transport):
     Channel = Channel

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from django.core.exceptions import ImproperlyConfigured
 from django.utils.translation import gettext_lazy as _
-from kombu import Exchange, Queue
+from kombu.entity import Exchange, Queue
 
 from config import embedded, env
 
@@ -329,7 +329,10 @@ REST_FRAMEWORK = {
     "DEFAULT_PAGINATION_CLASS": "jobs.rest.pagination.PagePagination",
     "DEFAULT_FILTER_BACKENDS": ["jobs.rest.filtering.FilterBackend"],
     "DEFAULT_SCHEMA_CLASS": "jobs.rest.schema.Schema",
-    "DEFAULT_THROTTLE_CLASSES": ["jobs.rest.throttling.AnonymousThrottle", "jobs.rest.throttling.UserThrottle"],
+    "DEFAULT_THROTTLE_CLASSES": [
+        "jobs.rest.throttling.AnonymousThrottle",
+        "jobs.rest.throttling.UserThrottle",
+    ],
     "DEFAULT_THROTTLE_RATES": {
         "anonymous": env.text("DURE_RATE_ANONYMOUS", "60/min"),
         "user": env.text("DURE_RATE_USER", "6000/min"),

@@ -68,7 +68,7 @@ def start(user: User, after: int | None) -> tuple[int, dict[str, Any]]:
 
 
 def events_after(owner: int, after: int, limit: int) -> list[fanout.Row]:
-    found = ExportEvent.objects.filter(id__gt=after).order_by("id")[:limit]
+    found = ExportEvent.objects.filter(owner_id=owner, id__gt=after).order_by("id")[:limit]
     return [
         {"id": one.pk, "type": one.type, "timestamp": localtime(one.at).isoformat(), **one.data}
         for one in found

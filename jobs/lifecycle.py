@@ -4,32 +4,23 @@ submit → dispatch → claim → (progress) → finish → release, and beside 
 reprioritise, process, wake, lose, rescue, resend. Views, workers, sweeps, commands and the admin call
 these verbs and change no row themselves. Each is one transaction, guarded by the state it expects;
 losing a race is normal, and the answer says what happened. What has to follow the commit (messages,
-chord parts, bells) is in `after`, and may be lost at any point: the sweeps do it again.
+chord parts, bells) is in `aftermath.py`, and may be lost at any point: the sweeps do it again.
 """
 
 import io
 import json
 import logging
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from celery import current_app
 from django.conf import settings
-from django.db import (
-    DatabaseError,
-    DataError,
-    IntegrityError,
-    InterfaceError,
-    ProgrammingError,
-    connection,
-    transaction,
-)
+from django.db import IntegrityError, connection, transaction
 
-from jobs import backoff, bells, counters, joins, publish
+from jobs import backoff, bells, counters, joins
+from jobs.aftermath import after
 from jobs.errors import Conflict, Fenced
 from jobs.ids import uuid7
 from jobs.sql import call, statements
@@ -160,7 +151,8 @@ def _plain(value: object) -> object:
 def claim(execution: str, dispatch: int, *, token: str, worker: str) -> Answer | None:
     """PENDING → RUNNING for the one message that may; None for every other. One round trip."""
     lease = timedelta(seconds=settings.DURE_LEASE_SECONDS)
-    answer = surely(lambda: call.function("dure_claim", execution, dispatch, token, worker, lease))
+    values = (execution, dispatch, token, worker, lease)
+    answer: Answer | None = call.surely(lambda: call.function("dure_claim", *values))
     if answer is not None and answer["ring"]:
         bells.ring(answer["office_id"])
     return answer
@@ -263,8 +255,8 @@ def _settled(
             return found
 
     if handler is not None:
-        return surely(together)
-    answer = surely(settle)
+        return call.surely(together)
+    answer = call.surely(settle)
     after(answer)
     return answer
 
@@ -382,68 +374,6 @@ def owned(execution: str, dispatch: int, worker: str) -> tuple[int, str] | None:
     """The fence under which this worker runs this message, and its trigger."""
     found = call.rows(statements.FENCE_OF, [execution, dispatch, worker])
     return (int(found[0][0]), str(found[0][1])) if found else None
-
-
-# --- what all verbs share -------------------------------------------------------------------------
-
-
-def after(answer: Answer | None) -> None:
-    """Once the transaction has committed: publish, count parts, stop runs, ring."""
-    if answer:
-        transaction.on_commit(lambda: _follow(answer))
-
-
-def _follow(answer: Answer) -> None:
-    publish.messages(answer.get("send") or ())
-    if answer.get("parts"):
-        joins.count(answer["parts"])
-    if answer.get("signal"):
-        stop_runs([execution for execution, *_ in answer["signal"]])
-    if answer.get("ring"):
-        bells.ring(answer["ring"])
-    if answer.get("notify"):
-        bells.notify(answer["notify"])
-
-
-def stop_runs(executions: Sequence[str]) -> None:
-    """Tell the workers at once. One that does not hear it is told by its next heartbeat."""
-    try:
-        current_app.control.broadcast("dure_stop", arguments={"executions": list(executions)})
-    except Exception as error:  # whatever the broker's client raises
-        log.warning("could not broadcast a stop, the heartbeats will bring it: %s", error)
-
-
-def surely(statement: Callable[[], Answer | None]) -> Answer | None:
-    """Ask again, on a fresh connection, while the database is away: a COMMIT can raise and have committed.
-
-    A claim then finds its own token; a finish finds that it owns the run no longer, and the sweeps do
-    what would have followed it. Gives up when a lease would have run out.
-    """
-    until = time.monotonic() + settings.DURE_LEASE_SECONDS
-    pause = 0.05
-    while True:
-        try:
-            return statement()
-        except (DatabaseError, InterfaceError) as error:
-            # A server that goes away raises a bare DatabaseError; these three are about the statement.
-            if isinstance(error, (IntegrityError, ProgrammingError, DataError)):
-                raise
-            if connection.in_atomic_block or time.monotonic() + pause > until:
-                raise
-            log.warning("the database did not answer, asking again: %s", str(error).strip())
-            connection.close()
-            time.sleep(pause)
-            pause = min(pause * 2, 1.0)
-
-
-def heal_connection() -> None:
-    """Before anything that may have followed a failure: drop a connection that broke.
-
-    Asks nothing of one that did not: Django's own check is a round trip, for each job.
-    """
-    raw = connection.connection
-    if raw is not None and not connection.in_atomic_block and (connection.errors_occurred or raw.closed):
-        connection.close()
 
 
 def _by(actor: str, reason: str) -> str:

@@ -114,7 +114,8 @@ def prepare(
     """Check jobs one by one, then the graph that they make."""
     if len(given) > settings.DURE_MAX_JOBS_PER_SUBMISSION:
         raise TooLarge(
-            f"A submission has at most {settings.DURE_MAX_JOBS_PER_SUBMISSION} jobs; this one has {len(given)}."
+            f"A submission has at most {settings.DURE_MAX_JOBS_PER_SUBMISSION} jobs; "
+            f"this one has {len(given)}."
         )
     edge_count = sum(
         len(job["depends_on"])
@@ -123,7 +124,8 @@ def prepare(
     )
     if edge_count > settings.DURE_MAX_EDGES_PER_SUBMISSION:
         raise TooLarge(
-            f"A submission has at most {settings.DURE_MAX_EDGES_PER_SUBMISSION} edges; this one has {edge_count}."
+            f"A submission has at most {settings.DURE_MAX_EDGES_PER_SUBMISSION} edges; "
+            f"this one has {edge_count}."
         )
     problems = Problems()
     reader = JobReader(office, problems, trigger)
@@ -139,8 +141,10 @@ class JobReader:
     """Reads one job after another, with the office's defaults at hand."""
 
     FIELDS = frozenset(
-        "ref task_id args role priority urgent depends_on timeout_ms max_retries retry_backoff "
-        "retry_base_delay on_dependency_failure unique_key run_at".split()
+        (
+            *("ref", "task_id", "args", "role", "priority", "urgent", "depends_on", "on_dependency_failure"),
+            *("timeout_ms", "max_retries", "retry_backoff", "retry_base_delay", "unique_key", "run_at"),
+        )
     )
 
     def __init__(self, office: Office, problems: Problems, trigger: str) -> None:

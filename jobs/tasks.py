@@ -6,6 +6,7 @@ import os
 from celery import shared_task, signals
 
 from jobs import bells, deliveries, lifecycle, notices, sweeps
+from jobs.sql import call
 
 # Registers the commands of `celery inspect` and `celery control` wherever a worker loads this.
 from jobs.supervise import control as control
@@ -22,35 +23,35 @@ def lead_a_group(**_: object) -> None:
 @signals.task_prerun.connect  # type: ignore[untyped-decorator]
 def heal(**_: object) -> None:
     """Connections are kept between tasks; one that the task before broke is not."""
-    lifecycle.heal_connection()
+    call.heal()
 
 
-@shared_task(name="dure.release", ignore_result=True)
+@shared_task(name="dure.release", ignore_result=True)  # type: ignore[untyped-decorator]
 def release(job: str) -> None:
     """The body of a join's chord."""
     lifecycle.release(job)
 
 
-@shared_task(name="dure.wake", ignore_result=True)
+@shared_task(name="dure.wake", ignore_result=True)  # type: ignore[untyped-decorator]
 def wake() -> None:
     """Send what has become due."""
     lifecycle.wake()
 
 
-@shared_task(name="dure.sweep", ignore_result=True)
+@shared_task(name="dure.sweep", ignore_result=True)  # type: ignore[untyped-decorator]
 def sweep() -> None:
     """Put right what was lost between two commits: see jobs/sweeps.py."""
     sweeps.sweep_once()
 
 
-@shared_task(name=bells.DELIVER, ignore_result=True)
+@shared_task(name=bells.DELIVER, ignore_result=True)  # type: ignore[untyped-decorator]
 def relay(office: str) -> None:
     """Make the notices of what happened in an office."""
     bells.heard(office)
     notices.relay(office)
 
 
-@shared_task(name=notices.SEND, ignore_result=True)
+@shared_task(name=notices.SEND, ignore_result=True)  # type: ignore[untyped-decorator]
 def send_notices() -> None:
     """Send the notices that are due. Not on the control queue: see jobs/deliveries.py."""
     deliveries.deliver()

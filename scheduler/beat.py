@@ -13,6 +13,7 @@ import time
 from typing import Any
 
 from celery.beat import SchedulingError
+from django.db import Error as DatabaseError
 from django.db import connection
 from django.db.models import QuerySet
 from django_celery_beat.models import PeriodicTask
@@ -71,7 +72,8 @@ class Scheduler(DatabaseScheduler):  # type: ignore[misc]
             self._forget()
         try:
             return float(super().tick(*args, **options))
-        except (BrokerError, RedisError, SchedulingError, OSError) as error:
+        except (BrokerError, RedisError, SchedulingError, OSError, DatabaseError) as error:
+            connection.close()
             log.warning(
                 "could not send a periodic task, trying again in %s s: %s", BROKER_REST_SECONDS, error
             )

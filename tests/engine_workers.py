@@ -6,8 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
+
 from jobs import lifecycle, redis
 from jobs.models import Attempt, Execution, Job
+from jobs.sql import call
 from jobs.states import EXECUTION_LIVE, JOB_ENDED, JOB_LIVE, ExecutionStatus
 from tests import engine_tasks as engine_tasks  # the Tasks they run
 from tests import workers
@@ -61,6 +64,21 @@ def ending_what_runs() -> Iterator[None]:
             return not Execution.objects.filter(status=ExecutionStatus.RUNNING).exists()
 
         eventually(nothing_runs, 30, what="the end of what still ran")
+        # Else the emptying of the tables and what the workers still do could wait for each other.
+        eventually(nobody_works, 30, pause=0.05, what="idle workers")
+
+
+def nobody_works() -> bool:
+    waiting = sum(redis.client().llen(name) for name in redis.client().keys() if is_queue(name))
+    ((busy,),) = call.rows(
+        "SELECT count(*) FROM pg_stat_activity "
+        "WHERE datname = current_database() AND pid <> pg_backend_pid() AND state <> 'idle'"
+    )
+    return not waiting and not busy
+
+
+def is_queue(name: str) -> bool:
+    return name.partition("\x06")[0] in (*settings.DURE_ROLES, settings.DURE_CONTROL_QUEUE)
 
 
 def ended(job: Job, patience: float = 20.0) -> Job:

@@ -90,7 +90,9 @@ def trail(queue: StepQueue) -> list[tuple[int, str]]:
 
 def execution(queue: StepQueue) -> Execution:
     """The operation that runs now."""
-    return Execution.objects.get(id=fresh(queue).execution_id)
+    current = fresh(queue).execution_id
+    assert current is not None
+    return Execution.objects.get(id=current)
 
 
 class Claimed:

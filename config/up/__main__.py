@@ -11,7 +11,7 @@ from config.embedded import CannotStart
 from config.embedded.home import open_home
 from config.embedded.interruption import Interrupted
 from config.embedded.ledger import Ledger
-from config.up import box, credentials, preflight, procfile, readiness
+from config.up import box, credentials, named, preflight, procfile, readiness
 from config.up.guardian import guarded
 from config.up.preflight import CHECKOUT, Wishes
 from config.up.procfile import RELEASE, Program
@@ -94,12 +94,21 @@ def start(stack: Stack, wishes: Wishes, release: Program | None) -> None:
 
 
 def start_servers(stack: Stack, wishes: Wishes, steps: Steps) -> tuple[str, str]:
+    database_url, redis_url = wishes.database_url, wishes.redis_url
     with steps.step("PostgreSQL") as told:
-        told.append("DATABASE_URL" if wishes.database_url else "embedded")
-        database_url = wishes.database_url or stack.start_postgres()
+        if database_url:
+            told.append("DATABASE_URL")
+            named.check_postgres(database_url)
+        else:
+            told.append("embedded")
+            database_url = stack.start_postgres()
     with steps.step("Redis") as told:
-        told.append("REDIS_URL" if wishes.redis_url else "embedded (Valkey)")
-        redis_url = wishes.redis_url or stack.start_redis()
+        if redis_url:
+            told.append("REDIS_URL")
+            named.check_redis(redis_url)
+        else:
+            told.append("embedded (Valkey)")
+            redis_url = stack.start_redis()
     return database_url, redis_url
 
 

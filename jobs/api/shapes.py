@@ -20,6 +20,7 @@ from jobs.states import (
     FailureType,
     JobStatus,
 )
+from jobs.submission import Prepared
 
 JSON = dict[str, Any]
 
@@ -96,6 +97,41 @@ def job(one: Job, depends_on: list[str]) -> JSON:
         "progress": run.progress if run is not None else None,
         "session_id": (run.session_id or None) if run is not None else None,
         "unique_key": one.unique_key or None,
+    }
+
+
+def new_job(
+    submission: Prepared, given: JSON, status: str, created_at: datetime, depends_on: list[str]
+) -> JSON:
+    """A job that was submitted and has only waited since: the same as `job`, without its row."""
+    return {
+        "id": str(given["id"]),
+        "ref": given["ref"] or None,
+        "office_id": str(submission.office),
+        "batch": str(submission.batch) if submission.batch else None,
+        "task_id": given["task_id"],
+        "args": given["args"],
+        "role": given["role"],
+        "priority": given["priority"],
+        "urgent": given["urgent"],
+        "status": status,
+        "depends_on": depends_on,
+        "on_dependency_failure": given["on_dependency_failure"],
+        "timeout_ms": given["timeout_ms"],
+        "max_retries": given["max_retries"],
+        "retry_count": 0,
+        "retry_at": None,
+        "run_at": moment(datetime.fromisoformat(given["run_at"])) if given["run_at"] else None,
+        "created_at": moment(created_at),
+        "started_at": None,
+        "completed_at": None,
+        "cancelled_at": None,
+        "failure_type": None,
+        "error_message": None,
+        "result": None,
+        "progress": None,
+        "session_id": None,
+        "unique_key": given["unique_key"] or None,
     }
 
 

@@ -66,7 +66,9 @@ class Notice(models.Model):
             models.Index(fields=["office", "-id"], name="notices_of_office"),
             # relay: when an address was last written to.
             models.Index(
-                fields=["office", "address", "-id"], name="mails_of_address", condition=Q(webhook__isnull=True)
+                fields=["office", "address", "-id"],
+                name="mails_of_address",
+                condition=Q(webhook__isnull=True),
             ),
         ]
         constraints = [

@@ -112,7 +112,7 @@ class Feed(Generic[S]):
     def _ready_for(self, me: _Follower) -> list[Row]:
         self._check_pace(me)
         start = bisect_right(self._ids, me.last)
-        return self._rows[start + 1 : start + PAGE]
+        return self._rows[start : start + PAGE]
 
     def _check_pace(self, me: _Follower) -> None:
         if me.last < (self._base or 0):

@@ -1,31 +1,45 @@
-"""Calls the engine's functions, and tells which errors of the database are worth another try."""
+"""Calls the engine's functions and statements, and outlives a database that goes away for a while."""
 
 import json
-from collections.abc import Sequence
+import logging
+import time
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from django.db import connection
+from django.conf import settings
+from django.db import (
+    DatabaseError,
+    DataError,
+    IntegrityError,
+    InterfaceError,
+    ProgrammingError,
+    connection,
+)
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 ENGINE = Path(__file__).with_name("engine.sql")
 
 
-def function(name: str, *args: object) -> Any:
+def function(name: str, *args: Any) -> Any:
     """The JSON that a function answers, or None."""
     marks = ", ".join(["%s"] * len(args))
     with connection.cursor() as cursor:
-        cursor.execute(f"SELECT {name}({marks})", args)  # noqa: S608 (names are ours)
+        cursor.execute(f"SELECT {name}({marks})", args)
         row = cursor.fetchone()
     return json.loads(row[0]) if row and row[0] is not None else None
 
 
-def rows(statement: str, args: Sequence[object] | dict[str, object] | None = None) -> list[tuple[Any, ...]]:
+def rows(statement: str, args: Sequence[Any] | Mapping[str, Any] | None = None) -> list[tuple[Any, ...]]:
     with connection.cursor() as cursor:
         cursor.execute(statement, args)
         return list(cursor.fetchall())
 
 
-def change(statement: str, args: Sequence[object] | dict[str, object] | None = None) -> int:
+def change(statement: str, args: Sequence[Any] | Mapping[str, Any] | None = None) -> int:
     """How many rows a guarded write changed."""
     with connection.cursor() as cursor:
         cursor.execute(statement, args)
@@ -34,3 +48,36 @@ def change(statement: str, args: Sequence[object] | dict[str, object] | None = N
 
 def as_json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+def surely(statement: Callable[[], T]) -> T:
+    """Ask again, on a fresh connection, while the database is away: a COMMIT can raise and have committed.
+
+    A claim then finds its own token; a finish finds that it owns the run no longer, and the sweeps do
+    what would have followed it. Gives up when a lease would have run out.
+    """
+    until = time.monotonic() + settings.DURE_LEASE_SECONDS
+    pause = 0.05
+    while True:
+        try:
+            return statement()
+        except (DatabaseError, InterfaceError) as error:
+            # A server that goes away raises a bare DatabaseError; these three are about the statement.
+            if isinstance(error, (IntegrityError, ProgrammingError, DataError)):
+                raise
+            if connection.in_atomic_block or time.monotonic() + pause > until:
+                raise
+            log.warning("the database did not answer, asking again: %s", str(error).strip())
+            connection.close()
+            time.sleep(pause)
+            pause = min(pause * 2, 1.0)
+
+
+def heal() -> None:
+    """Before anything that may have followed a failure: drop a connection that broke.
+
+    Asks nothing of one that did not: Django's own check is a round trip, for each job.
+    """
+    raw = connection.connection
+    if raw is not None and not connection.in_atomic_block and (connection.errors_occurred or raw.closed):
+        connection.close()

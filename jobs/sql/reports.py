@@ -53,6 +53,13 @@ RUN_TIMES = """
     WHERE attempt_started_at IS NOT NULL AND finished_at IS NOT NULL GROUP BY task_id
 """
 
+# Those of newly submitted jobs that have only waited so far.
+UNTOUCHED_JOBS = """
+    SELECT id::text, status, created_at FROM job_queue
+    WHERE id = ANY (%(jobs)s::uuid[]) AND status IN ('pending', 'ready')
+      AND execution_id IS NULL AND retry_count = 0 AND started_at IS NULL
+"""
+
 # What each of some jobs depends on.
 PARENTS_OF_JOBS = """
     SELECT job_id::text, string_agg(parent_id::text, ' ' ORDER BY position) FROM job_dependencies

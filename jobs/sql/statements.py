@@ -26,8 +26,8 @@ LOCK_OFFICE = "SELECT id FROM offices WHERE id = %s FOR NO KEY UPDATE"
 # start: Executions that no job owns. Due later when they have a time, else sent at once.
 INSERT_EXECUTIONS = """
     INSERT INTO job_executions (
-        id, task_id, role, trigger, source, args, status, dispatch, dispatched_at, sent_at, sent_count, due_at,
-        fence, token, worker, attempt, retry_count, crash_count, max_retries, retry_backoff,
+        id, task_id, role, trigger, source, args, status, dispatch, dispatched_at, sent_at, sent_count,
+        due_at, fence, token, worker, attempt, retry_count, crash_count, max_retries, retry_backoff,
         retry_base_delay_ms, timeout_ms, on_lost, created_at, scheduled_for, failure_type, error, session_id
     )
     SELECT o.id, o.task_id, o.role, o.trigger, o.source, o.args, 'PENDING', 1,
@@ -77,7 +77,8 @@ RESEND = """
     WITH stale AS (
         SELECT id FROM job_executions
         WHERE status = 'PENDING' AND dispatched_at IS NOT NULL
-          AND (%(all)s OR sent_at < clock_timestamp() - %(after)s * (2 ^ least(sent_count - 1, 5)) * interval '1 second')
+          AND (%(all)s OR sent_at < clock_timestamp()
+               - %(after)s * (2 ^ least(sent_count - 1, 5)) * interval '1 second')
         ORDER BY sent_at LIMIT %(limit)s FOR NO KEY UPDATE SKIP LOCKED
     )
     UPDATE job_executions e SET sent_at = clock_timestamp(), sent_count = e.sent_count + 1
@@ -102,8 +103,8 @@ SEND_DUE_EXECUTIONS = """
         ORDER BY due_at LIMIT %(limit)s FOR NO KEY UPDATE SKIP LOCKED
     )
     UPDATE job_executions e
-    SET dispatch = e.dispatch + 1, dispatched_at = clock_timestamp(), sent_at = clock_timestamp(), sent_count = 1,
-        due_at = NULL
+    SET dispatch = e.dispatch + 1, dispatched_at = clock_timestamp(), sent_at = clock_timestamp(),
+        sent_count = 1, due_at = NULL
     FROM due WHERE e.id = due.id
     RETURNING e.id, e.dispatch, e.role, e.task_id, 0, e.retry_count, e.timeout_ms
 """
@@ -156,7 +157,8 @@ SET_PRIORITY = """
 # watch: while somebody looks, each commit of this office rings.
 WATCH = """
     UPDATE offices SET watched_until = now() + %(seconds)s * interval '1 second'
-    WHERE id = %(office)s AND (watched_until IS NULL OR watched_until < now() + %(seconds)s / 2 * interval '1 second')
+    WHERE id = %(office)s
+      AND (watched_until IS NULL OR watched_until < now() + %(seconds)s / 2 * interval '1 second')
 """
 
 # renew: see dure_renew.
@@ -166,8 +168,8 @@ RENEW = "SELECT * FROM dure_renew(%s, %s::uuid[], %s::integer[], %s::interval, %
 SEE_WORKER = """
     INSERT INTO workers (name, roles, slots, running, draining, started_at, seen_at)
     VALUES (%(name)s, %(roles)s, %(slots)s, %(running)s, %(draining)s, to_timestamp(%(born)s), now())
-    ON CONFLICT (name) DO UPDATE SET roles = EXCLUDED.roles, slots = EXCLUDED.slots, running = EXCLUDED.running,
-        draining = EXCLUDED.draining, started_at = EXCLUDED.started_at, seen_at = now()
+    ON CONFLICT (name) DO UPDATE SET roles = EXCLUDED.roles, slots = EXCLUDED.slots,
+        running = EXCLUDED.running, draining = EXCLUDED.draining, started_at = EXCLUDED.started_at, seen_at = now()
 """
 FORGET_WORKER = "DELETE FROM workers WHERE name = %s"
 

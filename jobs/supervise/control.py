@@ -7,7 +7,7 @@ from celery.worker.control import control_command, inspect_command
 from jobs.supervise import heart
 
 
-@control_command(args=[("executions", list)], signature="EXECUTION…")  # type: ignore[misc]
+@control_command(args=[("executions", list)], signature="EXECUTION…")  # type: ignore[untyped-decorator]
 def dure_stop(state: Any, executions: list[str], **_: Any) -> dict[str, int]:
     """Ask runs of this worker to stop, and kill them after their grace."""
     if heart.current is None:
@@ -19,7 +19,7 @@ def dure_stop(state: Any, executions: list[str], **_: Any) -> dict[str, int]:
     return {"asked": len(stopping)}
 
 
-@inspect_command()  # type: ignore[misc]
+@inspect_command()  # type: ignore[untyped-decorator]
 def dure_leases(state: Any, **_: Any) -> list[dict[str, Any]]:
     """The runs whose leases this worker renews."""
     if heart.current is None:

@@ -125,7 +125,7 @@ class Heart(threading.Thread):
         self.held = active
 
     def beat(self) -> None:
-        lifecycle.heal_connection()
+        call.heal()
         self.collect()
         sent = boot_time()
         if self.held:
@@ -222,7 +222,7 @@ class Heart(threading.Thread):
 
 
 def active_requests() -> list[Any]:
-    """The accepted requests of registered Tasks. The set is the main loop's: reading it may need a second try."""
+    """The accepted requests of registered Tasks. The main loop owns the set: reading may need a second try."""
     for _ in range(10):
         try:
             found = list(worker_state.active_requests)

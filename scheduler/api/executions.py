@@ -25,7 +25,7 @@ from jobs.states import EXECUTION_ENDED, ExecutionStatus, Trigger
 from jobs.tenancy import enter
 from scheduler.access import executions_of
 from scheduler.api import shapes
-from scheduler.api.shapes import ExecutionDocument
+from scheduler.api.documents import ExecutionDocument
 from scheduler.lifecycle.manual import run_task
 
 

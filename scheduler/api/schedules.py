@@ -21,7 +21,7 @@ from jobs.rest.serializers import StrictSerializer
 from scheduler import rules
 from scheduler.access import schedules_of
 from scheduler.api import shapes
-from scheduler.api.shapes import NextDocument, ScheduleDocument, TurnDocument
+from scheduler.api.documents import KINDS, POLICIES, NextDocument, ScheduleDocument, TurnDocument
 from scheduler.clock import database_now
 from scheduler.definition import LONGEST_INTERVAL, MOST_RETRIES, check_rule
 from scheduler.lifecycle import schedules
@@ -35,7 +35,7 @@ MOST_SHOWN = 100
 class RuleSerializer(StrictSerializer):
     """When: what a preview takes, and a part of what a schedule takes."""
 
-    kind = serializers.ChoiceField(shapes.KINDS)
+    kind = serializers.ChoiceField(KINDS)
     cron = serializers.CharField(required=False, allow_null=True, allow_blank=True, max_length=1000)
     every_seconds = serializers.IntegerField(
         required=False, allow_null=True, min_value=1, max_value=LONGEST_INTERVAL
@@ -59,13 +59,13 @@ class ScheduleSerializer(RuleSerializer):
     args = serializers.DictField(default=dict)
     enabled = serializers.BooleanField(default=True)
     overlap = serializers.ChoiceField(Overlap.choices, default=Overlap.SKIP.value)
-    catch_up = serializers.ChoiceField(shapes.POLICIES, default="latest")
+    catch_up = serializers.ChoiceField(POLICIES, default="latest")
     max_retries = serializers.IntegerField(default=3, min_value=0, max_value=MOST_RETRIES)
 
 
 class ScheduleFilter(filters.FilterSet):  # type: ignore[misc]
     task_id = filters.CharFilter()
-    kind = filters.ChoiceFilter(choices=[(kind, kind) for kind in shapes.KINDS])
+    kind = filters.ChoiceFilter(choices=[(kind, kind) for kind in KINDS])
     enabled = filters.BooleanFilter()
     name = filters.CharFilter(lookup_expr="icontains")
 

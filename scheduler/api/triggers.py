@@ -21,7 +21,7 @@ from jobs.rest.authentication import SessionAuthentication, TokenAuthentication,
 from scheduler import monitor
 from scheduler.access import runs_of
 from scheduler.api import shapes
-from scheduler.api.shapes import RunDocument
+from scheduler.api.documents import RunDocument
 from scheduler.clock import database_now
 from scheduler.lifecycle import runs, workflows
 from scheduler.models import ScheduledJob

@@ -25,7 +25,7 @@ from jobs.states import MemberRole
 from jobs.tenancy import enter
 from scheduler.access import workflow_for, workflows_of
 from scheduler.api import shapes
-from scheduler.api.shapes import RunWithHistoryDocument, WorkflowDocument
+from scheduler.api.documents import RunWithHistoryDocument, WorkflowDocument
 from scheduler.clock import database_now
 from scheduler.lifecycle import runs, workflows
 from scheduler.models import ScheduledJob, Workflow

@@ -70,13 +70,41 @@ def fire_due(now: datetime, limit: int = SCHEDULES_AT_ONCE) -> Fired:
     return fired
 
 
-@dataclass
 class _Plan:
     """One schedule's turns, the Executions they make, and how the schedule goes on."""
 
-    turns: list[dict[str, Any]]
-    orders: list[dict[str, Any]]
-    advance: dict[str, Any]
+    def __init__(self, schedule: Schedule, following: datetime | None) -> None:
+        self.schedule = schedule
+        self.turns: list[dict[str, Any]] = []
+        self.orders: list[dict[str, Any]] = []
+        self.advance = {"id": str(schedule.id), "next_run_at": following and following.isoformat()}
+
+    def add(self, when: datetime, turn: Turn, reason: str = "", execution: UUID | None = None) -> None:
+        self.turns.append(
+            {
+                "schedule": str(self.schedule.id),
+                "due_at": when.isoformat(),
+                "turn": turn,
+                "reason": reason[:200],
+                "execution": execution and str(execution),
+            }
+        )
+
+    def add_run(self, when: datetime, task: registry.Task) -> None:
+        execution = uuid7()
+        self.add(when, Turn.RUN, execution=execution)
+        self.orders.append(
+            order(
+                task,
+                execution,
+                trigger=Trigger.SCHEDULE,
+                source=str(self.schedule.id),
+                args=self.schedule.args,
+                max_retries=self.schedule.max_retries,
+                scheduled_for=when,
+            )
+        )
+        self.advance |= {"execution": str(execution), "last_run_at": when.isoformat()}
 
 
 def _plan(due: Sequence[Schedule], now: datetime) -> list[_Plan]:
@@ -92,52 +120,26 @@ def _plan_safely(schedule: Schedule, now: datetime, previous_is_live: bool) -> _
         return _plan_one(schedule, now, previous_is_live)
     except Exception:  # a row that somebody wrote past the checks must not stop all the others
         log.exception("schedule %s cannot be read and was put aside", schedule.id)
-        return _Plan([], [], {"id": str(schedule.id), "next_run_at": None})
+        return _Plan(schedule, None)
 
 
 def _plan_one(schedule: Schedule, now: datetime, previous_is_live: bool) -> _Plan:
     first = schedule.next_run_at or now  # it was chosen by having one
     dues, following = due_times(schedule.rule, first, now, TURNS_AT_ONCE)
-    decided = decide(
-        dues,
-        following,
-        now,
-        catch_up=schedule.catch_up,
-        overlap=schedule.overlap,
-        previous_is_live=previous_is_live,
-    )
-    plan = _Plan([], [], {"id": str(schedule.id), "next_run_at": following and following.isoformat()})
+    plan = _Plan(schedule, following)
     try:
         task = registry.find(schedule.task_id)
     except registry.UnknownTask as unknown:
         # Somebody removed the code. Each turn says so, instead of an Execution that nobody can run.
-        said = str(unknown)[:200]
-        decided = ((when, Turn.MISSED, said) for when in dues)
-    for when, turn, reason in decided:
-        execution: UUID | None = None
+        for when in dues:
+            plan.add(when, Turn.MISSED, str(unknown))
+        return plan
+    policies = {"catch_up": schedule.catch_up, "overlap": schedule.overlap}
+    for when, turn, reason in decide(dues, following, now, previous_is_live=previous_is_live, **policies):
         if turn == Turn.RUN:
-            execution = uuid7()
-            plan.orders.append(
-                order(
-                    task,
-                    execution,
-                    trigger=Trigger.SCHEDULE,
-                    source=str(schedule.id),
-                    args=schedule.args,
-                    max_retries=schedule.max_retries,
-                    scheduled_for=when,
-                )
-            )
-            plan.advance |= {"execution": str(execution), "last_run_at": when.isoformat()}
-        plan.turns.append(
-            {
-                "schedule": str(schedule.id),
-                "due_at": when.isoformat(),
-                "turn": turn,
-                "reason": reason,
-                "execution": execution and str(execution),
-            }
-        )
+            plan.add_run(when, task)
+        else:
+            plan.add(when, turn, reason)
     return plan
 
 

@@ -12,7 +12,6 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +27,10 @@ class Report:
 
     def add(self, work: str, ours: float, raw: float, unit: str, reach: str) -> None:
         self.lines.append((work, f"{ours:.4g} {unit}", f"{raw:.4g} {unit}", f"{ours / raw:.2f}", reach))
-        print(f"{work:<58} {ours:>10.4g} {unit:<7} raw {raw:>9.4g}   {ours / raw:>6.2f} ×   reach {reach}", flush=True)
+        print(
+            f"{work:<58} {ours:>10.4g} {unit:<7} raw {raw:>9.4g}   {ours / raw:>6.2f} ×   reach {reach}",
+            flush=True,
+        )
 
     def say(self, work: str, text: str) -> None:
         print(f"{work:<58} {text}", flush=True)
@@ -201,8 +203,6 @@ def fill_with_ended(count: int) -> None:
     """Ended jobs with their Executions, attempts and events, as a year leaves them behind."""
     from django.db import connection
 
-    from jobs.ids import uuid7
-
     office = an_office(3)
     with connection.cursor() as cursor:
         cursor.execute("SET statement_timeout = 0")
@@ -250,9 +250,7 @@ def fill_with_ended(count: int) -> None:
             [office.id],
         )
         cursor.execute("RESET statement_timeout")
-        connection.connection.autocommit = True
         cursor.execute("ANALYZE job_queue; ANALYZE job_executions; ANALYZE job_attempts; ANALYZE job_events")
-    _ = uuid7
 
 
 def quantile(values: list[float], q: float) -> float:
@@ -261,7 +259,9 @@ def quantile(values: list[float], q: float) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--jobs", type=int, default=2_000)
     parser.add_argument("--rounds", type=int, default=3, help="the best of so many counts, for both sides")
     parser.add_argument("--ended", type=int, default=1_000_000, help="ended jobs for the last comparison")
@@ -272,25 +272,43 @@ def main() -> None:
 
 
 def run(chosen: argparse.Namespace, folder: Path) -> None:
-    from tests.workers import celery, running
+    from celery import current_app
 
-    print(f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}")
+    from tests.workers import celery, worker
+
+    print(
+        f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
+    )
     report = Report()
     wanted = set(chosen.only.split(",")) - {""} or {"throughput", "chain", "layers", "latency", "ended"}
+    # Both at the level that logs nothing for each task.
     raw_worker = celery(
-        "worker", "-Q", "raw", "-n", "raw@test", "-c", str(PROCESSES), log=folder / "raw.log", app="tests.bench.raw_celery",
+        "worker",
+        "-Q",
+        "raw",
+        "-n",
+        "raw@test",
+        "-c",
+        str(PROCESSES),
+        log=folder / "raw.log",
+        app="tests.bench.raw_celery",
         level="WARNING",
     )
     normal = {"DURE_LEASE_SECONDS": "30", "DURE_HEARTBEAT_SECONDS": "10", "DURE_REPUBLISH_SECONDS": "10"}
+    ours = [
+        worker(folder, queues=queues, concurrency=count, name=queues, env=normal, level="WARNING")
+        for queues, count in (("default", PROCESSES), ("control", 1))
+    ]
     try:
-        with running(folder, queues="default", concurrency=PROCESSES, env=normal), ThreadPoolExecutor(1):
-            raw = Raw()
-            poll(lambda: bool(raw.app.control.ping(timeout=1)))
-            raw.throughput(200)
-            throughput(50, 200)
-            measure(report, raw, chosen, wanted)
+        raw = Raw()
+        poll(lambda: bool(raw.app.control.ping(timeout=1)))
+        poll(lambda: len(current_app.control.ping(timeout=1)) == len(ours))
+        raw.throughput(200)
+        throughput(50, 200)
+        measure(report, raw, chosen, wanted)
     finally:
-        raw_worker.stop()
+        for process in (*ours, raw_worker):
+            process.stop()
 
 
 def measure(report: Report, raw: Raw, chosen: argparse.Namespace, wanted: set[str]) -> None:
@@ -315,7 +333,13 @@ def measure(report: Report, raw: Raw, chosen: argparse.Namespace, wanted: set[st
         before = max(throughput(50, chosen.jobs) for _ in rounds)
         fill_with_ended(chosen.ended)
         after = max(throughput(50, chosen.jobs) for _ in rounds)
-        report.add(f"cost of a job with {chosen.ended} ended ones, and none", 1000 / after, 1000 / before, "ms", "≤ 1.2")
+        report.add(
+            f"cost of a job with {chosen.ended} ended ones, and none",
+            1000 / after,
+            1000 / before,
+            "ms",
+            "≤ 1.2",
+        )
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ A hop is the time from one operation's start to the next one's.
 
 import argparse
 import statistics
-import sys
 from itertools import pairwise
 from typing import Any
 
@@ -118,4 +117,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

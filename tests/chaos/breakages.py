@@ -2,7 +2,8 @@
 
 from jobs.sql.call import ENGINE
 
-NAMES = ("fence", "claim", "lock", "resend")
+# "slow" takes nothing out: it only widens the gap between counting slots and filling them, as "lock" does.
+NAMES = ("fence", "claim", "lock", "resend", "slow")
 
 
 def broken(name: str) -> str | None:
@@ -20,10 +21,14 @@ def broken(name: str) -> str | None:
             "WHERE id = p_execution AND dispatch = p_dispatch AND status = 'PENDING' AND dispatched_at IS NOT NULL",
             "WHERE id = p_execution AND status IN ('PENDING', 'RUNNING')",
         )
+    if name in ("lock", "slow"):
+        counted = "    IF v_used >= o.max_concurrent_jobs THEN"
+        text = replaced(text, counted, f"    PERFORM pg_sleep(0.02);\n{counted}")
     if name == "lock":
-        return text.replace("WHERE id = v_office FOR NO KEY UPDATE", "WHERE id = v_office").replace(
-            "WHERE id = p_office FOR NO KEY UPDATE", "WHERE id = p_office"
-        )
+        text = replaced(text, "WHERE id = v_office FOR NO KEY UPDATE", "WHERE id = v_office")
+        text = replaced(text, "WHERE id = p_office FOR NO KEY UPDATE", "WHERE id = p_office")
+    if name in ("lock", "slow"):
+        return text
     return None
 
 

@@ -11,6 +11,7 @@ from django.conf import settings
 from django_celery_beat.models import IntervalSchedule, PeriodicTask
 from redis import Redis
 
+from jobs.sql import call
 from scheduler.clock import database_now
 from scheduler.lifecycle import schedules
 from scheduler.models import Occurrence, ScheduledJob
@@ -130,6 +131,24 @@ def test_schedules_are_fired_while_the_broker_is_away(tmp_path):
         beat.stop()
     assert max(turn.decided_at - turn.due_at for turn in turns) < timedelta(seconds=3)
     assert Counter(turn.turn for turn in turns)["run"] >= 3
+
+
+def test_a_beat_whose_connections_are_cut_goes_on(tmp_path):
+    a_periodic_task()
+    with beats(tmp_path, 1) as (beat,):
+        for _ in range(3):
+            schedule = a_schedule(now=database_now(), every_seconds=1, overlap="allow")
+            turns = Occurrence.objects.filter(schedule=schedule)
+            eventually(lambda turns=turns: turns.count() >= 2, what="two turns")
+            assert call.change(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
+        count = turns.count()
+        eventually(lambda: turns.count() >= count + 2, what="turns after the last cut")
+        before = sent()
+        eventually(lambda: sent() > before, what="a periodic task after the last cut")
+        assert beat.popen.poll() is None
 
 
 def test_our_maintenance_runs_as_periodic_tasks_on_the_control_queue():

@@ -10,25 +10,24 @@ from jobs.errors import Conflict
 from jobs.models import Execution, Job
 from scheduler.lifecycle import runs, schedules, workflows
 from scheduler.lifecycle.firing import fire_due
-from scheduler.lifecycle.manual import run_task
 from scheduler.models import Occurrence, Schedule, ScheduledJob
 from scheduler.states import RunStatus
 from tests.concurrency.threads import all_at_once, in_thread, start_thread
 from tests.factories import an_office
+from tests.integration.rest_support import client_of, make_user
 from tests.schedule_factories import T0, a_schedule, a_step, a_workflow, after, turns
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def test_of_fifty_manual_runs_at_once_one_starts_and_forty_nine_are_refused():
-    def run(number: int) -> str:
-        try:
-            run_task("demo.sum", {"numbers": [number]}, user_id=1)
-        except Conflict as refused:
-            return refused.code
-        return "started"
+    client = client_of(make_user())
 
-    assert Counter(all_at_once(run, 50)) == {"started": 1, "already_running": 49}
+    def run(number: int) -> int:
+        body = {"args": {"numbers": [number]}}
+        return client.post("/api/tasks/demo.sum/run", body, content_type="application/json").status_code
+
+    assert Counter(all_at_once(run, 50)) == {202: 1, 409: 49}
     assert Execution.objects.count() == 1
 
 

@@ -9,6 +9,7 @@ import random
 import signal
 import time
 from collections import Counter, defaultdict
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,18 +21,18 @@ from jobs.states import Outcome
 from scheduler.step_queues import lifecycle
 from scheduler.step_queues.models import StepEvent, StepQueue
 from scheduler.step_queues.states import NO_OPERATION, UNINIT
-from tests.step_factories import LIBRARY, a_queue, states, trail
+from tests.step_factories import a_queue, states, trail
 from tests.step_model import FAIL, NOTHING, SUCCEED, ModelJob, walked
-from tests.step_operations import WITNESS
+from tests.step_operations import LIBRARY, WITNESS
 from tests.workers import Process, worker
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(600)]
 
 QUEUES = int(os.environ.get("DURE_TEST_STEP_QUEUES", "500"))
 SECONDS = int(os.environ.get("DURE_TEST_PATIENCE", "300"))
-KILL_EVERY = 0.4
-# Every so many kills it is a whole worker.
-WHOLE_EVERY = 8
+# A process is killed each time that so many attempts have ended, and every so many kills a whole worker.
+KILL_EVERY = 15
+WHOLE_EVERY = 10
 
 
 def a_model(chance: random.Random) -> list[ModelJob]:
@@ -83,27 +84,30 @@ class Workers:
             env=self.env,
         )
 
-    def revive(self) -> None:
-        """A worker whose processes are killed while it starts gives up; it is started again."""
-        for place, process in enumerate(self.running):
-            if process.popen.poll() is not None:
-                process.output.close()
-                self.running[place] = self.start(self.count)
-                self.count += 1
-
-    def kill_one(self) -> None:
-        place = self.chance.randrange(len(self.running))
+    def kill_one(self) -> bool:
+        """Of those that have started: a worker whose processes are killed before that gives up."""
+        ready = [
+            place
+            for place, process in enumerate(self.running)
+            if "ready." in process.log.read_text(errors="replace")
+        ]
+        if not ready:
+            return False
+        place = self.chance.choice(ready)
         process = self.running[place]
-        if sum(self.kills.values()) % WHOLE_EVERY == WHOLE_EVERY - 1:
+        if self.kills.total() % WHOLE_EVERY == WHOLE_EVERY - 1:
             processes.kill_tree(process.pid)
             process.kill()
+            self.running[place] = self.start(self.count)
+            self.count += 1
             self.kills["worker"] += 1
-        elif children := process.children():
-            try:
-                os.kill(self.chance.choice(children), signal.SIGKILL)
-            except ProcessLookupError:
-                return
+            return True
+        if not (children := process.children()):
+            return False
+        with suppress(ProcessLookupError):
+            os.kill(self.chance.choice(children), signal.SIGKILL)
             self.kills["process"] += 1
+        return True
 
     def stop(self) -> None:
         for process in self.running:
@@ -138,7 +142,7 @@ def test_queues_walk_exactly_although_their_workers_are_killed(tmp_path, setting
         workers.stop()
     with capsys.disabled():
         print(f"\n{QUEUES} queues, {dict(workers.kills)} killed, seed {seed}")
-    assert workers.kills["process"] >= QUEUES // 50
+    assert workers.kills["process"] >= QUEUES // 20
     check_each_walk(models)
     check_each_operation_ended_once()
     check_no_operation_started_after_a_later_one(witness, models)
@@ -146,16 +150,13 @@ def test_queues_walk_exactly_although_their_workers_are_killed(tmp_path, setting
 
 def break_things_until_all_are_ready(workers: Workers) -> None:
     until = time.monotonic() + SECONDS
-    next_kill = time.monotonic()
+    next_kill = KILL_EVERY
     while StepQueue.objects.filter(state="RUNNING").exists():
-        assert time.monotonic() < until, (
-            f"still running: {list(StepQueue.objects.filter(state='RUNNING')[:5])}"
-        )
+        assert time.monotonic() < until, f"still running: {StepQueue.objects.filter(state='RUNNING').count()}"
         sweeps.sweep_once()
-        workers.revive()
-        if time.monotonic() > next_kill:
-            workers.kill_one()
-            next_kill = time.monotonic() + KILL_EVERY
+        ended = Attempt.objects.count()
+        if ended >= next_kill and workers.kill_one():
+            next_kill = ended + KILL_EVERY
         time.sleep(0.1)
 
 
@@ -199,9 +200,9 @@ def check_no_operation_started_after_a_later_one(witness: Path, models: dict[int
     seen: dict[int, list[tuple[int, str]]] = defaultdict(list)
     for line in witness.read_text().splitlines():
         what, tag, direction = line.split(" ")
-        number, _, place = tag.partition(".")
+        owner, _, place = tag.partition(".")
         if what == "start":
-            seen[int(number)].append((int(place), direction))
+            seen[int(owner)].append((int(place), direction))
     for number, jobs in enumerate(models.values()):
         order = {step: position for position, step in enumerate(walked(jobs).trail)}
         positions = [order[step] for step in seen[number]]

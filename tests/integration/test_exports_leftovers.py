@@ -83,7 +83,7 @@ def test_a_quick_pass_looks_only_where_something_changed(minji) -> None:
 def test_uploads_without_a_row_go_and_the_others_stay(minji) -> None:
     kept = live_settings.DURE_REPLAY_PATH / tools.replay_of(minji).path
     lost = live_settings.DURE_REPLAY_PATH / tools.replay_of(minji).path
-    Replay.objects.order_by("-id").first().delete()
+    Replay.objects.latest("id").delete()
     assert leftovers.sweep_once(timezone.now(), AT_ONCE) == 1
     assert kept.exists() and not lost.exists()
 

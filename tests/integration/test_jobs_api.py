@@ -103,6 +103,26 @@ def test_a_batch_is_answered_in_the_order_given(client, office):
     assert client.get(answer["Location"]).json()["id"] == found["batch"]["id"]
 
 
+def test_the_answer_to_a_submission_is_what_is_read_afterwards(client, office):
+    failed = a_job(office)
+    running(failed).fail(failure_type="git_conflict")
+    soon = (timezone.now() + timedelta(hours=1)).isoformat()
+    body = {
+        "jobs": [
+            {**ONE, "ref": "sent"},
+            {**ONE, "ref": "ready", "unique_key": "k", "urgent": True, "priority": 3, "role": "QA"},
+            {**ONE, "ref": "waits", "depends_on": ["sent", "ready"], "on_dependency_failure": "run"},
+            {**ONE, "run_at": soon, "max_retries": 7, "retry_backoff": "linear", "timeout_ms": 5},
+            {**ONE, "depends_on": [str(failed.id)], "on_dependency_failure": "fail"},
+        ]
+    }
+    jobs = posted(client, at(office), body).json()["jobs"]
+    assert [job["status"] for job in jobs] == ["ready", "processing", "pending", "pending", "failed"]
+    for job in jobs:
+        in_full = client.get(at(office, f"/{job['id']}")).json()
+        assert job == {name: in_full[name] for name in JOB_FIELDS}
+
+
 def test_a_batch_can_be_added_to(client, office):
     first = posted(client, at(office), {"jobs": [{**ONE, "ref": "a"}]}).json()
     body = {"batch": {"id": first["batch"]["id"]}, "jobs": [{**ONE, "depends_on": [first["jobs"][0]["id"]]}]}

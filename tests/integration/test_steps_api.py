@@ -9,7 +9,8 @@ from jobs.models import Membership
 from scheduler.step_queues.models import Step, StepQueue
 from tests.factories import an_office
 from tests.integration.rest_support import PROBLEM, client_of, make_user
-from tests.step_factories import LIBRARY, a_job, a_queue, carry_out_all, carry_out_one, fresh, ran, steps
+from tests.step_factories import a_job, a_queue, carry_out_all, carry_out_one, fresh, ran, steps
+from tests.step_operations import LIBRARY
 
 pytestmark = pytest.mark.django_db
 

@@ -8,7 +8,8 @@ from jobs.errors import Conflict, Invalid, TooLarge
 from scheduler.step_queues import building, lifecycle
 from scheduler.step_queues.models import Step, StepEvent, StepQueue
 from tests.factories import a_user
-from tests.step_factories import LIBRARY, a_job, a_queue, fresh, ran, states, steps
+from tests.step_factories import a_job, a_queue, fresh, ran, states, steps
+from tests.step_operations import LIBRARY
 
 pytestmark = pytest.mark.django_db
 

@@ -1,5 +1,7 @@
 """The socket of a step queue: who may listen, where it begins, and that it tells each event as it happens."""
 
+from typing import Any
+
 import pytest
 from django.db import connections
 from django.utils import timezone
@@ -42,7 +44,7 @@ def path(queue, query=""):
 
 def heard(ws, count):
     """So many events, however long the silence in between."""
-    found = []
+    found: list[dict[str, Any]] = []
     while len(found) < count:
         if (message := said(ws))["type"] != "heartbeat":
             found.append(message)

@@ -1,5 +1,7 @@
 """Cancelling a run, workers that die, undo operations with retries, and undoing again by hand."""
 
+from typing import Any
+
 import pytest
 
 from jobs import lifecycle as engine
@@ -162,7 +164,7 @@ def test_the_end_of_an_execution_that_the_queue_does_not_name_changes_nothing():
 # --- undo operations have retries -----------------------------------------------------------------
 
 
-def stubborn(failures: int) -> dict:
+def stubborn(failures: int) -> dict[str, Any]:
     return a_job(
         "b",
         "fail",

@@ -9,7 +9,6 @@ from jobs.models import Execution
 from jobs.states import Trigger
 from scheduler.step_queues import lifecycle
 from tests.step_factories import (
-    LIBRARY,
     a_job,
     a_queue,
     as_job,
@@ -25,6 +24,7 @@ from tests.step_factories import (
     trail,
 )
 from tests.step_model import FAIL, NOTHING, SUCCEED, TIME_OUT, ModelJob, walked
+from tests.step_operations import LIBRARY
 
 pytestmark = pytest.mark.django_db
 

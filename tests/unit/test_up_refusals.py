@@ -93,6 +93,21 @@ def test_a_complete_production_is_sent_to_the_procfile(checkout):
     assert "it makes demo users. In production run the commands of the Procfile" in said
 
 
+@pytest.mark.parametrize(
+    ("variable", "url"),
+    [
+        ("DATABASE_URL", "postgresql://dure:hidden@127.0.0.1:1/dure"),
+        ("REDIS_URL", "redis://:hidden@127.0.0.1:1/0"),
+    ],
+)
+def test_a_named_server_that_does_not_answer_is_told_at_once_without_its_password(checkout, variable, url):
+    done = checkout.run(**{variable: url})
+    assert done.returncode == 1
+    assert f"Cannot start: {variable} does not answer: " in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert "hidden" not in done.stdout + done.stderr
+
+
 def test_damaged_secrets_are_named_and_not_replaced(checkout, tmp_path):
     (tmp_path / "secrets.json").write_text("{}")
     done = checkout.run(DURE_HOME=str(tmp_path))

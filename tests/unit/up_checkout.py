@@ -30,8 +30,6 @@ class Web(http.server.BaseHTTPRequestHandler):
         pass
 http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), Web).serve_forever()
 """
-# Somewhere nobody listens: these programs need no servers.
-NO_SERVERS = {"DATABASE_URL": "postgresql://127.0.0.1:1/none", "REDIS_URL": "redis://127.0.0.1:1/0"}
 
 
 class Checkout:
@@ -58,7 +56,7 @@ class Checkout:
         ports = {"PORT": str(free_port()), "FLOWER_PORT": str(free_port())}
         unset = ("DURE_ENV", "DURE_HOME", "PYTHONPATH")
         kept = {name: value for name, value in os.environ.items() if name not in unset}
-        return kept | NO_SERVERS | ports | more
+        return kept | ports | more
 
     def run(self, **more: str) -> "subprocess.CompletedProcess[str]":
         """To its end, which comes by itself."""

@@ -1,0 +1,79 @@
+"""Step queues in the real system: the example walks forward and back, as docs/step-queues.md shows it."""
+
+from typing import Any
+
+from tests.acceptance.system import Client, System
+from tests.unit.process_tools import eventually
+
+PAIRS = (
+    ("reserve_address", "release_address"),
+    ("create_volume", "delete_volume"),
+    ("start_machine", "stop_machine"),
+    ("register_name", "remove_name"),
+)
+
+
+def provisioning(client: Client, name: str, *, fail: bool = False, boot_seconds: float = 0.2) -> str:
+    """The queue's address, with its four jobs."""
+    made = client.post("/api/queues", {"queue_library": "provisioning", "name": name})
+    assert made.status == 201, made.body
+    path = f"/api/queues/{made.json['queue_id']}"
+    arguments: list[dict[str, Any]] = [{}, {}, {"boot_seconds": boot_seconds}, {"name": name, "fail": fail}]
+    for (forward, backward), given in zip(PAIRS, arguments, strict=True):
+        job = {"forward_operation": forward, "backward_operation": backward, "arguments": given}
+        assert client.post(f"{path}/jobs", job).status == 201
+    return path
+
+
+def states(client: Client, path: str) -> list[str]:
+    return [job["state"] for job in client.get(f"{path}/jobs").json["results"]]
+
+
+def test_four_steps_make_a_machine_and_a_failure_in_the_last_undoes_the_first_three(stack: System) -> None:
+    alice = stack.client("alice")
+    path = provisioning(alice, "web-1")
+    answer = alice.post(f"{path}/run?wait=25")
+    assert (answer.status, answer.json["state"], answer.json["operation_direction"]) == (
+        200,
+        "READY",
+        "FORWARD",
+    )
+    assert set(answer.json["context"]) == {"address", "volume", "machine", "name"}
+    assert states(alice, path) == ["SUCCESS"] * 4
+
+    path = provisioning(alice, "web-2", fail=True)
+    answer = alice.post(f"{path}/run?wait=25")
+    assert (answer.status, answer.json["operation_direction"], answer.json["context"]) == (
+        200,
+        "BACKWARD",
+        {},
+    )
+    told = [(line["operation"], line["state"]) for line in answer.json["queue_return"]]
+    assert told == [
+        ("reserve_address", "SUCCESS"),
+        ("create_volume", "SUCCESS"),
+        ("start_machine", "SUCCESS"),
+        ("register_name", "FAILED"),
+        ("remove_name", "FAILED, CANCELED"),
+        ("stop_machine", "SUCCESS, CANCELED"),
+        ("delete_volume", "SUCCESS, CANCELED"),
+        ("release_address", "SUCCESS, CANCELED"),
+    ]
+    assert alice.get(f"{path}/events").json["results"][-1]["type"] == "queue_finished"
+
+
+def test_a_run_that_is_cancelled_in_the_middle_turns_back(stack: System) -> None:
+    alice = stack.client("alice")
+    path = provisioning(alice, "web-3", boot_seconds=50)
+    assert alice.post(f"{path}/run").status == 202
+    assert eventually(lambda: states(alice, path)[:2] == ["SUCCESS", "SUCCESS"], 30)
+    assert alice.post(f"{path}/cancel").status == 202
+    assert eventually(lambda: alice.get(path).json["state"] == "READY", 40)
+    assert states(alice, path) == ["SUCCESS, CANCELED", "SUCCESS, CANCELED", "FAILED, CANCELED", "NOTYET"]
+
+
+def test_somebody_elses_queue_is_not_there(stack: System) -> None:
+    path = provisioning(stack.client("alice"), "web-4")
+    assert stack.client().get(path).status == 401
+    assert stack.client("bob").get(path).status == 404
+    assert stack.client("bob").post(f"{path}/run").status == 404

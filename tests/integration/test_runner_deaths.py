@@ -1,0 +1,118 @@
+"""Processes die and freeze: work starts again by itself, and whoever comes back too late changes nothing."""
+
+import os
+import signal
+import time
+
+import pytest
+
+from jobs import lifecycle, sweeps
+from jobs.models import Execution
+from jobs.states import ExecutionStatus, FailureType, JobStatus
+from tests.engine_workers import LEASE, alive, ended, ending_what_runs, lines, outcomes, result, start, started
+from tests.events import T, told
+from tests.factories import a_job, an_office, fresh
+from tests.workers import eventually
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def tried(task_id, **fields):
+    return a_job(an_office(), task_id=task_id, **fields)
+
+
+def test_work_of_a_pool_process_that_died_starts_again_within_seconds_without_a_sweep(worker, path):
+    job = tried("try.die", args={"path": path, "lives": 1})
+    before = time.monotonic()
+    assert ended(job).status == JobStatus.DONE
+    assert time.monotonic() - before < 5
+    assert (result(job), lines(path)) == (2, ["1", "2"])
+    assert outcomes(job) == [("lost", "worker_lost"), ("success", "")]
+    assert fresh(job).retry_count == 0, "a crash is not charged as a retry"
+    assert told(job)[2:] == [T.JOB_RETRYING, T.JOB_STARTED, T.JOB_COMPLETED]
+
+
+def test_a_body_that_kills_every_process_it_gets_is_put_aside_after_three(worker, path):
+    job = ended(tried("try.die", args={"path": path}))
+    assert (job.status, job.failure_type) == (JobStatus.FAILED, FailureType.POISON)
+    assert lines(path) == ["1", "2", "3"]
+    assert ended(tried("try.echo", args={})).status == JobStatus.DONE
+
+
+def test_a_run_that_was_taken_away_while_its_worker_slept_changes_nothing_when_it_wakes(worker, path):
+    job = tried("try.line", args={"path": path, "seconds": 1.0})
+    run = started(job).execution
+    pids = [worker.process.pid, *worker.pool()]
+    for pid in pids:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        eventually(lifecycle.rescue, LEASE + 10, what="the rescue")
+        taken = Execution.objects.get(id=run.id)
+        # Another worker runs it meanwhile: played by the test, from claim to result.
+        row = lifecycle.claim(str(run.id), taken.dispatch, token="the other", worker="other@test")
+        assert row is not None
+        lifecycle.finish(str(run.id), row["fence"], "success", trigger="JOB", result='"the winner"')
+    finally:
+        for pid in reversed(pids):
+            os.kill(pid, signal.SIGCONT)
+    follower = ended(tried("try.line", args={"path": path, "seconds": 1.5}))
+    assert follower.status == JobStatus.DONE
+    assert (fresh(job).status, result(job)) == (JobStatus.DONE, "the winner")
+    assert outcomes(job) == [("lost", "worker_lost"), ("success", "")]
+    assert told(job).count(T.JOB_COMPLETED) == 1
+
+
+def test_a_frozen_pool_process_keeps_its_run_as_long_as_its_worker_renews(worker, path):
+    job = tried("try.line", args={"path": path, "seconds": 0.3})
+    eventually(lambda: lines(path), what="its start")
+    pids = worker.pool()
+    for pid in pids:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        until = time.monotonic() + LEASE * 1.5
+        while time.monotonic() < until:
+            assert lifecycle.rescue() == 0
+            time.sleep(0.1)
+    finally:
+        for pid in pids:
+            os.kill(pid, signal.SIGCONT)
+    assert ended(job).status == JobStatus.DONE
+    assert outcomes(job) == [("success", "")]
+
+
+def test_the_work_of_a_killed_worker_starts_again_within_its_lease_and_ten_seconds(
+    worker, path, tmp_path, settings
+):
+    settings.DURE_REPUBLISH_SECONDS = 1.0
+    office = an_office(max_concurrent_jobs=9)
+    with start(tmp_path, name="victim", control=False) as victim, ending_what_runs():
+        os.kill(worker.process.pid, signal.SIGSTOP)
+        try:
+            jobs = [a_job(office, task_id="try.until", args={"path": path}) for _ in range(2)]
+            assert {started(job).execution.worker for job in jobs} == {"victim@test"}
+            pool = victim.pool()
+            victim.process.kill()
+            died = time.monotonic()
+        finally:
+            os.kill(worker.process.pid, signal.SIGCONT)
+
+        def again():
+            sweeps.sweep_once()
+            runs = Execution.objects.filter(job__in=jobs, status=ExecutionStatus.RUNNING, worker="engine@test")
+            return runs.count() == 2
+
+        eventually(again, LEASE + 10, pause=0.2, what="the second start")
+        assert time.monotonic() - died < LEASE + 10
+        open(path, "w").close()
+        assert [ended(job).status for job in jobs] == [JobStatus.DONE] * 2
+        assert outcomes(jobs[0]) == [("lost", "worker_lost"), ("success", "")]
+        eventually(lambda: not any(alive(pid) for pid in pool), what="the end of the orphans")
+
+
+def test_a_task_that_must_not_start_twice_does_not(worker, path):
+    job = tried("try.die", args={"path": path, "lives": 1})
+    # What the decorator's on_lost="fail" writes into each of its jobs.
+    Execution.objects.filter(id=job.execution_id).update(on_lost="fail")
+    job = ended(job)
+    if lines(path) == ["1"]:
+        assert (job.status, job.failure_type) == (JobStatus.FAILED, FailureType.WORKER_LOST)

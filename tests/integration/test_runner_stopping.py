@@ -1,0 +1,145 @@
+"""How runs are stopped: softly, then for good, with everything they started; by their time or by a cancel."""
+
+import pytest
+from django.utils import timezone
+
+from jobs import lifecycle
+from jobs.models import Attempt
+from jobs.sql import call
+from jobs.states import ExecutionStatus, FailureType, JobStatus
+from tests.engine_workers import GRACE, alive, ended, in_state, lines, outcomes, result, started
+from tests.events import T, told
+from tests.factories import a_job, an_office, fresh
+from tests.workers import eventually
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def tried(task_id, **fields):
+    return a_job(an_office(), task_id=task_id, **{"max_retries": 0, **fields})
+
+
+def seconds_of(job):
+    attempt = Attempt.objects.get(execution__job=job)
+    return (attempt.ended_at - attempt.started_at).total_seconds()
+
+
+def cancel(job):
+    return lifecycle.cancel(job.office_id, [job.id], actor="me")
+
+
+def cancel_unheard(job):
+    """In the database alone: no worker is told."""
+    call.function("dure_cancel", job.office_id, [job.id], "{}")
+
+
+def test_a_body_is_told_when_its_time_is_over(worker):
+    job = ended(tried("demo.sleep", args={"seconds": 30}, timeout_ms=300))
+    assert (job.status, job.failure_type) == (JobStatus.FAILED, FailureType.TIMEOUT)
+    assert job.error_message == "Job execution timed out."
+    assert outcomes(job) == [("timeout", "timeout")]
+    assert 0.2 < seconds_of(job) < GRACE
+    assert told(job)[-2:] == [T.JOB_TIMEOUT, T.JOB_FAILED]
+
+
+def test_a_body_that_timed_out_is_tried_again_by_its_policy(worker):
+    job = tried("demo.sleep", args={"seconds": 30}, timeout_ms=200, max_retries=1, retry_base_delay=500_000)
+    job = in_state(job, JobStatus.TIMEOUT)
+    ended_at = Attempt.objects.get(execution__job=job).ended_at
+    assert (job.retry_at - ended_at).total_seconds() == 500
+    lifecycle.wake(job.retry_at)
+    assert ended(job).failure_type == FailureType.TIMEOUT
+    assert outcomes(job) == [("timeout", "timeout")] * 2
+
+
+def test_a_body_that_does_not_listen_is_killed_after_its_grace_and_has_timed_out(worker, path):
+    job = ended(tried("try.stubborn", args={"path": path}, timeout_ms=300))
+    assert (job.status, job.failure_type) == (JobStatus.FAILED, FailureType.TIMEOUT)
+    assert outcomes(job) == [("timeout", "timeout")]
+    assert GRACE <= seconds_of(job) < GRACE + 3
+    eventually(lambda: not alive(int(lines(path)[0])), what="the end of its process")
+
+
+def test_the_whole_family_of_a_body_goes_with_it(worker, path):
+    job = tried("try.family", args={"path": path}, timeout_ms=800)
+    eventually(lambda: len(lines(path)) == 2, what="the family")
+    family = [int(pid) for pid in lines(path)]
+    assert all(alive(pid) for pid in family)
+    assert ended(job).failure_type == FailureType.TIMEOUT
+    eventually(lambda: not any(alive(pid) for pid in family), what="the end of the family")
+
+
+def test_a_family_does_not_outlive_the_process_that_ran_its_body(worker, path):
+    job = tried("try.family", args={"path": path, "outlive": True})
+    eventually(lambda: len(lines(path)) >= 2, what="the family")
+    family = [int(pid) for pid in lines(path)[:2]]
+    eventually(lambda: not any(alive(pid) for pid in family), what="the end of the family")
+    cancel(job)
+    assert ended(job).status in (JobStatus.CANCELLED, JobStatus.FAILED)
+
+
+def test_a_cancelled_body_is_asked_to_stop_and_its_task_is_told_once(worker, path):
+    job = tried("try.cancellable", args={"path": path})
+    eventually(lambda: lines(path), what="its start")
+    before = timezone.now()
+    assert cancel(job) == {"cancelled": 0, "cancelling": 1}
+    job = ended(job)
+    assert (job.status, job.execution.status) == (JobStatus.CANCELLED, ExecutionStatus.CANCELLED)
+    assert (job.completed_at - before).total_seconds() < GRACE
+    assert outcomes(job) == [("cancelled", "cancelled")]
+    eventually(lambda: lines(path + ".cancelled"), what="its on_cancel")
+    assert lines(path + ".cancelled") == [str(job.execution_id)]
+    assert told(job)[-1] == T.JOB_CANCELLED
+
+
+def test_a_cancelled_body_that_does_not_listen_is_killed_after_its_grace(worker, path):
+    job = tried("try.stubborn", args={"path": path})
+    eventually(lambda: lines(path), what="its start")
+    cancel(job)
+    job = ended(job)
+    assert (job.status, outcomes(job)) == (JobStatus.CANCELLED, [("cancelled", "cancelled")])
+    assert (job.completed_at - job.cancelled_at).total_seconds() < GRACE + 3
+    eventually(lambda: not alive(int(lines(path)[0])), what="the end of its process")
+
+
+@pytest.mark.parametrize("task_id", ["try.cancellable", "try.stubborn"])
+def test_a_worker_that_did_not_hear_of_the_cancel_learns_it_from_its_heartbeat(worker, path, task_id):
+    job = tried(task_id, args={"path": path})
+    eventually(lambda: lines(path), what="its start")
+    cancel_unheard(job)
+    job = ended(job)
+    assert (job.status, outcomes(job)) == (JobStatus.CANCELLED, [("cancelled", "cancelled")])
+    assert (job.completed_at - job.cancelled_at).total_seconds() < GRACE + 4
+
+
+def test_a_result_that_comes_after_the_cancel_is_dropped(worker, path):
+    job = tried("try.stubborn", args={"path": path, "gives_in": True})
+    eventually(lambda: lines(path), what="its start")
+    cancel(job)
+    job = ended(job)
+    assert (job.status, result(job)) == (JobStatus.CANCELLED, None)
+    assert T.JOB_COMPLETED not in told(job)
+
+
+def test_a_cancel_of_one_run_leaves_the_others_alone(worker, path):
+    doomed = tried("try.cancellable", args={"path": path})
+    other = tried("demo.sleep", args={"seconds": GRACE + 1.5})
+    started(other)
+    eventually(lambda: lines(path), what="its start")
+    cancel(doomed)
+    assert ended(doomed).status == JobStatus.CANCELLED
+    follower = tried("demo.sleep", args={"seconds": GRACE + 1})
+    assert [ended(job).status for job in (other, follower)] == [JobStatus.DONE] * 2
+    assert outcomes(other) == outcomes(follower) == [("success", "")]
+
+
+def test_a_cancelled_job_can_be_run_again(worker, path):
+    job = tried("try.cancellable", args={"path": path})
+    eventually(lambda: lines(path), what="its start")
+    cancel(job)
+    ended(job)
+    lifecycle.retry(job.office_id, [job.id], actor="me")
+    eventually(lambda: len(lines(path)) == 2, what="its second start")
+    cancel(job)
+    assert ended(job).status == JobStatus.CANCELLED
+    assert fresh(job).executions.count() == 2

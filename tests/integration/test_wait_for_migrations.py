@@ -1,0 +1,70 @@
+"""Processes wait for the migrations, say for which, and then become their program."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+from django.core.management.base import CommandError
+from django.db import connection
+from django.db.migrations.recorder import MigrationRecorder
+
+from jobs.management.commands.wait_for_migrations import missing, waiting
+from tests.workers import ROOT, database_url
+
+
+def waited(*arguments: str, url: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [sys.executable, "manage.py", "wait_for_migrations", *arguments],
+        cwd=ROOT,
+        env={**os.environ, "DATABASE_URL": url},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+@pytest.mark.django_db(transaction=True)
+def test_with_all_migrations_applied_it_becomes_the_command_with_its_options_and_exit_code():
+    done = waited("--", "/bin/sh", "-c", "echo pid $$ $0; exit 7", "name", url=database_url())
+    assert (done.returncode, done.stderr) == (7, "")
+    assert done.stdout.split()[0] == "pid"
+    assert done.stdout.split()[2] == "name"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_command_that_does_not_exist_is_named():
+    done = waited("--", "no-such-program", url=database_url())
+    assert done.returncode == 1
+    assert done.stderr == "CommandError: no-such-program cannot be run: No such file or directory.\n"
+
+
+def test_a_database_that_is_away_is_named_and_the_command_is_not_run():
+    done = waited("--seconds", "0", "--", "echo", "ran", url="postgresql://127.0.0.1:1/nowhere")
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert done.stderr.startswith("CommandError: Gave up. Waiting for the database: ")
+
+
+@pytest.mark.django_db
+def test_what_is_missing_is_named():
+    assert missing() == ""
+    MigrationRecorder.Migration.objects.filter(app="jobs", name="0002_engine").delete()
+    assert missing().startswith("Waiting for ")
+    assert "jobs.0002_engine" in missing()
+    assert not connection.needs_rollback
+
+
+def test_it_says_so_once_each_time_that_it_changes_and_ends_when_nothing_is_missing():
+    answers = iter(["the database", "the database", "two", "one", ""])
+    pauses: list[float] = []
+    said = list(waiting(lambda: next(answers), until=10, pause=pauses.append, clock=lambda: 0))
+    assert said == ["the database", "two", "one"]
+    assert len(pauses) == 4
+
+
+def test_it_gives_up_when_its_time_is_over_and_says_what_was_missing():
+    clock = iter([0.0, 1.0, 2.0])
+    with pytest.raises(CommandError, match=r"Gave up\. one migration"):
+        list(waiting(lambda: "one migration", until=2, pause=lambda _: None, clock=lambda: next(clock)))

