@@ -349,7 +349,8 @@ REST_FRAMEWORK = {
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "Dure",
-    "DESCRIPTION": "Work that must happen: in the right order, at the right time, once, within limits, in sight.",
+    "DESCRIPTION": "Work that must happen: in the right order, at the right time, once, within limits and "
+    "in sight.",
     "VERSION": "0.1.0",
     "OAS_VERSION": "3.1.0",
     "SERVE_INCLUDE_SCHEMA": False,
@@ -370,7 +371,7 @@ SPECTACULAR_SETTINGS = {
         "WorkflowStatus": "scheduler.states.WorkflowStatus",
         "RunStatus": "scheduler.states.RunStatus",
         "QueueState": "scheduler.step_queues.states.QueueState",
-        "ScheduleKind": "scheduler.api.shapes.KINDS",
+        "ScheduleKind": "scheduler.api.documents.KINDS",
     },
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",

@@ -1,4 +1,4 @@
-"""The shape of a graph: cycles, levels and the longest path. Pure; iterative, as a chain may be 10,000 long."""
+"""The shape of a graph: cycles, levels and the longest path. Pure, and without recursion."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from typing import TypeVar

@@ -35,11 +35,10 @@ NOBODY_LOOKED = "It is due, and no scheduler has started it: is beat running?"
 
 def data(user: User, now: datetime) -> JSON:
     runs = access.runs_of(user)
-    executions = call.rows(sql.EXECUTION_COUNTS)[0]
     return {
         "generated_at": moment(now),
         "counts": _run_counts(runs, now),
-        "executions": dict(zip(("pending", "running", "completed", "failed"), executions, strict=True)),
+        "executions": _execution_counts(),
         "delayed": delayed(runs, now),
         "next": [shapes.run(one) for one in _pending(runs)[:SHOWN]],
         "next_schedules": [_next_schedule(one) for one in _due_schedules(user)],
@@ -65,6 +64,19 @@ def _run_counts(runs: QuerySet[ScheduledJob], now: datetime) -> JSON:
     )
     shown = (RunStatus.PENDING, RunStatus.RUNNING, RunStatus.COMPLETED, RunStatus.FAILED)
     return {str(status): live.get(status, 0) + ended.get(status, 0) for status in shown}
+
+
+def _execution_counts() -> JSON:
+    """The same of Executions, everybody's."""
+    pending, running = call.rows(sql.LIVE_EXECUTIONS)[0]
+    done, failed, since = call.rows(sql.COUNTED_MINUTES)[0]
+    done_since, failed_since = call.rows(sql.ENDED_SINCE, {"since": since})[0]
+    return {
+        "pending": pending,
+        "running": running,
+        "completed": done + done_since,
+        "failed": failed + failed_since,
+    }
 
 
 def delayed(runs: QuerySet[ScheduledJob], now: datetime) -> list[JSON]:

@@ -136,25 +136,23 @@ CANARIES = """
     FROM queue_canaries
 """
 
-# monitor: Executions that have not ended, and those that ended within a day: whole minutes as they
-# were counted, and what came after the last of them.
-EXECUTION_COUNTS = """
-    WITH counted AS (
-        SELECT coalesce(sum(done), 0) AS done, coalesce(sum(failed), 0) AS failed, max(minute) AS last
-        FROM execution_minutes WHERE minute >= now() - interval '1 day'
-    ), since AS (
-        SELECT count(*) FILTER (WHERE e.status = 'SUCCESS') AS done,
-               count(*) FILTER (WHERE e.status = 'FAILED') AS failed
-        FROM job_executions e
-        WHERE e.finished_at >= greatest(
-            (SELECT last + interval '1 minute' FROM counted), now() - interval '10 minutes')
-    )
+# monitor: Executions that have not ended, by their partial indexes.
+LIVE_EXECUTIONS = """
     SELECT (SELECT count(*) FROM job_executions WHERE status = 'PENDING' AND dispatched_at IS NOT NULL)
            + (SELECT count(*) FROM job_executions
               WHERE status = 'PENDING' AND due_at IS NOT NULL AND job_id IS NULL),
-           (SELECT count(*) FROM job_executions WHERE status = 'RUNNING'),
-           (counted.done + since.done)::bigint, (counted.failed + since.failed)::bigint
-    FROM counted, since
+           (SELECT count(*) FROM job_executions WHERE status = 'RUNNING')
+"""
+# monitor: those that ended within a day: whole minutes as they were counted, and what came after the
+# last of them. Two statements, since a bound that the planner cannot see makes it start parallel workers.
+COUNTED_MINUTES = """
+    SELECT coalesce(sum(done), 0)::bigint, coalesce(sum(failed), 0)::bigint,
+           greatest(max(minute) + interval '1 minute', now() - interval '10 minutes')
+    FROM execution_minutes WHERE minute >= now() - interval '1 day'
+"""
+ENDED_SINCE = """
+    SELECT count(*) FILTER (WHERE status = 'SUCCESS'), count(*) FILTER (WHERE status = 'FAILED')
+    FROM job_executions WHERE finished_at >= %(since)s
 """
 
 # monitor: runs under way of which no step has started yet.

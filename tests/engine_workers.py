@@ -8,7 +8,7 @@ from typing import Any
 
 from django.conf import settings
 
-from jobs import lifecycle, redis
+from jobs import lifecycle, processes, redis
 from jobs.models import Attempt, Execution, Job
 from jobs.sql import call
 from jobs.states import EXECUTION_LIVE, JOB_ENDED, JOB_LIVE, ExecutionStatus
@@ -17,9 +17,14 @@ from tests import workers
 from tests.factories import fresh
 from tests.workers import Process, eventually
 
-LEASE = float(workers.QUICK["DURE_LEASE_SECONDS"])
+# Long enough for a machine that is busy with other things.
+LEASE = 4.0
 GRACE = float(workers.QUICK["DURE_GRACE_SECONDS"])
-ENVIRONMENT = {"DURE_WORKER_MODULES": "tests.engine_tasks", "CELERY_SKIP_CHECKS": "1"}
+ENVIRONMENT = {
+    "DURE_WORKER_MODULES": "tests.engine_tasks",
+    "DURE_LEASE_SECONDS": str(LEASE),
+    "CELERY_SKIP_CHECKS": "1",
+}
 SLOTS = 3
 
 
@@ -43,8 +48,21 @@ def command_of(pid: int) -> bytes:
 def start(folder: Path, name: str = "engine", *, control: bool = True) -> Iterator[Workers]:
     # What earlier tests sent names rows that are gone, and would only be dropped one by one.
     redis.client().flushdb()
-    with workers.running(folder, name=name, concurrency=SLOTS, env=ENVIRONMENT, control=control) as process:
-        yield Workers(process)
+    options = {"env": ENVIRONMENT, "level": "INFO"}
+    started = [workers.worker(folder, queues=workers.ROLES, concurrency=SLOTS, name=name, **options)]
+    if control:
+        started.append(
+            workers.worker(folder, queues="control", concurrency=1, name=f"{name}-control", **options)
+        )
+    try:
+        for process in started:
+            process.wait_for_line(" ready.")
+        yield Workers(started[0])
+    finally:
+        # They are idle, and a polite end takes its time.
+        for process in started:
+            processes.kill_tree(process.pid)
+            process.kill()
 
 
 @contextmanager

@@ -78,7 +78,7 @@ def _alone() -> Iterator[None]:
 
 def _is_usable() -> bool:
     """Made here, and whole: a moved checkout or a removed Python make it unusable."""
-    return _stamp().get("venv") == str(VENV.absolute()) and _runs()
+    return _stamp().get("venv") == str(VENV.resolve()) and _runs()
 
 
 def _runs() -> bool:
@@ -102,7 +102,7 @@ def _make() -> None:
     made = subprocess.run(command, capture_output=True, text=True, check=False)
     if made.returncode != 0:
         raise Failed(f"python -m venv said: {_last_line(made.stdout + made.stderr)}")
-    STAMP.write_text(json.dumps({"venv": str(VENV.absolute())}))
+    STAMP.write_text(json.dumps({"venv": str(VENV.resolve())}))
 
 
 def _pip(requirements: Sequence[str]) -> None:

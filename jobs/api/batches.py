@@ -4,13 +4,13 @@ from typing import Any
 from uuid import UUID
 
 from django.utils import timezone
-from drf_spectacular.utils import OpenApiParameter, extend_schema, inline_serializer
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_serializer, inline_serializer
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from jobs import graph, progress
-from jobs.api import shapes
+from jobs.api import documents, shapes
 from jobs.api.views import OfficeView
 from jobs.models import Batch
 from jobs.rest.filtering import FilterBackend, refuse_unknown
@@ -25,6 +25,20 @@ class BatchProgressSerializer(serializers.Serializer[None]):
     percent = serializers.FloatField(help_text="How much of it has ended, whichever way.")
 
 
+BATCH_EXAMPLE: dict[str, Any] = {
+    "id": documents.BATCH,
+    "name": "release",
+    "created_at": documents.AT,
+    "ended_at": None,
+    "progress": {
+        "total": 2,
+        "by_status": {str(status): int(status in (JobStatus.DONE, JobStatus.READY)) for status in JobStatus},
+        "percent": 50.0,
+    },
+}
+
+
+@extend_schema_serializer(examples=documents.example("half of it is done", BATCH_EXAMPLE))
 class BatchSerializer(serializers.Serializer[None]):
     id = serializers.UUIDField()
     name = serializers.CharField(allow_null=True)
@@ -66,6 +80,35 @@ class PathSerializer(serializers.Serializer[None]):
     )
 
 
+FULL_EXAMPLE = {
+    **BATCH_EXAMPLE,
+    "graph": {
+        "nodes": [
+            {
+                "id": number,
+                "ref": ref,
+                "task_id": "demo.sleep",
+                "role": role,
+                "status": status.value,
+                "level": level,
+                "started_at": documents.AT if status == JobStatus.DONE else None,
+                "completed_at": "2026-12-01T09:00:02+09:00" if status == JobStatus.DONE else None,
+            }
+            for level, (number, ref, role, status) in enumerate(
+                [
+                    (documents.BUILD, "build", "BE", JobStatus.DONE),
+                    (documents.CHECK, "check", "QA", JobStatus.READY),
+                ]
+            )
+        ],
+        "edges": [{"from": documents.BUILD, "to": documents.CHECK}],
+    },
+    "critical_path": {"jobs": [documents.BUILD, documents.CHECK], "seconds": 4.0},
+    "estimated_end": "2026-12-01T09:00:04+09:00",
+}
+
+
+@extend_schema_serializer(examples=documents.example("half of it is done", FULL_EXAMPLE))
 class BatchInFullSerializer(BatchSerializer):
     graph = GraphSerializer(required=False)
     critical_path = PathSerializer()

@@ -42,6 +42,7 @@ class RetryView(JobView):
         "counts at 0. 409 for every other state.",
         request=ReasonSerializer,
         responses={202: documents.JobDocument},
+        examples=[OpenApiExample("merged by hand", {"reason": "merged by hand"}, request_only=True)],
     )
     @idempotent
     def post(self, request: Request, office_id: UUID, job_id: UUID) -> Response:

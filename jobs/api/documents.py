@@ -10,6 +10,7 @@ from jobs.states import (
     SEED_EXECUTION_TIMED_OUT,
     Backoff,
     EventType,
+    ExecutionStatus,
     FailureType,
     JobStatus,
     MemberRole,
@@ -54,6 +55,68 @@ JOB_EXAMPLE: dict[str, Any] = {
     "session_id": None,
     "unique_key": None,
 }
+RUNNING_EXAMPLE = {
+    **JOB_EXAMPLE,
+    "status": JobStatus.PROCESSING.value,
+    "started_at": AT,
+    "progress": {"fraction": 0.5, "message": "half of it"},
+    "executions": [
+        {
+            "id": RUN,
+            "attempt": 1,
+            "status": SEED_EXECUTION_STATUS[ExecutionStatus.RUNNING],
+            "started_at": AT,
+            "timeout_at": "2026-12-01T09:45:00+09:00",
+            "completed_at": None,
+            "session_id": None,
+            "error_message": None,
+            "worker": "jobs@worker-1",
+            "attempts": [
+                {
+                    "number": 1,
+                    "started_at": AT,
+                    "ended_at": None,
+                    "outcome": None,
+                    "failure_type": None,
+                    "error_message": None,
+                    "worker": "jobs@worker-1",
+                }
+            ],
+        }
+    ],
+}
+EVENT_EXAMPLE = {
+    "id": 4711,
+    "type": EventType.JOB_STARTED.value,
+    "job_id": CHECK,
+    "batch_id": BATCH,
+    "office_id": OFFICE,
+    "details": {"execution_id": RUN, "attempt": 1, "fence": 1, "worker": "jobs@worker-1"},
+    "timestamp": AT,
+}
+TASK_EXAMPLE = {
+    "task_id": "demo.sum",
+    "description": "Adds numbers.",
+    "role": "default",
+    "args_schema": {
+        "type": "object",
+        "properties": {"numbers": {"type": "array", "items": {"type": "number"}}},
+        "required": ["numbers"],
+        "additionalProperties": False,
+    },
+    "timeout_ms": None,
+    "max_retries": None,
+    "retry_base_delay": None,
+    "on_lost": OnLost.RETRY.value,
+    "atomic": False,
+}
+OFFICE_EXAMPLE = {
+    "id": OFFICE,
+    "name": "Seoul studio",
+    "created_at": AT,
+    "role": MemberRole.OWNER.value,
+    "notify_emails": ["ops@example.com"],
+}
 SUBMISSION_EXAMPLE = {
     "batch": {"name": "release"},
     "jobs": [
@@ -83,9 +146,11 @@ class ProgressDocument(Described):
     message = serializers.CharField()
 
 
-@extend_schema_serializer(
-    component_name="Job", examples=[OpenApiExample("a job that waits", JOB_EXAMPLE, response_only=True)]
-)
+def example(name: str, value: object) -> list[OpenApiExample]:
+    return [OpenApiExample(name, value, response_only=True, status_codes=["200", "201", "202"])]
+
+
+@extend_schema_serializer(component_name="Job", examples=example("a job that waits", JOB_EXAMPLE))
 class JobDocument(Described):
     id = serializers.UUIDField()
     ref = serializers.CharField(allow_null=True)
@@ -145,7 +210,7 @@ class JobExecutionDocument(Described):
     attempts = AttemptDocument(many=True)
 
 
-@extend_schema_serializer(component_name="JobInFull")
+@extend_schema_serializer(component_name="JobInFull", examples=example("a job that runs", RUNNING_EXAMPLE))
 class JobInFullDocument(JobDocument):
     executions = JobExecutionDocument(many=True)
 
@@ -198,7 +263,12 @@ class SubmittedBatchDocument(Described):
     created_at = serializers.DateTimeField()
 
 
-@extend_schema_serializer(component_name="SubmittedJobs")
+@extend_schema_serializer(
+    component_name="SubmittedJobs",
+    examples=example(
+        "a batch of one", {"batch": {"id": BATCH, "name": "release", "created_at": AT}, "jobs": [JOB_EXAMPLE]}
+    ),
+)
 class SubmittedDocument(Described):
     batch = SubmittedBatchDocument()
     jobs = JobDocument(many=True)
@@ -215,13 +285,16 @@ class EventDocument(Described):
     timestamp = serializers.DateTimeField()
 
 
-@extend_schema_serializer(component_name="EventList")
+@extend_schema_serializer(
+    component_name="EventList",
+    examples=example("one event", {"results": [EVENT_EXAMPLE], "next_after": 4711}),
+)
 class EventListDocument(Described):
     results = EventDocument(many=True)
     next_after = serializers.IntegerField(help_text="Ask on with `?after=` this.")
 
 
-@extend_schema_serializer(component_name="Task")
+@extend_schema_serializer(component_name="Task", examples=example("a Task", TASK_EXAMPLE))
 class TaskDocument(Described):
     task_id = serializers.CharField()
     description = serializers.CharField()
@@ -236,7 +309,7 @@ class TaskDocument(Described):
     atomic = serializers.BooleanField(help_text="Its own writes commit together with its result.")
 
 
-@extend_schema_serializer(component_name="Office")
+@extend_schema_serializer(component_name="Office", examples=example("an office", OFFICE_EXAMPLE))
 class OfficeDocument(Described):
     id = serializers.UUIDField()
     name = serializers.CharField()

@@ -4,7 +4,7 @@ from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from drf_spectacular.utils import OpenApiExample, extend_schema
+from drf_spectacular.utils import OpenApiExample, OpenApiResponse, extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -83,7 +83,7 @@ class MemberDetailView(OfficeView):
         tags=["offices"],
         summary="Remove a member",
         description="Owners only. 409 for the last owner.",
-        responses={204: None},
+        responses={204: None, 409: OpenApiResponse(description="It is the last owner.")},
     )
     def delete(self, request: Request, office_id: UUID, username: str) -> Response:
         office = self.office(CONFIGURES)

@@ -4,7 +4,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from drf_spectacular.utils import OpenApiExample, extend_schema
+from drf_spectacular.utils import OpenApiExample, OpenApiResponse, extend_schema
 from rest_framework import serializers
 from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
@@ -131,7 +131,7 @@ class OfficeDetailView(OfficeView):
         tags=["offices"],
         summary="Close an office, with everything in it",
         description="Owners only. 409 while one of its jobs is processing: cancel it first.",
-        responses={204: None},
+        responses={204: None, 409: OpenApiResponse(description="One of its jobs is processing.")},
     )
     def delete(self, request: Request, office_id: UUID) -> Response:
         closing.close(self.seat(MemberRole.OWNER).office.id)

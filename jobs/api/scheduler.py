@@ -2,15 +2,25 @@
 
 from uuid import UUID
 
-from drf_spectacular.utils import OpenApiExample, extend_schema
+from drf_spectacular.utils import OpenApiExample, extend_schema, extend_schema_serializer
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from jobs import config, lifecycle, stats
+from jobs.api import documents
 from jobs.api.views import ACTS, CONFIGURES, OfficeView
+from jobs.models import Office
+from jobs.states import JobStatus
+
+STATS_EXAMPLE = {
+    "office_id": documents.OFFICE,
+    **{str(status): 3 for status in JobStatus},
+    "avg_completion_time": 21_500.0,
+}
 
 
+@extend_schema_serializer(examples=documents.example("three of each", STATS_EXAMPLE))
 class StatsSerializer(serializers.Serializer[None]):
     office_id = serializers.UUIDField()
     pending = serializers.IntegerField()
@@ -52,6 +62,7 @@ class ConfigView(OfficeView):
         tags=["scheduler"],
         summary="Limits, timeouts and retries of an office",
         responses=config.JobSchedulerConfig,
+        examples=[OpenApiExample("a new office's", config.shown(Office()), response_only=True)],
     )
     def get(self, request: Request, office_id: UUID) -> Response:
         return Response(config.shown(self.office()))

@@ -167,9 +167,12 @@ RENEW = "SELECT * FROM dure_renew(%s, %s::uuid[], %s::integer[], %s::interval, %
 # A worker's heartbeat, and its goodbye.
 SEE_WORKER = """
     INSERT INTO workers (name, roles, slots, running, draining, started_at, seen_at)
-    VALUES (%(name)s, %(roles)s, %(slots)s, %(running)s, %(draining)s, to_timestamp(%(born)s), now())
+    VALUES (
+        %(name)s, %(roles)s, %(slots)s, %(running)s, %(draining)s, to_timestamp(%(born)s), now()
+    )
     ON CONFLICT (name) DO UPDATE SET roles = EXCLUDED.roles, slots = EXCLUDED.slots,
-        running = EXCLUDED.running, draining = EXCLUDED.draining, started_at = EXCLUDED.started_at, seen_at = now()
+        running = EXCLUDED.running, draining = EXCLUDED.draining,
+        started_at = EXCLUDED.started_at, seen_at = now()
 """
 FORGET_WORKER = "DELETE FROM workers WHERE name = %s"
 

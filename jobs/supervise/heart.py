@@ -159,6 +159,8 @@ class Heart(threading.Thread):
         elif verdict == "cancel":
             self.ask_to_stop(held)
         elif verdict == "late":
+            # Said first: the main loop will see the process die, and would call the run lost.
+            self.report("overrun", held.execution, held.dispatch)
             self.kill(held, "ran on after its time was over")
         elif verdict == "over":
             held.beats_over += 1
@@ -222,7 +224,7 @@ class Heart(threading.Thread):
 
 
 def active_requests() -> list[Any]:
-    """The accepted requests of registered Tasks. The main loop owns the set: reading may need a second try."""
+    """The accepted requests of registered Tasks. The set is the main loop's: reading may take two tries."""
     for _ in range(10):
         try:
             found = list(worker_state.active_requests)

@@ -172,13 +172,13 @@ def test_an_atomic_body_that_shows_progress_does_not_hold_up_its_own_lease(worke
 
 
 def test_the_writes_of_an_atomic_body_that_lost_its_run_are_undone(worker, path):
-    job = tried(task_id="try.count", args={"name": "fenced", "path": path, "seconds": 1.0})
+    job = tried(task_id="try.count", args={"name": "loser", "path": path, "seconds": 1.0})
     run = started(job).execution
     eventually(lambda: lines(path), what="the body's write")
     lifecycle.lose(str(run.id), run.fence, trigger="JOB", expired=False, error="taken away by the test")
     assert ended(job).status == JobStatus.DONE
     # The winner's row, of the second attempt; with the loser's there would be two, or a failure.
-    assert list(Counter.objects.filter(name="fenced").values_list("value", flat=True)) == [2]
+    assert list(Counter.objects.filter(name="loser").values_list("value", flat=True)) == [2]
     assert outcomes(job) == [("lost", "worker_lost"), ("success", "")]
 
 
