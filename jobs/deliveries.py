@@ -10,20 +10,19 @@ answer, or says that it is busy, is spared for a while with all that waits for i
 
 import logging
 import random
-import smtplib
 import time
 from collections import defaultdict
 from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
 from django.db import transaction
 
-from jobs import mail, notices, outbound, signing, webhooks
+from jobs import mail, notices, webhooks
 from jobs.models import Notice, Office, Webhook
+from jobs.parcels import MailParcel, Message, Parcel, Result, WebhookParcel
 from jobs.sql import call
 from jobs.sql import notices as statements
 
@@ -35,83 +34,12 @@ RETRY_AFTER: Final = tuple(
 )
 JITTER = 0.2
 SPARED: Final = timedelta(seconds=30)
-LONGEST_WISH: Final = timedelta(hours=1)
 
 THREADS = 16
 PARCEL = 10
-TIMEOUT_SECONDS = 10.0
-# A parcel starts no message after this long, so that it is done well before its claim runs out.
-PARCEL_SECONDS = 30.0
 HOLD: Final = timedelta(seconds=120)
 # A pass that finds ever more ends after this, for others to have their turn; the sweep rings again.
 PASS_SECONDS = 60.0
-
-GONE = 410
-# Of the whole address rather than of this message: a proxy without a server behind it, or too much of us.
-BUSY = (429, 502, 503, 504)
-
-
-@dataclass(frozen=True)
-class Result:
-    """What became of some notices that were sent together, or were not."""
-
-    ids: Sequence[int]
-    attempt: int
-    answer: str
-    sent: bool = False
-    tried: bool = True
-    gone: bool = False
-    # The address answers nobody now.
-    mute: bool = False
-    wish: timedelta | None = None
-
-
-@dataclass(frozen=True)
-class Message:
-    id: int
-    attempt: int
-    body: str
-
-
-@dataclass(frozen=True)
-class WebhookParcel:
-    """Some notices for one webhook, sent one after the other."""
-
-    webhook: Webhook
-    messages: Sequence[Message]
-    secrets: Sequence[str]
-
-    def send(self) -> list[Result]:
-        results: list[Result] = []
-        until = time.monotonic() + PARCEL_SECONDS
-        for place, message in enumerate(self.messages):
-            if results and (results[-1].mute or results[-1].gone or time.monotonic() > until):
-                left = self.messages[place:]
-                return [*results, *(Result([one.id], one.attempt, "", tried=False) for one in left)]
-            results.append(post(self.webhook.url, self.secrets, message))
-        return results
-
-
-@dataclass(frozen=True)
-class MailParcel:
-    """All that is due for one address, in one mail."""
-
-    address: str
-    office_name: str
-    bodies: Sequence[str]
-    attempts: dict[int, list[int]]
-
-    def send(self) -> list[Result]:
-        count = sum(len(ids) for ids in self.attempts.values())
-        try:
-            mail.send_failures(self.address, self.office_name, self.bodies, count)
-            sent, answer = True, ""
-        except (smtplib.SMTPException, OSError, ValueError) as error:  # ValueError: an address or a header
-            sent, answer = False, f"{type(error).__name__}: {error}"
-        return [Result(ids, attempt, answer, sent=sent) for attempt, ids in self.attempts.items()]
-
-
-Parcel = WebhookParcel | MailParcel
 
 
 def deliver(now: datetime | None = None, limit: int = 10_000) -> int:
@@ -181,55 +109,6 @@ def _for_address(office: UUID, address: str, now: datetime) -> MailParcel | None
     bodies = Notice.objects.filter(pk__in=first).order_by("pk").values_list("body", flat=True)
     name = Office.objects.values_list("name", flat=True).get(pk=office)
     return MailParcel(address, name, list(bodies), dict(attempts))
-
-
-# --- send ----------------------------------------------------------------------------------------
-
-
-def message_id(notice: int) -> str:
-    """The `webhook-id`: the same over all attempts, and when it is sent again by hand."""
-    return f"msg_{notice}"
-
-
-def post(url: str, secrets: Sequence[str], message: Message) -> Result:
-    body = message.body.encode()
-    signed = signing.headers(secrets, message_id(message.id), int(time.time()), body)
-    try:
-        answer = outbound.request(
-            "POST",
-            url,
-            headers={"Content-Type": "application/json", **signed},
-            body=body,
-            seconds=TIMEOUT_SECONDS,
-            limit=4_096,
-        )
-    except outbound.RequestRefused as refused:
-        return Result([message.id], message.attempt, str(refused), mute=True)
-    except outbound.Unanswered as unanswered:
-        return Result([message.id], message.attempt, str(unanswered), mute=True)
-    return Result(
-        [message.id],
-        message.attempt,
-        said(answer),
-        sent=200 <= answer.status < 300,
-        gone=answer.status == GONE,
-        mute=answer.status in BUSY,
-        wish=wish_of(answer.headers.get("retry-after", "")),
-    )
-
-
-def said(answer: outbound.Answer) -> str:
-    """The answer, for whoever looks into why nothing arrives."""
-    text = " ".join(answer.body.decode("utf-8", "replace").replace("\x00", "").split())
-    hint = "; redirects are not followed" if 300 <= answer.status < 400 else ""
-    return f"{answer.status} {answer.reason}{hint} {text}".strip()[:500]
-
-
-def wish_of(retry_after: str) -> timedelta | None:
-    """How long the receiver asks to be left alone, within reason. A date instead of seconds is not read."""
-    if not (retry_after.isascii() and retry_after.isdecimal() and len(retry_after) < 9):
-        return None
-    return min(timedelta(seconds=int(retry_after)), LONGEST_WISH)
 
 
 # --- record --------------------------------------------------------------------------------------

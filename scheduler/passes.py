@@ -22,7 +22,7 @@ def pass_once() -> float | None:
         fire_all(now)
         run_due(now)
     settle_runs(now)
-    engine.wake()
+    engine.wake(now)
     now, due = next_due()
     return None if due is None else max(0.0, (due - now).total_seconds())
 

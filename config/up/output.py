@@ -59,6 +59,7 @@ class Voice:
         self.log = log
         self.last: deque[str] = deque(maxlen=LAST_LINES)
         self._rest = b""
+        self._log_failed = False
         self._file = log.open("ab", buffering=0)
         log.chmod(0o600)
 
@@ -83,7 +84,9 @@ class Voice:
             if self._file.tell() > LARGEST_LOG:
                 self._turn_page()
         except OSError as error:
-            self.last.append(f"(the log could not be written: {error.strerror})")
+            if not self._log_failed:
+                self._log_failed = True
+                self.screen.show(self.name, f"(its log cannot be written: {error.strerror})".encode())
         self.screen.show(self.name, line)
 
     def _turn_page(self) -> None:

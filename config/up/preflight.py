@@ -5,6 +5,7 @@ from pathlib import Path
 
 from config import env
 from config.embedded import CannotStart, ports
+from config.embedded.home import unusable
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 EVERY_ADDRESS = ("0.0.0.0", "::")  # noqa: S104
@@ -35,7 +36,10 @@ class Wishes:
 
 def read() -> Wishes:
     """Every variable is read by the settings too, which name the first one that is malformed."""
-    from config import settings
+    try:
+        from config import settings
+    except PermissionError as error:  # they look there for the servers that run
+        raise CannotStart(unusable(env.folder("DURE_HOME", CHECKOUT / "var"), error)) from None
 
     if settings.PRODUCTION:
         raise CannotStart(

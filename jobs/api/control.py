@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from jobs import lifecycle
-from jobs.api import documents, shapes
+from jobs.api import codes, documents, shapes
 from jobs.api.views import ACTS, JobView, OfficeView, accepted, batch_address, job_address
 from jobs.bulk import CancelWish, cancel_matching
 from jobs.errors import Conflict
@@ -52,7 +52,7 @@ class RetryView(JobView):
         if not lifecycle.retry(office.id, [job.id], actor=self.actor(), reason=reason):
             raise Conflict(
                 f"Only a failed, timed-out or cancelled job can be retried; this one is {job.status}.",
-                code="not_retryable",
+                code=codes.NOT_RETRYABLE,
             )
         return accepted(shown(job.id), job_address(request, office_id, job_id))
 
@@ -195,4 +195,4 @@ def shown(job_id: UUID) -> shapes.JSON:
 
 def ended(job: Job) -> Conflict:
     status = Job.objects.values_list("status", flat=True).get(pk=job.pk)
-    return Conflict(f"The job has ended as {status}.", code="ended")
+    return Conflict(f"The job has ended as {status}.", code=codes.ENDED)

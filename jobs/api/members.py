@@ -9,6 +9,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from jobs.api.codes import LAST_OWNER
 from jobs.api.views import CONFIGURES, OfficeView
 from jobs.errors import Conflict, Invalid
 from jobs.models import Membership, Office
@@ -99,4 +100,4 @@ class MemberDetailView(OfficeView):
 def refuse_ownerless(office: Office) -> None:
     """After a change, in its transaction."""
     if not office.memberships.filter(role=MemberRole.OWNER).exists():
-        raise Conflict("An office needs an owner: make somebody else one first.", code="last_owner")
+        raise Conflict("An office needs an owner: make somebody else one first.", code=LAST_OWNER)

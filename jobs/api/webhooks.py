@@ -9,7 +9,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from jobs import deliveries, notices, webhooks
+from jobs import notices, parcels, webhooks
 from jobs.api import shapes
 from jobs.api.views import CONFIGURES, OfficeView
 from jobs.models import Notice, Webhook
@@ -240,7 +240,7 @@ def with_secret(webhook: Webhook, secret: str) -> shapes.JSON:
 def delivery_json(notice: Notice) -> shapes.JSON:
     return {
         "id": notice.pk,
-        "webhook_id": deliveries.message_id(notice.pk),
+        "webhook_id": parcels.message_id(notice.pk),
         "event_id": notice.event_id,
         "body": notices.body_of(notice),
         "attempts": notice.attempts,

@@ -63,6 +63,10 @@ class Notice(models.Model):
         indexes = [
             # deliver: what is due.
             models.Index(fields=["next_at"], name="notices_due", condition=Q(next_at__isnull=False)),
+            # deliver: the oldest of a webhook's.
+            models.Index(
+                fields=["webhook", "id"], name="notices_of_webhook", condition=Q(next_at__isnull=False)
+            ),
             models.Index(fields=["office", "-id"], name="notices_of_office"),
             # relay: when an address was last written to.
             models.Index(

@@ -25,18 +25,18 @@ NOW = "SELECT coalesce(%s::timestamptz, clock_timestamp())"
 # deliver: some of what is due for each of a few webhooks, oldest first, and nobody else takes it
 # meanwhile. A crash after this only delays.
 CLAIM_FOR_WEBHOOKS = """
-    WITH due AS (
-        SELECT n.id, n.webhook_id, min(n.next_at) OVER (PARTITION BY n.webhook_id) AS since,
-               row_number() OVER (PARTITION BY n.webhook_id ORDER BY n.id) AS place
+    WITH waiting AS (
+        SELECT n.webhook_id, min(n.next_at) AS since
         FROM notices n JOIN office_webhooks w ON w.id = n.webhook_id
         WHERE n.next_at <= %(now)s AND NOT n.webhook_id = ANY (%(busy)s::bigint[])
           AND (w.spared_until IS NULL OR w.spared_until <= %(now)s)
-    ), first AS (
-        SELECT id, dense_rank() OVER (ORDER BY since, webhook_id) AS turn FROM due WHERE place <= %(each)s
+        GROUP BY n.webhook_id ORDER BY since LIMIT %(room)s
     ), picked AS (
-        SELECT id FROM notices
-        WHERE id IN (SELECT id FROM first WHERE turn <= %(room)s) AND next_at <= %(now)s
-        FOR NO KEY UPDATE SKIP LOCKED
+        SELECT n.id FROM waiting CROSS JOIN LATERAL (
+            SELECT id FROM notices
+            WHERE webhook_id = waiting.webhook_id AND next_at IS NOT NULL AND next_at <= %(now)s
+            ORDER BY id LIMIT %(each)s FOR NO KEY UPDATE SKIP LOCKED
+        ) AS n
     )
     UPDATE notices SET next_at = %(now)s + %(hold)s, attempts = attempts + 1
     FROM picked WHERE notices.id = picked.id

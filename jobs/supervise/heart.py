@@ -58,6 +58,7 @@ class Heart(threading.Thread):
         self.born = time.time()
         self.next_beat = 0.0
         self.draining = False
+        self.forgotten = False
 
     # --- called from Celery's main loop ----------------------------------------------------------
 
@@ -67,6 +68,14 @@ class Heart(threading.Thread):
 
     def say_goodbye(self) -> None:
         self.reports.put(("goodbye", "", 0, ""))
+
+    def forget(self) -> None:
+        """The pool has drained, and the process is about to end."""
+        self.forgotten = True
+        try:
+            call.change(statements.FORGET_WORKER, [self.name_of_worker])
+        except (DatabaseError, InterfaceError) as error:
+            log.warning("could not say goodbye: %s", str(error).strip())
 
     # --- the thread ------------------------------------------------------------------------------
 
@@ -97,7 +106,8 @@ class Heart(threading.Thread):
 
     def take(self, kind: str, execution: str, dispatch: int, message: str) -> None:
         if kind == "goodbye":
-            call.change(statements.FORGET_WORKER, [self.name_of_worker])
+            self.draining = True
+            self.introduce()
         elif kind == "stop":
             self.collect()
             for held in list(self.held.values()):
@@ -133,7 +143,7 @@ class Heart(threading.Thread):
                 held = self.held.get((str(execution), dispatch))
                 if held is not None:
                     self.judge(held, verdict, sent)
-        call.change(statements.SEE_WORKER, self.introduction())
+        self.introduce()
         orphans.kill_all()
 
     def renew(self) -> list[tuple[Any, ...]]:
@@ -208,6 +218,10 @@ class Heart(threading.Thread):
         if held.pid and held.pid in orphans.pool_pids(self.worker):
             log.warning("killing %s, process %s: it %s", held.execution, held.pid, why)
             processes.kill_tree(held.pid)
+
+    def introduce(self) -> None:
+        if not self.forgotten:
+            call.change(statements.SEE_WORKER, self.introduction())
 
     def introduction(self) -> dict[str, object]:
         consumer = getattr(self.worker, "consumer", None)

@@ -2,7 +2,15 @@
 
 from typing import Any
 
-from celery import bootsteps
+from celery import bootsteps, signals
+
+
+@signals.worker_shutdown.connect  # type: ignore[untyped-decorator]
+def forget(**_: Any) -> None:
+    from jobs.supervise import heart
+
+    if heart.current is not None:
+        heart.current.forget()
 
 
 class Supervisor(bootsteps.StartStopStep):  # type: ignore[misc]

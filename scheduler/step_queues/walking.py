@@ -99,7 +99,7 @@ class Walk:
         """To the next operation that has to be run, or to the end."""
         while not self.over:
             job = self.jobs[self.at]
-            if False:
+            if self.direction == Direction.FORWARD and job.here.state == JobState.NOLIB:
                 self._pass_without_library(job)
             elif job.here.has_nothing_to_run(self.direction):
                 self.end_operation(Ended.SUCCESS, NO_OPERATION)

@@ -24,6 +24,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--break", dest="broken", choices=NAMES, help="take this guard out")
     parser.add_argument("--only", default="", help="these faults, by name, with commas between")
+    parser.add_argument("--burst", action="store_true", help="empty jobs without dependencies, many at once")
     parser.add_argument("--keep", type=Path, help="leave the logs in this folder")
     parser.add_argument("--patience", type=float, default=PATIENCE, help="seconds for the end, after the last fault")
     chosen = parser.parse_args()
@@ -80,7 +81,7 @@ def drive(chosen: argparse.Namespace, cluster: "object", witness: Path) -> int:
 
     print(f"chaos: {chosen.jobs} jobs, {chosen.faults} faults, seed {chosen.seed}", flush=True)
     chance = random.Random(chosen.seed)
-    work = Workload(chosen.seed)
+    work = Workload(chosen.seed, burst=chosen.burst)
     sampler = Sampler()
     sampler.start()
     stop = threading.Event()
@@ -114,7 +115,7 @@ def submit(work: "object", chosen: argparse.Namespace, stop: threading.Event) ->
     # All of it within the first half, so that there is always something to hit.
     pause = 0.4 * chosen.faults / max(1, chosen.jobs / 20)
     while left > 0 and not stop.is_set():
-        size = min(left, random.Random(left).randint(5, 35))
+        size = min(left, random.Random(left).randint(5, 35) * (10 if chosen.burst else 1))
         left -= len(work.submit(size))  # type: ignore[attr-defined]
         try:
             work.cancel_something()  # type: ignore[attr-defined]

@@ -21,6 +21,7 @@ ROLES = ("FE", "BE", "QA", "default")
 class Workload:
     seed: int
     offices: int = 3
+    burst: bool = False  # empty jobs without dependencies, which press on the office's lock
 
     def __post_init__(self) -> None:
         self.random = random.Random(self.seed)
@@ -51,6 +52,8 @@ class Workload:
                 time.sleep(0.2)
 
     def graph(self, size: int) -> list[dict[str, Any]]:
+        if self.burst:
+            return [{"ref": str(n), "task_id": "chaos.work", "args": {"seconds": 0}} for n in range(size)]
         jobs: list[dict[str, Any]] = []
         # Bursts of empty jobs press on the locks, long ones are there to be killed.
         lengths = self.random.choice(((0.0, 0.0, 0.01), (0.1, 0.3, 0.6, 1.2), (0.3, 3.0)))

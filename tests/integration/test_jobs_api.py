@@ -174,6 +174,7 @@ def test_a_cycle_is_named_in_order(client, office):
     for one, following in zip(circle, [*circle[1:], circle[0]], strict=True):
         assert one in depends_on[following]
     assert not Job.objects.exists()
+    assert client.get("/api/problems/cycle").status_code == 200
 
 
 def test_more_jobs_than_the_limit_are_refused_with_413(client, office, settings):

@@ -73,6 +73,11 @@ def test_a_job_without_a_library_turns_back_before_it_is_run():
     assert [line["state"] for line in queue.queue_return] == ["SUCCESS", "NOLIB", "SUCCESS, CANCELED"]
 
 
+def test_no_operation_without_a_library_is_no_success():
+    queue = ran(a_queue(a_job("a", operation_library=LIBRARY), {}, queue_library="UNINIT"))
+    assert states(queue) == ["SUCCESS, CANCELED", "NOLIB"]
+
+
 def test_a_queue_whose_first_job_has_no_library_is_ready_again_at_once():
     queue = a_queue(a_job(), queue_library="UNINIT")
     lifecycle.run(queue.queue_id)

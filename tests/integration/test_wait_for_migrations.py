@@ -9,7 +9,7 @@ from django.core.management.base import CommandError
 from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 
-from jobs.management.commands.wait_for_migrations import missing, waiting
+from jobs.management.commands.wait_for_migrations import listed, missing, waiting
 from tests.workers import ROOT, database_url
 
 
@@ -51,8 +51,7 @@ def test_a_database_that_is_away_is_named_and_the_command_is_not_run():
 def test_what_is_missing_is_named():
     assert missing() == ""
     MigrationRecorder.Migration.objects.filter(app="jobs", name="0002_engine").delete()
-    assert missing().startswith("Waiting for ")
-    assert "jobs.0002_engine" in missing()
+    assert missing() == "Waiting for migrations, 1 in all: jobs.0002_engine"
     assert not connection.needs_rollback
 
 
@@ -68,3 +67,8 @@ def test_it_gives_up_when_its_time_is_over_and_says_what_was_missing():
     clock = iter([0.0, 1.0, 2.0])
     with pytest.raises(CommandError, match=r"Gave up\. one migration"):
         list(waiting(lambda: "one migration", until=2, pause=lambda _: None, clock=lambda: next(clock)))
+
+
+def test_of_many_names_the_first_ten_are_listed():
+    assert listed(["a", "b"]) == "a, b"
+    assert listed([str(number) for number in range(12)]) == "0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more"

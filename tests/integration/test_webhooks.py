@@ -9,7 +9,7 @@ from django.db import connections, transaction
 from django.utils import timezone
 from standardwebhooks import WebhookVerificationError
 
-from jobs import deliveries, notices, sweeps, webhooks
+from jobs import deliveries, notices, parcels, sweeps, webhooks
 from jobs.errors import Conflict, Invalid
 from jobs.models import Event, Notice, NoticeCursor, Office, Webhook
 from jobs.states import EventType
@@ -268,7 +268,7 @@ def test_a_redirect_is_a_failure_and_is_not_followed(office, webhook, receiver):
 def test_a_receiver_that_does_not_answer_is_spared_and_holds_up_nobody(
     office, webhook, receiver, monkeypatch
 ):
-    monkeypatch.setattr(deliveries, "TIMEOUT_SECONDS", 0.5)
+    monkeypatch.setattr(parcels, "TIMEOUT_SECONDS", 0.5)
     receiver.silent = True
     with receiving() as other:
         webhooks.add(office, other.url)
@@ -361,7 +361,7 @@ def test_sent_again_by_hand_it_has_the_same_id(office, webhook, receiver):
     notice = Notice.objects.earliest("id")
     webhooks.send_again(notice)
     assert deliveries.deliver() == 1
-    assert receiver.ids.count(deliveries.message_id(notice.pk)) == 2
+    assert receiver.ids.count(parcels.message_id(notice.pk)) == 2
     webhooks.change(webhook, enabled=False)
     with pytest.raises(Conflict):
         webhooks.send_again(notice)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from jobs import deliveries, notices, signing, webhooks
+from jobs import deliveries, notices, parcels, signing, webhooks
 from jobs.models import ApiToken, Membership, Office
 from jobs.states import MemberRole
 from tests.integration.engine_by_hand import fail, submit
@@ -65,7 +65,7 @@ def test_the_receiver_takes_what_is_signed_and_nothing_else(office, started, set
     notices.relay(office.pk)
     assert deliveries.deliver() == 1
     wait_until(lambda: "job_failed build\n" in output.read_text())
-    forged = deliveries.post(webhook.url, [signing.new_secret()], deliveries.Message(1, 1, "{}"))
+    forged = parcels.post(webhook.url, [signing.new_secret()], parcels.Message(1, 1, "{}"))
     assert not forged.sent
     assert forged.answer.startswith("401")
 

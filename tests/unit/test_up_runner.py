@@ -275,6 +275,16 @@ def test_a_log_that_grows_too_large_is_turned_over_once(tmp_path, monkeypatch):
     assert "019" in (tmp_path / "web.log.1").read_text() + (tmp_path / "web.log").read_text()
 
 
+def test_a_log_that_cannot_be_written_is_told_of_once_and_nothing_else_is_lost(tmp_path, capfd):
+    (tmp_path / "web.log").symlink_to("/dev/full")
+    voice = Voice("web", Screen(["web"]), tmp_path / "web.log")
+    voice.hear(b"one\ntwo\n")
+    voice.close()
+    complaint = "(its log cannot be written: No space left on device)"
+    assert capfd.readouterr().out == f"web | {complaint}\nweb | one\nweb | two\n"
+    assert list(voice.last) == ["one", "two"]
+
+
 @on_linux
 def test_ended_children_that_nobody_knows_are_buried():
     known, unknown = subprocess.Popen(["sleep", "60"]), os.spawnlp(os.P_NOWAIT, "true", "true")

@@ -14,6 +14,7 @@ from django.db import DatabaseError, InterfaceError, connection
 from django.db.migrations.executor import MigrationExecutor
 
 EVERY_SECONDS = 1.0
+MOST_NAMES = 10
 
 
 class Command(BaseCommand):
@@ -62,8 +63,13 @@ def missing() -> str:
     except (DatabaseError, InterfaceError) as error:
         connection.close()
         return f"Waiting for the database: {str(error).strip().splitlines()[0]}"
-    names = ", ".join(f"{migration.app_label}.{migration.name}" for migration, _ in plan)
-    return f"Waiting for {len(plan)} migrations: {names}" if plan else ""
+    names = [f"{migration.app_label}.{migration.name}" for migration, _ in plan]
+    return f"Waiting for migrations, {len(names)} in all: {listed(names)}" if names else ""
+
+
+def listed(names: Sequence[str]) -> str:
+    more = len(names) - MOST_NAMES
+    return ", ".join(names[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
 
 
 def without_dashes(command: Sequence[str]) -> list[str]:

@@ -1,0 +1,75 @@
+"""One pass of beat: all that is due, and how long it may sleep."""
+
+from datetime import timedelta
+
+import pytest
+
+from jobs.models import Execution, Job
+from scheduler.clock import database_now
+from scheduler.models import Schedule, ScheduledJob
+from scheduler.passes import fire_all, pass_once
+from scheduler.states import RunStatus
+from tests.factories import a_job, an_office, claimed, fresh
+from tests.schedule_factories import a_schedule, a_step, a_workflow, after, claim, executions
+
+pytestmark = pytest.mark.django_db
+
+
+def test_with_nothing_to_do_it_says_that_nothing_is_due():
+    assert pass_once() is None
+
+
+def test_it_says_when_the_next_schedule_is_due():
+    a_schedule(now=database_now(), every_seconds=100)
+    wait = pass_once()
+    assert wait is not None
+    assert 98 < wait <= 100
+
+
+def test_it_says_when_the_next_run_is_due_if_that_is_sooner():
+    a_schedule(now=database_now(), every_seconds=100)
+    a_workflow(now=database_now(), schedule_config={"mode": "delayed", "delay_seconds": 40})
+    wait = pass_once()
+    assert wait is not None
+    assert 38 < wait <= 40
+
+
+def test_it_fires_starts_and_settles_what_is_due():
+    schedule = a_schedule(now=database_now() - timedelta(seconds=61), every_seconds=60)
+    workflow = a_workflow(now=database_now(), schedule_config={"mode": "immediate"}, steps=[a_step("a")])
+    pass_once()
+    assert len(executions(schedule)) == 1
+    run = ScheduledJob.objects.get(workflow=workflow)
+    assert run.status == RunStatus.RUNNING
+    attempt = claimed(Job.objects.get(batch=run.batch_id))
+    assert attempt is not None
+    attempt.finish()
+    pass_once()
+    run.refresh_from_db()
+    assert run.status == RunStatus.COMPLETED
+
+
+def test_it_sends_retries_that_have_become_due():
+    schedule = a_schedule(now=database_now() - timedelta(seconds=61), every_seconds=60)
+    job = a_job(an_office())
+    pass_once()
+    (execution,) = executions(schedule)
+    claim(execution).fail(delay_ms=0)
+    attempt = claimed(job)
+    assert attempt is not None
+    attempt.fail(delay_ms=0)
+    pass_once()
+    execution.refresh_from_db()
+    assert (execution.dispatch, execution.due_at) == (2, None)
+    assert execution.dispatched_at is not None
+    assert fresh(job).status == "processing"
+
+
+def test_a_herd_is_fired_batch_by_batch(monkeypatch):
+    monkeypatch.setattr("scheduler.passes.SCHEDULES_AT_ONCE", 4)
+    monkeypatch.setattr("scheduler.lifecycle.firing.fire_due.__defaults__", (4,))
+    for _ in range(10):
+        a_schedule()
+    assert fire_all(after(60)).schedules == 10
+    assert Execution.objects.count() == 10
+    assert not Schedule.objects.filter(next_run_at__lte=after(60)).exists()
