@@ -17,8 +17,11 @@ from exports.render.sniff import EVENT_LOG, SNIFF_BYTES, kind
 from exports.render.timeline import outline
 from exports.states import LIVE
 from jobs.errors import Conflict, Invalid, TooLarge
-from jobs.rest.catalogue import describe
-from jobs.rest.problems import Problem
+
+
+class NoSpace(Exception):
+    """The disk of the uploads is full."""
+
 
 SUFFIXES = {EVENT_LOG: "jsonl", "mp4": "mp4", "matroska": "mkv", "avi": "avi"}
 
@@ -72,7 +75,7 @@ def _placed(parts: Parts, source: BinaryIO) -> Placed:
         if error.errno not in NO_SPACE:
             raise
         sentence = "The server has no space left for uploads; try again later."
-        raise Problem(507, describe("no_space", sentence), sentence, headers={"Retry-After": "60"}) from None
+        raise NoSpace(sentence) from None
 
 
 def shown(text: str) -> str:

@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from redis import Redis
+from redis.backoff import NoBackoff
 from redis.exceptions import ResponseError
+from redis.retry import Retry
 
 from exports.messages import PROGRESS, REQUESTS, RESULTS
 
@@ -33,8 +35,12 @@ class GroupLost(Exception):
 
 
 def connect(url: str) -> "Redis":
-    """A client for reading. The timeout is well above any blocking read here, so silence is no error."""
-    return Redis.from_url(url, socket_timeout=5, socket_connect_timeout=3, socket_keepalive=True)
+    """A client for reading. The timeout is well above any blocking read here, so silence is no error.
+
+    One retry, at once: whoever reads has a pause of its own, and must hear that it is to stop.
+    """
+    retry = Retry(NoBackoff(), 1)
+    return Redis.from_url(url, socket_timeout=5, socket_connect_timeout=3, socket_keepalive=True, retry=retry)
 
 
 def ensure_groups(redis: "Redis", streams: Iterable[str]) -> list[str]:

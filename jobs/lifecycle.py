@@ -19,7 +19,7 @@ from uuid import UUID
 from django.conf import settings
 from django.db import IntegrityError, connection, transaction
 
-from jobs import backoff, bells, counters, joins
+from jobs import backoff, bells, counters, joins, publish
 from jobs.aftermath import after
 from jobs.errors import Conflict, Fenced
 from jobs.ids import uuid7
@@ -30,6 +30,9 @@ from jobs.submission import Prepared
 log = logging.getLogger(__name__)
 
 Answer = dict[str, Any]
+
+# Rung when a cancelled run was killed: see jobs/tasks.py.
+STOPPED = "dure.stopped"
 
 
 # --- submit --------------------------------------------------------------------------------------
@@ -202,10 +205,25 @@ def finish(
 
 def lose(execution: str, fence: int, *, trigger: str, expired: bool, error: str) -> Answer | None:
     """The end of a run whose worker died: its lease ran out, or its process was seen to go."""
-    values = (expired, clean(error), settings.DURE_MAX_CRASHES)
-    answer = _settled(trigger, execution, None, lambda: call.function("dure_lose", execution, fence, *values))
+    answer = _lost(execution, fence, trigger, expired, error, settings.DURE_MAX_CRASHES)
     if answer is not None and answer["failure_type"] == FailureType.POISON:
         counters.add(counters.POISON)
+    return answer
+
+
+def hand_back(execution: str, fence: int, *, trigger: str) -> Answer | None:
+    """The end of a run whose worker has to stop before it: another starts it, and nothing is charged."""
+    return _lost(execution, fence, trigger, False, "Its worker was stopped.", None)
+
+
+def _lost(
+    execution: str, fence: int, trigger: str, expired: bool, error: str, max_crashes: int | None
+) -> Answer | None:
+    values = (expired, clean(error), max_crashes)
+    answer = _settled(trigger, execution, None, lambda: call.function("dure_lose", execution, fence, *values))
+    if answer is not None and answer["state"] == ExecutionStatus.CANCELLED:
+        # The body was killed before it could see to that itself.
+        publish.control(STOPPED, execution)
     return answer
 
 

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from django.db.models import Count
 
-from jobs import graph, stats
+from jobs import graph
 from jobs.models import Batch, Job, Office
 from jobs.outlook import outlook
 from jobs.sql import call, reports
@@ -82,10 +82,6 @@ def seconds_of(node: Node, known: Mapping[str, float], now: datetime) -> float:
         return 0.0 if node.status in JOB_ENDED else usual
     took = ((node.completed_at or now) - node.started_at).total_seconds()
     return max(0.0, took) if node.completed_at else max(usual, took)
-
-
-def usual_times(office: Office) -> dict[str, float]:
-    return stats.run_times(office.id)
 
 
 def estimated_end(office: Office, nodes: Sequence[Node], now: datetime) -> datetime | None:

@@ -5,7 +5,8 @@ import os
 
 from celery import shared_task, signals
 
-from jobs import bells, deliveries, lifecycle, notices, sweeps
+from jobs import bells, deliveries, lifecycle, notices, registry, sweeps
+from jobs.models import Execution
 from jobs.sql import call
 
 # Registers the commands of `celery inspect` and `celery control` wherever a worker loads this.
@@ -30,6 +31,15 @@ def heal(**_: object) -> None:
 def release(job: str) -> None:
     """The body of a join's chord."""
     lifecycle.release(job)
+
+
+@shared_task(name=lifecycle.STOPPED, ignore_result=True)  # type: ignore[untyped-decorator]
+def stopped(execution: str) -> None:
+    """Call what a Task wants called on cancel, for a run that was killed before it could do so itself."""
+    found = Execution.objects.get(id=execution)
+    on_cancel = registry.find(found.task_id).on_cancel
+    if on_cancel is not None:
+        on_cancel(execution, found.args)
 
 
 @shared_task(name="dure.wake", ignore_result=True)  # type: ignore[untyped-decorator]

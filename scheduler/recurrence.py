@@ -6,6 +6,7 @@
 import re
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, time, timedelta
+from functools import cache
 from typing import Annotated, Literal
 from zoneinfo import ZoneInfo, available_timezones
 
@@ -36,8 +37,14 @@ class ConfigError(ValueError):
         self.errors = errors
 
 
+@cache
+def zones() -> frozenset[str]:
+    """Read from the disk once."""
+    return frozenset(available_timezones())
+
+
 def known_zone(name: str) -> str:
-    if name not in available_timezones():
+    if name not in zones():
         raise ValueError(f"'{name}' is not a time zone; give a name such as Asia/Seoul.")
     return name
 

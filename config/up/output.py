@@ -4,6 +4,7 @@ import os
 import select
 import sys
 from collections import deque
+from io import FileIO
 from pathlib import Path
 
 from config.up.steps import RESET, is_coloured
@@ -60,8 +61,7 @@ class Voice:
         self.last: deque[str] = deque(maxlen=LAST_LINES)
         self._rest = b""
         self._log_failed = False
-        self._file = log.open("ab", buffering=0)
-        log.chmod(0o600)
+        self._file = _open(log)
 
     def hear(self, data: bytes) -> None:
         *lines, self._rest = (self._rest + data).split(b"\n")
@@ -92,5 +92,8 @@ class Voice:
     def _turn_page(self) -> None:
         self._file.close()
         self.log.replace(self.log.with_suffix(".log.1"))
-        self._file = self.log.open("ab", buffering=0)
-        self.log.chmod(0o600)
+        self._file = _open(self.log)
+
+
+def _open(log: Path) -> FileIO:
+    return FileIO(os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600), "ab")

@@ -10,24 +10,22 @@ from django.http import HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.utils.http import content_disposition_header, parse_etags
 from rest_framework.request import Request
 
+from exports.api import problems
 from exports.files import PathRefused, Store, split
 from exports.models import ExportJob
 from exports.states import CONTENT_TYPES, JobType, Status
-from jobs.rest.catalogue import describe
 from jobs.rest.problems import Problem
 
 CHUNK = 256 * 1024
 _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
 
-NOT_READY = describe("not_succeeded", "The export has no result: it has not ended, or not well.")
-OUTSIDE = describe("outside_export_root", "The recorded result is not a plain file below the export root.")
-GONE = describe("file_gone", "The file of the result is no longer there, or is no longer what was recorded.")
-
 
 def download(request: Request, job: ExportJob) -> HttpResponseBase:
     """200, 206, 304, 400, 404, 409 or 416. The file is opened once; what it is called later is no matter."""
     if job.status != Status.SUCCEEDED:
-        raise Problem(409, NOT_READY, f"The export is {job.status}; there is nothing to download.")
+        raise Problem(
+            409, problems.NOT_SUCCEEDED, f"The export is {job.status}; there is nothing to download."
+        )
     etag = f'"{job.result_checksum}"'
     file = _opened(job)
     name = content_disposition_header(True, job.download_name(job.replay.title)) or "attachment"
@@ -51,7 +49,7 @@ def download(request: Request, job: ExportJob) -> HttpResponseBase:
         file.close()
         raise Problem(
             416,
-            describe("range_not_satisfiable", "The range lies outside of the file."),
+            problems.RANGE,
             f"The file has {size} bytes.",
             headers={"Content-Range": f"bytes */{size}"},
         )
@@ -64,12 +62,16 @@ def _opened(job: ExportJob) -> BinaryIO:
     try:
         file = store.open(split(store.root, job.result_uri))
     except PathRefused as refusal:
-        raise Problem(400, OUTSIDE, str(refusal)) from None
+        raise Problem(400, problems.OUTSIDE, str(refusal)) from None
     except FileNotFoundError:
-        raise Problem(404, GONE, "The file is no longer there. Ask for the export again.") from None
+        raise Problem(
+            404, problems.FILE_GONE, "The file is no longer there. Ask for the export again."
+        ) from None
     if os.fstat(file.fileno()).st_size != job.result_size:
         file.close()
-        raise Problem(404, GONE, "The file is no longer what was recorded. Ask for the export again.")
+        raise Problem(
+            404, problems.FILE_GONE, "The file is no longer what was recorded. Ask for the export again."
+        )
     return file
 
 

@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from exports import lifecycle, replays
-from exports.api import shapes
+from exports.api import problems, shapes
 from exports.api.paging import page_of
 from exports.models import Replay
 from exports.states import JobType
@@ -64,7 +64,10 @@ class ReplaysView(APIView):
         """Upload a recording: an event log, or an MP4, MOV, WebM, Matroska or AVI video."""
         file, title = _upload(request)
         content = cast(BinaryIO, file.file)  # Django's own wrapper has no readline with a limit
-        replay = replays.keep(user_of(request), content, file.name or "", title, timezone.now())
+        try:
+            replay = replays.keep(user_of(request), content, file.name or "", title, timezone.now())
+        except replays.NoSpace as full:
+            raise Problem(507, problems.NO_SPACE, str(full), headers={"Retry-After": "60"}) from None
         location = request.build_absolute_uri(f"/api/replays/{replay.pk}")
         return Response(shapes.replay(replay), status=201, headers={"Location": location})
 

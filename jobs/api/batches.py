@@ -9,7 +9,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from jobs import graph, progress
+from jobs import graph, progress, stats
 from jobs.api import documents, shapes
 from jobs.api.views import OfficeView
 from jobs.models import Batch
@@ -158,7 +158,7 @@ class BatchDetailView(OfficeView):
         now = timezone.now()
         nodes = progress.nodes_of(batch)
         parents = progress.edges_of(batch, nodes)
-        path = progress.critical_path(nodes, parents, progress.usual_times(office), now)
+        path = progress.critical_path(nodes, parents, stats.run_times(office.id), now)
         answer = batch_json(batch, progress.counts_of([batch.id])[batch.id])
         if request.query_params.get("graph", "true").lower() not in ("false", "0"):
             answer["graph"] = graph_json(nodes, parents)

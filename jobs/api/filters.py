@@ -55,9 +55,22 @@ class JobFilter(filters.FilterSet):  # type: ignore[misc]
         return jobs.filter(in_states(statuses)) if statuses else jobs
 
     def by_order(self, jobs: QuerySet[Job], name: str, ordering: str) -> QuerySet[Job]:
-        statuses = self.form.cleaned_data["status"]
-        if ordering.endswith("completed_at") and statuses and set(statuses) <= set(JOB_ENDED):
-            # Nobody among them is without an end, so the index jobs_ended has this order.
-            sign = "-" if ordering.startswith("-") else ""
-            return jobs.order_by(f"{sign}completed_at", f"{sign}seq")
-        return jobs.order_by(*ORDERINGS[ordering])
+        return jobs  # how to order them well depends on their states: see filter_queryset
+
+    def filter_queryset(self, jobs: QuerySet[Job]) -> QuerySet[Job]:
+        given = self.form.cleaned_data
+        found: QuerySet[Job] = super().filter_queryset(jobs)
+        return found.order_by(*order_of(given["ordering"] or USUAL_ORDER, set(given["status"])))
+
+
+def order_of(ordering: str, statuses: set[str]) -> tuple[Any, ...]:
+    """The order by name, in the form in which PostgreSQL finds these states quickest."""
+    down = ordering.startswith("-")
+    if statuses and statuses.isdisjoint(JOB_ENDED) and ordering.endswith("created_at"):
+        # Few among very many: an expression, so that no index in this order is walked to find them.
+        place = F("seq") + 0
+        return (place.desc() if down else place.asc(),)
+    if statuses and statuses <= set(JOB_ENDED) and ordering.endswith("completed_at"):
+        # Nobody among them is without an end, so the index jobs_ended has this order.
+        return ("-completed_at", "-seq") if down else ("completed_at", "seq")
+    return ORDERINGS[ordering]

@@ -8,7 +8,7 @@ from rest_framework.response import Response
 
 from jobs import lifecycle, submission
 from jobs.api import documents, shapes
-from jobs.api.filters import ORDERINGS, USUAL_ORDER, JobFilter
+from jobs.api.filters import JobFilter
 from jobs.api.views import ACTS, JobView, OfficeView, batch_address, job_address
 from jobs.models import Batch, Job
 from jobs.rest.filtering import FilterBackend
@@ -36,7 +36,7 @@ class JobListView(OfficeView):
         responses=documents.JobDocument(many=True),
     )
     def get(self, request: Request, office_id: UUID) -> Response:
-        jobs = self.filter_queryset(self.office().jobs.order_by(*ORDERINGS[USUAL_ORDER]))
+        jobs = self.filter_queryset(self.office().jobs.all())
         page = self.paginate_queryset(shapes.shown(jobs)) or []
         return self.get_paginated_response(shapes.jobs(page))
 

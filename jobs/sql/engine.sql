@@ -312,7 +312,8 @@ BEGIN
 END $$;
 
 
--- The end of a run whose lease ran out (`p_expired`), or whose process was seen to die.
+-- The end of a run whose lease ran out (`p_expired`), or whose process was seen to die. Without
+-- `p_max_crashes` it is no crash: its worker was told to stop, and hands it back.
 CREATE OR REPLACE FUNCTION dure_lose(
     p_execution uuid, p_fence bigint, p_expired boolean, p_error text, p_max_crashes integer
 ) RETURNS jsonb LANGUAGE plpgsql
@@ -366,7 +367,7 @@ BEGIN
     ELSIF v_outcome = 'lost' THEN
         IF e.on_lost = 'fail' THEN
             v_status := 'FAILED';
-        ELSIF e.crash_count + 1 >= p_max_crashes THEN
+        ELSIF e.crash_count + 1 >= p_max_crashes THEN  -- never, when null: its worker only stopped
             v_status := 'FAILED'; v_failure := 'poison';
             v_error := format('Its worker died %s times while running this; it was put aside. %s', e.crash_count + 1, v_error);
         ELSE
@@ -385,7 +386,7 @@ BEGIN
     UPDATE job_executions
     SET status = v_status, locked_until = NULL, result = CASE WHEN v_status = 'SUCCESS' THEN p_result END, failure_type = v_failure, error = v_error,
         retry_count = retry_count + (v_due IS NOT NULL)::integer,
-        crash_count = crash_count + (v_outcome = 'lost')::integer,
+        crash_count = crash_count + (v_outcome = 'lost' AND p_max_crashes IS NOT NULL)::integer,
         dispatch = v_dispatch,
         dispatched_at = CASE WHEN v_again THEN v_now WHEN v_due IS NULL THEN dispatched_at END,
         sent_at = CASE WHEN v_again THEN v_now ELSE sent_at END,

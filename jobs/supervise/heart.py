@@ -77,6 +77,16 @@ class Heart(threading.Thread):
         except (DatabaseError, InterfaceError) as error:
             log.warning("could not say goodbye: %s", str(error).strip())
 
+    def hand_back(self) -> None:
+        """Give up what still runs here, so that nobody has to wait for its lease to run out."""
+        for execution, dispatch in list(self.held):
+            try:
+                found = lifecycle.owned(execution, dispatch, self.name_of_worker)
+                if found is not None:
+                    lifecycle.hand_back(execution, found[0], trigger=found[1])
+            except (DatabaseError, InterfaceError) as error:
+                log.warning("could not hand back %s, its lease will end: %s", execution, str(error).strip())
+
     # --- the thread ------------------------------------------------------------------------------
 
     def run(self) -> None:

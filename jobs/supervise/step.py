@@ -36,4 +36,8 @@ class Supervisor(bootsteps.StartStopStep):  # type: ignore[misc]
         if self.heart is not None:
             self.heart.say_goodbye()
 
-    terminate = stop
+    def terminate(self, worker: Any) -> None:
+        """A cold stop: the pool is gone, and what it ran goes to others at once."""
+        if self.heart is not None:
+            self.heart.hand_back()
+        self.stop(worker)

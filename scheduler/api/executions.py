@@ -13,6 +13,7 @@ from rest_framework.response import Response
 
 from jobs import lifecycle as engine
 from jobs import registry
+from jobs.api.codes import ENDED
 from jobs.api.views import ACTS, accepted
 from jobs.errors import Conflict
 from jobs.models import Execution
@@ -124,10 +125,10 @@ class CancelExecutionView(ExecutionView):
         if execution.job_id is not None and execution.office_id is not None:
             enter(user_of(request), execution.office_id, ACTS)
             if execution.status in EXECUTION_ENDED:
-                raise Conflict("This Execution has ended.")
+                raise Conflict("This Execution has ended.", code=ENDED)
             engine.cancel(execution.office_id, [execution.job_id], actor=user_of(request).get_username())
         elif engine.cancel_execution(execution.id) is None:
-            raise Conflict("This Execution has ended.")
+            raise Conflict("This Execution has ended.", code=ENDED)
         execution.refresh_from_db()
         return accepted(
             shapes.execution(execution), request.build_absolute_uri(f"/api/executions/{execution_id}")

@@ -1,6 +1,7 @@
 """Workflows and their runs."""
 
 import time
+from threading import BoundedSemaphore
 from typing import Any, cast
 from uuid import UUID
 
@@ -33,6 +34,8 @@ from scheduler.states import RUN_ENDED, RunStatus, WorkflowStatus
 
 LONGEST_WAIT = 60
 LOOK_EVERY = 0.2
+# Whoever waits holds one of the process's threads: beyond so many at once nobody waits, and gets the 202.
+WAITING = BoundedSemaphore(4)
 PENDING = Prefetch("runs", ScheduledJob.objects.filter(status=RunStatus.PENDING))
 
 
@@ -188,9 +191,12 @@ class ExecuteView(GenericAPIView[Any]):
         """Run a workflow now, whatever its mode. With `wait`, 200 and the jobs' results once it has ended."""
         wait = _read(ExecuteSerializer(data=request.data)).get("wait", 0)
         started = self._start(request)
-        if wait:
+        if wait and WAITING.acquire(blocking=False):
             # Outside of the transaction in which an Idempotency-Key is kept: nothing would be sent in it.
-            run = _wait_for(_id_of(started), wait)
+            try:
+                run = _wait_for(_id_of(started), wait)
+            finally:
+                WAITING.release()
             if run.status in RUN_ENDED:
                 return Response(_with_results(run))
         return cast(Response, started)

@@ -11,7 +11,7 @@ from jobs.ids import uuid7
 from jobs.models import Execution
 from jobs.sql import call
 from jobs.states import EXECUTION_LIVE, Trigger
-from scheduler import sql
+from scheduler import codes, sql
 from scheduler.definition import check_task
 from scheduler.orders import order
 
@@ -29,7 +29,9 @@ def run_task(task_id: str, args: dict[str, Any], *, user_id: object) -> UUID:
         ).first()
         if live is not None:
             raise Conflict(
-                f"An Execution of {task_id} has not ended.", code="already_running", execution_id=str(live.id)
+                f"An Execution of {task_id} has not ended.",
+                code=codes.ALREADY_RUNNING,
+                execution_id=str(live.id),
             )
         wanted = order(task, uuid7(), trigger=Trigger.MANUAL, source=str(user_id), args=args)
         engine.start_many([wanted])

@@ -19,7 +19,7 @@ from jobs.ids import uuid7
 from jobs.models import Job
 from jobs.sql import call
 from jobs.states import JobStatus
-from scheduler import sql, steps
+from scheduler import codes, sql, steps
 from scheduler.lifecycle.workflows import register, snapshot
 from scheduler.models import RunHistory, ScheduledJob, Workflow
 from scheduler.states import RUN_RESUMABLE, RunStatus
@@ -68,7 +68,7 @@ def run_now(workflow_id: UUID | str, *, user_id: int | None, actor: str, now: da
             Workflow.objects.select_for_update(of=("self",)).select_related("office").get(pk=workflow_id)
         )
         if not workflow.steps:
-            raise Conflict("The workflow has no steps to run.", code="no_steps")
+            raise Conflict("The workflow has no steps to run.", code=codes.NO_STEPS)
         run = ScheduledJob(
             workflow=workflow,
             scheduled_time=now,
@@ -89,7 +89,7 @@ def resume(run_id: UUID | str, *, actor: str, now: datetime) -> ScheduledJob:
             .get(pk=run_id)
         )
         if run.status not in RUN_RESUMABLE:
-            raise Conflict(f"A run that is {run.status} cannot be resumed.", code="not_resumable")
+            raise Conflict(f"A run that is {run.status} cannot be resumed.", code=codes.NOT_RESUMABLE)
         run.retry_count += 1
         if run.batch_id is None:
             _start(run, now, actor=actor)

@@ -76,6 +76,10 @@ def register(workflow: Workflow, now: datetime) -> str:
     """What became of its pending run. The caller holds the workflow's lock."""
     pending = ScheduledJob.objects.filter(workflow=workflow, status=RunStatus.PENDING).first()
     if pending is not None and _is_right(workflow, pending.scheduled_time, now):
+        if pending.workflow_data != snapshot(workflow):
+            ScheduledJob.objects.filter(pk=pending.pk).update(
+                workflow_data=snapshot(workflow), updated_at=now
+            )
         return KEPT
     due = next_due(workflow, now)
     if pending is not None:

@@ -2,17 +2,19 @@
 
 from django.urls import path
 
-from scheduler.step_queues import api
+from scheduler.step_queues.api import codes, libraries, queues, runs, steps
+
+__all__ = ["codes", "urlpatterns"]
 
 urlpatterns = [
-    path("queues", api.QueuesView.as_view()),
-    path("queues/<int:queue_id>", api.OneQueueView.as_view()),
-    path("queues/<int:queue_id>/jobs", api.StepsView.as_view()),
-    path("queues/<int:queue_id>/jobs/<uuid:job_id>", api.OneStepView.as_view()),
-    path("queues/<int:queue_id>/jobs/<uuid:job_id>/rerun", api.RerunView.as_view()),
-    path("queues/<int:queue_id>/run", api.RunView.as_view()),
-    path("queues/<int:queue_id>/cancel", api.CancelView.as_view()),
-    path("queues/<int:queue_id>/events", api.EventsView.as_view()),
-    path("libraries", api.LibrariesView.as_view()),
-    path("libraries/<str:name>", api.OneLibraryView.as_view()),
+    path("queues", queues.QueuesView.as_view()),
+    path("queues/<int:queue_id>", queues.OneQueueView.as_view()),
+    path("queues/<int:queue_id>/jobs", steps.StepsView.as_view()),
+    path("queues/<int:queue_id>/jobs/<uuid:job_id>", steps.OneStepView.as_view()),
+    path("queues/<int:queue_id>/jobs/<uuid:job_id>/rerun", steps.RerunView.as_view()),
+    path("queues/<int:queue_id>/run", runs.RunView.as_view()),
+    path("queues/<int:queue_id>/cancel", runs.CancelView.as_view()),
+    path("queues/<int:queue_id>/events", runs.EventsView.as_view()),
+    path("libraries", libraries.LibrariesView.as_view()),
+    path("libraries/<str:name>", libraries.OneLibraryView.as_view()),
 ]

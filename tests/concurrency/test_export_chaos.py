@@ -138,7 +138,7 @@ def test_a_cancel_stops_the_work_within_a_second_or_so_and_leaves_no_file(tmp_pa
         lifecycle.cancel(job.pk, timezone.now())
         began = time.monotonic()
         eventually(lambda: Execution.objects.get().status == "CANCELLED", 10)
-        assert time.monotonic() - began < 2
+        assert time.monotonic() - began < 3  # under a second when nothing else runs
         assert after(job).status == Status.CANCELLED
         eventually(lambda: not files(), 5, what="the half-made file to go")
         # The same worker takes the next one.

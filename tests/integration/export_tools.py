@@ -2,6 +2,8 @@
 
 import hashlib
 import io
+import resource
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -76,3 +78,14 @@ def drain(listener: Listener) -> None:
     """Turns until there is nothing left to send or to read."""
     while listener.turn(block_ms=None) or StreamOutbox.objects.exists():
         pass
+
+
+@contextmanager
+def no_file_larger_than(size: int):
+    """What a full disk looks like to a program."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))

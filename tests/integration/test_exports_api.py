@@ -458,3 +458,17 @@ def test_the_demonstration_is_filled_once(minji) -> None:
     assert first == second
     assert (Replay.objects.count(), ExportJob.objects.count()) == (1, 1)
     assert Replay.objects.get().duration_ms == 119_966
+
+
+def test_an_upload_to_a_full_disk_says_so_and_leaves_nothing(client, settings) -> None:
+    with tools.no_file_larger_than(1_000):
+        answer = upload(client)
+    assert (answer.status_code, answer.json()["code"], answer["Retry-After"]) == (507, "no_space", "60")
+    assert not Replay.objects.exists()
+    assert not [path for path in settings.DURE_REPLAY_PATH.rglob("*") if path.is_file()]
+
+
+def test_every_problem_of_exports_is_explained_at_its_address(client, minji) -> None:
+    job = tools.export_of(minji)
+    for answer in (client.get(f"/api/jobs/{job.pk}/result"), client.delete(f"/api/replays/{job.replay_id}")):
+        assert client.get(f"/api/problems/{answer.json()['code']}").status_code == 200

@@ -1,8 +1,5 @@
 """The Task that makes an export, called as the runner calls it: its file, its failures, its second start."""
 
-import resource
-from contextlib import contextmanager
-
 import pytest
 from django.conf import settings as live_settings
 from redis import Redis
@@ -44,17 +41,6 @@ def job() -> ExportJob:
     return tools.export_of(tools.user(), seconds=2)
 
 
-@contextmanager
-def no_file_larger_than(size: int):
-    """What a full disk looks like to a program."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-
-
 def left() -> list[str]:
     return [path.name for path in live_settings.DURE_EXPORT_PATH.rglob("*") if path.is_file()]
 
@@ -83,13 +69,13 @@ def test_a_second_start_reports_the_file_of_the_first_and_never_overwrites(job) 
 
 @pytest.mark.parametrize("size", [0, 60_000])
 def test_a_full_disk_is_told_and_leaves_nothing(job, size) -> None:
-    with no_file_larger_than(size), pytest.raises(TaskFailure, match=r"^DISK_FULL: .*Free some"):
+    with tools.no_file_larger_than(size), pytest.raises(TaskFailure, match=r"^DISK_FULL: .*Free some"):
         tasks.render(Asked(), job.pk)
     assert left() == []
 
 
 def test_a_retry_after_a_full_disk_starts_clean(job) -> None:
-    with no_file_larger_than(60_000), pytest.raises(TaskFailure):
+    with tools.no_file_larger_than(60_000), pytest.raises(TaskFailure):
         tasks.render(Asked(), job.pk)
     assert tasks.render(Asked(), job.pk)["sizeBytes"] > 60_000
     assert len(left()) == 1

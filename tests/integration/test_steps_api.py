@@ -6,6 +6,7 @@ import pytest
 from django.test import Client
 
 from jobs.models import Membership
+from jobs.rest.catalogue import KINDS
 from scheduler.step_queues.models import Step, StepQueue
 from tests.factories import an_office
 from tests.integration.rest_support import PROBLEM, client_of, make_user
@@ -34,6 +35,8 @@ def post(client, path, given=None, **headers):
 
 def code(answer):
     assert answer["Content-Type"] == PROBLEM, answer.content
+    # What a problem's `type` leads to.
+    assert answer.json()["code"] in KINDS
     return answer.status_code, answer.json()["code"]
 
 

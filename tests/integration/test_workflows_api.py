@@ -180,6 +180,19 @@ def test_a_repeated_execute_waits_for_the_first_ones_run(client, office):
     assert Job.objects.filter(office=office).count() == 1
 
 
+def test_when_too_many_wait_the_next_is_answered_at_once(client, office, monkeypatch):
+    from threading import BoundedSemaphore
+
+    from scheduler.api import workflows as views
+
+    nobody_may_wait = BoundedSemaphore(1)
+    nobody_may_wait.acquire()
+    monkeypatch.setattr(views, "WAITING", nobody_may_wait)
+    workflow = a_workflow(office, steps=[a_step("a")])
+    given = {"workflow_id": str(workflow.id), "wait": 60}
+    assert post(client, "/api/workflow/execute", given).status_code == 202
+
+
 def test_runs_are_listed_with_their_history_and_resumed(client, office):
     workflow = a_workflow(office, steps=[a_step("a"), a_step("b", "a")])
     run = runs.run_now(workflow.id, user_id=None, actor="", now=database_now())

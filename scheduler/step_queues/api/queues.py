@@ -1,0 +1,84 @@
+"""Step queues: made, listed, shown, deleted."""
+
+from django.utils import timezone
+from django_filters import rest_framework as filters
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.generics import GenericAPIView
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from jobs.api.views import ACTS
+from jobs.rest.authentication import user_of
+from jobs.rest.filtering import FilterBackend
+from jobs.rest.idempotency import idempotent
+from jobs.rest.pagination import PagePagination
+from jobs.rest.serializers import StrictSerializer
+from jobs.tenancy import enter
+from scheduler.step_queues import building, shapes
+from scheduler.step_queues.access import queues_of
+from scheduler.step_queues.api.views import QueueView, read
+from scheduler.step_queues.models import StepQueue
+from scheduler.step_queues.states import UNINIT, QueueState
+
+
+class QueueSerializer(StrictSerializer):
+    name = serializers.CharField(default="", allow_blank=True, max_length=200)
+    queue_library = serializers.CharField(default=UNINIT, max_length=100)
+    office = serializers.UUIDField(default=None, allow_null=True)
+    callback_url = serializers.CharField(default="", allow_blank=True, max_length=2000)
+
+
+class QueueFilter(filters.FilterSet):  # type: ignore[misc]
+    state = filters.ChoiceFilter(choices=QueueState.choices)
+    office = filters.UUIDFilter("office_id")
+    queue_library = filters.CharFilter()
+    name = filters.CharFilter(lookup_expr="icontains")
+
+    class Meta:
+        model = StepQueue
+        fields: tuple[str, ...] = ()
+
+
+@extend_schema(tags=["step queues"])
+class QueuesView(GenericAPIView[StepQueue]):
+    serializer_class = QueueSerializer
+    pagination_class = PagePagination
+    filter_backends = (FilterBackend,)
+    filterset_class = QueueFilter
+    queryset = StepQueue.objects.none()
+
+    @extend_schema(operation_id="list_queues", responses=shapes.QueueDocument(many=True))
+    def get(self, request: Request) -> Response:
+        """The caller's queues and those of their offices, the newest first."""
+        found = queues_of(user_of(request)).select_related("owner").order_by("-queue_id")
+        page = self.paginate_queryset(self.filter_queryset(found))
+        return self.get_paginated_response([shapes.queue(one) for one in page or ()])
+
+    @extend_schema(operation_id="create_queue", responses={201: shapes.NewQueueDocument})
+    @idempotent
+    def post(self, request: Request) -> Response:
+        """Make a queue. It is EMPTY, and the caller's; with `office`, that office's."""
+        given = read(QueueSerializer(data=request.data))
+        user, office_id = user_of(request), given.pop("office")
+        office = enter(user, office_id, ACTS).office if office_id else None
+        made = building.create(given, owner=user, office=office, now=timezone.now())
+        shown = shapes.queue(made)
+        if made.callback_secret:
+            shown["callback_secret"] = made.callback_secret
+        location = request.build_absolute_uri(f"/api/queues/{made.queue_id}")
+        return Response(shown, status=201, headers={"Location": location})
+
+
+@extend_schema(tags=["step queues"])
+class OneQueueView(QueueView):
+    @extend_schema(operation_id="show_queue", responses=shapes.QueueDocument)
+    def get(self, request: Request, queue_id: int) -> Response:
+        """One queue."""
+        return Response(shapes.queue(self.queue()))
+
+    @extend_schema(operation_id="delete_queue", responses={204: None})
+    def delete(self, request: Request, queue_id: int) -> Response:
+        """Delete it with its jobs and its events, unless it runs (409)."""
+        building.remove(self.queue(ACTS).queue_id)
+        return Response(status=204)

@@ -1,0 +1,78 @@
+"""The jobs of a step queue: enqueued, listed, and undone again by hand."""
+
+from uuid import UUID
+
+from django.http import Http404
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from jobs.api.views import ACTS
+from jobs.rest.filtering import FilterBackend
+from jobs.rest.idempotency import idempotent
+from jobs.rest.pagination import PagePagination
+from jobs.rest.serializers import StrictSerializer
+from scheduler.step_queues import building, lifecycle, shapes
+from scheduler.step_queues.api.views import QueueView, read
+from scheduler.step_queues.models import Step, StepQueue
+from scheduler.step_queues.states import EMPTY_ARGS, EXPIRED_TIME, NO_OPERATION, UNINIT
+
+LONGEST_OPERATION = 86_400
+
+
+class StepSerializer(StrictSerializer):
+    forward_operation = serializers.CharField(default=NO_OPERATION, max_length=100)
+    backward_operation = serializers.CharField(default=NO_OPERATION, max_length=100)
+    arguments = serializers.JSONField(default=lambda: EMPTY_ARGS)  # type: ignore[arg-type,return-value]
+    operation_library = serializers.CharField(default=UNINIT, max_length=100)
+    expired_time = serializers.FloatField(default=EXPIRED_TIME, min_value=0.001, max_value=LONGEST_OPERATION)
+
+
+@extend_schema(tags=["step queues"])
+class StepsView(QueueView):
+    serializer_class = StepSerializer
+    pagination_class = PagePagination
+    filter_backends = (FilterBackend,)
+    queryset = Step.objects.none()
+
+    @extend_schema(operation_id="list_steps", responses=shapes.StepDocument(many=True))
+    def get(self, request: Request, queue_id: int) -> Response:
+        """The queue's jobs, in their order."""
+        found = Step.objects.filter(queue=self.queue()).order_by("number")
+        page = self.paginate_queryset(self.filter_queryset(found))
+        return self.get_paginated_response([shapes.step(one) for one in page or ()])
+
+    @extend_schema(operation_id="enqueue_step", responses={201: shapes.StepDocument})
+    @idempotent
+    def post(self, request: Request, queue_id: int) -> Response:
+        """Enqueue a job behind the last one, while the queue is EMPTY or READY (409)."""
+        queue = self.queue(ACTS)
+        made = building.enqueue(queue.queue_id, read(StepSerializer(data=request.data)))
+        location = request.build_absolute_uri(f"/api/queues/{queue.queue_id}/jobs/{made.job_id}")
+        return Response(shapes.step(made), status=201, headers={"Location": location})
+
+
+@extend_schema(tags=["step queues"])
+class OneStepView(QueueView):
+    @extend_schema(operation_id="show_step", responses=shapes.StepDocument)
+    def get(self, request: Request, queue_id: int, job_id: UUID) -> Response:
+        """One job."""
+        return Response(shapes.step(step_of(self.queue(), job_id)))
+
+
+@extend_schema(tags=["step queues"])
+class RerunView(QueueView):
+    @extend_schema(operation_id="rerun_backward", request=None, responses={202: shapes.QueueDocument})
+    def post(self, request: Request, queue_id: int, job_id: UUID) -> Response:
+        """Run the backward operation of a job again that failed with all its retries (409 otherwise)."""
+        queue = self.queue(ACTS)
+        lifecycle.rerun_backward(queue.queue_id, step_of(queue, job_id).job_id)
+        return self.accepted(queue_id)
+
+
+def step_of(queue: StepQueue, job_id: UUID) -> Step:
+    found = Step.objects.filter(queue=queue, job_id=job_id).first()
+    if found is None:
+        raise Http404
+    return found

@@ -1,0 +1,264 @@
+"""Two verbs want the same row: one wins, the other learns it, and the end is one that either order allows."""
+
+import threading
+import time
+
+import pytest
+from django.db import connection, transaction
+
+from jobs import lifecycle
+from jobs.models import Attempt, Execution
+from jobs.sql import call, statements
+from jobs.states import ExecutionStatus, JobStatus
+from tests.concurrency.threads import all_at_once, start_thread
+from tests.events import T, told
+from tests.factories import a_job, an_office, claimed, done, fresh, submitted
+from tests.workers import eventually
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("unsent")]
+
+ROUNDS = 12
+
+
+def ways(*ways):
+    """Does each in a thread of its own, all released at once."""
+    return all_at_once(lambda number: ways[number](), len(ways))
+
+
+def cancel(job):
+    return lifecycle.cancel(job.office_id, [job.id], actor="me")
+
+
+def retry(job):
+    return lifecycle.retry(job.office_id, [job.id], actor="me")
+
+
+def waiting_for_locks():
+    """How many sessions of this database wait for a lock."""
+    ((waiting,),) = call.rows(
+        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+    )
+    return waiting
+
+
+def test_of_many_claims_one_wins():
+    office = an_office(max_concurrent_jobs=ROUNDS)
+    for job in submitted(office, *[{}] * ROUNDS):
+        won = all_at_once(lambda number, job=job: claimed(job, worker=f"w{number}", token=str(number)), 6)
+        assert sum(run is not None for run in won) == 1
+        assert told(job).count(T.JOB_STARTED) == 1
+
+
+def test_a_cancel_and_a_finish_leave_one_end():
+    office = an_office(max_concurrent_jobs=ROUNDS)
+    ends = set()
+    for job in submitted(office, *[{}] * ROUNDS):
+        run = claimed(job)
+        ways(run.finish, lambda job=job: cancel(job))
+        job = fresh(job)
+        ends.add(job.status)
+        assert (job.status, job.execution.status) in (("done", "SUCCESS"), ("cancelled", "CANCELLED"))
+        assert sum(kind in (T.JOB_COMPLETED, T.JOB_CANCELLED) for kind in told(job)) == 1
+        assert Attempt.objects.filter(execution=job.execution).count() == 1
+    assert ends
+
+
+def test_a_cancel_and_a_claim_leave_it_cancelled_or_running_and_asked():
+    office = an_office(max_concurrent_jobs=ROUNDS)
+    for job in submitted(office, *[{}] * ROUNDS):
+        run, answer = ways(lambda job=job: claimed(job), lambda job=job: cancel(job))
+        job = fresh(job)
+        if run is None:
+            assert (job.status, answer["cancelled"]) == (JobStatus.CANCELLED, 1)
+        else:
+            assert (job.status, answer["cancelling"]) == (JobStatus.PROCESSING, 1)
+            assert job.execution.cancel_requested_at is not None
+            run.finish()
+            assert fresh(job).status == JobStatus.CANCELLED
+
+
+def test_a_retry_and_a_cancel_leave_a_job_with_at_most_one_live_run():
+    office = an_office(max_concurrent_jobs=ROUNDS)
+    for job in submitted(office, *[{}] * ROUNDS):
+        claimed(job).fail()
+        ways(lambda job=job: retry(job), lambda job=job: cancel(job))
+        job = fresh(job)
+        live = Execution.objects.filter(job=job, status__in=("PENDING", "RUNNING")).count()
+        assert (job.status, live) in ((JobStatus.CANCELLED, 0), (JobStatus.PROCESSING, 1))
+
+
+def test_retries_at_once_make_one_new_run():
+    office = an_office(max_concurrent_jobs=ROUNDS)
+    for job in submitted(office, *[{}] * 4):
+        claimed(job).fail()
+        assert sum(all_at_once(lambda _, job=job: retry(job), 4)) == 1
+        assert Execution.objects.filter(job=job).count() == 2
+
+
+def test_finishes_of_the_same_run_are_accepted_once():
+    office = an_office(max_concurrent_jobs=ROUNDS)
+    for job in submitted(office, *[{}] * ROUNDS):
+        run = claimed(job)
+        answers = all_at_once(lambda number, run=run: run.finish(result=str(number)), 4)
+        accepted = [number for number, answer in enumerate(answers) if answer is not None]
+        assert len(accepted) == 1
+        assert fresh(job).execution.result == accepted[0]
+
+
+def test_the_two_last_dependencies_of_a_join_release_it_once():
+    for _ in range(ROUNDS):
+        office = an_office()
+        first, second, last = submitted(office, {"ref": "a"}, {"ref": "b"}, {"depends_on": ["a", "b"]})
+        runs = [claimed(first), claimed(second)]
+        all_at_once(lambda number, runs=runs: runs[number].finish(), 2)
+        all_at_once(lambda _, last=last: lifecycle.release(str(last.id)), 3)
+        assert told(last) == [T.JOB_READY]
+        assert fresh(last).status == JobStatus.PROCESSING
+
+
+def test_a_job_submitted_while_its_dependency_ends_is_not_forgotten():
+    for _ in range(ROUNDS):
+        office = an_office(max_concurrent_jobs=5)
+        parent = a_job(office)
+        run = claimed(parent)
+        _, (child,) = ways(run.finish, lambda o=office, p=parent: submitted(o, {"depends_on": [str(p.id)]}))
+        assert fresh(child).status == JobStatus.PROCESSING
+        assert told(child) == [T.JOB_READY]
+
+
+def test_a_job_submitted_while_its_dependency_fails_follows_its_policy():
+    for _ in range(ROUNDS):
+        office = an_office(max_concurrent_jobs=5)
+        parent = a_job(office)
+        run = claimed(parent)
+        after = {"depends_on": [str(parent.id)], "on_dependency_failure": "fail"}
+        _, (child,) = ways(run.fail, lambda o=office, a=after: submitted(o, a))
+        assert fresh(child).status == JobStatus.FAILED
+
+
+def test_a_renewal_that_waited_for_a_lock_does_not_revive_a_dead_lease():
+    run = claimed(a_job(an_office()))
+    call.change(
+        "UPDATE job_executions SET locked_until = clock_timestamp() + interval '0.6 s' WHERE id = %s", [run.execution]
+    )
+    with transaction.atomic():
+        call.rows("SELECT 1 FROM job_executions WHERE id = %s FOR UPDATE", [run.execution])
+        renewing = start_thread(
+            lambda: call.rows(statements.RENEW, ["w@test", [run.execution], [1], "30 seconds", "10 seconds"])
+        )
+        eventually(waiting_for_locks, what="the renewal to wait")
+        eventually(lambda: lease_is_over(run.execution), what="the end of the lease")
+    ((_, _, verdict),) = renewing.result(10)
+    assert verdict == "over"
+    assert lease_is_over(run.execution)
+
+
+def lease_is_over(execution):
+    ((over,),) = call.rows("SELECT locked_until < clock_timestamp() FROM job_executions WHERE id = %s", [execution])
+    return over
+
+
+def test_a_finish_that_waited_past_its_lease_is_refused():
+    job = a_job(an_office())
+    run = claimed(job)
+    call.change(
+        "UPDATE job_executions SET locked_until = clock_timestamp() + interval '0.6 s' WHERE id = %s", [run.execution]
+    )
+    with transaction.atomic():
+        call.rows(statements.LOCK_OFFICE, [job.office_id])
+        finishing = start_thread(run.finish)
+        eventually(waiting_for_locks, what="the finish to wait")
+        eventually(lambda: lease_is_over(run.execution), what="the end of the lease")
+    assert finishing.result(10) is None
+    assert fresh(job).execution.status == ExecutionStatus.RUNNING
+
+
+def test_a_renewal_and_a_rescue_leave_a_run_with_its_owner_or_without_one():
+    for _ in range(ROUNDS):
+        job = a_job(an_office())
+        run = claimed(job)
+        call.change("UPDATE job_executions SET locked_until = clock_timestamp() + interval '3 ms'")
+        rows, rescued = ways(
+            lambda run=run: call.rows(statements.RENEW, ["w@test", [run.execution], [1], "30 s", "10 s"]),
+            lifecycle.rescue,
+        )
+        execution = fresh(job).execution
+        kept = rows[0][2] == "kept"
+        assert not (kept and rescued)
+        if kept:
+            assert (execution.status, execution.fence) == (ExecutionStatus.RUNNING, run.fence)
+            assert run.finish() is not None
+        else:
+            eventually(lambda job=job: lifecycle.rescue() or fresh(job).execution.dispatch == 2)
+            assert run.finish() is None
+
+
+def test_rescues_at_once_settle_a_lost_run_once():
+    office = an_office(max_concurrent_jobs=ROUNDS)
+    jobs = submitted(office, *[{}] * ROUNDS)
+    for job in jobs:
+        claimed(job, token=str(job.id))
+    call.change("UPDATE job_executions SET locked_until = now() - interval '1 s'")
+    assert sum(all_at_once(lambda _: lifecycle.rescue(), 4)) == ROUNDS
+    assert {fresh(job).execution.crash_count for job in jobs} == {1}
+
+
+def test_resends_at_once_send_each_message_once():
+    office = an_office(max_concurrent_jobs=20)
+    submitted(office, *[{}] * 20)
+    call.change("UPDATE job_executions SET sent_at = now() - interval '1 hour'")
+    assert sum(all_at_once(lambda _: lifecycle.resend(), 4)) == 20
+
+
+def test_everything_at_once_meets_no_deadlock():
+    """All verbs lock the office first; were the order different anywhere, this would hang and fail."""
+    office = an_office(max_concurrent_jobs=4)
+    jobs = submitted(
+        office, *[{"ref": str(n), "depends_on": [str(n - 1)] if n % 4 else [], "max_retries": 9} for n in range(40)]
+    )
+    over = threading.Event()
+    errors = []
+
+    def again_and_again(act):
+        until = time.monotonic() + 3
+        while time.monotonic() < until and not over.is_set():
+            try:
+                act()
+            except Exception as error:
+                errors.append(error)
+                over.set()
+
+    def run_one():
+        for execution in Execution.objects.filter(status="PENDING", office_id=office.id)[:2]:
+            row = lifecycle.claim(str(execution.id), execution.dispatch, token=str(time.monotonic_ns()), worker="w")
+            if row is not None:
+                lifecycle.finish(
+                    str(execution.id), row["fence"], "failure", trigger="JOB", failure_type="error", delay_ms=0
+                )
+
+    acts = (
+        run_one,
+        run_one,
+        lambda: lifecycle.wake(),
+        lambda: cancel(jobs[7]) and retry(jobs[7]),
+        lambda: lifecycle.cancel(office.id, [job.id for job in reversed(jobs[20:])], actor="me"),
+        lambda: lifecycle.retry(office.id, [job.id for job in jobs], actor="me"),
+        lambda: lifecycle.reprioritise(office.id, [job.id for job in reversed(jobs)], delta=1),
+        lambda: call.rows(statements.RENEW, ["w", [str(e) for e in executions(office)], [1] * 50, "30 s", "10 s"]),
+    )
+    all_at_once(lambda number: again_and_again(acts[number]), len(acts))
+    assert errors == []
+
+
+def executions(office):
+    found = list(Execution.objects.filter(office_id=office.id).order_by("-id").values_list("id", flat=True)[:50])
+    return found + [found[-1]] * (50 - len(found))
+
+
+def test_an_office_is_not_held_up_by_another():
+    slow, quick = an_office(), an_office()
+    job = a_job(quick)
+    with transaction.atomic():
+        call.rows(statements.LOCK_OFFICE, [slow.id])
+        assert start_thread(lambda: done(job).status).result(5) == JobStatus.DONE
+    assert not connection.in_atomic_block

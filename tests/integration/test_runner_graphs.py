@@ -1,0 +1,209 @@
+"""Graphs, limits, order and fairness, on real workers; no sweep runs unless a test calls it."""
+
+import random
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from django.utils import timezone
+
+from jobs import config, lifecycle, redis, sweeps
+from jobs.models import Event, Execution, Job
+from jobs.states import FailureType, JobStatus
+from tests.engine_workers import ended, in_state, lines, started
+from tests.events import T, batches_completed, told
+from tests.factories import a_job, an_office, fresh, submitted
+from tests.workers import eventually
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def layered(layers, width, fan_in, **fields):
+    """Each job of a layer waits for some of the layer above."""
+    chance = random.Random(layers * width)
+    graph = []
+    for layer in range(layers):
+        for place in range(width):
+            above = [f"{layer - 1}.{n}" for n in range(width)] if layer else []
+            named = chance.sample(above, min(fan_in, len(above)))
+            graph.append({"ref": f"{layer}.{place}", "depends_on": named, "task_id": "try.echo", "args": {}, **fields})
+    return graph
+
+
+def all_done(jobs):
+    return not Job.objects.filter(id__in=[job.id for job in jobs]).exclude(status=JobStatus.DONE).exists()
+
+
+def started_after_their_dependencies(jobs):
+    rows = Job.objects.filter(id__in=[job.id for job in jobs]).prefetch_related("edges_in__parent")
+    return all(job.started_at >= edge.parent.completed_at for job in rows for edge in job.edges_in.all())
+
+
+def most_at_once(office, role=""):
+    """By the office's own events: how many of its runs went on at the same time."""
+    roles = dict(Job.objects.filter(office=office).values_list("id", "role"))
+    running: set[object] = set()
+    most = 0
+    for event in Event.objects.filter(office_id=office.id, job_id__isnull=False).order_by("id"):
+        if role and roles[event.job_id] != role:
+            continue
+        if event.type == T.JOB_STARTED:
+            running.add(event.job_id)
+            most = max(most, len(running))
+        elif event.type != T.JOB_READY:
+            running.discard(event.job_id)
+    return most
+
+
+def test_a_graph_of_joins_runs_to_its_end_without_a_sweep(worker):
+    office = an_office(max_concurrent_jobs=10)
+    jobs = submitted(office, *layered(6, 6, 3), name="layers")
+    eventually(lambda: all_done(jobs), 40, what="the graph's end")
+    assert started_after_their_dependencies(jobs)
+    assert batches_completed(office) == [{"done": 36}]
+    assert {told(job).count(T.JOB_READY) for job in jobs} == {1}
+
+
+def test_a_graph_completes_although_redis_forgets_everything_in_the_middle_of_it(worker, settings):
+    settings.DURE_REPUBLISH_SECONDS = 1.0
+    office = an_office(max_concurrent_jobs=4)
+    jobs = submitted(office, *layered(5, 4, 2, task_id="demo.sleep", args={"seconds": 0.2}))
+
+    def half_way():
+        return Job.objects.filter(office=office, status=JobStatus.DONE).count() >= 6
+
+    sweeps.sweep_once()
+    eventually(half_way, what="half of the graph")
+    redis.client().flushdb()
+
+    def over():
+        sweeps.sweep_once()
+        return all_done(jobs)
+
+    eventually(over, 60, pause=0.3, what="the graph's end")
+    assert started_after_their_dependencies(jobs)
+    assert {told(job).count(T.JOB_COMPLETED) for job in jobs} == {1}
+
+
+def test_a_join_below_a_retried_job_needs_no_sweep_either(worker, path):
+    office = an_office(max_concurrent_jobs=5)
+    bad, good, last = submitted(
+        office,
+        {"ref": "a", "task_id": "try.die", "args": {"path": path}, "max_retries": 0},
+        {"ref": "b", "task_id": "try.until", "args": {"path": path + ".go"}},
+        {"depends_on": ["a", "b"]},
+    )
+    lifecycle.cancel(office.id, [bad.id], actor="me")
+    ended(bad)
+    Job.objects.filter(id=bad.id).update(task_id="try.echo", args={})
+    lifecycle.retry(office.id, [bad.id], actor="me")
+    assert ended(bad).status == JobStatus.DONE
+    assert fresh(last).status == JobStatus.PENDING
+    Path(path + ".go").touch()
+    assert [ended(job).status for job in (good, last)] == [JobStatus.DONE] * 2
+
+
+def test_each_policy_makes_of_a_failure_what_it_says(worker):
+    office = an_office(max_concurrent_jobs=5)
+    broken, blocked, failed, run, below = submitted(
+        office,
+        {"ref": "a", "task_id": "demo.fail", "args": {}, "max_retries": 0},
+        {"depends_on": ["a"]},
+        {"ref": "c", "depends_on": ["a"], "on_dependency_failure": "fail"},
+        {"ref": "d", "depends_on": ["a"], "on_dependency_failure": "run"},
+        {"depends_on": ["c", "d"], "on_dependency_failure": "run"},
+    )
+    assert ended(broken).status == JobStatus.FAILED
+    assert (ended(failed).status, fresh(failed).failure_type) == ("failed", FailureType.DEPENDENCY_FAILED)
+    assert [ended(job).status for job in (run, below)] == [JobStatus.DONE] * 2
+    assert (fresh(blocked).status, fresh(blocked).execution) == (JobStatus.PENDING, None)
+
+
+def test_a_job_starts_at_its_time(worker):
+    at = timezone.now() + timedelta(seconds=1.5)
+    job = a_job(an_office(), run_at=at.isoformat())
+
+    def over():
+        lifecycle.wake()
+        return fresh(job).status == JobStatus.DONE
+
+    eventually(over, what="its time")
+    assert at <= fresh(job).started_at < at + timedelta(seconds=5)
+
+
+def test_a_paused_office_starts_nothing_until_it_goes_on(worker):
+    office = an_office()
+    config.change(office.id, {"paused": True})
+    job = a_job(office)
+    other = a_job(an_office())
+    assert ended(other).status == JobStatus.DONE
+    assert (fresh(job).status, fresh(job).execution) == (JobStatus.READY, None)
+    config.change(office.id, {"paused": False})
+    assert ended(job).status == JobStatus.DONE
+
+
+def test_the_order_is_urgent_then_priority_then_age(worker, path):
+    office = an_office(max_concurrent_jobs=1)
+    refs = [("first", {}), ("low", {"priority": 300}), ("mid 1", {}), ("mid 2", {}), ("high", {"priority": 1})]
+    refs += [("urgent", {"urgent": True, "priority": 900}), ("urgent too", {"urgent": True, "priority": 901})]
+    config.change(office.id, {"paused": True})
+    jobs = submitted(
+        office, *[{"ref": ref, "task_id": "try.line", "args": {"path": path, "text": ref}, **order} for ref, order in refs]
+    )
+    config.change(office.id, {"paused": False})
+    assert {ended(job).status for job in jobs} == {JobStatus.DONE}
+    assert lines(path) == ["urgent", "urgent too", "high", "first", "mid 1", "mid 2", "low"]
+
+
+def test_limits_hold_for_the_office_and_for_each_role(worker):
+    office = an_office(max_concurrent_jobs=3, max_concurrent_by_role={"FE": 1, "BE": 2})
+    chance = random.Random(7)
+    jobs = submitted(
+        office,
+        *[
+            {"role": role, "task_id": "demo.sleep", "args": {"seconds": chance.choice((0, 0.02, 0.05))}}
+            for role in ("FE", "BE", "QA", "default") * 8
+        ],
+    )
+    eventually(lambda: all_done(jobs), 40, what="the end of all")
+    assert most_at_once(office) <= 3
+    assert [most_at_once(office, role) for role in ("FE", "BE")] <= [1, 2]
+    assert most_at_once(office, "BE") <= 2
+
+
+def test_an_office_with_many_waiting_does_not_keep_anothers_first_job_waiting(worker):
+    crowd, small = an_office(name="crowd", max_concurrent_jobs=200), an_office(name="small")
+    submitted(crowd, *[{"task_id": "demo.sleep", "args": {"seconds": 0.15}}] * 400)
+    eventually(lambda: Job.objects.filter(office=crowd, status="done").count() > 5, what="the crowd to move")
+    job = ended(a_job(small))
+    assert (job.started_at - job.created_at).total_seconds() < 2
+    assert Job.objects.filter(office=crowd, status=JobStatus.READY).count() > 100
+
+
+def test_a_cancelled_batch_leaves_no_run_behind(worker, path):
+    office = an_office(max_concurrent_jobs=3)
+    graph = layered(4, 5, 2, task_id="try.until", args={"path": path})
+    jobs = submitted(office, *graph, name="doomed")
+    for job in jobs[:3]:
+        started(job)
+    answer = lifecycle.cancel(office.id, [job.id for job in jobs], actor="me")
+    assert sum(answer.values()) == 20
+    assert {ended(job).status for job in jobs} == {JobStatus.CANCELLED}
+    assert batches_completed(office) == [{"cancelled": 20}]
+    assert not Execution.objects.filter(finished_at=None).exists()
+
+
+def test_jobs_may_be_added_below_one_that_runs(worker, path):
+    office = an_office()
+    first = started(a_job(office, task_id="try.until", args={"path": path}))
+    second, third = submitted(office, {"ref": "b", "depends_on": [str(first.id)]}, {"depends_on": ["b", str(first.id)]})
+    assert fresh(second).status == fresh(third).status == JobStatus.PENDING
+    Path(path).touch()
+    assert [ended(job).status for job in (first, second, third)] == [JobStatus.DONE] * 3
+
+
+def test_a_waiting_retry_holds_no_slot(worker):
+    office = an_office(max_concurrent_jobs=1)
+    failing, other = submitted(office, {"task_id": "demo.fail", "args": {}}, {})
+    assert ended(other).status == JobStatus.DONE
+    assert in_state(failing, JobStatus.PENDING).retry_at > timezone.now()

@@ -1,0 +1,184 @@
+"""The documentation says what the code does: every variable, every dependency, the same in both languages."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGES = ("config", "jobs", "scheduler", "exports", "workers")
+READERS = ("text", "flag", "integer", "seconds", "words", "choice", "folder", "postgres", "redis")
+# Written by one process of ours for another, and of no use to anybody else.
+OURS = {"DURE_EMBEDDED_VARIABLES", "DJANGO_SETTINGS_MODULE", "PATH"}
+# Read by what we start, not by our own Python.
+FOREIGN = {"PYTHON", "REMAP_SIGTERM", "POSTGRES_PASSWORD", "REDIS_PASSWORD", "DURE_IMAGE"}
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "README.ko.md",
+    ROOT / "CONTRIBUTING.md",
+    *sorted((ROOT / "docs").glob("*.md")),
+]
+FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
+
+
+# --- docs/configuration.md -------------------------------------------------------------------------
+
+
+def documented() -> dict[str, str]:
+    """Each variable and its default, as the tables have them."""
+    text = (ROOT / "docs" / "configuration.md").read_text()
+    rows = re.findall(r"^\| `([A-Z][A-Z0-9_]+)` \| (.*?) \|", text, re.MULTILINE)
+    assert len(rows) == len({name for name, _ in rows}), "a variable stands there twice"
+    return dict(rows)
+
+
+def calls() -> Iterator[tuple[Path, ast.Call]]:
+    for package in PACKAGES:
+        for path in sorted((ROOT / package).rglob("*.py")):
+            for node in ast.walk(ast.parse(path.read_text())):
+                if isinstance(node, ast.Call) and node.args:
+                    yield path, node
+
+
+def is_reader(function: ast.expr) -> bool:
+    """`env.text(…)` and its like, and `os.environ.get(…)`."""
+    match function:
+        case ast.Attribute(value=ast.Name(id="env"), attr=attr):
+            return attr in READERS
+        case ast.Attribute(value=ast.Attribute(attr="environ") | ast.Name(id="environment"), attr="get"):
+            return True
+    return False
+
+
+def read_by_the_code() -> dict[str, ast.Call]:
+    found: dict[str, ast.Call] = {}
+    for _, call in calls():
+        match call.args[0]:
+            case ast.Constant(value=str(name)) if is_reader(call.func):
+                # The one with a default says more.
+                if name not in found or len(call.args) > len(found[name].args):
+                    found[name] = call
+    return found
+
+
+def read_by_the_procfile() -> set[str]:
+    return set(re.findall(r"\$\{(\w+)", (ROOT / "Procfile").read_text()))
+
+
+def as_documented(value: object) -> str:
+    match value:
+        case bool():
+            return f"`{str(value).lower()}`"
+        case int() | float():
+            return f"`{value:g}`" if isinstance(value, float) else f"`{value}`"
+        case tuple():
+            return f"`{','.join(value)}`" if value else "none"
+    return f"`{value}`" if value else "none"
+
+
+def literal(node: ast.expr) -> object:
+    """The default, where it is one and no expression that looks around."""
+    names = {sub.id for sub in ast.walk(node) if isinstance(sub, ast.Name)}
+    if names or any(isinstance(sub, (ast.Call, ast.JoinedStr, ast.IfExp)) for sub in ast.walk(node)):
+        return None
+    return eval(compile(ast.Expression(node), "default", "eval"), {})
+
+
+def test_every_variable_that_is_read_is_documented_and_nothing_else():
+    read = {name for name in read_by_the_code() if name.isupper()} | read_by_the_procfile()
+    assert read - OURS - documented().keys() == set(), "not documented"
+    assert documented().keys() - FOREIGN - read - {"DURE_DEMO_USERS"} == set(), "documented, and never read"
+
+
+def test_the_search_finds_what_the_settings_read():
+    assert {
+        "DURE_LEASE_SECONDS",
+        "DATABASE_URL",
+        "HOST",
+        "FLOWER_PORT",
+        "NO_COLOR",
+    } <= read_by_the_code().keys()
+
+
+def test_defaults_are_documented_as_they_are():
+    shown = documented()
+    checked = 0
+    for name, call in read_by_the_code().items():
+        if name in OURS or len(call.args) < 2:
+            continue
+        if (value := literal(call.args[1])) is not None:
+            assert shown[name] == as_documented(value), name
+            checked += 1
+    assert checked > 30
+
+
+def test_the_refusals_of_production_are_documented():
+    text = (ROOT / "docs" / "configuration.md").read_text().split("## What production refuses")[1]
+    settings = (ROOT / "config" / "settings.py").read_text()
+    refusals = settings.split("_missing = [")[1].split("if _missing")[0]
+    for variable in set(re.findall(r'"((?:DURE|DATABASE|REDIS|FLOWER)_\w+)', refusals)):
+        assert f"`{variable}`" in text, variable
+
+
+# --- docs/dependencies.md --------------------------------------------------------------------------
+
+
+def requirements() -> Iterator[str]:
+    for path in sorted(ROOT.glob("requirements*.in")):
+        for line in path.read_text().splitlines():
+            if line and not line.startswith(("#", "-")):
+                yield re.split(r"[\[<>=~!; ]", line)[0]
+
+
+def test_every_direct_dependency_has_its_reason():
+    text = (ROOT / "docs" / "dependencies.md").read_text()
+    named = set(re.findall(r"^\| `([a-z0-9_-]+)` \| \S", text, re.MULTILINE))
+    assert set(requirements()) == named
+
+
+# --- the two READMEs -------------------------------------------------------------------------------
+
+
+def outline(path: Path) -> list[int]:
+    """The level of each heading."""
+    return [len(marks) for marks in re.findall(r"^(#+) ", FENCE.sub("", path.read_text()), re.MULTILINE)]
+
+
+def fences(path: Path) -> list[str]:
+    return [re.sub(r"\s*# .*", "", fence) for fence in FENCE.findall(path.read_text())]
+
+
+def test_the_korean_readme_has_the_same_sections_commands_links_and_pictures():
+    english, korean = ROOT / "README.md", ROOT / "README.ko.md"
+    assert outline(english) == outline(korean)
+    assert fences(english) == fences(korean)
+    assert len(fences(english)) > 3
+    links = [
+        sorted(re.findall(r"\]\(([^)#]+)", path.read_text().replace("README.ko.md", "README.md")))
+        for path in (english, korean)
+    ]
+    assert links[0] == links[1]
+
+
+# --- all of them -----------------------------------------------------------------------------------
+
+
+def anchors(path: Path) -> set[str]:
+    """As GitHub makes them of headings."""
+    titles = re.findall(r"^#+ (.*)$", FENCE.sub("", path.read_text()), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_link_to_a_file_or_a_section_leads_somewhere(page):
+    for target in re.findall(r"\]\(([^)\s]+)\)|<img src=\"([^\"]+)\"", FENCE.sub("", page.read_text())):
+        address = target[0] or target[1]
+        if re.match(r"[a-z]+:", address):
+            continue
+        file, _, section = address.partition("#")
+        path = (page.parent / file).resolve() if file else page
+        assert path.exists(), address
+        if section and path.suffix == ".md":
+            assert section in anchors(path), address
