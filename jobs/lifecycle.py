@@ -17,10 +17,10 @@ from typing import Any
 from uuid import UUID
 
 from django.conf import settings
-from django.db import IntegrityError, connection, transaction
+from django.db import DatabaseError, IntegrityError, InterfaceError, connection, transaction
 
 from jobs import backoff, bells, counters, joins, publish
-from jobs.aftermath import after
+from jobs.aftermath import after, follow
 from jobs.errors import Conflict, Fenced
 from jobs.ids import uuid7
 from jobs.sql import call, statements
@@ -45,14 +45,27 @@ def submit(prepared: Prepared, *, actor: str = "") -> list[UUID]:
     counted; when the transaction fails they are keys that expire.
     """
     joins.seed((job["id"], job["dependency_count"]) for job in prepared.jobs if job["dependency_count"] > 1)
-    with _one_job_per_key(), transaction.atomic():
-        _insert(prepared)
-        # Only now: writing ten thousand rows must not keep the office's other jobs waiting. What
-        # their dependencies did meanwhile is seen after the lock.
-        call.rows(statements.LOCK_OFFICE, [prepared.office])
-        answer = call.function("dure_open", prepared.office, prepared.roots, prepared.joined, actor)
-        after(answer)
-    return [job["id"] for job in prepared.jobs]
+    ids = [job["id"] for job in prepared.jobs]
+    answer = None
+    try:
+        with _one_job_per_key(), transaction.atomic():
+            _insert(prepared)
+            # Only now: writing ten thousand rows must not keep the office's other jobs waiting. What
+            # their dependencies did meanwhile is seen after the lock.
+            call.rows(statements.LOCK_OFFICE, [prepared.office])
+            answer = call.function("dure_open", prepared.office, prepared.roots, prepared.joined, actor)
+            after(answer)
+    except (DatabaseError, InterfaceError):
+        # A COMMIT can raise and have committed: then the rows are there, and nothing has followed yet.
+        if answer is None or connection.in_atomic_block or not _is_written(ids[0]):
+            raise
+        follow(answer)
+    return ids
+
+
+def _is_written(job: UUID) -> bool:
+    connection.close()
+    return bool(call.surely(lambda: call.rows(statements.FIND_JOB, [job])))
 
 
 @contextmanager

@@ -12,6 +12,7 @@ import json
 import logging
 import os
 import re
+import signal
 import time
 import uuid
 from dataclasses import dataclass
@@ -36,6 +37,8 @@ log = logging.getLogger(__name__)
 MARK = "DURE_EXECUTION_ID"
 # A soft time limit that comes this much before the deadline was not meant for this run.
 EARLY_SECONDS = 0.5
+# How billiard leaves a pool process that was told to stop by one of these signals.
+TERMINATED = {-(256 - number) for number in (signal.SIGTERM, signal.SIGQUIT, signal.SIGINT, signal.SIGHUP)}
 # An even number of backslashes before it: an escape, not a text about one.
 ESCAPED_NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
 
@@ -164,6 +167,8 @@ def called(known: registry.Task, context: Context, current: Run) -> str:
     try:
         result = known.call(context, current.args)
     except SystemExit as leaving:
+        if leaving.code in TERMINATED:
+            raise  # the pool is stopping, it was not the body's wish: the run is handed back
         raise TaskFailure(f"The body called sys.exit({leaving.code!r}).") from None
     return as_result(result)
 

@@ -23,6 +23,9 @@ INSERT_JOBS = """
 # submit, cancel, retry, reprioritise: nothing else happens to the office's jobs meanwhile.
 LOCK_OFFICE = "SELECT id FROM offices WHERE id = %s FOR NO KEY UPDATE"
 
+# submit: was it written, although its COMMIT raised?
+FIND_JOB = "SELECT id FROM job_queue WHERE id = %s"
+
 # start: Executions that no job owns. Due later when they have a time, else sent at once.
 INSERT_EXECUTIONS = """
     INSERT INTO job_executions (

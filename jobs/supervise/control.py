@@ -15,7 +15,7 @@ def dure_stop(state: Any, executions: list[str], **_: Any) -> dict[str, int]:
     mine = {str(request.args[0]) for request in heart.active_requests()}
     stopping = mine.intersection(executions)
     for execution in stopping:
-        heart.current.report("stop", execution, 0)
+        heart.current.report(heart.STOP, execution, 0)
     return {"asked": len(stopping)}
 
 

@@ -24,6 +24,10 @@ MARGIN = 0.15
 # A run that ended in the database and still goes on here was fenced off; it is given one more beat.
 BEATS_OVER = 2
 
+# What the main loop reports: a process died; its hard limit was reached; somebody cancelled the run; its
+# process was sent away because the worker stops; the worker has stopped.
+LOST, OVERRUN, STOP, BACK, GOODBYE = "lost", "overrun", "stop", "back", "goodbye"
+
 current: "Heart | None" = None
 
 
@@ -63,11 +67,10 @@ class Heart(threading.Thread):
     # --- called from Celery's main loop ----------------------------------------------------------
 
     def report(self, kind: str, execution: str, dispatch: int, message: str = "") -> None:
-        """`lost`: its process died; `overrun`: its hard limit was reached; `stop`: somebody cancelled it."""
         self.reports.put((kind, execution, dispatch, message))
 
     def say_goodbye(self) -> None:
-        self.reports.put(("goodbye", "", 0, ""))
+        self.reports.put((GOODBYE, "", 0, ""))
 
     def forget(self) -> None:
         """The pool has drained, and the process is about to end."""
@@ -78,14 +81,21 @@ class Heart(threading.Thread):
             log.warning("could not say goodbye: %s", str(error).strip())
 
     def hand_back(self) -> None:
-        """Give up what still runs here, so that nobody has to wait for its lease to run out."""
-        for execution, dispatch in list(self.held):
+        """Give up what still runs here, so that nobody has to wait for its lease to run out.
+
+        Called when the pool is gone. The thread may not get to its reports any more.
+        """
+        known = dict(self.held)
+        self.collect()
+        for execution, dispatch in known | self.held:
+            self.reports.put((BACK, execution, dispatch, ""))
+        while not self.reports.empty():
             try:
-                found = lifecycle.owned(execution, dispatch, self.name_of_worker)
-                if found is not None:
-                    lifecycle.hand_back(execution, found[0], trigger=found[1])
+                self.take(*self.reports.get_nowait())
+            except queue.Empty:
+                return
             except (DatabaseError, InterfaceError) as error:
-                log.warning("could not hand back %s, its lease will end: %s", execution, str(error).strip())
+                log.warning("could not hand back a run, its lease will end: %s", str(error).strip())
 
     # --- the thread ------------------------------------------------------------------------------
 
@@ -115,18 +125,20 @@ class Heart(threading.Thread):
             self.beat()
 
     def take(self, kind: str, execution: str, dispatch: int, message: str) -> None:
-        if kind == "goodbye":
+        if kind == GOODBYE:
             self.draining = True
             self.introduce()
-        elif kind == "stop":
+        elif kind == STOP:
             self.collect()
             for held in list(self.held.values()):
                 if held.execution == execution:
                     self.ask_to_stop(held)
         elif (found := lifecycle.owned(execution, dispatch, self.name_of_worker)) is not None:
             fence, trigger = found
-            if kind == "overrun":
+            if kind == OVERRUN:
                 lifecycle.overrun(execution, fence, trigger=trigger)
+            elif kind == BACK:
+                lifecycle.hand_back(execution, fence, trigger=trigger)
             else:
                 lifecycle.lose(execution, fence, trigger=trigger, expired=False, error=message)
                 counters.add(counters.LOST)

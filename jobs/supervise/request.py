@@ -4,6 +4,7 @@ from typing import Any
 
 from billiard.einfo import ExceptionWithTraceback
 from billiard.exceptions import WorkerLostError
+from celery.worker import state as worker_state
 from celery.worker.request import Request
 
 from jobs import processes
@@ -18,7 +19,8 @@ class EngineRequest(Request):  # type: ignore[misc]
         if isinstance(error, ExceptionWithTraceback):
             error = error.exc
         if isinstance(error, (WorkerLostError, SystemExit, KeyboardInterrupt)):
-            self.report("lost", f"The process that ran this died: {error}")
+            kind = heart.BACK if stopping() else heart.LOST
+            self.report(kind, f"The process that ran this died: {error}")
         return super().on_failure(exc_info, send_failed_event=send_failed_event, return_ok=return_ok)
 
     def on_timeout(self, soft: bool, timeout: float) -> Any:
@@ -26,10 +28,27 @@ class EngineRequest(Request):  # type: ignore[misc]
             # Celery is about to kill the pool process; its children are found only as long as it lives.
             if self.worker_pid:
                 processes.kill_tree(self.worker_pid)
-            self.report("overrun", "")
+            self.report(heart.OVERRUN, "")
         return super().on_timeout(soft, timeout)
+
+    def cancel(self, pool: Any, signal: Any = None, emit_retry: bool = True) -> Any:
+        """The worker stops and has waited long enough: this run goes back, and nothing of it stays behind."""
+        pid = self.worker_pid
+        answer = super().cancel(pool, signal=signal, emit_retry=emit_retry)
+        if pid:
+            processes.kill_tree(pid)
+        self.report(heart.BACK, "")
+        return answer
 
     def report(self, kind: str, message: str) -> None:
         if heart.current is not None:
             execution, dispatch = self.args
             heart.current.report(kind, str(execution), int(dispatch), message)
+
+
+def stopping() -> bool:
+    """Is this worker on its way out? Then a process that goes was sent away."""
+    return any(
+        asked is not None and asked is not False
+        for asked in (worker_state.should_stop, worker_state.should_terminate)
+    )

@@ -288,6 +288,7 @@ def midnight(folder: Path, count: int) -> None:
     clear()
     token = a_token()
     api: list[float] = []
+    refused: list[str] = []
     calm = environment({**CALM, "DURE_LOG_LEVEL": "WARNING"})
     with (
         web_running(folder, "config.web", **calm) as web,
@@ -298,12 +299,14 @@ def midnight(folder: Path, count: int) -> None:
         moment = next_minute(8)
         our_crons(count, moment)
         over = Event()
-        asking = Thread(target=ask, args=(web, token, over, api))
+        asking = Thread(target=ask, args=(web, token, over, api, refused))
         poll(lambda: now() > moment - timedelta(seconds=1))
         asking.start()
         poll(lambda: len(starts()) >= count)
         over.set()
         asking.join()
+    if refused:
+        raise SystemExit(refused[0])
     late = [start - moment.timestamp() for start in starts()]
     once = Execution.objects.count() == Occurrence.objects.count() == len(late) == count
     say(f"{count} due at once, two beats: the last one started", ours=f"{max(late):.1f} s", reach="≤ 30 s")
@@ -321,7 +324,7 @@ def a_token() -> str:
     return ApiToken.issue(user, "bench", now())[1]
 
 
-def ask(web: Any, token: str, over: Event, times: list[float]) -> None:
+def ask(web: Any, token: str, over: Event, times: list[float], refused: list[str]) -> None:
     """Reads and writes, one after the other, as a client would."""
     headers = {"Authorization": f"Token {token}", "Content-Type": "application/json"}
     wish = b'{"name": "x", "task_id": "bench.stamp", "kind": "interval", "every_seconds": 3600}'
@@ -337,7 +340,7 @@ def ask(web: Any, token: str, over: Event, times: list[float]) -> None:
             answer.read()
             times.append(time.perf_counter() - began)
             if answer.status >= 400:
-                raise SystemExit(f"{method} {path} answered {answer.status}")
+                refused.append(f"{method} {path} answered {answer.status}")
         time.sleep(0.05)
 
 

@@ -30,6 +30,7 @@ from tests.integration.web_process import free_port
 from tests.workers import Process, eventually
 
 pytestmark = pytest.mark.django_db(transaction=True)
+FAULTS = 12
 QUICK = {**workers.QUICK, "DURE_STREAM_CLAIM_SECONDS": "0.5"}
 
 
@@ -204,6 +205,12 @@ class OwnRedis:
         self.start()
 
 
+def wait(seconds: float) -> None:
+    """The moment of a fault is drawn by lot: there is nothing to wait for but time."""
+    until = time.monotonic() + seconds
+    eventually(lambda: time.monotonic() > until, seconds + 10)
+
+
 def answers(redis: Redis) -> bool:
     try:
         return bool(redis.ping())
@@ -216,8 +223,12 @@ def test_whatever_is_killed_every_export_ends_once_with_one_file(tmp_path) -> No
     """Workers, listeners and Redis, at random moments; Redis sometimes comes back without its data."""
     chance, owner = random.Random(11), tools.user()
     kinds = (JobType.MP4, JobType.MP4, JobType.THUMBNAIL)
-    jobs = [tools.export_of(owner, kinds[n % 3], seconds=4 + n % 5) for n in range(15)]
-    kills = 0
+    jobs: list[ExportJob] = []
+
+    def keep_busy() -> None:
+        while sum(not ended(job) for job in jobs) < 4:
+            jobs.append(tools.export_of(owner, kinds[len(jobs) % 3], seconds=5 + len(jobs) % 7))
+
     with ExitStack() as stack:
         redis = OwnRedis(tmp_path)
         stack.callback(lambda: redis.process.kill())
@@ -227,10 +238,8 @@ def test_whatever_is_killed_every_export_ends_once_with_one_file(tmp_path) -> No
         alive: dict[str, Process] = {}
 
         def start(name: str) -> None:
-            if name.startswith("listen"):
-                alive[name] = listener(tmp_path, name, env)
-            else:
-                alive[name] = exporter(tmp_path, name, env)
+            make = listener if name.startswith("listen") else exporter
+            alive[name] = make(tmp_path, name, env)
 
         def stop_all() -> None:
             for process in alive.values():
@@ -239,25 +248,22 @@ def test_whatever_is_killed_every_export_ends_once_with_one_file(tmp_path) -> No
         stack.callback(stop_all)
         for name in ("export1", "export2", "listen1", "listen2"):
             start(name)
-        until = time.monotonic() + 60
-        while time.monotonic() < until and not ended(*jobs):
-            pause = time.monotonic() + chance.uniform(0.5, 4)
-            eventually(lambda pause=pause: time.monotonic() > pause, 10)
-            kills += 1
-            if kills % 4 == 0:
-                redis.kill(forgetting=kills % 8 == 0)
-                continue
+        keep_busy()
+        eventually(lambda: any(after(job).progress for job in jobs), 60)
+        for turn in range(1, FAULTS + 1):
+            keep_busy()
+            wait(chance.uniform(0.3, 3))
             name = chance.choice(list(alive))
-            if chance.random() < 0.3:
+            if turn % 4 == 0:
+                redis.kill(forgetting=turn % 8 == 0)
+            elif chance.random() < 0.3:
                 alive[name].signal(signal.SIGSTOP)
-                stopped = time.monotonic() + 3  # beyond the lease
-                eventually(lambda stopped=stopped: time.monotonic() > stopped, 10)
+                wait(3)  # beyond the lease
                 alive[name].signal(signal.SIGCONT)
             else:
                 alive[name].kill()
                 start(name)
-        eventually(lambda: ended(*jobs), 150, pause=0.2, what="every export to end")
-    assert kills >= 8
+        eventually(lambda: ended(*jobs), 180, pause=0.2, what="every export to end")
     leftovers.sweep_once(timezone.now(), min_age=timedelta())
     for job in jobs:
         ends = ExportEvent.objects.filter(job_id=job.pk).exclude(type="job.progress").count()

@@ -35,6 +35,8 @@ def retry(job):
 
 def waiting_for_locks():
     """How many sessions of this database wait for a lock."""
+    # Inside a transaction the first look would be the last.
+    call.rows("SELECT pg_stat_clear_snapshot()")
     ((waiting,),) = call.rows(
         "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
     )
@@ -177,7 +179,10 @@ def test_a_renewal_and_a_rescue_leave_a_run_with_its_owner_or_without_one():
     for _ in range(ROUNDS):
         job = a_job(an_office())
         run = claimed(job)
-        call.change("UPDATE job_executions SET locked_until = clock_timestamp() + interval '3 ms'")
+        call.change(
+            "UPDATE job_executions SET locked_until = clock_timestamp() + interval '3 ms' WHERE id = %s",
+            [run.execution],
+        )
         rows, rescued = ways(
             lambda run=run: call.rows(statements.RENEW, ["w@test", [run.execution], [1], "30 s", "10 s"]),
             lifecycle.rescue,

@@ -1,0 +1,90 @@
+"""A COMMIT can raise and have committed. What was written is read back, and written once."""
+
+import pytest
+from django.db import DatabaseError
+
+from jobs import lifecycle, submission
+from jobs.models import Attempt, Execution, Job
+from jobs.states import ExecutionStatus, JobStatus
+from tests.concurrency.cutting_proxy import proxied
+from tests.concurrency.threads import in_thread
+from tests.events import T, told
+from tests.factories import a_job, an_office, claimed, fresh, submitted
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("unsent")]
+
+
+def cut(trigger, act):
+    """Does it over a line that is cut after the first request with these bytes; answers, and counts the cuts."""
+
+    def on_the_line():
+        with proxied() as proxy:
+            Execution.objects.exists()  # connected, before anything is cut
+            proxy.cut_after(trigger)
+            return act(), proxy.cuts
+
+    answer, cuts = in_thread(on_the_line)
+    assert cuts == 1, "nothing was cut"
+    return answer
+
+
+def test_a_claim_finds_its_own_token():
+    job = a_job(an_office())
+    run = cut(b"dure_claim", lambda: claimed(job, token="mine"))
+    assert run is not None
+    execution = fresh(job).execution
+    assert (execution.status, execution.fence, execution.attempt) == (ExecutionStatus.RUNNING, run.fence, 1)
+    assert told(job).count(T.JOB_STARTED) == 1
+    assert run.finish() is not None
+
+
+def test_a_finish_that_was_accepted_is_not_written_again():
+    first, second = submitted(an_office(max_concurrent_jobs=1), {}, {})
+    run = claimed(first)
+    assert cut(b"dure_finish", lambda: run.finish(result='"mine"')) is None
+    job = fresh(first)
+    assert (job.status, job.execution.result) == (JobStatus.DONE, "mine")
+    assert Attempt.objects.filter(execution=job.execution).count() == 1
+    assert told(first).count(T.JOB_COMPLETED) == 1
+    # Its messages are lost with the answer; the next one in the slot is there for the sweep to send.
+    assert fresh(second).status == JobStatus.PROCESSING
+
+
+def test_a_finish_in_a_transaction_with_its_handler_is_not_written_again(monkeypatch):
+    from tests.factories import a_start
+
+    heard = []
+    monkeypatch.setitem(lifecycle._end_handlers, "MANUAL", lambda *told: heard.append(told))
+    execution = str(a_start())
+    row = lifecycle.claim(execution, 1, token="t", worker="w")
+    finish = lambda: lifecycle.finish(execution, row["fence"], "success", trigger="MANUAL", result="1")  # noqa: E731
+    assert cut(b"COMMIT", finish) is None
+    assert Execution.objects.get(id=execution).status == ExecutionStatus.SUCCESS
+    assert len(heard) == 1
+
+
+def test_a_submission_that_was_accepted_answers_its_jobs(monkeypatch):
+    sent = []
+    monkeypatch.setattr("jobs.publish.messages", lambda sends: sent.extend(sends))
+    office = an_office()
+    prepared = submission.read(office, {"task_id": "demo.sum", "args": {"numbers": []}})
+    (job,) = cut(b"COMMIT", lambda: lifecycle.submit(prepared))
+    assert Job.objects.get().id == job
+    assert fresh(Job.objects.get()).status == JobStatus.PROCESSING
+    assert len(sent) == 1, "its message goes out although its answer was lost"
+
+
+def test_a_submission_that_was_not_accepted_says_so():
+    office = an_office()
+    prepared = submission.read(office, {"task_id": "demo.sum", "args": {"numbers": []}})
+    with pytest.raises(DatabaseError):
+        cut(b"dure_open", lambda: lifecycle.submit(prepared))
+    assert not Job.objects.exists()
+
+
+def test_a_cancel_may_be_asked_again():
+    job = a_job(an_office())
+    with pytest.raises(DatabaseError):
+        cut(b"COMMIT", lambda: lifecycle.cancel(job.office_id, [job.id], actor="me"))
+    assert lifecycle.cancel(job.office_id, [job.id], actor="me") == {"cancelled": 0, "cancelling": 0}
+    assert told(job).count(T.JOB_CANCELLED) == 1
