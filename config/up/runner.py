@@ -17,9 +17,8 @@ from config.up.output import Screen, Voice
 from config.up.procfile import Program
 
 TICK_SECONDS = 0.1
-# Longer than a worker drains and the web finishes its requests, ten seconds each. A run that takes longer
-# is cut: its lease runs out, and it is taken up again at the next start.
-STOP_SECONDS = 12.0
+# Longer than a worker drains (DURE_DRAIN_SECONDS) and hands back, and the web finishes its requests.
+STOP_SECONDS = 14.0
 
 
 @dataclass
