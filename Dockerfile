@@ -29,7 +29,7 @@ COPY --from=packages /opt/venv /opt/venv
 COPY --from=static /app /app
 WORKDIR /app
 # HOST: inside a container 127.0.0.1 is reached by nobody else. DURE_HOME: uploads and what is made of them.
-# REMAP_SIGTERM: a worker that is told to stop waits DURE_DRAIN_SECONDS for its runs, not for ever.
+# REMAP_SIGTERM: a worker that is told to stop waits DURE_DRAIN_SECONDS for its runs and hands back the rest.
 ENV PATH=/opt/venv/bin:$PATH \
     PYTHONUNBUFFERED=1 \
     PYTHONDONTWRITEBYTECODE=1 \

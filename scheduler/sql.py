@@ -92,15 +92,6 @@ COUNT_MINUTES = """
 """
 
 # retention: each deletes one bounded batch of what ended before `before`, and says how many.
-DELETE_EXECUTIONS = """
-    WITH old AS (
-        SELECT id FROM job_executions WHERE finished_at < %(before)s
-        ORDER BY finished_at LIMIT %(limit)s FOR UPDATE SKIP LOCKED
-    ), tries AS (
-        DELETE FROM job_attempts a USING old WHERE a.execution_id = old.id
-    )
-    DELETE FROM job_executions e USING old WHERE e.id = old.id
-"""
 DELETE_OCCURRENCES = """
     DELETE FROM schedule_occurrences WHERE id IN (
         SELECT id FROM schedule_occurrences WHERE decided_at < %(before)s

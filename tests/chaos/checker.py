@@ -44,7 +44,9 @@ def in_order(history: History) -> list[JobAtTheEnd]:
 def one_result_each(history: History) -> list[str]:
     """One accepted end for each Execution, and it is the one that its fence's owner reported."""
     wrong = []
-    for job_id, events in history.events_of().items():
+    events_of = history.events_of()
+    for job_id in history.jobs:
+        events = events_of.get(job_id, [])
         finals = Counter(
             event.details["execution_id"] for event in events if event.type in FINAL and "execution_id" in event.details
         )

@@ -162,6 +162,19 @@ def test_the_korean_readme_has_the_same_sections_commands_links_and_pictures():
     assert links[0] == links[1]
 
 
+# --- docs/architecture.md ----------------------------------------------------------------------------
+
+
+def test_the_files_and_tests_that_are_named_exist():
+    text = FENCE.sub("", (ROOT / "docs" / "architecture.md").read_text())
+    files = re.findall(r"`((?:jobs|scheduler|exports|workers|config|tests)/[\w/]+\.(?:py|sql))`", text)
+    assert len(files) > 10
+    assert [file for file in files if not (ROOT / file).exists()] == []
+    tests = set(re.findall(r"`(?:tests/\w+/)?(test_\w+)`", text))
+    assert len(tests) > 10
+    assert tests - {path.stem for path in (ROOT / "tests").rglob("test_*.py")} == set()
+
+
 # --- all of them -----------------------------------------------------------------------------------
 
 

@@ -1,0 +1,52 @@
+"""Which jobs of an office a page is about: the filter in its address, or the boxes that were ticked."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.db.models import QuerySet
+from django.http import QueryDict
+
+from jobs.api.filters import JobFilter
+from jobs.models import Job, Office
+from jobs.states import JOB_ENDED
+
+FILTERS = ("status", "role", "batch", "task_id")
+
+
+@dataclass(frozen=True)
+class Choice:
+    jobs: QuerySet[Job]
+    # The filter as an address has it, without what is empty.
+    query: QueryDict
+    statuses: Collection[str]
+    problems: list[str]
+
+    @property
+    def few(self) -> bool:
+        """Only live jobs: few among very many."""
+        return bool(self.statuses) and set(self.statuses).isdisjoint(JOB_ENDED)
+
+
+def chosen(office: Office, given: QueryDict) -> Choice:
+    query = QueryDict(mutable=True)
+    for name in FILTERS:
+        if values := [value for value in given.getlist(name) if value]:
+            query.setlist(name, values)
+    of_office = Job.objects.filter(office=office)
+    asked = JobFilter(query, queryset=of_office)
+    if not asked.is_valid():
+        problems = [f"{name}: {' '.join(why)}" for name, why in asked.form.errors.items()]
+        return Choice(of_office.none(), query, (), problems)
+    return Choice(asked.qs.order_by(), query, asked.form.cleaned_data["status"], [])
+
+
+def ticked(office: Office, ids: Collection[str]) -> QuerySet[Job]:
+    return Job.objects.filter(office=office, pk__in=[one for one in map(_uuid, ids) if one])
+
+
+def _uuid(text: str) -> UUID | None:
+    try:
+        return UUID(text)
+    except ValueError:
+        return None

@@ -1,0 +1,116 @@
+"""How the pages show states, moments and durations."""
+
+import json
+from datetime import datetime
+from typing import Any
+
+from django import template
+from django.utils import timezone
+from django.utils.dateparse import parse_datetime
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from jobs.pages import labels
+from jobs.pages.secrets import hidden
+
+register = template.Library()
+
+
+@register.filter
+def state(status: Any) -> SafeString:
+    """A word, a sign and a colour: none of them alone."""
+    return _shown(labels.label(status))
+
+
+@register.filter
+def outcome(value: Any) -> SafeString:
+    return _shown(labels.OUTCOMES.get(str(value)) or labels.Label(str(value)))
+
+
+def _shown(one: labels.Label) -> SafeString:
+    return format_html(
+        '<span class="state tone-{}"><i aria-hidden="true">{}</i>{}</span>', one.tone, one.sign, one.name
+    )
+
+
+@register.filter
+def tone(status: Any) -> str:
+    return f"tone-{labels.label(status).tone}"
+
+
+@register.filter
+def state_name(status: Any) -> labels.Words:
+    return labels.label(status).name
+
+
+@register.filter
+def failure(value: str) -> labels.Words:
+    return labels.FAILURES.get(value, value)
+
+
+@register.filter
+def happened(value: str) -> labels.Words:
+    return labels.EVENTS.get(value, value)
+
+
+@register.filter
+def trigger(value: str) -> labels.Words:
+    return labels.TRIGGERS.get(value, value)
+
+
+@register.filter
+def member(value: str) -> labels.Words:
+    return labels.ROLES_OF_MEMBERS.get(value, value)
+
+
+@register.filter
+def moment(value: datetime | str | None) -> SafeString | str:
+    """The local time, and in the machine's words what it is exactly."""
+    at = _at(value)
+    if at is None:
+        return "–"
+    local = timezone.localtime(at)
+    return format_html('<time datetime="{}">{}</time>', at.isoformat(), f"{local:%Y-%m-%d %H:%M:%S}")
+
+
+@register.filter
+def since(value: datetime | str | None) -> SafeString | str:
+    """How long it has lasted: the page's script goes on counting."""
+    at = _at(value)
+    if at is None:
+        return "–"
+    lasted = duration((timezone.now() - at).total_seconds())
+    return format_html('<time data-since="{}">{}</time>', at.isoformat(), lasted)
+
+
+@register.filter
+def duration(seconds: float | None) -> str:
+    if seconds is None:
+        return "–"
+    if 0 <= seconds < 10:
+        return f"{seconds:.1f}s"
+    whole = max(0, int(seconds))
+    hours, minutes, rest = whole // 3600, whole % 3600 // 60, whole % 60
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+@register.simple_tag
+def took(start: datetime | str | None, end: datetime | str | None) -> str:
+    began, ended = _at(start), _at(end)
+    return duration((ended - began).total_seconds()) if began and ended else "–"
+
+
+@register.filter
+def as_json(value: Any) -> str:
+    """For people to read; what is secret by its name is not shown."""
+    return json.dumps(hidden(value), ensure_ascii=False, indent=2)
+
+
+@register.filter
+def short(value: Any) -> str:
+    """The end of an id: the beginning of ours is the time, which neighbours share."""
+    return f"…{str(value)[-8:]}"
+
+
+def _at(value: datetime | str | None) -> datetime | None:
+    return parse_datetime(value) if isinstance(value, str) else value

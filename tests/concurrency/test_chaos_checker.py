@@ -1,0 +1,189 @@
+"""The checker of chaos runs sees each kind of damage: for each promise a history that breaks it."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from tests.chaos import checker
+from tests.chaos.history import Happening, History, JobAtTheEnd
+
+AT = datetime(2026, 1, 1, tzinfo=UTC)
+OFFICE = "office"
+
+
+class Story:
+    """A history that is told event by event."""
+
+    def __init__(self) -> None:
+        self.history = History(limits={OFFICE: (2, {"FE": 1})}, jobs={}, events=[], attempts={})
+
+    def job(self, name: str, status: str = "done", **fields: Any) -> "Story":
+        given: dict[str, Any] = {
+            "role": "default",
+            "policy": "block",
+            "max_retries": 2,
+            "retry_count": 0,
+            "parents": [],
+            "result": {"fence": 1} if status == "done" else None,
+            "cancelled_at": None,
+            "failure_type": "",
+            **fields,
+        }
+        self.history.jobs[name] = JobAtTheEnd(id=name, office=OFFICE, status=status, **given)
+        return self
+
+    def event(self, kind: str, job: str, fence: int | None = 1, seconds: float = 0, **details: Any) -> "Story":
+        number = len(self.history.events) + 1
+        if fence is not None:
+            details = {"execution_id": f"run of {job}", "fence": fence, **details}
+        when = AT + timedelta(seconds=seconds)
+        self.history.events.append(Happening(number, OFFICE, job, f"job_{kind}", details, when))
+        return self
+
+    def start(self, job: str, fence: int = 1, seconds: float = 0) -> "Story":
+        self.history.starts.setdefault(f"run of {job}", []).append((fence, 0.0))
+        return self.event("started", job, fence, seconds)
+
+    def run(self, job: str, fence: int = 1) -> "Story":
+        return self.start(job, fence).event("completed", job, fence)
+
+    def attempts(self, job: str, *numbers: int) -> "Story":
+        self.history.attempts[f"run of {job}"] = [(number, "success", "") for number in numbers]
+        return self
+
+    def wrong(self) -> set[str]:
+        """The promises that the checker finds broken."""
+        return {name for name, found in checker.check(self.history).items() if found}
+
+
+def test_a_good_history_is_found_good():
+    story = Story().job("a").job("b", parents=["a"]).job("c", "failed").job("d", "pending", parents=["c"])
+    story.job("e", "cancelled", cancelled_at=AT)
+    story.run("a").attempts("a", 1).run("b").start("c").event("failed", "c").event("cancelled", "e", None)
+    assert story.wrong() == set()
+
+
+@pytest.mark.parametrize("status", ["ready", "processing", "timeout", "pending"])
+def test_a_job_that_never_ended_is_found(status):
+    assert Story().job("a", status).wrong() == {"nothing_is_lost"}
+
+
+def test_a_job_that_waits_although_all_before_it_are_done_is_found():
+    assert Story().job("a").run("a").job("b", "pending", parents=["a"]).wrong() == {"nothing_is_lost"}
+
+
+def test_a_job_that_should_have_run_after_a_failure_and_waits_is_found():
+    story = Story().job("a", "failed").start("a").event("failed", "a")
+    assert story.job("b", "pending", parents=["a"], policy="run").wrong() == {"nothing_is_lost"}
+
+
+def test_a_second_end_is_found():
+    assert "one_result_each" in Story().job("a").run("a").event("failed", "a").wrong()
+
+
+def test_a_result_that_another_owner_reported_is_found():
+    assert Story().job("a", result={"fence": 1}).run("a", fence=2).wrong() == {"one_result_each"}
+
+
+def test_a_completion_that_did_not_count_is_found():
+    assert "one_result_each" in Story().job("a", "failed").run("a").wrong()
+
+
+def test_a_done_job_that_never_completed_is_found():
+    assert Story().job("a").wrong() == {"one_result_each"}
+
+
+def test_two_owners_at_once_are_found():
+    story = Story().job("a", result={"fence": 2}).start("a", 1).start("a", 2).event("completed", "a", 2)
+    assert story.wrong() == {"one_owner_at_a_time"}
+
+
+def test_a_fence_that_does_not_grow_is_found():
+    story = Story().job("a").start("a", 1).event("retrying", "a", 1).start("a", 1).event("completed", "a", 1)
+    assert story.wrong() == {"one_owner_at_a_time"}
+
+
+def test_an_end_by_somebody_who_did_not_own_it_is_found():
+    story = Story().job("a", result={"fence": 1}).start("a", 1).event("retrying", "a", 1).event("completed", "a", 1)
+    assert "one_owner_at_a_time" in story.wrong()
+
+
+def test_a_start_before_a_dependency_ended_is_found():
+    story = Story().job("a").job("b", parents=["a"]).start("a").run("b").event("completed", "a")
+    assert story.wrong() == {"dependencies_come_first"}
+
+
+def test_a_start_after_a_failure_is_found_unless_the_policy_wants_it():
+    story = Story().job("a", "failed").job("b", parents=["a"]).start("a").event("failed", "a").run("b")
+    assert story.wrong() == {"dependencies_come_first"}
+    story.history.jobs["b"].policy = "run"
+    assert story.wrong() == set()
+
+
+def test_one_run_too_many_of_an_office_is_found():
+    story = Story().job("a").job("b").job("c").start("a").start("b").start("c")
+    for name in "abc":
+        story.event("completed", name)
+    assert story.wrong() == {"limits_hold"}
+
+
+def test_one_run_too_many_of_a_role_is_found():
+    story = Story().job("a", role="FE").job("b", role="FE").start("a").start("b")
+    assert story.event("completed", "a").event("completed", "b").wrong() == {"limits_hold"}
+
+
+def test_an_excess_that_was_sampled_is_found():
+    story = Story()
+    story.history.sampled_excess = ["3 of 2 slots"]
+    assert story.wrong() == {"limits_hold"}
+
+
+def test_a_retry_before_its_time_is_found():
+    story = Story().job("a", result={"fence": 2}).start("a", 1)
+    story.event("retrying", "a", 1, retry_at=(AT + timedelta(seconds=5)).isoformat(), failure_type="error")
+    story.start("a", 2, seconds=4.9).event("completed", "a", 2)
+    assert story.wrong() == {"retries_follow_their_policy"}
+
+
+def test_a_retry_too_many_is_found():
+    story = Story().job("a", "failed", max_retries=1)
+    for fence in (1, 2):
+        story.start("a", fence)
+        story.event("retrying", "a", fence, retry_at=AT.isoformat(), failure_type="error")
+    story.start("a", 3).event("failed", "a", 3)
+    assert story.wrong() == {"retries_follow_their_policy"}
+
+
+@pytest.mark.parametrize("numbers", [(1, 3), (2,), (1, 1)])
+def test_attempts_with_a_gap_are_found(numbers):
+    assert Story().job("a").run("a").attempts("a", *numbers).wrong() == {"retries_follow_their_policy"}
+
+
+@pytest.mark.parametrize("kind", ["started", "completed", "failed", "retrying"])
+def test_life_after_a_cancel_is_found(kind):
+    story = Story().job("a", "cancelled", cancelled_at=AT).event("cancelled", "a", None).event(kind, "a")
+    assert "cancelled_stays_cancelled" in story.wrong()
+
+
+def test_a_cancel_that_was_forgotten_is_found():
+    assert Story().job("a", cancelled_at=AT).run("a").wrong() == {"cancelled_stays_cancelled"}
+
+
+def test_a_success_without_a_body_is_found():
+    story = Story().job("a").event("started", "a").event("completed", "a")
+    assert story.wrong() == {"bodies_ran_for_what_was_accepted"}
+
+
+def test_every_check_is_tried_here():
+    tried = {
+        "nothing_is_lost",
+        "one_result_each",
+        "one_owner_at_a_time",
+        "dependencies_come_first",
+        "limits_hold",
+        "retries_follow_their_policy",
+        "cancelled_stays_cancelled",
+        "bodies_ran_for_what_was_accepted",
+    }
+    assert {check.__name__ for check in checker.CHECKS} == tried

@@ -1,0 +1,27 @@
+"""A short chaos run: real servers and workers, killed and frozen at random, and no promise breaks.
+
+The long one is `make chaos`.
+"""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests.workers import ROOT
+
+SEED = 11
+
+
+@pytest.mark.timeout(240)
+def test_nothing_breaks_while_things_are_killed():
+    # It brings its own servers: these variables would point it at the suite's.
+    env = {name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "REDIS_URL")}
+    run = subprocess.run(
+        [sys.executable, "-m", "tests.chaos", "--jobs", "60", "--faults", "8", "--seed", str(SEED)],
+        cwd=ROOT, env=env, capture_output=True, text=True, timeout=230,
+    )  # fmt: skip
+    assert run.returncode == 0, run.stdout[-4_000:] + run.stderr[-4_000:]
+    assert "0 violations" in run.stdout
+    assert "8 faults" in run.stdout

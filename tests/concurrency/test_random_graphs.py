@@ -1,0 +1,127 @@
+"""Random graphs, played without processes: every job ends as its policy says, and in the right order."""
+
+import random
+from typing import Any
+
+import pytest
+from django.db import transaction
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from jobs import lifecycle
+from jobs.models import Event, Execution, Job, Office
+from jobs.states import FailureType
+from tests.events import T
+from tests.factories import an_office, claimed, submitted
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("unsent")]
+
+
+@st.composite
+def graphs(draw: st.DrawFn) -> list[dict[str, Any]]:
+    """Jobs with dependencies on earlier ones, and what the body of each would do."""
+    found = []
+    for number in range(draw(st.integers(1, 25))):
+        deps = draw(st.lists(st.integers(0, number - 1), max_size=4, unique=True)) if number else []
+        found.append(
+            {
+                "deps": deps,
+                "policy": draw(st.sampled_from(["block", "fail", "run"])),
+                "fails": draw(st.integers(0, 9)) < 3,
+                "role": draw(st.sampled_from(["FE", "BE", "default"])),
+                "priority": draw(st.sampled_from([1, 100, 500])),
+            }
+        )
+    return found
+
+
+def expected(graph: list[dict[str, Any]]) -> list[str]:
+    ends: list[str] = []
+    for job in graph:
+        parents = [ends[dep] for dep in job["deps"]]
+        bad, stuck = "failed" in parents, "pending" in parents
+        if job["policy"] == "fail" and bad:
+            ends.append("failed")
+        elif stuck or (job["policy"] == "block" and bad):
+            ends.append("pending")
+        else:
+            ends.append("failed" if job["fails"] else "done")
+    return ends
+
+
+class Chords:
+    """Counts as Redis counts: each dependency once, and the last one releases, once."""
+
+    def __init__(self, jobs: list[Job]) -> None:
+        self.sizes = {str(job.id): job.dependency_count for job in jobs}
+        self.parts: dict[str, set[str]] = {}
+
+    def count(self, parts: list[list[Any]]) -> list[str]:
+        full = []
+        for join, parent, _ in parts:
+            seen = self.parts.setdefault(join, set())
+            if parent not in seen:
+                seen.add(parent)
+                if len(seen) == self.sizes[join]:
+                    full.append(join)
+        return full
+
+
+def play(office: Office, graph: list[dict[str, Any]], jobs: list[Job], chance: random.Random) -> None:
+    """Claims in any order and finishes as the graph wants, until nothing was sent any more."""
+    place = {job.id: number for number, job in enumerate(jobs)}
+    chords = Chords(jobs)
+    while sent := list(Execution.objects.filter(office_id=office.id, status="PENDING").select_related("job")):
+        job = chance.choice(sent).job
+        assert job is not None
+        run = claimed(job, token=str(job.id))
+        assert run is not None
+        answer = run.fail() if graph[place[job.id]]["fails"] else run.finish()
+        assert answer is not None
+        for join in chords.count(answer["parts"]):
+            lifecycle.release(join)
+
+
+def check_order(office: Office, graph: list[dict[str, Any]], jobs: list[Job]) -> None:
+    place = {job.id: number for number, job in enumerate(jobs)}
+    over: dict[int, str] = {}
+    for event in Event.objects.filter(office_id=office.id, job_id__isnull=False).order_by("id"):
+        number = place[event.job_id]
+        if event.type == T.JOB_STARTED:
+            wanted = ("done", "failed") if graph[number]["policy"] == "run" else ("done",)
+            assert all(over.get(dep) in wanted for dep in graph[number]["deps"])
+        elif event.type in (T.JOB_COMPLETED, T.JOB_FAILED):
+            assert number not in over, "it ended twice"
+            over[number] = "done" if event.type == T.JOB_COMPLETED else "failed"
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@given(graph=graphs(), limit=st.integers(1, 6), seed=st.integers(0, 10**6))
+def test_a_random_graph_ends_as_its_policies_say_without_any_sweep(
+    graph: list[dict[str, Any]], limit: int, seed: int
+) -> None:
+    with transaction.atomic():
+        office = an_office(max_concurrent_jobs=limit, max_concurrent_by_role={"FE": 1})
+        jobs = submitted(
+            office,
+            *[
+                {
+                    "ref": str(number),
+                    "depends_on": [str(dep) for dep in job["deps"]],
+                    "on_dependency_failure": job["policy"],
+                    "role": job["role"],
+                    "priority": job["priority"],
+                }
+                for number, job in enumerate(graph)
+            ],
+        )
+        play(office, graph, jobs, random.Random(seed))
+        ends = dict(Job.objects.filter(office=office).values_list("id", "status"))
+        assert [ends[job.id] for job in jobs] == expected(graph)
+        assert lifecycle.process(office.id) == {"promoted": 0, "dispatched": 0}, "a sweep had to help"
+        check_order(office, graph, jobs)
+        for number, job in enumerate(jobs):
+            never_ran = job.id not in set(Execution.objects.values_list("job_id", flat=True))
+            failed_with = Job.objects.get(id=job.id).failure_type == FailureType.DEPENDENCY_FAILED
+            assert never_ran == (expected(graph)[number] == "pending" or failed_with)
+        transaction.set_rollback(True)

@@ -1,0 +1,198 @@
+"""What a verb costs does not grow with what has ended: rows read are counted, also those inside the functions.
+
+PostgreSQL counts, for each table and index, the entries that this transaction's statements read.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from jobs import lifecycle, sweeps
+from jobs.models import Office
+from jobs.sql import call, statements
+from tests.factories import a_job, a_start, an_office, claimed, expire_lease, submitted
+
+pytestmark = pytest.mark.django_db
+
+ENDED = 20_000
+# Before it plans, PostgreSQL itself looks at up to a hundred entries at an index's end.
+FEW = (200, "")
+TABLES = ("job_queue", "job_executions", "job_dependencies", "job_attempts", "job_events", "job_batches")
+
+FILL = (
+    """
+    INSERT INTO job_batches (id, office_id, name, created_at, ended_at)
+    SELECT dure_uuid7(now()), %(office)s, '', now(), now() FROM generate_series(1, %(count)s / 100)
+    """,
+    """
+    INSERT INTO job_queue (
+        id, office_id, batch_id, ref, task_id, args, role, priority, urgent, status, on_dependency_failure,
+        dependency_count, timeout_ms, max_retries, retry_backoff, retry_base_delay_ms, retry_count, on_lost, trigger,
+        unique_key, created_at, completed_at, failure_type, error_message, ended_before)
+    SELECT dure_uuid7(now()), %(office)s, batches.id, 'ended', 'demo.sum', '{}',
+        (ARRAY['FE', 'BE', 'QA', 'default'])[1 + n %% 4], 100, false,
+        (ARRAY['done', 'failed', 'cancelled'])[1 + n %% 3],
+        'block', 1, 1000, 2, 'linear', 1, 0, 'retry', 'JOB', '', now(), now(), '', '', false
+    FROM generate_series(1, %(count)s) AS n
+    JOIN (SELECT id, row_number() OVER () AS place FROM job_batches) AS batches ON place = 1 + n %% (%(count)s / 100)
+    """,
+    """
+    INSERT INTO job_executions (
+        id, task_id, role, trigger, office_id, job_id, source, args, status, dispatch, dispatched_at, sent_at, sent_count,
+        fence, token, worker, attempt, retry_count, crash_count, max_retries, retry_backoff, retry_base_delay_ms,
+        timeout_ms, on_lost, created_at, finished_at, failure_type, error, session_id)
+    SELECT dure_uuid7(now()), task_id, role, 'JOB', office_id, id, '', '{}', 'SUCCESS', 1, now(), now(), 1,
+        1, 't', 'w', 1, 0, 0, 2, 'linear', 1, 1000, 'retry', now(), now(), '', '', '' FROM job_queue
+    """,
+    """
+    INSERT INTO job_attempts (execution_id, number, started_at, ended_at, outcome, failure_type, error, worker, token)
+    SELECT id, 1, now(), now(), 'success', '', '', 'w', 't' FROM job_executions
+    """,
+    """
+    INSERT INTO job_dependencies (job_id, parent_id, position)
+    SELECT id, lag(id) OVER (ORDER BY seq), 0 FROM job_queue OFFSET 1
+    """,
+    """
+    INSERT INTO job_events (office_id, job_id, type, details, at)
+    SELECT office_id, id, 'job_completed', '{}', now() FROM job_queue
+    """,
+)
+
+
+@pytest.fixture
+def office() -> Office:
+    """An office with a long past."""
+    made = an_office(max_concurrent_jobs=4, max_concurrent_by_role={"FE": 1})
+    for statement in FILL:
+        call.change(statement, {"office": made.id, "count": ENDED})
+    for table in TABLES:
+        call.change(f"ANALYZE {table}")
+    return made
+
+
+def read_so_far() -> dict[str, int]:
+    """Entries of each table and of its indexes that this transaction has read."""
+    return dict(
+        call.rows(
+            "SELECT c.relname, pg_stat_get_xact_tuples_returned(c.oid) + coalesce("
+            "  (SELECT sum(pg_stat_get_xact_tuples_returned(i.indexrelid)) FROM pg_index i WHERE i.indrelid = c.oid), 0)"
+            "FROM pg_class c WHERE c.relname = ANY (%s)",
+            [list(TABLES)],
+        )
+    )
+
+
+def most_read(act: Callable[[], Any]) -> tuple[int, str]:
+    """The most that was read of one table, and which."""
+    before = read_so_far()
+    act()
+    after = read_so_far()
+    return max((int(after[table] - before[table]), table) for table in TABLES)
+
+
+def test_reading_everything_would_be_seen(office):
+    count = most_read(lambda: call.rows("SELECT count(*) FROM job_queue WHERE error_message = 'none'"))
+    assert count == (ENDED, "job_queue")
+
+
+def test_the_life_of_a_job_reads_a_handful_of_rows(office):
+    job = None
+
+    def submit():
+        nonlocal job
+        job = a_job(office)
+
+    assert most_read(submit) < FEW
+    run = None
+
+    def claim():
+        nonlocal run
+        run = claimed(job)
+
+    assert most_read(claim) < FEW
+    assert most_read(lambda: lifecycle.progress(run.execution, run.fence, 0.5, "")) < FEW
+    assert most_read(lambda: lifecycle.is_cancelled(run.execution, run.fence)) < FEW
+    renew = ["w@test", [run.execution], [1], "30 seconds", "10 seconds"]
+    assert most_read(lambda: call.rows(statements.RENEW, renew)) < FEW
+    assert most_read(run.finish) < FEW
+
+
+def test_the_finish_of_a_job_with_children_reads_its_edges_only(office):
+    first, second, third = submitted(
+        office, {"ref": "a"}, {"ref": "b", "depends_on": ["a"]}, {"depends_on": ["a", "b"]}
+    )
+    run = claimed(first)
+    assert most_read(run.finish) < FEW
+    lifecycle.cancel(office.id, [second.id], actor="me")
+    assert most_read(lambda: lifecycle.release(str(third.id))) < FEW
+
+
+def test_a_queue_of_waiting_jobs_is_not_read_to_start_the_next(office):
+    submitted(office, *[{"role": ("FE", "BE", "QA")[n % 3]} for n in range(3_000)])
+    running = call.rows("SELECT job_id FROM job_executions WHERE status = 'PENDING' LIMIT 1")
+    from jobs.models import Job
+
+    run = claimed(Job.objects.get(id=running[0][0]))
+    assert most_read(run.finish) < FEW
+
+
+def test_what_people_decide_reads_what_they_named(office):
+    job = a_job(office)
+    assert most_read(lambda: lifecycle.reprioritise(office.id, [job.id], priority=1)) < FEW
+    assert most_read(lambda: lifecycle.cancel(office.id, [job.id], actor="me")) < FEW
+    assert most_read(lambda: lifecycle.retry(office.id, [job.id], actor="me")) < FEW
+
+
+def test_an_execution_that_no_job_owns_reads_its_own_row(office):
+    execution = None
+
+    def start():
+        nonlocal execution
+        execution = a_start()
+
+    assert most_read(start) < FEW
+    assert most_read(lambda: lifecycle.claim(str(execution), 1, token="t", worker="w")) < FEW
+    assert most_read(lambda: lifecycle.cancel_execution(execution)) < FEW
+
+
+def test_a_sweep_that_finds_nothing_reads_nothing(office):
+    """Each of its passes runs every few seconds, for ever."""
+    sweeps.sweep_once()
+    now = timezone.now()
+    passes: dict[str, Callable[[], Any]] = {
+        "rescue": lifecycle.rescue,
+        "wake": lambda: lifecycle.wake(now),
+        "promote": lambda: sweeps.promote_once(now),
+        "resend": lifecycle.resend,
+        "reseed": lifecycle.reseed,
+        "process": lambda: lifecycle.process(office.id, now),
+    }
+    costs = {name: most_read(one) for name, one in passes.items()}
+    assert {name: cost for name, cost in costs.items() if cost > FEW} == {}
+
+
+def test_a_sweep_reads_what_it_puts_right(office):
+    run = claimed(a_job(office))
+    expire_lease(run.execution)
+    assert most_read(lifecycle.rescue) < FEW
+    claimed(a_job(office), token="again").fail(delay_ms=0)
+    assert most_read(lambda: lifecycle.wake(timezone.now())) < FEW
+
+
+def test_a_job_costs_two_round_trips_from_its_claim_to_its_end(office):
+    asked: list[str] = []
+
+    def note(execute, sql, params, many, context):
+        asked.append(sql)
+        return execute(sql, params, many, context)
+
+    first, second = submitted(office, {"ref": "a"}, {"depends_on": ["a"]})
+    execution = str(first.execution_id)
+    with connection.execute_wrapper(note):
+        row = lifecycle.claim(execution, 1, token="t", worker="w")
+        lifecycle.finish(execution, row["fence"], "success", trigger="JOB", result="1")
+    assert len(asked) <= 3, asked
+    assert second.dependency_count == 1

@@ -1,0 +1,84 @@
+"""What ended long ago goes, with all that belongs to it; what somebody still waits for stays."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from jobs.models import Attempt, Batch, Dependency, Event, Execution, Job
+from jobs.sql import call
+from scheduler import retention
+from tests.factories import Claimed, a_start, an_office, done, fresh, submitted
+
+pytestmark = pytest.mark.django_db
+
+
+def age(days: int) -> None:
+    """Moves all that has ended, and all events, into the past."""
+    past = {"days": days}
+    call.change("UPDATE job_queue SET completed_at = completed_at - %(days)s * interval '1 day'", past)
+    call.change("UPDATE job_executions SET finished_at = finished_at - %(days)s * interval '1 day'", past)
+    call.change("UPDATE job_batches SET ended_at = ended_at - %(days)s * interval '1 day'", past)
+    call.change("UPDATE job_events SET at = at - %(days)s * interval '1 day'", past)
+
+
+def test_an_old_job_goes_with_its_run_its_edges_its_batch_and_its_events():
+    first, second = submitted(an_office(), {"ref": "a"}, {"ref": "b", "depends_on": ["a"]})
+    done(first)
+    done(second)
+    age(31)
+
+    deleted = retention.delete_old(timezone.now())
+
+    assert deleted["jobs"] == 2
+    assert deleted["batches"] == 1
+    assert not any(table.objects.exists() for table in (Job, Dependency, Execution, Attempt, Batch, Event))
+
+
+def test_what_ended_within_the_period_stays():
+    job = submitted(an_office(), {})[0]
+    done(job)
+    age(29)
+
+    retention.delete_old(timezone.now())
+
+    assert fresh(job).execution is not None
+    assert Attempt.objects.count() == 1
+
+
+def test_an_old_job_that_somebody_still_waits_for_stays():
+    first, _, third = submitted(
+        an_office(max_concurrent_jobs=5),
+        {"ref": "a"},
+        {"ref": "b"},
+        {"ref": "c", "depends_on": ["a", "b"]},
+    )
+    done(first)
+    age(31)
+
+    retention.delete_old(timezone.now())
+
+    assert Job.objects.filter(id=first.id).exists()
+    assert Dependency.objects.filter(job=third).count() == 2
+
+
+def test_an_old_execution_without_a_job_goes_and_a_live_one_stays():
+    from jobs import lifecycle
+
+    old, live = str(a_start()), str(a_start())
+    row = lifecycle.claim(old, 1, token="t", worker="w")
+    assert row is not None
+    Claimed(old, row).finish()
+    age(31)
+
+    assert retention.delete_old(timezone.now() + timedelta(seconds=1))["executions"] == 1
+    assert [str(found.id) for found in Execution.objects.all()] == [live]
+
+
+def test_a_batch_at_a_time_it_takes_them_all():
+    jobs = submitted(an_office(max_concurrent_jobs=9), *({} for _ in range(5)))
+    for job in jobs:
+        done(job)
+    age(31)
+
+    assert retention.delete_old(timezone.now(), batch=2)["jobs"] == 5
