@@ -145,10 +145,10 @@ def start_many(orders: Sequence[dict[str, Any]]) -> None:
         {key: value if isinstance(value, dict) else _plain(value) for key, value in order.items()}
         for order in orders
     ]
-    with transaction.atomic():
+    with transaction.atomic(savepoint=False):
         call.change(statements.INSERT_EXECUTIONS, {"orders": call.as_json(rows)})
         sends = [
-            [str(order["id"]), 1, order["role"], order["task_id"], 0, 0, order["timeout_ms"]]
+            [str(order["id"]), 1, order["role"], order["task_id"], publish.FAIR, 0, order["timeout_ms"]]
             for order in orders
             if order.get("due_at") is None
         ]

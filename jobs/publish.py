@@ -20,6 +20,8 @@ log = logging.getLogger(__name__)
 # After a failure nobody waits for the broker again until this long has passed: the sweep publishes.
 REST_SECONDS = 2.0
 BATCH = 500
+# The level of an Execution that no office owns: behind an office's first job, before what fills it up.
+FAIR = 3
 ORIGIN = f"{os.getpid()}@{socket.gethostname()}"
 
 _resting_until = 0.0
