@@ -82,6 +82,7 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "django_celery_beat",
     "django_filters",
+    "django_htmx",  # only its static files: the htmx that the pages load
     "rest_framework",
     "drf_spectacular",
     "drf_spectacular_sidecar",
@@ -153,6 +154,7 @@ TIME_ZONE = "Asia/Seoul"
 USE_TZ = True
 
 STATIC_URL = "/static/"
+STATICFILES_DIRS = [BASE_DIR / "config" / "static"]
 STATIC_ROOT = BASE_DIR / "staticfiles"
 WHITENOISE_USE_FINDERS = not PRODUCTION
 WHITENOISE_AUTOREFRESH = False

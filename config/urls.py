@@ -1,19 +1,28 @@
 """Every address of the web process. /healthz, /readyz and /metrics are answered before: config/health.py."""
 
 from django.contrib import admin
+from django.contrib.auth.views import LoginView, LogoutView
 from django.urls import include, path
+from django.views.i18n import set_language
 
 from config.api import DocsView, ProblemKindView, SchemaView
 from config.signin import throttled
 from jobs.sockets.views import TicketView
 
+login = LoginView.as_view(template_name="login.html", redirect_authenticated_user=True)
+
 urlpatterns = [
+    path("login", throttled(login), name="login"),
+    path("logout", LogoutView.as_view(next_page="/login"), name="logout"),
+    path("language", set_language, name="set_language"),
     path("admin/login/", throttled(admin.site.login)),
     path("admin/", admin.site.urls),
     path("api/schema", SchemaView.as_view(), name="schema"),
     path("api/docs", DocsView.as_view(url_name="schema"), name="docs"),
     path("api/problems/<slug:code>", ProblemKindView.as_view(), name="problem"),
     path("api/ws-ticket", TicketView.as_view(), name="ws-ticket"),
+    path("", include("scheduler.pages.urls")),
+    path("", include("jobs.pages.urls")),
     path("api/", include("jobs.api.urls")),
     path("api/", include("exports.api.urls")),
     path("", include("scheduler.urls")),

@@ -8,7 +8,6 @@ matter what is swapped in meanwhile: what was opened is what was checked.
 import errno
 import fcntl
 import hashlib
-import itertools
 import os
 import secrets
 import shutil
@@ -103,8 +102,6 @@ class Store:
             fd = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o640, dir_fd=folder)
             try:
                 with os.fdopen(fd, "wb") as target:
-                    # Held while this process lives: the sweep takes only what nobody holds.
-                    fcntl.flock(target, fcntl.LOCK_EX)
                     placed = _copy(source, target, copied)
                     target.flush()
                     os.fsync(target.fileno())
@@ -119,39 +116,36 @@ class Store:
         return placed
 
     def remove(self, parts: Parts) -> bool:
-        """Whether there was one to remove."""
+        """Whether there was one to remove. A folder that it leaves empty goes too."""
         try:
             with self._folder(parts[:-1]) as folder:
                 os.unlink(parts[-1], dir_fd=folder)
+            with suppress(OSError), self._folder(parts[:-2]) as above:
+                os.rmdir(parts[-2], dir_fd=above)
         except (FileNotFoundError, PathRefused):
             return False
-        with suppress(OSError):
-            self.root.joinpath(*parts[:-1]).rmdir()  # only when it is empty
         return True
 
     @contextmanager
     def workspace(self) -> Iterator[Path]:
         """A folder for half-made files, gone afterwards, and swept if this process dies in it."""
-        folder = self.root / WORK / secrets.token_hex(12)
-        folder.mkdir(parents=True, mode=0o750)
-        with _locked(folder):
-            try:
-                yield folder
-            finally:
-                shutil.rmtree(folder, ignore_errors=True)
+        name = secrets.token_hex(12)
+        with self._folder((WORK,), create=True) as work:
+            os.mkdir(name, 0o750, dir_fd=work)
+            with _locked(work, name):
+                try:
+                    yield self.root / WORK / name
+                finally:
+                    shutil.rmtree(name, ignore_errors=True, dir_fd=work)
 
     def sweep(self, now: float, min_age: float = 60.0) -> int:
-        """Removes half-made files whose maker is dead, and tells how many.
+        """Removes the workspaces whose maker is dead, and tells how many.
 
-        A maker holds a lock on them; the age covers the instant between making and locking.
+        A maker holds a lock on its own; the age covers the instant between making and locking.
         """
-        removed = 0
-        for left in itertools.chain((self.root / WORK).glob("*"), self.root.glob(f"*/*/.*{PART}")):
-            with suppress(FileNotFoundError), _locked(left, wait=False) as free:
-                if free and now - left.lstat().st_mtime >= min_age:
-                    shutil.rmtree(left) if left.is_dir() else left.unlink()
-                    removed += 1
-        return removed
+        with suppress(FileNotFoundError, PathRefused), self._folder((WORK,)) as work:
+            return sum(_remove_abandoned(work, name, now - min_age) for name in _names(work))
+        return 0
 
     @contextmanager
     def _folder(self, parts: Parts, create: bool = False) -> Iterator[int]:
@@ -197,24 +191,40 @@ def _copy(source: BinaryIO, target: BinaryIO, copied: Callable[[int], None]) -> 
 def _clear_parts(folder: int, name: str) -> None:
     """What an earlier try of the same file left behind: after a kill between link and unlink the file
     itself would have two names, and could not be opened."""
-    for left in os.listdir(folder):
+    for left in _names(folder):
         if left.startswith(f".{name}.") and left.endswith(PART):
             with suppress(FileNotFoundError):
                 os.unlink(left, dir_fd=folder)
 
 
+def _names(folder: int) -> list[str]:
+    return os.listdir(folder)
+
+
+def _remove_abandoned(folder: int, name: str, old: float) -> int:
+    with suppress(FileNotFoundError), _locked(folder, name, wait=False) as held:
+        if held is None or held.st_mtime > old or not stat.S_ISDIR(held.st_mode):
+            return 0
+        shutil.rmtree(name, dir_fd=folder)
+        return 1
+    return 0
+
+
 @contextmanager
-def _locked(path: Path, wait: bool = True) -> Iterator[bool]:
+def _locked(folder: int, name: str, wait: bool = True) -> Iterator[os.stat_result | None]:
+    """What it is, while this process alone holds it; None when somebody else does, or it is a link."""
     try:
-        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        fd = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
     except OSError:
-        yield False
+        yield None
         return
     try:
-        fcntl.flock(fd, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-        yield True
-    except BlockingIOError:
-        yield False
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        except BlockingIOError:
+            yield None
+        else:
+            yield os.fstat(fd)
     finally:
         os.close(fd)
 

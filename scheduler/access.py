@@ -1,12 +1,14 @@
 """Whose a schedule, an Execution or a workflow is: asked by views, pages and sockets, answered here only.
 
 A schedule is its owner's. An Execution is seen by who owns what caused it. A workflow is its office's,
-by the rules of jobs/tenancy.py. Staff see everything; what is somebody else's does not exist (404).
+by the rules of jobs/tenancy.py. Staff see everything and a superuser may do what an owner may; what is
+somebody else's does not exist (404).
 """
 
 from uuid import UUID
 
 from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
 from django.db.models import Q, QuerySet, TextField
 from django.db.models.functions import Cast
 from django.http import Http404
@@ -21,11 +23,28 @@ def schedules_of(user: User) -> QuerySet[Schedule]:
     return Schedule.objects.all() if user.is_staff else Schedule.objects.filter(owner=user)
 
 
+def schedule_for(user: User, schedule_id: UUID | str, *, acts: bool = False) -> Schedule:
+    """404 for whom there is no such schedule, 403 for who may see it but not do this."""
+    found = schedules_of(user).filter(pk=schedule_id).first()
+    if found is None:
+        raise Http404
+    if acts and found.owner_id != user.pk and not user.is_superuser:
+        raise PermissionDenied("Staff may look at somebody's schedule, and nothing else.")
+    return found
+
+
 def executions_of(user: User) -> QuerySet[Execution]:
-    if user.is_staff:
-        return Execution.objects.all()
-    mine = schedules_of(user).values_list(Cast("id", TextField()))
-    return Execution.objects.filter(
+    return Execution.objects.all() if user.is_staff else Execution.objects.filter(_caused_by(user))
+
+
+def may_cancel(user: User, execution: Execution) -> bool:
+    """Of one that no job owns: a job's is its office's to cancel."""
+    return user.is_superuser or Execution.objects.filter(_caused_by(user), pk=execution.pk).exists()
+
+
+def _caused_by(user: User) -> Q:
+    mine = Schedule.objects.filter(owner=user).values_list(Cast("id", TextField()))
+    return (
         Q(office_id__in=offices_of(user).values("id"))
         | Q(trigger=Trigger.SCHEDULE, source__in=mine)
         | Q(trigger=Trigger.MANUAL, source=str(user.pk))

@@ -10,6 +10,8 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db.models import Count, QuerySet
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from jobs.api.shapes import moment
 from jobs.models import Execution, Job, Worker
@@ -30,7 +32,7 @@ MINUTES = 60
 # A worker that has not been heard of for so long is shown no more.
 FORGOTTEN_AFTER = timedelta(hours=1)
 
-NOBODY_LOOKED = "It is due, and no scheduler has started it: is beat running?"
+NOBODY_LOOKED = _("It is due, and no scheduler has started it: is beat running?")
 
 
 def data(user: User, now: datetime) -> JSON:
@@ -82,7 +84,7 @@ def _execution_counts() -> JSON:
 def delayed(runs: QuerySet[ScheduledJob], now: datetime) -> list[JSON]:
     """Runs that should have begun more than a minute ago, the latest first, and what holds each back."""
     late = list(_pending(runs).filter(scheduled_time__lt=now - DELAYED_AFTER)[:MOST_DELAYED])
-    found = [_delayed(run, run.scheduled_time, NOBODY_LOOKED, now) for run in late]
+    found = [_delayed(run, run.scheduled_time, str(NOBODY_LOOKED), now) for run in late]
     waiting = call.rows(sql.WAITING_RUNS, {"before": now - DELAYED_AFTER, "limit": MOST_DELAYED})
     ids = [run_id for (run_id,) in waiting]
     for run in runs.filter(id__in=ids).select_related("workflow__office") if ids else ():
@@ -96,15 +98,15 @@ def _delayed(run: ScheduledJob, since: datetime, reason: str, now: datetime) -> 
 
 def _why_waiting(run: ScheduledJob, now: datetime) -> str:
     if run.workflow.office.paused:
-        return "Its office is paused."
+        return gettext("Its office is paused.")
     open_jobs = Job.objects.filter(batch=run.batch_id, status__in=(JobStatus.READY, JobStatus.PROCESSING))
     roles = sorted(set(open_jobs.values_list("role", flat=True)))
     unread = [role for role in roles if role not in _roles_with_workers()]
     if unread:
-        return f"No worker takes work of the role {', '.join(unread)}."
+        return gettext("No worker takes work of the role %(roles)s.") % {"roles": ", ".join(unread)}
     if open_jobs.filter(status=JobStatus.PROCESSING).exists():
-        return "Its first steps were sent, and no worker was free to take them yet."
-    return "Its first steps wait for a free slot of the office."
+        return gettext("Its first steps were sent, and no worker was free to take them yet.")
+    return gettext("Its first steps wait for a free slot of the office.")
 
 
 def _roles_with_workers() -> set[str]:

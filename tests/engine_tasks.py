@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -131,6 +132,15 @@ def cancellable(ctx: Context, path: str) -> None:
     time.sleep(60)
 
 
+@task("try.deaf", on_cancel=note_cancel)
+def deaf(ctx: Context, path: str) -> None:
+    """Does not hear that it was cancelled, and has to be killed."""
+    write_line(path, os.getpid())
+    while True:
+        with suppress(SoftTimeLimitExceeded):
+            time.sleep(60)
+
+
 @task("try.die")
 def die(ctx: Context, path: str, lives: int = 0) -> int:
     """Kills its own process, as a crash in C would; survives when it has died so often."""
@@ -162,7 +172,5 @@ def count_stubbornly(ctx: Context, name: str, path: str) -> None:
     """Writes a row, and when it is told to stop answers as if nothing had been."""
     Counter.objects.create(name=name)
     write_line(path, os.getpid())
-    try:
+    with suppress(SoftTimeLimitExceeded):
         time.sleep(60)
-    except SoftTimeLimitExceeded:
-        pass

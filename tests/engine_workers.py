@@ -48,11 +48,10 @@ def command_of(pid: int) -> bytes:
 def start(folder: Path, name: str = "engine", *, control: bool = True) -> Iterator[Workers]:
     # What earlier tests sent names rows that are gone, and would only be dropped one by one.
     redis.client().flushdb()
-    options = {"env": ENVIRONMENT, "level": "INFO"}
-    started = [workers.worker(folder, queues=workers.ROLES, concurrency=SLOTS, name=name, **options)]
+    started = [workers.worker(folder, queues=workers.ROLES, concurrency=SLOTS, name=name, env=ENVIRONMENT)]
     if control:
         started.append(
-            workers.worker(folder, queues="control", concurrency=1, name=f"{name}-control", **options)
+            workers.worker(folder, queues="control", concurrency=1, name=f"{name}-control", env=ENVIRONMENT)
         )
     try:
         for process in started:
@@ -87,7 +86,7 @@ def ending_what_runs() -> Iterator[None]:
 
 
 def nobody_works() -> bool:
-    waiting = sum(redis.client().llen(name) for name in redis.client().keys() if is_queue(name))
+    waiting = sum(redis.client().llen(name) for name in redis.client().scan_iter() if is_queue(name))
     ((busy,),) = call.rows(
         "SELECT count(*) FROM pg_stat_activity "
         "WHERE datname = current_database() AND pid <> pg_backend_pid() AND state <> 'idle'"

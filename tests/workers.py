@@ -145,7 +145,7 @@ def eventually(condition: object, patience: float = 20.0, pause: float = 0.02, w
     """Waits until `condition()` is true and answers it; fails with `what` when it never is."""
     until = time.monotonic() + patience
     while True:
-        found = condition()  # type: ignore[operator]
+        found = condition()
         if found:
             return found
         if time.monotonic() > until:

@@ -26,7 +26,12 @@ def place(text: str | None) -> int | None:
 
 
 def page_of(
-    jobs: QuerySet[Job], *, after: int | None = None, before: int | None = None, few: bool = False, size: int = SIZE
+    jobs: QuerySet[Job],
+    *,
+    after: int | None = None,
+    before: int | None = None,
+    few: bool = False,
+    size: int = SIZE,
 ) -> Page:
     """The newest first. `few`: they are few among very many, so no index in this order is to be walked."""
     seq = F("seq") + 0 if few else F("seq")

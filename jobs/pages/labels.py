@@ -63,6 +63,16 @@ EVENTS: dict[str, Words] = {
     EventType.JOB_CANCELLED: _("cancelled"),
     EventType.BATCH_COMPLETED: _("batch completed"),
 }
+# Of an event's details, what people want to know of it.
+DETAILS: dict[str, Words] = {
+    "actor": _("by"),
+    "reason": _("reason"),
+    "worker": _("worker"),
+    "attempt": _("attempt"),
+    "failure_type": _("kind"),
+    "error": _("error"),
+    "retry_at": _("next attempt"),
+}
 TRIGGERS: dict[str, Words] = {
     Trigger.JOB: _("job"),
     Trigger.SCHEDULE: _("schedule"),

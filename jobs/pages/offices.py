@@ -1,15 +1,16 @@
 """The offices that the reader may see."""
 
+from uuid import UUID
+
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from jobs import progress
 from jobs.pages.gate import reader, seat
 from jobs.pages.standing import standing
 from jobs.tenancy import offices_of
-from jobs import progress
-from uuid import UUID
 
 SHOWN = 100
 BATCHES = 50
@@ -31,7 +32,11 @@ def batches(request: HttpRequest, office_id: UUID) -> HttpResponse:
     found = list(office.batches.order_by("-created_at", "-id")[:BATCHES])
     counts = progress.counts_of([batch.id for batch in found])
     rows = [
-        {"batch": batch, "total": sum(counts[batch.id].values()), "percent": progress.percent(counts[batch.id])}
+        {
+            "batch": batch,
+            "total": sum(counts[batch.id].values()),
+            "percent": progress.percent(counts[batch.id]),
+        }
         for batch in found
     ]
     return render(

@@ -26,7 +26,7 @@ class WishForm(forms.Form):
     )
 
     def __init__(self, *args: Any, verb: str, **kwargs: Any) -> None:
-        super().__init__(*args, label_suffix="", **kwargs)
+        super().__init__(*args, **kwargs)
         self.verb = verb
         unused = ("reason",) if verb == "reprioritise" else ("priority", "delta", "urgent")
         for name in unused:

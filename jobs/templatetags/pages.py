@@ -54,6 +54,13 @@ def happened(value: str) -> labels.Words:
 
 
 @register.filter
+def details(given: dict[str, Any]) -> list[tuple[labels.Words, Any]]:
+    """What is worth reading of an event's details; the rest is for programs."""
+    shown = [(name, words) for name, words in labels.DETAILS.items() if given.get(name) not in (None, "")]
+    return [(words, failure(given[name]) if name == "failure_type" else given[name]) for name, words in shown]
+
+
+@register.filter
 def trigger(value: str) -> labels.Words:
     return labels.TRIGGERS.get(value, value)
 

@@ -2,6 +2,7 @@
 
 from uuid import UUID
 
+from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import Http404
 from django_filters import rest_framework as filters
@@ -24,7 +25,7 @@ from jobs.rest.pagination import RoughPagination
 from jobs.rest.serializers import StrictSerializer
 from jobs.states import EXECUTION_ENDED, ExecutionStatus, Trigger
 from jobs.tenancy import enter
-from scheduler.access import executions_of
+from scheduler.access import executions_of, may_cancel
 from scheduler.api import shapes
 from scheduler.api.documents import ExecutionDocument
 from scheduler.lifecycle.manual import run_task
@@ -127,6 +128,8 @@ class CancelExecutionView(ExecutionView):
             if execution.status in EXECUTION_ENDED:
                 raise Conflict("This Execution has ended.", code=ENDED)
             engine.cancel(execution.office_id, [execution.job_id], actor=user_of(request).get_username())
+        elif not may_cancel(user_of(request), execution):
+            raise PermissionDenied("Staff may look at somebody's Execution, and nothing else.")
         elif engine.cancel_execution(execution.id) is None:
             raise Conflict("This Execution has ended.", code=ENDED)
         execution.refresh_from_db()

@@ -3,7 +3,6 @@
 from typing import Any
 from uuid import UUID
 
-from django.http import Http404
 from django_filters import rest_framework as filters
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
@@ -19,7 +18,7 @@ from jobs.rest.pagination import PagePagination, RoughPagination
 from jobs.rest.problems import Problem
 from jobs.rest.serializers import StrictSerializer
 from scheduler import rules
-from scheduler.access import schedules_of
+from scheduler.access import schedule_for, schedules_of
 from scheduler.api import shapes
 from scheduler.api.documents import KINDS, POLICIES, NextDocument, ScheduleDocument, TurnDocument
 from scheduler.clock import database_now
@@ -81,11 +80,8 @@ class ScheduleView(GenericAPIView[Any]):
     filter_backends: Any = ()
     serializer_class: Any = ScheduleSerializer
 
-    def schedule(self) -> Schedule:
-        found = schedules_of(user_of(self.request)).filter(pk=self.kwargs["schedule_id"]).first()
-        if found is None:
-            raise Http404
-        return found
+    def schedule(self, *, acts: bool = False) -> Schedule:
+        return schedule_for(user_of(self.request), self.kwargs["schedule_id"], acts=acts)
 
 
 @extend_schema(tags=["schedules"])
@@ -133,11 +129,11 @@ class OneScheduleView(ScheduleView):
     @extend_schema(operation_id="delete_schedule", responses={204: None})
     def delete(self, request: Request, schedule_id: UUID) -> Response:
         """Delete it. Executions that it has made go on."""
-        schedules.remove(self.schedule().id)
+        schedules.remove(self.schedule(acts=True).id)
         return Response(status=204)
 
     def _change(self, given: dict[str, Any]) -> Response:
-        changed = schedules.change(self.schedule().id, given, now=database_now())
+        changed = schedules.change(self.schedule(acts=True).id, given, now=database_now())
         return Response(shapes.schedule(changed))
 
 
@@ -146,7 +142,7 @@ class PauseScheduleView(ScheduleView):
     @extend_schema(operation_id="pause_schedule")
     def post(self, request: Request, schedule_id: UUID) -> Response:
         """Hold it. What would have been due meanwhile is not made up."""
-        return Response(shapes.schedule(schedules.pause(self.schedule().id, now=database_now())))
+        return Response(shapes.schedule(schedules.pause(self.schedule(acts=True).id, now=database_now())))
 
 
 @extend_schema(tags=["schedules"], request=None, responses=ScheduleDocument)
@@ -154,7 +150,7 @@ class ResumeScheduleView(ScheduleView):
     @extend_schema(operation_id="resume_schedule")
     def post(self, request: Request, schedule_id: UUID) -> Response:
         """Go on from now."""
-        return Response(shapes.schedule(schedules.resume(self.schedule().id, now=database_now())))
+        return Response(shapes.schedule(schedules.resume(self.schedule(acts=True).id, now=database_now())))
 
 
 @extend_schema(tags=["schedules"])

@@ -61,7 +61,10 @@ class ScheduledJob(models.Model):
     ended_at = models.DateTimeField(null=True, blank=True)
     retry_count = models.PositiveIntegerField(default=0)
     error_message = models.TextField(blank=True)
-    batch = models.ForeignKey(Batch, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
+    # No constraint: the engine's retention deletes batches, and need not know what stands on them.
+    batch = models.ForeignKey(
+        Batch, on_delete=models.SET_NULL, null=True, blank=True, related_name="+", db_constraint=False
+    )
     started_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
     )

@@ -25,6 +25,7 @@ STOCK = "django_celery_beat.schedulers:DatabaseScheduler"
 OURS = "scheduler.beat:Scheduler"
 # Nothing is due while we measure, but stock beat has it in memory: it leaves out what is hours away.
 IDLE = timedelta(minutes=90)
+ROUNDS = 2
 PARTS = ("herd", "many", "midnight", "monitor")
 
 
@@ -160,19 +161,20 @@ def next_minute(margin: float) -> datetime:
 
 
 def herd(folder: Path, count: int) -> None:
+    """The better of two rounds for each, in turns: what else the machine does should not decide."""
     from tests.workers import running
 
-    late: dict[str, list[float]] = {}
+    rounds: dict[str, list[list[float]]] = {OURS: [], STOCK: []}
     with running(folder, queues="default", concurrency=2, env=CALM):
-        for scheduler, make in ((OURS, our_crons), (STOCK, stock_crons)):
+        for scheduler, make in ((OURS, our_crons), (STOCK, stock_crons)) * ROUNDS:
             clear()
             with beat(folder, scheduler):
                 moment = next_minute(8)
                 make(count, moment)
                 poll(lambda: len(starts()) >= count)
-            late[scheduler] = [start - moment.timestamp() for start in starts()]
+            rounds[scheduler].append([start - moment.timestamp() for start in starts()])
     for q in (0.5, 0.99):
-        ours, stock = (quantile(late[one], q) for one in (OURS, STOCK))
+        ours, stock = (min(quantile(late, q) for late in rounds[one]) for one in (OURS, STOCK))
         work = f"{count} due in the same second: due → started, p{int(q * 100)}"
         say(work, ours=f"{ours:.2f} s", stock=f"{stock:.2f} s", ratio=f"{ours / stock:.2f}", reach="≤ 0.5")
 

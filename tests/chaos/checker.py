@@ -48,9 +48,13 @@ def one_result_each(history: History) -> list[str]:
     for job_id in history.jobs:
         events = events_of.get(job_id, [])
         finals = Counter(
-            event.details["execution_id"] for event in events if event.type in FINAL and "execution_id" in event.details
+            event.details["execution_id"]
+            for event in events
+            if event.type in FINAL and "execution_id" in event.details
         )
-        wrong += [f"Execution {execution} of {job_id} ended {n} times" for execution, n in finals.items() if n > 1]
+        wrong += [
+            f"Execution {execution} of {job_id} ended {n} times" for execution, n in finals.items() if n > 1
+        ]
         job = history.jobs[job_id]
         done = [event for event in events if event.type == T.JOB_COMPLETED]
         if job.status == JobStatus.DONE:
@@ -74,13 +78,17 @@ def one_owner_at_a_time(history: History) -> list[str]:
             continue
         if event.type == T.JOB_STARTED:
             if execution in owner:
-                wrong.append(f"{execution} was started at fence {event.fence} while {owner[execution]} owned it")
+                wrong.append(
+                    f"{execution} was started at fence {event.fence} while {owner[execution]} owned it"
+                )
             if event.fence <= highest.get(execution, 0):
                 wrong.append(f"{execution}: fence {event.fence} came after {highest[execution]}")
             owner[execution] = highest[execution] = event.fence
         elif event.type in ENDS:
             if owner.get(execution) != event.fence:
-                wrong.append(f"{execution}: fence {event.fence} ended it while {owner.get(execution)} owned it")
+                wrong.append(
+                    f"{execution}: fence {event.fence} ended it while {owner.get(execution)} owned it"
+                )
             owner.pop(execution, None)
     return wrong
 
@@ -111,7 +119,9 @@ def limits_hold(history: History) -> list[str]:
             running[event.office][event.job] = job.role
             limit, by_role = history.limits[event.office]
             if len(running[event.office]) > limit:
-                wrong.append(f"office {event.office}: {len(running[event.office])} run, {limit} may (event {event.id})")
+                wrong.append(
+                    f"office {event.office}: {len(running[event.office])} run, {limit} may (event {event.id})"
+                )
             of_role = sum(1 for role in running[event.office].values() if role == job.role)
             if of_role > by_role.get(job.role, limit):
                 wrong.append(f"office {event.office}: {of_role} of {job.role} run (event {event.id})")

@@ -9,7 +9,7 @@ from django.db import connection
 
 
 class CuttingProxy:
-    """Passes everything on; after a request that contains `trigger`, the answer is thrown away with the line."""
+    """Passes everything on; after a request with `trigger` in it, the answer is lost with the line."""
 
     def __init__(self, host: str, port: int) -> None:
         self.server = (host, port)

@@ -33,7 +33,9 @@ class Story:
         self.history.jobs[name] = JobAtTheEnd(id=name, office=OFFICE, status=status, **given)
         return self
 
-    def event(self, kind: str, job: str, fence: int | None = 1, seconds: float = 0, **details: Any) -> "Story":
+    def event(
+        self, kind: str, job: str, fence: int | None = 1, seconds: float = 0, **details: Any
+    ) -> "Story":
         number = len(self.history.events) + 1
         if fence is not None:
             details = {"execution_id": f"run of {job}", "fence": fence, **details}
@@ -105,7 +107,13 @@ def test_a_fence_that_does_not_grow_is_found():
 
 
 def test_an_end_by_somebody_who_did_not_own_it_is_found():
-    story = Story().job("a", result={"fence": 1}).start("a", 1).event("retrying", "a", 1).event("completed", "a", 1)
+    story = (
+        Story()
+        .job("a", result={"fence": 1})
+        .start("a", 1)
+        .event("retrying", "a", 1)
+        .event("completed", "a", 1)
+    )
     assert "one_owner_at_a_time" in story.wrong()
 
 

@@ -176,14 +176,18 @@ class Verbs(RuleBasedStateMachine):
         states = {execution.job_id: execution.status for execution in live}
         runs = {"sent": "PENDING", "running": "RUNNING", "waits": "PENDING"}
         assert states == {
-            job.id: runs[model.run] for job, model in zip(self.jobs, self.model.jobs, strict=True) if model.run
+            job.id: runs[model.run]
+            for job, model in zip(self.jobs, self.model.jobs, strict=True)
+            if model.run
         }
 
     @invariant()
     def attempts_are_numbered_and_ends_are_told(self) -> None:
         for execution in Execution.objects.filter(office_id=self.office.id):
             numbers = list(
-                Attempt.objects.filter(execution=execution).order_by("number").values_list("number", flat=True)
+                Attempt.objects.filter(execution=execution)
+                .order_by("number")
+                .values_list("number", flat=True)
             )
             running = execution.status == "RUNNING"
             assert numbers == list(range(1, execution.attempt + 1 - running))
@@ -195,8 +199,8 @@ class Verbs(RuleBasedStateMachine):
     @invariant()
     def a_batch_has_ended_exactly_when_its_jobs_have(self) -> None:
         open_ones = call.rows(
-            "SELECT b.id FROM job_batches b JOIN job_queue q ON q.batch_id = b.id WHERE b.office_id = %s GROUP BY b.id "
-            "HAVING (b.ended_at IS NULL) <> bool_or(q.completed_at IS NULL)",
+            "SELECT b.id FROM job_batches b JOIN job_queue q ON q.batch_id = b.id WHERE b.office_id = %s "
+            "GROUP BY b.id HAVING (b.ended_at IS NULL) <> bool_or(q.completed_at IS NULL)",
             [self.office.id],
         )
         assert open_ones == []

@@ -2,6 +2,9 @@
 
 import threading
 import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import pytest
 from django.db import connection, transaction
@@ -20,17 +23,37 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("
 ROUNDS = 12
 
 
-def ways(*ways):
+def ways(*ways: Callable[[], Any]) -> list[Any]:
     """Does each in a thread of its own, all released at once."""
     return all_at_once(lambda number: ways[number](), len(ways))
 
 
-def cancel(job):
+def cancel(job: Any) -> dict[str, Any]:
     return lifecycle.cancel(job.office_id, [job.id], actor="me")
 
 
-def retry(job):
+def retry(job: Any, _: int = 0) -> int:
     return lifecycle.retry(job.office_id, [job.id], actor="me")
+
+
+def claim_as(job: Any, number: int) -> Any:
+    return claimed(job, worker=f"w{number}", token=str(number))
+
+
+def finish_with(run: Any, number: int) -> Any:
+    return run.finish(result=str(number))
+
+
+def finish_one(runs: list[Any], number: int) -> Any:
+    return runs[number].finish()
+
+
+def release(job: Any, _: int) -> int:
+    return lifecycle.release(str(job.id))
+
+
+def renew(run: Any) -> Any:
+    return call.rows(statements.RENEW, ["w@test", [run.execution], [1], "30 s", "10 s"])
 
 
 def waiting_for_locks():
@@ -38,7 +61,8 @@ def waiting_for_locks():
     # Inside a transaction the first look would be the last.
     call.rows("SELECT pg_stat_clear_snapshot()")
     ((waiting,),) = call.rows(
-        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+        "SELECT count(*) FROM pg_stat_activity "
+        "WHERE datname = current_database() AND wait_event_type = 'Lock'"
     )
     return waiting
 
@@ -46,7 +70,7 @@ def waiting_for_locks():
 def test_of_many_claims_one_wins():
     office = an_office(max_concurrent_jobs=ROUNDS)
     for job in submitted(office, *[{}] * ROUNDS):
-        won = all_at_once(lambda number, job=job: claimed(job, worker=f"w{number}", token=str(number)), 6)
+        won = all_at_once(partial(claim_as, job), 6)
         assert sum(run is not None for run in won) == 1
         assert told(job).count(T.JOB_STARTED) == 1
 
@@ -56,7 +80,7 @@ def test_a_cancel_and_a_finish_leave_one_end():
     ends = set()
     for job in submitted(office, *[{}] * ROUNDS):
         run = claimed(job)
-        ways(run.finish, lambda job=job: cancel(job))
+        ways(run.finish, partial(cancel, job))
         job = fresh(job)
         ends.add(job.status)
         assert (job.status, job.execution.status) in (("done", "SUCCESS"), ("cancelled", "CANCELLED"))
@@ -68,7 +92,7 @@ def test_a_cancel_and_a_finish_leave_one_end():
 def test_a_cancel_and_a_claim_leave_it_cancelled_or_running_and_asked():
     office = an_office(max_concurrent_jobs=ROUNDS)
     for job in submitted(office, *[{}] * ROUNDS):
-        run, answer = ways(lambda job=job: claimed(job), lambda job=job: cancel(job))
+        run, answer = ways(partial(claimed, job), partial(cancel, job))
         job = fresh(job)
         if run is None:
             assert (job.status, answer["cancelled"]) == (JobStatus.CANCELLED, 1)
@@ -83,7 +107,7 @@ def test_a_retry_and_a_cancel_leave_a_job_with_at_most_one_live_run():
     office = an_office(max_concurrent_jobs=ROUNDS)
     for job in submitted(office, *[{}] * ROUNDS):
         claimed(job).fail()
-        ways(lambda job=job: retry(job), lambda job=job: cancel(job))
+        ways(partial(retry, job), partial(cancel, job))
         job = fresh(job)
         live = Execution.objects.filter(job=job, status__in=("PENDING", "RUNNING")).count()
         assert (job.status, live) in ((JobStatus.CANCELLED, 0), (JobStatus.PROCESSING, 1))
@@ -93,7 +117,7 @@ def test_retries_at_once_make_one_new_run():
     office = an_office(max_concurrent_jobs=ROUNDS)
     for job in submitted(office, *[{}] * 4):
         claimed(job).fail()
-        assert sum(all_at_once(lambda _, job=job: retry(job), 4)) == 1
+        assert sum(all_at_once(partial(retry, job), 4)) == 1
         assert Execution.objects.filter(job=job).count() == 2
 
 
@@ -101,7 +125,7 @@ def test_finishes_of_the_same_run_are_accepted_once():
     office = an_office(max_concurrent_jobs=ROUNDS)
     for job in submitted(office, *[{}] * ROUNDS):
         run = claimed(job)
-        answers = all_at_once(lambda number, run=run: run.finish(result=str(number)), 4)
+        answers = all_at_once(partial(finish_with, run), 4)
         accepted = [number for number, answer in enumerate(answers) if answer is not None]
         assert len(accepted) == 1
         assert fresh(job).execution.result == accepted[0]
@@ -112,8 +136,8 @@ def test_the_two_last_dependencies_of_a_join_release_it_once():
         office = an_office()
         first, second, last = submitted(office, {"ref": "a"}, {"ref": "b"}, {"depends_on": ["a", "b"]})
         runs = [claimed(first), claimed(second)]
-        all_at_once(lambda number, runs=runs: runs[number].finish(), 2)
-        all_at_once(lambda _, last=last: lifecycle.release(str(last.id)), 3)
+        all_at_once(partial(finish_one, runs), 2)
+        all_at_once(partial(release, last), 3)
         assert told(last) == [T.JOB_READY]
         assert fresh(last).status == JobStatus.PROCESSING
 
@@ -123,7 +147,7 @@ def test_a_job_submitted_while_its_dependency_ends_is_not_forgotten():
         office = an_office(max_concurrent_jobs=5)
         parent = a_job(office)
         run = claimed(parent)
-        _, (child,) = ways(run.finish, lambda o=office, p=parent: submitted(o, {"depends_on": [str(p.id)]}))
+        _, (child,) = ways(run.finish, partial(submitted, office, {"depends_on": [str(parent.id)]}))
         assert fresh(child).status == JobStatus.PROCESSING
         assert told(child) == [T.JOB_READY]
 
@@ -134,20 +158,19 @@ def test_a_job_submitted_while_its_dependency_fails_follows_its_policy():
         parent = a_job(office)
         run = claimed(parent)
         after = {"depends_on": [str(parent.id)], "on_dependency_failure": "fail"}
-        _, (child,) = ways(run.fail, lambda o=office, a=after: submitted(o, a))
+        _, (child,) = ways(run.fail, partial(submitted, office, after))
         assert fresh(child).status == JobStatus.FAILED
 
 
 def test_a_renewal_that_waited_for_a_lock_does_not_revive_a_dead_lease():
     run = claimed(a_job(an_office()))
     call.change(
-        "UPDATE job_executions SET locked_until = clock_timestamp() + interval '0.6 s' WHERE id = %s", [run.execution]
+        "UPDATE job_executions SET locked_until = clock_timestamp() + interval '0.6 s' WHERE id = %s",
+        [run.execution],
     )
     with transaction.atomic():
         call.rows("SELECT 1 FROM job_executions WHERE id = %s FOR UPDATE", [run.execution])
-        renewing = start_thread(
-            lambda: call.rows(statements.RENEW, ["w@test", [run.execution], [1], "30 seconds", "10 seconds"])
-        )
+        renewing = start_thread(partial(renew, run))
         eventually(waiting_for_locks, what="the renewal to wait")
         eventually(lambda: lease_is_over(run.execution), what="the end of the lease")
     ((_, _, verdict),) = renewing.result(10)
@@ -156,7 +179,9 @@ def test_a_renewal_that_waited_for_a_lock_does_not_revive_a_dead_lease():
 
 
 def lease_is_over(execution):
-    ((over,),) = call.rows("SELECT locked_until < clock_timestamp() FROM job_executions WHERE id = %s", [execution])
+    ((over,),) = call.rows(
+        "SELECT locked_until < clock_timestamp() FROM job_executions WHERE id = %s", [execution]
+    )
     return over
 
 
@@ -164,7 +189,8 @@ def test_a_finish_that_waited_past_its_lease_is_refused():
     job = a_job(an_office())
     run = claimed(job)
     call.change(
-        "UPDATE job_executions SET locked_until = clock_timestamp() + interval '0.6 s' WHERE id = %s", [run.execution]
+        "UPDATE job_executions SET locked_until = clock_timestamp() + interval '0.6 s' WHERE id = %s",
+        [run.execution],
     )
     with transaction.atomic():
         call.rows(statements.LOCK_OFFICE, [job.office_id])
@@ -184,7 +210,7 @@ def test_a_renewal_and_a_rescue_leave_a_run_with_its_owner_or_without_one():
             [run.execution],
         )
         rows, rescued = ways(
-            lambda run=run: call.rows(statements.RENEW, ["w@test", [run.execution], [1], "30 s", "10 s"]),
+            partial(renew, run),
             lifecycle.rescue,
         )
         execution = fresh(job).execution
@@ -219,7 +245,8 @@ def test_everything_at_once_meets_no_deadlock():
     """All verbs lock the office first; were the order different anywhere, this would hang and fail."""
     office = an_office(max_concurrent_jobs=4)
     jobs = submitted(
-        office, *[{"ref": str(n), "depends_on": [str(n - 1)] if n % 4 else [], "max_retries": 9} for n in range(40)]
+        office,
+        *[{"ref": str(n), "depends_on": [str(n - 1)] if n % 4 else [], "max_retries": 9} for n in range(40)],
     )
     over = threading.Event()
     errors = []
@@ -235,10 +262,17 @@ def test_everything_at_once_meets_no_deadlock():
 
     def run_one():
         for execution in Execution.objects.filter(status="PENDING", office_id=office.id)[:2]:
-            row = lifecycle.claim(str(execution.id), execution.dispatch, token=str(time.monotonic_ns()), worker="w")
+            row = lifecycle.claim(
+                str(execution.id), execution.dispatch, token=str(time.monotonic_ns()), worker="w"
+            )
             if row is not None:
                 lifecycle.finish(
-                    str(execution.id), row["fence"], "failure", trigger="JOB", failure_type="error", delay_ms=0
+                    str(execution.id),
+                    row["fence"],
+                    "failure",
+                    trigger="JOB",
+                    failure_type="error",
+                    delay_ms=0,
                 )
 
     acts = (
@@ -249,14 +283,18 @@ def test_everything_at_once_meets_no_deadlock():
         lambda: lifecycle.cancel(office.id, [job.id for job in reversed(jobs[20:])], actor="me"),
         lambda: lifecycle.retry(office.id, [job.id for job in jobs], actor="me"),
         lambda: lifecycle.reprioritise(office.id, [job.id for job in reversed(jobs)], delta=1),
-        lambda: call.rows(statements.RENEW, ["w", [str(e) for e in executions(office)], [1] * 50, "30 s", "10 s"]),
+        lambda: call.rows(
+            statements.RENEW, ["w", [str(e) for e in executions(office)], [1] * 50, "30 s", "10 s"]
+        ),
     )
     all_at_once(lambda number: again_and_again(acts[number]), len(acts))
     assert errors == []
 
 
 def executions(office):
-    found = list(Execution.objects.filter(office_id=office.id).order_by("-id").values_list("id", flat=True)[:50])
+    found = list(
+        Execution.objects.filter(office_id=office.id).order_by("-id").values_list("id", flat=True)[:50]
+    )
     return found + [found[-1]] * (50 - len(found))
 
 

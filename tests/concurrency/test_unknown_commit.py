@@ -15,7 +15,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("
 
 
 def cut(trigger, act):
-    """Does it over a line that is cut after the first request with these bytes; answers, and counts the cuts."""
+    """Does it over a line that is cut after the first request with these bytes."""
 
     def on_the_line():
         with proxied() as proxy:

@@ -1,4 +1,4 @@
-"""What must never be is refused by the database, whoever writes: each constraint and trigger, violated once."""
+"""What must never be is refused by the database, whoever writes: each constraint, violated once."""
 
 import pytest
 from django.db import IntegrityError, transaction
@@ -76,7 +76,8 @@ def test_the_end_of_an_execution_is_final(ended, wanted):
     over = "NULL" if wanted in ("PENDING", "RUNNING") else "now()"
     refused(
         "execution_ends_are_final|has ended as",
-        f"UPDATE job_executions SET status = %s, locked_until = {locked}, finished_at = {over} WHERE job_id = %s",
+        f"UPDATE job_executions SET status = %s, locked_until = {locked}, finished_at = {over} "
+        "WHERE job_id = %s",
         wanted,
         job.id,
     )
@@ -102,7 +103,8 @@ def test_what_has_ended_may_still_be_described():
 
 
 COPY = """
-    INSERT INTO job_executions SELECT (jsonb_populate_record(e, jsonb_build_object('id', gen_random_uuid()))).*
+    INSERT INTO job_executions
+    SELECT (jsonb_populate_record(e, jsonb_build_object('id', gen_random_uuid()))).*
     FROM job_executions e WHERE job_id = %s
 """
 
@@ -127,12 +129,22 @@ def test_a_unique_key_has_one_live_job():
 
 def test_a_job_does_not_depend_on_itself():
     job = a_job(an_office())
-    refused("no_self_dependency", "INSERT INTO job_dependencies (job_id, parent_id, position) VALUES (%s, %s, 0)", job.id, job.id)
+    refused(
+        "no_self_dependency",
+        "INSERT INTO job_dependencies (job_id, parent_id, position) VALUES (%s, %s, 0)",
+        job.id,
+        job.id,
+    )
 
 
 def test_an_edge_is_there_once():
     first, second = submitted(an_office(), {"ref": "a"}, {"depends_on": ["a"]})
-    refused("job_dependencies", "INSERT INTO job_dependencies (job_id, parent_id, position) VALUES (%s, %s, 1)", second.id, first.id)
+    refused(
+        "job_dependencies",
+        "INSERT INTO job_dependencies (job_id, parent_id, position) VALUES (%s, %s, 1)",
+        second.id,
+        first.id,
+    )
 
 
 def test_a_member_has_one_seat():

@@ -1,4 +1,4 @@
-"""What a verb costs does not grow with what has ended: rows read are counted, also those inside the functions.
+"""What a verb costs does not grow with what has ended: the rows it reads are counted.
 
 PostgreSQL counts, for each table and index, the entries that this transaction's statements read.
 """
@@ -18,8 +18,9 @@ from tests.factories import a_job, a_start, an_office, claimed, expire_lease, su
 pytestmark = pytest.mark.django_db
 
 ENDED = 20_000
-# Before it plans, PostgreSQL itself looks at up to a hundred entries at an index's end.
-FEW = (200, "")
+FEW = (80, "")
+# What is no function is planned anew each time, and planning itself looks at the ends of indexes.
+PLANNED_ANEW = (400, "")
 TABLES = ("job_queue", "job_executions", "job_dependencies", "job_attempts", "job_events", "job_batches")
 
 FILL = (
@@ -30,25 +31,27 @@ FILL = (
     """
     INSERT INTO job_queue (
         id, office_id, batch_id, ref, task_id, args, role, priority, urgent, status, on_dependency_failure,
-        dependency_count, timeout_ms, max_retries, retry_backoff, retry_base_delay_ms, retry_count, on_lost, trigger,
-        unique_key, created_at, completed_at, failure_type, error_message, ended_before)
+        dependency_count, timeout_ms, max_retries, retry_backoff, retry_base_delay_ms, retry_count, on_lost,
+        trigger, unique_key, created_at, completed_at, failure_type, error_message, ended_before)
     SELECT dure_uuid7(now()), %(office)s, batches.id, 'ended', 'demo.sum', '{}',
         (ARRAY['FE', 'BE', 'QA', 'default'])[1 + n %% 4], 100, false,
         (ARRAY['done', 'failed', 'cancelled'])[1 + n %% 3],
         'block', 1, 1000, 2, 'linear', 1, 0, 'retry', 'JOB', '', now(), now(), '', '', false
     FROM generate_series(1, %(count)s) AS n
-    JOIN (SELECT id, row_number() OVER () AS place FROM job_batches) AS batches ON place = 1 + n %% (%(count)s / 100)
+    JOIN (SELECT id, row_number() OVER () AS place FROM job_batches) AS batches
+        ON place = 1 + n %% (%(count)s / 100)
     """,
     """
     INSERT INTO job_executions (
-        id, task_id, role, trigger, office_id, job_id, source, args, status, dispatch, dispatched_at, sent_at, sent_count,
-        fence, token, worker, attempt, retry_count, crash_count, max_retries, retry_backoff, retry_base_delay_ms,
-        timeout_ms, on_lost, created_at, finished_at, failure_type, error, session_id)
+        id, task_id, role, trigger, office_id, job_id, source, args, status, dispatch, dispatched_at, sent_at,
+        sent_count, fence, token, worker, attempt, retry_count, crash_count, max_retries, retry_backoff,
+        retry_base_delay_ms, timeout_ms, on_lost, created_at, finished_at, failure_type, error, session_id)
     SELECT dure_uuid7(now()), task_id, role, 'JOB', office_id, id, '', '{}', 'SUCCESS', 1, now(), now(), 1,
         1, 't', 'w', 1, 0, 0, 2, 'linear', 1, 1000, 'retry', now(), now(), '', '', '' FROM job_queue
     """,
     """
-    INSERT INTO job_attempts (execution_id, number, started_at, ended_at, outcome, failure_type, error, worker, token)
+    INSERT INTO job_attempts (
+        execution_id, number, started_at, ended_at, outcome, failure_type, error, worker, token)
     SELECT id, 1, now(), now(), 'success', '', '', 'w', 't' FROM job_executions
     """,
     """
@@ -70,7 +73,28 @@ def office() -> Office:
         call.change(statement, {"office": made.id, "count": ENDED})
     for table in TABLES:
         call.change(f"ANALYZE {table}")
+    warm_up()
     return made
+
+
+def warm_up() -> None:
+    """Plans are made once for a connection, and planning itself looks at the ends of indexes."""
+    office = an_office(name="warm up", max_concurrent_jobs=4)
+    for _ in range(2):
+        first, second, _ = submitted(
+            office, {"ref": "a"}, {"ref": "b", "depends_on": ["a"]}, {"depends_on": ["a", "b"]}
+        )
+        run = claimed(first)
+        assert run is not None
+        lifecycle.progress(run.execution, run.fence, 0.5, "")
+        call.rows(statements.RENEW, ["w@test", [run.execution], [1], "30 seconds", "10 seconds"])
+        run.finish()
+        lifecycle.reprioritise(office.id, [second.id], delta=1)
+        lifecycle.cancel(office.id, [second.id], actor="me")
+        lifecycle.retry(office.id, [second.id], actor="me")
+        lifecycle.release(str(second.id))
+        sweeps.sweep_once()
+        lifecycle.cancel_execution(a_start())
 
 
 def read_so_far() -> dict[str, int]:
@@ -78,7 +102,8 @@ def read_so_far() -> dict[str, int]:
     return dict(
         call.rows(
             "SELECT c.relname, pg_stat_get_xact_tuples_returned(c.oid) + coalesce("
-            "  (SELECT sum(pg_stat_get_xact_tuples_returned(i.indexrelid)) FROM pg_index i WHERE i.indrelid = c.oid), 0)"
+            "  (SELECT sum(pg_stat_get_xact_tuples_returned(i.indexrelid)) FROM pg_index i"
+            "   WHERE i.indrelid = c.oid), 0) "
             "FROM pg_class c WHERE c.relname = ANY (%s)",
             [list(TABLES)],
         )
@@ -95,11 +120,11 @@ def most_read(act: Callable[[], Any]) -> tuple[int, str]:
 
 def test_reading_everything_would_be_seen(office):
     count = most_read(lambda: call.rows("SELECT count(*) FROM job_queue WHERE error_message = 'none'"))
-    assert count == (ENDED, "job_queue")
+    assert count >= (ENDED, "job_queue")
 
 
 def test_the_life_of_a_job_reads_a_handful_of_rows(office):
-    job = None
+    job: Any = None
 
     def submit():
         nonlocal job
@@ -139,6 +164,21 @@ def test_a_queue_of_waiting_jobs_is_not_read_to_start_the_next(office):
     assert most_read(run.finish) < FEW
 
 
+def test_thousands_that_wait_elsewhere_are_not_read(office):
+    """The statistics are from before they came: a plan must not count on few that wait."""
+    other = an_office()
+    submitted(other, {"ref": "root"}, *[{"depends_on": ["root"]} for _ in range(3_000)])
+    first, second, third = submitted(
+        office, {"ref": "a"}, {"ref": "b", "depends_on": ["a"]}, {"depends_on": ["a", "b"]}
+    )
+    run = claimed(first)
+    assert most_read(run.finish) < FEW
+    assert most_read(lambda: lifecycle.release(str(third.id))) < FEW
+    assert most_read(lambda: lifecycle.cancel(office.id, [second.id], actor="me")) < FEW
+    assert most_read(lambda: lifecycle.retry(office.id, [second.id], actor="me")) < FEW
+    assert most_read(lambda: a_job(office, depends_on=[str(third.id)])) < PLANNED_ANEW
+
+
 def test_what_people_decide_reads_what_they_named(office):
     job = a_job(office)
     assert most_read(lambda: lifecycle.reprioritise(office.id, [job.id], priority=1)) < FEW
@@ -147,7 +187,7 @@ def test_what_people_decide_reads_what_they_named(office):
 
 
 def test_an_execution_that_no_job_owns_reads_its_own_row(office):
-    execution = None
+    execution: Any = None
 
     def start():
         nonlocal execution
@@ -171,15 +211,15 @@ def test_a_sweep_that_finds_nothing_reads_nothing(office):
         "process": lambda: lifecycle.process(office.id, now),
     }
     costs = {name: most_read(one) for name, one in passes.items()}
-    assert {name: cost for name, cost in costs.items() if cost > FEW} == {}
+    assert {name: cost for name, cost in costs.items() if cost > PLANNED_ANEW} == {}
 
 
 def test_a_sweep_reads_what_it_puts_right(office):
     run = claimed(a_job(office))
     expire_lease(run.execution)
-    assert most_read(lifecycle.rescue) < FEW
+    assert most_read(lifecycle.rescue) < PLANNED_ANEW
     claimed(a_job(office), token="again").fail(delay_ms=0)
-    assert most_read(lambda: lifecycle.wake(timezone.now())) < FEW
+    assert most_read(lambda: lifecycle.wake(timezone.now())) < PLANNED_ANEW
 
 
 def test_a_job_costs_two_round_trips_from_its_claim_to_its_end(office):

@@ -66,6 +66,18 @@ def test_the_file_of_a_cancelled_export_and_of_one_that_is_no_more_goes(minji) -
     assert not cancelled.exists() and not nobodys.exists()
 
 
+def test_half_made_copies_of_dead_makers_go_once_the_export_has_ended(minji) -> None:
+    job, upload = tools.export_of(minji), tools.replay_of(minji)
+    part = put(*job.folder, ".replay-1.mp4.abc.part")
+    other = (live_settings.DURE_REPLAY_PATH / upload.path).with_name(".replay.jsonl.abc.part")
+    other.write_bytes(b"half")
+    assert leftovers.sweep_once(timezone.now(), AT_ONCE) == 1
+    assert part.exists() and not other.exists()
+    lifecycle.cancel(job.pk, timezone.now())
+    assert leftovers.sweep_once(timezone.now(), AT_ONCE) == 1
+    assert not part.exists()
+
+
 def test_young_files_wait(minji) -> None:
     put("999", "999", "replay-1.mp4")
     assert leftovers.sweep_once(timezone.now()) == 0

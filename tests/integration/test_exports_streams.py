@@ -113,7 +113,7 @@ def test_our_worker_side_makes_one_execution_of_a_request_however_often_it_comes
 
 @pytest.mark.parametrize(
     "changed",
-    [{"inputPath": "/etc/passwd"}, {"outputPath": "/tmp/x.mp4"}, {"ownerId": 999}, {"durationMs": 1}],
+    [{"inputPath": "/etc/passwd"}, {"outputPath": "/elsewhere/x.mp4"}, {"ownerId": 999}, {"durationMs": 1}],
 )
 def test_a_forged_request_is_buried_and_starts_nothing(redis, minji, changed) -> None:
     listener = tools.listen(redis, worker=True)

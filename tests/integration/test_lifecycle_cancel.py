@@ -108,7 +108,9 @@ def test_those_who_depend_on_a_cancelled_job_follow_their_policy():
 
 def test_a_whole_batch_is_cancelled_in_one_go_and_ends_once():
     office = an_office(max_concurrent_jobs=3)
-    jobs = submitted(office, *[{"ref": str(n), "depends_on": [str(n - 1)] if n % 5 else []} for n in range(200)])
+    jobs = submitted(
+        office, *[{"ref": str(n), "depends_on": [str(n - 1)] if n % 5 else []} for n in range(200)]
+    )
     run = claimed(jobs[0])
     assert cancel(*jobs) == {"cancelled": 199, "cancelling": 1}
     assert batches_completed(office) == []
@@ -135,7 +137,9 @@ def test_an_execution_that_no_job_owns_is_cancelled_before_its_start(monkeypatch
     monkeypatch.setitem(lifecycle._end_handlers, Trigger.MANUAL, lambda *told: heard.append(told))
     execution = a_start(source="mine")
     assert lifecycle.cancel_execution(execution) == ExecutionStatus.CANCELLED
-    assert heard == [(str(execution), "mine", {"state": "CANCELLED", "failure_type": "cancelled", "error": ""})]
+    assert heard == [
+        (str(execution), "mine", {"state": "CANCELLED", "failure_type": "cancelled", "error": ""})
+    ]
     assert lifecycle.claim(str(execution), 1, token="t", worker="w") is None
     assert lifecycle.cancel_execution(execution) is None
 
@@ -154,5 +158,5 @@ def test_an_execution_that_runs_is_asked_to_stop():
 
 def test_an_execution_of_a_job_is_cancelled_by_its_job_only():
     job = a_job(an_office())
-    assert lifecycle.cancel_execution(job.execution_id) is None
+    assert lifecycle.cancel_execution(str(job.execution_id)) is None
     assert fresh(job).execution.status == ExecutionStatus.PENDING

@@ -89,7 +89,9 @@ def test_a_renewal_tells_a_message_that_was_not_claimed_yet_to_wait():
 
 def test_a_renewal_says_when_the_time_is_long_over():
     run = claimed(a_job(an_office()))
-    call.change("UPDATE job_executions SET timeout_at = now() - interval '11 seconds' WHERE id = %s", [run.execution])
+    call.change(
+        "UPDATE job_executions SET timeout_at = now() - interval '11 seconds' WHERE id = %s", [run.execution]
+    )
     assert renewed(run) == "late"
 
 

@@ -3,7 +3,6 @@
 import pytest
 
 from jobs import lifecycle
-from jobs.models import Execution
 from jobs.states import ExecutionStatus, FailureType, JobStatus, Outcome
 from tests.events import T, batches_completed, details, told
 from tests.factories import a_job, an_office, claimed, done, fresh, submitted
@@ -32,7 +31,7 @@ def test_a_failed_job_runs_again_with_a_new_execution_and_counts_of_nothing():
     assert (again.error_message, again.completed_at, again.started_at) == ("", None, None)
     assert again.execution_id != first.execution_id
     assert (again.execution.attempt, again.execution.retry_count) == (0, 0)
-    assert Execution.objects.get(id=first.execution_id).status == ExecutionStatus.FAILED
+    assert first.executions.get(id=first.execution_id).status == ExecutionStatus.FAILED
     assert told(job)[-2:] == [T.JOB_RETRYING, T.JOB_READY]
     assert details(job, T.JOB_RETRYING) == {"actor": "me", "reason": "try", "by_hand": True}
     done(job)
@@ -52,7 +51,8 @@ def test_a_job_that_waits_after_a_time_out_need_not_wait():
     waiting = fresh(job)
     assert retry(job) == 1
     assert fresh(job).status == JobStatus.PROCESSING
-    replaced = Execution.objects.get(id=waiting.execution_id)
+    replaced = waiting.execution
+    replaced.refresh_from_db()
     assert (replaced.status, replaced.due_at) == (ExecutionStatus.CANCELLED, None)
     assert done(job).status == JobStatus.DONE
 

@@ -58,7 +58,9 @@ def test_a_refused_submission_writes_nothing():
 def test_a_unique_key_is_free_again_when_its_job_has_ended():
     office = an_office()
     first = a_job(office, unique_key="report")
-    prepared = submission.prepare(office, [{"task_id": "demo.sum", "args": {"numbers": []}, "unique_key": "report"}])
+    prepared = submission.prepare(
+        office, [{"task_id": "demo.sum", "args": {"numbers": []}, "unique_key": "report"}]
+    )
     with pytest.raises(Conflict) as refusal:
         lifecycle.submit(prepared)
     assert refusal.value.code == "unique_key_taken"
@@ -97,7 +99,7 @@ def test_a_job_can_depend_on_one_that_the_office_has_and_that_is_done():
 def test_a_job_that_depends_on_a_failed_one_follows_its_policy_at_once():
     office = an_office(max_concurrent_jobs=9)
     parent = a_job(office)
-    claimed(parent).fail()  # type: ignore[union-attr]
+    claimed(parent).fail()
     after = {"depends_on": [str(parent.id)]}
     blocked, failed, run = submitted(
         office, *[{**after, "on_dependency_failure": policy} for policy in ("block", "fail", "run")]
@@ -110,7 +112,7 @@ def test_a_job_that_depends_on_a_failed_one_follows_its_policy_at_once():
 def test_a_failure_from_before_runs_down_through_a_whole_submission():
     office = an_office()
     parent = a_job(office)
-    claimed(parent).fail()  # type: ignore[union-attr]
+    claimed(parent).fail()
     policy = {"on_dependency_failure": "fail"}
     jobs = submitted(
         office,

@@ -1,6 +1,7 @@
 """wake: what has become due is sent, from the rows alone: Redis may have forgotten everything."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -13,14 +14,13 @@ from tests.factories import a_job, a_start, an_office, claimed, fresh, submitted
 
 pytestmark = pytest.mark.django_db
 
-MOMENT = timedelta(microseconds=1)
-
 
 def test_a_retry_is_sent_when_its_time_has_come_with_the_same_execution():
     job = a_job(an_office())
     claimed(job).fail(delay_ms=60_000)
     waiting = fresh(job)
-    assert lifecycle.wake(waiting.retry_at - MOMENT) == 0
+    just_before: Any = waiting.retry_at - timedelta(microseconds=1)
+    assert lifecycle.wake(just_before) == 0
     assert lifecycle.wake(waiting.retry_at) == 1
     job = fresh(job)
     assert (job.status, job.retry_at, job.due_at) == (JobStatus.PROCESSING, None, None)

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from jobs import lifecycle, sweeps
 from jobs.models import Attempt, Execution, Worker
-from jobs.states import FailureType, JobStatus
+from jobs.states import ExecutionStatus, FailureType, JobStatus
 from tests.engine_workers import (
     LEASE,
     SLOTS,
@@ -124,7 +124,9 @@ def test_the_work_of_a_killed_worker_starts_again_within_its_lease_and_ten_secon
 def test_a_worker_that_is_told_to_leave_finishes_what_it_has_and_says_goodbye(worker, path, tmp_path):
     office = an_office(max_concurrent_jobs=9)
     with start(tmp_path, name="leaving", control=False) as leaving, ending_what_runs():
-        jobs = submitted(office, *[{"task_id": "try.line", "args": {"path": path, "seconds": 1.0}}] * 2 * SLOTS)
+        jobs = submitted(
+            office, *[{"task_id": "try.line", "args": {"path": path, "seconds": 1.0}}] * 2 * SLOTS
+        )
         where = [started(job).execution.worker for job in jobs]
         leaving.process.signal(signal.SIGTERM)
         assert [ended(job).status for job in jobs] == [JobStatus.DONE] * 2 * SLOTS
@@ -132,6 +134,22 @@ def test_a_worker_that_is_told_to_leave_finishes_what_it_has_and_says_goodbye(wo
         assert len(lines(path)) == 2 * SLOTS, "none was started twice"
         assert leaving.process.popen.wait(20) == 0
         assert not Worker.objects.filter(name="leaving@test").exists()
+
+
+def test_a_worker_that_may_not_wait_hands_back_what_it_runs_and_nothing_is_charged(worker, path, tmp_path):
+    office = an_office(max_concurrent_jobs=9)
+    with start(tmp_path, name="hurried", control=False) as hurried, ending_what_runs():
+        jobs = submitted(office, *[{"task_id": "try.until", "args": {"path": path}}] * 2 * SLOTS)
+        where = [started(job).execution.worker for job in jobs]
+        hurried.process.signal(signal.SIGTERM)
+        assert hurried.process.popen.wait(30) == 0
+        given_back = [job for job, name in zip(jobs, where, strict=True) if name == "hurried@test"]
+        assert {fresh(job).execution.status for job in given_back} == {ExecutionStatus.PENDING}
+        Path(path).touch()
+        assert [ended(job).status for job in jobs] == [JobStatus.DONE] * 2 * SLOTS
+        for job in given_back:
+            assert outcomes(job) == [("lost", "worker_lost"), ("success", "")]
+            assert (fresh(job).execution.crash_count, fresh(job).retry_count) == (0, 0)
 
 
 def test_a_task_that_must_not_start_twice_does_not(worker, path):

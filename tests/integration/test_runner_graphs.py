@@ -26,7 +26,9 @@ def layered(layers, width, fan_in, **fields):
         for place in range(width):
             above = [f"{layer - 1}.{n}" for n in range(width)] if layer else []
             named = chance.sample(above, min(fan_in, len(above)))
-            graph.append({"ref": f"{layer}.{place}", "depends_on": named, "task_id": "try.echo", "args": {}, **fields})
+            graph.append(
+                {"ref": f"{layer}.{place}", "depends_on": named, "task_id": "try.echo", "args": {}, **fields}
+            )
     return graph
 
 
@@ -144,11 +146,21 @@ def test_a_paused_office_starts_nothing_until_it_goes_on(worker):
 
 def test_the_order_is_urgent_then_priority_then_age(worker, path):
     office = an_office(max_concurrent_jobs=1)
-    refs = [("first", {}), ("low", {"priority": 300}), ("mid 1", {}), ("mid 2", {}), ("high", {"priority": 1})]
+    refs = [
+        ("first", {}),
+        ("low", {"priority": 300}),
+        ("mid 1", {}),
+        ("mid 2", {}),
+        ("high", {"priority": 1}),
+    ]
     refs += [("urgent", {"urgent": True, "priority": 900}), ("urgent too", {"urgent": True, "priority": 901})]
     config.change(office.id, {"paused": True})
     jobs = submitted(
-        office, *[{"ref": ref, "task_id": "try.line", "args": {"path": path, "text": ref}, **order} for ref, order in refs]
+        office,
+        *[
+            {"ref": ref, "task_id": "try.line", "args": {"path": path, "text": ref}, **order}
+            for ref, order in refs
+        ],
     )
     config.change(office.id, {"paused": False})
     assert {ended(job).status for job in jobs} == {JobStatus.DONE}
@@ -196,7 +208,9 @@ def test_a_cancelled_batch_leaves_no_run_behind(worker, path):
 def test_jobs_may_be_added_below_one_that_runs(worker, path):
     office = an_office()
     first = started(a_job(office, task_id="try.until", args={"path": path}))
-    second, third = submitted(office, {"ref": "b", "depends_on": [str(first.id)]}, {"depends_on": ["b", str(first.id)]})
+    second, third = submitted(
+        office, {"ref": "b", "depends_on": [str(first.id)]}, {"depends_on": ["b", str(first.id)]}
+    )
     assert fresh(second).status == fresh(third).status == JobStatus.PENDING
     Path(path).touch()
     assert [ended(job).status for job in (first, second, third)] == [JobStatus.DONE] * 3

@@ -102,6 +102,15 @@ def test_a_cancelled_body_that_does_not_listen_is_killed_after_its_grace(worker,
     eventually(lambda: not alive(int(lines(path)[0])), what="the end of its process")
 
 
+def test_a_task_is_told_of_the_cancel_of_a_run_that_had_to_be_killed(worker, path):
+    job = tried("try.deaf", args={"path": path})
+    eventually(lambda: lines(path), what="its start")
+    cancel(job)
+    assert ended(job).status == JobStatus.CANCELLED
+    eventually(lambda: lines(path + ".cancelled"), what="its on_cancel")
+    assert lines(path + ".cancelled") == [str(fresh(job).execution_id)]
+
+
 @pytest.mark.parametrize("task_id", ["try.cancellable", "try.stubborn"])
 def test_a_worker_that_did_not_hear_of_the_cancel_learns_it_from_its_heartbeat(worker, path, task_id):
     job = tried(task_id, args={"path": path})

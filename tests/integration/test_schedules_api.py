@@ -313,6 +313,20 @@ def test_staff_see_everybodys(alice):
     assert staff.get("/api/executions").json()["count"] == 1
 
 
+def test_staff_may_look_and_not_act_and_a_superuser_may(alice):
+    schedule = a_schedule(owner=alice)
+    fire(schedule)
+    path, run = f"/api/schedules/{schedule.id}", f"/api/executions/{executions(schedule)[0].id}/cancel"
+    staff = client_of(make_user("staff", is_staff=True))
+    assert patch(staff, path, {"name": "x"}).status_code == 403
+    assert post(staff, f"{path}/pause").status_code == 403
+    assert staff.delete(path).status_code == 403
+    assert post(staff, run).status_code == 403
+    root = client_of(make_user("root", is_staff=True, is_superuser=True))
+    assert post(root, run).status_code == 202
+    assert patch(root, path, {"name": "x"}).status_code == 200
+
+
 def test_without_credentials_there_is_nothing(client):
     from django.test import Client
 

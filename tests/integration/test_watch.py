@@ -10,7 +10,7 @@ from django.utils import timezone
 from prometheus_client import CollectorRegistry, generate_latest
 from redis import Redis
 
-from jobs.models import Attempt, Execution
+from jobs.models import Attempt, Execution, Job
 from jobs.sql import call
 from scheduler import canary, metrics, retention, sql
 from scheduler.clock import database_now
@@ -18,7 +18,7 @@ from scheduler.lifecycle import runs
 from scheduler.lifecycle.firing import fire_due
 from scheduler.models import Canary, Minute, Occurrence, RunHistory, ScheduledJob
 from tests.factories import a_job, a_start, an_office, claimed, done, expire_lease
-from tests.schedule_factories import a_schedule, a_workflow, claim, end, executions, fire
+from tests.schedule_factories import a_schedule, a_step, a_workflow, claim, end, executions, fire
 
 pytestmark = pytest.mark.django_db
 
@@ -132,12 +132,17 @@ def test_how_long_it_is_kept_is_a_setting(settings):
     assert retention.delete_old(database_now())["executions"] == 1
 
 
-def test_retention_of_a_jobs_execution_leaves_the_job():
-    job = done(a_job(an_office()))
-    Execution.objects.update(finished_at=database_now() - timedelta(days=31))
-    assert retention.delete_old(database_now())["executions"] == 1
-    job.refresh_from_db()
-    assert job.status == "done"
+def test_retention_of_a_runs_jobs_and_batch_leaves_what_else_there_is_of_it():
+    now = database_now()
+    run = runs.run_now(a_workflow(steps=[a_step("a")]).id, user_id=None, actor="", now=now)
+    done(Job.objects.get(batch=run.batch_id))
+    runs.settle_runs(database_now())
+    call.change("UPDATE job_queue SET completed_at = %s", [now - timedelta(days=31)])
+    call.change("UPDATE job_batches SET ended_at = %s", [now - timedelta(days=31)])
+    deleted = retention.delete_old(now)
+    assert (deleted["jobs"], deleted["batches"]) == (1, 1)
+    call.rows("SET CONSTRAINTS ALL IMMEDIATE; SELECT 1")
+    assert ScheduledJob.objects.get(id=run.id).status == "completed"
 
 
 def test_retention_takes_turns_runs_and_minutes_along():

@@ -216,14 +216,13 @@ def test_a_workspace_is_gone_afterwards(store: Store) -> None:
 
 
 def test_the_sweep_takes_what_a_dead_maker_left_and_not_what_a_live_one_holds(store: Store) -> None:
-    part = put(store, "1", "2", ".a.mp4.abc.part")
     dead = store.root / ".work" / "dead"
     (dead / "inner").mkdir(parents=True)
     with store.workspace() as live:
         assert store.sweep(time.time()) == 0  # too young
-        assert store.sweep(time.time() + 3600) == 2
+        assert store.sweep(time.time() + 3600) == 1
         assert live.exists()
-    assert not part.exists() and not dead.exists()
+    assert not dead.exists()
 
 
 def test_removing_takes_the_empty_folder_along_and_tells_whether_there_was_a_file(store: Store) -> None:
@@ -231,3 +230,22 @@ def test_removing_takes_the_empty_folder_along_and_tells_whether_there_was_a_fil
     assert store.remove(PLACE)
     assert not store.remove(PLACE)
     assert not (store.root / "1" / "2").exists()
+
+
+def test_no_sweep_and_no_removal_goes_through_a_link_out_of_the_root(store: Store, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    for name in ("dead", "2", "7/8"):
+        (outside / name).mkdir(parents=True)
+        (outside / name / ".a.mp4.abc.part").write_bytes(b"not ours")
+    (outside / "empty").mkdir()
+    (store.root / ".work").symlink_to(outside)
+    (store.root / "5").symlink_to(outside)
+    (store.root / "1" / "9").symlink_to(outside / "dead")
+    (store.root / "1" / "2" / ".b.mp4.abc.part").symlink_to(outside / "dead" / ".a.mp4.abc.part")
+    before = sorted(outside.rglob("*"))
+    assert store.sweep(time.time() + 3600) == 0
+    for parts in (("5", "2", ".a.mp4.abc.part"), ("1", "9", ".a.mp4.abc.part"), ("5", "empty", "x")):
+        assert not store.remove(parts)
+    with pytest.raises(PathRefused), store.workspace():
+        pass
+    assert sorted(outside.rglob("*")) == before

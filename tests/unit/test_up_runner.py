@@ -15,6 +15,7 @@ import pytest
 
 from config.up import orphans
 from config.up.output import Screen, Voice
+from config.up.runner import STOP_SECONDS
 from tests.unit.process_tools import eventually
 from tests.unit.up_checkout import Checkout
 
@@ -168,6 +169,7 @@ def test_asked_twice_it_kills_what_does_not_listen_and_says_so(checkout):
     # Two signals at once are one wish: Ctrl-C arrives from the terminal and from make.
     assert eventually(lambda: time.monotonic() - first > 0.6)
     assert up.stop() == 0
+    assert time.monotonic() - first < STOP_SECONDS, "it waited instead"
     assert "deaf did not stop when asked, or not in time, and had to be killed." in up.output
 
 

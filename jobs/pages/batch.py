@@ -1,0 +1,78 @@
+"""A batch: its graph, what it waits for, its times and its jobs."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+
+from jobs import progress, stats
+from jobs.models import Batch, Office
+from jobs.pages.drawing import bar, draw
+from jobs.pages.gate import may_act, seat
+from jobs.progress import Node
+
+# Beyond, a drawing shows nothing that a list does not.
+MOST_DRAWN = 600
+MOST_LISTED = 1_000
+
+
+@require_safe
+@login_required
+def batch(request: HttpRequest, office_id: UUID, batch_id: UUID) -> HttpResponse:
+    return _answer(request, office_id, batch_id, "jobs/batch.html")
+
+
+@require_safe
+@login_required
+def batch_live(request: HttpRequest, office_id: UUID, batch_id: UUID) -> HttpResponse:
+    return _answer(request, office_id, batch_id, "jobs/batch_live.html")
+
+
+def _answer(request: HttpRequest, office_id: UUID, batch_id: UUID, template: str) -> HttpResponse:
+    here = seat(request, office_id)
+    found = get_object_or_404(here.office.batches, pk=batch_id)
+    context = {"section": "offices", "office": here.office, "batch": found, "may_act": may_act(here)}
+    return render(request, template, context | reading(here.office, found, timezone.now()))
+
+
+def reading(office: Office, found: Batch, now: datetime) -> dict[str, Any]:
+    nodes = progress.nodes_of(found)
+    parents = progress.edges_of(found, nodes)
+    path = progress.critical_path(nodes, parents, stats.run_times(office.id), now)
+    counts = progress.counts_of([found.id])[found.id]
+    drawn = len(nodes) <= MOST_DRAWN
+    return {
+        "now": now,
+        "counts": [(status, number) for status, number in counts.items() if number],
+        "total": sum(counts.values()),
+        "percent": progress.percent(counts),
+        "path_seconds": path.seconds,
+        "estimated_end": progress.estimated_end(office, nodes, now),
+        "drawing": draw(nodes, parents, path.jobs) if drawn else None,
+        "rows": rows_of(nodes, set(path.jobs), now)[:MOST_LISTED],
+        "beyond": max(0, len(nodes) - MOST_LISTED),
+    }
+
+
+def rows_of(nodes: Sequence[Node], path: set[str], now: datetime) -> list[dict[str, Any]]:
+    """In the order given, each with its time as a part of the batch's."""
+    starts = [node.started_at for node in nodes if node.started_at]
+    first = min(starts, default=now)
+    running = any(node.started_at and not node.completed_at for node in nodes)
+    ends = [node.completed_at for node in nodes if node.completed_at]
+    last = now if running else max(ends, default=now)
+    return [
+        {
+            "node": node,
+            "critical": node.id in path,
+            "end": node.completed_at or now,
+            "bar": bar(node.started_at, node.completed_at or now, first, last),
+        }
+        for node in nodes
+    ]

@@ -1,0 +1,151 @@
+"""Somebody signs in with a real browser and looks after their work."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.acceptance.system import System
+
+CHROMIUM = shutil.which("chromium")
+FLAGS = [
+    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),
+    *("--disable-background-networking", "--disable-component-update"),
+]
+WAIT_MS = 20_000
+
+if not CHROMIUM and os.environ.get("DURE_CI") != "1":
+    pytest.skip("there is no chromium here: apt-get install chromium", allow_module_level=True)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    from playwright.sync_api import sync_playwright
+
+    assert CHROMIUM, "DURE_CI is 1, and chromium is missing"
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield running
+        running.close()
+
+
+class Window:
+    """A reader's window; what its pages complain about fails the test."""
+
+    def __init__(self, browser: Any, stack: System, locale: str, **more: Any) -> None:
+        self.stack = stack
+        self.context = browser.new_context(base_url=stack.base_url, locale=locale, **more)
+        self.page = self.context.new_page()
+        self.page.set_default_timeout(WAIT_MS)
+        self.complaints: list[str] = []
+        self.strangers: list[str] = []
+        self.page.on("console", self.said)
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("request", self.asked)
+
+    def said(self, message: Any) -> None:
+        if message.type == "error":
+            self.complaints.append(message.text)
+
+    def asked(self, request: Any) -> None:
+        if not request.url.startswith((self.stack.base_url, "data:")):
+            self.strangers.append(request.url)
+
+    def sign_in(self, username: str) -> Any:
+        self.page.goto("/")
+        self.page.fill("#id_username", username)
+        self.page.fill("#id_password", self.stack.user(username)["password"])
+        self.page.click("main button")
+        self.page.wait_for_selector("#tile-waiting")
+        return self.page
+
+
+@pytest.fixture
+def window(browser: Any, stack: System) -> Iterator[Any]:
+    opened: list[Window] = []
+
+    def open_one(locale: str = "en", **more: Any) -> Window:
+        opened.append(Window(browser, stack, locale, **more))
+        return opened[-1]
+
+    yield open_one
+    for one in opened:
+        one.context.close()
+        assert one.complaints == []
+        assert one.strangers == []
+
+
+def submit(stack: System, **job: Any) -> dict[str, Any]:
+    body = {"task_id": "demo.sum", "args": {"numbers": [20, 22]}, **job}
+    answer = stack.client("alice").post(f"/api/offices/{stack.office_id}/jobs", body)
+    assert answer.status == 201, answer.body
+    return dict(answer.json)
+
+
+def test_a_job_submitted_by_the_api_appears_runs_and_shows_its_result(stack, window):
+    page = window().sign_in("alice")
+    assert page.locator("h1").inner_text() == "Monitor"
+    job = submit(stack, ref="seen in the browser", args={"numbers": [20, 22]})
+    page.click("main table a[id^=office-]")
+    page.click("text=seen in the browser")
+    page.wait_for_url(f"**/jobs/{job['id']}")
+    # The page asks again by itself until the result is there.
+    page.wait_for_function(
+        "() => [...document.querySelectorAll('#live pre')].some(e => e.textContent == '42')"
+    )
+    assert "done" in page.locator("#live h2").first.inner_text()
+
+
+def test_the_monitor_refreshes_itself_and_can_be_paused(stack, window):
+    page = window().sign_in("alice")
+    page.wait_for_function("() => document.getElementById('updated').textContent.startsWith('updated')")
+    with page.expect_response("**/monitor/live", timeout=WAIT_MS) as answer:
+        pass
+    assert answer.value.status == 200
+    pause = page.locator("#pause")
+    pause.click()
+    assert (pause.inner_text(), pause.get_attribute("aria-pressed")) == ("Go on", "true")
+
+
+def test_jobs_are_cancelled_after_a_look_at_what_would_be_skipped(stack, window):
+    far = "2099-01-01T00:00:00+09:00"
+    jobs = [submit(stack, ref=f"far away {number}", role="PO", run_at=far) for number in range(2)]
+    page = window().sign_in("alice")
+    page.goto(f"/offices/{stack.office_id}/jobs?status=pending&role=PO&task_id=demo.sum")
+    for job in jobs:
+        page.check(f"input[value='{job['id']}']")
+    page.click("button[value=cancel]")
+    assert page.locator("h1").inner_text() == "Cancel 2 jobs"
+    page.fill("#id_reason", "tried in the browser")
+    page.click("button[name=sure]")
+    assert "2 jobs cancelled." in page.locator(".messages").inner_text()
+    page.goto(f"/offices/{stack.office_id}/jobs/{jobs[0]['id']}")
+    assert "tried in the browser" in page.locator("#live").inner_text()
+
+
+def test_a_viewer_has_nothing_to_press(stack, window):
+    members = f"/api/offices/{stack.office_id}/members"
+    stack.client("alice").post(members, {"username": "bob", "role": "viewer"})
+    job = submit(stack, ref="only to look at", run_at="2099-01-01T00:00:00+09:00")
+    page = window().sign_in("bob")
+    page.goto(f"/offices/{stack.office_id}/jobs/{job['id']}")
+    assert "Is not to run before 2099" in page.locator("#live").inner_text()
+    assert page.locator("main form").count() == 0
+    page.goto(f"/offices/{stack.office_id}/jobs")
+    assert page.locator("main input[name=job]").count() == 0
+    stack.client("alice").send("POST", f"/api/offices/{stack.office_id}/jobs/{job['id']}/cancel")
+
+
+def test_it_speaks_korean_and_fits_a_phone(stack, window):
+    page = window("ko", viewport={"width": 375, "height": 800}, color_scheme="dark").sign_in("alice")
+    assert page.locator("html").get_attribute("lang") == "ko"
+    assert page.locator("h1").inner_text() == "모니터"
+    office = f"/offices/{stack.office_id}"
+    batch = stack.client("alice").get(f"/api{office}/batches").json["results"][0]["id"]
+    for path in ("/", "/offices", f"{office}/jobs", f"{office}/batches", f"{office}/batches/{batch}"):
+        page.goto(path)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 375, path
+    page.click("button[lang=en]")
+    assert page.locator("html").get_attribute("lang") == "en"

@@ -1,0 +1,65 @@
+"""Everything that the pages say is there in Korean, in the file that a fresh machine reads."""
+
+import ast
+import gettext
+import re
+from pathlib import Path
+
+from django.conf import settings
+
+FOLDER = Path(settings.BASE_DIR) / "config" / "locale" / "ko" / "LC_MESSAGES"
+APPS = ("config", "jobs", "scheduler", "exports", "workers")
+IN_TEMPLATES = re.compile(r"{%\s*translate\s+(\"[^\"]*\"|'[^']*')")
+BLOCKS = re.compile(r"{%\s*blocktranslate[^%]*%}(.*?){%\s*(?:plural|endblocktranslate)\s*%}", re.DOTALL)
+NAMES = {"_", "gettext", "gettext_lazy", "ngettext"}
+
+
+def compiled() -> dict[str, str]:
+    with (FOLDER / "django.mo").open("rb") as file:
+        found = gettext.GNUTranslations(file)._catalog  # type: ignore[attr-defined]
+    # A plural is filed under its message and a number.
+    return {key if isinstance(key, str) else key[0]: text for key, text in found.items()}
+
+
+def said_in_templates() -> set[str]:
+    found = set()
+    for app in APPS:
+        for file in Path(settings.BASE_DIR, app).rglob("*.html"):
+            text = file.read_text()
+            found |= {quoted[1:-1] for quoted in IN_TEMPLATES.findall(text)}
+            found |= {re.sub(r"{{ (\w+) }}", r"%(\1)s", block) for block in BLOCKS.findall(text)}
+    return found
+
+
+def said_in_code() -> set[str]:
+    found = set()
+    for app in APPS:
+        for file in Path(settings.BASE_DIR, app).rglob("*.py"):
+            for node in ast.walk(ast.parse(file.read_text())):
+                if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in NAMES:
+                    first = node.args[0] if node.args else None
+                    if isinstance(first, ast.Constant) and isinstance(first.value, str):
+                        found.add(first.value)
+    return found
+
+
+def test_every_sentence_of_the_pages_and_mails_is_in_korean():
+    known = compiled()
+    said = said_in_templates() | said_in_code()
+    assert len(said) > 200, "the sentences were not found"
+    assert sorted(said - {message for message, text in known.items() if text}) == []
+
+
+def test_the_compiled_catalogue_is_the_one_that_is_written():
+    written = (FOLDER / "django.po").read_text()
+    known = compiled()
+    texts = re.findall(r'^msgstr(?:\[0\])? "(.+)"$', written, re.MULTILINE)
+    assert len(texts) > 200
+    missing = set(texts) - {text.replace('"', '\\"').replace("\n", "\\n") for text in known.values()}
+    assert missing == set()
+
+
+def test_no_translation_loses_a_name_that_is_filled_in():
+    for message, text in compiled().items():
+        if message:
+            assert set(re.findall(r"%\(\w+\)s", text)) == set(re.findall(r"%\(\w+\)s", message)), message

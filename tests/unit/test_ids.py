@@ -1,0 +1,31 @@
+"""Ids grow with time, and are never the same."""
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+from jobs.ids import uuid7
+
+
+def test_an_id_is_a_version_seven_uuid_of_now():
+    made = uuid7()
+    assert (made.version, made.variant) == (7, "specified in RFC 4122")
+    assert abs((made.int >> 80) - time.time_ns() // 1_000_000) < 1_000
+
+
+def test_ids_of_one_process_only_grow():
+    made = [uuid7() for _ in range(20_000)]
+    assert made == sorted(made)
+    assert len(set(made)) == len(made)
+
+
+def test_threads_never_make_the_same():
+    with ThreadPoolExecutor(8) as pool:
+        batches = list(pool.map(lambda _: [uuid7() for _ in range(2_000)], range(8)))
+    assert len({one for batch in batches for one in batch}) == 16_000
+    assert all(batch == sorted(batch) for batch in batches)
+
+
+def test_a_clock_that_goes_back_does_not_take_the_ids_with_it(monkeypatch):
+    before = uuid7()
+    monkeypatch.setattr(time, "time_ns", lambda: 0)
+    assert uuid7() > before

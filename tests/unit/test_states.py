@@ -1,0 +1,86 @@
+"""The states and the ways between them are written once, and agree with each other."""
+
+import re
+
+import pytest
+
+from jobs import states
+from jobs.sql.call import ENGINE
+from jobs.states import ExecutionStatus, FailureType, JobStatus
+
+
+def test_ended_and_live_are_all_there_is_and_never_both():
+    assert {*states.JOB_ENDED, *states.JOB_LIVE} == set(JobStatus)
+    assert not {*states.JOB_ENDED} & {*states.JOB_LIVE}
+    assert {*states.EXECUTION_ENDED, *states.EXECUTION_LIVE} == set(ExecutionStatus)
+    assert not {*states.EXECUTION_ENDED} & {*states.EXECUTION_LIVE}
+    assert {*states.JOB_WAITING} < {*states.JOB_LIVE}
+
+
+def test_every_state_says_where_it_leads():
+    assert set(states.JOB_TRANSITIONS) == set(JobStatus)
+    assert set(states.EXECUTION_TRANSITIONS) == set(ExecutionStatus)
+
+
+def test_nothing_leads_out_of_the_end_of_an_execution():
+    assert all(states.EXECUTION_TRANSITIONS[end] == () for end in states.EXECUTION_ENDED)
+    assert states.JOB_TRANSITIONS[JobStatus.DONE] == ()
+
+
+def test_every_state_can_be_reached_from_pending():
+    for start, transitions in (
+        (JobStatus.PENDING, states.JOB_TRANSITIONS),
+        (ExecutionStatus.PENDING, states.EXECUTION_TRANSITIONS),
+    ):
+        reached = {start}
+        while new := {end for state in reached for end in transitions[state]} - reached:
+            reached |= new
+        assert reached == set(transitions)
+
+
+def test_what_may_be_retried_by_hand_leads_back():
+    for status in (JobStatus.FAILED, JobStatus.CANCELLED):
+        assert status in states.JOB_RETRYABLE
+        assert JobStatus.PENDING in states.JOB_TRANSITIONS[status]
+
+
+@pytest.mark.parametrize(
+    "failure",
+    ["git_conflict", "permission_error", "dependency_failed", "invalid_args", "cancelled", "poison"],
+)
+def test_failures_that_another_try_would_not_help_are_not_retried(failure):
+    assert FailureType(failure) not in states.RETRYABLE
+
+
+def test_every_state_of_an_execution_has_a_name_in_the_seeds_words():
+    assert set(states.SEED_EXECUTION_STATUS) == set(ExecutionStatus)
+
+
+def test_the_sql_knows_no_state_that_is_not_written_here():
+    """A literal that is misspelt in the SQL would match nothing, and nobody would notice."""
+    known = {
+        value
+        for choices in (
+            states.JobStatus,
+            states.ExecutionStatus,
+            states.Trigger,
+            states.Outcome,
+            states.FailureType,
+            states.OnDependencyFailure,
+            states.OnLost,
+            states.Backoff,
+            states.EventType,
+        )
+        for value in choices.values
+    }
+    text = re.sub(r"--.*", "", ENGINE.read_text())
+    compared = re.findall(
+        r"(?:status|policy|failure|outcome|on_lost|type)\w*(?: \|\| '')? (?:=|<>|:=) '(\w+)'", text
+    )
+    compared += [
+        word
+        for group in re.findall(r"status(?: \|\| '')? (?:NOT )?IN \(([^)]*)\)", text)
+        for word in re.findall(r"'(\w+)'", group)
+    ]
+    assert len(compared) > 40
+    assert set(compared) <= known
