@@ -398,6 +398,10 @@ LOGGING = {
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["stderr"], "level": env.text("DURE_LOG_LEVEL", "INFO")},
     "loggers": {
+        # A line or three for each task and tick would drown what matters.
+        "celery.beat": {"level": "WARNING"},
+        "celery.worker.strategy": {"level": "WARNING"},
+        "celery.app.trace": {"level": "WARNING"},
         "django.request": {"level": "ERROR"},
         # uvicorn brings handlers of its own, which know nothing of secrets; naming it here removes them.
         "uvicorn": {"level": "INFO", "propagate": True},

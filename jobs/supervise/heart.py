@@ -23,6 +23,8 @@ log = logging.getLogger(__name__)
 MARGIN = 0.15
 # A run that ended in the database and still goes on here was fenced off; it is given one more beat.
 BEATS_OVER = 2
+NO_ROLES = "[]"
+SOON_SECONDS = 0.5
 
 # What the main loop reports: a process died; its hard limit was reached; somebody cancelled the run; its
 # process was sent away because the worker stops; the worker has stopped.
@@ -243,7 +245,11 @@ class Heart(threading.Thread):
 
     def introduce(self) -> None:
         if not self.forgotten:
-            call.change(statements.SEE_WORKER, self.introduction())
+            me = self.introduction()
+        call.change(statements.SEE_WORKER, me)
+        if me["roles"] == NO_ROLES:
+            # It does not listen yet; nobody should have to wait a whole beat to hear of it.
+            self.next_beat = boot_time() + SOON_SECONDS
 
     def introduction(self) -> dict[str, object]:
         consumer = getattr(self.worker, "consumer", None)
