@@ -1,8 +1,10 @@
 """Every address of the web process. /healthz, /readyz and /metrics are answered before: config/health.py."""
 
+from django.conf import settings
 from django.contrib import admin
 from django.contrib.auth.views import LoginView, LogoutView
 from django.urls import include, path
+from django.views.generic import RedirectView
 from django.views.i18n import set_language
 
 from config.api import DocsView, ProblemKindView, SchemaView
@@ -12,6 +14,8 @@ from jobs.sockets.views import TicketView
 login = LoginView.as_view(template_name="login.html", redirect_authenticated_user=True)
 
 urlpatterns = [
+    # Browsers ask for it on pages that name none, such as the admin's.
+    path("favicon.ico", RedirectView.as_view(url=f"{settings.STATIC_URL}favicon.svg")),
     path("login", throttled(login), name="login"),
     path("logout", LogoutView.as_view(next_page="/login"), name="logout"),
     path("language", set_language, name="set_language"),

@@ -6,6 +6,7 @@ Lists stay quick with millions of rows: the newest ids first, rough counts, and 
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
+from django.conf import settings
 from django.contrib import admin, messages
 from django.contrib.admin import helpers
 from django.db.models import QuerySet
@@ -32,7 +33,7 @@ from jobs.models import (
     Webhook,
     Worker,
 )
-from jobs.pages import bulk
+from jobs.pages import bulk, labels
 from jobs.pages.gate import reader
 from jobs.pages.wishes import WishForm
 from jobs.selection import in_states
@@ -44,6 +45,9 @@ else:
     Inline = admin.TabularInline
 
 
+admin.site.site_header = admin.site.site_title = "Dure"
+
+
 class StateFilter(admin.SimpleListFilter):
     """In the form that PostgreSQL has an index for."""
 
@@ -51,10 +55,23 @@ class StateFilter(admin.SimpleListFilter):
     parameter_name = "state"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [(str(status), str(status)) for status in JobStatus]
+        return [(str(status), str(labels.label(status).name)) for status in JobStatus]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         return queryset.filter(in_states([value])) if (value := self.value()) else queryset
+
+
+class RoleFilter(admin.SimpleListFilter):
+    """The roles there are, without asking millions of jobs for theirs."""
+
+    title = _("Role")
+    parameter_name = "role"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(role, role) for role in settings.DURE_ROLES]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        return queryset.filter(role=value) if (value := self.value()) else queryset
 
 
 @admin.register(Office)
@@ -90,13 +107,17 @@ class BatchAdmin(LookOnly):
 @admin.register(Job)
 class JobAdmin(LookOnly):
     list_display = (
-        *("__str__", "office", "task_id", "role", "status", "priority", "urgent", "retry_count"),
+        *("__str__", "office", "task_id", "role", "state", "priority", "urgent", "retry_count"),
         *("failure_type", "created_at", "completed_at", "its_page"),
     )
-    list_filter = (StateFilter, "role")
+    list_filter = (StateFilter, RoleFilter)
     list_select_related = ("office",)
     ids = ("pk", "batch", "office", "execution")
     actions = ("cancel", "retry", "reprioritise")
+
+    @admin.display(description=_("State"))
+    def state(self, job: Job) -> labels.Words:
+        return labels.label(job.status).name
 
     @admin.display(description=_("Page"))
     def its_page(self, job: Job) -> str:
@@ -154,7 +175,7 @@ class AttemptInline(Inline):
 @admin.register(Execution)
 class ExecutionAdmin(LookOnly):
     list_display = (
-        *("__str__", "trigger", "status", "role", "worker", "attempt", "retry_count"),
+        *("__str__", "trigger", "state", "role", "worker", "attempt", "retry_count"),
         *("created_at", "started_at", "finished_at", "failure_type"),
     )
     list_filter = ("status", "trigger")
@@ -163,6 +184,10 @@ class ExecutionAdmin(LookOnly):
     exclude = ("token",)
     inlines = (AttemptInline,)
     actions = ("cancel",)
+
+    @admin.display(description=_("State"))
+    def state(self, run: Execution) -> labels.Words:
+        return labels.label(run.status).name
 
     @admin.action(description=_("Cancel"), permissions=["operate"])
     def cancel(self, request: HttpRequest, rows: QuerySet[Execution]) -> None:

@@ -33,6 +33,8 @@ class LookOnly(Base):
     show_full_result_count = False
     ordering: ClassVar[tuple[str, ...]] = ("-id",)
     list_per_page = 50
+    # Sorting millions of rows by a column without an index takes minutes.
+    sortable_by: ClassVar[tuple[str, ...]] = ()
     # Which columns an id that is searched for may be in.
     ids: tuple[str, ...] = ("pk",)
     search_help_text = _("An id, in full.")

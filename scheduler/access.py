@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
-from django.db.models import Q, QuerySet, TextField
+from django.db.models import F, Func, Q, QuerySet, TextField, Value
 from django.db.models.functions import Cast
 from django.http import Http404
 
@@ -17,6 +17,7 @@ from jobs.models import Execution
 from jobs.states import MemberRole, Trigger
 from jobs.tenancy import enter, offices_of
 from scheduler.models import Schedule, ScheduledJob, Workflow
+from scheduler.step_queues.access import queues_of
 
 
 def schedules_of(user: User) -> QuerySet[Schedule]:
@@ -34,20 +35,24 @@ def schedule_for(user: User, schedule_id: UUID | str, *, acts: bool = False) -> 
 
 
 def executions_of(user: User) -> QuerySet[Execution]:
-    return Execution.objects.all() if user.is_staff else Execution.objects.filter(_caused_by(user))
+    return Execution.objects.all() if user.is_staff else _caused_by(user)
 
 
 def may_cancel(user: User, execution: Execution) -> bool:
     """Of one that no job owns: a job's is its office's to cancel."""
-    return user.is_superuser or Execution.objects.filter(_caused_by(user), pk=execution.pk).exists()
+    return user.is_superuser or _caused_by(user).filter(pk=execution.pk).exists()
 
 
-def _caused_by(user: User) -> Q:
-    mine = Schedule.objects.filter(owner=user).values_list(Cast("id", TextField()))
-    return (
+def _caused_by(user: User) -> QuerySet[Execution]:
+    schedules = Schedule.objects.filter(owner=user).values_list(Cast("id", TextField()))
+    # A step's Execution names its queue first: `queue:step:direction`.
+    queue = Func(F("source"), Value(":"), Value(1), function="split_part", output_field=TextField())
+    queues = queues_of(user).values_list(Cast("queue_id", TextField()))
+    return Execution.objects.alias(queue=queue).filter(
         Q(office_id__in=offices_of(user).values("id"))
-        | Q(trigger=Trigger.SCHEDULE, source__in=mine)
+        | Q(trigger=Trigger.SCHEDULE, source__in=schedules)
         | Q(trigger=Trigger.MANUAL, source=str(user.pk))
+        | Q(trigger=Trigger.STEP, queue__in=queues)
     )
 
 

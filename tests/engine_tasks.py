@@ -150,6 +150,13 @@ def die(ctx: Context, path: str, lives: int = 0) -> int:
     return ctx.attempt
 
 
+@task("try.die_once", on_lost="fail")
+def die_once(ctx: Context, path: str) -> None:
+    """Kills its own process, and must not be started again."""
+    write_line(path, ctx.attempt)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
 @task("try.count", atomic=True)
 def count(ctx: Context, name: str, path: str = "", seconds: float = 0.0, fail: bool = False) -> str:
     """Writes a row of its own, which counts only together with the result."""

@@ -1,8 +1,10 @@
 """Workers for the engine's tests, and what these want to know of what the workers did."""
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import count, islice
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +28,8 @@ ENVIRONMENT = {
     "CELERY_SKIP_CHECKS": "1",
 }
 SLOTS = 3
+QUIET_LOOKS = 5
+QUIET_SECONDS = 0.03
 
 
 @dataclass
@@ -82,10 +86,13 @@ def ending_what_runs() -> Iterator[None]:
 
         eventually(nothing_runs, 30, what="the end of what still ran")
         # Else the emptying of the tables and what the workers still do could wait for each other.
-        eventually(nobody_works, 30, pause=0.05, what="idle workers")
+        idle = (nobody_works() for _ in count())
+        eventually(lambda: all(islice(idle, QUIET_LOOKS)), 30, what="idle workers")
 
 
 def nobody_works() -> bool:
+    # A task that was just taken has left its queue and not yet come to the database.
+    time.sleep(QUIET_SECONDS)
     waiting = sum(redis.client().llen(name) for name in redis.client().scan_iter() if is_queue(name))
     ((busy,),) = call.rows(
         "SELECT count(*) FROM pg_stat_activity "

@@ -27,7 +27,9 @@ def an_office(owner: User | None = None, **config: Any) -> Office:
 
 def submitted(office: Office, *jobs: dict[str, Any], **batch: Any) -> list[Job]:
     """Jobs as their office has them after the submission, in the order given."""
-    body: dict[str, Any] = {"jobs": [{"task_id": "demo.sum", "args": {"numbers": [1]}, **job} for job in jobs]}
+    body: dict[str, Any] = {
+        "jobs": [{"task_id": "demo.sum", "args": {"numbers": [1]}, **job} for job in jobs]
+    }
     if batch:
         body["batch"] = batch
     ids = lifecycle.submit(submission.read(office, body))

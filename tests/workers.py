@@ -56,7 +56,12 @@ class Process:
         self.log = log
         self.output = log.open("ab")
         self.popen = subprocess.Popen(
-            list(argv), env=dict(env), cwd=ROOT, stdout=self.output, stderr=subprocess.STDOUT, start_new_session=True
+            list(argv),
+            env=dict(env),
+            cwd=ROOT,
+            stdout=self.output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
         )
 
     @property
@@ -133,11 +138,27 @@ def running(
 
 
 def worker(
-    folder: Path, *, queues: str, concurrency: int, name: str, env: Mapping[str, str] | None = None, level: str = "INFO"
+    folder: Path,
+    *,
+    queues: str,
+    concurrency: int,
+    name: str,
+    env: Mapping[str, str] | None = None,
+    level: str = "INFO",
 ) -> Process:
     return celery(
-        "worker", "-Q", queues, "-n", f"{name}@test", "-c", str(concurrency), "--without-mingle", "--without-gossip",
-        log=folder / f"{name}.log", env=env, level=level,
+        "worker",
+        "-Q",
+        queues,
+        "-n",
+        f"{name}@test",
+        "-c",
+        str(concurrency),
+        "--without-mingle",
+        "--without-gossip",
+        log=folder / f"{name}.log",
+        env=env,
+        level=level,
     )
 
 

@@ -143,6 +143,7 @@ class Ended(Exception):
 def environment_for_programs(servers: Mapping[str, str], secrets: Mapping[str, str]) -> dict[str, str]:
     """What a program inherits: ours, the addresses of the servers, and the secrets; never an argument."""
     path = f"{Path(sys.prefix) / 'bin'}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
-    # Output into a pipe would be held back, and the log would tell of things long past. A worker that is
-    # told to stop waits for its runs as long as DURE_DRAIN_SECONDS says, then hands them back.
-    return {"REMAP_SIGTERM": "SIGQUIT", **os.environ, **servers, **secrets, "PATH": path, "PYTHONUNBUFFERED": "1"}
+    # Output into a pipe would be held back, and the log would tell of things long past. A worker that
+    # is told to stop waits for its runs as long as DURE_DRAIN_SECONDS says, then hands them back.
+    ours = {"PATH": path, "PYTHONUNBUFFERED": "1"}
+    return {"REMAP_SIGTERM": "SIGQUIT", **os.environ, **servers, **secrets, **ours}

@@ -49,7 +49,7 @@ class Done:
 
 
 def preview(jobs: QuerySet[Job], verb: str) -> Preview:
-    counts = dict(jobs.order_by().values_list("status").annotate(number=Count("id")))
+    counts = dict(jobs.order_by().values_list("status").annotate(number=Count("*")))
     changed = sum(number for status, number in counts.items() if status in APPLIES_TO[verb])
     skipped = {status: number for status, number in counts.items() if status not in APPLIES_TO[verb]}
     return Preview(min(changed, MOST), sum(skipped.values()), skipped, max(0, changed - MOST))

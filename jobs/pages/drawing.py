@@ -14,6 +14,8 @@ MARGIN = 12
 LETTERS = 21
 BARS_WIDTH = 1000
 SWEEPS = 4
+# Beyond, columns begin at the top: in the middle of a tall drawing nobody would find the first one.
+MOST_CENTRED = 12
 
 
 @dataclass(frozen=True)
@@ -57,10 +59,11 @@ def draw(nodes: Sequence[Node], parents: Mapping[str, Sequence[str]], path: Sequ
         one: (x, y) for x, column in enumerate(untangled(columns, parents)) for y, one in enumerate(column)
     }
     tallest = max((len(column) for column in columns), default=0)
+    centred = tallest <= MOST_CENTRED
     corner = {
         one: (
             MARGIN + x * (BOX_WIDTH + GAP_X),
-            MARGIN + (y * 2 + tallest - len(columns[x])) * (BOX_HEIGHT + GAP_Y) // 2,
+            MARGIN + (y * 2 + (tallest - len(columns[x])) * centred) * (BOX_HEIGHT + GAP_Y) // 2,
         )
         for one, (x, y) in place.items()
     }

@@ -38,7 +38,7 @@ def standing(offices: Collection[UUID], now: datetime | None = None) -> dict[UUI
     )
     for condition in (in_states(JOB_LIVE), recent):
         jobs = Job.objects.filter(condition, office_id__in=list(offices)).order_by()
-        for office, status, number in jobs.values_list("office_id", "status").annotate(number=Count("id")):
+        for office, status, number in jobs.values_list("office_id", "status").annotate(number=Count("*")):
             one, field = found[office], FIELD[JobStatus(status)]
             setattr(one, field, getattr(one, field) + number)
     return found

@@ -4,6 +4,9 @@ from typing import Any
 
 from celery import bootsteps, signals
 
+# How often the pool looks for processes that have ended.
+LOOK_SECONDS = 0.5
+
 
 @signals.worker_shutdown.connect  # type: ignore[untyped-decorator]
 def forget(**_: Any) -> None:
@@ -31,6 +34,13 @@ class Supervisor(bootsteps.StartStopStep):  # type: ignore[misc]
         orphans.adopt()
         self.heart = heart.Heart(worker)
         self.heart.start()
+
+    def register_with_event_loop(self, worker: Any, hub: Any) -> None:
+        """The pool hears of a process's end a moment before it can be waited for, and when it loses that
+        race, it looks again only after five seconds."""
+        maintain = getattr(worker.pool, "maintain_pool", None)
+        if maintain is not None:
+            hub.call_repeatedly(LOOK_SECONDS, maintain)
 
     def stop(self, worker: Any) -> None:
         if self.heart is not None:

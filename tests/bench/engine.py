@@ -9,9 +9,9 @@ import argparse
 import os
 import platform
 import statistics
-import sys
 import time
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -86,7 +86,7 @@ class Raw:
             starts.append(node.get(timeout=10))
             node = node.parent
         starts.sort()
-        return statistics.mean(b - a for a, b in zip(starts, starts[1:], strict=False))
+        return statistics.mean(b - a for a, b in pairwise(starts))
 
     def layers(self, depth: int, width: int) -> float:
         """Level by level, each a chord: Celery has no other way for a graph."""
@@ -151,7 +151,7 @@ def chain_hop(length: int) -> float:
     submit(office, [{"ref": str(n), "depends_on": [str(n - 1)] if n else []} for n in range(length)])
     poll(lambda: not live(office), pause=0.01)
     starts = started_at(office)
-    return statistics.mean(b - a for a, b in zip(starts, starts[1:], strict=False))
+    return statistics.mean(b - a for a, b in pairwise(starts))
 
 
 def layers(depth: int, width: int, fan_in: int) -> float:
@@ -231,20 +231,22 @@ def fill_with_ended(count: int) -> None:
         cursor.execute(
             """
             INSERT INTO job_executions (id, task_id, role, trigger, job_id, source, args, status, dispatch,
-                dispatched_at, sent_count, fence, token, worker, attempt, retry_count, crash_count, max_retries,
-                retry_backoff, retry_base_delay_ms, timeout_ms, on_lost, created_at, started_at, finished_at,
-                failure_type, error, session_id)
-            SELECT execution, 'bench.noop', 'default', 'JOB', job, '', '{}', 'SUCCESS', 1, at, 1, 1, '', 'w', 1, 0,
-                0, 2, 'exponential', 60000, 1800000, 'retry', at, at, at, '', '', ''
+                dispatched_at, sent_count, fence, token, worker, attempt, retry_count, crash_count,
+                max_retries, retry_backoff, retry_base_delay_ms, timeout_ms, on_lost, created_at,
+                started_at, finished_at, failure_type, error, session_id)
+            SELECT execution, 'bench.noop', 'default', 'JOB', job, '', '{}', 'SUCCESS', 1, at, 1, 1, '', 'w',
+                1, 0, 0, 2, 'exponential', 60000, 1800000, 'retry', at, at, at, '', '', ''
             FROM old;
             """
         )
         cursor.execute(
             """
-            INSERT INTO job_attempts (execution_id, number, started_at, ended_at, outcome, failure_type, error, worker, token)
+            INSERT INTO job_attempts (execution_id, number, started_at, ended_at, outcome, failure_type,
+                error, worker, token)
             SELECT execution, 1, at, at, 'success', '', '', 'w', '' FROM old;
             INSERT INTO job_events (office_id, job_id, type, details, at)
-            SELECT %s, job, type, '{}', at FROM old, unnest(ARRAY['job_ready', 'job_started', 'job_completed']) AS type;
+            SELECT %s, job, type, '{}', at
+            FROM old, unnest(ARRAY['job_ready', 'job_started', 'job_completed']) AS type;
             DROP TABLE old;
             """,
             [office.id],
@@ -276,9 +278,8 @@ def run(chosen: argparse.Namespace, folder: Path) -> None:
 
     from tests.workers import celery, worker
 
-    print(
-        f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
-    )
+    machine = platform.processor() or platform.machine()
+    print(f"{machine}, {os.cpu_count()} cores, Python {platform.python_version()}")
     report = Report()
     wanted = set(chosen.only.split(",")) - {""} or {"throughput", "chain", "layers", "latency", "ended"}
     # Both at the level that logs nothing for each task.
@@ -343,4 +344,4 @@ def measure(report: Report, raw: Raw, chosen: argparse.Namespace, wanted: set[st
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

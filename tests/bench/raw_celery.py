@@ -5,7 +5,9 @@ import time
 
 from celery import Celery
 
-app = Celery("raw", broker=os.environ["RAW_BROKER_URL"], backend=os.environ["RAW_RESULT_URL"], set_as_current=False)
+app = Celery(
+    "raw", broker=os.environ["RAW_BROKER_URL"], backend=os.environ["RAW_RESULT_URL"], set_as_current=False
+)
 app.conf.update(
     task_serializer="json",
     result_serializer="json",
@@ -18,12 +20,12 @@ app.conf.update(
 )
 
 
-@app.task(name="raw.noop")
+@app.task(name="raw.noop")  # type: ignore[untyped-decorator]
 def noop(*_: object) -> None:
     return None
 
 
-@app.task(name="raw.clock")
+@app.task(name="raw.clock")  # type: ignore[untyped-decorator]
 def clock(*_: object) -> float:
     """When it started."""
     return time.time()

@@ -20,7 +20,9 @@ def scratch(modules: str = "tests.bench.bodies", **settings: str) -> Iterator[Pa
     """Django on an empty, migrated database; a folder for logs. Everything is gone afterwards."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     if not (os.environ.get("DATABASE_URL") and os.environ.get("REDIS_URL")):
-        raise SystemExit("Start this through `make bench` or `make chaos`, or set DATABASE_URL and REDIS_URL.")
+        raise SystemExit(
+            "Start this through `make bench` or `make chaos`, or set DATABASE_URL and REDIS_URL."
+        )
     import psycopg2
 
     home = os.environ["DATABASE_URL"]

@@ -26,7 +26,9 @@ def main() -> int:
     parser.add_argument("--only", default="", help="these faults, by name, with commas between")
     parser.add_argument("--burst", action="store_true", help="empty jobs without dependencies, many at once")
     parser.add_argument("--keep", type=Path, help="leave the logs in this folder")
-    parser.add_argument("--patience", type=float, default=PATIENCE, help="seconds for the end, after the last fault")
+    parser.add_argument(
+        "--patience", type=float, default=PATIENCE, help="seconds for the end, after the last fault"
+    )
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="dure-chaos-") as folder:
         return run(chosen, Path(folder))
@@ -101,7 +103,9 @@ def drive(chosen: argparse.Namespace, cluster: "object", witness: Path) -> int:
     connection.close()
     if not quiet:
         with connection.cursor() as cursor:
-            cursor.execute(UNFINISHED.replace("count(*)", "q.id, q.status, q.on_dependency_failure, q.due_at"))
+            cursor.execute(
+                UNFINISHED.replace("count(*)", "q.id, q.status, q.on_dependency_failure, q.due_at")
+            )
             print("Not ended when patience was:", *cursor.fetchmany(10), sep="\n  ")
     found = history.read(witness)
     found.sampled_excess = sampler.excess
@@ -143,13 +147,16 @@ def wait_for_the_end(patience: float) -> bool:
     return False
 
 
-def report(
-    wrong: dict[str, list[str]], figures: dict[str, int], done: Counter[str], seconds: float
-) -> int:
-    print(f"{sum(done.values())} faults in {seconds:.0f} s: " + ", ".join(f"{n} {name}" for name, n in done.most_common()))
+def report(wrong: dict[str, list[str]], figures: dict[str, int], done: Counter[str], seconds: float) -> int:
+    print(
+        f"{sum(done.values())} faults in {seconds:.0f} s: "
+        + ", ".join(f"{n} {name}" for name, n in done.most_common())
+    )
     print(", ".join(f"{value} {name}" for name, value in figures.items()))
     for name, found in wrong.items():
-        print(f"{'ok ' if not found else 'NOT'} {name.replace('_', ' ')}" + (f": {len(found)}" if found else ""))
+        print(
+            f"{'ok ' if not found else 'NOT'} {name.replace('_', ' ')}" + (f": {len(found)}" if found else "")
+        )
         for line in found[:5]:
             print(f"      {line}")
     violations = sum(len(found) for found in wrong.values())

@@ -36,4 +36,4 @@ def work(ctx: Context, seconds: float, failures: int = 0) -> dict[str, int]:
 
 if os.environ.get("CHAOS_BREAK") == "resend":
     # One of the deliberate breakages: nobody publishes again what a lost message left behind.
-    lifecycle.resend = lambda **_: 0  # type: ignore[assignment,misc]
+    lifecycle.resend = lambda **_: 0

@@ -12,13 +12,15 @@ def broken(name: str) -> str | None:
     if name == "fence":
         return replaced(
             text,
-            "WHERE id = p_execution AND fence = p_fence AND status = 'RUNNING' AND locked_until > clock_timestamp()",
+            "WHERE id = p_execution AND fence = p_fence AND status = 'RUNNING'"
+            " AND locked_until > clock_timestamp()",
             "WHERE id = p_execution",
         )
     if name == "claim":
         return replaced(
             text,
-            "WHERE id = p_execution AND dispatch = p_dispatch AND status = 'PENDING' AND dispatched_at IS NOT NULL",
+            "WHERE id = p_execution AND dispatch = p_dispatch AND status = 'PENDING'"
+            " AND dispatched_at IS NOT NULL",
             "WHERE id = p_execution AND status IN ('PENDING', 'RUNNING')",
         )
     if name in ("lock", "slow"):

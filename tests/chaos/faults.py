@@ -5,6 +5,7 @@ import random
 import signal
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from tests.chaos.cluster import Cluster
@@ -151,7 +152,5 @@ def kill(pid: int) -> None:
 
 
 def send(pid: int, number: int) -> None:
-    try:
+    with suppress(ProcessLookupError):
         os.kill(pid, number)
-    except ProcessLookupError:
-        pass

@@ -62,23 +62,31 @@ def read(witness: Path) -> History:
         parents[str(child)].append(str(parent))
     jobs = {
         str(job.id): JobAtTheEnd(
-            str(job.id), str(job.office_id), job.role, job.status, job.on_dependency_failure, job.max_retries,
-            job.retry_count, parents[str(job.id)], job.execution.result if job.execution else None,
-            job.cancelled_at, job.failure_type,
+            str(job.id),
+            str(job.office_id),
+            job.role,
+            job.status,
+            job.on_dependency_failure,
+            job.max_retries,
+            job.retry_count,
+            parents[str(job.id)],
+            job.execution.result if job.execution else None,
+            job.cancelled_at,
+            job.failure_type,
         )
         for job in Job.objects.select_related("execution")
     }
     attempts: dict[str, list[tuple[int, str, str]]] = defaultdict(list)
-    for execution, *rest in Attempt.objects.order_by("number").values_list(
-        "execution_id", "number", "outcome", "failure_type"
-    ):
-        attempts[str(execution)].append((rest[0], rest[1], rest[2]))
+    for attempt in Attempt.objects.order_by("number"):
+        tried = (attempt.number, attempt.outcome, attempt.failure_type)
+        attempts[str(attempt.execution_id)].append(tried)
     events = [
         Happening(event.id, str(event.office_id), str(event.job_id), event.type, event.details, event.at)
         for event in Event.objects.filter(job_id__isnull=False).order_by("id")
     ]
     limits = {
-        str(office.id): (office.max_concurrent_jobs, office.max_concurrent_by_role) for office in Office.objects.all()
+        str(office.id): (office.max_concurrent_jobs, office.max_concurrent_by_role)
+        for office in Office.objects.all()
     }
     return History(limits, jobs, events, attempts, starts_in(witness))
 

@@ -1,4 +1,4 @@
-"""Looks at the slots in use all the time, in one snapshot each: not even for a moment may they be too many."""
+"""Looks at the slots in use all the time, in one snapshot each: never may they be too many."""
 
 import threading
 import time
@@ -37,7 +37,9 @@ class Sampler(threading.Thread):
                     cursor.execute(SLOTS)
                     for name, role, used, limit, role_limit, total in cursor.fetchall():
                         if total > limit or (role_limit is not None and used > role_limit):
-                            self.excess.append(f"{name}: {total} of {limit} slots, {used} of {role_limit} for {role}")
+                            self.excess.append(
+                                f"{name}: {total} of {limit} slots, {used} of {role_limit} for {role}"
+                            )
                 self.samples += 1
             except (DatabaseError, InterfaceError):
                 connection.close()

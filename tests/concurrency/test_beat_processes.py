@@ -45,7 +45,7 @@ def beats(folder, count):
     ]
     try:
         for beat in started:
-            beat.wait_for_line("beat: Starting")
+            beat.wait_for_line("maxinterval ->")
         yield started
     finally:
         for beat in started:

@@ -210,7 +210,7 @@ def test_the_verbs_do_in_any_order_what_a_plain_model_says():
     run_state_machine_as_test(
         Verbs,
         settings=settings(
-            max_examples=40,
+            max_examples=30,
             stateful_step_count=25,
             deadline=None,
             suppress_health_check=list(HealthCheck),

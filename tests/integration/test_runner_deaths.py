@@ -38,7 +38,7 @@ def test_work_of_a_pool_process_that_died_starts_again_within_seconds_without_a_
     job = tried("try.die", args={"path": path, "lives": 1})
     before = time.monotonic()
     assert ended(job).status == JobStatus.DONE
-    assert time.monotonic() - before < LEASE + 3, "seconds, not a lease and a sweep"
+    assert time.monotonic() - before < LEASE, "its worker saw it, and no lease had to end"
     assert (result(job), lines(path)) == (2, ["1", "2"])
     assert outcomes(job) == [("lost", "worker_lost"), ("success", "")]
     assert fresh(job).retry_count == 0, "a crash is not charged as a retry"
@@ -141,7 +141,8 @@ def test_a_worker_that_may_not_wait_hands_back_what_it_runs_and_nothing_is_charg
     with start(tmp_path, name="hurried", control=False) as hurried, ending_what_runs():
         jobs = submitted(office, *[{"task_id": "try.until", "args": {"path": path}}] * 2 * SLOTS)
         where = [started(job).execution.worker for job in jobs]
-        hurried.process.signal(signal.SIGTERM)
+        # What the Procfile makes of SIGTERM: wait for as long as the drain allows, then go.
+        hurried.process.signal(signal.SIGQUIT)
         assert hurried.process.popen.wait(30) == 0
         given_back = [job for job, name in zip(jobs, where, strict=True) if name == "hurried@test"]
         assert {fresh(job).execution.status for job in given_back} == {ExecutionStatus.PENDING}
@@ -153,9 +154,6 @@ def test_a_worker_that_may_not_wait_hands_back_what_it_runs_and_nothing_is_charg
 
 
 def test_a_task_that_must_not_start_twice_does_not(worker, path):
-    job = tried("try.die", args={"path": path, "lives": 1})
-    # What the decorator's on_lost="fail" writes into each of its jobs.
-    Execution.objects.filter(id=job.execution_id).update(on_lost="fail")
-    job = ended(job)
-    if lines(path) == ["1"]:
-        assert (job.status, job.failure_type) == (JobStatus.FAILED, FailureType.WORKER_LOST)
+    job = ended(tried("try.die_once", args={"path": path}))
+    assert (job.status, job.failure_type) == (JobStatus.FAILED, FailureType.WORKER_LOST)
+    assert lines(path) == ["1"]

@@ -14,6 +14,9 @@ from tests.workers import eventually
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
+# A heartbeat, and what a busy machine takes to see a process die.
+SLACK = 7
+
 
 def tried(task_id, **fields):
     return a_job(an_office(), task_id=task_id, **{"max_retries": 0, **fields})
@@ -56,7 +59,7 @@ def test_a_body_that_does_not_listen_is_killed_after_its_grace_and_has_timed_out
     job = ended(tried("try.stubborn", args={"path": path}, timeout_ms=300))
     assert (job.status, job.failure_type) == (JobStatus.FAILED, FailureType.TIMEOUT)
     assert outcomes(job) == [("timeout", "timeout")]
-    assert GRACE <= seconds_of(job) < GRACE + 3
+    assert GRACE <= seconds_of(job) < GRACE + SLACK
     eventually(lambda: not alive(int(lines(path)[0])), what="the end of its process")
 
 
@@ -98,7 +101,7 @@ def test_a_cancelled_body_that_does_not_listen_is_killed_after_its_grace(worker,
     cancel(job)
     job = ended(job)
     assert (job.status, outcomes(job)) == (JobStatus.CANCELLED, [("cancelled", "cancelled")])
-    assert (job.completed_at - job.cancelled_at).total_seconds() < GRACE + 3
+    assert (job.completed_at - job.cancelled_at).total_seconds() < GRACE + SLACK
     eventually(lambda: not alive(int(lines(path)[0])), what="the end of its process")
 
 
@@ -118,7 +121,7 @@ def test_a_worker_that_did_not_hear_of_the_cancel_learns_it_from_its_heartbeat(w
     cancel_unheard(job)
     job = ended(job)
     assert (job.status, outcomes(job)) == (JobStatus.CANCELLED, [("cancelled", "cancelled")])
-    assert (job.completed_at - job.cancelled_at).total_seconds() < GRACE + 4
+    assert (job.completed_at - job.cancelled_at).total_seconds() < GRACE + SLACK
 
 
 def test_a_result_that_comes_after_the_cancel_is_dropped(worker, path):

@@ -313,6 +313,19 @@ def test_staff_see_everybodys(alice):
     assert staff.get("/api/executions").json()["count"] == 1
 
 
+def test_the_owner_of_a_step_queue_sees_its_executions(alice):
+    from jobs.states import Trigger
+    from tests.factories import a_start
+    from tests.step_factories import a_queue
+
+    queue = a_queue(owner=alice)
+    execution = a_start(trigger=Trigger.STEP, source=f"{queue.queue_id}:1:forward")
+    a_start(trigger=Trigger.STEP, source=f"{queue.queue_id}0:1:forward")
+    found = client_of(alice).get("/api/executions?trigger=STEP").json()["results"]
+    assert [one["execution_id"] for one in found] == [str(execution)]
+    assert client_of(make_user("mallory")).get(f"/api/executions/{execution}").status_code == 404
+
+
 def test_staff_may_look_and_not_act_and_a_superuser_may(alice):
     schedule = a_schedule(owner=alice)
     fire(schedule)
