@@ -15,6 +15,7 @@ from jobs import lifecycle
 from jobs.models import Execution, Job, Office
 from jobs.states import JOB_ENDED, FailureType, JobStatus
 from tests import workers
+from tests.engine_workers import ending_what_runs
 from tests.factories import a_job, an_office, fresh
 from tests.unit.process_tools import marked
 from tests.unit.stub_server import OK, stub
@@ -33,8 +34,9 @@ def worker(django_db_setup, django_db_blocker, tmp_path_factory) -> Iterator[wor
 
 
 @pytest.fixture
-def office(worker) -> Office:
-    return an_office(max_concurrent_jobs=10)
+def office(worker) -> Iterator[Office]:
+    with ending_what_runs():
+        yield an_office(max_concurrent_jobs=10)
 
 
 @pytest.fixture
