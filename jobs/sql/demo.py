@@ -29,12 +29,12 @@ INSERT_EDGES = """
 INSERT_EXECUTIONS = """
     INSERT INTO job_executions (
         id, task_id, role, trigger, office_id, job_id, source, args, status, dispatch, dispatched_at,
-        sent_at, sent_count, fence, token, worker, attempt, retry_count, crash_count, max_retries, retry_backoff,
-        retry_base_delay_ms, timeout_ms, on_lost, created_at, started_at, attempt_started_at, timeout_at,
+        sent_at, sent_count, fence, token, worker, attempt, retry_count, crash_count, max_retries,
+        retry_backoff, retry_base_delay_ms, timeout_ms, on_lost, created_at, started_at, attempt_started_at, timeout_at,
         finished_at, result, failure_type, error, session_id
     )
-    SELECT j.execution, 'demo.sleep', j.role, %(trigger)s, %(office)s, j.id, '', j.args, j.run, 1, j.started_at,
-           j.started_at, 1, 1, '', j.worker, 1, 0, 0, 2, 'exponential',
+    SELECT j.execution, 'demo.sleep', j.role, %(trigger)s, %(office)s, j.id, '', j.args, j.run, 1,
+           j.started_at, j.started_at, 1, 1, '', j.worker, 1, 0, 0, 2, 'exponential',
            60000, 1800000, 'retry', j.started_at, j.started_at, j.started_at,
            j.started_at + interval '30 minutes', j.ended_at, j.result, j.failure_type, j.error, ''
     FROM jsonb_to_recordset(%(jobs)s::jsonb) AS j (
