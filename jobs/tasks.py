@@ -36,9 +36,9 @@ def release(job: str) -> None:
 @shared_task(name=lifecycle.STOPPED, ignore_result=True)  # type: ignore[untyped-decorator]
 def stopped(execution: str) -> None:
     """Call what a Task wants called on cancel, for a run that was killed before it could do so itself."""
-    found = Execution.objects.get(id=execution)
-    on_cancel = registry.find(found.task_id).on_cancel
-    if on_cancel is not None:
+    found = Execution.objects.filter(id=execution).first()
+    on_cancel = registry.find(found.task_id).on_cancel if found is not None else None
+    if found is not None and on_cancel is not None:
         on_cancel(execution, found.args)
 
 

@@ -30,8 +30,8 @@ INSERT_EXECUTIONS = """
     INSERT INTO job_executions (
         id, task_id, role, trigger, office_id, job_id, source, args, status, dispatch, dispatched_at,
         sent_at, sent_count, fence, token, worker, attempt, retry_count, crash_count, max_retries,
-        retry_backoff, retry_base_delay_ms, timeout_ms, on_lost, created_at, started_at, attempt_started_at, timeout_at,
-        finished_at, result, failure_type, error, session_id
+        retry_backoff, retry_base_delay_ms, timeout_ms, on_lost, created_at, started_at,
+        attempt_started_at, timeout_at, finished_at, result, failure_type, error, session_id
     )
     SELECT j.execution, 'demo.sleep', j.role, %(trigger)s, %(office)s, j.id, '', j.args, j.run, 1,
            j.started_at, j.started_at, 1, 1, '', j.worker, 1, 0, 0, 2, 'exponential',

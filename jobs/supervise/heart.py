@@ -244,8 +244,9 @@ class Heart(threading.Thread):
             processes.kill_tree(held.pid)
 
     def introduce(self) -> None:
-        if not self.forgotten:
-            me = self.introduction()
+        if self.forgotten:
+            return
+        me = self.introduction()
         call.change(statements.SEE_WORKER, me)
         if me["roles"] == NO_ROLES:
             # It does not listen yet; nobody should have to wait a whole beat to hear of it.

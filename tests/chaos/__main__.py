@@ -10,9 +10,13 @@ import threading
 import time
 from collections import Counter
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tests.chaos.breakages import NAMES, broken
 from tests.workers import QUICK
+
+if TYPE_CHECKING:
+    from tests.chaos.cluster import Cluster
 
 PATIENCE = 180.0
 
@@ -74,7 +78,7 @@ def take_out(name: str | None) -> None:
         call.change(text)
 
 
-def drive(chosen: argparse.Namespace, cluster: "object", witness: Path) -> int:
+def drive(chosen: argparse.Namespace, cluster: "Cluster", witness: Path) -> int:
     from django.db import connection
 
     from tests.chaos import checker, faults, history
@@ -91,14 +95,16 @@ def drive(chosen: argparse.Namespace, cluster: "object", witness: Path) -> int:
     submitting.start()
     done: Counter[str] = Counter()
     started = time.monotonic()
+    kept = 0
     for number in range(chosen.faults):
         time.sleep(chance.uniform(0.2, 1.2))
-        done[faults.one(cluster, chance, chosen.only.split(",") if chosen.only else [])] += 1  # type: ignore[arg-type]
+        done[faults.one(cluster, chance, chosen.only.split(",") if chosen.only else [])] += 1
+        kept += cluster.keep_up()
         if number % 20 == 19:
             print(f"  {number + 1} faults, {time.monotonic() - started:.0f} s", flush=True)
     submitting.join(PATIENCE)
     stop.set()
-    quiet = wait_for_the_end(chosen.patience)
+    quiet = wait_for_the_end(chosen.patience, cluster)
     sampler.stop()
     connection.close()
     if not quiet:
@@ -107,6 +113,8 @@ def drive(chosen: argparse.Namespace, cluster: "object", witness: Path) -> int:
                 UNFINISHED.replace("count(*)", "q.id, q.status, q.on_dependency_failure, q.due_at")
             )
             print("Not ended when patience was:", *cursor.fetchmany(10), sep="\n  ")
+    if kept:
+        print(f"{kept} processes ended by themselves and were started again.")
     found = history.read(witness)
     found.sampled_excess = sampler.excess
     return report(checker.check(found), checker.figures(found), done, time.monotonic() - started)
@@ -128,7 +136,7 @@ def submit(work: "object", chosen: argparse.Namespace, stop: threading.Event) ->
         time.sleep(pause)
 
 
-def wait_for_the_end(patience: float) -> bool:
+def wait_for_the_end(patience: float, cluster: "Cluster") -> bool:
     """Until nothing moves any more: no job ready or running, none waiting for a time, none free."""
     from django.db import DatabaseError, InterfaceError, connection
 
@@ -136,6 +144,7 @@ def wait_for_the_end(patience: float) -> bool:
 
     until = time.monotonic() + patience
     while time.monotonic() < until:
+        cluster.keep_up()
         try:
             with connection.cursor() as cursor:
                 cursor.execute(UNFINISHED)

@@ -72,6 +72,16 @@ class Cluster:
     def start_beat(self) -> None:
         self.beat = celery("beat", log=self.folder / "beat.log")
 
+    def keep_up(self) -> int:
+        """Start again what ended by itself, as whatever runs them in production does; how many did."""
+        dead = [name for name, process in self.workers.items() if process.popen.poll() is not None]
+        for name in dead:
+            self.start_worker(name)
+        if self.beat.popen.poll() is not None:
+            self.start_beat()
+            dead.append("beat")
+        return len(dead)
+
     def stop(self) -> None:
         self.beat.stop()
         for process in self.workers.values():
