@@ -16,10 +16,11 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
+from celery.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
 from django.db import DatabaseError, IntegrityError, InterfaceError, connection, transaction
 
-from jobs import backoff, bells, counters, joins, publish
+from jobs import bells, counters, joins, publish, registry
 from jobs.aftermath import after, follow
 from jobs.errors import Conflict, Fenced
 from jobs.ids import uuid7
@@ -245,7 +246,9 @@ def overrun(execution: str, fence: int, *, trigger: str) -> Answer | None:
     found = call.rows(statements.RETRY_POLICY, [execution, fence])
     if not found:
         return None
-    strategy, base_ms, retry_count = found[0]
+    task_id, strategy, base_ms, retry_count = found[0]
+    known = registry.find(task_id)
+    again = issubclass(SoftTimeLimitExceeded, known.autoretry_for)
     return finish(
         execution,
         fence,
@@ -253,7 +256,7 @@ def overrun(execution: str, fence: int, *, trigger: str) -> Answer | None:
         trigger=trigger,
         failure_type=FailureType.TIMEOUT,
         error="Job execution timed out; it did not stop when it was told, and was killed.",
-        delay_ms=backoff.delay_ms(strategy, base_ms, retry_count),
+        delay_ms=known.delay_ms(strategy, base_ms, retry_count) if again else None,
     )
 
 

@@ -11,6 +11,7 @@ from django.conf import settings
 from django.utils.module_loading import autodiscover_modules
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
+from jobs import backoff
 from jobs.errors import InvalidArgs
 from jobs.states import OnLost
 
@@ -44,6 +45,11 @@ class Task:
         schema = self.args_model.model_json_schema()
         schema.pop("title", None)
         return schema
+
+    def delay_ms(self, strategy: str, base_ms: int, retry_count: int) -> int:
+        """How long an Execution of this Task waits for its next attempt, by its own strategy and base."""
+        longest = int(self.retry_backoff_max * 1000)
+        return backoff.delay_ms(strategy, base_ms, retry_count, longest_ms=longest, jitter=self.retry_jitter)
 
     def check_args(self, args: Mapping[str, Any]) -> None:
         """Raises InvalidArgs, naming each argument that does not fit."""

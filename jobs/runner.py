@@ -25,7 +25,7 @@ from django.conf import settings
 from django.db import transaction
 from pydantic import ValidationError
 
-from jobs import backoff, counters, lifecycle, registry
+from jobs import counters, lifecycle, registry
 from jobs.context import Context
 from jobs.errors import Fenced, TaskFailure
 from jobs.sql import call, statements
@@ -211,13 +211,7 @@ def settle_failure(task_id: str, current: Run, exc: BaseException, *, again: boo
     known = registry.find(task_id)
     delay = None
     if again and failure in RETRYABLE:
-        delay = backoff.delay_ms(
-            current.retry_backoff,
-            current.retry_base_delay_ms,
-            current.retry_count,
-            longest_ms=int(known.retry_backoff_max * 1000),
-            jitter=known.retry_jitter,
-        )
+        delay = known.delay_ms(current.retry_backoff, current.retry_base_delay_ms, current.retry_count)
     answer = lifecycle.finish(
         current.execution_id,
         current.fence,

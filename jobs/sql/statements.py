@@ -181,7 +181,8 @@ FORGET_WORKER = "DELETE FROM workers WHERE name = %s"
 
 # overrun: the policy of a run that its owner cannot report any more.
 RETRY_POLICY = """
-    SELECT retry_backoff, retry_base_delay_ms, retry_count FROM job_executions WHERE id = %s AND fence = %s
+    SELECT task_id, retry_backoff, retry_base_delay_ms, retry_count FROM job_executions
+    WHERE id = %s AND fence = %s
 """
 
 # count: what is rare enough to be counted in a row.
