@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -129,10 +130,14 @@ def test_the_monitor_refreshes_itself_and_can_be_paused(window):
 def test_a_page_tells_what_happens_before_it_would_have_asked(stack, window, office):
     job = submit(stack, office, ref="watched", run_at=tomorrow())
     page = window().sign_in("alice")
-    with page.expect_websocket() as opened:
-        page.goto(f"/offices/{office}/jobs/{job['id']}")
-    with opened.value.expect_event("framereceived", lambda frame: "snapshot" in str(frame)):
-        pass
+    # Listened to from before the page is there: its first frame comes as soon as the socket is open.
+    heard: list[str] = []
+    page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: heard.append(str(frame))))
+    page.goto(f"/offices/{office}/jobs/{job['id']}")
+    until = time.monotonic() + 20
+    while not any("snapshot" in frame for frame in heard):
+        assert time.monotonic() < until, "the socket told nothing"
+        page.wait_for_timeout(50)
     stack.client("alice").post(f"/api/offices/{office}/jobs/{job['id']}/cancel")
     # Without the socket it would take ten seconds.
     page.locator("#live h2", has_text="cancelled").wait_for(timeout=6_000)
