@@ -56,10 +56,11 @@ def send(
     task_id: str,
     level: int,
     retries: int,
-    timeout_ms: int,
+    _timeout_ms: int,
 ) -> None:
-    """One message. The time limits ride along: soft at the timeout, hard after the grace."""
-    timeout = timeout_ms / 1000
+    """One message. No time limits ride along: Celery's main process keeps a timer for each until its time,
+    however soon the task has ended. See jobs/deadline.py for ours.
+    """
     # What `send_task` would write, without looking up again for each message what is the same for all.
     message = current_app.amqp.as_task_v2(
         # A fresh id for each message: Celery discards one that it has seen revoked.
@@ -67,8 +68,6 @@ def send(
         task_id,
         args=(execution, dispatch),
         retries=retries,
-        soft_time_limit=timeout,
-        time_limit=timeout + settings.DURE_GRACE_SECONDS,
         ignore_result=True,
         # Neither the arguments nor their text is wanted in events; ids are all there is.
         argsrepr=f"({execution}, {dispatch})",

@@ -25,7 +25,7 @@ from django.conf import settings
 from django.db import transaction
 from pydantic import ValidationError
 
-from jobs import counters, lifecycle, registry
+from jobs import counters, deadline, lifecycle, registry
 from jobs.context import Context
 from jobs.errors import Fenced, TaskFailure
 from jobs.sql import call, statements
@@ -129,7 +129,8 @@ def run(celery_task: CeleryTask, execution_id: str, dispatch: int) -> None:
     try:
         if stopped is not None:
             raise stopped
-        perform(celery_task.name, current)
+        with deadline.within(row["timeout_ms"] / 1000):
+            perform(celery_task.name, current)
     except Fenced:
         current.settled = True
         counters.add(counters.FENCED)

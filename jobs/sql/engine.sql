@@ -282,7 +282,7 @@ BEGIN
     RETURN jsonb_build_object(
         'fence', e.fence, 'args', e.args, 'attempt', e.attempt, 'retry_count', e.retry_count,
         'max_retries', e.max_retries, 'retry_backoff', e.retry_backoff,
-        'retry_base_delay_ms', e.retry_base_delay_ms, 'timeout_at', extract(epoch FROM e.timeout_at),
+        'retry_base_delay_ms', e.retry_base_delay_ms, 'timeout_at', extract(epoch FROM e.timeout_at), 'timeout_ms', e.timeout_ms,
         'job_id', e.job_id, 'office_id', v_office, 'trigger', e.trigger, 'source', e.source,
         'ring', coalesce(v_watched > v_now, false));
 END $$;

@@ -1,4 +1,4 @@
-"""A message in the worker's main process: sees its pool process die or overrun, and reports it."""
+"""A message in the worker's main process: sees its pool process die, and reports it."""
 
 from typing import Any
 
@@ -22,14 +22,6 @@ class EngineRequest(Request):  # type: ignore[misc]
             kind = heart.BACK if stopping() else heart.LOST
             self.report(kind, f"The process that ran this died: {error}")
         return super().on_failure(exc_info, send_failed_event=send_failed_event, return_ok=return_ok)
-
-    def on_timeout(self, soft: bool, timeout: float) -> Any:
-        if not soft:
-            # Celery is about to kill the pool process; its children are found only as long as it lives.
-            if self.worker_pid:
-                processes.kill_tree(self.worker_pid)
-            self.report(heart.OVERRUN, "")
-        return super().on_timeout(soft, timeout)
 
     def cancel(self, pool: Any, signal: Any = None, emit_retry: bool = True) -> Any:
         """The worker stops and has waited long enough: this run goes back, and nothing of it stays behind."""
