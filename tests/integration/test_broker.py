@@ -1,0 +1,52 @@
+"""The broker's transport: what a worker has in hand is remembered by the worker alone."""
+
+from collections.abc import Iterator
+
+import pytest
+from celery import current_app
+from kombu import Connection, Queue
+
+from jobs.redis import client
+
+NAME = "tests-broker"
+
+
+@pytest.fixture
+def connection() -> Iterator[Connection]:
+    current_app.loader.import_default_modules()
+    with current_app.connection_for_write() as found:
+        queue = Queue(NAME, routing_key=NAME)(found.default_channel)
+        queue.declare()
+        queue.purge()
+        yield found
+        queue.purge()
+
+
+def in_redis() -> list[str]:
+    return sorted(client().keys("unacked*"))
+
+
+def put(connection: Connection, text: str) -> None:
+    with connection.Producer() as producer:
+        producer.publish({"text": text}, exchange="", routing_key=NAME, serializer="json")
+
+
+def waiting() -> int:
+    return int(client().llen(NAME))
+
+
+def test_a_message_in_hand_goes_back_when_its_channel_closes(connection):
+    put(connection, "doorbell")
+    with connection.channel() as channel:
+        taken = Queue(NAME)(channel).get()
+        assert taken.payload == {"text": "doorbell"}
+        assert waiting() == 0
+        assert in_redis() == []
+    assert waiting() == 1
+
+
+def test_one_that_was_acknowledged_does_not(connection):
+    put(connection, "doorbell")
+    with connection.channel() as channel:
+        Queue(NAME)(channel).get().ack()
+    assert waiting() == 0
