@@ -136,12 +136,11 @@ class Job(models.Model):
             ),
         ]
         constraints = [
-            # One check in the shortest words: PostgreSQL reads the text of each one again for every write.
+            # A function of jobs/sql/engine.sql: the text of a check is parsed again for every write.
             models.CheckConstraint(
                 name="job_is_whole",
                 condition=RawSQL(
-                    "(completed_at IS NOT NULL) = (status IN ('done', 'failed', 'cancelled'))"
-                    " AND (status <> 'processing' OR execution_id IS NOT NULL)",
+                    "dure_job_is_whole(status, completed_at, execution_id)",
                     (),
                     output_field=models.BooleanField(),
                 ),

@@ -250,10 +250,8 @@ DECLARE
     v_watched timestamptz;
     e job_executions;
 BEGIN
-    SELECT office_id INTO v_office FROM job_executions WHERE id = p_execution;
-    IF v_office IS NOT NULL THEN
-        SELECT watched_until INTO v_watched FROM offices WHERE id = v_office FOR NO KEY UPDATE;
-    END IF;
+    SELECT o.id, o.watched_until INTO v_office, v_watched
+    FROM job_executions x JOIN offices o ON o.id = x.office_id WHERE x.id = p_execution FOR NO KEY UPDATE OF o;
     v_now := clock_timestamp();
     -- A claim that a crash of the database undoes leaves a message to be sent again, and an owner whose
     -- fence nobody will ever accept: it need not wait for the disk. For that the fence follows the clock,
@@ -297,14 +295,11 @@ CREATE OR REPLACE FUNCTION dure_finish(
 ) RETURNS jsonb LANGUAGE plpgsql
 SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
-    v_office uuid;
     o offices;
     e job_executions;
 BEGIN
-    SELECT office_id INTO v_office FROM job_executions WHERE id = p_execution;
-    IF v_office IS NOT NULL THEN
-        SELECT * INTO o FROM offices WHERE id = v_office FOR NO KEY UPDATE;
-    END IF;
+    SELECT o2.* INTO o
+    FROM job_executions x JOIN offices o2 ON o2.id = x.office_id WHERE x.id = p_execution FOR NO KEY UPDATE OF o2;
     SELECT * INTO e FROM job_executions
     WHERE id = p_execution AND fence = p_fence AND status = 'RUNNING' AND locked_until > clock_timestamp()
     FOR NO KEY UPDATE;
@@ -322,14 +317,11 @@ CREATE OR REPLACE FUNCTION dure_lose(
 ) RETURNS jsonb LANGUAGE plpgsql
 SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
-    v_office uuid;
     o offices;
     e job_executions;
 BEGIN
-    SELECT office_id INTO v_office FROM job_executions WHERE id = p_execution;
-    IF v_office IS NOT NULL THEN
-        SELECT * INTO o FROM offices WHERE id = v_office FOR NO KEY UPDATE;
-    END IF;
+    SELECT o2.* INTO o
+    FROM job_executions x JOIN offices o2 ON o2.id = x.office_id WHERE x.id = p_execution FOR NO KEY UPDATE OF o2;
     SELECT * INTO e FROM job_executions
     WHERE id = p_execution AND fence = p_fence AND status = 'RUNNING'
       AND (NOT p_expired OR locked_until < now())
@@ -667,17 +659,36 @@ BEGIN
 END $$;
 
 
--- Ends are for ever, whoever writes.
+-- Ends are for ever, whoever writes. The triggers have no WHEN, and the checks below are functions: what
+-- PostgreSQL keeps as text it parses again for every write.
 CREATE OR REPLACE FUNCTION dure_refuse_transition() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    RAISE EXCEPTION '% % has ended as %: it cannot become %', TG_TABLE_NAME, OLD.id, OLD.status, NEW.status
-        USING ERRCODE = 'check_violation', CONSTRAINT = TG_NAME;
+    IF NEW.status <> OLD.status
+       AND (OLD.status IN ('SUCCESS', 'FAILED', 'CANCELLED') OR OLD.status = 'done') THEN
+        RAISE EXCEPTION '% % has ended as %: it cannot become %', TG_TABLE_NAME, OLD.id, OLD.status, NEW.status
+            USING ERRCODE = 'check_violation', CONSTRAINT = TG_NAME;
+    END IF;
+    RETURN NEW;
 END $$;
-DROP TRIGGER IF EXISTS execution_ends_are_final ON job_executions;
-CREATE TRIGGER execution_ends_are_final BEFORE UPDATE OF status ON job_executions FOR EACH ROW
-    WHEN (OLD.status IN ('SUCCESS', 'FAILED', 'CANCELLED') AND NEW.status IS DISTINCT FROM OLD.status)
+CREATE OR REPLACE TRIGGER execution_ends_are_final BEFORE UPDATE OF status ON job_executions FOR EACH ROW
     EXECUTE FUNCTION dure_refuse_transition();
-DROP TRIGGER IF EXISTS job_done_is_final ON job_queue;
-CREATE TRIGGER job_done_is_final BEFORE UPDATE OF status ON job_queue FOR EACH ROW
-    WHEN (OLD.status = 'done' AND NEW.status IS DISTINCT FROM OLD.status)
+CREATE OR REPLACE TRIGGER job_done_is_final BEFORE UPDATE OF status ON job_queue FOR EACH ROW
     EXECUTE FUNCTION dure_refuse_transition();
+
+
+CREATE OR REPLACE FUNCTION dure_job_is_whole(status text, completed_at timestamptz, execution_id uuid)
+RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+    RETURN (completed_at IS NOT NULL) = (status IN ('done', 'failed', 'cancelled'))
+       AND (status <> 'processing' OR execution_id IS NOT NULL);
+END $$;
+
+
+CREATE OR REPLACE FUNCTION dure_execution_is_whole(
+    status text, locked_until timestamptz, finished_at timestamptz, trigger text, job_id uuid
+) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+    RETURN (locked_until IS NOT NULL) = (status = 'RUNNING')
+       AND (finished_at IS NOT NULL) = (status NOT IN ('PENDING', 'RUNNING'))
+       AND (job_id IS NOT NULL) = (trigger IN ('JOB', 'WORKFLOW'));
+END $$;
