@@ -366,9 +366,12 @@ def reprioritise(
     priority: int | None = None,
     urgent: bool | None = None,
     delta: int | None = None,
+    actor: str = "",
+    reason: str = "",
 ) -> int:
     """Change the order of jobs that have not ended; how many did change."""
-    values = {"priority": priority, "urgent": urgent, "delta": delta, "jobs": list(jobs), "office": office}
+    wish = {"priority": priority, "urgent": urgent, "delta": delta}
+    values = {**wish, "jobs": list(jobs), "office": office, "by": _by(actor, reason)}
     with transaction.atomic():
         call.rows(statements.LOCK_OFFICE, [office])
         return call.change(statements.SET_PRIORITY, values)

@@ -140,6 +140,11 @@ class EventType(models.TextChoices):
     JOB_RETRYING = "job_retrying"
     JOB_CANCELLED = "job_cancelled"
     BATCH_COMPLETED = "batch_completed"
+    # For those who operate: the record of who changed an order, and why. Clients are not told of it.
+    JOB_REPRIORITISED = "job_reprioritised"
+
+
+TOLD_TO_CLIENTS: Final = tuple(type for type in EventType.values if type != EventType.JOB_REPRIORITISED)
 
 
 class MemberRole(models.TextChoices):

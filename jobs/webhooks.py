@@ -16,7 +16,7 @@ from jobs.outbound import Allowance, RequestRefused
 from jobs.outbound.target import Target, read_url
 from jobs.sql import call
 from jobs.sql import notices as statements
-from jobs.states import EventType
+from jobs.states import TOLD_TO_CLIENTS
 
 MOST_WEBHOOKS = 20
 # For so long the secret before the last change still signs too.
@@ -118,13 +118,13 @@ def check_url(url: str) -> Target:
 
 def chosen(event_types: Sequence[str]) -> list[str]:
     """In the order of the states module, each once."""
-    if unknown := [one for one in event_types if one not in EventType.values]:
-        sentence = f"There is no event {unknown[0]}; there are: {', '.join(EventType.values)}."
+    if unknown := [one for one in event_types if one not in TOLD_TO_CLIENTS]:
+        sentence = f"There is no event {unknown[0]}; there are: {', '.join(TOLD_TO_CLIENTS)}."
         raise Invalid(sentence, errors={"event_types": [sentence]})
     if not event_types:
         sentence = "Choose at least one event, or disable the webhook."
         raise Invalid(sentence, errors={"event_types": [sentence]})
-    return [one for one in EventType.values if one in event_types]
+    return [one for one in TOLD_TO_CLIENTS if one in event_types]
 
 
 def _write(webhook: Webhook, fields: dict[str, object]) -> None:

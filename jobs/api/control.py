@@ -179,6 +179,7 @@ class PriorityView(JobView):
             priority=given.get("priority"),
             urgent=given.get("urgent"),
             delta=given.get("delta"),
+            actor=self.actor(),
         ):
             raise ended(job)
         return Response(shown(job.id))

@@ -8,6 +8,7 @@ from rest_framework import serializers
 from jobs.states import (
     SEED_EXECUTION_STATUS,
     SEED_EXECUTION_TIMED_OUT,
+    TOLD_TO_CLIENTS,
     Backoff,
     EventType,
     ExecutionStatus,
@@ -277,7 +278,7 @@ class SubmittedDocument(Described):
 @extend_schema_serializer(component_name="SchedulerEvent")
 class EventDocument(Described):
     id = serializers.IntegerField()
-    type = serializers.ChoiceField(EventType.choices)
+    type = serializers.ChoiceField(TOLD_TO_CLIENTS)
     job_id = serializers.UUIDField(allow_null=True)
     batch_id = serializers.UUIDField(allow_null=True)
     office_id = serializers.UUIDField()

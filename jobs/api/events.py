@@ -12,6 +12,7 @@ from jobs.api.views import OfficeView
 from jobs.models import Event
 from jobs.rest.filtering import refuse_unknown
 from jobs.rest.serializers import StrictSerializer
+from jobs.states import TOLD_TO_CLIENTS
 
 MOST_AT_ONCE = 1_000
 
@@ -38,7 +39,11 @@ class EventListView(OfficeView):
         window = WindowSerializer(data=request.query_params.dict())
         window.is_valid(raise_exception=True)
         after, limit = window.validated_data["after"], window.validated_data["limit"]
-        found = list(Event.objects.filter(office_id=office.id, id__gt=after).order_by("id")[:limit])
+        found = list(
+            Event.objects.filter(office_id=office.id, id__gt=after, type__in=TOLD_TO_CLIENTS).order_by("id")[
+                :limit
+            ]
+        )
         return Response(
             {
                 "results": [shapes.event(event) for event in found],

@@ -19,7 +19,7 @@ from jobs.rest.idempotency import idempotent
 from jobs.rest.pagination import PagePagination, RoughPagination
 from jobs.rest.problems import Problem
 from jobs.rest.serializers import StrictSerializer
-from jobs.states import EventType
+from jobs.states import TOLD_TO_CLIENTS
 
 describe("too_many_webhooks", "The office has as many webhooks as an office may have.")
 describe("webhook_disabled", "A disabled webhook is told nothing; enable it first.")
@@ -33,7 +33,7 @@ EXAMPLE = {
 class WebhookSerializer(StrictSerializer):
     url = serializers.CharField(max_length=2000, help_text="http:// or https://, at a public address.")
     event_types = serializers.ListField(
-        child=serializers.ChoiceField(EventType.choices),
+        child=serializers.ChoiceField(TOLD_TO_CLIENTS),
         required=False,
         help_text=f"Which events; {', '.join(notices.DEFAULT_TYPES)} unless given.",
     )
@@ -44,7 +44,7 @@ class WebhookSerializer(StrictSerializer):
 class WebhookDocument(serializers.Serializer[Any]):
     id = serializers.IntegerField()
     url = serializers.CharField()
-    event_types = serializers.ListField(child=serializers.ChoiceField(EventType.choices))
+    event_types = serializers.ListField(child=serializers.ChoiceField(TOLD_TO_CLIENTS))
     enabled = serializers.BooleanField()
     disabled_reason = serializers.CharField(allow_null=True, help_text="Where it was not an owner's wish.")
     created_at = serializers.DateTimeField()

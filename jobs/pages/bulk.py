@@ -83,7 +83,8 @@ def retry(office: UUID, ids: list[UUID], wish: Wish) -> int:
 
 
 def reprioritise(office: UUID, ids: list[UUID], wish: Wish) -> int:
-    return lifecycle.reprioritise(office, ids, priority=wish.priority, urgent=wish.urgent, delta=wish.delta)
+    order = {"priority": wish.priority, "urgent": wish.urgent, "delta": wish.delta}
+    return lifecycle.reprioritise(office, ids, **order, actor=wish.actor, reason=wish.reason)
 
 
 VERBS: dict[str, Callable[[UUID, list[UUID], Wish], int]] = {

@@ -62,6 +62,7 @@ EVENTS: dict[str, Words] = {
     EventType.JOB_RETRYING: _("will be tried again"),
     EventType.JOB_CANCELLED: _("cancelled"),
     EventType.BATCH_COMPLETED: _("batch completed"),
+    EventType.JOB_REPRIORITISED: _("priority changed"),
 }
 # Of an event's details, what people want to know of it.
 DETAILS: dict[str, Words] = {

@@ -19,6 +19,7 @@ from jobs.sockets import fanout
 from jobs.sockets.base import Close, Ended, NotYours, Socket
 from jobs.sockets.database import in_database
 from jobs.sql import call, statements
+from jobs.states import TOLD_TO_CLIENTS
 from jobs.tenancy import seat_of
 
 # The engine rings for an office while it is watched; three renewals may fail until it stops.
@@ -92,8 +93,8 @@ def start(user: User, office: UUID, after: int | None) -> tuple[int, dict[str, A
 
 
 def events_after(office: UUID, after: int, limit: int) -> list[fanout.Row]:
-    found = Event.objects.filter(office_id=office, id__gt=after).order_by("id")[:limit]
-    return [shapes.event(one) for one in found]
+    told = Event.objects.filter(office_id=office, id__gt=after, type__in=TOLD_TO_CLIENTS)
+    return [shapes.event(one) for one in told.order_by("id")[:limit]]
 
 
 def watch(office: UUID) -> set[int]:

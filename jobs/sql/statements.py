@@ -149,12 +149,19 @@ CANCEL_EXECUTION = """
 
 # reprioritise: of what has not ended; the order of ready jobs follows at once.
 SET_PRIORITY = """
-    UPDATE job_queue
-    SET priority = CASE WHEN %(delta)s::bigint IS NULL THEN coalesce(%(priority)s, priority)
-                        ELSE greatest(-2147483648, least(2147483647, priority::bigint + %(delta)s)) END,
-        urgent = coalesce(%(urgent)s, urgent)
-    WHERE id = ANY (%(jobs)s::uuid[]) AND office_id = %(office)s
-      AND status IN ('pending', 'timeout', 'ready', 'processing')
+    WITH changed AS (
+        UPDATE job_queue
+        SET priority = CASE WHEN %(delta)s::bigint IS NULL THEN coalesce(%(priority)s, priority)
+                            ELSE greatest(-2147483648, least(2147483647, priority::bigint + %(delta)s)) END,
+            urgent = coalesce(%(urgent)s, urgent)
+        WHERE id = ANY (%(jobs)s::uuid[]) AND office_id = %(office)s
+          AND status IN ('pending', 'timeout', 'ready', 'processing')
+        RETURNING id, batch_id, seq, priority, urgent
+    )
+    INSERT INTO job_events (office_id, job_id, batch_id, type, details, at)
+    SELECT %(office)s, id, batch_id, 'job_reprioritised',
+           %(by)s::jsonb || jsonb_build_object('priority', priority, 'urgent', urgent), clock_timestamp()
+    FROM changed ORDER BY seq
 """
 
 # watch: while somebody looks, each commit of this office rings.

@@ -194,7 +194,7 @@ class Heart(threading.Thread):
             self.ask_to_stop(held)
         elif verdict == "late":
             # Said first: the main loop will see the process die, and would call the run lost.
-            self.report("overrun", held.execution, held.dispatch)
+            self.report(OVERRUN, held.execution, held.dispatch)
             self.kill(held, "ran on after its time was over")
         elif verdict == "over":
             held.beats_over += 1

@@ -3,8 +3,9 @@
 import pytest
 
 from jobs import lifecycle
-from jobs.models import Job
-from jobs.states import JobStatus
+from jobs.models import Event, Job
+from jobs.sockets.events import events_after
+from jobs.states import EventType, JobStatus
 from tests.factories import a_job, an_office, done, fresh, submitted
 
 pytestmark = pytest.mark.django_db
@@ -49,3 +50,23 @@ def test_what_has_ended_and_what_is_anothers_is_left_alone():
     theirs = a_job(an_office())
     assert lifecycle.reprioritise(office.id, [ended.id, theirs.id], priority=1) == 0
     assert fresh(theirs).priority == 100
+
+
+def test_it_is_on_record_who_changed_the_order_and_why_and_no_client_is_told():
+    office = an_office()
+    job = a_job(office, priority=5)
+    lifecycle.reprioritise(office.id, [job.id], delta=2, actor="alice", reason="the release waits")
+    event = Event.objects.get(job_id=job.id, type=EventType.JOB_REPRIORITISED)
+    assert event.details == {
+        "actor": "alice",
+        "reason": "the release waits",
+        "priority": 7,
+        "urgent": False,
+    }
+    assert event.id not in {told["id"] for told in events_after(office.id, 0, 1_000)}
+
+
+def test_nothing_is_recorded_about_what_was_left_alone():
+    office = an_office()
+    lifecycle.reprioritise(office.id, [done(a_job(office)).id], priority=1, actor="alice")
+    assert not Event.objects.filter(type=EventType.JOB_REPRIORITISED).exists()
