@@ -1,0 +1,65 @@
+"""What docs/api.md says to paste, in the shell and in Python, beside a running system."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.acceptance.system import CHECKOUT, System
+
+PAGE = CHECKOUT / "docs" / "api.md"
+
+
+def blocks(language: str) -> str:
+    found = re.findall(rf"<!-- tested -->\n```{language}\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    assert len(found) > 10
+    return "\n".join(found)
+
+
+def test_nothing_on_the_page_is_left_untried():
+    written = re.findall(r"^```(sh|python)$", PAGE.read_text(), re.MULTILINE)
+    assert len(written) == PAGE.read_text().count("<!-- tested -->")
+
+
+@pytest.fixture
+def folder(stack: System, tmp_path: Path) -> Path:
+    (tmp_path / "var").symlink_to(stack.home)
+    return tmp_path
+
+
+def pasted(folder: Path, interpreter: list[str], text: str) -> str:
+    done = subprocess.run(
+        interpreter,
+        input=text,
+        cwd=folder,
+        env={**os.environ, "no_proxy": "127.0.0.1"},
+        capture_output=True,
+        text=True,
+        timeout=110,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout[-2000:] + done.stderr[-2000:]
+    return done.stdout
+
+
+@pytest.mark.skipif(not shutil.which("curl") and not os.environ.get("DURE_CI"), reason="needs curl")
+def test_the_flows_in_curl(folder):
+    printed = pasted(folder, ["/bin/sh", "-eu"], blocks("sh"))
+    for seen in ('"scheduled"', '"cycle"', '"results"', "FAILED, CANCELED", "SUCCESS, CANCELED", '"phase"'):
+        assert seen in printed, seen
+    assert "Traceback" not in printed
+
+
+def test_the_flows_in_python(folder):
+    lines = re.search(r"<<'END'\n(.*?)END\n", PAGE.read_text(), re.DOTALL)
+    (folder / "match.jsonl").write_text(lines[1])
+    printed = pasted(folder, [sys.executable, "-"], blocks("python"))
+    assert printed.splitlines()[0].startswith("done ")
+    assert "scheduled" in printed
+    assert "at " in printed or "every" in printed
+    picture = (folder / "match.png").read_bytes()
+    assert picture.startswith(b"\x89PNG")
