@@ -51,6 +51,15 @@ SETTLED_RUNS = """
     FOR NO KEY UPDATE OF r SKIP LOCKED
 """
 
+# judge_again: runs that ended badly, and whose batch came to an end after that: somebody ran their steps again
+# as the jobs that they are.
+ENDED_AGAIN = """
+    SELECT r.id FROM scheduled_jobs r JOIN job_batches b ON b.id = r.batch_id
+    WHERE r.status IN ('failed', 'cancelled') AND b.ended_at > r.ended_at + interval '5 seconds'
+    ORDER BY r.ended_at LIMIT 100
+    FOR NO KEY UPDATE OF r SKIP LOCKED
+"""
+
 # settle_runs: what became of a run's steps, and the first failure among them.
 STEPS_OF_BATCH = """
     SELECT count(*), count(*) FILTER (WHERE status = 'done'), count(*) FILTER (WHERE status = 'failed'),
@@ -59,6 +68,28 @@ STEPS_OF_BATCH = """
             FROM job_queue f WHERE f.batch_id = %(batch)s AND f.status = 'failed'
             ORDER BY f.completed_at, f.seq LIMIT 1)
     FROM job_queue WHERE batch_id = %(batch)s
+"""
+
+# the pages: the newest turns of each schedule, with what became of their Executions, oldest first.
+LAST_TURNS = """
+    SELECT s.id, t.due_at, t.turn, e.status
+    FROM unnest(%(schedules)s::uuid[]) AS s(id)
+    CROSS JOIN LATERAL (
+        SELECT due_at, turn, execution_id FROM schedule_occurrences
+        WHERE schedule_id = s.id ORDER BY due_at DESC LIMIT %(most)s
+    ) AS t
+    LEFT JOIN job_executions e ON e.id = t.execution_id
+    ORDER BY s.id, t.due_at
+"""
+# the pages: the newest runs of each workflow that have begun, oldest first.
+LAST_RUNS = """
+    SELECT w.id, r.scheduled_time, r.status
+    FROM unnest(%(workflows)s::uuid[]) AS w(id)
+    CROSS JOIN LATERAL (
+        SELECT scheduled_time, status FROM scheduled_jobs
+        WHERE workflow_id = w.id AND status <> 'pending' ORDER BY scheduled_time DESC LIMIT %(most)s
+    ) AS r
+    ORDER BY w.id, r.scheduled_time
 """
 
 # canary: one for each queue whose last one was consumed, or is so old that it was lost.

@@ -5,6 +5,7 @@ from celery import shared_task
 from jobs.sql import call
 from scheduler import canary, retention, sql
 from scheduler.clock import database_now
+from scheduler.lifecycle import runs
 from scheduler.lifecycle.workflows import register_all
 
 
@@ -28,8 +29,10 @@ def sing(role: str) -> None:
 
 @shared_task(name="dure.count", ignore_result=True)  # type: ignore[untyped-decorator]
 def count_minutes() -> None:
-    """How many Executions ended in each minute that is over."""
-    call.change(sql.COUNT_MINUTES, {"now": database_now()})
+    """How many Executions ended in each minute that is over; and runs whose steps were run again by hand."""
+    now = database_now()
+    call.change(sql.COUNT_MINUTES, {"now": now})
+    runs.judge_again(now)
 
 
 @shared_task(name="dure.retention", ignore_result=True)  # type: ignore[untyped-decorator]

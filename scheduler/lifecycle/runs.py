@@ -111,6 +111,18 @@ def settle_runs(now: datetime, run_id: UUID | None = None) -> int:
     return settled
 
 
+def judge_again(now: datetime) -> int:
+    """Write anew the end of runs whose failed steps somebody ran again as jobs, beside `resume`."""
+    judged = 0
+    with transaction.atomic():
+        for (found,) in call.rows(sql.ENDED_AGAIN):
+            run = ScheduledJob.objects.get(pk=found)
+            _open(run, now)
+            _close(run, _outcome(run), now)
+            judged += 1
+    return judged
+
+
 # --- the parts of the verbs above ------------------------------------------------------------------
 
 

@@ -6,9 +6,11 @@ from zoneinfo import ZoneInfo
 import pytest
 from django.db import IntegrityError, transaction
 
+from jobs import lifecycle
 from jobs.errors import Conflict, Invalid, Refused
 from jobs.models import Job
 from jobs.states import JobStatus, Trigger
+from scheduler.clock import database_now
 from scheduler.lifecycle import runs, workflows
 from scheduler.models import RunHistory, ScheduledJob, Workflow
 from scheduler.states import RunStatus
@@ -324,6 +326,20 @@ def test_a_failed_run_is_resumed_from_its_failed_steps():
     run.refresh_from_db()
     assert (run.status, run.retry_count, run.error_message) == ("completed", 1, "")
     assert [row.status for row in RunHistory.objects.filter(run=run)] == ["failed", "completed"]
+
+
+def test_a_run_whose_failed_step_was_run_again_as_a_job_has_not_failed():
+    _, run = failed()
+    long_ago = database_now() - timedelta(minutes=1)
+    ScheduledJob.objects.filter(id=run.id).update(ended_at=long_ago)
+    lifecycle.retry(run.workflow.office_id, [steps_of(run)["b"].id], actor="alice")
+    finish(run, "b")
+    assert runs.judge_again(database_now()) == 0, "its last step has not ended"
+    finish(run, "c")
+    assert runs.judge_again(database_now()) == 1
+    run.refresh_from_db()
+    assert (run.status, run.error_message) == ("completed", "")
+    assert runs.judge_again(database_now()) == 0
 
 
 def test_a_resumed_run_keeps_its_steps_when_the_workflow_was_edited():
