@@ -1,6 +1,7 @@
 """A batch: its graph, what it waits for, its times and its jobs."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -9,6 +10,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.utils import timezone
+from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_safe
 
 from jobs import progress, stats
@@ -22,12 +24,14 @@ MOST_DRAWN = 600
 MOST_LISTED = 1_000
 
 
+@gzip_page
 @require_safe
 @login_required
 def batch(request: HttpRequest, office_id: UUID, batch_id: UUID) -> HttpResponse:
     return _answer(request, office_id, batch_id, "jobs/batch.html")
 
 
+@gzip_page
 @require_safe
 @login_required
 def batch_live(request: HttpRequest, office_id: UUID, batch_id: UUID) -> HttpResponse:
@@ -47,6 +51,7 @@ def reading(office: Office, found: Batch, now: datetime) -> dict[str, Any]:
     path = progress.critical_path(nodes, parents, stats.run_times(office.id), now)
     counts = progress.counts_of([found.id])[found.id]
     drawn = len(nodes) <= MOST_DRAWN
+    span = span_of(nodes, now)
     return {
         "now": now,
         "counts": [(status, number) for status, number in counts.items() if number],
@@ -55,24 +60,36 @@ def reading(office: Office, found: Batch, now: datetime) -> dict[str, Any]:
         "path_seconds": path.seconds,
         "estimated_end": progress.estimated_end(office, nodes, now),
         "drawing": draw(nodes, parents, path.jobs) if drawn else None,
-        "rows": rows_of(nodes, set(path.jobs), now)[:MOST_LISTED],
+        "span": span,
+        "rows": rows_of(nodes[:MOST_LISTED], set(path.jobs), span, now),
         "beyond": max(0, len(nodes) - MOST_LISTED),
     }
 
 
-def rows_of(nodes: Sequence[Node], path: set[str], now: datetime) -> list[dict[str, Any]]:
-    """In the order given, each with its time as a part of the batch's."""
+@dataclass(frozen=True)
+class Span:
+    """From the first start to the last end, or to now while something runs."""
+
+    first: datetime
+    last: datetime
+
+
+def span_of(nodes: Sequence[Node], now: datetime) -> Span | None:
     starts = [node.started_at for node in nodes if node.started_at]
-    first = min(starts, default=now)
+    if not starts:
+        return None
     running = any(node.started_at and not node.completed_at for node in nodes)
     ends = [node.completed_at for node in nodes if node.completed_at]
-    last = now if running else max(ends, default=now)
+    return Span(min(starts), now if running else max(ends, default=now))
+
+
+def rows_of(nodes: Sequence[Node], path: set[str], span: Span | None, now: datetime) -> list[dict[str, Any]]:
+    """In the order given, each with its time as a part of the batch's."""
     return [
         {
             "node": node,
             "critical": node.id in path,
-            "end": node.completed_at or now,
-            "bar": bar(node.started_at, node.completed_at or now, first, last),
+            "bar": bar(node.started_at, node.completed_at or now, span.first, span.last) if span else None,
         }
         for node in nodes
     ]

@@ -10,11 +10,13 @@ from jobs import lifecycle
 from jobs.errors import Conflict
 from jobs.models import Job, Office
 from jobs.selection import in_states
-from jobs.states import JOB_LIVE, JOB_RETRYABLE
+from jobs.states import JOB_LIVE, JOB_RETRYABLE, JobStatus
 
 # The office's lock is held for a piece, so that its other work goes on between two.
 PIECE = 500
 MOST = 20_000
+# Whoever acts on more of those that match than this says so by typing how many they are.
+TYPED_ABOVE = 100
 
 APPLIES_TO: dict[str, tuple[str, ...]] = {
     "cancel": JOB_LIVE,
@@ -40,6 +42,8 @@ class Preview:
     # Of the skipped: how many are in which state.
     skipped_by_state: dict[str, int]
     beyond: int
+    # Of the changed: how many run at this moment.
+    running: int
 
 
 @dataclass(frozen=True)
@@ -52,7 +56,8 @@ def preview(jobs: QuerySet[Job], verb: str) -> Preview:
     counts = dict(jobs.order_by().values_list("status").annotate(number=Count("*")))
     changed = sum(number for status, number in counts.items() if status in APPLIES_TO[verb])
     skipped = {status: number for status, number in counts.items() if status not in APPLIES_TO[verb]}
-    return Preview(min(changed, MOST), sum(skipped.values()), skipped, max(0, changed - MOST))
+    running = counts.get(JobStatus.PROCESSING, 0) if JobStatus.PROCESSING in APPLIES_TO[verb] else 0
+    return Preview(min(changed, MOST), sum(skipped.values()), skipped, max(0, changed - MOST), running)
 
 
 def apply(office: Office, jobs: QuerySet[Job], wish: Wish) -> Done:
@@ -83,8 +88,15 @@ def retry(office: UUID, ids: list[UUID], wish: Wish) -> int:
 
 
 def reprioritise(office: UUID, ids: list[UUID], wish: Wish) -> int:
-    order = {"priority": wish.priority, "urgent": wish.urgent, "delta": wish.delta}
-    return lifecycle.reprioritise(office, ids, **order, actor=wish.actor, reason=wish.reason)
+    return lifecycle.reprioritise(
+        office,
+        ids,
+        priority=wish.priority,
+        urgent=wish.urgent,
+        delta=wish.delta,
+        actor=wish.actor,
+        reason=wish.reason,
+    )
 
 
 VERBS: dict[str, Callable[[UUID, list[UUID], Wish], int]] = {

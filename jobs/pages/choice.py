@@ -41,6 +41,11 @@ def chosen(office: Office, given: QueryDict) -> Choice:
     return Choice(asked.qs.order_by(), query, asked.form.cleaned_data["status"], [])
 
 
+def newest(office: Office) -> int:
+    """The number of the office's newest job: what comes later was not there to be looked at."""
+    return Job.objects.filter(office=office).order_by("-seq").values_list("seq", flat=True).first() or 0
+
+
 def ticked(office: Office, ids: Collection[str]) -> QuerySet[Job]:
     return Job.objects.filter(office=office, pk__in=[one for one in map(_uuid, ids) if one])
 

@@ -13,6 +13,7 @@ GAP_X, GAP_Y = 64, 14
 MARGIN = 12
 LETTERS = 21
 BARS_WIDTH = 1000
+LARGE_WIDTH, LARGE_HEIGHT = 1000, 500
 SWEEPS = 4
 # Beyond, columns begin at the top: in the middle of a tall drawing nobody would find the first one.
 MOST_CENTRED = 12
@@ -25,6 +26,14 @@ class Box:
     y: int
     text: str
     critical: bool
+
+    @property
+    def name(self) -> str:
+        return self.node.ref or self.node.task_id
+
+    @property
+    def cut(self) -> bool:
+        return self.text != self.name
 
 
 @dataclass(frozen=True)
@@ -39,6 +48,11 @@ class Drawing:
     height: int
     boxes: Sequence[Box]
     lines: Sequence[Line]
+
+    @property
+    def large(self) -> bool:
+        """Does it need buttons to see all of it?"""
+        return self.width > LARGE_WIDTH or self.height > LARGE_HEIGHT
 
 
 @dataclass(frozen=True)

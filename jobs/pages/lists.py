@@ -15,8 +15,8 @@ from django.views.decorators.http import require_POST, require_safe
 from jobs.api import shapes
 from jobs.pages import bulk, choice
 from jobs.pages.gate import may_act, reader, seat
-from jobs.pages.keyset import page_of, place
-from jobs.pages.wishes import WishForm
+from jobs.pages.keyset import links, page_of, place
+from jobs.pages.wishes import SureForm, WishForm
 from jobs.states import JobStatus, MemberRole
 
 MATCHING = "matching"
@@ -38,8 +38,7 @@ def jobs(request: HttpRequest, office_id: UUID) -> HttpResponse:
             "office": here.office,
             "may_act": may_act(here),
             "page": page,
-            "newer": _link(wanted.query, before=page.newer),
-            "older": _link(wanted.query, after=page.older),
+            **links(page, wanted.query),
             "filter": wanted,
             "hidden": hidden_fields(wanted.query),
             "statuses": list(JobStatus),
@@ -52,32 +51,38 @@ def jobs(request: HttpRequest, office_id: UUID) -> HttpResponse:
 @login_required
 def confirm(request: HttpRequest, office_id: UUID) -> HttpResponse:
     """What would happen, before it does."""
-    here = seat(request, office_id, MemberRole.OPERATOR)
+    office = seat(request, office_id, MemberRole.OPERATOR).office
     verb = request.POST.get("verb", "")
     if verb not in bulk.VERBS:
         raise Http404
+    wanted = choice.chosen(office, request.POST)
     matching = request.POST.get("scope") == MATCHING
-    wanted = choice.chosen(here.office, request.POST)
-    ids = request.POST.getlist("job")
-    found = wanted.jobs if matching else choice.ticked(here.office, ids)
+    # "All that match" are those that were there when they were counted.
+    until = place(request.POST.get("until")) or choice.newest(office)
+    ids = [] if matching else request.POST.getlist("job")
+    found = wanted.jobs.filter(seq__lte=until) if matching else choice.ticked(office, ids)
+    preview = bulk.preview(found, verb)
+    given = request.POST if "sure" in request.POST else None
+    form = WishForm(given, verb=verb)
+    many = matching and preview.changed > bulk.TYPED_ABOVE
+    sure = SureForm(given, count=preview.changed) if many else None
+    if form.is_valid() and (sure is None or sure.is_valid()):
+        tell(request, verb, bulk.apply(office, found, form.wish(actor=reader(request).get_username())))
+        return redirect(list_address(office_id, wanted.query))
     context = {
         "section": "offices",
-        "office": here.office,
+        "office": office,
         "verb": verb,
         "matching": matching,
-        "ids": [] if matching else ids,
+        "until": until,
+        "ids": ids,
         "hidden": hidden_fields(wanted.query),
-        "preview": bulk.preview(found, verb),
+        "preview": preview,
         "back": list_address(office_id, wanted.query),
+        "form": form,
+        "sure": sure.asked_again() if sure and sure.is_bound and not sure.is_valid() else sure,
     }
-    if "sure" not in request.POST:
-        return render(request, "jobs/confirm.html", {**context, "form": WishForm(verb=verb)})
-    form = WishForm(request.POST, verb=verb)
-    if not form.is_valid():
-        return render(request, "jobs/confirm.html", {**context, "form": form}, status=400)
-    done = bulk.apply(here.office, found, form.wish(actor=reader(request).get_username()))
-    tell(request, verb, done)
-    return redirect(list_address(office_id, wanted.query))
+    return render(request, "jobs/confirm.html", context, status=400 if form.is_bound else 200)
 
 
 def tell(request: HttpRequest, verb: str, done: bulk.Done) -> None:
@@ -100,13 +105,3 @@ def list_address(office_id: UUID, query: QueryDict) -> str:
 
 def hidden_fields(query: QueryDict) -> list[tuple[str, str]]:
     return [(name, value) for name, values in query.lists() for value in values]
-
-
-def _link(query: QueryDict, **where: int | None) -> str:
-    """The same list from another place on; empty where there is none."""
-    ((name, number),) = where.items()
-    if number is None:
-        return ""
-    moved = query.copy()
-    moved[name] = str(number)
-    return f"?{moved.urlencode()}"

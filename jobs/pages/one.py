@@ -13,14 +13,17 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from jobs.explain import explain
-from jobs.models import Event, Execution, Job, Office
+from jobs.models import Event, Execution, Job, Office, Worker
 from jobs.pages import bulk
 from jobs.pages.drawing import bar
+from jobs.pages.flower import link_for
 from jobs.pages.gate import may_act, reader, seat
 from jobs.pages.lists import tell
+from jobs.pages.neighbourhood import DRAWN, neighbourhood
+from jobs.pages.output import output_of
 from jobs.pages.reasons import sentence
 from jobs.pages.wishes import WishForm
-from jobs.states import ExecutionStatus, MemberRole
+from jobs.states import ExecutionStatus, JobStatus, MemberRole
 
 NEIGHBOURS = 50
 EVENTS = 100
@@ -51,7 +54,10 @@ def _answer(request: HttpRequest, office_id: UUID, job_id: UUID, template: str) 
         "reason_form": WishForm(verb="cancel"),
         "priority_form": WishForm(verb="reprioritise"),
     }
-    return render(request, template, context | reading(here.office, found, timezone.now()))
+    read = reading(here.office, found, timezone.now())
+    for row in read["runs"]:
+        row["flower"] = link_for(reader(request), row["run"])
+    return render(request, template, context | read)
 
 
 @require_POST
@@ -81,14 +87,21 @@ def _job(office: Office, job_id: UUID) -> Job:
 
 def reading(office: Office, found: Job, now: datetime) -> dict[str, Any]:
     explained = explain(office, found, now)
+    parents, children = neighbours(found, "edges_out__job"), neighbours(found, "edges_in__parent")
+    run = found.execution
     return {
         "now": now,
         "job": found,
         "explained": explained,
         "reasons": [sentence(reason) for reason in explained.reasons],
+        "current": run if found.status == JobStatus.PROCESSING else None,
+        "heard": Worker.objects.filter(name=run.worker).first() if run and run.worker else None,
         "runs": runs_of(found, now),
-        "parents": neighbours(found, "edges_out__job"),
-        "children": neighbours(found, "edges_in__parent"),
+        "parents": parents,
+        "children": children,
+        "drawing": neighbourhood(found, parents, children),
+        "left_out": max(0, len(parents) - DRAWN) + max(0, len(children) - DRAWN),
+        "output": output_of(run.result) if run else None,
         "events": events_of(found),
     }
 
@@ -129,7 +142,7 @@ def attempts_of(run: Execution, first: datetime, last: datetime, now: datetime) 
 
 
 def neighbours(found: Job, through: str) -> list[Job]:
-    jobs = Job.objects.filter(**{through: found}).only("id", "seq", "ref", "task_id", "status", "office_id")
+    jobs = Job.objects.filter(**{through: found}).defer("args", "error_message")
     return list(jobs.order_by("seq")[:NEIGHBOURS])
 
 

@@ -28,9 +28,9 @@ class WishForm(forms.Form):
     def __init__(self, *args: Any, verb: str, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.verb = verb
-        unused = ("reason",) if verb == "reprioritise" else ("priority", "delta", "urgent")
-        for name in unused:
-            del self.fields[name]
+        if verb != "reprioritise":
+            for name in ("priority", "delta", "urgent"):
+                del self.fields[name]
 
     def clean(self) -> dict[str, Any]:
         given = super().clean() or {}
@@ -43,3 +43,34 @@ class WishForm(forms.Form):
 
     def wish(self, actor: str) -> Wish:
         return Wish(verb=self.verb, actor=actor, **self.cleaned_data)
+
+
+class SureForm(forms.Form):
+    """Asks for the number that was shown, before very many are acted on."""
+
+    counted = forms.IntegerField(widget=forms.HiddenInput)
+    typed = forms.IntegerField(widget=forms.TextInput(attrs={"inputmode": "numeric", "autocomplete": "off"}))
+
+    def __init__(self, *args: Any, count: int, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.count = count
+        self.fields["counted"].initial = count
+        self.fields["typed"].label = _("Type %(count)s to say that you mean all of them") % {"count": count}
+
+    def clean(self) -> dict[str, Any]:
+        given = super().clean() or {}
+        if not self.errors:
+            if given["typed"] != given["counted"]:
+                raise forms.ValidationError(_("That is not how many they are. Nothing was changed."))
+            # Fewer are no harm: some have ended since they were counted.
+            if self.count > given["counted"]:
+                raise forms.ValidationError(_("There are more of them by now. Nothing was changed."))
+        return given
+
+    def asked_again(self) -> "SureForm":
+        """The same question with the number of now, and what was wrong with the answer."""
+        again = SureForm(count=self.count)
+        again.problems = [str(why) for found in self.errors.values() for why in found]
+        return again
+
+    problems: list[str] = []

@@ -9,25 +9,30 @@ from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
 
 from jobs.pages import labels
 from jobs.pages.secrets import hidden
 
 register = template.Library()
 
+# Of a value that may have 256 KiB: a page that asks again every few seconds shows its beginning.
+MOST_CHARACTERS, LINE_CHARACTERS = 20_000, 600
+
 
 @register.filter
 def state(status: Any) -> SafeString:
     """A word, a sign and a colour: none of them alone."""
-    return _shown(labels.label(status))
+    return shown(labels.label(status))
 
 
 @register.filter
 def outcome(value: Any) -> SafeString:
-    return _shown(labels.OUTCOMES.get(str(value)) or labels.Label(str(value)))
+    return shown(labels.OUTCOMES.get(str(value)) or labels.Label(str(value)))
 
 
-def _shown(one: labels.Label) -> SafeString:
+@register.filter
+def shown(one: labels.Label) -> SafeString:
     return format_html(
         '<span class="state tone-{}"><i aria-hidden="true">{}</i>{}</span>', one.tone, one.sign, one.name
     )
@@ -81,6 +86,13 @@ def moment(value: datetime | str | None) -> SafeString | str:
 
 
 @register.filter
+def clock(value: datetime) -> SafeString:
+    """The time of day alone, for an axis."""
+    local = timezone.localtime(value)
+    return format_html('<time datetime="{}">{}</time>', value.isoformat(), f"{local:%H:%M:%S}")
+
+
+@register.filter
 def since(value: datetime | str | None) -> SafeString | str:
     """How long it has lasted: the page's script goes on counting."""
     at = _at(value)
@@ -109,8 +121,21 @@ def took(start: datetime | str | None, end: datetime | str | None) -> str:
 
 @register.filter
 def as_json(value: Any) -> str:
-    """For people to read; what is secret by its name is not shown."""
-    return json.dumps(hidden(value), ensure_ascii=False, indent=2)
+    """For people to read: not more than a page of it, and nothing that is secret by its name."""
+    return _beginning(json.dumps(hidden(value), ensure_ascii=False, indent=2), MOST_CHARACTERS)
+
+
+@register.filter
+def as_line(value: Any) -> str:
+    """The same in few lines, for a place among many."""
+    return _beginning(json.dumps(hidden(value), ensure_ascii=False), LINE_CHARACTERS)
+
+
+def _beginning(text: str, most: int) -> str:
+    if len(text) <= most:
+        return text
+    rest = gettext("… and %(count)s characters more") % {"count": f"{len(text) - most:,}"}
+    return f"{text[:most]}\n{rest}"
 
 
 @register.filter

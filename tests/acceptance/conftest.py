@@ -1,13 +1,19 @@
-"""One running system for all acceptance tests: starting one takes seconds, so it is shared."""
+"""One running system for all acceptance tests: starting one takes seconds, so it is shared.
+
+A module's browser is its own: while one is open, asyncio cannot be run beside it.
+"""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
+from tests.acceptance.browser import Window, launched, need_chromium
 from tests.acceptance.system import System
+from tests.acceptance.timetable import Timetable, make
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def system(tmp_path_factory: pytest.TempPathFactory) -> Iterator[System]:
     running = System(tmp_path_factory.mktemp("up"))
     try:
@@ -18,9 +24,51 @@ def system(tmp_path_factory: pytest.TempPathFactory) -> Iterator[System]:
             running.stop()
 
 
+@pytest.fixture(scope="package", autouse=True)
+def timetable(request: pytest.FixtureRequest) -> Timetable | None:
+    """For test_timetable.py: its minutes pass while the tests before it are at work."""
+    is_wanted = any(item.path.name == "test_timetable.py" for item in request.session.items)
+    return make(request.getfixturevalue("system")) if is_wanted else None
+
+
 @pytest.fixture
 def stack(system: System) -> System:
     """The shared system, up: a test that stops it leaves it to the next one to start again."""
     if system.has_ended():
         system.start()
     return system
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    need_chromium()
+    with launched() as running:
+        yield running
+
+
+@pytest.fixture
+def window(browser: Any, stack: System) -> Iterator[Any]:
+    """Opens windows, in English unless told: `window("ko", viewport=...).sign_in("alice")`."""
+    opened: list[Window] = []
+
+    def open_one(locale: str = "en", **more: Any) -> Window:
+        opened.append(Window(browser, stack, locale, **more))
+        return opened[-1]
+
+    yield open_one
+    for one in opened:
+        one.context.close()
+        assert one.complaints == []
+        assert one.strangers == []
+
+
+@pytest.fixture(scope="module")
+def office(system: System) -> Iterator[str]:
+    """One of our own: the slots of the demonstration's are taken by its own jobs."""
+    if system.has_ended():
+        system.start()
+    made = system.client("alice").post("/api/offices", {"name": "Browser tests"})
+    assert made.status == 201, made.body
+    yield str(made.json["id"])
+    if not system.has_ended():
+        system.client("alice").send("DELETE", f"/api/offices/{made.json['id']}")

@@ -1,8 +1,6 @@
 """Somebody signs in with a real browser and looks after their work."""
 
-import os
 import re
-import shutil
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -10,86 +8,10 @@ from typing import Any
 
 import pytest
 
+from tests.acceptance.axe import violations
+from tests.acceptance.browser import WAIT_MS
 from tests.acceptance.system import System
-
-CHROMIUM = shutil.which("chromium")
-FLAGS = [
-    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),
-    *("--disable-background-networking", "--disable-component-update"),
-]
-WAIT_MS = 20_000
-
-if not CHROMIUM and os.environ.get("DURE_CI") != "1":
-    pytest.skip("there is no chromium here: apt-get install chromium", allow_module_level=True)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    from playwright.sync_api import sync_playwright
-
-    assert CHROMIUM, "DURE_CI is 1, and chromium is missing"
-    with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield running
-        running.close()
-
-
-class Window:
-    """A reader's window; what its pages complain about fails the test."""
-
-    def __init__(self, browser: Any, stack: System, locale: str, **more: Any) -> None:
-        self.stack = stack
-        self.context = browser.new_context(base_url=stack.base_url, locale=locale, **more)
-        self.page = self.context.new_page()
-        self.page.set_default_timeout(WAIT_MS)
-        self.complaints: list[str] = []
-        self.strangers: list[str] = []
-        self.page.on("console", self.said)
-        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.page.on("request", self.asked)
-
-    def said(self, message: Any) -> None:
-        if message.type == "error":
-            self.complaints.append(message.text)
-
-    def asked(self, request: Any) -> None:
-        if not request.url.startswith((self.stack.base_url, "data:")):
-            self.strangers.append(request.url)
-
-    def sign_in(self, username: str) -> Any:
-        self.page.goto("/")
-        self.page.fill("#id_username", username)
-        self.page.fill("#id_password", self.stack.user(username)["password"])
-        self.page.click("main button")
-        self.page.wait_for_selector("#tile-waiting")
-        return self.page
-
-
-@pytest.fixture
-def window(browser: Any, stack: System) -> Iterator[Any]:
-    opened: list[Window] = []
-
-    def open_one(locale: str = "en", **more: Any) -> Window:
-        opened.append(Window(browser, stack, locale, **more))
-        return opened[-1]
-
-    yield open_one
-    for one in opened:
-        one.context.close()
-        assert one.complaints == []
-        assert one.strangers == []
-
-
-@pytest.fixture(scope="module")
-def office(system: System) -> Iterator[str]:
-    """One of our own: the slots of the demonstration's are taken by its own jobs."""
-    if system.has_ended():
-        system.start()
-    made = system.client("alice").post("/api/offices", {"name": "Browser tests"})
-    assert made.status == 201, made.body
-    yield str(made.json["id"])
-    if not system.has_ended():
-        system.client("alice").send("DELETE", f"/api/offices/{made.json['id']}")
+from tests.unit.process_tools import eventually
 
 
 def submit(stack: System, office: str, **job: Any) -> dict[str, Any]:
@@ -111,7 +33,7 @@ def test_a_job_submitted_by_the_api_appears_runs_and_shows_its_result(stack, win
     page.click("text=seen in the browser")
     page.wait_for_url(f"**/jobs/{job['id']}")
     # The page asks again by itself until the result is there.
-    # Both of the worker's processes may be asleep in jobs of the demonstration when this begins.
+    # All of the worker's processes may be asleep in jobs of the demonstration when this begins.
     page.locator("#live pre", has_text=re.compile("^42$")).wait_for(timeout=60_000)
     assert "done" in page.locator("#live h2").first.inner_text()
 
@@ -190,3 +112,155 @@ def test_it_speaks_korean_and_fits_a_phone(stack, window):
         assert page.evaluate("document.documentElement.scrollWidth") <= 375, path
     page.click("button[lang=en]")
     assert page.locator("html").get_attribute("lang") == "en"
+
+
+def is_done(stack: System, office: str, job: dict[str, Any]) -> bool:
+    found = stack.client("alice").get(f"/api/offices/{office}/jobs/{job['id']}").json
+    return bool(found["status"] == "done")
+
+
+def test_staff_are_led_to_this_very_run_in_flower(browser, stack, window, office):
+    job, other = (submit(stack, office, ref=f"for flower {number}") for number in range(2))
+    assert eventually(lambda: is_done(stack, office, job) and is_done(stack, office, other), 60)
+    page = window().sign_in("admin")
+    page.goto(f"/offices/{office}/jobs/{job['id']}")
+    link = page.locator("a[id^=flower-]")
+    run = str(link.get_attribute("id")).removeprefix("flower-")
+    known = stack.credentials["flower"]
+    context = browser.new_context(http_credentials={"username": known["user"], "password": known["password"]})
+    try:
+        flower = context.new_page()
+        flower.set_default_timeout(WAIT_MS)
+
+        def found() -> str:
+            flower.goto(link.get_attribute("href"))
+            flower.wait_for_selector("#tasks-table tbody td")
+            return str(flower.locator("#tasks-table_info").inner_text())
+
+        # Flower hears of it by an event, which may come a moment after the result.
+        assert eventually(lambda: found().startswith("Showing 1 to 1 of 1 tasks"), 20), found()
+        flower.click("#tasks-table tbody a[href*='/task/']")
+        flower.locator("body", has_text=run).wait_for()
+    finally:
+        context.close()
+
+
+def test_a_batch_is_watched_until_it_is_done(stack, window, office):
+    made = (
+        stack.client("alice")
+        .post(
+            f"/api/offices/{office}/jobs",
+            {
+                "batch": {"name": "watched"},
+                "jobs": [
+                    {"ref": "a", "task_id": "demo.sum", "args": {"numbers": [1]}},
+                    {"ref": "b", "task_id": "demo.sum", "args": {"numbers": [2]}, "depends_on": ["a"]},
+                ],
+            },
+        )
+        .json
+    )
+    page = window().sign_in("alice")
+    page.goto(f"/offices/{office}/batches/{made['batch']['id']}")
+    page.evaluate("window.stillTheSamePage = true")
+    page.locator("#live b", has_text="100.0%").wait_for(timeout=60_000)
+    assert page.locator("#graph a.tone-good").count() == 2
+    assert page.evaluate("window.stillTheSamePage")
+
+
+@pytest.fixture
+def wide_batch(stack: System, office: str) -> Iterator[str]:
+    """Too large a drawing for a window; none of it runs."""
+    jobs = [
+        {"ref": f"n{number}", "task_id": "demo.sum", "args": {"numbers": [1]}, "run_at": tomorrow()}
+        | ({"depends_on": [f"n{number - 10}"]} if number >= 10 else {})
+        for number in range(130)
+    ]
+    alice = stack.client("alice")
+    made = alice.post(f"/api/offices/{office}/jobs", {"batch": {"name": "wide"}, "jobs": jobs})
+    assert made.status == 201, made.body
+    batch = str(made.json["batch"]["id"])
+    yield batch
+    alice.post(f"/api/offices/{office}/jobs/cancel-all", {"batch": batch})
+
+
+def test_a_large_graph_is_made_smaller_and_stays_where_it_was_when_the_page_asks_again(
+    window, office, wide_batch
+):
+    page = window().sign_in("alice")
+    page.goto(f"/offices/{office}/batches/{wide_batch}")
+    graph = page.locator("#graph")
+    whole = page.evaluate("document.querySelector('#graph svg').viewBox.baseVal.width")
+    assert whole > graph.evaluate("one => one.clientWidth")
+    graph.focus()
+    page.keyboard.press("-")
+    width = graph.evaluate("one => one.querySelector('svg').clientWidth")
+    assert width == pytest.approx(0.8 * whole, abs=2)
+    graph.evaluate("one => one.scrollTo(200, 0)")
+    with page.expect_response("**/live"):
+        page.evaluate("window.htmx.trigger('#live', 'tick')")
+    page.wait_for_function("() => document.querySelector('#updated').textContent.startsWith('updated 0')")
+    assert graph.evaluate("one => [one.scrollLeft, one.scrollTop]") == [200, 0]
+    assert graph.evaluate("one => one.querySelector('svg').clientWidth") == width
+    page.click("#zoom-fit")
+    assert graph.evaluate("one => one.scrollWidth <= one.clientWidth")
+
+
+def test_all_that_match_are_cancelled_after_their_number_was_typed(stack, window, office, wide_batch):
+    page = window().sign_in("alice")
+    page.goto(f"/offices/{office}/jobs?batch={wide_batch}&status=pending")
+    page.check("input[name=scope][value=matching]")
+    page.click("button[value=cancel]")
+    assert page.locator("h1").inner_text() == "Cancel 130 jobs"
+    assert violations(page) == []
+    page.fill("#id_typed", "130")
+    page.click("button[name=sure]")
+    assert "130 jobs cancelled." in page.locator(".messages").inner_text()
+
+
+@pytest.fixture
+def step_queue(stack: System) -> Iterator[int]:
+    alice = stack.client("alice")
+    queue = int(alice.post("/api/queues", {"queue_library": "provisioning", "name": "seen"}).json["queue_id"])
+    steps = [
+        {"forward_operation": "reserve_address", "backward_operation": "release_address"},
+        {"forward_operation": "register_name", "arguments": {"name": "seen", "fail": True}},
+    ]
+    for step in steps:
+        assert alice.post(f"/api/queues/{queue}/jobs", step).status == 201
+    yield queue
+    alice.send("DELETE", f"/api/queues/{queue}")
+
+
+def test_a_step_queue_is_watched_walking_forward_and_back(stack, window, step_queue):
+    page = window().sign_in("alice")
+    heard: list[str] = []
+    page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: heard.append(str(frame))))
+    page.goto(f"/step-queues/{step_queue}")
+    page.wait_for_function("() => document.querySelector('#updated').textContent !== ''")
+    while not any("snapshot" in frame for frame in heard):
+        page.wait_for_timeout(50)
+    stack.client("alice").post(f"/api/queues/{step_queue}/run")
+    # Of a queue that does not run the page asks once a minute; its socket tells at once.
+    page.locator("#live h2", has_text=re.compile("running|turning back|turned back")).wait_for(timeout=10_000)
+    page.locator("#live h2", has_text="turned back, all undone").wait_for(timeout=60_000)
+    assert page.locator("#job-1 .tall").all_inner_texts()[1].startswith("release_address")
+    assert page.locator("#walk path.walked:not(.head)").count() == 3
+    page.click("#do-run")
+    assert "The queue runs." in page.locator(".messages").inner_text()
+    assert eventually(
+        lambda: stack.client("alice").get(f"/api/queues/{step_queue}").json["state"] == "READY", 60
+    )
+
+
+def test_the_monitor_is_small_and_waits_for_nothing_but_its_sheet(window):
+    page = window().sign_in("alice")
+    page.goto("/")
+    size = page.evaluate(
+        "['navigation', 'resource'].flatMap(kind => performance.getEntriesByType(kind))"
+        ".reduce((sum, one) => sum + one.decodedBodySize, 0)"
+    )
+    assert 0 < size < 150 * 1024
+    # How long the first paint takes is this machine's; what it waits for is the page's.
+    assert page.locator("link[rel=stylesheet]").count() == 1
+    assert page.locator("script:not([defer])").count() == 0

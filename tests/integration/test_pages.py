@@ -1,17 +1,25 @@
 """The pages: whose they are, what they show, and that looking is not acting."""
 
+import json
+import re
 import uuid
 from datetime import timedelta
 
 import pytest
+from django.db.models import Q
 from django.test import Client
 from django.utils import timezone
 
-from jobs.models import Event, Job, Membership
+from jobs import lifecycle
+from jobs.models import Event, Job, Membership, Worker
 from jobs.states import EventType, JobStatus, MemberRole
+from scheduler.step_queues import lifecycle as steps
 from tests.factories import a_user, an_office, done, fresh, submitted
 from tests.integration.playing import running
 from tests.integration.rest_support import forget_counts
+from tests.step_factories import a_job as a_step
+from tests.step_factories import a_queue
+from tests.step_factories import claimed as claimed_step
 
 pytestmark = pytest.mark.django_db
 
@@ -117,7 +125,7 @@ def test_a_change_needs_a_post_with_its_csrf_token(office):
 
 
 def refs(page) -> list[str]:
-    return [job.ref for job in page.context["page"].jobs]
+    return [job.ref for job in page.context["page"].rows]
 
 
 def test_the_filter_is_in_the_address(office, alice):
@@ -183,6 +191,69 @@ def test_all_that_match_are_cancelled_and_nothing_else(office, alice):
     assert (event.details["actor"], event.details["reason"]) == ("alice", "not needed")
 
 
+def counted(page) -> dict[str, str]:
+    """What the form of a confirmation sends along by itself."""
+    names = ("until", "counted")
+    return {
+        name: match[1]
+        for name in names
+        if (match := re.search(rf'name="{name}" value="(\d+)"', page.content.decode()))
+    }
+
+
+@pytest.mark.parametrize(
+    ("verb", "more", "changed"),
+    [
+        ("cancel", {}, Q(status=JobStatus.CANCELLED)),
+        ("retry", {}, ~Q(status=JobStatus.CANCELLED)),
+        ("reprioritise", {"priority": "7"}, Q(priority=7)),
+    ],
+)
+def test_more_than_a_hundred_that_match_are_changed_only_when_their_number_is_typed(
+    office, alice, verb, more, changed
+):
+    jobs = submitted(office, *({"role": "QA"} for _ in range(101)), {"role": "BE"}, name="many")
+    if verb == "retry":
+        lifecycle.cancel(office.id, [job.id for job in jobs], actor="test", reason="")
+    matching, other = Job.objects.filter(office=office, ref="", role="QA"), jobs[-1]
+    act, form = at(office, "/jobs/act"), {"verb": verb, "scope": "matching", "role": "QA", **more}
+    shown = alice.post(act, form)
+    assert "Type 101 to say that you mean all of them" in shown.content.decode()
+    sent = {**form, **counted(shown), "sure": "yes"}
+    for typed in ({}, {"typed": ""}, {"typed": "100"}, {"typed": "all"}):
+        refused = alice.post(act, {**sent, **typed})
+        assert refused.status_code == 400, typed
+        assert b'role="alert"' in refused.content
+    assert matching.filter(changed).count() == 0
+    submitted(office, {"role": "QA", "ref": "came later"})
+    assert alice.post(act, {**sent, "typed": "101"}).status_code == 302
+    assert matching.filter(changed).count() == 101
+    late = Job.objects.get(ref="came later")
+    assert (late.status != JobStatus.CANCELLED, late.priority) == (True, 100)
+    assert not Job.objects.filter(changed, pk=other.pk).exists()
+
+
+def test_when_more_match_by_now_the_number_is_asked_for_again(office, alice):
+    jobs = submitted(office, *({} for _ in range(103)), name="many")
+    lifecycle.cancel(office.id, [job.id for job in jobs[:2]], actor="test", reason="")
+    act, form = at(office, "/jobs/act"), {"verb": "cancel", "scope": "matching"}
+    sent = {**form, **counted(alice.post(act, form)), "typed": "101", "sure": "yes"}
+    lifecycle.retry(office.id, [jobs[0].id], actor="test", reason="")
+    refused = alice.post(act, sent)
+    assert refused.status_code == 400
+    assert "There are more of them by now." in refused.content.decode()
+    assert counted(refused)["counted"] == "102"
+    assert fresh(jobs[5]).status != JobStatus.CANCELLED
+
+
+def test_a_page_of_ticked_ones_is_changed_without_typing_and_what_runs_is_named(office, alice):
+    first, *_ = submitted(office, {}, {}, name="x")
+    running(first)
+    page = alice.post(at(office, "/jobs/act"), {"verb": "cancel", "job": [str(first.id)]})
+    assert "1 of them runs now, and will be told to stop." in page.content.decode()
+    assert b'name="typed"' not in page.content
+
+
 def test_a_wrong_filter_matches_no_job_rather_than_all(office, alice):
     (job,) = submitted(office, {}, name="x")
     alice.post(
@@ -221,10 +292,12 @@ def test_the_place_of_many_is_changed_only_as_said(office, alice):
     both = {"verb": "reprioritise", "scope": "matching", "sure": "yes", "priority": "1", "delta": "2"}
     assert alice.post(act, both).status_code == 400
     assert [fresh(job).priority for job in jobs] == [5, 7]
-    alice.post(
-        act, {"verb": "reprioritise", "scope": "matching", "sure": "yes", "delta": "-3", "urgent": "true"}
-    )
+    wanted = {"delta": "-3", "urgent": "true", "reason": "customers wait"}
+    alice.post(act, {"verb": "reprioritise", "scope": "matching", "sure": "yes", **wanted})
     assert [(fresh(job).priority, fresh(job).urgent) for job in jobs] == [(2, True), (4, True)]
+    page = alice.get(at(office, f"/jobs/{jobs[0].id}")).content.decode()
+    assert "priority changed" in page
+    assert "reason: customers wait" in page
 
 
 def test_a_job_shows_its_attempts_why_it_waits_and_what_it_was_given(office, alice):
@@ -247,6 +320,68 @@ def test_a_job_shows_its_attempts_why_it_waits_and_what_it_was_given(office, ali
     assert "Bearer abc" not in page
     assert f"/jobs/{second.id}" in page
     assert "Waits for first." in alice.get(at(office, f"/jobs/{second.id}")).content.decode()
+
+
+def test_a_running_job_shows_its_lease_its_heartbeat_and_its_place_in_the_graph(office, alice):
+    first, second, _ = submitted(
+        office,
+        {"ref": "first"},
+        {"ref": "second", "depends_on": ["first"]},
+        {"ref": "third", "depends_on": ["first", "second"]},
+        name="x",
+    )
+    done(first)
+    running(second, worker="w7@test")
+    now = timezone.now()
+    Worker.objects.create(name="w7@test", started_at=now, seen_at=now - timedelta(seconds=7))
+    page = alice.get(at(office, f"/jobs/{second.id}"))
+    text = page.content.decode()
+    assert page.context["current"].worker == "w7@test"
+    assert "Lease until" in text
+    assert page.context["heard"].name == "w7@test"
+    assert "</time> ago" in text
+    drawing = page.context["drawing"]
+    assert {box.node.ref: box.critical for box in drawing.boxes} == {
+        "first": False,
+        "second": True,
+        "third": False,
+    }
+    assert len(drawing.lines) == 3
+    assert f"/batches/{first.batch_id}#box-{second.id}" in text
+    ended = alice.get(at(office, f"/jobs/{first.id}"))
+    assert ended.context["current"] is None
+
+
+def test_of_many_neighbours_a_few_are_drawn_and_the_others_listed(office, alice):
+    parents = [{"ref": f"p{number}"} for number in range(9)]
+    *_, last = submitted(
+        office, *parents, {"ref": "last", "depends_on": [one["ref"] for one in parents]}, name="x"
+    )
+    page = alice.get(at(office, f"/jobs/{last.id}"))
+    assert len(page.context["drawing"].boxes) == 7
+    assert "3 neighbours more are in the lists below." in page.content.decode()
+    assert len(page.context["parents"]) == 9
+
+
+def test_what_a_program_wrote_is_shown_by_its_end_and_without_control_characters(office, alice):
+    (job,) = submitted(office, {"task_id": "command.run", "args": {"command": "echo"}}, name="x")
+    written = "x" * 30_000 + "\x1b[31mred\x1b[0m <b>\x07\nlast line\n"
+    result = {"exit_code": 0, "output_tail": written}
+    running(job).finish(result=json.dumps(result))
+    page = alice.get(at(office, f"/jobs/{job.id}"))
+    output = page.context["output"]
+    assert output.tail.endswith("xred <b>\nlast line\n")
+    assert (output.cut, output.result) == (True, {"exit_code": 0})
+    assert "red &lt;b&gt;\nlast line" in page.content.decode()
+    assert len(page.content) < 40_000
+
+
+def test_a_large_result_is_not_sent_again_and_again_whole(office, alice):
+    (job,) = submitted(office, {}, name="x")
+    running(job).finish(result=json.dumps(["y" * 100_000]))
+    page = alice.get(at(office, f"/jobs/{job.id}"))
+    assert len(page.content) < 40_000
+    assert "characters more" in page.content.decode()
 
 
 def test_one_job_is_cancelled_and_run_again_by_its_page(office, alice):
@@ -313,6 +448,33 @@ def test_the_monitor_shows_nothing_of_somebody_elses_work(office, alice):
     assert page.context["tiles"] == {"waiting": 0, "running": 0, "done": 0, "failed": 0}
     shown = reader("steve", is_staff=True).get("/").content.decode()
     assert all(ref in shown for ref in ("bob 0", "bob 1", "bob 2"))
+
+
+def test_what_waits_for_others_is_counted_for_staff_and_operations_of_queues_are_linked(office, alice):
+    submitted(office, {"ref": "a"}, {"ref": "b", "depends_on": ["a"]}, {"ref": "c"}, name="x")
+    queue = a_queue(a_step(), owner=a_user("alice"))
+    steps.run(queue.queue_id)
+    for client in (alice, reader("steve", is_staff=True)):
+        page = client.get("/")
+        assert (page.context["tiles"]["waiting"], page.context["tiles"]["running"]) == (3, 1)
+    claimed_step(queue)
+    page = alice.get("/")
+    assert (page.context["tiles"]["waiting"], page.context["tiles"]["running"]) == (2, 2)
+    assert f'href="/step-queues/{queue.queue_id}"' in page.content.decode()
+
+
+def test_flower_is_linked_for_staff_alone_and_only_where_it_is_known(office, alice, settings):
+    (job,) = submitted(office, {"ref": "a"}, name="x")
+    running(job)
+    settings.DURE_FLOWER_URL = "https://flower.example"
+    link = f"https://flower.example/tasks?name=demo.sum%20args%3A{fresh(job).execution_id}"
+    steve = reader("steve", is_staff=True)
+    assert link in steve.get(at(office, f"/jobs/{job.id}")).content.decode()
+    assert "https://flower.example/" in steve.get("/").content.decode()
+    for path in ("/", at(office, f"/jobs/{job.id}")):
+        assert "flower.example" not in alice.get(path).content.decode()
+    settings.DURE_FLOWER_URL = ""
+    assert "Flower" not in steve.get(at(office, f"/jobs/{job.id}")).content.decode()
 
 
 def test_a_failure_that_was_run_again_comes_after_one_that_was_not(office, alice):

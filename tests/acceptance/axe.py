@@ -1,0 +1,13 @@
+"""Asks axe-core about a page: what a person with a screen reader, a keyboard or weak sight would miss."""
+
+from typing import Any
+
+RULES = {"resultTypes": ["violations"], "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]}
+
+
+def violations(page: Any) -> list[str]:
+    """Each with the element that is to blame."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    found = Axe().run(page, options=RULES).response["violations"]
+    return [f"{one['id']}: {node['html'][:200]}" for one in found for node in one["nodes"]]

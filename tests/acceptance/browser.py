@@ -1,0 +1,65 @@
+"""A reader's window in a real browser, for the tests that use the pages as people do."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from tests.acceptance.system import System
+
+CHROMIUM = shutil.which("chromium")
+FLAGS = [
+    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),
+    *("--disable-background-networking", "--disable-component-update"),
+]
+WAIT_MS = 20_000
+
+
+def need_chromium() -> None:
+    if not CHROMIUM and os.environ.get("DURE_CI") != "1":
+        pytest.skip("there is no chromium here: apt-get install chromium")
+    assert CHROMIUM, "DURE_CI is 1, and chromium is missing"
+
+
+@contextmanager
+def launched() -> Iterator[Any]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield running
+        running.close()
+
+
+class Window:
+    """What its pages complain about, and whatever they ask of strangers, fails the test."""
+
+    def __init__(self, browser: Any, stack: System, locale: str, **more: Any) -> None:
+        self.stack = stack
+        self.context = browser.new_context(base_url=stack.base_url, locale=locale, **more)
+        self.page = self.context.new_page()
+        self.page.set_default_timeout(WAIT_MS)
+        self.complaints: list[str] = []
+        self.strangers: list[str] = []
+        self.page.on("console", self.said)
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("request", self.asked)
+
+    def said(self, message: Any) -> None:
+        if message.type == "error":
+            self.complaints.append(message.text)
+
+    def asked(self, request: Any) -> None:
+        if not request.url.startswith((self.stack.base_url, "data:")):
+            self.strangers.append(request.url)
+
+    def sign_in(self, username: str) -> Any:
+        self.page.goto("/")
+        self.page.fill("#id_username", username)
+        self.page.fill("#id_password", self.stack.user(username)["password"])
+        self.page.click("main button")
+        self.page.wait_for_selector("#tile-waiting")
+        return self.page

@@ -1,0 +1,181 @@
+"""Every page, by axe: WCAG 2.1 A and AA, in both languages, light and dark, on a phone.
+
+A page that is new gets its line in PAGES.
+"""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from tests.acceptance.axe import violations
+from tests.acceptance.system import Client, System
+from tests.unit.process_tools import eventually
+
+# The first test waits for the demonstration's jobs to let ours through.
+pytestmark = pytest.mark.timeout(300)
+
+LANGUAGES = ("en", "ko")
+PHONE = {"width": 375, "height": 800}
+SIGNED_OUT, MEMBER, STAFF = "", "alice", "admin"
+
+# Who looks at it, and where it is; what stands in braces is made by `made`.
+PAGES = [
+    (SIGNED_OUT, "/login"),
+    (MEMBER, "/"),
+    (STAFF, "/"),
+    (MEMBER, "/there-is-no-such-page"),
+    (MEMBER, "/offices"),
+    (MEMBER, "/offices/{office}/jobs"),
+    (MEMBER, "/offices/{office}/jobs?status=done&batch=nonsense"),
+    (MEMBER, "/offices/{demo}/batches"),
+    (MEMBER, "/offices/{demo}/batches/{demo_batch}"),
+    (MEMBER, "/offices/{office}/batches/{batch}"),
+    (MEMBER, "/offices/{office}/jobs/{done}"),
+    (STAFF, "/offices/{office}/jobs/{done}"),
+    (MEMBER, "/offices/{office}/jobs/{failed}"),
+    (MEMBER, "/offices/{office}/jobs/{waiting}"),
+    (MEMBER, "/step-queues"),
+    (MEMBER, "/step-queues?state=nonsense"),
+    (MEMBER, "/step-queues/{queue}"),
+    (MEMBER, "/step-queues/{long_queue}"),
+    (MEMBER, "/step-queues/{empty_queue}"),
+    (MEMBER, "/step-queues/{queue}/delete"),
+    (MEMBER, "/schedules"),
+    (MEMBER, "/schedules/new"),
+    (MEMBER, "/schedules/{schedule}"),
+    (MEMBER, "/schedules/{schedule}/edit"),
+    (MEMBER, "/schedules/{schedule}/delete"),
+    (MEMBER, "/workflows"),
+    (MEMBER, "/workflows/new"),
+    (MEMBER, "/workflows/{workflow}"),
+    (MEMBER, "/workflows/{workflow}/edit"),
+    (MEMBER, "/workflows/{workflow}/delete"),
+    (MEMBER, "/executions"),
+    (MEMBER, "/executions/{execution}"),
+    (STAFF, "/executions/{execution}"),
+    (MEMBER, "/exports"),
+    (MEMBER, "/exports/{export}"),
+    (MEMBER, "/exports/replays"),
+    (MEMBER, "/exports/replays/{replay}"),
+    (STAFF, "/deadletters"),
+]
+
+
+def jobs_of(alice: Client, office: str) -> dict[str, Any]:
+    """One that is done and wrote something, one that failed, and one that waits."""
+    tomorrow = (datetime.now(UTC) + timedelta(days=1)).isoformat()
+    said = {"task_id": "command.run", "args": {"command": "echo", "args": ["hello"]}}
+    refused = {"task_id": "command.run", "args": {"command": "not-allowed"}, "max_retries": 0}
+    waits = {"task_id": "demo.sum", "args": {"numbers": [1]}, "run_at": tomorrow}
+    jobs = [
+        {**said, "ref": "done"},
+        {**refused, "ref": "failed", "depends_on": ["done"]},
+        {**waits, "ref": "waiting", "depends_on": ["done"]},
+    ]
+    answer = alice.post(f"/api/offices/{office}/jobs", {"batch": {"name": "for axe"}, "jobs": jobs})
+    assert answer.status == 201, answer.body
+    return {job["ref"]: job["id"] for job in answer.json["jobs"]} | {"batch": answer.json["batch"]["id"]}
+
+
+def times_of(alice: Client, office: str) -> dict[str, Any]:
+    """A schedule, a workflow that has run, and a run by hand."""
+    work = {"task_id": "demo.sum", "args": {"numbers": [1]}}
+    schedule = alice.post("/api/schedules", {"name": "for axe", "kind": "cron", "cron": "0 9 * * 1", **work})
+    steps = [{"ref": "first", **work}, {"ref": "second", "depends_on": ["first"], **work}]
+    mode = {"mode": "recurring", "pattern": "weekly", "days_of_week": [0], "time": "09:00"}
+    named = {"office": office, "name": "for axe", "status": "active"}
+    workflow = alice.post("/api/workflows", {**named, "steps": steps, "schedule_config": mode})
+    run = alice.post("/api/tasks/demo.sum/run", {"args": work["args"]})
+    assert [answer.status for answer in (schedule, workflow, run)] == [201, 201, 202]
+    alice.post("/api/workflow/execute", {"workflow_id": workflow.json["id"]})
+    found = {"schedule": schedule.json["id"], "workflow": workflow.json["id"]}
+    return found | {"execution": run.json["execution_id"]}
+
+
+def step_queue(alice: Client, *steps: dict[str, Any]) -> int:
+    made = alice.post("/api/queues", {"queue_library": "provisioning", "name": "for axe"})
+    assert made.status == 201, made.body
+    queue = int(made.json["queue_id"])
+    for step in steps:
+        answer = alice.post(f"/api/queues/{queue}/jobs", step)
+        assert answer.status == 201, answer.body
+    return queue
+
+
+def turned_back(alice: Client) -> int:
+    """A queue that failed at its last step and is being undone, or was."""
+    reserve = {"forward_operation": "reserve_address", "backward_operation": "release_address"}
+    refuse = {"forward_operation": "register_name", "arguments": {"name": "axe", "fail": True}}
+    queue = step_queue(alice, reserve, refuse)
+    assert alice.post(f"/api/queues/{queue}/run?wait=25").status in (200, 202)
+    return queue
+
+
+@pytest.fixture(scope="module")
+def made(system: System, office: str) -> Iterator[dict[str, Any]]:
+    """What the pages show."""
+    alice, demo = system.client("alice"), f"/api/offices/{system.office_id}"
+    names: dict[str, Any] = {"office": office, "demo": system.office_id}
+    names["demo_batch"] = alice.get(f"{demo}/batches").json["results"][0]["id"]
+    names |= jobs_of(alice, office) | times_of(alice, office)
+    export = alice.get("/api/jobs").json["content"][0]
+    names |= {"export": export["jobId"], "replay": export["replayId"]}
+    names["queue"], names["empty_queue"] = turned_back(alice), step_queue(alice)
+    names["long_queue"] = step_queue(alice, *({"forward_operation": "reserve_address"} for _ in range(70)))
+    assert eventually(lambda: alice.get(f"/api/queues/{names['queue']}").json["state"] == "READY", 200)
+    failed = f"/api/offices/{office}/jobs/{names['failed']}"
+    assert eventually(lambda: alice.get(failed).json["status"] == "failed", 200)
+    yield names
+    alice.send("DELETE", f"/api/schedules/{names['schedule']}")
+    alice.send("DELETE", f"/api/workflows/{names['workflow']}")
+    for queue in ("queue", "empty_queue", "long_queue"):
+        alice.send("DELETE", f"/api/queues/{names[queue]}")
+
+
+@pytest.fixture(scope="module")
+def keys(browser: Any, system: System, made: dict[str, Any]) -> dict[str, Any]:
+    """The cookies of who is signed in: signing in is throttled."""
+    found: dict[str, Any] = {SIGNED_OUT: None}
+    for username in (MEMBER, STAFF):
+        context = browser.new_context(base_url=system.base_url)
+        page = context.new_page()
+        page.goto("/login")
+        page.fill("#id_username", username)
+        page.fill("#id_password", system.user(username)["password"])
+        page.click("main button")
+        page.wait_for_selector("#tile-waiting")
+        found[username] = context.storage_state()
+        context.close()
+    return found
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize(("reader", "path"), PAGES, ids=lambda part: part or "nobody")
+def test_axe_finds_nothing_to_complain_of(browser, system, made, keys, reader, path, language):
+    context = browser.new_context(
+        base_url=system.base_url, storage_state=keys[reader], locale=language, viewport=PHONE
+    )
+    try:
+        page = context.new_page()
+        answer = page.goto(path.format(**made))
+        assert answer.status == (404 if "no-such" in path else 200)
+        assert page.locator("html").get_attribute("lang") == language
+        assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)
+            assert violations(page) == [], scheme
+    finally:
+        context.close()
+
+
+def test_axe_is_really_asked(browser, system):
+    context = browser.new_context(base_url=system.base_url)
+    try:
+        page = context.new_page()
+        page.goto("/login")
+        page.evaluate("document.querySelector('label').replaceWith(document.querySelector('#id_username'))")
+        assert [one for one in violations(page) if one.startswith("label: ")]
+    finally:
+        context.close()
