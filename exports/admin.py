@@ -1,104 +1,181 @@
 """Exports for operators: what runs and what failed, and the dead letters with what can be done about them."""
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from django.contrib import admin, messages
-from django.contrib.auth.models import User
+from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from exports import deadletters, lifecycle
-from exports.models import DeadLetter, ExportJob, Replay
-from jobs.errors import Conflict
+from exports.messages import PROGRESS, REQUESTS, RESULTS
+from exports.models import DeadLetter, ExportEvent, ExportJob, Replay, StreamOutbox
+from exports.pages import words
+from exports.states import LIVE, TERMINAL, JobType, Status
+from jobs.admin import links, shown
+from jobs.admin.acting import Act, Acting
+from jobs.admin.filters import choice
+from jobs.admin.links import Link, rows_of
+from jobs.admin.quick import LookOnly, newest
+from jobs.errors import Refused
+from jobs.models import Execution
+from jobs.pages.gate import reader
+from jobs.pages.labels import Words, label
+from jobs.states import Trigger
 
-if TYPE_CHECKING:
-    Base = admin.ModelAdmin[Any]
-else:
-    Base = admin.ModelAdmin
-
-
-class LookOnly(Base):
-    """Rows are changed by verbs: an edited field would bypass their guards."""
-
-    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_operate_permission(self, request: HttpRequest) -> bool:
-        """For the actions below: who may change rows of this kind, though not field by field."""
-        return request.user.has_perm(f"{self.opts.app_label}.change_{self.opts.model_name}")
-
-    def each(self, request: HttpRequest, rows: QuerySet[Any], verb: Callable[[int], Any]) -> None:
-        """Does it for each, and tells how many it was done for and why not for the others."""
-        done, refused = 0, list[str]()
-        for number in rows.order_by("pk").values_list("pk", flat=True):
-            try:
-                verb(number)
-                done += 1
-            except Conflict as conflict:
-                refused.append(f"{number}: {conflict.message}")
-        if done:
-            self.message_user(request, ngettext("%d done.", "%d done.", done) % done, messages.SUCCESS)
-        for sentence in refused[:20]:
-            self.message_user(request, sentence, messages.WARNING)
+OWNER = shown.linked("owner", _("owner"))
+STATE = shown.state(_("state"))
+KIND = shown.named("job_type", _("kind"), words.KINDS)
+EXPORT = shown.row_of(ExportJob, "job_id", _("export"))
 
 
-@admin.register(DeadLetter)
-class DeadLetterAdmin(LookOnly):
-    list_display = ("id", "source_stream", "source_id", "reason", "failed_at", "state", "handled_by")
-    list_filter = ("state", "source_stream")
-    list_select_related = ("handled_by",)
-    actions = ("republish", "discard")
+class TellsRefusals(Acting):
+    def told(self, refused: Refused) -> str:
+        return words.refusal(refused)
 
-    @admin.action(description=_("Publish again, with the same jobId"), permissions=["operate"])
-    def republish(self, request: HttpRequest, rows: QuerySet[DeadLetter]) -> None:
-        self.each(request, rows, lambda number: deadletters.republish(number, _user(request), timezone.now()))
 
-    @admin.action(description=_("Discard"), permissions=["operate"])
-    def discard(self, request: HttpRequest, rows: QuerySet[DeadLetter]) -> None:
-        self.each(request, rows, lambda number: deadletters.discard(number, _user(request), timezone.now()))
+def names_of(states: Any) -> dict[str, Words]:
+    return {one: label(one).name for one in states}
+
+
+class StateFilter(choice("status", _("state"), names_of(Status))):  # type: ignore[misc]
+    """What has not ended has an index of its own; what has ended is looked for among the newest."""
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        found = super().queryset(request, queryset)
+        return newest(found) if self.value() in TERMINAL else found
 
 
 @admin.register(ExportJob)
-class ExportJobAdmin(LookOnly):
+class ExportJobAdmin(TellsRefusals, LookOnly):
     list_display = (
-        "id",
-        "job_type",
-        "owner",
-        "replay",
-        "status",
-        "progress",
-        "phase",
-        "error_code",
-        "created_at",
+        *("id", KIND, OWNER, shown.linked("replay", _("replay")), STATE, "progress"),
+        *(shown.named("phase", _("phase"), words.PHASES), "error_code", "created_at", "ended_at"),
     )
-    list_filter = ("status", "job_type")
+    list_filter = (StateFilter, choice("job_type", _("kind"), words.KINDS, indexed=False))
     list_select_related = ("owner", "replay")
-    search_fields = ("=id", "owner__username", "replay__title")
-    actions = ("cancel",)
+    ids = ("replay",)
+    people = ("owner",)
+    fields = (
+        *("id", KIND, "owner", "replay", STATE, "progress", shown.named("phase", _("phase"), words.PHASES)),
+        *("message", "error_code", "error_message", "result_uri", "result_size", "result_checksum"),
+        *("created_at", "started_at", "heard_at", "ended_at"),
+        shown.row_of(Execution, "execution_id", _("run")),
+    )
+    acts = (
+        Act(
+            "cancel",
+            _("Cancel…"),
+            lambda n: ngettext("Cancel %d export", "Cancel %d exports", n) % n,
+            do=lambda job, by: lifecycle.cancel(job.pk, timezone.now()),
+            refusal=lambda job: "" if job.status in LIVE else label(job.status).name,
+        ),
+        Act(
+            "again",
+            _("Make again…"),
+            lambda n: ngettext("Make %d export again", "Make %d exports again", n) % n,
+            do=lambda job, by: lifecycle.request(job.replay, JobType(job.job_type), timezone.now()),
+            refusal=lambda job: label(job.status).name if job.status in LIVE else "",
+            note=_("Each becomes a new export of the same replay, of the same owner."),
+        ),
+    )
 
-    @admin.action(description=_("Cancel"), permissions=["operate"])
-    def cancel(self, request: HttpRequest, rows: QuerySet[ExportJob]) -> None:
-        self.each(request, rows, lambda number: lifecycle.cancel(number, timezone.now()))
+    def get_queryset(self, request: HttpRequest) -> Any:
+        return super().get_queryset(request).select_related("replay")
+
+    def links(self, request: HttpRequest, row: ExportJob) -> list[Link]:
+        own = row.owner_id == reader(request).pk
+        page = [Link(reverse("exports:export", args=[row.pk]), _("Its page"))] if own else []
+        runs = rows_of(Execution, _("Its runs"), of=f"{Trigger.EXPORT}:{row.pk}")
+        return [*page, runs]
 
 
 @admin.register(Replay)
 class ReplayAdmin(LookOnly):
-    list_display = ("id", "title", "owner", "kind", "size_bytes", "duration_ms", "created_at")
-    list_filter = ("kind",)
+    list_display = (
+        *("id", "title", OWNER, shown.named("kind", _("format"), words.FORMATS), "size_bytes"),
+        *(shown.milliseconds("duration_ms", _("length")), "created_at"),
+    )
+    list_filter = (choice("kind", _("format"), words.FORMATS, indexed=False),)
     list_select_related = ("owner",)
-    search_fields = ("=id", "owner__username", "title")
+    people = ("owner",)
+    beginnings = ("title", "file_name")
+    fields = (
+        *("id", "title", "owner", "file_name", shown.named("kind", _("format"), words.FORMATS), "path"),
+        *("size_bytes", "sha256", shown.milliseconds("duration_ms", _("length")), "created_at"),
+    )
+
+    def links(self, request: HttpRequest, row: Replay) -> list[Link]:
+        return [rows_of(ExportJob, _("Its exports"), replay=row.pk)]
 
 
-def _user(request: HttpRequest) -> User:
-    assert isinstance(request.user, User)  # noqa: S101 (the admin lets nobody else in)
-    return request.user
+@admin.register(ExportEvent)
+class ExportEventAdmin(LookOnly):
+    list_display = ("id", "at", OWNER, EXPORT, "type")
+    list_select_related = ("owner",)
+    people = ("owner",)
+    fields = ("id", "at", "owner", EXPORT, "type", shown.json("data", _("message")))
+
+
+@admin.register(StreamOutbox)
+class StreamOutboxAdmin(LookOnly):
+    list_display = ("id", "stream", "created_at", "taken_until")
+    fields = ("id", "stream", shown.json("fields", _("message")), "created_at", "taken_until")
+
+
+def handled(letter: DeadLetter) -> Words:
+    return "" if letter.state == DeadLetter.State.OPEN else label(letter.state).name
+
+
+def not_sendable(letter: DeadLetter) -> Words:
+    return handled(letter) or ("" if letter.whole else words.REFUSALS["not_whole"])
+
+
+@admin.register(DeadLetter)
+class DeadLetterAdmin(TellsRefusals, LookOnly):
+    list_display = (
+        *("id", "source_stream", "source_id", "reason", "failed_at", shown.state(_("state"), "state")),
+        shown.linked("handled_by", _("handled by")),
+    )
+    list_filter = (
+        choice("state", _("state"), names_of(DeadLetter.State)),
+        choice("source_stream", _("stream"), (REQUESTS, PROGRESS, RESULTS), indexed=False),
+    )
+    list_select_related = ("handled_by",)
+    beginnings = ("source_id", "reason")
+    fields = (
+        *("id", "source_stream", "source_id", "reason", shown.json("fields", _("message")), "whole"),
+        *("failed_at", shown.state(_("state"), "state"), "handled_by", "handled_at"),
+    )
+    acts = (
+        Act(
+            "republish",
+            _("Publish again…"),
+            lambda n: ngettext("Publish %d message again", "Publish %d messages again", n) % n,
+            do=lambda letter, by: deadletters.republish(letter.pk, by.user, timezone.now()),
+            refusal=not_sendable,
+            note=_("As it was, with the same jobId: so it has one effect at most."),
+        ),
+        Act(
+            "discard",
+            _("Discard…"),
+            lambda n: ngettext("Discard %d message", "Discard %d messages", n) % n,
+            do=lambda letter, by: deadletters.discard(letter.pk, by.user, timezone.now()),
+            refusal=handled,
+            note=_("It is kept for the record, and cannot be sent any more."),
+        ),
+    )
+
+    def links(self, request: HttpRequest, row: DeadLetter) -> list[Link]:
+        return [Link(reverse("exports:letter", args=[row.pk]), _("Its page"))]
+
+
+def of_export(source: str) -> Link | None:
+    name = f"{ExportJob._meta.verbose_name} {source}"
+    return Link(links.address(ExportJob, source), name) if source.isdecimal() else None
+
+
+links.source(Trigger.EXPORT, of_export)

@@ -1,16 +1,18 @@
 from typing import Any
 
 from django.apps import AppConfig
+from django.utils.translation import gettext_lazy as _
 
 
 class ExportsConfig(AppConfig):
     name = "exports"
+    verbose_name = _("Exports")
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
         from django.utils import timezone
 
-        from exports import lifecycle
+        from exports import lifecycle, metrics
         from jobs import lifecycle as engine
         from jobs.states import EXECUTION_ENDED, Trigger
 
@@ -18,4 +20,5 @@ class ExportsConfig(AppConfig):
             if answer["state"] in EXECUTION_ENDED:
                 lifecycle.ended(execution, source, answer, timezone.now())
 
+        metrics.register()
         engine.on_end(Trigger.EXPORT, report)

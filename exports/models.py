@@ -6,6 +6,7 @@ from pathlib import PurePosixPath
 from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
+from django.utils.translation import gettext_lazy as _
 
 from exports.states import LIVE, SUFFIXES, TERMINAL, JobType, Status
 
@@ -13,19 +14,23 @@ from exports.states import LIVE, SUFFIXES, TERMINAL, JobType, Status
 class Replay(models.Model):
     """A recording that somebody uploaded. `path` is relative to the replay root."""
 
-    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="replays")
-    title = models.CharField(max_length=200)
-    file_name = models.CharField(max_length=200)
-    kind = models.CharField(max_length=16)
-    path = models.CharField(max_length=300, unique=True)
-    size_bytes = models.BigIntegerField()
-    sha256 = models.CharField(max_length=64)
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="replays", verbose_name=_("owner")
+    )
+    title = models.CharField(_("title"), max_length=200)
+    file_name = models.CharField(_("file name"), max_length=200)
+    kind = models.CharField(_("format"), max_length=16)
+    path = models.CharField(_("path"), max_length=300, unique=True)
+    size_bytes = models.BigIntegerField(_("size (bytes)"))
+    sha256 = models.CharField(_("SHA-256"), max_length=64)
     # None for a video: whoever renders it finds out.
-    duration_ms = models.BigIntegerField(null=True, blank=True)
-    created_at = models.DateTimeField()
+    duration_ms = models.BigIntegerField(_("length (ms)"), null=True, blank=True)
+    created_at = models.DateTimeField(_("made at"))
 
     class Meta:
         db_table = "replays"
+        verbose_name = _("replay")
+        verbose_name_plural = _("replays")
         # the owner's list, newest first.
         indexes = [models.Index(F("owner"), F("id").desc(), name="replays_of_owner")]
 
@@ -39,40 +44,53 @@ class ExportJob(models.Model):
     Not guaranteed: that the rendering began only once. One result is accepted, and one file recorded.
     """
 
-    id = models.BigAutoField(primary_key=True, db_column="job_id")
-    job_type = models.CharField(max_length=16, choices=JobType.choices)
+    id = models.BigAutoField(_("id"), primary_key=True, db_column="job_id")
+    job_type = models.CharField(_("kind"), max_length=16, choices=JobType.choices)
     owner = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="exports", db_column="owner_user_id"
+        settings.AUTH_USER_MODEL,
+        on_delete=models.CASCADE,
+        related_name="exports",
+        db_column="owner_user_id",
+        verbose_name=_("owner"),
     )
     replay = models.ForeignKey(
-        Replay, on_delete=models.CASCADE, related_name="exports", db_column="target_replay_id"
+        Replay,
+        on_delete=models.CASCADE,
+        related_name="exports",
+        db_column="target_replay_id",
+        verbose_name=_("replay"),
     )
-    status = models.CharField(max_length=16, choices=Status.choices, default=Status.QUEUED)
-    progress = models.IntegerField(default=0)
-    phase = models.CharField(max_length=32, blank=True)
-    message = models.CharField(max_length=1_000, blank=True)
-    created_at = models.DateTimeField()
-    started_at = models.DateTimeField(null=True, blank=True)
+    status = models.CharField(_("status"), max_length=16, choices=Status.choices, default=Status.QUEUED)
+    progress = models.IntegerField(_("progress"), default=0)
+    phase = models.CharField(_("phase"), max_length=32, blank=True)
+    message = models.CharField(_("message"), max_length=1_000, blank=True)
+    created_at = models.DateTimeField(_("made at"))
+    started_at = models.DateTimeField(_("started at"), null=True, blank=True)
     # When a message about it last came: a running job that nobody speaks of has stalled.
-    heard_at = models.DateTimeField(null=True, blank=True)
-    ended_at = models.DateTimeField(null=True, blank=True)
-    error_code = models.CharField(max_length=64, blank=True)
-    error_message = models.CharField(max_length=1_000, blank=True)
+    heard_at = models.DateTimeField(_("last heard of at"), null=True, blank=True)
+    ended_at = models.DateTimeField(_("ended at"), null=True, blank=True)
+    error_code = models.CharField(_("error code"), max_length=64, blank=True)
+    error_message = models.CharField(_("error"), max_length=1_000, blank=True)
     # Relative to the export root: the only file of this job that can be downloaded.
-    result_uri = models.CharField(max_length=1_000, blank=True)
-    result_checksum = models.CharField(max_length=64, blank=True)
-    result_size = models.BigIntegerField(null=True, blank=True)
+    result_uri = models.CharField(_("result"), max_length=1_000, blank=True)
+    result_checksum = models.CharField(_("result's checksum"), max_length=64, blank=True)
+    result_size = models.BigIntegerField(_("result's size (bytes)"), null=True, blank=True)
+    # Since when its file is no longer kept; the rest of the row still says what it was.
+    expired_at = models.DateTimeField(_("expired at"), null=True, blank=True)
     # The engine's run of it, when our own worker side took it.
-    execution_id = models.UUIDField(null=True, blank=True)
+    execution_id = models.UUIDField(_("run"), null=True, blank=True)
 
     class Meta:
         db_table = "jobs"
-        verbose_name = "export"
+        verbose_name = _("export")
+        verbose_name_plural = _("exports")
         indexes = [
             # the owner's list, newest first.
             models.Index(F("owner"), F("id").desc(), name="exports_of_owner"),
             # stalled ones; what is still to be done after Redis lost its data.
             models.Index(fields=["status", "heard_at"], name="exports_live", condition=Q(status__in=LIVE)),
+            # retention; the figures of what ended lately.
+            models.Index(fields=["ended_at"], name="exports_by_end", condition=Q(ended_at__isnull=False)),
         ]
         constraints = [
             models.CheckConstraint(name="export_status_known", condition=Q(status__in=Status.values)),
@@ -84,6 +102,10 @@ class ExportJob(models.Model):
                 name="export_ended_iff_ended_at",
                 condition=Q(status__in=TERMINAL, ended_at__isnull=False)
                 | Q(status__in=LIVE, ended_at__isnull=True),
+            ),
+            models.CheckConstraint(
+                name="export_expired_only_if_succeeded",
+                condition=Q(expired_at__isnull=True) | Q(status=Status.SUCCEEDED),
             ),
             models.CheckConstraint(
                 name="export_result_iff_succeeded",
@@ -119,15 +141,21 @@ class ExportEvent(models.Model):
     """What an owner's sockets are told. Ids grow in the order of an owner's commits: see lifecycle.py."""
 
     owner = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+", db_index=False
+        settings.AUTH_USER_MODEL,
+        on_delete=models.CASCADE,
+        related_name="+",
+        db_index=False,
+        verbose_name=_("owner"),
     )
-    job_id = models.BigIntegerField()
-    type = models.CharField(max_length=16)
-    data = models.JSONField()
-    at = models.DateTimeField()
+    job_id = models.BigIntegerField(_("export"))
+    type = models.CharField(_("event"), max_length=16)
+    data = models.JSONField(_("message"))
+    at = models.DateTimeField(_("time"))
 
     class Meta:
         db_table = "export_events"
+        verbose_name = _("event of an export")
+        verbose_name_plural = _("events of exports")
         indexes = [
             models.Index(fields=["owner", "id"], name="export_events_of_owner"),  # the sockets
             models.Index(fields=["at"], name="export_events_by_age"),  # retention
@@ -141,16 +169,17 @@ class StreamOutbox(models.Model):
     """A message that is to go out; gone when it has. Written in the transaction of what it tells."""
 
     # Redis remembers it, so that a message whose row could not be deleted in time goes out once.
-    token = models.UUIDField(default=uuid.uuid4, editable=False)
-    stream = models.CharField(max_length=64)
-    fields = models.JSONField()
-    created_at = models.DateTimeField()
+    token = models.UUIDField(_("token"), default=uuid.uuid4, editable=False)
+    stream = models.CharField(_("stream"), max_length=64)
+    fields = models.JSONField(_("message"))
+    created_at = models.DateTimeField(_("made at"))
     # Somebody is sending it; after this time somebody else may.
-    taken_until = models.DateTimeField(null=True, blank=True)
+    taken_until = models.DateTimeField(_("taken until"), null=True, blank=True)
 
     class Meta:
         db_table = "stream_outbox"
-        verbose_name_plural = "stream outbox"
+        verbose_name = _("message to send")
+        verbose_name_plural = _("messages to send")
 
     def __str__(self) -> str:
         return f"{self.stream} {self.id}"
@@ -166,21 +195,28 @@ class DeadLetter(models.Model):
         REPUBLISHED = "republished"
         DISCARDED = "discarded"
 
-    source_stream = models.CharField(max_length=64)
-    source_id = models.CharField(max_length=64)
-    fields = models.JSONField()
+    source_stream = models.CharField(_("stream"), max_length=64)
+    source_id = models.CharField(_("message id"), max_length=64)
+    fields = models.JSONField(_("message"))
     # Whether `fields` is all of it: a message that was cut cannot be sent again.
-    whole = models.BooleanField(default=True)
-    reason = models.CharField(max_length=500)
-    failed_at = models.DateTimeField()
-    state = models.CharField(max_length=16, choices=State.choices, default=State.OPEN)
-    handled_at = models.DateTimeField(null=True, blank=True)
+    whole = models.BooleanField(_("whole"), default=True)
+    reason = models.CharField(_("reason"), max_length=500)
+    failed_at = models.DateTimeField(_("failed at"))
+    state = models.CharField(_("state"), max_length=16, choices=State.choices, default=State.OPEN)
+    handled_at = models.DateTimeField(_("handled at"), null=True, blank=True)
     handled_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+        settings.AUTH_USER_MODEL,
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="+",
+        verbose_name=_("handled by"),
     )
 
     class Meta:
         db_table = "dead_letters"
+        verbose_name = _("dead letter")
+        verbose_name_plural = _("dead letters")
         indexes = [models.Index(fields=["state", "-id"], name="dead_letters_newest")]  # the operators' list
         constraints = [
             # A message delivered twice dies once.

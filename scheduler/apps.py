@@ -1,8 +1,10 @@
 from django.apps import AppConfig
+from django.utils.translation import gettext_lazy as _
 
 
 class SchedulerConfig(AppConfig):
     name = "scheduler"
+    verbose_name = _("Schedules, workflows, step queues")
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:

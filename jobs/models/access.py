@@ -12,6 +12,7 @@ from typing import Self
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 TOKEN_PREFIX = "dure_"  # noqa: S105 (the part of every token that tells scanners whose it is)
 SHOWN = len(TOKEN_PREFIX) + 6
@@ -24,17 +25,21 @@ def digest_of(secret: str) -> str:
 class ApiToken(models.Model):
     """A named key of a user. The plain text is shown once, when it is issued."""
 
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="api_tokens")
-    name = models.CharField(max_length=100)
-    prefix = models.CharField(max_length=16, editable=False)
-    digest = models.CharField(max_length=64, unique=True, editable=False)
-    created_at = models.DateTimeField()
-    last_used_at = models.DateTimeField(null=True, blank=True)
-    expires_at = models.DateTimeField(null=True, blank=True)
-    revoked_at = models.DateTimeField(null=True, blank=True)
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="api_tokens", verbose_name=_("user")
+    )
+    name = models.CharField(_("name"), max_length=100)
+    prefix = models.CharField(_("begins with"), max_length=16, editable=False)
+    digest = models.CharField(_("digest"), max_length=64, unique=True, editable=False)
+    created_at = models.DateTimeField(_("made at"))
+    last_used_at = models.DateTimeField(_("last used at"), null=True, blank=True)
+    expires_at = models.DateTimeField(_("expires at"), null=True, blank=True)
+    revoked_at = models.DateTimeField(_("revoked at"), null=True, blank=True)
 
     class Meta:
         db_table = "api_tokens"
+        verbose_name = _("API token")
+        verbose_name_plural = _("API tokens")
         ordering = ["-created_at", "-id"]
 
     def __str__(self) -> str:
@@ -71,14 +76,20 @@ class SocketTicket(models.Model):
     It remembers what it was asked for with, so that the socket ends when that does.
     """
 
-    digest = models.CharField(max_length=64, primary_key=True)
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
-    token = models.ForeignKey(ApiToken, on_delete=models.CASCADE, null=True, related_name="+")
-    session_key = models.CharField(max_length=40, blank=True)
-    expires_at = models.DateTimeField(db_index=True)  # read when the expired ones are swept
+    digest = models.CharField(_("digest"), max_length=64, primary_key=True)
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+", verbose_name=_("user")
+    )
+    token = models.ForeignKey(
+        ApiToken, on_delete=models.CASCADE, null=True, related_name="+", verbose_name=_("token")
+    )
+    session_key = models.CharField(_("session"), max_length=40, blank=True)
+    expires_at = models.DateTimeField(_("expires at"), db_index=True)  # read when the expired ones are swept
 
     class Meta:
         db_table = "socket_tickets"
+        verbose_name = _("socket ticket")
+        verbose_name_plural = _("socket tickets")
 
     def __str__(self) -> str:
         return f"ticket of {self.user_id} until {self.expires_at:%H:%M:%S}"
@@ -87,17 +98,23 @@ class SocketTicket(models.Model):
 class IdempotentAnswer(models.Model):
     """What a POST with an Idempotency-Key was answered, written in the transaction of its effect."""
 
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
-    path = models.TextField()
-    key = models.CharField(max_length=200)
-    digest = models.CharField(max_length=64)  # of the request's body and query
-    status = models.PositiveSmallIntegerField(null=True)  # null only while the first request runs
-    body = models.TextField(blank=True)
-    location = models.TextField(blank=True)
-    created_at = models.DateTimeField(db_index=True)  # read when the old ones are forgotten
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+", verbose_name=_("user")
+    )
+    path = models.TextField(_("path"))
+    key = models.CharField(_("key"), max_length=200)
+    digest = models.CharField(_("digest"), max_length=64)  # of the request's body and query
+    status = models.PositiveSmallIntegerField(
+        _("answered with"), null=True
+    )  # null only while the first request runs
+    body = models.TextField(_("answer"), blank=True)
+    location = models.TextField(_("location"), blank=True)
+    created_at = models.DateTimeField(_("made at"), db_index=True)  # read when the old ones are forgotten
 
     class Meta:
         db_table = "idempotent_answers"
+        verbose_name = _("remembered answer")
+        verbose_name_plural = _("remembered answers")
         constraints = [models.UniqueConstraint(fields=["user", "path", "key"], name="one_answer_per_key")]
 
     def __str__(self) -> str:

@@ -1,6 +1,7 @@
 """What happened to an office's jobs, written in the transaction in which it happened."""
 
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 from jobs.states import EventType
 
@@ -8,15 +9,17 @@ from jobs.states import EventType
 class Event(models.Model):
     """Ids grow in the order of an office's commits, since its row's lock is held: `?after=` has no gaps."""
 
-    office_id = models.UUIDField()
-    job_id = models.UUIDField(null=True)
-    batch_id = models.UUIDField(null=True)
-    type = models.CharField(max_length=20, choices=EventType.choices)
-    details = models.JSONField(default=dict)
-    at = models.DateTimeField()
+    office_id = models.UUIDField(_("office"))
+    job_id = models.UUIDField(_("job"), null=True)
+    batch_id = models.UUIDField(_("batch"), null=True)
+    type = models.CharField(_("what happened"), max_length=20, choices=EventType.choices)
+    details = models.JSONField(_("details"), default=dict)
+    at = models.DateTimeField(_("time"))
 
     class Meta:
         db_table = "job_events"
+        verbose_name = _("event")
+        verbose_name_plural = _("events")
         indexes = [
             # the resumable list and the sockets.
             models.Index(fields=["office_id", "id"], name="events_of_office"),

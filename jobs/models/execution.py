@@ -3,6 +3,7 @@
 from django.db import models
 from django.db.models import Q
 from django.db.models.expressions import RawSQL
+from django.utils.translation import gettext_lazy as _
 
 from jobs.ids import uuid7
 from jobs.states import (
@@ -23,13 +24,13 @@ class Execution(models.Model):
     start's outcome is ever accepted.
     """
 
-    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    task_id = models.CharField(max_length=200)
-    role = models.CharField(max_length=40)
-    trigger = models.CharField(max_length=10, choices=Trigger.choices)
+    id = models.UUIDField(_("id"), primary_key=True, default=uuid7, editable=False)
+    task_id = models.CharField(_("Task"), max_length=200)
+    role = models.CharField(_("role"), max_length=40)
+    trigger = models.CharField(_("trigger"), max_length=10, choices=Trigger.choices)
     # Whose job it runs; both empty when no job owns it. The engine is the only writer, so the two
     # hottest references (here and in Attempt) are not looked up again by the database.
-    office_id = models.UUIDField(null=True, blank=True)
+    office_id = models.UUIDField(_("office"), null=True, blank=True)
     job = models.ForeignKey(
         "jobs.Job",
         on_delete=models.CASCADE,
@@ -37,48 +38,59 @@ class Execution(models.Model):
         null=True,
         blank=True,
         db_constraint=False,
+        verbose_name=_("job"),
     )
     # What caused it, when that is no job: the id of a schedule, a step, an export.
-    source = models.CharField(max_length=80, blank=True)
-    args = models.JSONField(default=dict)
-    status = models.CharField(max_length=10, choices=ExecutionStatus.choices, default=ExecutionStatus.PENDING)
+    source = models.CharField(_("caused by"), max_length=80, blank=True)
+    args = models.JSONField(_("arguments"), default=dict)
+    status = models.CharField(
+        _("status"), max_length=10, choices=ExecutionStatus.choices, default=ExecutionStatus.PENDING
+    )
 
-    dispatch = models.IntegerField(default=1)
-    dispatched_at = models.DateTimeField(null=True, blank=True)
-    sent_at = models.DateTimeField(null=True, blank=True)
-    sent_count = models.IntegerField(default=0)
-    due_at = models.DateTimeField(null=True, blank=True)
+    dispatch = models.IntegerField(_("messages"), default=1)
+    dispatched_at = models.DateTimeField(_("sent at"), null=True, blank=True)
+    sent_at = models.DateTimeField(_("last sent at"), null=True, blank=True)
+    sent_count = models.IntegerField(_("times sent"), default=0)
+    due_at = models.DateTimeField(_("due at"), null=True, blank=True)
 
-    fence = models.BigIntegerField(default=0)
-    token = models.CharField(max_length=80, blank=True)
-    worker = models.CharField(max_length=200, blank=True)
-    locked_until = models.DateTimeField(null=True, blank=True)
+    fence = models.BigIntegerField(_("fence"), default=0)
+    token = models.CharField(_("token"), max_length=80, blank=True)
+    worker = models.CharField(_("worker"), max_length=200, blank=True)
+    locked_until = models.DateTimeField(_("lease until"), null=True, blank=True)
 
-    attempt = models.IntegerField(default=0)
-    retry_count = models.IntegerField(default=0)
-    crash_count = models.IntegerField(default=0)
-    max_retries = models.IntegerField(default=3)
-    retry_backoff = models.CharField(max_length=12, choices=Backoff.choices, default=Backoff.EXPONENTIAL)
-    retry_base_delay_ms = models.BigIntegerField(default=60_000)
-    timeout_ms = models.BigIntegerField(default=1_800_000)
-    on_lost = models.CharField(max_length=8, choices=OnLost.choices, default=OnLost.RETRY)
+    attempt = models.IntegerField(_("attempt"), default=0)
+    retry_count = models.IntegerField(_("retries"), default=0)
+    crash_count = models.IntegerField(_("workers lost"), default=0)
+    max_retries = models.IntegerField(_("retries at most"), default=3)
+    retry_backoff = models.CharField(
+        _("delays grow"), max_length=12, choices=Backoff.choices, default=Backoff.EXPONENTIAL
+    )
+    retry_base_delay_ms = models.BigIntegerField(_("first delay (ms)"), default=60_000)
+    timeout_ms = models.BigIntegerField(_("time limit (ms)"), default=1_800_000)
+    on_lost = models.CharField(
+        _("when its worker is lost"), max_length=8, choices=OnLost.choices, default=OnLost.RETRY
+    )
 
-    created_at = models.DateTimeField()
-    scheduled_for = models.DateTimeField(null=True, blank=True)
-    started_at = models.DateTimeField(null=True, blank=True)
-    attempt_started_at = models.DateTimeField(null=True, blank=True)
-    timeout_at = models.DateTimeField(null=True, blank=True)
-    finished_at = models.DateTimeField(null=True, blank=True)
-    cancel_requested_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(_("made at"))
+    scheduled_for = models.DateTimeField(_("scheduled for"), null=True, blank=True)
+    started_at = models.DateTimeField(_("started at"), null=True, blank=True)
+    attempt_started_at = models.DateTimeField(_("attempt started at"), null=True, blank=True)
+    timeout_at = models.DateTimeField(_("time limit ends at"), null=True, blank=True)
+    finished_at = models.DateTimeField(_("ended at"), null=True, blank=True)
+    cancel_requested_at = models.DateTimeField(_("told to stop at"), null=True, blank=True)
 
-    result = models.JSONField(null=True, blank=True)
-    failure_type = models.CharField(max_length=20, choices=FailureType.choices, blank=True)
-    error = models.TextField(blank=True)
-    progress = models.JSONField(null=True, blank=True)
-    session_id = models.CharField(max_length=100, blank=True)
+    result = models.JSONField(_("result"), null=True, blank=True)
+    failure_type = models.CharField(
+        _("failed because"), max_length=20, choices=FailureType.choices, blank=True
+    )
+    error = models.TextField(_("error"), blank=True)
+    progress = models.JSONField(_("progress"), null=True, blank=True)
+    session_id = models.CharField(_("session"), max_length=100, blank=True)
 
     class Meta:
         db_table = "job_executions"
+        verbose_name = _("run")
+        verbose_name_plural = _("runs")
         indexes = [
             # rescue: leases that ran out.
             models.Index(
@@ -132,20 +144,31 @@ class Attempt(models.Model):
 
     # Written together with its Execution, by the engine alone: nothing is gained by looking it up again.
     execution = models.ForeignKey(
-        Execution, on_delete=models.CASCADE, related_name="attempts", db_index=False, db_constraint=False
+        Execution,
+        on_delete=models.CASCADE,
+        related_name="attempts",
+        db_index=False,
+        db_constraint=False,
+        verbose_name=_("run"),
     )
-    number = models.IntegerField()
-    started_at = models.DateTimeField()
-    ended_at = models.DateTimeField()
-    outcome = models.CharField(max_length=12, choices=Outcome.choices)
-    failure_type = models.CharField(max_length=20, blank=True)
-    error = models.TextField(blank=True)
-    worker = models.CharField(max_length=200, blank=True)
-    token = models.CharField(max_length=80, blank=True)
+    number = models.IntegerField(_("no."))
+    started_at = models.DateTimeField(_("started at"))
+    ended_at = models.DateTimeField(_("ended at"))
+    outcome = models.CharField(_("outcome"), max_length=12, choices=Outcome.choices)
+    failure_type = models.CharField(_("failed because"), max_length=20, blank=True)
+    error = models.TextField(_("error"), blank=True)
+    worker = models.CharField(_("worker"), max_length=200, blank=True)
+    token = models.CharField(_("token"), max_length=80, blank=True)
 
     class Meta:
         db_table = "job_attempts"
+        verbose_name = _("attempt")
+        verbose_name_plural = _("attempts")
         ordering = ["execution", "number"]
+        indexes = [
+            # what became of a run, and retention: rows come in the order of their runs, so it grows at its end.
+            models.Index(fields=["execution", "number"], name="attempts_of_execution"),
+        ]
 
     def __str__(self) -> str:
         return f"attempt {self.number} of {self.execution_id}"

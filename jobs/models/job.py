@@ -3,6 +3,7 @@
 from django.db import models
 from django.db.models import F, Q
 from django.db.models.expressions import RawSQL
+from django.utils.translation import gettext_lazy as _
 
 from jobs.ids import uuid7
 from jobs.models.execution import Execution
@@ -21,15 +22,18 @@ from jobs.states import (
 class Batch(models.Model):
     """Jobs that were submitted together, or added to the same id later."""
 
-    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    office = models.ForeignKey(Office, on_delete=models.CASCADE, related_name="batches")
-    name = models.CharField(max_length=200, blank=True)
-    created_at = models.DateTimeField(auto_now_add=True)
-    ended_at = models.DateTimeField(null=True, blank=True)
+    id = models.UUIDField(_("id"), primary_key=True, default=uuid7, editable=False)
+    office = models.ForeignKey(
+        Office, on_delete=models.CASCADE, related_name="batches", verbose_name=_("office")
+    )
+    name = models.CharField(_("name"), max_length=200, blank=True)
+    created_at = models.DateTimeField(_("made at"), auto_now_add=True)
+    ended_at = models.DateTimeField(_("ended at"), null=True, blank=True)
 
     class Meta:
         db_table = "job_batches"
-        verbose_name_plural = "batches"
+        verbose_name = _("batch")
+        verbose_name_plural = _("batches")
         # Read by the list of an office's batches, newest first.
         indexes = [models.Index(F("office"), F("created_at").desc(), name="batches_of_office")]
 
@@ -40,45 +44,58 @@ class Batch(models.Model):
 class Job(models.Model):
     """A node of an office's graph. Rows of SQL in jobs/sql/ change it; nothing saves it."""
 
-    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    seq = models.BigIntegerField(editable=False)
-    office = models.ForeignKey(Office, on_delete=models.CASCADE, related_name="jobs", db_index=False)
+    id = models.UUIDField(_("id"), primary_key=True, default=uuid7, editable=False)
+    seq = models.BigIntegerField(_("order"), editable=False)
+    office = models.ForeignKey(
+        Office, on_delete=models.CASCADE, related_name="jobs", db_index=False, verbose_name=_("office")
+    )
     batch = models.ForeignKey(
-        Batch, on_delete=models.CASCADE, related_name="jobs", null=True, blank=True, db_index=False
+        Batch,
+        on_delete=models.CASCADE,
+        related_name="jobs",
+        null=True,
+        blank=True,
+        db_index=False,
+        verbose_name=_("batch"),
     )
-    ref = models.CharField(max_length=200, blank=True)
-    task_id = models.CharField(max_length=200)
-    args = models.JSONField(default=dict)
-    role = models.CharField(max_length=40)
-    priority = models.IntegerField(default=100)
-    urgent = models.BooleanField(default=False)
-    status = models.CharField(max_length=12, choices=JobStatus.choices, default=JobStatus.PENDING)
+    ref = models.CharField(_("name"), max_length=200, blank=True)
+    task_id = models.CharField(_("Task"), max_length=200)
+    args = models.JSONField(_("arguments"), default=dict)
+    role = models.CharField(_("role"), max_length=40)
+    priority = models.IntegerField(_("priority"), default=100)
+    urgent = models.BooleanField(_("urgent"), default=False)
+    status = models.CharField(_("status"), max_length=12, choices=JobStatus.choices, default=JobStatus.PENDING)
     on_dependency_failure = models.CharField(
-        max_length=8, choices=OnDependencyFailure.choices, default=OnDependencyFailure.BLOCK
+        _("when a dependency fails"),
+        max_length=8,
+        choices=OnDependencyFailure.choices,
+        default=OnDependencyFailure.BLOCK,
     )
-    dependency_count = models.IntegerField(default=0)
+    dependency_count = models.IntegerField(_("dependencies"), default=0)
 
-    timeout_ms = models.BigIntegerField()
-    max_retries = models.IntegerField()
-    retry_backoff = models.CharField(max_length=12, choices=Backoff.choices)
-    retry_base_delay_ms = models.BigIntegerField()
-    retry_count = models.IntegerField(default=0)
-    on_lost = models.CharField(max_length=8, choices=OnLost.choices, default=OnLost.RETRY)
+    timeout_ms = models.BigIntegerField(_("time limit (ms)"))
+    max_retries = models.IntegerField(_("retries at most"))
+    retry_backoff = models.CharField(_("delays grow"), max_length=12, choices=Backoff.choices)
+    retry_base_delay_ms = models.BigIntegerField(_("first delay (ms)"))
+    retry_count = models.IntegerField(_("retries"), default=0)
+    on_lost = models.CharField(
+        _("when its worker is lost"), max_length=8, choices=OnLost.choices, default=OnLost.RETRY
+    )
     # Whose work it is: JOB, or WORKFLOW for the steps of a workflow's run.
-    trigger = models.CharField(max_length=10, choices=Trigger.choices, default=Trigger.JOB)
-    run_at = models.DateTimeField(null=True, blank=True)
-    retry_at = models.DateTimeField(null=True, blank=True)
+    trigger = models.CharField(_("trigger"), max_length=10, choices=Trigger.choices, default=Trigger.JOB)
+    run_at = models.DateTimeField(_("not before"), null=True, blank=True)
+    retry_at = models.DateTimeField(_("next attempt at"), null=True, blank=True)
     # The later of the two that still lies ahead: what the due sweep looks for.
-    due_at = models.DateTimeField(null=True, blank=True)
-    unique_key = models.CharField(max_length=200, blank=True)
+    due_at = models.DateTimeField(_("due at"), null=True, blank=True)
+    unique_key = models.CharField(_("unique key"), max_length=200, blank=True)
 
-    created_at = models.DateTimeField()
-    ready_at = models.DateTimeField(null=True, blank=True)
-    started_at = models.DateTimeField(null=True, blank=True)
-    completed_at = models.DateTimeField(null=True, blank=True)
-    cancelled_at = models.DateTimeField(null=True, blank=True)
-    failure_type = models.CharField(max_length=20, blank=True)
-    error_message = models.TextField(blank=True)
+    created_at = models.DateTimeField(_("submitted at"))
+    ready_at = models.DateTimeField(_("ready at"), null=True, blank=True)
+    started_at = models.DateTimeField(_("started at"), null=True, blank=True)
+    completed_at = models.DateTimeField(_("ended at"), null=True, blank=True)
+    cancelled_at = models.DateTimeField(_("cancelled at"), null=True, blank=True)
+    failure_type = models.CharField(_("failed because"), max_length=20, blank=True)
+    error_message = models.TextField(_("error"), blank=True)
     # The run that counts now; earlier ones, from before a retry by hand, are found by their job.
     execution = models.ForeignKey(
         Execution,
@@ -87,12 +104,15 @@ class Job(models.Model):
         related_name="+",
         db_constraint=False,
         db_index=False,
+        verbose_name=_("run"),
     )
     # Set once the job has ended: after a retry its joins have been counted and are released directly.
-    ended_before = models.BooleanField(default=False)
+    ended_before = models.BooleanField(_("ended before"), default=False)
 
     class Meta:
         db_table = "job_queue"
+        verbose_name = _("job")
+        verbose_name_plural = _("jobs")
         indexes = [
             # dispatch: the next ready jobs of a role, in order.
             models.Index(
@@ -163,14 +183,26 @@ class Dependency(models.Model):
     # Submission has checked both ends. Looking up 100,000 of them again took a second at the COMMIT, with
     # the office's row locked.
     job = models.ForeignKey(
-        Job, on_delete=models.CASCADE, related_name="edges_in", db_index=False, db_constraint=False
+        Job,
+        on_delete=models.CASCADE,
+        related_name="edges_in",
+        db_index=False,
+        db_constraint=False,
+        verbose_name=_("job"),
     )
-    parent = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="edges_out", db_constraint=False)
-    position = models.IntegerField()
+    parent = models.ForeignKey(
+        Job,
+        on_delete=models.CASCADE,
+        related_name="edges_out",
+        db_constraint=False,
+        verbose_name=_("waits for"),
+    )
+    position = models.IntegerField(_("place"))
 
     class Meta:
         db_table = "job_dependencies"
-        verbose_name_plural = "dependencies"
+        verbose_name = _("dependency")
+        verbose_name_plural = _("dependencies")
         constraints = [
             models.CheckConstraint(name="no_self_dependency", condition=~Q(job=F("parent"))),
         ]

@@ -2,6 +2,7 @@
 
 from django.conf import settings
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 from jobs.ids import uuid7
 from jobs.states import RETRYABLE, Backoff, MemberRole
@@ -23,28 +24,42 @@ def default_retryable_failures() -> list[str]:
 class Office(models.Model):
     """A tenant. Its row's lock orders everything that happens to its jobs."""
 
-    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    name = models.CharField(max_length=200)
-    created_at = models.DateTimeField(auto_now_add=True)
-    members = models.ManyToManyField(settings.AUTH_USER_MODEL, through="Membership", related_name="offices")
+    id = models.UUIDField(_("id"), primary_key=True, default=uuid7, editable=False)
+    name = models.CharField(_("name"), max_length=200)
+    created_at = models.DateTimeField(_("made at"), auto_now_add=True)
+    members = models.ManyToManyField(
+        settings.AUTH_USER_MODEL, through="Membership", related_name="offices", verbose_name=_("members")
+    )
 
-    max_concurrent_jobs = models.PositiveIntegerField(default=3)
-    max_concurrent_by_role = models.JSONField(default=default_role_limits, blank=True)
-    default_timeout_ms = models.PositiveIntegerField(default=1_800_000)
-    default_timeout_by_role = models.JSONField(default=default_role_timeouts, blank=True)
-    max_retries = models.PositiveIntegerField(default=2)
-    retry_backoff = models.CharField(max_length=12, choices=Backoff.choices, default=Backoff.EXPONENTIAL)
-    retry_base_delay_ms = models.PositiveIntegerField(default=60_000)
-    retryable_failures = models.JSONField(default=default_retryable_failures, blank=True)
-    paused = models.BooleanField(default=False)
-    notify_emails = models.JSONField(default=list, blank=True)
+    max_concurrent_jobs = models.PositiveIntegerField(_("jobs at once"), default=3)
+    max_concurrent_by_role = models.JSONField(
+        _("jobs at once by role"), default=default_role_limits, blank=True
+    )
+    default_timeout_ms = models.PositiveIntegerField(_("time limit (ms)"), default=1_800_000)
+    default_timeout_by_role = models.JSONField(
+        _("time limits by role (ms)"), default=default_role_timeouts, blank=True
+    )
+    max_retries = models.PositiveIntegerField(_("retries at most"), default=2)
+    retry_backoff = models.CharField(
+        _("delays grow"), max_length=12, choices=Backoff.choices, default=Backoff.EXPONENTIAL
+    )
+    retry_base_delay_ms = models.PositiveIntegerField(_("first delay (ms)"), default=60_000)
+    retryable_failures = models.JSONField(
+        _("tried again after"), default=default_retryable_failures, blank=True
+    )
+    paused = models.BooleanField(_("paused"), default=False)
+    notify_emails = models.JSONField(_("mail addresses"), default=list, blank=True)
 
     # While somebody watches the office's events, each one is rung: see jobs/sockets/.
-    hooked = models.BooleanField(default=False, editable=False)  # has webhooks: each event is told
-    watched_until = models.DateTimeField(null=True, blank=True, editable=False)
+    hooked = models.BooleanField(
+        _("has webhooks"), default=False, editable=False
+    )  # has webhooks: each event is told
+    watched_until = models.DateTimeField(_("watched until"), null=True, blank=True, editable=False)
 
     class Meta:
         db_table = "offices"
+        verbose_name = _("office")
+        verbose_name_plural = _("offices")
         ordering = ["name", "id"]
 
     def __str__(self) -> str:
@@ -52,12 +67,18 @@ class Office(models.Model):
 
 
 class Membership(models.Model):
-    office = models.ForeignKey(Office, on_delete=models.CASCADE, related_name="memberships")
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships")
-    role = models.CharField(max_length=12, choices=MemberRole.choices, default=MemberRole.OPERATOR)
+    office = models.ForeignKey(
+        Office, on_delete=models.CASCADE, related_name="memberships", verbose_name=_("office")
+    )
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships", verbose_name=_("user")
+    )
+    role = models.CharField(_("role"), max_length=12, choices=MemberRole.choices, default=MemberRole.OPERATOR)
 
     class Meta:
         db_table = "office_members"
+        verbose_name = _("member")
+        verbose_name_plural = _("members")
         constraints = [models.UniqueConstraint(fields=["office", "user"], name="one_membership_per_user")]
 
     def __str__(self) -> str:

@@ -1,21 +1,24 @@
 """Workers as they were last heard of: what the monitor shows and `explain` asks."""
 
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 
 class Worker(models.Model):
     """Written by each worker's heartbeat; a row that is not renewed is a worker that is gone."""
 
-    name = models.CharField(primary_key=True, max_length=200)
-    roles = models.JSONField(default=list)
-    slots = models.IntegerField(default=1)
-    running = models.IntegerField(default=0)
-    draining = models.BooleanField(default=False)
-    started_at = models.DateTimeField()
-    seen_at = models.DateTimeField()
+    name = models.CharField(_("name"), primary_key=True, max_length=200)
+    roles = models.JSONField(_("roles"), default=list)
+    slots = models.IntegerField(_("slots"), default=1)
+    running = models.IntegerField(_("running"), default=0)
+    draining = models.BooleanField(_("draining"), default=False)
+    started_at = models.DateTimeField(_("started at"))
+    seen_at = models.DateTimeField(_("last heard of at"))
 
     class Meta:
         db_table = "workers"
+        verbose_name = _("worker")
+        verbose_name_plural = _("workers")
         ordering = ["name"]
 
     def __str__(self) -> str:
@@ -25,11 +28,13 @@ class Worker(models.Model):
 class Counter(models.Model):
     """Things that should be rare, counted since the beginning: see jobs/counters.py."""
 
-    name = models.CharField(primary_key=True, max_length=40)
-    value = models.BigIntegerField(default=0)
+    name = models.CharField(_("name"), primary_key=True, max_length=40)
+    value = models.BigIntegerField(_("value"), default=0)
 
     class Meta:
         db_table = "engine_counters"
+        verbose_name = _("counter")
+        verbose_name_plural = _("counters")
 
     def __str__(self) -> str:
         return f"{self.name} {self.value}"

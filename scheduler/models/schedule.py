@@ -5,6 +5,7 @@ from zoneinfo import ZoneInfo
 from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
+from django.utils.translation import gettext_lazy as _
 
 from jobs.ids import uuid7
 from scheduler.catchup import CatchUp
@@ -16,43 +17,53 @@ from scheduler.states import Overlap, Turn
 class Schedule(models.Model):
     """A time rule that makes Executions of a Task. Changed by the verbs in lifecycle.py."""
 
-    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    id = models.UUIDField(_("id"), primary_key=True, default=uuid7, editable=False)
     owner = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="schedules", null=True, blank=True
+        settings.AUTH_USER_MODEL,
+        on_delete=models.CASCADE,
+        related_name="schedules",
+        null=True,
+        blank=True,
+        verbose_name=_("owner"),
     )
-    name = models.CharField(max_length=200)
-    task_id = models.CharField(max_length=200)
-    args = models.JSONField(default=dict, blank=True)
-    enabled = models.BooleanField(default=True)
+    name = models.CharField(_("name"), max_length=200)
+    task_id = models.CharField(_("Task"), max_length=200)
+    args = models.JSONField(_("arguments"), default=dict, blank=True)
+    enabled = models.BooleanField(_("enabled"), default=True)
 
-    kind = models.CharField(max_length=8, choices=[(kind.value, kind.value) for kind in Kind])
-    cron = models.CharField(max_length=128, blank=True)
-    every_seconds = models.BigIntegerField(null=True, blank=True)
-    at = models.DateTimeField(null=True, blank=True)
-    timezone = models.CharField(max_length=64, default=KOREAN_TIME)
-    starts_at = models.DateTimeField(null=True, blank=True)
-    ends_at = models.DateTimeField(null=True, blank=True)
+    kind = models.CharField(_("kind"), max_length=8, choices=[(kind.value, kind.value) for kind in Kind])
+    cron = models.CharField(_("cron expression"), max_length=128, blank=True)
+    every_seconds = models.BigIntegerField(_("every (seconds)"), null=True, blank=True)
+    at = models.DateTimeField(_("once at"), null=True, blank=True)
+    timezone = models.CharField(_("time zone"), max_length=64, default=KOREAN_TIME)
+    starts_at = models.DateTimeField(_("not before"), null=True, blank=True)
+    ends_at = models.DateTimeField(_("not after"), null=True, blank=True)
     # An interval counts from here; set when its rule is.
-    anchor = models.DateTimeField(editable=False)
+    anchor = models.DateTimeField(_("counts from"), editable=False)
 
-    overlap = models.CharField(max_length=8, choices=Overlap.choices, default=Overlap.SKIP)
+    overlap = models.CharField(
+        _("when the last run has not ended"), max_length=8, choices=Overlap.choices, default=Overlap.SKIP
+    )
     catch_up = models.CharField(
+        _("after an outage"),
         max_length=8,
         choices=[(policy.value, policy.value) for policy in CatchUp],
         default=CatchUp.LATEST.value,
     )
-    max_retries = models.PositiveIntegerField(default=3)
+    max_retries = models.PositiveIntegerField(_("retries at most"), default=3)
 
     # Null when nothing is due any more: paused, past its end, or fired its one time.
-    next_run_at = models.DateTimeField(null=True, blank=True, editable=False)
-    last_run_at = models.DateTimeField(null=True, blank=True, editable=False)
+    next_run_at = models.DateTimeField(_("next run at"), null=True, blank=True, editable=False)
+    last_run_at = models.DateTimeField(_("last turn at"), null=True, blank=True, editable=False)
     # No foreign key: retention deletes the Execution, and the schedule need not know.
-    last_execution_id = models.UUIDField(null=True, blank=True, editable=False)
-    created_at = models.DateTimeField(editable=False)
-    updated_at = models.DateTimeField(editable=False)
+    last_execution_id = models.UUIDField(_("last run"), null=True, blank=True, editable=False)
+    created_at = models.DateTimeField(_("made at"), editable=False)
+    updated_at = models.DateTimeField(_("changed at"), editable=False)
 
     class Meta:
         db_table = "schedules"
+        verbose_name = _("schedule")
+        verbose_name_plural = _("schedules")
         ordering = ["name", "id"]
         indexes = [
             # fire_due, and when the next one is.
@@ -100,16 +111,22 @@ class Occurrence(models.Model):
     """One due time of one schedule, decided once: the unique pair is what makes any number of beats safe."""
 
     schedule = models.ForeignKey(
-        Schedule, on_delete=models.CASCADE, related_name="occurrences", db_index=False
+        Schedule,
+        on_delete=models.CASCADE,
+        related_name="occurrences",
+        db_index=False,
+        verbose_name=_("schedule"),
     )
-    due_at = models.DateTimeField()
-    turn = models.CharField(max_length=8, choices=Turn.choices)
-    reason = models.CharField(max_length=200, blank=True)
-    execution_id = models.UUIDField(null=True, blank=True)
-    decided_at = models.DateTimeField()
+    due_at = models.DateTimeField(_("due at"))
+    turn = models.CharField(_("turn"), max_length=8, choices=Turn.choices)
+    reason = models.CharField(_("reason"), max_length=200, blank=True)
+    execution_id = models.UUIDField(_("run"), null=True, blank=True)
+    decided_at = models.DateTimeField(_("decided at"))
 
     class Meta:
         db_table = "schedule_occurrences"
+        verbose_name = _("turn")
+        verbose_name_plural = _("turns")
         indexes = [
             # retention.
             models.Index(fields=["decided_at"], name="occurrences_by_age"),

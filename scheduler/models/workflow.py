@@ -3,6 +3,7 @@
 from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
+from django.utils.translation import gettext_lazy as _
 
 from jobs.ids import uuid7
 from jobs.models import Batch, Office
@@ -12,21 +13,27 @@ from scheduler.states import RUN_ENDED, RunStatus, WorkflowStatus
 class Workflow(models.Model):
     """A saved template of steps with a mode. Its row's lock orders what happens to its next run."""
 
-    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    office = models.ForeignKey(Office, on_delete=models.CASCADE, related_name="workflows")
-    name = models.CharField(max_length=200)
-    status = models.CharField(max_length=8, choices=WorkflowStatus.choices, default=WorkflowStatus.DRAFT)
-    steps = models.JSONField(default=list)
-    schedule_config = models.JSONField()
+    id = models.UUIDField(_("id"), primary_key=True, default=uuid7, editable=False)
+    office = models.ForeignKey(
+        Office, on_delete=models.CASCADE, related_name="workflows", verbose_name=_("office")
+    )
+    name = models.CharField(_("name"), max_length=200)
+    status = models.CharField(
+        _("status"), max_length=8, choices=WorkflowStatus.choices, default=WorkflowStatus.DRAFT
+    )
+    steps = models.JSONField(_("steps"), default=list)
+    schedule_config = models.JSONField(_("when"))
     # When it became active with this schedule_config: what immediate and delayed count from.
-    activated_at = models.DateTimeField(null=True, blank=True, editable=False)
+    activated_at = models.DateTimeField(_("activated at"), null=True, blank=True, editable=False)
     # The last registered time that was taken up since then.
-    last_turn = models.DateTimeField(null=True, blank=True, editable=False)
-    created_at = models.DateTimeField(editable=False)
-    updated_at = models.DateTimeField(editable=False)
+    last_turn = models.DateTimeField(_("last turn at"), null=True, blank=True, editable=False)
+    created_at = models.DateTimeField(_("made at"), editable=False)
+    updated_at = models.DateTimeField(_("changed at"), editable=False)
 
     class Meta:
         db_table = "workflows"
+        verbose_name = _("workflow")
+        verbose_name_plural = _("workflows")
         ordering = ["name", "id"]
         indexes = [
             # register_all.
@@ -49,28 +56,43 @@ class Workflow(models.Model):
 class ScheduledJob(models.Model):
     """One run of a workflow: pending until its time, then a batch of jobs, kept as its history."""
 
-    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    workflow = models.ForeignKey(Workflow, on_delete=models.CASCADE, related_name="runs", db_index=False)
+    id = models.UUIDField(_("id"), primary_key=True, default=uuid7, editable=False)
+    workflow = models.ForeignKey(
+        Workflow, on_delete=models.CASCADE, related_name="runs", db_index=False, verbose_name=_("workflow")
+    )
     # The workflow's name and steps as they were when the run started.
-    workflow_data = models.JSONField(default=dict)
-    scheduled_time = models.DateTimeField()
-    status = models.CharField(max_length=10, choices=RunStatus.choices, default=RunStatus.PENDING)
-    created_at = models.DateTimeField()
-    updated_at = models.DateTimeField()
-    executed_at = models.DateTimeField(null=True, blank=True)
-    ended_at = models.DateTimeField(null=True, blank=True)
-    retry_count = models.PositiveIntegerField(default=0)
-    error_message = models.TextField(blank=True)
+    workflow_data = models.JSONField(_("as it was started"), default=dict)
+    scheduled_time = models.DateTimeField(_("planned for"))
+    status = models.CharField(_("status"), max_length=10, choices=RunStatus.choices, default=RunStatus.PENDING)
+    created_at = models.DateTimeField(_("made at"))
+    updated_at = models.DateTimeField(_("changed at"))
+    executed_at = models.DateTimeField(_("started at"), null=True, blank=True)
+    ended_at = models.DateTimeField(_("ended at"), null=True, blank=True)
+    retry_count = models.PositiveIntegerField(_("retries"), default=0)
+    error_message = models.TextField(_("error"), blank=True)
     # No constraint: the engine's retention deletes batches, and need not know what stands on them.
     batch = models.ForeignKey(
-        Batch, on_delete=models.SET_NULL, null=True, blank=True, related_name="+", db_constraint=False
+        Batch,
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="+",
+        db_constraint=False,
+        verbose_name=_("batch"),
     )
     started_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+        settings.AUTH_USER_MODEL,
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="+",
+        verbose_name=_("started by"),
     )
 
     class Meta:
         db_table = "scheduled_jobs"
+        verbose_name = _("workflow's run")
+        verbose_name_plural = _("workflows' runs")
         indexes = [
             # run_due, the next runs and the delayed ones.
             models.Index(
@@ -111,17 +133,20 @@ class ScheduledJob(models.Model):
 class RunHistory(models.Model):
     """Every start of a run, first or resumed, and how it ended: the log of executions."""
 
-    run = models.ForeignKey(ScheduledJob, on_delete=models.CASCADE, related_name="history", db_index=False)
-    number = models.PositiveIntegerField()
-    started_at = models.DateTimeField()
-    ended_at = models.DateTimeField(null=True, blank=True)
-    status = models.CharField(max_length=10, choices=RunStatus.choices, default=RunStatus.RUNNING)
-    error_message = models.TextField(blank=True)
+    run = models.ForeignKey(
+        ScheduledJob, on_delete=models.CASCADE, related_name="history", db_index=False, verbose_name=_("run")
+    )
+    number = models.PositiveIntegerField(_("no."))
+    started_at = models.DateTimeField(_("started at"))
+    ended_at = models.DateTimeField(_("ended at"), null=True, blank=True)
+    status = models.CharField(_("status"), max_length=10, choices=RunStatus.choices, default=RunStatus.RUNNING)
+    error_message = models.TextField(_("error"), blank=True)
 
     class Meta:
         db_table = "workflow_run_history"
+        verbose_name = _("start of a run")
+        verbose_name_plural = _("starts of runs")
         ordering = ["run", "number"]
-        verbose_name_plural = "run history"
         constraints = [models.UniqueConstraint(fields=["run", "number"], name="one_start_per_number")]
 
     def __str__(self) -> str:

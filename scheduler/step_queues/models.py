@@ -3,6 +3,7 @@
 from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
+from django.utils.translation import gettext_lazy as _
 
 from jobs.ids import uuid7
 from jobs.models import Office
@@ -34,42 +35,56 @@ def empty_args() -> str:
 class StepQueue(models.Model):
     """What the specification calls a QueueManager. Its row's lock orders everything that happens to it."""
 
-    queue_id = models.BigAutoField(primary_key=True)
-    job_number = models.PositiveIntegerField(default=0)
-    operation_direction = models.CharField(max_length=8, choices=Direction.choices, default=Direction.FORWARD)
-    queue_library = models.CharField(max_length=100, default=UNINIT)
-    state = models.CharField(max_length=8, choices=QueueState.choices, default=QueueState.EMPTY)
-    queue_return = models.JSONField(default=uninit)
-    job_queue = models.CharField(max_length=LINK, default=UNINIT)
-    running_job = models.CharField(max_length=LINK, default=QUEUE_NOT_RUNNING)
-    last_job = models.CharField(max_length=LINK, default=UNINIT)
-    context = models.JSONField(default=dict)
+    queue_id = models.BigAutoField(_("no."), primary_key=True)
+    job_number = models.PositiveIntegerField(_("jobs"), default=0)
+    operation_direction = models.CharField(
+        _("direction"), max_length=8, choices=Direction.choices, default=Direction.FORWARD
+    )
+    queue_library = models.CharField(_("library"), max_length=100, default=UNINIT)
+    state = models.CharField(_("state"), max_length=8, choices=QueueState.choices, default=QueueState.EMPTY)
+    queue_return = models.JSONField(_("return message"), default=uninit)
+    job_queue = models.CharField(_("first job"), max_length=LINK, default=UNINIT)
+    running_job = models.CharField(_("running job"), max_length=LINK, default=QUEUE_NOT_RUNNING)
+    last_job = models.CharField(_("last job"), max_length=LINK, default=UNINIT)
+    context = models.JSONField(_("context"), default=dict)
 
     # From here on it is ours.
     owner = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="step_queues", db_index=False
+        settings.AUTH_USER_MODEL,
+        on_delete=models.CASCADE,
+        related_name="step_queues",
+        db_index=False,
+        verbose_name=_("owner"),
     )
     office = models.ForeignKey(
-        Office, on_delete=models.CASCADE, related_name="step_queues", null=True, blank=True, db_index=False
+        Office,
+        on_delete=models.CASCADE,
+        related_name="step_queues",
+        null=True,
+        blank=True,
+        db_index=False,
+        verbose_name=_("office"),
     )
-    name = models.CharField(max_length=200, blank=True)
-    callback_url = models.CharField(max_length=2000, blank=True)
-    callback_secret = models.CharField(max_length=100, blank=True, editable=False)
+    name = models.CharField(_("name"), max_length=200, blank=True)
+    callback_url = models.CharField(_("callback"), max_length=2000, blank=True)
+    callback_secret = models.CharField(_("callback's secret"), max_length=100, blank=True, editable=False)
     # How often it was run.
-    run = models.PositiveIntegerField(default=0)
+    run = models.PositiveIntegerField(_("times run"), default=0)
     # The operation that runs now: the only one whose end may move the walk.
-    execution_id = models.UUIDField(null=True, blank=True)
+    execution_id = models.UUIDField(_("run"), null=True, blank=True)
     # One backward operation is run again by hand: the walk ends after it.
-    again = models.BooleanField(default=False)
-    cancel_requested_at = models.DateTimeField(null=True, blank=True)
-    started_at = models.DateTimeField(null=True, blank=True)
-    ended_at = models.DateTimeField(null=True, blank=True)
-    created_at = models.DateTimeField()
+    again = models.BooleanField(_("undone again"), default=False)
+    cancel_requested_at = models.DateTimeField(_("told to stop at"), null=True, blank=True)
+    started_at = models.DateTimeField(_("started at"), null=True, blank=True)
+    ended_at = models.DateTimeField(_("ended at"), null=True, blank=True)
+    created_at = models.DateTimeField(_("made at"))
     # While somebody watches or waits, each change rings: see bells.py.
-    watched_until = models.DateTimeField(null=True, blank=True, editable=False)
+    watched_until = models.DateTimeField(_("watched until"), null=True, blank=True, editable=False)
 
     class Meta:
         db_table = "step_queues"
+        verbose_name = _("step queue")
+        verbose_name_plural = _("step queues")
         ordering = ["-queue_id"]
         indexes = [
             # the lists of an owner and of an office.
@@ -118,23 +133,31 @@ class StepQueue(models.Model):
 class Step(models.Model):
     """What the specification calls a Job: two operations that undo each other, between two links."""
 
-    job_id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    forward_operation = models.CharField(max_length=100, default=NO_OPERATION)
-    backward_operation = models.CharField(max_length=100, default=NO_OPERATION)
-    arguments = models.JSONField(default=empty_args)
-    operation_library = models.CharField(max_length=100, default=UNINIT)
-    expired_time = models.FloatField(default=EXPIRED_TIME)
-    job_return = models.JSONField(default=uninit)
-    next_job = models.CharField(max_length=LINK, default=UNLINK)
-    prev_job = models.CharField(max_length=LINK, default=UNLINK)
-    state = models.TextField(default=JobState.NOTYET.value)
+    job_id = models.UUIDField(_("id"), primary_key=True, default=uuid7, editable=False)
+    forward_operation = models.CharField(_("forward operation"), max_length=100, default=NO_OPERATION)
+    backward_operation = models.CharField(_("backward operation"), max_length=100, default=NO_OPERATION)
+    arguments = models.JSONField(_("arguments"), default=empty_args)
+    operation_library = models.CharField(_("library"), max_length=100, default=UNINIT)
+    expired_time = models.FloatField(_("time limit (s)"), default=EXPIRED_TIME)
+    job_return = models.JSONField(_("returned"), default=uninit)
+    next_job = models.CharField(_("next job"), max_length=LINK, default=UNLINK)
+    prev_job = models.CharField(_("previous job"), max_length=LINK, default=UNLINK)
+    state = models.TextField(_("state"), default=JobState.NOTYET.value)
 
     # From here on it is ours. The links say the same as the number, which the database can sort by.
-    queue = models.ForeignKey(StepQueue, on_delete=models.CASCADE, related_name="steps", db_index=False)
-    number = models.PositiveIntegerField()
+    queue = models.ForeignKey(
+        StepQueue,
+        on_delete=models.CASCADE,
+        related_name="steps",
+        db_index=False,
+        verbose_name=_("step queue"),
+    )
+    number = models.PositiveIntegerField(_("no."))
 
     class Meta:
         db_table = "steps"
+        verbose_name = _("step")
+        verbose_name_plural = _("steps")
         ordering = ["queue", "number"]
         indexes = [
             # the metrics: undo operations that failed and were not run again.
@@ -154,14 +177,22 @@ class Step(models.Model):
 class StepEvent(models.Model):
     """Ids grow in the order of a queue's commits, since its row's lock is held: `?after=` has no gaps."""
 
-    queue = models.ForeignKey(StepQueue, on_delete=models.CASCADE, related_name="events", db_index=False)
-    run = models.PositiveIntegerField()
-    type = models.CharField(max_length=24, choices=StepEventType.choices)
-    details = models.JSONField(default=dict)
-    at = models.DateTimeField()
+    queue = models.ForeignKey(
+        StepQueue,
+        on_delete=models.CASCADE,
+        related_name="events",
+        db_index=False,
+        verbose_name=_("step queue"),
+    )
+    run = models.PositiveIntegerField(_("run number"))
+    type = models.CharField(_("what happened"), max_length=24, choices=StepEventType.choices)
+    details = models.JSONField(_("details"), default=dict)
+    at = models.DateTimeField(_("time"))
 
     class Meta:
         db_table = "step_events"
+        verbose_name = _("event of a step queue")
+        verbose_name_plural = _("events of step queues")
         indexes = [
             # the resumable list, the socket, and whoever waits for a run's end.
             models.Index(fields=["queue", "id"], name="step_events_of_queue"),

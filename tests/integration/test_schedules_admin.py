@@ -64,8 +64,10 @@ def test_a_schedule_that_is_added_is_due_at_once_by_its_rule(client):
 
 
 def test_a_refused_rule_is_told_beside_its_field(client):
-    answer = client.post(page("schedule_add"), SCHEDULE | {"cron": "0 25 * * *"})
-    assert "hour: 25 is out of range" in answer.content.decode()
+    answer = client.post(
+        page("schedule_add"), SCHEDULE | {"cron": "0 25 * * *"}, headers={"Accept-Language": "en"}
+    )
+    assert "25 is out of range" in answer.context["adminform"].form.errors["cron"][0]
     assert not Schedule.objects.exists()
 
 
@@ -83,13 +85,83 @@ def test_a_changed_rule_counts_from_now_and_another_change_keeps_the_time(client
     assert 6 < (schedule.next_run_at - database_now()).total_seconds() <= 7
 
 
-def test_pause_and_resume_of_many(client):
-    made = [a_schedule(now=database_now()) for _ in range(2)]
-    chosen = {"_selected_action": [str(one.pk) for one in made]}
-    client.post(page("schedule_changelist"), {"action": "pause", **chosen})
-    assert Schedule.objects.filter(enabled=False, next_run_at=None).count() == 2
-    client.post(page("schedule_changelist"), {"action": "resume", **chosen})
-    assert Schedule.objects.filter(enabled=True, next_run_at__isnull=False).count() == 2
+def test_the_form_tells_the_rule_in_words_and_its_next_five_times(client):
+    schedule = a_schedule(now=database_now(), kind="cron", cron="0 9 * * MON-FRI")
+    shown = client.get(page("schedule_change", schedule.pk)).content.decode()
+    assert "매주 월요일부터 금요일까지 09:00" in shown
+    assert shown.count("09:00:00</time>") >= 5
+
+
+@pytest.mark.parametrize("language, words", [("en", "every 30 minutes"), ("ko", "30분마다")])
+def test_what_is_written_is_previewed_before_it_is_saved(client, language, words):
+    given = SCHEDULE | {"name": "", "cron": "*/30 * * * *"}
+    answer = client.post(page("schedule_preview"), given, headers={"Accept-Language": language})
+    assert words in answer.content.decode()
+    assert answer.content.decode().count("<li>") == 5
+    assert not Schedule.objects.exists()
+
+
+def test_a_rule_that_cannot_be_is_told_as_it_is_written(client):
+    answer = client.post(page("schedule_preview"), SCHEDULE | {"cron": "0 25 * * *"}).content.decode()
+    assert "25" in answer
+    assert "errornote" in answer
+    assert "<li>" not in answer
+
+
+def test_only_who_may_write_schedules_has_a_preview(client):
+    clerk = Client()
+    clerk.force_login(make_user("clerk", is_staff=True))
+    assert clerk.post(page("schedule_preview"), SCHEDULE).status_code == 403
+
+
+def test_secrets_in_arguments_are_not_shown_and_stay_what_they_were(client):
+    args = {"method": "GET", "url": "https://a.example", "headers": {"Authorization": "hush"}}
+    schedule = a_schedule(now=database_now(), task_id="http.request", args=args)
+    shown = client.get(page("schedule_change", schedule.pk))
+    assert "hush" not in shown.content.decode()
+    masked = shown.context["adminform"].form.initial["args"]
+    client.post(
+        page("schedule_change", schedule.pk), form_of(schedule, args=json.dumps(masked), name="other")
+    )
+    schedule.refresh_from_db()
+    assert (schedule.name, schedule.args) == ("other", args)
+    changed = {**masked, "url": "https://b.example"}
+    client.post(page("schedule_change", schedule.pk), form_of(schedule, args=json.dumps(changed)))
+    schedule.refresh_from_db()
+    assert schedule.args == args | {"url": "https://b.example"}
+    moved = {**args, "headers": {"X-Token": masked["headers"]["Authorization"]}}
+    answer = client.post(page("schedule_change", schedule.pk), form_of(schedule, args=json.dumps(moved)))
+    assert answer.status_code == 200
+    schedule.refresh_from_db()
+    assert schedule.args["headers"] == {"Authorization": "hush"}
+
+
+def test_secrets_of_a_workflows_steps_follow_their_ref(client):
+    def step(ref, secret):
+        args = {"method": "GET", "url": "https://a.example", "headers": {"X-Token": secret}}
+        return a_step(ref, task_id="http.request", args=args)
+
+    workflow = a_workflow(now=database_now(), steps=[step("a", "first"), step("b", "second")])
+    shown = client.get(page("workflow_change", workflow.pk))
+    masked = shown.context["adminform"].form.initial["steps"]
+    assert "first" not in json.dumps(masked)
+    given = {
+        "name": "report",
+        "status": "active",
+        "steps": json.dumps(masked[::-1]),
+        "schedule_config": json.dumps(DAILY),
+    }
+    assert client.post(page("workflow_change", workflow.pk), given).status_code == 302
+    workflow.refresh_from_db()
+    secrets = {one["ref"]: one["args"]["headers"]["X-Token"] for one in workflow.steps}
+    assert secrets == {"a": "first", "b": "second"}
+
+
+def test_a_task_that_takes_no_such_arguments_is_told_beside_them(client):
+    answer = client.post(page("schedule_add"), SCHEDULE | {"args": '{"numbers": "x"}'})
+    assert "args" in answer.context["adminform"].form.errors
+    answer = client.post(page("schedule_add"), SCHEDULE | {"task_id": "no.such"})
+    assert "task_id" in answer.context["adminform"].form.errors
 
 
 def test_a_deleted_schedule_is_gone_with_its_turns(client):
@@ -123,10 +195,28 @@ def test_a_refused_workflow_is_told_beside_its_field(client):
         "status": "draft",
         "schedule_config": json.dumps(DAILY),
     }
-    answer = client.post(
-        page("workflow_add"), given | {"steps": json.dumps([a_step("a", task_id="no.such")])}
-    )
-    assert "No Task" in answer.content.decode()
+    for steps in ([a_step("a", task_id="no.such")], [a_step("a", "nobody")]):
+        answer = client.post(page("workflow_add"), given | {"steps": json.dumps(steps)})
+        assert "steps" in answer.context["adminform"].form.errors
+    weekly = {"mode": "recurring", "pattern": "weekly", "time": "09:00"}
+    wrong = {"steps": json.dumps([a_step("a")]), "schedule_config": json.dumps(weekly)}
+    answer = client.post(page("workflow_add"), given | wrong)
+    assert "schedule_config" in answer.context["adminform"].form.errors
+    empty = client.post(page("workflow_add"), given | {"status": "active", "steps": "[]"})
+    assert empty.status_code == 200
+    assert not Workflow.objects.exists()
+
+
+def test_the_next_times_of_a_workflow_are_previewed(client):
+    monthly = {"mode": "recurring", "pattern": "monthly", "day_of_month": "last", "time": "23:30"}
+    answer = client.post(page("workflow_preview"), {"schedule_config": json.dumps(monthly)}).content.decode()
+    assert "매월 말일 23:30" in answer
+    assert answer.count("<li>") == 5
+    once = {"mode": "scheduled", "at": "2020-01-01T00:00:00+09:00"}
+    answer = client.post(page("workflow_preview"), {"schedule_config": json.dumps(once)}).content.decode()
+    assert "<li>" not in answer
+    refused = client.post(page("workflow_preview"), {"schedule_config": '{"mode": "x"}'}).content.decode()
+    assert "errornote" in refused
 
 
 def test_history_is_shown_and_cannot_be_written(client):

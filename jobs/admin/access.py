@@ -1,0 +1,110 @@
+"""How somebody gets in. No secret is shown: a token once, when it is issued."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+from django.contrib.auth.models import User
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
+
+from jobs.admin import shown
+from jobs.admin.acting import Act, Acting, By
+from jobs.admin.editing import once
+from jobs.admin.quick import LookOnly, QuickList
+from jobs.models import ApiToken, IdempotentAnswer, SocketTicket
+from jobs.pages.gate import reader
+
+USER = shown.linked("user", _("user"))
+
+
+def revoke(token: ApiToken, by: By) -> None:
+    ApiToken.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=timezone.now())
+
+
+class TokenForm(forms.ModelForm):  # type: ignore[type-arg]
+    plain = ""
+
+    class Meta:
+        model = ApiToken
+        fields = ("user", "name", "expires_at")
+
+
+@admin.register(ApiToken)
+class ApiTokenAdmin(Acting, QuickList):
+    form = TokenForm
+    list_display = ("prefix", "name", USER, "created_at", "last_used_at", "expires_at", "revoked_at")
+    list_select_related = ("user",)
+    people = ("user",)
+    beginnings = ("prefix", "name")
+    autocomplete_fields = ("user",)
+    acts = (
+        Act(
+            "revoke",
+            _("Revoke…"),
+            lambda n: ngettext("Revoke %d token", "Revoke %d tokens", n) % n,
+            do=revoke,
+            refusal=lambda token: _("revoked already") if token.revoked_at else "",
+            note=_("Whoever uses it is refused from now on. It cannot be taken back."),
+        ),
+    )
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        given = ("user", "name", "expires_at")
+        return (*given, "prefix", "created_at", "last_used_at", "revoked_at") if obj else given
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        return ("user", "prefix", "created_at", "last_used_at", "revoked_at") if obj else ()
+
+    def has_change_permission(self, request: HttpRequest, obj: ApiToken | None = None) -> bool:
+        allowed = super().has_change_permission(request, obj)
+        return allowed and (obj is None or obj.revoked_at is None)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        field: Any = super().formfield_for_foreignkey(db_field, request, **kwargs)
+        if db_field.name == "user" and not reader(request).is_superuser:
+            # A token of somebody else's is a way to be them.
+            field.queryset = User.objects.filter(pk=reader(request).pk)
+        return field
+
+    def save_model(self, request: HttpRequest, obj: ApiToken, form: Any, change: bool) -> None:
+        if change:
+            obj.save(update_fields=["name", "expires_at"])
+            return
+        given = form.cleaned_data
+        made, form.instance.plain = ApiToken.issue(
+            given["user"], given["name"], timezone.now(), expires_at=given["expires_at"]
+        )
+        obj.pk, obj._state.adding = made.pk, False
+
+    def response_add(
+        self, request: HttpRequest, obj: Any, post_url_continue: str | None = None
+    ) -> HttpResponse:
+        return once(self, request, _("The new token"), obj.plain)
+
+
+@admin.register(SocketTicket)
+class SocketTicketAdmin(LookOnly):
+    """Open one socket within seconds: neither its digest nor its session's key is anybody's business."""
+
+    list_display = ("__str__", USER, "expires_at")
+    list_select_related = ("user",)
+    people = ("user",)
+    fields = ("user", "token", "expires_at")
+    ordering = ("-expires_at",)
+
+
+@admin.register(IdempotentAnswer)
+class IdempotentAnswerAdmin(LookOnly):
+    """What was answered is not shown: it may hold a token or a secret that was shown once."""
+
+    list_display = ("id", USER, "path", "key", "status", "created_at")
+    list_select_related = ("user",)
+    people = ("user",)
+    beginnings = ("key", "path")
+    fields = ("user", "path", "key", "status", "location", "created_at")

@@ -1,0 +1,197 @@
+"""Executions and their attempts: whose they are, where they run, and what each try came to."""
+
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
+
+from jobs import lifecycle
+from jobs.admin import shown, words
+from jobs.admin.acting import Act, Acting, By
+from jobs.admin.filters import MADE_SINCE, choice
+from jobs.admin.links import NONE, Link, more_of_run, rows_of, short, source_of
+from jobs.admin.quick import LookOnly, newest
+from jobs.errors import Conflict
+from jobs.models import Attempt, Execution, Job, Office
+from jobs.pages import labels
+from jobs.pages.flower import link_for
+from jobs.pages.gate import reader
+from jobs.states import EXECUTION_ENDED, TRIGGERS_OF_JOBS, ExecutionStatus
+from jobs.templatetags import pages
+
+STATE = shown.state(_("state"))
+BACKOFF = shown.named("retry_backoff", _("delays grow"), words.BACKOFFS)
+ON_LOST = shown.named("on_lost", _("when its worker is lost"), words.ON_LOST)
+CAUSE = shown.named("trigger", _("cause"), labels.TRIGGERS)
+FAILED = shown.named("failure_type", _("failed because"), labels.FAILURES)
+
+
+def cancel(run: Execution, by: By) -> None:
+    if run.trigger not in TRIGGERS_OF_JOBS:
+        done = lifecycle.cancel_execution(run.pk) is not None
+    else:
+        done = _cancel_job(run.office_id, run.job_id, by)
+    if not done:
+        raise Conflict(str(_("it has ended meanwhile")))
+
+
+def _cancel_job(office: UUID | None, job: UUID | None, by: By) -> bool:
+    """What a job owns is cancelled with it."""
+    if office is None or job is None:
+        return False
+    answer = lifecycle.cancel(office, [job], actor=by.actor, reason=by.reason)
+    return bool(answer["cancelled"] + answer["cancelling"])
+
+
+def not_cancellable(run: Execution) -> labels.Words:
+    if run.status in EXECUTION_ENDED:
+        return labels.label(run.status).name
+    if (
+        run.trigger in TRIGGERS_OF_JOBS
+        and not Job.objects.filter(execution=run.pk, pk=str(run.job_id)).exists()
+    ):
+        return _("its job has another run now")
+    return ""
+
+
+@shown.computed(_("run"))
+def name(run: Execution) -> str:
+    return f"{run.task_id} {short(run.pk)}"
+
+
+@shown.computed(_("caused by"))
+def origin(run: Execution) -> SafeString:
+    link = source_of(run)
+    return (
+        format_html('<a href="{}">{}</a>', link.address, link.text)
+        if link
+        else SafeString(run.source or NONE)
+    )
+
+
+class StateFilter(choice("status", _("state"), {one: labels.label(one).name for one in ExecutionStatus})):  # type: ignore[misc]
+    """What has not ended has indexes of its own; what has ended is looked for among the newest."""
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        found = super().queryset(request, queryset)
+        return newest(found) if self.value() in EXECUTION_ENDED else found
+
+
+class SourceFilter(admin.SimpleListFilter):
+    """Those of one cause: there only where a link led here, `?of=SCHEDULE:<id>`."""
+
+    title = _("caused by")
+    parameter_name = "of"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(value, value)] if (value := request.GET.get(self.parameter_name)) else []
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        trigger, _colon, source = (self.value() or "").partition(":")
+        # Spelt like the condition of the index by source.
+        return queryset.exclude(source="").filter(trigger=trigger, source=source)
+
+
+@admin.register(Execution)
+class ExecutionAdmin(Acting, LookOnly):
+    list_display = (
+        *(name, STATE, CAUSE, origin, shown.linked("job", _("job")), "role", "worker", "created_at"),
+        *("started_at", "finished_at", FAILED, "attempt", "retry_count"),
+    )
+    list_filter = (
+        SourceFilter,
+        StateFilter,
+        MADE_SINCE,
+        choice("trigger", _("cause"), labels.TRIGGERS, indexed=False),
+        choice("role", _("role"), settings.DURE_ROLES, indexed=False),
+        choice("failure_type", _("failed because"), labels.FAILURES, indexed=False),
+    )
+    list_select_related = ("job",)
+    ids = ("job",)
+    beginnings = ("task_id", "worker")
+    fieldsets = (
+        (None, {"fields": ("id", "task_id", STATE, FAILED, "error", shown.json("progress", _("progress")))}),
+        (_("Belongs to"), {"fields": (CAUSE, origin, "job", shown.row_of(Office, "office_id", _("office")))}),
+        (
+            _("Where it runs"),
+            {
+                "fields": (
+                    *("role", "worker", "session_id", "locked_until", "fence", "dispatch", "sent_count"),
+                    *("attempt", "crash_count"),
+                )
+            },
+        ),
+        (
+            _("Times"),
+            {
+                "fields": (
+                    *("created_at", "scheduled_for", "dispatched_at", "sent_at", "started_at"),
+                    *("attempt_started_at", "timeout_at", "due_at", "cancel_requested_at", "finished_at"),
+                )
+            },
+        ),
+        (
+            _("Retries and limits"),
+            {
+                "fields": (
+                    *(shown.milliseconds("timeout_ms", _("time limit")), "retry_count", "max_retries"),
+                    *(BACKOFF, shown.milliseconds("retry_base_delay_ms", _("first delay")), ON_LOST),
+                )
+            },
+        ),
+        (
+            _("Arguments and result"),
+            {"fields": (shown.json("args", _("arguments")), shown.json("result", _("result")))},
+        ),
+    )
+    acts = (
+        Act(
+            "cancel",
+            _("Cancel…"),
+            lambda n: ngettext("Cancel %d run", "Cancel %d runs", n) % n,
+            do=cancel,
+            refusal=not_cancellable,
+            note=_("A run of a job is cancelled together with its job."),
+        ),
+    )
+
+    def links(self, request: HttpRequest, row: Execution) -> list[Link]:
+        found = more_of_run(row)
+        if row.job_id and row.office_id:
+            found.append(Link(reverse("pages:job", args=[row.office_id, row.job_id]), _("Its job's page")))
+        found.append(rows_of(Attempt, _("Its attempts"), execution=row.pk))
+        if flower := link_for(reader(request), row):
+            found.append(Link(flower, "Flower"))
+        return found
+
+    def panels(self, request: HttpRequest, row: Execution) -> list[SafeString]:
+        return [shown.timeline_of(row, timezone.now())]
+
+
+@admin.register(Attempt)
+class AttemptAdmin(LookOnly):
+    list_display = (
+        *("id", shown.linked("execution", _("run")), "number", "started_at", "ended_at"),
+        *(shown.column("outcome", _("outcome"), pages.outcome), FAILED, "worker"),
+    )
+    list_filter = (
+        choice(
+            "outcome", _("outcome"), {one: word.name for one, word in labels.OUTCOMES.items()}, indexed=False
+        ),
+    )
+    list_select_related = ("execution",)
+    ids = ("execution",)
+    beginnings = ("worker",)
+    fields = (
+        *("execution", "number", "started_at", "ended_at"),
+        *(shown.column("outcome", _("outcome"), pages.outcome), FAILED, "error", "worker"),
+    )

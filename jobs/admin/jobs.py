@@ -1,0 +1,186 @@
+"""Jobs and their batches: found by what they belong to, and acted on by the verbs of the API."""
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from django.conf import settings
+from django.contrib import admin
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest, HttpResponseBase
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
+
+from jobs.admin import shown, words
+from jobs.admin.acting import NAMED, Act, Acting, Preview, back_from, tell
+from jobs.admin.filters import MADE_SINCE, choice
+from jobs.admin.links import Link, more_of_batch, rows_of
+from jobs.admin.quick import LookOnly, Order
+from jobs.models import Batch, Execution, Job, Office
+from jobs.pages import bulk, labels
+from jobs.pages.flower import link_for
+from jobs.pages.gate import reader
+from jobs.pages.one import events_of, neighbours, runs_of
+from jobs.pages.wishes import WishForm
+from jobs.selection import in_states
+from jobs.states import JOB_LIVE, JobStatus
+
+# Of what an action skips, so many are counted.
+SKIPPED_COUNTED = 10_000
+
+OFFICE = shown.linked("office", _("office"))
+STATE = shown.state(_("state"))
+FAILED = shown.named("failure_type", _("failed because"), labels.FAILURES)
+ON_FAILURE = shown.named("on_dependency_failure", _("when a dependency fails"), words.ON_DEPENDENCY_FAILURE)
+BACKOFF = shown.named("retry_backoff", _("delays grow"), words.BACKOFFS)
+ON_LOST = shown.named("on_lost", _("when its worker is lost"), words.ON_LOST)
+CAUSE = shown.named("trigger", _("cause"), labels.TRIGGERS)
+
+
+class JobPreview(Preview):
+    """Counted and not read: an action on jobs is for all that match, however many."""
+
+    def __init__(self, rows: QuerySet[Job], verb: str) -> None:
+        states = bulk.APPLIES_TO[verb]
+        self.fits = rows.filter(in_states(states))
+        found = self.fits.order_by()[: bulk.MOST + 1].count()
+        self.counted = min(found, bulk.MOST)
+        others = rows.filter(in_states([one for one in JobStatus if one not in states])).order_by()
+        passed = others.values_list("status", flat=True)[:SKIPPED_COUNTED]
+        reasons = Counter(str(labels.label(status).name) for status in passed)
+        beyond = _("%(count)s are done at once: repeat it for the others.") % {"count": f"{bulk.MOST:,}"}
+        super().__init__(list(self.fits[:NAMED]), reasons, beyond if found > bulk.MOST else "")
+
+    @property
+    def count(self) -> int:
+        return self.counted
+
+    @property
+    def reasons(self) -> list[tuple[str, str]]:
+        capped = self.skipped.total() >= SKIPPED_COUNTED
+        return [(why, f"≥ {count}" if capped else count) for why, count in super().reasons]
+
+
+def act(verb: str, label: labels.Words, question: Any) -> Act:
+    def refusal(job: Job) -> labels.Words:
+        return "" if job.status in bulk.APPLIES_TO[verb] else labels.label(job.status).name
+
+    return Act(verb, label, question, do=lambda row, by: None, refusal=refusal)
+
+
+@admin.register(Job)
+class JobAdmin(Acting, LookOnly):
+    list_display = (
+        *("__str__", STATE, "task_id", "role", OFFICE, shown.linked("batch", _("batch")), "created_at"),
+        *("completed_at", FAILED, "priority", "urgent", "retry_count"),
+    )
+    list_filter = (
+        choice(
+            "state", _("state"), {one: labels.label(one).name for one in JobStatus}, lambda v: in_states([v])
+        ),
+        MADE_SINCE,
+        choice("role", _("role"), settings.DURE_ROLES, indexed=False),
+        choice("failure_type", _("failed because"), labels.FAILURES, indexed=False),
+        choice("trigger", _("cause"), labels.TRIGGERS, indexed=False),
+    )
+    list_select_related = ("office", "batch")
+    ids = ("batch", "office")
+    beginnings = ("ref", "task_id", "unique_key")
+    orders = {"office": "seq", "batch": "seq"}
+    fieldsets = (
+        (None, {"fields": ("id", "ref", "task_id", STATE, FAILED, "error_message")}),
+        (_("Belongs to"), {"fields": ("office", "batch", "execution", CAUSE, "unique_key")}),
+        (_("Order"), {"fields": ("role", "priority", "urgent", "dependency_count", ON_FAILURE)}),
+        (
+            _("Times"),
+            {
+                "fields": (
+                    *("created_at", "run_at", "ready_at", "started_at", "completed_at", "cancelled_at"),
+                    *("retry_at", "due_at"),
+                )
+            },
+        ),
+        (
+            _("Retries and limits"),
+            {
+                "fields": (
+                    *(shown.milliseconds("timeout_ms", _("time limit")), "retry_count", "max_retries"),
+                    *(BACKOFF, shown.milliseconds("retry_base_delay_ms", _("first delay")), ON_LOST),
+                )
+            },
+        ),
+        (_("Arguments"), {"fields": (shown.json("args", _("arguments")),)}),
+    )
+    acts = (
+        act("cancel", _("Cancel…"), lambda n: ngettext("Cancel %d job", "Cancel %d jobs", n) % n),
+        act("retry", _("Run again…"), lambda n: ngettext("Run %d job again", "Run %d jobs again", n) % n),
+        act(
+            "reprioritise",
+            _("Change priority…"),
+            lambda n: ngettext("Change the priority of %d job", "Change the priority of %d jobs", n) % n,
+        ),
+    )
+
+    def order_within(self, params: Mapping[str, Any]) -> Order:
+        # Those that have not ended are few, and their indexes have another order.
+        if params.get("state") in JOB_LIVE:
+            return Order("seq", few=True)
+        return super().order_within(params)
+
+    def links(self, request: HttpRequest, row: Job) -> list[Link]:
+        found = [Link(reverse("pages:job", args=[row.office_id, row.pk]), _("Its page"))]
+        if row.batch_id:
+            found.append(Link(reverse("pages:batch", args=[row.office_id, row.batch_id]), _("Graph")))
+        found.append(rows_of(Execution, _("Its runs"), job=row.pk))
+        if row.execution and (flower := link_for(reader(request), row.execution)):
+            found.append(Link(flower, "Flower"))
+        return found
+
+    def panels(self, request: HttpRequest, row: Job) -> list[SafeString]:
+        sides = [neighbours(row, "edges_out__job"), neighbours(row, "edges_in__parent")]
+        drawn = [shown.timeline(runs_of(row, timezone.now()))]
+        if any(sides):
+            drawn.append(render_to_string("admin/dure/neighbours.html", {"sides": sides}))
+        return [*drawn, render_to_string("admin/dure/events.html", {"events": events_of(row)})]
+
+    def ask(self, request: HttpRequest, rows: QuerySet[Job], act: Act) -> HttpResponseBase | None:
+        """Office by office: a verb is about the jobs of one."""
+        found = JobPreview(rows, act.name)
+        form = WishForm(request.POST if "sure" in request.POST else None, verb=act.name)
+        if not form.is_valid():
+            return self.confirmation(request, act.name, act.question(found.count), found, form)
+        wish = form.wish(actor=reader(request).get_username())
+        owners = found.fits.order_by().values_list("office_id", flat=True).distinct()
+        done = sum(
+            bulk.apply(office, found.fits.filter(office=office), wish).changed
+            for office in Office.objects.filter(pk__in=list(owners))
+        )
+        tell(request, done)
+        return back_from(request)
+
+
+@admin.register(Batch)
+class BatchAdmin(LookOnly):
+    list_display = ("__str__", OFFICE, "created_at", "ended_at")
+    list_filter = (
+        MADE_SINCE,
+        choice(
+            "ended",
+            _("ended"),
+            {"1": _("yes"), "0": _("no")},
+            lambda value: Q(ended_at__isnull=value == "0"),
+            indexed=False,
+        ),
+    )
+    list_select_related = ("office",)
+    ids = ("office",)
+    beginnings = ("name",)
+    fields = ("id", "name", "office", "created_at", "ended_at")
+
+    def links(self, request: HttpRequest, row: Batch) -> list[Link]:
+        page = Link(reverse("pages:batch", args=[row.office_id, row.pk]), _("Graph"))
+        return [page, rows_of(Job, _("Its jobs"), batch=row.pk), *more_of_batch(row)]

@@ -1,0 +1,205 @@
+"""Offices and their members: edited by the verbs of the API, so new limits count at once."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+from django.core.validators import validate_email
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
+
+from jobs import closing, config, notices
+from jobs.admin import shown
+from jobs.admin.acting import Act, Acting
+from jobs.admin.editing import ByVerbs
+from jobs.admin.filters import choice, yes_or_no
+from jobs.admin.links import Link, rows_of
+from jobs.admin.quick import QuickList, SmallList
+from jobs.admin.words import BACKOFFS
+from jobs.api.members import refuse_ownerless
+from jobs.api.office import MOST_ADDRESSES
+from jobs.errors import Invalid
+from jobs.models import Batch, Event, Job, Membership, Office, Webhook
+from jobs.pages import labels
+from jobs.pages.gate import reader
+from jobs.sql import call, statements
+from jobs.states import RETRYABLE, Backoff, MemberRole
+
+# The API's setting that each column holds, and the other way round.
+SETTINGS = {
+    config.COLUMNS.get(name, name): field.alias or name
+    for name, field in config.JobSchedulerConfig.model_fields.items()
+}
+COLUMNS = {alias: column for column, alias in SETTINGS.items()}
+
+
+class OfficeForm(forms.ModelForm):  # type: ignore[type-arg]
+    notify_emails = forms.CharField(
+        label=_("mail addresses"),
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text=_("Told when a job has failed for good; one on each line."),
+    )
+    retryable_failures = forms.MultipleChoiceField(
+        label=_("tried again after"),
+        required=False,
+        choices=[(str(one), labels.FAILURES[one]) for one in RETRYABLE],
+        initial=[str(one) for one in RETRYABLE],
+        widget=forms.CheckboxSelectMultiple,
+    )
+    retry_backoff = forms.ChoiceField(
+        label=_("delays grow"),
+        choices=[(str(one), words) for one, words in BACKOFFS.items()],
+        initial=Backoff.EXPONENTIAL,
+    )
+
+    class Meta:
+        model = Office
+        fields = ("name", "notify_emails", *SETTINGS)
+        widgets = {
+            name: forms.Textarea(attrs={"rows": 3})
+            for name in ("max_concurrent_by_role", "default_timeout_by_role")
+        }
+        help_texts = {
+            "max_concurrent_by_role": _(
+                'As JSON: {"FE": 1}. A role that is not named has the office\'s limit.'
+            ),
+            "default_timeout_by_role": _('As JSON, in milliseconds: {"QA": 2700000}.'),
+        }
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.initial["notify_emails"] = "\n".join(self.instance.notify_emails)
+
+    def clean_notify_emails(self) -> list[str]:
+        addresses = list(dict.fromkeys(self.cleaned_data["notify_emails"].split()))
+        for address in addresses:
+            validate_email(address)
+        if len(addresses) > MOST_ADDRESSES:
+            raise forms.ValidationError(_("At most %(count)s addresses.") % {"count": MOST_ADDRESSES})
+        return addresses
+
+    def clean(self) -> dict[str, Any]:
+        given = super().clean() or {}
+        if not self.errors:
+            try:
+                config.checked(patch_of(given, SETTINGS))
+            except Invalid as refused:
+                for where, why in refused.errors.items():
+                    self.add_error(COLUMNS[where.partition(".")[0]], f"{where}: {' '.join(why)}")
+        return given
+
+
+def patch_of(given: dict[str, Any], columns: Iterable[str]) -> dict[str, Any]:
+    return {SETTINGS[name]: given[name] for name in columns if name in SETTINGS}
+
+
+def replacing(patch: dict[str, Any], office: Office) -> dict[str, Any]:
+    """A merge patch leaves what it does not name: roles that were taken out are named with null."""
+    before = config.shown(office)
+    return {
+        name: {**dict.fromkeys(before[name]), **value} if name in config.JobSchedulerConfig.maps else value
+        for name, value in patch.items()
+    }
+
+
+@admin.register(Office)
+class OfficeAdmin(ByVerbs, Acting, SmallList):
+    form = OfficeForm
+    list_display = ("name", "max_concurrent_jobs", "paused", "created_at")
+    list_filter = (yes_or_no("paused", _("paused")),)
+    search_fields = ("name",)
+    ordering = ("name", "id")
+    readonly_fields = ("id", "created_at")
+    fieldsets = (
+        (None, {"fields": ("id", "name", "created_at", "paused", "notify_emails")}),
+        (_("Limits"), {"fields": ("max_concurrent_jobs", "max_concurrent_by_role")}),
+        (_("Time limits"), {"fields": ("default_timeout_ms", "default_timeout_by_role")}),
+        (
+            _("Retries"),
+            {"fields": ("max_retries", "retry_backoff", "retry_base_delay_ms", "retryable_failures")},
+        ),
+    )
+    acts = (
+        Act(
+            "pause",
+            _("Pause…"),
+            lambda n: ngettext("Pause %d office", "Pause %d offices", n) % n,
+            do=lambda office, by: config.change(office.pk, {"paused": True}),
+            refusal=lambda office: _("paused already") if office.paused else "",
+            note=_("Nothing new starts in it; what runs goes on."),
+        ),
+        Act(
+            "resume",
+            _("Resume…"),
+            lambda n: ngettext("Resume %d office", "Resume %d offices", n) % n,
+            do=lambda office, by: config.change(office.pk, {"paused": False}),
+            refusal=lambda office: "" if office.paused else _("not paused"),
+        ),
+    )
+
+    def links(self, request: HttpRequest, row: Office) -> list[Link]:
+        return [
+            Link(reverse("pages:jobs", args=[row.pk]), _("Its page")),
+            rows_of(Job, _("Its jobs"), office=row.pk),
+            rows_of(Batch, _("Its batches"), office=row.pk),
+            rows_of(Event, _("Its events"), office_id=row.pk),
+            rows_of(Membership, _("Its members"), office=row.pk),
+            rows_of(Webhook, _("Its webhooks"), office=row.pk),
+        ]
+
+    def save_model(self, request: HttpRequest, obj: Office, form: Any, change: bool) -> None:
+        given = form.cleaned_data
+        if not change:
+            # Whoever opens it owns it, as in the API.
+            obj.save(force_insert=True)
+            Membership.objects.create(office=obj, user=reader(request), role=MemberRole.OWNER)
+            return
+        basics = {name: given[name] for name in ("name", "notify_emails") if name in form.changed_data}
+        if basics:
+            # Whoever is to be told from now on is not told of the past.
+            with notices.settled(obj.pk):
+                Office.objects.filter(pk=obj.pk).update(**basics)
+        if patch := patch_of(given, form.changed_data):
+            config.change(obj.pk, replacing(patch, Office.objects.get(pk=obj.pk)))
+
+    def delete_model(self, request: HttpRequest, obj: Office) -> None:
+        closing.close(obj.pk)
+
+
+@admin.register(Membership)
+class MembershipAdmin(ByVerbs, QuickList):
+    list_display = (
+        *("id", shown.linked("user", _("user")), shown.linked("office", _("office"))),
+        shown.named("role", _("role"), labels.ROLES_OF_MEMBERS),
+    )
+    list_filter = (choice("role", _("role"), labels.ROLES_OF_MEMBERS),)
+    list_select_related = ("user", "office")
+    ids = ("office",)
+    people = ("user",)
+    fields = ("office", "user", "role")
+    autocomplete_fields = ("office", "user")
+
+    def get_actions(self, request: HttpRequest) -> dict[str, Any]:
+        # Django's own would remove the last owner.
+        return {}
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        return ("office", "user") if obj else ()
+
+    def formfield_for_choice_field(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        kwargs["choices"] = list(labels.ROLES_OF_MEMBERS.items())
+        return super().formfield_for_choice_field(db_field, request, **kwargs)
+
+    def save_model(self, request: HttpRequest, obj: Membership, form: Any, change: bool) -> None:
+        call.rows(statements.LOCK_OFFICE, [obj.office_id])
+        super().save_model(request, obj, form, change)
+        refuse_ownerless(obj.office)
+
+    def delete_model(self, request: HttpRequest, obj: Membership) -> None:
+        call.rows(statements.LOCK_OFFICE, [obj.office_id])
+        obj.delete()
+        refuse_ownerless(obj.office)

@@ -1,0 +1,223 @@
+"""django-celery-beat's PeriodicTasks: edited as ever, but for those that the engine lives on."""
+
+import json
+from typing import Any
+
+from celery import current_app
+from django import forms
+from django.contrib import admin
+from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
+from django_celery_beat.admin import PeriodicTaskAdmin, PeriodicTaskForm, TaskSelectWidget
+from django_celery_beat.models import (
+    ClockedSchedule,
+    CrontabSchedule,
+    IntervalSchedule,
+    PeriodicTask,
+    PeriodicTasks,
+    SolarSchedule,
+)
+from kombu.exceptions import OperationalError
+
+from jobs import registry
+from jobs.admin import shown
+from jobs.admin.acting import Act, Acting, By
+from jobs.admin.filters import yes_or_no
+from jobs.admin.quick import SmallList
+from jobs.errors import Conflict
+from scheduler import cron, words
+from scheduler.admin.preview import language
+
+OWN = "dure: "
+# Of our own only the rhythm is an operator's to choose.
+FIXED = (
+    "name",
+    "task",
+    "enabled",
+    "args",
+    "kwargs",
+    "queue",
+    "exchange",
+    "routing_key",
+    "headers",
+    "one_off",
+)
+# The library's own label is not translated.
+TASK = shown.column("task", _("Task Name"), str)
+RHYTHMS = (IntervalSchedule, CrontabSchedule, SolarSchedule, ClockedSchedule)
+
+# What the library's own Korean leaves in English; our catalogue knows them by their standing here.
+NAMES = (
+    *(_("Periodic Tasks"), _("periodic task"), _("periodic tasks"), _("interval"), _("intervals")),
+    *(
+        _("crontab"),
+        _("crontabs"),
+        _("solar event"),
+        _("solar events"),
+        _("clocked"),
+        _("Task Name"),
+        _("Task (registered)"),
+        _("Task (custom)"),
+    ),
+    *(_("Interval Schedule"), _("Crontab Schedule"), _("Solar Schedule"), _("Clocked Schedule")),
+    *(_("One-off Task"), _("Positional Arguments"), _("Keyword Arguments"), _("Queue Override")),
+    *(_("Exchange"), _("Routing Key"), _("Cron Timezone")),
+)
+
+for model in (PeriodicTask, *RHYTHMS):
+    admin.site.unregister(model)
+
+
+def is_own(task: PeriodicTask | None) -> bool:
+    return task is not None and task.name.startswith(OWN)
+
+
+class OtherTasks(TaskSelectWidget):  # type: ignore[misc]
+    def tasks_as_choices(self) -> tuple[tuple[str, str], ...]:
+        ours = {task.task_id for task in registry.everything()}
+        return tuple(one for one in super().tasks_as_choices() if one[0] not in ours)
+
+
+class OperatorsForm(PeriodicTaskForm):  # type: ignore[misc]
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if "regtask" in self.fields:
+            self.fields["regtask"].widget = OtherTasks()
+
+    def clean(self) -> dict[str, Any]:
+        if is_own(self.instance):
+            return forms.ModelForm.clean(self) or {}
+        given: dict[str, Any] = super().clean()
+        try:
+            registry.find(given.get("task") or "")
+        except registry.UnknownTask:
+            return given
+        raise forms.ValidationError(
+            _("This is a Task of Dure: make a schedule for it. A message alone would start no Execution.")
+        )
+
+
+def in_words(crontab: CrontabSchedule) -> str:
+    names = ("minute", "hour", "day_of_month", "month_of_year", "day_of_week")
+    try:
+        rule = cron.parse(" ".join(str(getattr(crontab, name)).replace(" ", "") for name in names))
+    except cron.CronError:
+        return str(crontab.human_readable)
+    return f"{words.cron_in_words(rule, language())} ({crontab.timezone})"
+
+
+@shown.computed(_("when"))
+def when(task: PeriodicTask) -> str:
+    return in_words(task.crontab) if task.crontab else str(task.interval or task.solar or task.clocked or "–")
+
+
+def set_enabled(task: PeriodicTask, enabled: bool) -> None:
+    forget = {} if enabled else {"last_run_at": None}
+    PeriodicTask.objects.filter(pk=task.pk).update(enabled=enabled, **forget)
+    PeriodicTasks.update_changed()
+
+
+def run_now(task: PeriodicTask, by: By) -> None:
+    current_app.loader.import_default_modules()
+    known = current_app.tasks.get(task.task)
+    if known is None:
+        raise Conflict(str(_("there is no task of that name")))
+    try:
+        known.apply_async(
+            args=json.loads(task.args),
+            kwargs=json.loads(task.kwargs),
+            queue=task.queue or None,
+            headers={"periodic_task_name": task.name},
+        )
+    except OperationalError:
+        raise Conflict(str(_("Redis does not answer"))) from None
+
+
+@admin.register(PeriodicTask)
+class OperatorsPeriodicTaskAdmin(Acting, SmallList, PeriodicTaskAdmin):  # type: ignore[misc]
+    form = OperatorsForm
+    date_hierarchy = None
+    change_form_template = SmallList.change_form_template
+    list_display = ("name", "enabled", when, TASK, "last_run_at", "total_run_count")
+    list_filter = (yes_or_no("enabled", _("enabled")), yes_or_no("one_off", _("one time only")))
+    search_fields = ("name", "task")
+    fieldsets = (
+        (None, {"fields": ("name", "regtask", "task", "enabled", "description")}),
+        (
+            _("When"),
+            {"fields": ("interval", "crontab", "solar", "clocked", "start_time", "last_run_at", "one_off")},
+        ),
+        (_("Arguments"), {"fields": ("args", "kwargs")}),
+        (
+            _("Message"),
+            {
+                "fields": (
+                    *("expires", "expire_seconds", "queue", "exchange", "routing_key", "priority"),
+                    "headers",
+                )
+            },
+        ),
+    )
+    readonly_fields = ("last_run_at",)
+    actions = ()
+    acts = (
+        Act(
+            "run_now",
+            _("Run now…"),
+            lambda n: ngettext("Send %d task now", "Send %d tasks now", n) % n,
+            do=run_now,
+        ),
+        Act(
+            "pause",
+            _("Pause…"),
+            lambda n: ngettext("Pause %d task", "Pause %d tasks", n) % n,
+            do=lambda task, by: set_enabled(task, False),
+            refusal=lambda task: (
+                _("the engine needs it") if is_own(task) else "" if task.enabled else _("paused already")
+            ),
+        ),
+        Act(
+            "resume",
+            _("Resume…"),
+            lambda n: ngettext("Resume %d task", "Resume %d tasks", n) % n,
+            do=lambda task, by: set_enabled(task, True),
+            refusal=lambda task: _("not paused") if task.enabled else "",
+        ),
+    )
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        return (*self.readonly_fields, *FIXED, TASK) if is_own(obj) else self.readonly_fields
+
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
+        if not is_own(obj):
+            return self.fieldsets
+        _first, *rest = self.fieldsets
+        return (None, {"fields": ("name", TASK, "enabled", "description")}), *rest
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return not is_own(obj) and super().has_delete_permission(request, obj)
+
+
+class RhythmAdmin(SmallList):
+    """Deleting one would delete the tasks that go by it."""
+
+    actions = None
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        used = obj is not None and PeriodicTask.objects.filter(**{self.column: obj}).exists()
+        return not used and super().has_delete_permission(request, obj)
+
+    @property
+    def column(self) -> str:
+        return str(self.opts.model_name).removesuffix("schedule")
+
+
+@admin.register(CrontabSchedule)
+class OperatorsCrontabAdmin(RhythmAdmin):
+    list_display = (shown.computed(_("in words"))(in_words), "__str__")
+    list_display_links = list_display
+
+
+for model in (IntervalSchedule, SolarSchedule, ClockedSchedule):
+    admin.site.register(model, RhythmAdmin)

@@ -1,0 +1,74 @@
+"""The rule that is being written in a form, in plain words and with its next times, before it is saved."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.template.loader import render_to_string
+from django.urls import URLPattern, path, reverse
+from django.utils.safestring import SafeString
+from django.utils.translation import get_language
+
+from jobs.admin.editing import ByVerbs
+
+SHOWN = 5
+
+
+@dataclass(frozen=True)
+class Outlook:
+    words: str = ""
+    times: Sequence[datetime] = ()
+    problems: Sequence[str] = field(default_factory=tuple)
+
+
+def language() -> str:
+    return get_language() or "ko"
+
+
+class Previewing(ByVerbs):
+    change_form_template = "admin/dure/rule_form.html"
+
+    def outlook_of_form(self, form: Any) -> Outlook:
+        """Of what was written so far; the form has been checked, and may be wrong in other fields."""
+        raise NotImplementedError
+
+    def outlook_of(self, row: Any) -> Outlook:
+        raise NotImplementedError
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view(self.preview)
+        return [path("preview/", view, name=f"{self._named}_preview"), *super().get_urls()]
+
+    def preview(self, request: HttpRequest) -> HttpResponse:
+        if not (self.has_add_permission(request) or self.has_change_permission(request)):
+            raise PermissionDenied
+        form = self.get_form(request)(request.POST)
+        form.full_clean()
+        return HttpResponse(drawn(self.outlook_of_form(form)))
+
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
+    ) -> HttpResponse:
+        row = context.get("original")
+        context["outlook"] = drawn(self.outlook_of(row)) if row is not None else ""
+        if self.has_add_permission(request) or self.has_change_permission(request, row):
+            context["preview_address"] = reverse(f"admin:{self._named}_preview")
+        return super().render_change_form(request, context, *args, **kwargs)
+
+    @property
+    def _named(self) -> str:
+        return f"{self.opts.app_label}_{self.opts.model_name}"
+
+
+def drawn(outlook: Outlook) -> SafeString:
+    return render_to_string("admin/dure/outlook.html", {"outlook": outlook})
+
+
+def wrong(form: Any, names: Sequence[str]) -> list[str]:
+    """What is wrong with these fields, each with its label."""
+    return [
+        f"{form.fields[name].label}: {' '.join(form.errors[name])}" for name in names if name in form.errors
+    ]

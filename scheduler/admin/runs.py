@@ -1,0 +1,130 @@
+"""Runs of workflows and the log of their starts: history, written by the verbs only."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.http import HttpRequest
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
+
+from jobs.admin import links, shown
+from jobs.admin.acting import Act, Acting, By
+from jobs.admin.filters import MADE_SINCE, choice
+from jobs.admin.links import Link, rows_of
+from jobs.admin.quick import LookOnly, newest
+from jobs.bulk import CancelWish, cancel_matching
+from jobs.errors import Conflict
+from jobs.models import Batch, Execution, Job
+from jobs.pages.labels import label
+from scheduler.clock import database_now
+from scheduler.lifecycle import runs
+from scheduler.models import RunHistory, ScheduledJob
+from scheduler.states import RUN_ENDED, RUN_RESUMABLE, RunStatus
+
+STATE = shown.state(_("state"))
+STATES = {one: label(one).name for one in RunStatus}
+LIVE = (RunStatus.PENDING, RunStatus.RUNNING)
+
+
+class StateFilter(choice("status", _("state"), STATES)):  # type: ignore[misc]
+    """What has not ended has indexes of its own; what has ended is looked for among the newest."""
+
+    def queryset(self, request: HttpRequest, queryset: Any) -> Any:
+        found = super().queryset(request, queryset)
+        return newest(found) if self.value() in RUN_ENDED else found
+
+
+def resume(run: ScheduledJob, by: By) -> None:
+    runs.resume(run.pk, actor=by.actor, now=database_now())
+
+
+def cancel(run: ScheduledJob, by: By) -> None:
+    """What is left of its batch, as POST /api/offices/:id/jobs/cancel does it; the run ends with its jobs."""
+    wish = CancelWish(batch=run.batch_id)
+    answer = cancel_matching(run.workflow.office_id, wish, actor=by.actor, reason=by.reason)
+    if not answer["cancelled"] and not answer["cancelling"]:
+        raise Conflict(str(_("its jobs have ended")))
+
+
+@admin.register(ScheduledJob)
+class ScheduledJobAdmin(Acting, LookOnly):
+    list_display = (
+        *(
+            "scheduled_time",
+            shown.linked("workflow", _("workflow")),
+            STATE,
+            shown.linked("batch", _("batch")),
+        ),
+        *("executed_at", "ended_at", "retry_count", "error_message"),
+    )
+    list_filter = (StateFilter, MADE_SINCE)
+    list_select_related = ("workflow", "batch")
+    ids = ("workflow", "batch")
+    fields = (
+        *("id", "workflow", STATE, "batch", "started_by", "scheduled_time", "created_at", "executed_at"),
+        *("ended_at", "retry_count", "error_message", shown.json("workflow_data", _("as it was started"))),
+    )
+    acts = (
+        Act(
+            "resume",
+            _("Go on from what failed…"),
+            lambda n: ngettext("Resume %d run", "Resume %d runs", n) % n,
+            do=resume,
+            refusal=lambda run: "" if run.status in RUN_RESUMABLE else label(run.status).name,
+            note=_("What succeeded is kept."),
+        ),
+        Act(
+            "cancel",
+            _("Cancel…"),
+            lambda n: ngettext("Cancel %d run", "Cancel %d runs", n) % n,
+            do=cancel,
+            refusal=lambda run: "" if run.status == RunStatus.RUNNING else label(run.status).name,
+            note=_("All its jobs that have not ended are cancelled."),
+        ),
+    )
+
+    def get_queryset(self, request: HttpRequest) -> Any:
+        return super().get_queryset(request).select_related("workflow")
+
+    def links(self, request: HttpRequest, row: ScheduledJob) -> list[Link]:
+        if row.batch_id is None:
+            return []
+        page = reverse("pages:batch", args=[row.workflow.office_id, row.batch_id])
+        return [Link(page, _("Graph")), rows_of(Job, _("Its jobs"), batch=row.batch_id)]
+
+    def panels(self, request: HttpRequest, row: ScheduledJob) -> list[SafeString]:
+        starts = list(row.history.order_by("number"))
+        return [render_to_string("admin/dure/starts.html", {"starts": starts})]
+
+
+@admin.register(RunHistory)
+class RunHistoryAdmin(LookOnly):
+    list_display = (
+        "id",
+        shown.linked("run", _("run")),
+        "number",
+        STATE,
+        "started_at",
+        "ended_at",
+        "error_message",
+    )
+    list_filter = (choice("status", _("state"), STATES, indexed=False),)
+    list_select_related = ("run",)
+    ids = ("run",)
+    fields = ("run", "number", STATE, "started_at", "ended_at", "error_message")
+
+
+def of_batch(batch: Batch) -> Link | None:
+    run = ScheduledJob.objects.filter(batch=batch).first()
+    return Link(links.address(ScheduledJob, run.pk), _("Its workflow's run")) if run else None
+
+
+def page_of_run(run: Execution) -> Link:
+    return Link(reverse("scheduler:execution", args=[run.pk]), _("Its page"))
+
+
+links.of_batches(of_batch)
+links.of_runs(page_of_run)

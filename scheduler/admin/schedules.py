@@ -1,0 +1,211 @@
+"""Schedules and what became of their turns: edited by the verbs of the API, so a change counts at the next
+tick.
+"""
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
+
+from jobs.admin import links, shown
+from jobs.admin.acting import Act, Acting, By
+from jobs.admin.editing import blamed
+from jobs.admin.filters import choice, yes_or_no
+from jobs.admin.links import Link, rows_of
+from jobs.admin.masked import MaskedForm
+from jobs.admin.quick import LookOnly, SmallList
+from jobs.errors import Refused
+from jobs.models import Execution
+from jobs.states import Trigger
+from jobs.templatetags import pages
+from scheduler import rules, words
+from scheduler.admin.preview import SHOWN, Outlook, Previewing, language, wrong
+from scheduler.catchup import CatchUp
+from scheduler.clock import database_now
+from scheduler.definition import TIMING, check_rule, check_task
+from scheduler.lifecycle import schedules
+from scheduler.lifecycle.manual import run_task
+from scheduler.models import Occurrence, Schedule
+from scheduler.pages import labels
+from scheduler.pages.arguments import choosable
+from scheduler.pages.refusals import all_told, told
+from scheduler.states import Overlap
+
+LAST_RUN = shown.row_of(Execution, "last_execution_id", _("last run"))
+TURN = shown.column("turn", _("turn"), lambda turn: pages.shown(labels.TURNS[turn]))
+RUN = shown.row_of(Execution, "execution_id", _("run"))
+FACTS = ("owner", "next_run_at", "last_run_at", LAST_RUN, "created_at", "updated_at")
+
+
+class ScheduleForm(MaskedForm):
+    """Says what the API says, beside the field that is to blame."""
+
+    masked = ("args",)
+
+    task_id = forms.ChoiceField(label=_("Task"))
+    kind = forms.ChoiceField(label=_("kind"), choices=list(labels.KINDS.items()))
+    overlap = forms.ChoiceField(
+        label=_("when the last run has not ended"),
+        choices=list(labels.OVERLAPS.items()),
+        initial=Overlap.SKIP,
+    )
+    catch_up = forms.ChoiceField(
+        label=_("after an outage"), choices=list(labels.CATCH_UPS.items()), initial=CatchUp.LATEST
+    )
+
+    class Meta:
+        model = Schedule
+        fields = ("name", "task_id", "args", *TIMING, "overlap", "catch_up", "max_retries", "enabled")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        # Its own too, if somebody has removed the code.
+        known = dict.fromkeys([self.instance.task_id, *(task.task_id for task in choosable())])
+        if "task_id" in self.fields:
+            self.fields["task_id"].choices = [(name, name or "---------") for name in known]  # type: ignore[attr-defined]
+
+    def clean(self) -> dict[str, Any]:
+        given = super().clean()
+        if not self.errors:
+            blamed(self, lambda: self._check(given))
+        return given
+
+    def _check(self, given: dict[str, Any]) -> None:
+        try:
+            check_task(given["task_id"], given["args"] or {})
+            if not self.instance.pk or set(self.changed_data) & set(TIMING):
+                check_rule({name: given[name] for name in TIMING}, database_now())
+        except Refused as refused:
+            raise type(refused)(told(refused.message), errors=all_told(refused.errors)) from None
+
+
+@shown.computed(_("in words"))
+def in_words(schedule: Schedule) -> str:
+    try:
+        return words.rule_in_words(schedule.rule, language())
+    except (ValueError, KeyError):  # a row that somebody wrote past the checks must not hide the others
+        return "–"
+
+
+@shown.computed(_("state"))
+def state(schedule: Schedule) -> SafeString:
+    return pages.shown(labels.of_schedule(schedule))
+
+
+def run_now(schedule: Schedule, by: By) -> None:
+    """By hand, as POST /api/tasks/:id/run does it: the schedule's own turns stay as they are."""
+    run_task(schedule.task_id, schedule.args, user_id=by.user.pk)
+
+
+@admin.register(Schedule)
+class ScheduleAdmin(Previewing, Acting, SmallList):
+    form = ScheduleForm
+    list_display = (
+        *("name", "task_id", in_words, state, "next_run_at", "last_run_at"),
+        shown.linked("owner", _("owner")),
+    )
+    list_filter = (yes_or_no("enabled", _("enabled")), choice("kind", _("kind"), labels.KINDS))
+    search_fields = ("name", "task_id")
+    readonly_fields = FACTS
+    list_select_related = ("owner",)
+    fieldsets = (
+        (None, {"fields": ("name", "task_id", "args", "enabled")}),
+        (_("When"), {"fields": TIMING}),
+        (_("How"), {"fields": ("overlap", "catch_up", "max_retries")}),
+    )
+    acts = (
+        Act(
+            "run_now",
+            _("Run now…"),
+            lambda n: ngettext("Run %d schedule now", "Run %d schedules now", n) % n,
+            do=run_now,
+            note=_("Each is one more run, by hand; the turns of the schedule stay as they are."),
+        ),
+        Act(
+            "pause",
+            _("Pause…"),
+            lambda n: ngettext("Pause %d schedule", "Pause %d schedules", n) % n,
+            do=lambda schedule, by: schedules.pause(schedule.pk, now=database_now()),
+            refusal=lambda schedule: "" if schedule.enabled else _("paused already"),
+            note=_("What would have been due meanwhile is not made up."),
+        ),
+        Act(
+            "resume",
+            _("Resume…"),
+            lambda n: ngettext("Resume %d schedule", "Resume %d schedules", n) % n,
+            do=lambda schedule, by: schedules.resume(schedule.pk, now=database_now()),
+            refusal=lambda schedule: _("not paused") if schedule.enabled else "",
+        ),
+    )
+
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
+        return (*self.fieldsets, (_("Now"), {"fields": FACTS})) if obj else self.fieldsets
+
+    def outlook_of_form(self, form: Any) -> Outlook:
+        if problems := wrong(form, TIMING):
+            return Outlook(problems=problems)
+        now = database_now()
+        try:
+            rule = check_rule({name: form.cleaned_data.get(name) for name in TIMING}, now)
+        except Refused as refused:
+            return Outlook(problems=[why for said in all_told(refused.errors).values() for why in said])
+        return Outlook(words.rule_in_words(rule, language()), rules.upcoming(rule, now, SHOWN))
+
+    def outlook_of(self, row: Schedule) -> Outlook:
+        times = rules.upcoming(row.rule, database_now(), SHOWN) if row.enabled else []
+        return Outlook(words.rule_in_words(row.rule, language()), times)
+
+    def told(self, refused: Refused) -> str:
+        return told(refused.message)
+
+    def links(self, request: HttpRequest, row: Schedule) -> list[Link]:
+        return [
+            Link(reverse("scheduler:schedule", args=[row.pk]), _("Its page")),
+            rows_of(Occurrence, _("Its turns"), schedule=row.pk),
+            rows_of(Execution, _("Its runs"), of=f"{Trigger.SCHEDULE}:{row.pk}"),
+        ]
+
+    def save_model(self, request: HttpRequest, obj: Schedule, form: Any, change: bool) -> None:
+        if change:
+            given = {name: form.cleaned_data[name] for name in form.changed_data}
+            schedules.change(obj.pk, given, now=database_now())
+        else:
+            # The admin goes on with this object, so it has to be the row that is written.
+            made = schedules.create(dict(form.cleaned_data), owner=request.user, now=database_now())
+            obj.pk, obj._state.adding = made.pk, False
+
+    def delete_model(self, request: HttpRequest, obj: Schedule) -> None:
+        schedules.remove(obj.pk)
+
+
+@admin.register(Occurrence)
+class OccurrenceAdmin(LookOnly):
+    list_display = ("due_at", shown.linked("schedule", _("schedule")), TURN, "reason", RUN, "decided_at")
+    list_filter = (
+        choice("turn", _("turn"), {turn: label.name for turn, label in labels.TURNS.items()}, indexed=False),
+    )
+    list_select_related = ("schedule",)
+    ids = ("schedule",)
+    orders = {"schedule": "due_at"}
+    fields = ("due_at", "schedule", TURN, "reason", RUN, "decided_at")
+
+    def found(self, rows: QuerySet[Occurrence], term: str) -> QuerySet[Occurrence]:
+        """Those of a schedule, by its name too."""
+        found = super().found(rows, term)
+        if found.query.is_empty():
+            found = rows.filter(schedule__in=list(Schedule.objects.filter(name=term).values_list("pk")[:20]))
+        return found
+
+
+def of_schedule(source: str) -> Link:
+    # By its id: looking up the name of each would be a query for each row of a list.
+    return Link(links.address(Schedule, source), links.short(source))
+
+
+links.source(Trigger.SCHEDULE, of_schedule)

@@ -1,0 +1,292 @@
+"""Each action of the admin calls the verb of the API, skips what it does not fit, and leaves who and why."""
+
+from typing import Any
+
+import pytest
+from django.contrib import admin
+from django.contrib.admin.models import LogEntry
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+from django_celery_beat.models import PeriodicTask
+
+from exports.models import DeadLetter, ExportJob, StreamOutbox
+from exports.states import Status
+from jobs.models import Event, Execution, Notice, Office, Webhook
+from jobs.states import EventType, JobStatus, Outcome
+from scheduler.clock import database_now
+from scheduler.lifecycle import runs
+from scheduler.lifecycle.runs import run_now, settle_runs
+from scheduler.models import Schedule, ScheduledJob, Step, StepQueue, Workflow
+from scheduler.states import RunStatus, WorkflowStatus
+from scheduler.step_queues.states import Direction, QueueState
+from tests.factories import a_user, an_office, claimed, submitted
+from tests.integration.export_tools import export_of, roots
+from tests.schedule_factories import a_schedule, a_workflow
+from tests.step_factories import a_job, a_queue, carry_out_all
+from tests.step_factories import fresh as fresh_queue
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def root() -> Client:
+    client = Client(headers={"Accept-Language": "en"})
+    client.force_login(a_user("root", is_staff=True, is_superuser=True))
+    return client
+
+
+def address(model: Any, page: str = "changelist", *of: object) -> str:
+    return reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_{page}", args=of)
+
+
+def act(client: Client, name: str, *rows: Any, sure: bool = True, **more: str) -> str:
+    form = {"action": name, "_selected_action": [str(row.pk) for row in rows], "index": "0", **more}
+    answer = client.post(address(type(rows[0])), form | ({"sure": "yes"} if sure else {}), follow=True)
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+def test_no_action_of_any_table_is_done_before_it_was_confirmed(root, settings, tmp_path):
+    roots(settings, tmp_path)
+    rows = [
+        *(a_schedule(now=database_now()), a_workflow(now=database_now()), a_queue(a_job())),
+        *(export_of(a_user("minji")), submitted(an_office(name="of jobs"), {})[0]),
+    ]
+    asked = 0
+    for row in rows:
+        for one in admin.site._registry[type(row)].acts:  # type: ignore[attr-defined]
+            before = type(row)._default_manager.values().get(pk=row.pk)
+            executions = Execution.objects.count()
+            assert 'name="sure"' in act(root, one.name, row, sure=False), (row, one.name)
+            assert type(row)._default_manager.values().get(pk=row.pk) == before
+            assert Execution.objects.count() == executions
+            asked += 1
+    assert asked > 10
+    assert not LogEntry.objects.exists()
+
+
+# --- schedules and workflows -----------------------------------------------------------------------
+
+
+def test_schedules_are_paused_and_resumed_and_only_those_that_it_fits(root):
+    made = [a_schedule(now=database_now()) for _ in range(2)]
+    assert "Done for 2." in act(root, "pause", *made, reason="holiday")
+    assert Schedule.objects.filter(enabled=False, next_run_at=None).count() == 2
+    assert {entry.change_message for entry in LogEntry.objects.all()} == {"pause: holiday"}
+    page = act(root, "pause", *made, sure=False)
+    assert "2: paused already" in page
+    assert "there is nothing to do it for" in page
+    act(root, "resume", made[0])
+    assert list(Schedule.objects.filter(enabled=True)) == [made[0]]
+
+
+def test_a_schedule_is_run_now_once_and_its_turns_stay(root):
+    schedule = a_schedule(now=database_now())
+    before = schedule.next_run_at
+    assert "Done for 1." in act(root, "run_now", schedule)
+    assert "1 skipped" in act(root, "run_now", schedule)
+    run = Execution.objects.get()
+    assert (run.trigger, run.task_id) == ("MANUAL", schedule.task_id)
+    schedule.refresh_from_db()
+    assert schedule.next_run_at == before
+
+
+def test_a_workflow_is_run_paused_and_activated(root):
+    workflow = a_workflow(now=database_now())
+    act(root, "run_now", workflow)
+    run = ScheduledJob.objects.get(status=RunStatus.RUNNING)
+    assert run.started_by == a_user("root")
+    assert LogEntry.objects.get().object_id == str(workflow.pk)
+    act(root, "pause", workflow)
+    assert Workflow.objects.get().status == WorkflowStatus.PAUSED
+    assert not ScheduledJob.objects.filter(status=RunStatus.PENDING).exists()
+    act(root, "resume", workflow)
+    assert ScheduledJob.objects.filter(status=RunStatus.PENDING).exists()
+    empty = a_workflow(now=database_now(), status="draft", steps=[])
+    assert "it has no steps" in act(root, "run_now", empty, sure=False)
+
+
+def test_a_run_is_cancelled_and_goes_on_from_what_failed(root):
+    workflow = a_workflow(now=database_now())
+    run = run_now(workflow.pk, user_id=None, actor="", now=database_now())
+    act(root, "cancel", run, reason="too early")
+    event = Event.objects.filter(type=EventType.JOB_CANCELLED).first()
+    assert (event.details["actor"], event.details["reason"]) == ("root", "too early")
+    settle_runs(database_now())
+    assert "1: cancelled" in act(root, "cancel", run, sure=False)
+    act(root, "resume", run)
+    run.refresh_from_db()
+    assert (run.status, run.retry_count) == (RunStatus.RUNNING, 1)
+    assert run.history.count() == 2
+
+
+# --- step queues -----------------------------------------------------------------------------------
+
+
+def test_a_step_queue_is_run_turned_back_and_undone_again(root):
+    queue = a_queue(a_job("one", backward="fail"), a_job("two", forward="fail"))
+    act(root, "run", queue)
+    assert fresh_queue(queue).state == QueueState.RUNNING
+    assert "Done for 1." in act(root, "cancel", queue)
+    assert fresh_queue(queue).cancel_requested_at is not None
+    assert "nothing to turn back" in act(root, "cancel", queue, sure=False)
+
+
+def test_an_operation_that_could_not_be_undone_is_undone_again(root):
+    queue = a_queue(a_job("one", backward="fail"), a_job("two", forward="fail"))
+    act(root, "run", queue)
+    carry_out_all(queue)
+    assert fresh_queue(queue).operation_direction == Direction.BACKWARD
+    failed, other = Step.objects.filter(queue=queue).order_by("number")
+    assert "1: nothing of it failed" in act(root, "rerun", failed, other, sure=False)
+    act(root, "rerun", failed)
+    assert fresh_queue(queue).state == QueueState.RUNNING
+
+
+def test_a_step_queue_that_runs_is_not_deleted(root):
+    queue = a_queue(a_job())
+    act(root, "run", queue)
+    assert root.post(address(StepQueue, "delete", queue.pk), {"post": "yes"}).status_code == 403
+    idle = a_queue(a_job())
+    root.post(address(StepQueue, "delete", idle.pk), {"post": "yes"})
+    assert list(StepQueue.objects.all()) == [queue]
+
+
+# --- exports ---------------------------------------------------------------------------------------
+
+
+def test_an_export_is_cancelled_and_made_again(root, settings, tmp_path):
+    roots(settings, tmp_path)
+    job = export_of(a_user("minji"))
+    assert "1: queued" in act(root, "again", job, sure=False)
+    act(root, "cancel", job)
+    job.refresh_from_db()
+    assert job.status == Status.CANCELLED
+    assert "1: cancelled" in act(root, "cancel", job, sure=False)
+    act(root, "again", job)
+    again = ExportJob.objects.exclude(pk=job.pk).get()
+    assert (again.status, again.replay_id, again.owner_id) == (Status.QUEUED, job.replay_id, job.owner_id)
+
+
+@pytest.fixture
+def letters() -> list[DeadLetter]:
+    return [
+        DeadLetter.objects.create(
+            source_stream="job.results",
+            source_id=f"{number}-0",
+            fields={"jobId": "1"},
+            whole=number > 0,
+            reason="no such job",
+            failed_at=timezone.now(),
+        )
+        for number in range(2)
+    ]
+
+
+def test_dead_letters_are_published_again_or_discarded_once(root, letters):
+    page = act(root, "republish", *letters, sure=False)
+    assert "1: The message was cut" in page
+    act(root, "republish", *letters, reason="worker was mended")
+    assert StreamOutbox.objects.filter(stream="job.results").count() == 1
+    cut, whole = DeadLetter.objects.order_by("pk")
+    assert (cut.state, whole.state) == (DeadLetter.State.OPEN, DeadLetter.State.REPUBLISHED)
+    assert whole.handled_by == a_user("root")
+    assert "1: sent again" in act(root, "discard", *letters, sure=False)
+    act(root, "discard", *letters)
+    cut.refresh_from_db()
+    assert cut.state == DeadLetter.State.DISCARDED
+
+
+# --- webhooks, offices, periodic tasks -------------------------------------------------------------
+
+
+def test_webhooks_are_disabled_with_the_reason_and_enabled_again(root):
+    hook = Webhook.objects.create(
+        office=an_office(), url="https://a.example", secret="s", event_types=["job_failed"]
+    )
+    act(root, "disable", hook, reason="floods us")
+    hook.refresh_from_db()
+    assert (hook.enabled, hook.disabled_reason) == (False, "floods us")
+    act(root, "enable", hook)
+    hook.refresh_from_db()
+    assert hook.enabled
+
+
+def test_a_notice_is_sent_again_unless_it_waits_or_its_webhook_is_off(root):
+    office = an_office()
+    hook = Webhook.objects.create(office=office, url="https://a.example", secret="s")
+    notice = Notice.objects.create(
+        office=office,
+        webhook=hook,
+        event_id=1,
+        body="{}",
+        created_at=timezone.now(),
+        gave_up_at=timezone.now(),
+    )
+    act(root, "send_again", notice)
+    notice.refresh_from_db()
+    assert (notice.gave_up_at, notice.attempts) == (None, 0)
+    assert "1: it waits to be sent" in act(root, "send_again", notice, sure=False)
+    Notice.objects.update(next_at=None, gave_up_at=timezone.now())
+    Webhook.objects.update(enabled=False)
+    assert "1 skipped" in act(root, "send_again", notice)
+
+
+def test_an_office_is_paused_and_goes_on(root):
+    office = an_office(max_concurrent_jobs=1)
+    jobs = submitted(office, {}, {})
+    act(root, "pause", office)
+    run = claimed(jobs[0])
+    assert run is not None
+    run.finish(Outcome.SUCCESS)
+    jobs[1].refresh_from_db()
+    assert jobs[1].status == JobStatus.READY
+    act(root, "resume", office)
+    jobs[1].refresh_from_db()
+    assert (Office.objects.get().paused, jobs[1].status) == (False, JobStatus.PROCESSING)
+
+
+def test_a_periodic_task_is_paused_but_not_one_that_the_engine_needs(root):
+    own = PeriodicTask.objects.get(name="dure: sweep")
+    other = PeriodicTask.objects.create(name="mine", task="dure.sweep", interval=own.interval)
+    page = act(root, "pause", own, other, sure=False)
+    assert "1: the engine needs it" in page
+    act(root, "pause", own, other)
+    assert list(PeriodicTask.objects.filter(enabled=False)) == [other]
+    act(root, "resume", other)
+    assert not PeriodicTask.objects.filter(enabled=False).exists()
+
+
+def test_a_periodic_task_is_sent_now(root, redis_queue):
+    task = PeriodicTask.objects.get(name="dure: sweep")
+    before = redis_queue("control")
+    act(root, "run_now", task)
+    assert redis_queue("control") == before + 1
+    PeriodicTask.objects.filter(pk=task.pk).update(task="no.such")
+    assert "there is no task of that name" in act(root, "run_now", task)
+
+
+@pytest.fixture
+def redis_queue(settings: Any) -> Any:
+    from redis import Redis
+
+    return lambda name: Redis.from_url(settings.REDIS_URL).llen(name)
+
+
+def test_what_changed_since_the_page_that_asked_is_skipped_and_told(root, monkeypatch):
+    workflow = a_workflow(now=database_now())
+    run = run_now(workflow.pk, user_id=None, actor="", now=database_now())
+    act(root, "cancel", run)
+    settle_runs(database_now())
+    run.refresh_from_db()
+
+    resume = runs.resume
+
+    def twice(*args: Any, **kwargs: Any) -> Any:
+        # Somebody else was a moment quicker.
+        resume(*args, **kwargs)
+        return resume(*args, **kwargs)
+
+    monkeypatch.setattr(runs, "resume", twice)
+    assert "1 skipped: A run that is running cannot be resumed." in act(root, "resume", run)

@@ -1,0 +1,243 @@
+"""What may be edited in the admin is written by verbs, and what would break a promise cannot be."""
+
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Permission, User
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+from django_celery_beat.models import IntervalSchedule, PeriodicTask
+
+from jobs.models import ApiToken, Job, Membership, Office, Webhook
+from jobs.models.office import default_retryable_failures
+from jobs.states import JobStatus, MemberRole
+from tests.factories import a_user, an_office, claimed, fresh, submitted
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def root() -> Client:
+    client = Client(headers={"Accept-Language": "en"})
+    client.force_login(a_user("root", is_staff=True, is_superuser=True))
+    return client
+
+
+def address(model: Any, page: str, *of: object) -> str:
+    return reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_{page}", args=of)
+
+
+def staff(name: str, *rights: str) -> Client:
+    user = a_user(name, is_staff=True)
+    user.user_permissions.set(Permission.objects.filter(codename__in=rights))
+    client = Client(headers={"Accept-Language": "en"})
+    client.force_login(user)
+    return client
+
+
+def form_of(page: Any) -> dict[str, Any]:
+    """What a browser would send back untouched."""
+    form = page.context["adminform"].form
+    given = {}
+    for name in form.fields:
+        value = form[name].value()
+        if value is not None and value is not False:
+            given[name] = value
+    return given
+
+
+# --- offices and members ---------------------------------------------------------------------------
+
+
+def test_new_limits_of_an_office_count_at_once(root):
+    office = an_office(max_concurrent_jobs=1, max_concurrent_by_role={"FE": 1, "QA": 2})
+    jobs = submitted(office, {}, {})
+    assert fresh(jobs[1]).status == JobStatus.READY
+    change = address(Office, "change", office.pk)
+    given = form_of(root.get(change)) | {"max_concurrent_jobs": "2", "max_concurrent_by_role": '{"QA": 3}'}
+    assert root.post(change, given).status_code == 302
+    assert fresh(jobs[1]).status == JobStatus.PROCESSING
+    office.refresh_from_db()
+    # A role that was taken out has no limit of its own any more.
+    assert office.max_concurrent_by_role == {"QA": 3}
+
+
+@pytest.mark.parametrize(
+    "field, value",
+    [
+        ("max_concurrent_jobs", "0"),
+        ("max_concurrent_by_role", '{"nobody": 1}'),
+        ("max_concurrent_by_role", "[]"),
+        ("default_timeout_by_role", '{"QA": -1}'),
+        ("max_retries", "101"),
+        ("notify_emails", "not an address"),
+        ("notify_emails", "\n".join(f"a{n}@example.org" for n in range(21))),
+    ],
+)
+def test_what_the_api_refuses_of_an_office_is_refused_beside_its_field(root, field, value):
+    office = an_office()
+    change = address(Office, "change", office.pk)
+    page = root.post(change, form_of(root.get(change)) | {field: value})
+    assert list(page.context["adminform"].form.errors) == [field]
+
+
+def test_whoever_opens_an_office_owns_it(root):
+    given = form_of(root.get(address(Office, "add"))) | {
+        "name": "new",
+        "notify_emails": "a@example.org\nb@example.org",
+    }
+    assert root.post(address(Office, "add"), given).status_code == 302
+    office = Office.objects.get()
+    assert office.notify_emails == ["a@example.org", "b@example.org"]
+    assert office.retryable_failures == default_retryable_failures()
+    assert Membership.objects.get().role == MemberRole.OWNER
+
+
+def test_an_office_is_closed_with_everything_in_it_but_not_while_it_works(root):
+    office = an_office(a_user("alice"))
+    [job] = submitted(office, {})
+    assert claimed(job) is not None
+    delete = address(Office, "delete", office.pk)
+    assert "1 of its jobs are processing" in root.post(delete, {"post": "yes"}, follow=True).content.decode()
+    assert Office.objects.exists()
+    Job.objects.update(status=JobStatus.CANCELLED, completed_at=timezone.now())
+    root.post(delete, {"post": "yes"})
+    assert not Office.objects.exists()
+    assert not Job.objects.exists()
+
+
+def test_an_office_keeps_an_owner(root):
+    office = an_office(a_user("alice"))
+    member = Membership.objects.get()
+    change = address(Membership, "change", member.pk)
+    page = root.post(change, {"role": MemberRole.VIEWER}, follow=True)
+    assert "An office needs an owner" in page.content.decode()
+    page = root.post(address(Membership, "delete", member.pk), {"post": "yes"}, follow=True)
+    assert "An office needs an owner" in page.content.decode()
+    assert Membership.objects.get().role == MemberRole.OWNER
+    given = {"office": str(office.pk), "user": str(a_user("bob").pk), "role": MemberRole.OWNER}
+    assert root.post(address(Membership, "add"), given).status_code == 302
+    root.post(change, {"role": MemberRole.VIEWER})
+    member.refresh_from_db()
+    assert member.role == MemberRole.VIEWER
+
+
+# --- tokens, webhooks ------------------------------------------------------------------------------
+
+
+def test_a_token_is_shown_once_and_works(root):
+    given = {"user": str(a_user("alice").pk), "name": "ci", "expires_at_0": "", "expires_at_1": ""}
+    page = root.post(address(ApiToken, "add"), given)
+    token = ApiToken.objects.get()
+    [plain] = [
+        word
+        for word in page.content.decode().replace("<", " ").replace(">", " ").split()
+        if word.startswith(token.prefix)
+    ]
+    assert Client(headers={"Authorization": f"Token {plain}"}).get("/api/offices").status_code == 200
+    assert plain not in root.get(address(ApiToken, "change", token.pk)).content.decode()
+    assert plain not in str(root.session.items()) + str(root.cookies)
+
+
+def test_only_a_superuser_makes_tokens_for_somebody_else(root):
+    clerk = staff("clerk", "add_apitoken", "view_apitoken", "view_user")
+    given = {"name": "ci", "expires_at_0": "", "expires_at_1": ""}
+    clerk.post(address(ApiToken, "add"), given | {"user": str(a_user("root").pk)})
+    assert not ApiToken.objects.exists()
+    clerk.post(address(ApiToken, "add"), given | {"user": str(a_user("clerk").pk)})
+    assert ApiToken.objects.get().user == a_user("clerk")
+
+
+def test_a_webhooks_secret_is_shown_once_and_its_address_is_checked(root):
+    office = an_office()
+    given = {
+        "office": str(office.pk),
+        "url": "https://127.0.0.1/x",
+        "event_types": ["job_failed"],
+        "enabled": "on",
+    }
+    refused = root.post(address(Webhook, "add"), given)
+    assert list(refused.context["adminform"].form.errors) == ["url"]
+    page = root.post(address(Webhook, "add"), given | {"url": "https://hooks.example/x"})
+    hook = Webhook.objects.get()
+    assert hook.secret in page.content.decode()
+    office.refresh_from_db()
+    assert office.hooked
+    change = address(Webhook, "change", hook.pk)
+    assert hook.secret not in root.get(change).content.decode()
+    root.post(change, {"url": hook.url, "event_types": ["job_failed", "job_completed"]})
+    hook.refresh_from_db()
+    office.refresh_from_db()
+    assert (hook.enabled, sorted(hook.event_types)) == (False, ["job_completed", "job_failed"])
+    assert not office.hooked
+    root.post(address(Webhook, "delete", hook.pk), {"post": "yes"})
+    assert not Webhook.objects.exists()
+
+
+# --- users -----------------------------------------------------------------------------------------
+
+
+def test_nobody_is_deleted(root):
+    alice = a_user("alice")
+    assert root.post(address(User, "delete", alice.pk), {"post": "yes"}).status_code == 403
+    assert "delete_selected" not in root.get(address(User, "changelist")).content.decode()
+
+
+def test_only_a_superuser_gives_rights_away(root):
+    clerk = staff("clerk", "change_user", "view_user", "change_group")
+    own = address(User, "change", a_user("clerk").pk)
+    page = clerk.get(own)
+    assert 'name="is_superuser"' not in page.content.decode()
+    given = {**form_of(page), "is_superuser": "on", "is_staff": "on"}
+    clerk.post(own, given)
+    assert not User.objects.get(username="clerk").is_superuser
+    assert clerk.post(address(User, "change", a_user("root").pk), {"username": "mine"}).status_code == 403
+    password = reverse("admin:auth_user_password_change", args=[a_user("root").pk])
+    assert clerk.post(password, {"password1": "x", "password2": "x"}).status_code == 403
+    assert 'name="is_superuser"' in root.get(own).content.decode()
+
+
+# --- django-celery-beat ----------------------------------------------------------------------------
+
+
+def test_of_our_own_periodic_tasks_only_the_rhythm_is_changed(root):
+    task = PeriodicTask.objects.get(name="dure: canary")
+    slower = IntervalSchedule.objects.create(every=7, period="minutes")
+    change = address(PeriodicTask, "change", task.pk)
+    given = {"interval": str(slower.pk), "description": "x", "name": "mine", "task": "other", "enabled": ""}
+    assert root.post(change, given).status_code == 302
+    task.refresh_from_db()
+    assert (task.interval, task.name, task.task, task.enabled) == (
+        slower,
+        "dure: canary",
+        "dure.canary",
+        True,
+    )
+    assert root.post(address(PeriodicTask, "delete", task.pk), {"post": "yes"}).status_code == 403
+
+
+def test_a_rhythm_that_a_task_goes_by_is_not_deleted_under_it(root):
+    task = PeriodicTask.objects.get(name="dure: canary")
+    used = address(IntervalSchedule, "delete", task.interval.pk)
+    assert root.post(used, {"post": "yes"}).status_code == 403
+    spare = IntervalSchedule.objects.create(every=7, period="minutes")
+    root.post(address(IntervalSchedule, "delete", spare.pk), {"post": "yes"})
+    assert not IntervalSchedule.objects.filter(pk=spare.pk).exists()
+    assert "delete_selected" not in root.get(address(IntervalSchedule, "changelist")).content.decode()
+
+
+def test_a_message_cannot_stand_for_a_schedule(root):
+    every = IntervalSchedule.objects.create(every=7, period="minutes")
+    given = {
+        "name": "sums",
+        "regtask": "",
+        "task": "demo.sum",
+        "interval": str(every.pk),
+        "args": "[]",
+        "kwargs": "{}",
+        "headers": "{}",
+    }
+    page = root.post(address(PeriodicTask, "add"), given)
+    assert "make a schedule for it" in page.content.decode()
+    assert root.post(address(PeriodicTask, "add"), given | {"task": "dure.sweep"}).status_code == 302
