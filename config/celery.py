@@ -4,6 +4,9 @@ import os
 
 from celery import Celery
 
+# Registers the commands of `celery inspect` and `celery control`, for who sends them as for who obeys.
+from jobs.supervise import control as control
+from jobs.supervise.draining import Gate
 from jobs.supervise.step import Supervisor
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
@@ -12,3 +15,4 @@ app = Celery("dure")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 app.steps["worker"].add(Supervisor)
+app.steps["consumer"].add(Gate)

@@ -5,17 +5,19 @@ from typing import Any
 from uuid import UUID
 
 from django.utils import timezone
-from drf_spectacular.utils import OpenApiExample, extend_schema
+from drf_spectacular.utils import extend_schema, extend_schema_serializer
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from jobs.api import shapes
 from jobs.api.views import JobView
-from jobs.explain import Code, Reason, explain
+from jobs.explain import Code, Explanation, Reason, explain
+from jobs.rest.examples import answered
 from jobs.states import JobStatus
 
 
+@extend_schema_serializer(component_name="Reason")
 class ReasonDocument(serializers.Serializer[None]):
     """What else there is depends on the code: jobs, count, running, limit, role, until, since, worker …"""
 
@@ -23,6 +25,7 @@ class ReasonDocument(serializers.Serializer[None]):
     message = serializers.CharField()
 
 
+@extend_schema_serializer(component_name="Explanation")
 class ExplanationDocument(serializers.Serializer[None]):
     state = serializers.ChoiceField(JobStatus.choices)
     reasons = ReasonDocument(many=True)
@@ -56,19 +59,20 @@ class ExplainView(JobView):
         summary="Why a job is not running now",
         description="Everything that holds it back at once, the decisive reason first.",
         responses=ExplanationDocument,
-        examples=[OpenApiExample("the office is full", EXAMPLE, response_only=True)],
+        examples=[answered("the office is full", EXAMPLE)],
     )
     def get(self, request: Request, office_id: UUID, job_id: UUID) -> Response:
         office = self.office()
-        explained = explain(office, self.job(office), timezone.now())
-        return Response(
-            {
-                "state": explained.state,
-                "reasons": [reason_json(reason) for reason in explained.reasons],
-                "queue_position": explained.queue_position,
-                "estimated_start": shapes.moment(explained.estimated_start),
-            }
-        )
+        return Response(explanation_json(explain(office, self.job(office), timezone.now())))
+
+
+def explanation_json(explained: Explanation) -> dict[str, Any]:
+    return {
+        "state": explained.state,
+        "reasons": [reason_json(reason) for reason in explained.reasons],
+        "queue_position": explained.queue_position,
+        "estimated_start": shapes.moment(explained.estimated_start),
+    }
 
 
 def reason_json(reason: Reason) -> dict[str, Any]:

@@ -27,8 +27,9 @@ NO_ROLES = "[]"
 SOON_SECONDS = 0.5
 
 # What the main loop reports: a process died; its hard limit was reached; somebody cancelled the run; its
-# process was sent away because the worker stops; the worker has stopped.
+# process was sent away because the worker stops; the worker has stopped; it was drained; taken back.
 LOST, OVERRUN, STOP, BACK, GOODBYE = "lost", "overrun", "stop", "back", "goodbye"
+DRAIN, RESUME = "drain", "resume"
 
 current: "Heart | None" = None
 
@@ -127,8 +128,9 @@ class Heart(threading.Thread):
             self.beat()
 
     def take(self, kind: str, execution: str, dispatch: int, message: str) -> None:
-        if kind == GOODBYE:
-            self.draining = True
+        if kind in (GOODBYE, DRAIN, RESUME):
+            self.draining = kind != RESUME
+            self.collect()
             self.introduce()
         elif kind == STOP:
             self.collect()

@@ -1,0 +1,118 @@
+"""Jobs of all offices, for operators: listed, looked at, cancelled, run again, moved in the order."""
+
+from functools import partial
+from typing import Any
+from uuid import UUID
+
+from django.core.management.base import CommandParser
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from jobs.api import shapes
+from jobs.api.control import HIGHEST, LOWEST
+from jobs.console import acting, choosing, showing
+from jobs.console.asking import add_consent, make_sure
+from jobs.console.command import (
+    DONE,
+    LIST,
+    NOT_ALL,
+    Complaint,
+    Console,
+    add_author,
+    add_limit,
+    whole_number,
+)
+from jobs.explain import explain
+from jobs.models import Job
+from jobs.pages.bulk import Wish
+from jobs.pages.one import events_of
+
+PLACES = whole_number(LOWEST, HIGHEST)
+
+
+class Command(Console):
+    help = __doc__ or ""
+
+    def add_parts(self) -> None:
+        listing = self.part(LIST, self.show_list, "jobs, the newest first; done when no word is given")
+        choosing.add_filters(listing)
+        add_limit(listing)
+        one = self.part("show", self.show_one, "one job: why it is where it is, its runs, its events")
+        one.add_argument("id", type=UUID, metavar="ID")
+        self.verb("cancel", "cancel jobs; what runs is told to stop")
+        self.verb("retry", "run failed, cancelled or timed-out jobs again")
+        moving = self.verb("reprioritise", "change the place of jobs in the order")
+        place = moving.add_mutually_exclusive_group()
+        place.add_argument("--priority", type=PLACES, metavar="N", help="the lower, the earlier")
+        place.add_argument("--delta", type=PLACES, metavar="N", help="added to the priority they have")
+        rank = moving.add_mutually_exclusive_group()
+        rank.add_argument("--urgent", action="store_true", default=None, help="before all that are not")
+        rank.add_argument("--not-urgent", dest="urgent", action="store_false", default=None)
+
+    def verb(self, name: str, help: str) -> CommandParser:
+        parser = self.part(name, partial(self.act, name), help)
+        parser.add_argument("ids", nargs="*", type=UUID, metavar="ID", help="these jobs, or all that match:")
+        choosing.add_filters(parser)
+        add_consent(parser, "jobs")
+        add_author(parser)
+        return parser
+
+    def show_list(self, options: dict[str, Any]) -> int:
+        chosen = choosing.newest_first(choosing.matching(options), options)
+        found = list(chosen.select_related("execution", "office")[: options["limit"] + 1])
+        more, found = len(found) > options["limit"], found[: options["limit"]]
+        self.show_rows({"results": shapes.jobs(found), "more": more}, showing.rows(found), "job")
+        return DONE if found else NOT_ALL
+
+    def show_one(self, options: dict[str, Any]) -> int:
+        job = Job.objects.select_related("execution", "office").filter(pk=options["id"]).first()
+        if job is None:
+            raise Complaint(f"There is no job {options['id']}.", NOT_ALL)
+        now = timezone.now()
+        explained, events = explain(job.office, job, now), events_of(job)
+        runs = list(job.executions.order_by("created_at", "id").prefetch_related("attempts"))
+        self.show(showing.document(job, explained, events), showing.page(job, explained, runs, events, now))
+        return DONE
+
+    def act(self, verb: str, options: dict[str, Any]) -> int:
+        wish = wish_of(verb, options)
+        jobs, missing = chosen_by(options)
+        seen, done = acting.preview(jobs, verb), None
+        if not options["dry_run"]:
+            if seen.fitting and not options["ids"]:
+                make_sure(acting.question(verb, seen), str(seen.fitting), sure=options["yes"])
+            done = acting.act(jobs, wish)
+        self.show(
+            acting.document(verb, seen, done, missing),
+            list(acting.told(verb, seen, done, missing, by_name=bool(options["ids"]))),
+        )
+        changed = seen.fitting if done is None else done.changed
+        refused = missing or (options["ids"] and seen.skipped_count) or (done and done.refused)
+        return NOT_ALL if refused or not changed else DONE
+
+
+def chosen_by(options: dict[str, Any]) -> tuple[QuerySet[Job], list[UUID]]:
+    """The jobs that are meant, and the ids for which there are none."""
+    filtered = choosing.are_given(options)
+    if options["ids"]:
+        if filtered or options["all"]:
+            raise Complaint("Name jobs, or say which match; not both.")
+        named = choosing.named(options["ids"])
+        return named.jobs, named.missing
+    if not filtered and not options["all"]:
+        raise Complaint("Name jobs, or give a filter; --all means every job there is.")
+    return choosing.matching(options), []
+
+
+def wish_of(verb: str, options: dict[str, Any]) -> Wish:
+    priority, delta, urgent = (options.get(name) for name in ("priority", "delta", "urgent"))
+    if verb == "reprioritise" and priority is None and delta is None and urgent is None:
+        raise Complaint("Say what is to change: --priority, --delta, --urgent or --not-urgent.")
+    return Wish(
+        verb=verb,
+        actor=options["actor"],
+        reason=options["reason"],
+        priority=priority,
+        delta=delta,
+        urgent=urgent,
+    )

@@ -1,0 +1,133 @@
+"""What an operator types beside the real system: workers added, drained, taken back; jobs; the doctor."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.acceptance.system import CHECKOUT, System
+from tests.unit.process_tools import eventually
+
+NAME = "extra@operators"
+ROLE = "Architect"
+PATIENCE = 40.0
+
+
+def shell(stack: System) -> dict[str, str]:
+    """A clean shell of another machine: nothing but where the servers are."""
+    published = stack.home / "embedded.json"
+    known = json.loads(published.read_text()) if published.exists() else {}
+    servers = {
+        "DATABASE_URL": known.get("database") or os.environ["DATABASE_URL"],
+        "REDIS_URL": known.get("redis") or os.environ["REDIS_URL"],
+    }
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.defpath])
+    return {"PATH": path, "HOME": str(stack.home), **servers}
+
+
+def typed(stack: System, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        words,
+        cwd=CHECKOUT,
+        env=shell(stack),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+
+def celery(stack: System, *words: str) -> Any:
+    """What the extra worker answers."""
+    said = typed(stack, "celery", "-A", "config", *words, "-d", NAME, "-t", "5", "--json")
+    assert said.returncode == 0, said.stderr
+    replies = json.loads(said.stdout)
+    return replies[NAME] if isinstance(replies, dict) else replies[0][NAME]
+
+
+@contextmanager
+def extra_worker(stack: System, log: Path) -> Iterator[subprocess.Popen[bytes]]:
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            ["celery", "-A", "config", "worker", "-Q", f"{ROLE},QA", "-n", NAME],
+            cwd=CHECKOUT,
+            env=shell(stack),
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    try:
+        yield process
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def on_the_monitor(stack: System) -> dict[str, Any]:
+    workers = stack.client("admin").get("/api/scheduler/monitor").json["workers"]
+    return next((dict(one) for one in workers if one["name"] == NAME), {})
+
+
+def doctor(stack: System) -> dict[str, Any]:
+    return dict(json.loads(typed(stack, "python", "manage.py", "doctor", "--json").stdout))
+
+
+def found(report: dict[str, Any], name: str) -> list[tuple[str, str]]:
+    return [(one["level"], one["found"]) for one in report["findings"] if one["name"] == name]
+
+
+@pytest.mark.timeout(240)
+def test_one_command_adds_a_worker_which_is_drained_and_taken_back_and_seen_on_the_monitor(stack, tmp_path):
+    log = tmp_path / "extra.log"
+    with extra_worker(stack, log):
+        assert eventually(lambda: on_the_monitor(stack).get("roles"), PATIENCE), log.read_text()
+        assert on_the_monitor(stack)["roles"] == [ROLE, "QA"]
+        answer = celery(stack, "inspect", "dure_runs")
+        assert (answer["roles"], answer["draining"]) == ([ROLE, "QA"], False)
+
+        assert "ok" in celery(stack, "control", "dure_drain")
+        assert eventually(lambda: on_the_monitor(stack)["draining"], PATIENCE)
+        assert found(doctor(stack), "draining") == [("warn", f"{NAME}: takes nothing new")]
+
+        assert celery(stack, "control", "dure_resume") == {"ok": "takes work again"}
+        assert eventually(lambda: not on_the_monitor(stack)["draining"], PATIENCE)
+    # It said goodbye.
+    assert eventually(lambda: not on_the_monitor(stack), PATIENCE)
+
+
+@pytest.mark.timeout(240)
+def test_the_doctor_finds_nothing_bad_in_a_system_that_runs(stack):
+    # What has just started needs a moment: the first canaries, the first sweep.
+    assert eventually(lambda: doctor(stack)["status"] != "bad", 2 * PATIENCE), doctor(stack)
+    assert found(doctor(stack), "beat")[0][0] == "ok"
+    assert found(doctor(stack), "listener")[0][0] == "ok"
+
+
+@pytest.mark.timeout(240)
+def test_jobs_are_found_explained_and_cancelled_from_the_command_line(stack):
+    client = stack.client("alice")
+    office = client.post("/api/offices", {"name": "operators"}).json["id"]
+    # So that it waits.
+    assert client.send("PATCH", f"/api/offices/{office}/scheduler/config", {"paused": True}).status == 200
+    wanted = {"task_id": "demo.sum", "args": {"numbers": [1]}}
+    job = client.post(f"/api/offices/{office}/jobs", wanted).json["id"]
+    assert job in typed(stack, "python", "manage.py", "jobs", "--office", office, "--status", "ready").stdout
+    assert "The office is paused" in typed(stack, "python", "manage.py", "jobs", "show", job).stdout
+    refused = typed(stack, "python", "manage.py", "jobs", "cancel", "--office", office)
+    assert (refused.returncode, refused.stdout) == (2, "")
+    said = typed(
+        stack, "python", "manage.py", "jobs", "cancel", "--office", office, "--yes", "--reason", "a trial"
+    )
+    assert (said.returncode, said.stdout) == (0, "1 job: cancelled, or told to stop.\n")
+    address = f"/api/offices/{office}"
+    assert client.get(f"{address}/jobs/{job}").json["status"] == "cancelled"
+    last = client.get(f"{address}/events").json["results"][-1]
+    assert last["details"]["reason"] == "a trial"
+    assert last["details"]["actor"].startswith("cli:")
+    assert client.send("DELETE", address).status == 204

@@ -1,0 +1,36 @@
+"""Runs manage.py's commands in this process, as an operator would, and keeps what they answer."""
+
+import io
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from django.core.management import CommandError, call_command
+
+WRONG_USAGE = 2
+
+
+@dataclass(frozen=True)
+class Answer:
+    code: int
+    out: str
+    err: str
+
+    @property
+    def lines(self) -> list[str]:
+        return self.out.splitlines()
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+def run(*words: object) -> Answer:
+    out, err, code = io.StringIO(), io.StringIO(), 0
+    try:
+        call_command(*(str(word) for word in words), stdout=out, stderr=err)
+    except SystemExit as end:
+        code = int(end.code or 0)
+    except CommandError as wrong:  # argparse's own refusals end a real command with 2
+        return Answer(WRONG_USAGE, out.getvalue(), str(wrong))
+    return Answer(code, out.getvalue(), err.getvalue())

@@ -1,0 +1,141 @@
+"""`manage.py executions`: runs of every trigger, listed, shown and cancelled by the API's own verbs."""
+
+from uuid import UUID
+
+import pytest
+
+from jobs.models import Event, Execution
+from jobs.states import ExecutionStatus, JobStatus, Trigger
+from scheduler.api import shapes
+from scheduler.console import runs
+from tests.factories import a_job, a_start, an_office, claimed, done, fresh
+from tests.integration.commands import run
+
+pytestmark = pytest.mark.django_db
+
+NOBODY = "00000000-0000-7000-8000-000000000000"
+
+
+def status_of(execution: UUID) -> str:
+    return Execution.objects.get(pk=execution).status
+
+
+def ids_of(answer) -> list[str]:
+    return [one["execution_id"] for one in answer.json["results"]]
+
+
+@pytest.fixture
+def mixed():
+    office = an_office(name="studio")
+    running = a_job(office, role="FE")
+    claimed(running, worker="jobs@far")
+    return {
+        "done": done(a_job(office, role="BE")).execution_id,
+        "running": fresh(running).execution_id,
+        "manual": a_start(),
+        "scheduled": a_start(trigger=Trigger.SCHEDULE, source=NOBODY, role="QA", task_id="demo.sleep"),
+    }
+
+
+@pytest.mark.parametrize(
+    "words, names",
+    [
+        ([], {"done", "running", "manual", "scheduled"}),
+        (["--status", "running"], {"running"}),
+        (["--status", "PENDING,SUCCESS"], {"done", "manual", "scheduled"}),
+        (["--trigger", "manual,schedule"], {"manual", "scheduled"}),
+        (["--office", "studio"], {"done", "running"}),
+        (["--role", "QA"], {"scheduled"}),
+        (["--task", "demo.sleep"], {"scheduled"}),
+        (["--schedule", NOBODY], {"scheduled"}),
+        (["--worker", "jobs@far"], {"running"}),
+        (["--since", "1h"], {"done", "running", "manual", "scheduled"}),
+        (["--since", "2030-01-01"], set()),
+    ],
+)
+def test_filters_narrow_the_list(mixed, words, names):
+    answer = run("executions", "list", *words, "--json")
+    assert {name for name, one in mixed.items() if str(one) in ids_of(answer)} == names
+    assert answer.code == (0 if names else 1)
+
+
+def test_the_list_has_the_newest_first_is_bounded_and_speaks_as_the_api_does():
+    older, newer = a_start(), a_start()
+    answer = run("executions", "list", "--limit", 1, "--json")
+    assert ids_of(answer) == [str(newer)]
+    assert answer.json["more"] is True
+    assert answer.json["results"][0] == shapes.execution(Execution.objects.get(pk=newer))
+    assert str(older) in run("executions", "list").out
+
+
+def test_one_is_shown_with_its_attempts_and_its_lease():
+    job = a_job(an_office(), max_retries=0)
+    claimed(job, worker="jobs@far")
+    run_id = fresh(job).execution.id
+    told = run("executions", "show", run_id).out
+    assert "lease until" in told and "jobs@far" in told and str(job.id) in told
+    document = run("executions", "show", run_id, "--json").json
+    assert document == shapes.execution(Execution.objects.get(pk=run_id))
+    assert run("executions", "show", NOBODY).code == 1
+
+
+def test_one_that_no_job_owns_is_cancelled():
+    execution = a_start()
+    assert run("executions", "cancel", execution).code == 0
+    assert status_of(execution) == ExecutionStatus.CANCELLED
+    again = run("executions", "cancel", execution)
+    assert again.code == 1
+    assert f"{execution}  skipped: it is CANCELLED" in again.lines
+
+
+def test_one_that_a_job_owns_is_cancelled_with_its_job_whose_event_says_by_whom():
+    job = a_job(an_office())
+    answer = run("executions", "cancel", fresh(job).execution_id, "--actor", "cli:mina", "--reason", "stuck")
+    assert answer.code == 0
+    assert fresh(job).status == JobStatus.CANCELLED
+    assert Event.objects.filter(job_id=job.id).latest("id").details == {
+        "actor": "cli:mina",
+        "reason": "stuck",
+    }
+
+
+def test_a_run_that_ended_after_it_was_chosen_does_not_cancel_the_jobs_newer_one():
+    job = a_job(an_office(), max_retries=0)
+    running = claimed(job)
+    chosen = Execution.objects.get(pk=running.execution)
+    running.fail()
+    assert run("jobs", "retry", job.id).code == 0
+    assert runs.cancel([chosen], actor="cli:mina", reason="") == 0
+    assert fresh(job).status == JobStatus.PROCESSING
+    assert fresh(job).cancelled_at is None
+
+
+def test_all_that_match_are_cancelled_when_that_was_said_and_what_has_ended_stays():
+    office = an_office()
+    ended, live = done(a_job(office)), a_job(office)
+    alone = a_start()
+    assert run("executions", "cancel", "--status", "PENDING").code == 2
+    dry = run("executions", "cancel", "--all", "--dry-run", "--json")
+    assert (dry.code, dry.json["changed"]) == (0, 2)
+    assert status_of(alone) == ExecutionStatus.PENDING
+    answer = run("executions", "cancel", "--all", "--yes", "--json")
+    assert (answer.code, answer.json["changed"], answer.json["refused"]) == (0, 2, 0)
+    assert fresh(live).status == JobStatus.CANCELLED
+    assert status_of(alone) == ExecutionStatus.CANCELLED
+    assert fresh(ended).status == JobStatus.DONE
+    assert run("executions", "cancel", "--all", "--yes").code == 1
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["cancel"],
+        ["cancel", NOBODY, "--all"],
+        ["cancel", NOBODY, "--role", "FE"],
+        ["list", "--status", "done"],
+        ["list", "--trigger", "nobody"],
+        ["show"],
+    ],
+)
+def test_wrong_usage_is_2(words):
+    assert run("executions", *words).code == 2

@@ -1,0 +1,354 @@
+"""`manage.py jobs`: what it lists, what it tells of one, and that it acts by the API's own verbs."""
+
+import os
+import pty
+import subprocess
+import sys
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from jobs import lifecycle
+from jobs.api import shapes
+from jobs.models import Event, Job
+from jobs.states import EventType, JobStatus
+from tests.factories import a_job, an_office, claimed, done, fresh, submitted
+from tests.integration.commands import run
+from tests.workers import environment
+
+pytestmark = pytest.mark.django_db
+
+NOBODY = "00000000-0000-7000-8000-000000000000"
+
+
+def ids_of(answer) -> list[str]:
+    return [one["id"] for one in answer.json["results"]]
+
+
+def failed(office, **fields) -> Job:
+    job = a_job(office, max_retries=0, **fields)
+    claimed(job).fail(error="the disk is full")
+    return fresh(job)
+
+
+# --- list --------------------------------------------------------------------------------------------
+
+
+def test_the_list_has_the_newest_first_and_is_bounded():
+    jobs = submitted(an_office(), *[{"ref": f"job {number}"} for number in range(4)])
+    answer = run("jobs", "list", "--limit", 3, "--json")
+    assert ids_of(answer) == [str(job.id) for job in jobs[:0:-1]]
+    assert answer.json["more"] is True
+    assert answer.code == 0
+    assert "There are more: these are the newest 3" in run("jobs", "list", "--limit", 3).out
+    assert run("jobs", "list", "--limit", 4, "--json").json["more"] is False
+
+
+def test_the_list_is_in_the_shapes_of_the_api():
+    job = a_job(an_office(), ref="one")
+    document = run("jobs", "list", "--json").json["results"][0]
+    assert document == shapes.jobs([fresh(job)])[0]
+
+
+@pytest.fixture
+def mixed():
+    here, there = an_office(name="here"), an_office(name="there")
+    return {
+        "done": done(a_job(here, role="FE")),
+        "failed": failed(here, role="BE", task_id="demo.fail", args={}),
+        "waiting": submitted(here, {"ref": "a", "role": "QA"}, {"ref": "b", "depends_on": ["a"]})[1],
+        "elsewhere": a_job(there, role="FE"),
+    }
+
+
+@pytest.mark.parametrize(
+    "words, names",
+    [
+        (["--status", "done"], {"done"}),
+        (["--status", "done,FAILED"], {"done", "failed"}),
+        (["--status", "done", "--status", "failed"], {"done", "failed"}),
+        (["--status", "pending"], {"waiting"}),
+        (["--role", "fe"], {"done", "elsewhere"}),
+        (["--task", "demo.fail"], {"failed"}),
+        (["--failure", "error"], {"failed"}),
+        (["--office", "there"], {"elsewhere"}),
+        (["--office", "here", "--role", "FE"], {"done"}),
+        (["--trigger", "WORKFLOW"], set()),
+        (["--since", "1h", "--status", "done"], {"done"}),
+        (["--since", "2030-01-01"], set()),
+    ],
+)
+def test_filters_narrow_the_list(mixed, words, names):
+    answer = run("jobs", "list", *words, "--json")
+    found = {name for name, job in mixed.items() if str(job.id) in ids_of(answer)}
+    assert found == names
+    assert answer.code == (0 if answer.json["results"] else 1)
+
+
+def test_an_office_is_found_by_its_id_and_only_by_a_name_that_is_its_own():
+    office = an_office(name="twin")
+    job = a_job(office)
+    assert ids_of(run("jobs", "list", "--office", office.id, "--json")) == [str(job.id)]
+    an_office(name="twin")
+    answer = run("jobs", "list", "--office", "twin")
+    assert (answer.code, answer.err) == (2, "Several offices are called 'twin': name one by its id.\n")
+    assert run("jobs", "list", "--office", "nobody").code == 2
+
+
+def test_since_counts_from_when_the_job_was_made():
+    job = a_job(an_office())
+    Job.objects.filter(pk=job.pk).update(created_at=timezone.now() - timedelta(hours=3))
+    assert run("jobs", "list", "--since", "2h").code == 1
+    assert run("jobs", "list", "--since", "4h").code == 0
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["list", "--status", "nonsense"],
+        ["list", "--limit", "0"],
+        ["list", "--limit", "1001"],
+        ["list", "--since", "yesterday"],
+        ["show", "no-uuid"],
+        ["cancel"],
+        ["cancel", NOBODY, "--role", "FE"],
+        ["cancel", NOBODY, "--all"],
+        ["retry", "--role", "FE", "--reason", "x" * 501],
+        ["reprioritise", NOBODY],
+        ["reprioritise", NOBODY, "--priority", "1", "--delta", "1"],
+        ["reprioritise", NOBODY, "--urgent", "--not-urgent"],
+        ["nonsense"],
+    ],
+)
+def test_wrong_usage_is_2_and_changes_nothing(words):
+    job = a_job(an_office(), role="FE")
+    assert run("jobs", *words).code == 2
+    assert fresh(job).status == job.status
+
+
+# --- show --------------------------------------------------------------------------------------------
+
+
+def test_one_job_is_shown_with_its_reasons_its_attempts_and_its_events():
+    office = an_office(max_concurrent_jobs=1)
+    first, second = failed(office), a_job(office)
+    told = run("jobs", "show", first.id).out
+    assert "the disk is full" in told
+    assert "job_failed" in told
+    waiting = a_job(office)
+    assert waiting.status == JobStatus.READY
+    assert "the office allows 1" in run("jobs", "show", waiting.id).out
+    assert second.status == JobStatus.PROCESSING
+
+
+def test_one_job_as_json_is_the_apis_document_with_its_explanation_and_its_events():
+    job = failed(an_office())
+    document = run("jobs", "show", job.id, "--json").json
+    explanation, events = document.pop("explain"), document.pop("events")
+    assert document == shapes.job_in_full(job)
+    assert explanation["state"] == JobStatus.FAILED
+    assert events[0]["type"] == EventType.JOB_FAILED
+    assert document["executions"][0]["attempts"][0]["error_message"] == "the disk is full"
+
+
+def test_a_job_that_runs_shows_where_and_until_when_its_lease_holds():
+    job = a_job(an_office())
+    claimed(job, worker="jobs@far")
+    told = run("jobs", "show", job.id).out
+    assert "Runs on jobs@far." in told
+    assert "lease until" in told
+
+
+def test_a_job_that_is_not_there_is_1_in_one_line():
+    answer = run("jobs", "show", NOBODY)
+    assert (answer.code, answer.out) == (1, "")
+    assert answer.err == f"There is no job {NOBODY}.\n"
+
+
+def test_what_a_tenant_wrote_does_not_reach_the_terminal_as_a_command():
+    job = a_job(an_office(name="\x1b[2Jwiped"), ref="\x1b[31mred\r")
+    for words in (["list"], ["show", job.id], ["cancel", job.id]):
+        assert "\x1b" not in run("jobs", *words).out
+
+
+# --- act ---------------------------------------------------------------------------------------------
+
+
+def last_event(job: Job) -> Event:
+    return Event.objects.filter(job_id=job.id).latest("id")
+
+
+def test_a_named_job_is_cancelled_at_once_with_its_actor_and_reason_in_the_event():
+    job = a_job(an_office(max_concurrent_jobs=0))
+    answer = run("jobs", "cancel", job.id, "--actor", "cli:mina", "--reason", "not needed")
+    assert (answer.code, answer.lines[0]) == (0, "1 job: cancelled, or told to stop.")
+    assert fresh(job).status == JobStatus.CANCELLED
+    assert last_event(job).details == {"actor": "cli:mina", "reason": "not needed"}
+
+
+def test_the_actor_is_the_systems_user_unless_told(monkeypatch):
+    monkeypatch.setenv("LOGNAME", "jiwoo")
+    job = a_job(an_office(max_concurrent_jobs=0))
+    run("jobs", "cancel", job.id)
+    assert last_event(job).details["actor"] == "cli:jiwoo"
+
+
+def test_jobs_that_are_missing_or_in_no_state_for_it_are_told_one_by_one():
+    office = an_office()
+    ended, live = done(a_job(office)), a_job(office)
+    answer = run("jobs", "cancel", live.id, ended.id, NOBODY)
+    assert answer.code == 1
+    assert f"{ended.id}  skipped: it is done" in answer.lines
+    assert f"{NOBODY}  there is no such job" in answer.lines
+    assert fresh(live).cancelled_at is not None
+    document = run("jobs", "cancel", ended.id, NOBODY, "--json").json
+    assert document["skipped_jobs"] == [{"id": str(ended.id), "status": "done"}]
+    assert (document["changed"], document["missing"]) == (0, [NOBODY])
+
+
+def test_all_that_match_are_only_changed_when_that_was_said():
+    office = an_office(name="studio", max_concurrent_jobs=0)
+    jobs = submitted(office, *[{"role": "FE"}] * 3)
+    asked = run("jobs", "cancel", "--role", "FE")
+    assert asked.code == 2
+    assert asked.err.startswith("This would cancel 3 jobs of studio: say --yes to do it")
+    assert {fresh(job).status for job in jobs} == {JobStatus.READY}
+    assert run("jobs", "cancel", "--role", "FE", "--yes").code == 0
+    assert {fresh(job).status for job in jobs} == {JobStatus.CANCELLED}
+
+
+def test_a_dry_run_tells_who_would_be_skipped_and_does_nothing():
+    office = an_office(max_concurrent_jobs=1)
+    ended, live = done(a_job(office)), a_job(office)
+    answer = run("jobs", "cancel", "--office", office.id, "--dry-run")
+    assert answer.code == 0
+    assert answer.lines[0] == "This would cancel 1 job of test, and skip 1 (1 done). Nothing was done."
+    assert f"{ended.id}  skipped: it is done" in answer.lines
+    assert fresh(live).cancelled_at is None
+    document = run("jobs", "cancel", "--office", office.id, "--dry-run", "--json").json
+    assert (document["dry_run"], document["changed"], document["skipped"]) == (True, 1, 1)
+
+
+def test_all_that_match_in_several_offices_are_changed_and_what_has_ended_is_no_failure():
+    here, there = an_office(max_concurrent_jobs=1), an_office(max_concurrent_jobs=1)
+    ended = done(a_job(here))
+    live = [a_job(here), a_job(there), a_job(there)]
+    answer = run("jobs", "cancel", "--all", "--yes", "--json")
+    assert (answer.code, answer.json["changed"], answer.json["skipped"]) == (0, 3, 1)
+    assert all(fresh(job).cancelled_at for job in live)
+    assert fresh(ended).status == JobStatus.DONE
+
+
+def test_when_nothing_matches_it_is_1():
+    assert run("jobs", "cancel", "--role", "FE", "--yes").code == 1
+    assert run("jobs", "retry", "--all", "--dry-run").code == 1
+
+
+def test_a_failed_job_runs_again():
+    job = failed(an_office())
+    assert run("jobs", "retry", job.id, "--reason", "there is room now").code == 0
+    assert fresh(job).status in (JobStatus.READY, JobStatus.PROCESSING)
+    assert fresh(job).execution_id != job.execution_id
+    retrying = Event.objects.get(job_id=job.id, type=EventType.JOB_RETRYING)
+    assert retrying.details["reason"] == "there is room now"
+
+
+def test_a_retry_that_a_newer_jobs_key_forbids_is_told_as_refused():
+    office = an_office()
+    old = failed(office, unique_key="nightly")
+    a_job(office, unique_key="nightly")
+    answer = run("jobs", "retry", old.id)
+    assert answer.code == 1
+    assert "1 job: refused" in answer.out
+    assert fresh(old).status == JobStatus.FAILED
+
+
+def test_jobs_are_moved_in_the_order():
+    office = an_office(max_concurrent_jobs=0)
+    first, second = submitted(office, {}, {"role": "FE"})
+    answer = run(
+        "jobs", "reprioritise", first.id, "--delta", "-10", "--urgent", "--actor", "mina", "--reason", "soon"
+    )
+    assert answer.code == 0
+    assert (fresh(first).priority, fresh(first).urgent) == (90, True)
+    assert {("actor", "mina"), ("reason", "soon")} <= last_event(first).details.items()
+    assert run("jobs", "reprioritise", "--role", "FE", "--priority", 5, "--yes").code == 0
+    assert (fresh(second).priority, fresh(second).urgent) == (5, False)
+    assert run("jobs", "reprioritise", first.id, "--not-urgent").code == 0
+    assert fresh(first).urgent is False
+
+
+def test_what_changes_between_the_choice_and_the_verb_is_told_as_refused(monkeypatch):
+    job = a_job(an_office(max_concurrent_jobs=0))
+    whole = lifecycle.cancel
+
+    def late(office, jobs, **by):
+        whole(office, jobs, actor="somebody quicker")
+        return whole(office, jobs, **by)
+
+    monkeypatch.setattr(lifecycle, "cancel", late)
+    answer = run("jobs", "cancel", job.id, "--json")
+    assert (answer.code, answer.json["changed"], answer.json["refused"]) == (1, 0, 1)
+
+
+# --- as a process ------------------------------------------------------------------------------------
+
+
+def manage(*words: object, typing: int | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "manage.py", *map(str, words)],
+        env=environment(),
+        stdin=subprocess.DEVNULL if typing is None else typing,
+        text=True,
+        capture_output=True,
+        timeout=60,
+    )
+
+
+@pytest.mark.django_db(transaction=True)
+def test_without_a_word_it_lists_and_the_exit_code_is_the_processs():
+    a_job(an_office(), ref="alone")
+    said = manage("jobs", "--status", "ready,processing")
+    assert (said.returncode, said.stderr) == (0, "")
+    assert "alone" in said.stdout
+    assert manage("jobs", "--status", "failed").returncode == 1
+    wrong = manage("jobs", "cancel", "--status", "nonsense")
+    assert wrong.returncode == 2
+    assert "is none of pending" in wrong.stderr and "Traceback" not in wrong.stderr
+
+
+def test_the_exit_codes_are_in_the_help():
+    for words in (["jobs"], ["jobs", "cancel"], ["executions"], ["schedules", "run"], ["doctor"]):
+        said = manage(*words, "--help").stdout
+        assert "exit codes:" in said and "\n  0  " in said and "\n  2  " in said
+
+
+def test_a_database_that_is_away_is_one_line():
+    said = subprocess.run(
+        [sys.executable, "manage.py", "jobs"],
+        env=environment({"DATABASE_URL": "postgresql://dure:geheim@127.0.0.1:1/dure"}),
+        text=True,
+        capture_output=True,
+        timeout=60,
+    )
+    assert said.returncode == 1
+    assert said.stderr.startswith("The database does not answer")
+    assert said.stderr.count("\n") == 1
+    assert "geheim" not in said.stderr
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("typed, code, status", [("2\n", 0, "cancelled"), ("yes\n", 1, "ready")])
+def test_on_a_terminal_the_number_is_to_be_typed(typed, code, status):
+    jobs = submitted(an_office(max_concurrent_jobs=0), {"role": "FE"}, {"role": "FE"})
+    terminal, end = pty.openpty()
+    os.write(terminal, typed.encode())
+    try:
+        said = manage("jobs", "cancel", "--role", "FE", typing=end)
+    finally:
+        os.close(end)
+        os.close(terminal)
+    assert "Type 2 to go on" in said.stderr
+    assert said.returncode == code
+    assert {fresh(job).status for job in jobs} == {status}

@@ -1,0 +1,160 @@
+"""`manage.py schedules`: rules in plain words, and the API's own verbs for running, holding and deleting."""
+
+import pytest
+
+from jobs.models import Execution
+from jobs.states import Trigger
+from scheduler.api import shapes
+from scheduler.clock import database_now
+from scheduler.models import Schedule
+from tests.factories import a_user
+from tests.integration.commands import run
+from tests.schedule_factories import a_schedule, fire
+
+pytestmark = pytest.mark.django_db
+
+NOBODY = "00000000-0000-7000-8000-000000000000"
+
+
+def again(schedule: Schedule) -> Schedule:
+    return Schedule.objects.get(pk=schedule.pk)
+
+
+def names_of(answer) -> set[str]:
+    return {one["name"] for one in answer.json["results"]}
+
+
+# --- list and show -----------------------------------------------------------------------------------
+
+
+def test_the_list_has_rules_in_words_the_newest_first_and_korean_names_in_columns():
+    a_schedule(name="야간 백업", kind="cron", cron="30 2 * * 1-5", owner=a_user("alice"))
+    a_schedule(name="sums")
+    lines = run("schedules", "list").lines
+    assert "sums" in lines[1] and "every 1 minute" in lines[1]
+    assert "야간 백업" in lines[2] and "at 02:30, Monday to Friday" in lines[2] and lines[2].endswith("alice")
+
+
+@pytest.mark.parametrize(
+    "words, names",
+    [
+        ([], {"nightly", "often", "held"}),
+        (["--status", "enabled"], {"nightly", "often"}),
+        (["--status", "paused"], {"held"}),
+        (["--kind", "cron"], {"nightly"}),
+        (["--kind", "cron,interval", "--status", "enabled"], {"nightly", "often"}),
+        (["--task", "demo.sleep"], {"often"}),
+        (["--owner", "alice"], {"nightly"}),
+        (["--owner", "nobody"], set()),
+        (["--since", "2030-01-01"], set()),
+    ],
+)
+def test_filters_narrow_the_list(words, names):
+    a_schedule(name="nightly", kind="cron", cron="0 2 * * *", owner=a_user("alice"))
+    a_schedule(name="often", task_id="demo.sleep", args={"seconds": 1})
+    a_schedule(name="held", enabled=False)
+    answer = run("schedules", "list", *words, "--json")
+    assert names_of(answer) == names
+    assert answer.code == (0 if names else 1)
+
+
+def test_the_list_is_bounded_and_speaks_as_the_api_does():
+    a_schedule(name="older")
+    newer = a_schedule(name="newer")
+    answer = run("schedules", "list", "--limit", 1, "--json")
+    assert answer.json == {"results": [shapes.schedule(again(newer))], "more": True}
+
+
+def test_one_is_shown_by_its_name_with_its_next_times_and_its_turns():
+    schedule = a_schedule(name="sums", kind="cron", cron="*/10 * * * *")
+    fire(schedule)
+    told = run("schedules", "show", "sums").out
+    assert "every 10 minutes" in told
+    assert "turns, the newest first" in told
+    document = run("schedules", "show", schedule.id, "--json").json
+    assert len(document.pop("next")) == 5
+    (turn,) = document.pop("turns")
+    assert turn["execution_id"] == str(Execution.objects.get().id)
+    assert document == shapes.schedule(again(schedule))
+
+
+def test_a_schedule_that_is_held_has_no_next_times():
+    schedule = a_schedule(enabled=False)
+    assert run("schedules", "show", schedule.id, "--json").json["next"] == []
+
+
+def test_one_that_is_not_there_is_1_and_a_name_of_several_2():
+    assert run("schedules", "show", "nothing").code == 1
+    assert run("schedules", "show", NOBODY).code == 1
+    a_schedule(name="twin")
+    a_schedule(name="twin")
+    assert run("schedules", "show", "twin").code == 2
+
+
+# --- act ---------------------------------------------------------------------------------------------
+
+
+def test_run_makes_an_execution_that_its_owner_sees():
+    owner = a_user("alice")
+    schedule = a_schedule(name="sums", owner=owner, args={"numbers": [7]})
+    answer = run("schedules", "run", "sums", "--json")
+    assert answer.code == 0
+    made = Execution.objects.get(pk=answer.json["results"][0]["execution_id"])
+    assert (made.trigger, made.source, made.args) == (Trigger.MANUAL, str(owner.pk), {"numbers": [7]})
+    assert again(schedule).next_run_at == schedule.next_run_at
+
+
+def test_run_is_refused_while_a_run_of_the_task_has_not_ended():
+    a_schedule(name="sums")
+    assert run("schedules", "run", "sums").code == 0
+    answer = run("schedules", "run", "sums")
+    assert answer.code == 1
+    assert "refused: An Execution of demo.sum has not ended." in answer.out
+
+
+def test_pause_and_resume_hold_it_and_let_it_go_on_from_now():
+    schedule = a_schedule(name="sums")
+    assert run("schedules", "pause", "sums").code == 0
+    assert (again(schedule).enabled, again(schedule).next_run_at) == (False, None)
+    assert run("schedules", "resume", schedule.id).code == 0
+    assert again(schedule).next_run_at > database_now()
+
+
+def test_one_that_is_missing_does_not_keep_the_others_from_their_turn():
+    schedule = a_schedule(name="sums")
+    answer = run("schedules", "pause", "sums", "nothing", NOBODY)
+    assert answer.code == 1
+    assert {"nothing  there is no such schedule", f"{NOBODY}  there is no such schedule"} <= set(answer.lines)
+    assert not again(schedule).enabled
+
+
+def test_deleting_asks_even_about_one_that_is_named():
+    schedule = a_schedule(name="sums")
+    answer = run("schedules", "delete", "sums")
+    assert answer.code == 2
+    assert answer.err.startswith("This would delete 1 schedule: say --yes")
+    assert again(schedule)
+    assert run("schedules", "delete", "sums", "--yes").code == 0
+    assert not Schedule.objects.exists()
+
+
+def test_all_that_match_are_changed_when_that_was_said_and_shown_before():
+    mine = [a_schedule(name=name, task_id="demo.sleep", args={"seconds": 1}) for name in ("a", "b")]
+    other = a_schedule(name="other")
+    assert run("schedules", "pause", "--task", "demo.sleep").code == 2
+    dry = run("schedules", "pause", "--task", "demo.sleep", "--dry-run", "--json")
+    assert (dry.code, names_of(dry)) == (0, {"a", "b"})
+    assert all(again(one).enabled for one in mine)
+    assert run("schedules", "pause", "--task", "demo.sleep", "--yes").code == 0
+    assert not any(again(one).enabled for one in mine)
+    assert again(other).enabled
+
+
+@pytest.mark.parametrize("verb", ["run", "pause", "resume", "delete"])
+def test_a_verb_needs_to_be_told_which(verb):
+    schedule = a_schedule(name="sums")
+    for words in ([], ["sums", "--all"], ["sums", "--status", "paused"], ["--status", "none"]):
+        assert run("schedules", verb, *words).code == 2
+    assert run("schedules", verb, "--task", "no.such", "--yes").code == 1
+    assert again(schedule).enabled
+    assert not Execution.objects.exists()
