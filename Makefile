@@ -1,6 +1,6 @@
 # The commands of this repository. `make` alone lists them.
 .DEFAULT_GOAL := help
-.PHONY: help up test check format-check types contracts deploy-check bench chaos lock clean install-dev
+.PHONY: help up test check format-check types contracts deploy-check bench chaos fuzz schema pictures lock clean install-dev
 
 PY := .venv/bin/python
 RUNTIME := requirements.txt requirements-embedded.txt
@@ -26,7 +26,7 @@ up: ## install, start and show the whole system; Ctrl-C stops it
 	@$(INSTALL) --steps 7 $(RUNTIME) && exec $(PY) -m config.up
 
 test: install-dev ## run the whole suite on servers of its own
-	@exec $(BESIDE) -- $(PY) -m pytest $(ARGS)
+	@exec $(BESIDE) -- $(PY) -m pytest -n auto $(ARGS)
 
 check: install-dev format-check types contracts deploy-check test ## everything CI checks, the suite included
 
@@ -54,6 +54,15 @@ bench: install-dev ## measure throughput and latency
 
 chaos: install-dev ## kill and freeze things for a while and check that no promise breaks
 	@exec $(PY) -m tests.chaos $(ARGS)
+
+fuzz: install-dev ## try every operation of the API with what Schemathesis can think of
+	@exec $(PY) -m tests.fuzz $(ARGS)
+
+schema: install-dev ## write down the API's schema as the code has it: docs/openapi.yaml
+	@$(PY) manage.py spectacular --validate --fail-on-warn --file docs/openapi.yaml
+
+pictures: install-dev ## take the pictures of the docs anew, from the demonstration
+	@exec $(PY) -m tests.pictures
 
 lock: install-dev ## resolve requirements*.in into requirements*.txt, with hashes
 	for name in requirements requirements-embedded requirements-dev; do \
