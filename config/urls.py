@@ -27,6 +27,8 @@ urlpatterns = [
     path("api/ws-ticket", TicketView.as_view(), name="ws-ticket"),
     path("", include("scheduler.pages.urls")),
     path("", include("jobs.pages.urls")),
+    path("", include("scheduler.step_queues.pages.urls")),
+    path("", include("exports.pages.urls")),
     path("api/", include("jobs.api.urls")),
     path("api/", include("exports.api.urls")),
     path("", include("scheduler.urls")),

@@ -51,8 +51,8 @@ SETTLED_RUNS = """
     FOR NO KEY UPDATE OF r SKIP LOCKED
 """
 
-# judge_again: runs that ended badly, and whose batch came to an end after that: somebody ran their steps again
-# as the jobs that they are.
+# judge_again: runs that ended badly, and whose batch came to an end after that: somebody ran their steps
+# again, as the jobs that they are.
 ENDED_AGAIN = """
     SELECT r.id FROM scheduled_jobs r JOIN job_batches b ON b.id = r.batch_id
     WHERE r.status IN ('failed', 'cancelled') AND b.ended_at > r.ended_at + interval '5 seconds'

@@ -1,5 +1,6 @@
 """Runs of Tasks: started by hand, listed, looked at, cancelled."""
 
+from typing import Any
 from uuid import UUID
 
 from django.core.exceptions import PermissionDenied
@@ -19,20 +20,24 @@ from jobs.api.views import ACTS, accepted
 from jobs.errors import Conflict
 from jobs.models import Execution
 from jobs.rest.authentication import user_of
-from jobs.rest.filtering import FilterBackend
+from jobs.rest.examples import answered, asked
+from jobs.rest.filtering import FilterBackend, MomentFilter
 from jobs.rest.idempotency import idempotent
 from jobs.rest.pagination import RoughPagination
+from jobs.rest.refusals import refuses
 from jobs.rest.serializers import StrictSerializer
 from jobs.states import EXECUTION_ENDED, ExecutionStatus, Trigger
 from jobs.tenancy import enter
-from scheduler.access import executions_of, may_cancel
-from scheduler.api import shapes
+from scheduler import codes
+from scheduler.access import executions_by_cause, executions_of, may_cancel
+from scheduler.api import examples, shapes
 from scheduler.api.documents import ExecutionDocument
 from scheduler.lifecycle.manual import run_task
+from scheduler.listing import Newest
 
 
 class RunSerializer(StrictSerializer):
-    args = serializers.DictField(default=dict)
+    args = serializers.DictField(default=dict, help_text="As the Task's `args_schema` says.")
 
 
 @extend_schema(tags=["tasks"])
@@ -44,10 +49,15 @@ class RunTaskView(GenericAPIView[Execution]):
     @extend_schema(
         operation_id="run_task",
         responses={202: inline_serializer("StartedExecution", {"execution_id": serializers.UUIDField()})},
+        examples=[
+            asked("a sum", {"args": {"numbers": [1, 2, 3]}}),
+            answered("accepted", {"execution_id": examples.EXECUTION}),
+        ],
+        extensions=refuses(codes.ALREADY_RUNNING),
     )
     @idempotent
     def post(self, request: Request, task_id: str) -> Response:
-        """Run a Task now: a new Execution, or 409 while a scheduled or manual one of it has not ended."""
+        """Run a Task now. A new Execution, or 409 while a scheduled or manual one of it has not ended."""
         try:
             public = registry.find(task_id).public
         except registry.UnknownTask:
@@ -62,10 +72,12 @@ class RunTaskView(GenericAPIView[Execution]):
 
 
 class ExecutionFilter(filters.FilterSet):  # type: ignore[misc]
-    task_id = filters.CharFilter()
-    trigger = filters.ChoiceFilter(choices=Trigger.choices)
-    status = filters.MultipleChoiceFilter(choices=ExecutionStatus.choices)
-    schedule = filters.UUIDFilter(method="of_schedule")
+    task_id = filters.CharFilter(help_text="Only those of this Task.")
+    trigger = filters.ChoiceFilter(choices=Trigger.choices, help_text="Only those with this cause.")
+    status = filters.MultipleChoiceFilter(
+        choices=ExecutionStatus.choices, help_text="One state, or several, given repeatedly."
+    )
+    schedule = filters.UUIDFilter(method="of_schedule", help_text="Only those that this schedule made.")
 
     class Meta:
         model = Execution
@@ -76,24 +88,35 @@ class ExecutionFilter(filters.FilterSet):  # type: ignore[misc]
 
 
 # Words of the language, which a class body cannot say.
-ExecutionFilter.base_filters["from"] = filters.IsoDateTimeFilter("created_at", "gte")
-ExecutionFilter.base_filters["to"] = filters.IsoDateTimeFilter("created_at", "lt")
+ExecutionFilter.base_filters["from"] = MomentFilter(
+    "created_at", "gte", help_text="Only those made at this time or later."
+)
+ExecutionFilter.base_filters["to"] = MomentFilter(
+    "created_at", "lt", help_text="Only those made before this time."
+)
+
+
+class ExecutionPagination(RoughPagination):
+    """Of a list in parts."""
+
+    def count_of(self, queryset: Any) -> int:
+        return sum(super(ExecutionPagination, self).count_of(part) for part in queryset.parts)
 
 
 @extend_schema(tags=["executions"])
 class ExecutionsView(GenericAPIView[Execution]):
     serializer_class = ExecutionDocument
-    pagination_class = RoughPagination
+    pagination_class = ExecutionPagination
     filter_backends = (FilterBackend,)
     filterset_class = ExecutionFilter
     queryset = Execution.objects.none()
 
     @extend_schema(operation_id="list_executions", responses=ExecutionDocument(many=True))
     def get(self, request: Request) -> Response:
-        """The runs that the caller may see, the newest first."""
-        # Ids grow with time.
-        found = executions_of(user_of(request)).order_by("-id").prefetch_related("attempts")
-        page = self.paginate_queryset(self.filter_queryset(found))
+        """List the runs that you may see, the newest first."""
+        parts = [self.filter_queryset(part) for part in executions_by_cause(user_of(request))]
+        found: Any = Newest(parts, Execution.objects.prefetch_related("attempts"))
+        page = self.paginate_queryset(found)
         return self.get_paginated_response([shapes.execution(one) for one in page or ()])
 
 
@@ -119,9 +142,15 @@ class OneExecutionView(ExecutionView):
 
 @extend_schema(tags=["executions"])
 class CancelExecutionView(ExecutionView):
-    @extend_schema(operation_id="cancel_execution", request=None, responses={202: ExecutionDocument})
+    @extend_schema(
+        operation_id="cancel_execution",
+        request=None,
+        responses={202: ExecutionDocument},
+        examples=[answered("it had not started", examples.EXECUTION_CANCELLED)],
+        extensions=refuses(ENDED),
+    )
     def post(self, request: Request, execution_id: UUID) -> Response:
-        """Cancel it, or ask it to stop while it runs."""
+        """Cancel a run. One that is under way is told to stop."""
         execution = self.execution()
         if execution.job_id is not None and execution.office_id is not None:
             enter(user_of(request), execution.office_id, ACTS)

@@ -1,1 +1,1 @@
-"""The pages about the whole: the monitor."""
+"""The monitor, and the pages of schedules, workflows and Executions."""

@@ -6,7 +6,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
-from django.db.models import Q
+from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
@@ -16,7 +16,8 @@ from django.views.decorators.http import require_safe
 from jobs.models import Execution, Job, Worker
 from jobs.pages.gate import reader
 from jobs.pages.standing import Standing, standing
-from jobs.states import ExecutionStatus, JobStatus
+from jobs.selection import in_states
+from jobs.states import EXECUTION_LIVE, JOB_LIVE, ExecutionStatus, JobStatus
 from jobs.tenancy import offices_of
 from scheduler import access, monitor
 from scheduler.pages.sparkline import bars
@@ -61,7 +62,7 @@ def reading(user: User) -> JSON:
         "run_failures": data["recent_failures"],
         "workers": data["workers"],
         "queues": data["queues"],
-        "alive_since": now - timedelta(seconds=settings.DURE_LEASE_SECONDS),
+        "flower": settings.DURE_FLOWER_URL if user.is_staff else "",
         "bars": bars(last_hour),
         "done": sum(one["done"] for one in last_hour),
         "failed": sum(one["failed"] for one in last_hour),
@@ -69,18 +70,29 @@ def reading(user: User) -> JSON:
 
 
 def tiles(user: User, data: JSON, counts: list[Standing]) -> JSON:
-    """For staff every Execution of the installation, for others the jobs of their offices."""
+    """What waits and runs: jobs, and what no job owns. What has ended: for staff every Execution of the
+    installation, for others the jobs of their offices."""
+    ended = {name: sum(getattr(one, name) for one in counts) for name in ("done", "failed")}
+    live = {name: sum(getattr(one, name) for one in counts) for name in ("waiting", "running")}
     if user.is_staff:
-        found = data["executions"]
-        return {
-            "waiting": found["pending"],
-            "running": found["running"],
-            "done": found["completed"],
-            "failed": found["failed"],
-        }
+        ended = {"done": data["executions"]["completed"], "failed": data["executions"]["failed"]}
+        live = live_jobs()
+    loose = access.executions_of(user).filter(status__in=EXECUTION_LIVE, job__isnull=True).order_by()
+    found = dict(loose.values_list("status").annotate(number=Count("*")))
     return {
-        name: sum(getattr(one, name) for one in counts) for name in ("waiting", "running", "done", "failed")
+        "waiting": live["waiting"] + found.get(ExecutionStatus.PENDING, 0),
+        "running": live["running"] + found.get(ExecutionStatus.RUNNING, 0),
+        **ended,
     }
+
+
+def live_jobs() -> dict[str, int]:
+    """Those of all offices, however many there are: each state from its partial index."""
+    found = dict(
+        Job.objects.filter(in_states(JOB_LIVE)).order_by().values_list("status").annotate(number=Count("*"))
+    )
+    running = found.pop(JobStatus.PROCESSING, 0)
+    return {"waiting": sum(found.values()), "running": running}
 
 
 def running(user: User) -> Any:

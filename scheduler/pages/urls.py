@@ -1,10 +1,54 @@
-"""Addresses of the pages about the whole."""
+"""Addresses of the pages about the whole, and about schedules, workflows and Executions."""
 
-from django.urls import path
+from django.urls import include, path
 
-from scheduler.pages import monitor
+from scheduler.pages import (
+    executions,
+    monitor,
+    schedule_acts,
+    schedule_edit,
+    schedules,
+    workflow_acts,
+    workflow_edit,
+    workflows,
+)
+
+SCHEDULE = "schedules/<uuid:schedule_id>"
+WORKFLOW = "workflows/<uuid:workflow_id>"
+EXECUTION = "executions/<uuid:execution_id>"
+
+about_times = [
+    path("schedules", schedules.schedules, name="schedules"),
+    path("schedules/new", schedule_edit.new, name="new-schedule"),
+    path("schedules/preview", schedule_edit.preview_new, name="new-schedule-preview"),
+    path(SCHEDULE, schedules.schedule, name="schedule"),
+    path(f"{SCHEDULE}/live", schedules.schedule_live, name="schedule-live"),
+    path(f"{SCHEDULE}/edit", schedule_edit.edit, name="schedule-edit"),
+    path(f"{SCHEDULE}/preview", schedule_edit.preview, name="schedule-preview"),
+    path(f"{SCHEDULE}/run", schedule_acts.run, name="schedule-run"),
+    path(f"{SCHEDULE}/pause", schedule_acts.pause, name="schedule-pause"),
+    path(f"{SCHEDULE}/resume", schedule_acts.resume, name="schedule-resume"),
+    path(f"{SCHEDULE}/delete", schedule_acts.delete, name="schedule-delete"),
+    path("workflows", workflows.workflows, name="workflows"),
+    path("workflows/new", workflow_edit.new, name="new-workflow"),
+    path("workflows/preview", workflow_edit.preview_new, name="new-workflow-preview"),
+    path(WORKFLOW, workflows.workflow, name="workflow"),
+    path(f"{WORKFLOW}/live", workflows.workflow_live, name="workflow-live"),
+    path(f"{WORKFLOW}/edit", workflow_edit.edit, name="workflow-edit"),
+    path(f"{WORKFLOW}/preview", workflow_edit.preview, name="workflow-preview"),
+    path(f"{WORKFLOW}/run", workflow_acts.run, name="workflow-run"),
+    path(f"{WORKFLOW}/pause", workflow_acts.pause, name="workflow-pause"),
+    path(f"{WORKFLOW}/activate", workflow_acts.activate, name="workflow-activate"),
+    path(f"{WORKFLOW}/delete", workflow_acts.delete, name="workflow-delete"),
+    path(f"{WORKFLOW}/runs/<uuid:run_id>/resume", workflow_acts.resume, name="run-resume"),
+    path("executions", executions.executions, name="executions"),
+    path(EXECUTION, executions.execution, name="execution"),
+    path(f"{EXECUTION}/live", executions.execution_live, name="execution-live"),
+    path(f"{EXECUTION}/cancel", executions.cancel, name="execution-cancel"),
+]
 
 urlpatterns = [
     path("", monitor.page, name="monitor"),
     path("monitor/live", monitor.live, name="monitor-live"),
+    path("", include((about_times, "scheduler"))),
 ]

@@ -315,12 +315,17 @@ def test_staff_see_everybodys(alice):
 
 def test_the_owner_of_a_step_queue_sees_its_executions(alice):
     from jobs.states import Trigger
+    from scheduler.step_queues.states import Direction
     from tests.factories import a_start
+    from tests.step_factories import a_job as a_step_of
     from tests.step_factories import a_queue
 
-    queue = a_queue(owner=alice)
-    execution = a_start(trigger=Trigger.STEP, source=f"{queue.queue_id}:1:forward")
-    a_start(trigger=Trigger.STEP, source=f"{queue.queue_id}0:1:forward")
+    queue, others = a_queue(a_step_of(), owner=alice), a_queue(a_step_of(), owner=make_user("bob"))
+    source, of_bob = (
+        f"{one.queue_id}:{one.steps.get().job_id}:{Direction.FORWARD}" for one in (queue, others)
+    )
+    execution = a_start(trigger=Trigger.STEP, source=source)
+    a_start(trigger=Trigger.STEP, source=of_bob)
     found = client_of(alice).get("/api/executions?trigger=STEP").json()["results"]
     assert [one["execution_id"] for one in found] == [str(execution)]
     assert client_of(make_user("mallory")).get(f"/api/executions/{execution}").status_code == 404

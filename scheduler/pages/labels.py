@@ -1,0 +1,63 @@
+"""What people read instead of the words of turns, schedules, workflows and policies."""
+
+from django.utils.translation import gettext_lazy as _
+
+from jobs.pages import labels
+from jobs.pages.labels import Label, Words
+from jobs.states import ExecutionStatus
+from scheduler.catchup import CatchUp
+from scheduler.models import Schedule
+from scheduler.rules import Kind
+from scheduler.states import Overlap, RunStatus, Turn, WorkflowStatus
+
+TURNS: dict[str, Label] = {
+    Turn.RUN: Label(_("run"), "✓", "good"),
+    Turn.SKIPPED: Label(_("skipped"), "»", "late"),
+    Turn.MISSED: Label(_("missed"), "–", "late"),
+}
+WORKFLOWS: dict[str, Label] = {
+    WorkflowStatus.DRAFT: Label(_("draft"), "✎"),
+    WorkflowStatus.ACTIVE: Label(_("active"), "▶", "good"),
+    WorkflowStatus.PAUSED: Label(_("paused"), "‖", "late"),
+}
+ENABLED, PAUSED, OVER = (
+    Label(_("enabled"), "▶", "good"),
+    WORKFLOWS[WorkflowStatus.PAUSED],
+    Label(_("over"), "■"),
+)
+GONE = Label(_("run, its record is deleted"), "·")
+KINDS: dict[str, Words] = {
+    Kind.CRON: _("cron"),
+    Kind.INTERVAL: _("interval"),
+    Kind.ONCE: _("once"),
+}
+OVERLAPS: dict[str, Words] = {
+    Overlap.SKIP: _("A turn that comes while the last run has not ended is skipped."),
+    Overlap.ALLOW: _("A turn that comes while the last run has not ended runs beside it."),
+}
+CATCH_UPS: dict[str, Words] = {
+    CatchUp.LATEST: _("After an outage it runs once for all turns that were missed."),
+    CatchUp.NONE: _("A turn that is more than a minute late does not run."),
+    CatchUp.ALL: _("After an outage each missed turn runs."),
+}
+
+labels.register(
+    {
+        RunStatus.RUNNING: labels.LABELS[ExecutionStatus.RUNNING],
+        RunStatus.COMPLETED: labels.LABELS[ExecutionStatus.SUCCESS],
+        **WORKFLOWS,
+    }
+)
+
+
+def of_schedule(schedule: Schedule) -> Label:
+    if not schedule.enabled:
+        return PAUSED
+    return OVER if schedule.next_run_at is None else ENABLED
+
+
+def of_turn(turn: str, status: str | None) -> Label:
+    """What became of a due time: of one that ran, what became of its Execution."""
+    if turn != Turn.RUN:
+        return TURNS[turn]
+    return GONE if status is None else labels.label(status)

@@ -1,0 +1,73 @@
+"""What people write in forms, read into what the API takes; each refusal is a sentence of the API's."""
+
+import json
+from datetime import datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from jobs.admin.masked import restored, still_hides
+from jobs.pages.secrets import hidden
+from jobs.rest import strict_json
+from scheduler.recurrence import KOREAN_TIME, zones
+from scheduler.wallclock import instant_of
+
+NO_NUMBER = "A whole number is needed."
+NO_TIME = "A time is needed, such as 2026-12-01T09:00."
+HIDDEN_AGAIN = "Write the hidden value again: it has moved, or is new."
+LONGEST_NUMBER = 15
+LINE = 76
+
+
+def as_text(value: Any) -> str:
+    """JSON to be edited; what is secret by its name is not shown."""
+    return _laid_out(hidden(value), "")
+
+
+def _laid_out(value: Any, margin: str) -> str:
+    """What fits stays on one line, so that a step is a line or a few."""
+    line = json.dumps(value, ensure_ascii=False)
+    if len(margin) + len(line) <= LINE or not isinstance(value, (dict, list)):
+        return line
+    inner = margin + "  "
+    if isinstance(value, dict):
+        parts = [
+            f"{json.dumps(key, ensure_ascii=False)}: {_laid_out(one, inner)}" for key, one in value.items()
+        ]
+        return "{\n" + ",\n".join(inner + part for part in parts) + f"\n{margin}}}"
+    return "[\n" + ",\n".join(inner + _laid_out(one, inner) for one in value) + f"\n{margin}]"
+
+
+def json_of(text: str, before: Any) -> Any:
+    """The value; what is still hidden in it is what stood there before."""
+    given = restored(strict_json.loads(text.encode()), before)
+    if still_hides(given):
+        raise ValueError(HIDDEN_AGAIN)
+    return given
+
+
+def whole_number(text: str) -> int:
+    digits = text.removeprefix("-")
+    if not (digits.isascii() and digits.isdecimal() and len(digits) <= LONGEST_NUMBER):
+        raise ValueError(NO_NUMBER)
+    return int(text)
+
+
+def instant(text: str, zone: str) -> str:
+    """A time by the clock of this zone, as the instant that it is."""
+    try:
+        wall = datetime.fromisoformat(text)
+    except ValueError:
+        raise ValueError(NO_TIME) from None
+    if wall.tzinfo is None:
+        wall = instant_of(wall, zone_of(zone))
+    return wall.isoformat()
+
+
+def wall_text(at: datetime | None, zone: str) -> str:
+    """As the field for a time takes it."""
+    return at.astimezone(zone_of(zone)).strftime("%Y-%m-%dT%H:%M:%S") if at else ""
+
+
+def zone_of(name: str) -> ZoneInfo:
+    # What is no time zone is refused in its own field.
+    return ZoneInfo(name if name in zones() else KOREAN_TIME)

@@ -1,0 +1,102 @@
+"""Somebody makes a schedule and changes a workflow with a real browser, and sees before what will happen."""
+
+import json
+import re
+from typing import Any
+
+STEPS = [
+    {"ref": "load", "task_id": "demo.sum", "args": {"numbers": [1]}},
+    {"ref": "send", "task_id": "demo.sum", "args": {"numbers": [2]}, "depends_on": ["load"]},
+]
+DAILY = {"mode": "recurring", "pattern": "daily", "time": "09:00"}
+
+
+def a_workflow(stack: Any, office: str, **fields: Any) -> str:
+    body = {"office": office, "name": "report", "status": "active", "steps": STEPS, "schedule_config": DAILY}
+    answer = stack.client("alice").post("/api/workflows", body | fields)
+    assert answer.status == 201, answer.body
+    return str(answer.json["id"])
+
+
+def test_a_schedule_is_made_after_a_look_ahead_and_run_now(stack, window):
+    page = window().sign_in("alice")
+    page.click("nav >> text=Schedules")
+    page.click("text=New schedule")
+    page.fill("[name=name]", "made in the browser")
+    page.select_option("[name=task_id]", "demo.flaky")
+    page.locator("#task-help", has_text="whole number").wait_for()
+    page.fill("[name=args]", '{"failures": "none"}')
+    page.locator("#why-args", has_text="failures: It is of another type").wait_for()
+    page.fill("[name=cron]", "0 25 * * *")
+    page.locator("#why-cron", has_text="25 is out of range").wait_for()
+    page.fill("[name=args]", '{"failures": 0}')
+    page.fill("[name=cron]", "0 9 * * MON-FRI")
+    page.locator("#in-words", has_text="at 09:00, Monday to Friday").wait_for()
+    assert page.locator("#preview li").count() == 5
+    assert page.locator("#why-cron").inner_text() == ""
+    page.click("text=Make the schedule")
+    assert "made in the browser is made." in page.locator(".messages").inner_text()
+    page.click("text=Run now")
+    page.wait_for_url("**/executions/*")
+    # The page asks again by itself until the result is there.
+    page.locator("#live h2", has_text="done").first.wait_for(timeout=60_000)
+    assert page.locator("#live pre", has_text="attempt").count() == 1
+
+
+def test_only_the_fields_of_the_chosen_kind_are_there(window):
+    page = window().sign_in("alice")
+    page.goto("/schedules/new")
+    for kind, field in (("cron", "cron"), ("interval", "every"), ("once", "at")):
+        page.check(f"[name=kind][value={kind}]")
+        fields = [page.locator(f"[name={name}]").is_visible() for name in ("cron", "every", "at")]
+        assert fields == [name == field for name in ("cron", "every", "at")]
+
+
+def test_a_schedule_is_paused_from_the_list_and_deleted_after_being_asked(stack, window):
+    body = {"name": "to be deleted", "task_id": "demo.sum", "args": {"numbers": [1]}}
+    rule = {"kind": "cron", "cron": "0 9 * * *"}
+    assert stack.client("alice").post("/api/schedules", body | rule).status == 201
+    page = window().sign_in("alice")
+    page.goto("/schedules?q=to+be+deleted")
+    page.click("tbody button:has-text('Pause')")
+    assert page.url.endswith("/schedules?q=to+be+deleted")
+    assert "paused" in page.locator("tbody tr").inner_text()
+    page.click("tbody a")
+    page.click("text=Delete…")
+    page.click("button.danger")
+    page.wait_for_url("**/schedules")
+    assert page.locator("tbody", has_text="to be deleted").count() == 0
+
+
+def test_a_workflow_is_changed_after_a_look_at_its_steps_and_run(stack, window, office):
+    page = window().sign_in("alice")
+    page.goto(f"/workflows/{a_workflow(stack, office)}/edit")
+    assert page.locator("#drawn .box").count() == 2
+    wrong = [*STEPS, {"ref": "third", "task_id": "no.such", "depends_on": ["send"]}]
+    page.fill("[name=steps]", json.dumps(wrong))
+    page.locator("#why-steps", has_text="step 3 (third), task_id: There is no Task no.such.").wait_for()
+    assert page.locator("#drawn .box").count() == 3
+    page.fill("[name=steps]", json.dumps(wrong).replace("no.such", "demo.fail"))
+    page.locator("#why-steps", has_text=re.compile("^$")).wait_for(state="attached")
+    page.check("[name=pattern][value=weekly]")
+    page.locator("[name=days_of_week][value='4']").check()
+    page.locator("#in-words", has_text="every Friday at 09:00").wait_for()
+    page.click("text=Save")
+    assert "every Friday at 09:00" in page.locator("#live h2").first.inner_text()
+    workflow = page.url
+    page.click("text=Run now")
+    page.wait_for_url("**/batches/*")
+    page.goto(workflow)
+    # Two steps are done and the third fails for good after its retries, unless somebody cancels it.
+    page.locator("#live td .state", has_text="running").wait_for()
+    assert page.locator("#live a[id^=batch-]").count() == 1
+
+
+def test_its_pages_speak_korean_and_fit_a_phone(stack, window, office):
+    workflow = a_workflow(stack, office, name="전화기에서")
+    page = window("ko", viewport={"width": 375, "height": 800}, color_scheme="dark").sign_in("alice")
+    one = f"/workflows/{workflow}"
+    for path in ("/schedules", "/schedules/new", "/executions", "/workflows", one, f"{one}/edit"):
+        page.goto(path)
+        assert page.locator("html").get_attribute("lang") == "ko"
+        assert page.evaluate("document.documentElement.scrollWidth") <= 375, path

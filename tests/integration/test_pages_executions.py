@@ -1,0 +1,274 @@
+"""The pages of Executions: who sees which, one that no job owns, and that the list is quick among many."""
+
+import uuid
+from itertools import pairwise
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from jobs.models import Execution, Membership
+from jobs.sql import call
+from jobs.states import ExecutionStatus, MemberRole, Trigger
+from scheduler import access
+from scheduler.access import executions_by_cause, executions_of
+from scheduler.step_queues.states import Direction
+from tests.factories import a_job, a_start, a_user, an_office, submitted
+from tests.integration.rest_support import client_of
+from tests.integration.test_engine_plans import ENDED, FILL, most_read
+from tests.schedule_factories import a_schedule, claim, executions, fire
+from tests.step_factories import a_job as a_step
+from tests.step_factories import a_queue
+
+pytestmark = pytest.mark.django_db
+
+
+def reader(name: str = "alice", language: str = "en", **more) -> Client:
+    client = Client(headers={"Accept-Language": language})
+    client.force_login(a_user(name, **more))
+    return client
+
+
+@pytest.fixture
+def alice():
+    return reader()
+
+
+def by_hand(user: str = "alice", **fields) -> Execution:
+    return Execution.objects.get(pk=a_start(source=str(a_user(user).pk), **fields))
+
+
+def of_step(queue, way: str = Direction.FORWARD) -> Execution:
+    source = f"{queue.queue_id}:{queue.steps.first().job_id}:{way}"
+    return Execution.objects.get(pk=a_start(trigger=Trigger.STEP, source=source))
+
+
+def shown(page) -> list[uuid.UUID]:
+    return [row["run"].id for row in page.context["rows"]]
+
+
+def text_of(answer) -> str:
+    return str(answer.content.decode())
+
+
+# --- whose they are --------------------------------------------------------------------------------
+
+
+def something_of_each_kind(name: str) -> dict[str, Execution]:
+    owner = a_user(name)
+    schedule = a_schedule(owner=owner, now=timezone.now())
+    fire(schedule)
+    job = a_job(an_office(owner, name=f"office of {name}"))
+    shared = an_office(a_user("carol"), name=f"shared with {name}")
+    Membership.objects.create(office=shared, user=owner, role=MemberRole.VIEWER)
+    assert job.execution is not None
+    return {
+        "schedule": executions(schedule)[0],
+        "manual": by_hand(name),
+        "job": job.execution,
+        "step": of_step(a_queue(a_step(), owner=owner)),
+        "step of an office": of_step(a_queue(a_step(), owner=a_user("carol"), office=shared)),
+    }
+
+
+def test_everybody_sees_what_they_caused_and_staff_see_all(alice):
+    mine = {run.id for run in something_of_each_kind("alice").values()}
+    others = {run.id for run in something_of_each_kind("bob").values()}
+    assert set(shown(alice.get("/executions"))) == mine
+    assert set(shown(reader("bob").get("/executions"))) == others
+    assert set(shown(reader("steve", is_staff=True).get("/executions"))) == mine | others
+    assert shown(reader("mallory").get("/executions")) == []
+
+
+def test_one_is_seen_by_the_same_rules_as_the_list(alice):
+    runs = something_of_each_kind("alice").values()
+    mallory, steve = reader("mallory"), reader("steve", is_staff=True)
+    for run in runs:
+        expected = 302 if run.job_id else 200
+        for path, status in (("", expected), ("/live", 200)):
+            assert alice.get(f"/executions/{run.id}{path}").status_code == status
+            assert steve.get(f"/executions/{run.id}{path}").status_code == status
+            assert mallory.get(f"/executions/{run.id}{path}").status_code == 404
+        assert mallory.post(f"/executions/{run.id}/cancel").status_code == 404
+        assert steve.post(f"/executions/{run.id}/cancel").status_code == (404 if run.job_id else 403)
+    assert not Execution.objects.filter(status=ExecutionStatus.CANCELLED).exists()
+
+
+def test_the_parts_of_a_list_are_together_what_may_be_seen(alice, monkeypatch):
+    something_of_each_kind("alice")
+    something_of_each_kind("bob")
+    user = a_user("alice")
+    for few in (1_000, 0):
+        monkeypatch.setattr(access, "FEW_JOBS", few)
+        monkeypatch.setattr(access, "FEW_STEPS", few)
+        parts = [set(part.values_list("id", flat=True)) for part in executions_by_cause(user)]
+        assert set().union(*parts) == set(executions_of(user).values_list("id", flat=True))
+        assert sum(map(len, parts)) == 5
+
+
+def test_who_is_not_signed_in_is_asked_to():
+    run = by_hand()
+    for path in ("/executions", f"/executions/{run.id}", f"/executions/{run.id}/live"):
+        assert Client().get(path)["Location"].startswith("/login?next=/"), path
+
+
+def test_a_viewer_of_an_office_cannot_cancel_what_its_queue_runs(alice):
+    office = an_office(a_user("carol"))
+    Membership.objects.create(office=office, user=a_user("alice"), role=MemberRole.VIEWER)
+    run = of_step(a_queue(a_step(), owner=a_user("carol"), office=office))
+    assert "/cancel" not in text_of(alice.get(f"/executions/{run.id}"))
+    assert alice.post(f"/executions/{run.id}/cancel").status_code == 403
+    assert client_of(a_user("alice")).post(f"/api/executions/{run.id}/cancel").status_code == 403
+    staff = a_user("steve", is_staff=True)
+    assert client_of(staff).post(f"/api/executions/{run.id}/cancel").status_code == 403
+    Membership.objects.filter(user=a_user("alice")).update(role=MemberRole.OPERATOR)
+    assert "/cancel" in text_of(alice.get(f"/executions/{run.id}"))
+    alice.post(f"/executions/{run.id}/cancel")
+    run.refresh_from_db()
+    assert run.status == ExecutionStatus.CANCELLED
+
+
+# --- one -------------------------------------------------------------------------------------------
+
+
+def test_one_shows_its_attempts_what_it_was_given_and_what_came_of_it(alice):
+    headers = {"Authorization": "Bearer abc"}
+    args = {"method": "GET", "url": "https://a.example", "headers": headers}
+    run = by_hand(task_id="http.request", args=args)
+    claim(run, "w7@test").fail(error="it broke <b>", delay_ms=60_000)
+    claimed_again = alice.get(f"/executions/{run.id}")
+    text = text_of(claimed_again)
+    for expected in ("w7@test", "it broke &lt;b&gt;", "https://a.example", "alice", "by hand", "1 of 3"):
+        assert expected in text, expected
+    assert "Bearer abc" not in text
+    assert "Next attempt" in text
+    Execution.objects.filter(pk=run.pk).update(dispatched_at=timezone.now(), due_at=None)
+    claim(run).finish(result='{"answer": 42}')
+    assert "&quot;answer&quot;: 42" in text_of(alice.get(f"/executions/{run.id}/live"))
+
+
+def test_its_cause_is_linked(alice):
+    found = something_of_each_kind("alice")
+    schedule = found["schedule"].source
+    assert f'href="/schedules/{schedule}"' in text_of(alice.get(f"/executions/{found['schedule'].id}"))
+    queue = found["step"].source.partition(":")[0]
+    assert f'href="/step-queues/{queue}"' in text_of(alice.get(f"/executions/{found['step'].id}"))
+    job = found["job"]
+    assert alice.get(f"/executions/{job.id}")["Location"] == f"/offices/{job.office_id}/jobs/{job.job_id}"
+
+
+def test_it_is_cancelled_once(alice):
+    run = by_hand()
+    answer = alice.post(f"/executions/{run.id}/cancel", follow=True)
+    assert "It is cancelled." in text_of(answer)
+    run.refresh_from_db()
+    assert run.status == ExecutionStatus.CANCELLED
+    assert "it has ended" in text_of(alice.post(f"/executions/{run.id}/cancel", follow=True))
+    busy = by_hand()
+    claim(busy)
+    assert "It was told to stop." in text_of(alice.post(f"/executions/{busy.id}/cancel", follow=True))
+
+
+def test_an_action_needs_a_post_with_its_csrf_token():
+    run = by_hand()
+    strict = Client(enforce_csrf_checks=True)
+    strict.force_login(a_user("alice"))
+    assert strict.get(f"/executions/{run.id}/cancel").status_code == 405
+    assert strict.post(f"/executions/{run.id}/cancel").status_code == 403
+    run.refresh_from_db()
+    assert run.status == ExecutionStatus.PENDING
+
+
+# --- the list --------------------------------------------------------------------------------------
+
+
+def test_the_filter_is_in_the_address(alice):
+    found = something_of_each_kind("alice")
+    flaky = by_hand(task_id="demo.flaky", args={"failures": 1})
+    claim(flaky).finish()
+    assert shown(alice.get("/executions?trigger=MANUAL")) == [flaky.id, found["manual"].id]
+    assert shown(alice.get("/executions?task_id=demo.flaky")) == [flaky.id]
+    assert shown(alice.get("/executions?status=SUCCESS&status=FAILED")) == [flaky.id]
+    schedule = found["schedule"].source
+    assert shown(alice.get(f"/executions?schedule={schedule}")) == [found["schedule"].id]
+    wrong = alice.get("/executions?trigger=odd")
+    assert shown(wrong) == []
+    assert 'role="alert"' in text_of(wrong)
+    assert shown(alice.get("/executions?after=nonsense&status=SUCCESS")) == [flaky.id]
+
+
+def test_pages_follow_each_other_without_gap_or_overlap_while_others_start(alice):
+    office = an_office(a_user("alice"), max_concurrent_jobs=100)
+    jobs = submitted(office, *({} for _ in range(60)))
+    runs = [job.execution.id for job in jobs if job.execution] + [by_hand().id for _ in range(60)]
+    seen, address = [], "/executions?task_id=demo.sum"
+    while address:
+        page = alice.get(address)
+        seen += shown(page)
+        by_hand()
+        address = "/executions" + page.context["older"] if page.context["older"] else ""
+    assert seen == sorted(runs, reverse=True)
+    back = alice.get("/executions" + page.context["newer"])
+    assert shown(back) == seen[50:100]
+    assert "task_id=demo.sum" in page.context["newer"]
+    first = alice.get("/executions" + back.context["newer"])
+    assert shown(first) == seen[:50]
+
+
+def test_the_list_asks_for_no_more_with_more_rows(alice):
+    def asked() -> int:
+        with CaptureQueriesContext(
+            connection,
+        ) as queries:
+            alice.get("/executions")
+        return len(queries)
+
+    something_of_each_kind("alice")
+    few = asked()
+    for _ in range(20):
+        by_hand()
+    assert asked() == few
+
+
+def test_the_api_pages_through_the_parts_as_one_list():
+    office = an_office(a_user("alice"), max_concurrent_jobs=100)
+    for _ in range(7):
+        by_hand()
+        submitted(office, {})
+    client = client_of(a_user("alice"))
+    answers = [client.get(f"/api/executions?page_size=5&page={page}").json() for page in (1, 2, 3)]
+    assert {answer["count"] for answer in answers} == {14}
+    ids = [one["execution_id"] for answer in answers for one in answer["results"]]
+    assert len(ids) == 14
+    assert all(one > other for one, other in pairwise(ids))
+    assert client.get("/api/executions?page_size=5&page=4").status_code == 404
+
+
+def test_a_reader_with_little_reads_little_among_much_of_others(alice):
+    past = an_office(a_user("bob"))
+    for statement in FILL[:3]:
+        call.change(statement, {"office": past.id, "count": ENDED})
+    mine = [something.id for something in something_of_each_kind("alice").values()]
+    for table in ("job_queue", "job_executions", "schedules", "steps"):
+        call.change(f"ANALYZE {table}")
+    alice.get("/executions")  # planning looks at the ends of indexes, once
+    for list_of_alice in (
+        lambda: alice.get("/executions"),
+        lambda: client_of(a_user("alice")).get("/api/executions"),
+        lambda: alice.get("/executions?status=RUNNING"),
+    ):
+        assert most_read(list_of_alice) < (ENDED // 10, "")
+    assert set(shown(alice.get("/executions"))) == set(mine)
+
+
+def test_korean_and_nothing_from_elsewhere():
+    run = by_hand()
+    claim(run)
+    for path in ("/executions", f"/executions/{run.id}"):
+        page = reader(language="ko").get(path)
+        assert '<html lang="ko">' in text_of(page)
+        assert "default-src 'self'" in page["Content-Security-Policy"]
+        for forbidden in (' style="', "<style", "onclick", "<script>", 'src="http', "hx-on"):
+            assert forbidden not in text_of(page), (path, forbidden)
