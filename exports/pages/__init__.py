@@ -1,0 +1,1 @@
+"""The pages of replays, exports and dead letters: a view parses, calls a verb or a reading, renders."""

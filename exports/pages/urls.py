@@ -1,0 +1,25 @@
+"""Addresses of the pages about replays, exports and dead letters."""
+
+from django.urls import path
+
+from exports.pages import deadletters, exports, replays
+
+app_name = "exports"
+REPLAY = "exports/replays/<int:replay_id>"
+EXPORT = "exports/<int:job_id>"
+LETTER = "deadletters/<int:letter_id>"
+
+urlpatterns = [
+    path("exports", exports.exports, name="exports"),
+    path("exports/parts", exports.parts, name="parts"),
+    path("exports/replays", replays.replays, name="replays"),
+    path(REPLAY, replays.replay, name="replay"),
+    path(f"{REPLAY}/delete", replays.delete, name="delete"),
+    path(f"{REPLAY}/<slug:kind>", replays.start, name="start"),
+    path(EXPORT, exports.export, name="export"),
+    path(f"{EXPORT}/cancel", exports.cancel, name="cancel"),
+    path(f"{EXPORT}/again", exports.again, name="again"),
+    path("deadletters", deadletters.letters, name="letters"),
+    path(LETTER, deadletters.letter, name="letter"),
+    path(f"{LETTER}/<slug:verb>", deadletters.act, name="act"),
+]

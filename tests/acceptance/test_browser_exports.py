@@ -1,0 +1,230 @@
+"""Somebody uploads a replay in a real browser, watches it become a film, and plays it there."""
+
+import os
+import re
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+from redis import Redis
+
+from config import embedded
+from exports import sample
+from tests.acceptance.system import System
+from tests.acceptance.test_browser_axe import violations
+from tests.unit.process_tools import eventually
+
+# The one exporter may be busy with the demonstration's export, or with another test's, when a test begins.
+MAKING_MS = 120_000
+pytestmark = pytest.mark.timeout(300)
+
+EXPORT = re.compile(r"/exports/\d+$")
+REPLAY = re.compile(r"/exports/replays/\d+$")
+BAR = "#exports progress"
+PHONE = {"width": 375, "height": 800}
+
+
+@pytest.fixture
+def recorded(tmp_path: Path):
+    """Writes an event log of so many seconds, and names its file."""
+
+    def write(seconds: float, title: str = "Final of the browsers") -> Path:
+        file = tmp_path / "match.jsonl"
+        file.write_text("\n".join(sample.event_log(seconds, title=title)))
+        return file
+
+    return write
+
+
+def upload(page: Any, file: Path) -> None:
+    page.goto("/exports/replays")
+    page.set_input_files("#id_file", file)
+    page.click("#upload button")
+    page.wait_for_url(REPLAY)
+    assert "The replay was uploaded." in page.locator(".messages").inner_text()
+
+
+def ask(page: Any, kind: str) -> None:
+    page.click(f"main form[action$='/{kind}'] button")
+    page.wait_for_url(EXPORT)
+
+
+def wait_for_state(page: Any, word: str) -> None:
+    page.locator("#exports .state", has_text=word).wait_for(timeout=MAKING_MS)
+
+
+def percent(page: Any) -> int:
+    return int(page.locator(BAR).evaluate("bar => bar.value"))
+
+
+@contextmanager
+def unanswered(page: Any, address: str) -> Iterator[None]:
+    """What is asked for meanwhile is answered afterwards."""
+    held: list[Any] = []
+    page.route(address, lambda route: held.append(route))
+    yield
+    page.unroute(address)
+    for route in held:
+        route.continue_()
+
+
+def plays(page: Any) -> None:
+    """By a press of the key that starts it; then from a place far behind, which needs a range."""
+    film = page.locator("video")
+    film.focus()
+    page.keyboard.press("Space")
+    page.wait_for_function("() => document.querySelector('video').currentTime > 0.3")
+    assert film.evaluate("film => [film.videoWidth, film.videoHeight, film.error]") == [1280, 720, None]
+    assert film.evaluate("film => film.readyState") >= 2
+    seek = (
+        "f => new Promise(done => { f.onseeked = () => done(f.currentTime); f.currentTime = f.duration - 1 })"
+    )
+    assert film.evaluate(seek) > 10
+
+
+def test_a_replay_becomes_a_film_that_plays_in_the_page(window, recorded):
+    page = window().sign_in("alice")
+    answers: dict[str, int] = {}
+    page.on("response", lambda answer: answers.update({answer.url.rpartition("/api/")[2]: answer.status}))
+    upload(page, recorded(60))
+    ask(page, "mp4")
+    number = page.url.rpartition("/")[2]
+    page.locator(BAR).wait_for(timeout=MAKING_MS)
+    with unanswered(page, "**/exports/parts**"):
+        # So it is the socket that moves the bar.
+        before = percent(page)
+        page.wait_for_function(f"() => document.querySelector('{BAR}').value > {before}")
+    wait_for_state(page, "done")
+    assert "Film of" in str(page.locator("video").get_attribute("aria-label"))
+    if page.evaluate("document.createElement('video').canPlayType('video/mp4; codecs=\"avc1.640028\"')"):
+        plays(page)
+        assert answers[f"jobs/{number}/result"] == 206
+    with page.expect_download() as saved:
+        page.click("#download")
+    assert saved.value.suggested_filename == "Final of the browsers.mp4"
+    assert b"ftyp" in Path(saved.value.path()).read_bytes()[:12]
+
+
+def test_a_picture_is_shown_and_is_nobody_elses(window, recorded):
+    page = window().sign_in("alice")
+    upload(page, recorded(2, "Only hers"))
+    replay = page.url
+    ask(page, "thumbnail")
+    wait_for_state(page, "done")
+    picture = page.locator("figure img")
+    assert picture.evaluate("i => i.decode().then(() => [i.naturalWidth, i.naturalHeight])") == [1280, 720]
+    assert "Only hers" in str(picture.get_attribute("alt"))
+    bob = window()
+    bob.sign_in("bob")
+    for address in (page.url, replay, page.url.replace("/exports/", "/api/jobs/") + "/result"):
+        assert bob.page.goto(address).status == 404
+        bob.complaints.clear()  # that an answer was 404 is one
+    bob.page.goto("/exports")
+    assert "Only hers" not in bob.page.content()
+
+
+def test_without_a_socket_the_page_asks_until_it_is_done(window, recorded):
+    page = window().sign_in("alice")
+    page.route_web_socket("**/ws/jobs**", lambda socket: socket.close())
+    upload(page, recorded(2))
+    ask(page, "thumbnail")
+    wait_for_state(page, "done")
+    page.locator("figure img").wait_for()
+
+
+def test_a_cancel_is_seen_at_once_in_another_window(window, recorded):
+    page, other = window().sign_in("alice"), window().sign_in("alice")
+    upload(page, recorded(600))
+    ask(page, "mp4")
+    other.goto("/exports")
+    row = other.locator(f"[data-export='{page.url.rpartition('/')[2]}']")
+    page.click("#cancel")
+    assert "The export was cancelled." in page.locator(".messages").inner_text()
+    row.locator(".state", has_text="cancelled").wait_for()
+    assert "cancelled" in other.locator("#told").inner_text()
+    page.click("#again")
+    page.wait_for_url(EXPORT)
+    page.click("#cancel")
+    wait_for_state(page, "cancelled")
+
+
+@contextmanager
+def frozen(stack: System, command: str) -> Iterator[None]:
+    """A process of the system, recognised by its home, that stands still meanwhile."""
+    (found,) = [pid for pid, line in stack.processes().items() if command in line]
+    psutil.Process(found).suspend()
+    try:
+        yield
+    finally:
+        os.kill(found, signal.SIGCONT)
+
+
+def test_while_the_listener_is_away_the_page_says_that_it_waits(stack, window, recorded):
+    page = window().sign_in("alice")
+    upload(page, recorded(1))
+    with frozen(stack, "manage.py listen"):
+        ask(page, "thumbnail")
+        page.locator("#exports", has_text="Waits to be sent: Redis or the listener is away.").wait_for()
+    wait_for_state(page, "done")
+
+
+def redis_of(stack: System) -> Redis:
+    servers = embedded.urls(stack.home)
+    return Redis.from_url(os.environ["REDIS_URL"] if servers is None else servers.redis)
+
+
+def test_a_hostile_message_is_looked_at_and_discarded(stack, window):
+    hostile = "<script>document.title='taken over'</script>"
+    with redis_of(stack) as redis:
+        name = redis.xadd("job.progress", {"jobId": "1", "progress": hostile}).decode()
+    letters = "/deadletters?stream=job.progress"
+    page = window().sign_in("admin")
+    page.goto(letters)
+    assert eventually(lambda: name in page.reload().text(), 20)
+    page.click(f"text={name}")
+    assert hostile in page.locator("main").inner_text()
+    assert "taken over" not in page.title()
+    page.click("text=Discard…")
+    page.click("button[name=sure]")
+    assert "The message was discarded." in page.locator(".messages").inner_text()
+    page.goto(letters)
+    assert name not in page.content()
+
+
+def finds_nothing_to_complain_of(page: Any) -> None:
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"], page.url
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        assert violations(page) == [], (page.url, scheme)
+
+
+@pytest.mark.parametrize(("language", "heading"), [("en", "Replays"), ("ko", "리플레이")])
+def test_axe_finds_nothing_to_complain_of_on_a_phone(stack, window, recorded, language, heading):
+    page = window(language, viewport=PHONE).sign_in("admin")
+    with redis_of(stack) as redis:
+        name = redis.xadd("job.results", {"j" * 64: "1" * 5_000}).decode()
+    page.goto("/exports/replays")
+    assert page.locator("h1").inner_text() == heading
+    finds_nothing_to_complain_of(page)
+    page.set_input_files("#id_file", recorded(1, "긴 제목" * 40))
+    page.click("#upload button")
+    page.wait_for_url(REPLAY)
+    finds_nothing_to_complain_of(page)
+    ask(page, "mp4")
+    finds_nothing_to_complain_of(page)
+    page.locator("video").wait_for(timeout=MAKING_MS)
+    finds_nothing_to_complain_of(page)
+    page.goto("/exports")
+    finds_nothing_to_complain_of(page)
+    page.goto("/deadletters")
+    finds_nothing_to_complain_of(page)
+    page.click(f"text={name}")
+    finds_nothing_to_complain_of(page)
+    page.click(".danger")
+    page.locator("button[name=sure]").wait_for()
+    finds_nothing_to_complain_of(page)
+    page.click("button[name=sure]")
