@@ -166,7 +166,7 @@ class Attempt(models.Model):
         verbose_name_plural = _("attempts")
         ordering = ["execution", "number"]
         indexes = [
-            # what became of a run, and retention: rows come in the order of their runs, so it grows at its end.
+            # what became of a run, and retention. Rows come in the order of their runs: it grows at its end.
             models.Index(fields=["execution", "number"], name="attempts_of_execution"),
         ]
 

@@ -64,7 +64,9 @@ class Job(models.Model):
     role = models.CharField(_("role"), max_length=40)
     priority = models.IntegerField(_("priority"), default=100)
     urgent = models.BooleanField(_("urgent"), default=False)
-    status = models.CharField(_("status"), max_length=12, choices=JobStatus.choices, default=JobStatus.PENDING)
+    status = models.CharField(
+        _("status"), max_length=12, choices=JobStatus.choices, default=JobStatus.PENDING
+    )
     on_dependency_failure = models.CharField(
         _("when a dependency fails"),
         max_length=8,

@@ -63,7 +63,9 @@ class ScheduledJob(models.Model):
     # The workflow's name and steps as they were when the run started.
     workflow_data = models.JSONField(_("as it was started"), default=dict)
     scheduled_time = models.DateTimeField(_("planned for"))
-    status = models.CharField(_("status"), max_length=10, choices=RunStatus.choices, default=RunStatus.PENDING)
+    status = models.CharField(
+        _("status"), max_length=10, choices=RunStatus.choices, default=RunStatus.PENDING
+    )
     created_at = models.DateTimeField(_("made at"))
     updated_at = models.DateTimeField(_("changed at"))
     executed_at = models.DateTimeField(_("started at"), null=True, blank=True)
@@ -139,7 +141,9 @@ class RunHistory(models.Model):
     number = models.PositiveIntegerField(_("no."))
     started_at = models.DateTimeField(_("started at"))
     ended_at = models.DateTimeField(_("ended at"), null=True, blank=True)
-    status = models.CharField(_("status"), max_length=10, choices=RunStatus.choices, default=RunStatus.RUNNING)
+    status = models.CharField(
+        _("status"), max_length=10, choices=RunStatus.choices, default=RunStatus.RUNNING
+    )
     error_message = models.TextField(_("error"), blank=True)
 
     class Meta:

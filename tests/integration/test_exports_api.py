@@ -163,7 +163,7 @@ def test_an_export_is_asked_for_and_shown(client, minji, address, job_type) -> N
         "phase": "",
         "message": "",
         **dict.fromkeys(("etaSeconds", "resultUri", "checksum", "sizeBytes", "errorCode", "errorMessage")),
-        **dict.fromkeys(("startedAt", "endedAt")),
+        **dict.fromkeys(("startedAt", "endedAt", "expiredAt")),
     }
     assert StreamOutbox.objects.get().fields["jobId"] == str(job_id)
 
@@ -438,7 +438,8 @@ def test_an_operator_handles_dead_letters_and_exports_in_the_admin(minji) -> Non
         assert admin.get(page).status_code == 200
         assert admin.get(f"{page}{chosen}/change/").status_code == 200
         assert admin.get(f"{page}add/").status_code == 403
-        assert admin.post(page, {"action": action, "_selected_action": [chosen]}).status_code == 302
+        form = {"action": action, "_selected_action": [chosen], "sure": "yes"}
+        assert admin.post(page, form).status_code == 302
     assert DeadLetter.objects.get().state == "republished"
     assert ExportJob.objects.get().status == Status.CANCELLED
 
