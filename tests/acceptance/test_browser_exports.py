@@ -14,8 +14,8 @@ from redis import Redis
 
 from config import embedded
 from exports import sample
+from tests.acceptance.axe import violations
 from tests.acceptance.system import System
-from tests.acceptance.test_browser_axe import violations
 from tests.unit.process_tools import eventually
 
 # The one exporter may be busy with the demonstration's export, or with another test's, when a test begins.

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 from celery import current_app
-from kombu import Connection, Queue
+from kombu.connection import Connection
+from kombu.entity import Queue
 
 from jobs.redis import client
 
@@ -23,7 +24,7 @@ def connection() -> Iterator[Connection]:
 
 
 def in_redis() -> list[str]:
-    return sorted(client().keys("unacked*"))
+    return sorted(str(key) for key in client().keys("unacked*"))
 
 
 def put(connection: Connection, text: str) -> None:
