@@ -1,8 +1,6 @@
 """Tests that race: each thread has a connection of its own, so rows have to be committed for real."""
 
-from collections.abc import Iterator
 from pathlib import Path
-from unittest import mock
 
 import pytest
 
@@ -10,17 +8,18 @@ from jobs import bells, joins, publish
 
 
 @pytest.fixture
-def unsent() -> Iterator[None]:
-    """Nothing leaves for Redis: these tests race for rows, and nobody would come for the messages."""
-    with (
-        mock.patch.object(publish, "messages", lambda sends: len(sends)),
-        mock.patch.object(publish, "control", lambda *_, **__: True),
-        mock.patch.object(joins, "seed", lambda sizes: bool(list(sizes)) or True),
-        mock.patch.object(joins, "count", lambda parts: None),
-        mock.patch.object(bells, "ring", lambda office: None),
-        mock.patch.object(bells, "notify", lambda office: None),
-    ):
-        yield
+def unsent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing leaves for Redis: these tests race for rows, and nobody would come for the messages.
+
+    By the test's own monkeypatch, which undoes what it did in the right order: one that ended after us
+    would put our stand-ins back, for all tests to come.
+    """
+    monkeypatch.setattr(publish, "messages", lambda sends: len(sends))
+    monkeypatch.setattr(publish, "control", lambda *_, **__: True)
+    monkeypatch.setattr(joins, "seed", lambda sizes: bool(list(sizes)) or True)
+    monkeypatch.setattr(joins, "count", lambda parts: None)
+    monkeypatch.setattr(bells, "ring", lambda office: None)
+    monkeypatch.setattr(bells, "notify", lambda office: None)
 
 
 @pytest.fixture

@@ -158,8 +158,16 @@ def test_our_maintenance_runs_as_periodic_tasks_on_the_control_queue():
 
     # Another test's flush may have emptied the tables that the migration filled.
     import_module("scheduler.migrations.0002_periodic_tasks").create(apps, None)
+    import_module("exports.migrations.0003_retention").create(apps, None)
     ours = {task.task: task for task in PeriodicTask.objects.filter(name__startswith="dure: ")}
-    assert set(ours) == {"dure.sweep", "dure.canary", "dure.count", "dure.retention", "dure.register"}
+    assert set(ours) == {
+        "dure.sweep",
+        "dure.canary",
+        "dure.count",
+        "dure.retention",
+        "dure.register",
+        "dure.exports",
+    }
     assert {task.queue for task in ours.values()} == {settings.DURE_CONTROL_QUEUE}
     assert set(ours) <= set(current_app.tasks)
     assert ours["dure.register"].crontab.hour == "0"

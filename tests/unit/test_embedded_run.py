@@ -5,13 +5,23 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
+
+import pytest
 
 from config.embedded.__main__ import USAGE, main
 from tests.unit.process_tools import eventually, marked
 
 SHOW = "import json, os; print(json.dumps(dict(os.environ)), flush=True)"
 UNSET = ("DATABASE_URL", "REDIS_URL", "DURE_HOME", "DURE_ENV")
+
+
+@pytest.fixture
+def tmp_path():
+    """A short one, as paths of sockets have to be: pytest's are longer when several processes share them."""
+    with tempfile.TemporaryDirectory(prefix="run-") as folder:
+        yield Path(folder)
 
 
 def first_line(process: subprocess.Popen[bytes]) -> bytes:

@@ -1,0 +1,75 @@
+"""The suite in two processes at once: in which order they take what, and what each has for itself.
+
+`make test` asks for it by `-n auto`. A part that is named by its path runs in one process, and so does
+everything with `-n 0`, or on a Redis that was named: there is only one of that. The processes share the
+server of PostgreSQL, where pytest-django makes a database for each. Redis they cannot share, as what is
+published there crosses its numbered databases, and tests look at its clients; each has a server of its own.
+"""
+
+import os
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from xdist.scheduler import LoadScopeScheduling
+
+from config.embedded import child, valkey
+from config.embedded.__main__ import NOTE
+from config.embedded.child import Child
+from config.embedded.home import Home, open_home
+from config.embedded.ledger import Ledger
+
+if TYPE_CHECKING:
+    from execnet import XSpec
+
+PROCESSES = 2
+WHOLE_SYSTEM = "tests/acceptance"
+# What takes longest comes first, so that what is quick fills the time until both have finished.
+ORDER = ("acceptance", "concurrency", "integration", "unit")
+
+
+def redis_is_ours() -> bool:
+    return "REDIS_URL" in os.environ.get(NOTE, "").split()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    names_a_part = config.args_source is pytest.Config.ArgsSource.ARGS
+    return PROCESSES if redis_is_ours() and not names_a_part else 0
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_setupnodes(config: pytest.Config, specs: Sequence["XSpec"]) -> None:
+    if not redis_is_ours():
+        raise pytest.UsageError("Each process needs a Redis, and REDIS_URL names one: unset it, or add -n 0.")
+    for spec in specs:
+        home = open_home(Path(os.environ["DURE_HOME"]) / str(spec.id))
+        server, url = valkey.start(home, Ledger(home))
+        config.add_cleanup(partial(end, server, home))
+        spec.env |= {"DURE_HOME": str(home.path), "REDIS_URL": url}
+
+
+def end(server: Child, home: Home) -> None:
+    child.stop([server])
+    home.close()
+
+
+class ByFile(LoadScopeScheduling):  # type: ignore[misc]
+    """A file's tests stay together, and so do all that share the one running system."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        file = nodeid.partition("::")[0]
+        return WHOLE_SYSTEM if file.startswith(f"{WHOLE_SYSTEM}/") else file
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByFile:
+    config.option.loadscopereorder = False  # by the number of tests, which says little of their time
+    return ByFile(config, log)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if hasattr(config, "workerinput"):
+        items.sort(key=lambda item: ORDER.index(item.path.relative_to(config.rootpath).parts[1]))
