@@ -27,6 +27,11 @@ DEVELOPMENT_SECRET = "development-secret-" + hashlib.sha256(str(DURE_HOME).encod
 SECRET_KEY = env.text("DURE_SECRET_KEY", DEVELOPMENT_SECRET)
 CRON_SECRET = env.text("CRON_SECRET")
 FLOWER_BASIC_AUTH = env.text("FLOWER_BASIC_AUTH")
+# Where the browsers of operators reach Flower: pages link there, unless it is empty.
+DURE_FLOWER_URL = env.text(
+    "DURE_FLOWER_URL",
+    "" if PRODUCTION else f"http://127.0.0.1:{env.integer('FLOWER_PORT', 5555, low=1, high=65_535)}",
+).rstrip("/")
 
 _servers = embedded.urls(DURE_HOME)
 DATABASE_URL = env.text("DATABASE_URL", _servers.database if _servers else "")
@@ -90,6 +95,7 @@ INSTALLED_APPS = [
     "scheduler",
     "exports",
     "workers",
+    "config.doctor",  # only its command
 ]
 MIDDLEWARE = [
     "config.health.Probes",
@@ -150,6 +156,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 LANGUAGE_CODE = "ko"
 LANGUAGES = [("ko", _("Korean")), ("en", _("English"))]
 LOCALE_PATHS = [BASE_DIR / "config" / "locale"]
+FORMAT_MODULE_PATH = ["config.formats"]
 TIME_ZONE = "Asia/Seoul"
 USE_TZ = True
 
@@ -188,7 +195,7 @@ if DURE_PROXIES:
 DATA_UPLOAD_MAX_MEMORY_SIZE = env.integer("DURE_MAX_BODY_BYTES", 16 * 2**20)
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 1_000
 # Only these addresses take more than that.
-DURE_UPLOAD_PATHS = ("/api/replays",)
+DURE_UPLOAD_PATHS = ("/api/replays", "/exports/replays")
 DURE_MAX_UPLOAD_BYTES = env.integer("DURE_MAX_UPLOAD_BYTES", 512 * 2**20, low=2**20)
 # What a Prometheus server shows to read /metrics: see config/metrics.py.
 DURE_METRICS_TOKEN = env.text("DURE_METRICS_TOKEN")
@@ -255,6 +262,9 @@ DURE_REPLAY_PATH = env.folder("DURE_REPLAY_PATH", DURE_HOME / "replays")
 DURE_EXPORT_STALL_SECONDS = env.seconds("DURE_EXPORT_STALL_SECONDS", 60.0, low=1.0)
 # Off, when only foreign workers read job.requests.
 DURE_EXPORT_WORKER = env.flag("DURE_EXPORT_WORKER", True)
+# How long after its end an export can be downloaded, and is listed; 0 for ever. Replays stay in any case.
+DURE_EXPORT_FILE_DAYS = env.integer("DURE_EXPORT_FILE_DAYS", 90, high=36_500)
+DURE_EXPORT_RETENTION_DAYS = env.integer("DURE_EXPORT_RETENTION_DAYS", 365, high=36_500)
 # Messages that a listener took and has not finished after this long are taken over by another.
 DURE_STREAM_CLAIM_SECONDS = env.seconds("DURE_STREAM_CLAIM_SECONDS", 30.0, low=0.1)
 
@@ -334,6 +344,7 @@ REST_FRAMEWORK = {
     "DEFAULT_PAGINATION_CLASS": "jobs.rest.pagination.PagePagination",
     "DEFAULT_FILTER_BACKENDS": ["jobs.rest.filtering.FilterBackend"],
     "DEFAULT_SCHEMA_CLASS": "jobs.rest.schema.Schema",
+    "DEFAULT_METADATA_CLASS": "jobs.rest.metadata.Methods",
     "DEFAULT_THROTTLE_CLASSES": [
         "jobs.rest.throttling.AnonymousThrottle",
         "jobs.rest.throttling.UserThrottle",
@@ -361,10 +372,14 @@ SPECTACULAR_SETTINGS = {
     "SERVE_INCLUDE_SCHEMA": False,
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "SWAGGER_UI_SETTINGS": {"deepLinking": True, "docExpansion": "none", "displayRequestDuration": True},
     "REDOC_DIST": "SIDECAR",
     "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
     "SCHEMA_PATH_PREFIX": r"/api",
     "COMPONENT_SPLIT_REQUEST": True,
+    "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
+    # `id` is of exports/api/urls.py.
+    "PATH_CONVERTER_OVERRIDES": {"id": {"type": "integer", "minimum": 0, "maximum": 10**18 - 1}},
     # Fields of the same name with different choices need a name for each set.
     "ENUM_NAME_OVERRIDES": {
         "JobStatus": "jobs.states.JobStatus",
@@ -380,7 +395,8 @@ SPECTACULAR_SETTINGS = {
     },
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
-        "jobs.rest.schema.add_problems",
+        "jobs.rest.refusals.add_refusals",
+        "config.openapi.introduce",
     ],
 }
 

@@ -20,7 +20,7 @@ def as_json(job: ExportJob, now: datetime) -> dict[str, Any]:
         "message": job.message,
         "etaSeconds": eta_seconds(job, now),
         # Where its owner fetches it; the path below the root stays ours.
-        "resultUri": f"/api/jobs/{job.pk}/result" if job.status == Status.SUCCEEDED else None,
+        "resultUri": f"/api/jobs/{job.pk}/result" if has_file(job) else None,
         "checksum": job.result_checksum or None,
         "sizeBytes": job.result_size,
         "errorCode": job.error_code or None,
@@ -28,7 +28,13 @@ def as_json(job: ExportJob, now: datetime) -> dict[str, Any]:
         "createdAt": _time(job.created_at),
         "startedAt": _time(job.started_at),
         "endedAt": _time(job.ended_at),
+        "expiredAt": _time(job.expired_at),
     }
+
+
+def has_file(job: ExportJob) -> bool:
+    """Whether there is anything to fetch: it was made, and it is still kept."""
+    return job.status == Status.SUCCEEDED and job.expired_at is None
 
 
 def eta_seconds(job: ExportJob, now: datetime) -> int | None:

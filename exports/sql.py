@@ -70,6 +70,31 @@ UNREQUESTED = """
     ORDER BY j.job_id LIMIT 1000
 """
 
+# retention: the files of these are no longer kept; the sweep of leftovers removes them.
+EXPIRE = """
+    UPDATE jobs SET expired_at = %(now)s WHERE job_id IN (
+        SELECT job_id FROM jobs
+        WHERE status = 'SUCCEEDED' AND expired_at IS NULL AND ended_at < %(before)s
+        ORDER BY ended_at LIMIT %(limit)s FOR NO KEY UPDATE SKIP LOCKED
+    )
+"""
+
+# retention: nobody's file can be left by them.
+DELETE_EXPORTS = """
+    DELETE FROM jobs WHERE job_id IN (
+        SELECT job_id FROM jobs
+        WHERE ended_at < %(before)s AND (status <> 'SUCCEEDED' OR expired_at < %(swept)s)
+        ORDER BY ended_at LIMIT %(limit)s FOR UPDATE SKIP LOCKED
+    )
+"""
+
+# retention: dead letters that an operator has dealt with. One that is open waits for ever.
+DELETE_LETTERS = """
+    DELETE FROM dead_letters WHERE id IN (
+        SELECT id FROM dead_letters WHERE state <> 'open' AND handled_at < %(before)s LIMIT %(limit)s
+    )
+"""
+
 # reconcile: live, though its run ended a while ago: the result was lost on its way.
 UNREPORTED = """
     SELECT j.job_id, e.status, e.result, e.failure_type, e.error
@@ -81,4 +106,32 @@ UNREPORTED = """
           WHERE o.stream = 'job.results' AND o.fields ->> 'jobId' = j.job_id::text
       )
     LIMIT 500
+"""
+
+# figures: what has not ended, how long it has waited, and how long nobody spoke of it.
+LIVE_FIGURES = """
+    SELECT status, count(*),
+        coalesce(max(extract(epoch FROM now() - created_at)), 0)::float8,
+        coalesce(max(extract(epoch FROM now() - heard_at)), 0)::float8
+    FROM jobs WHERE status IN ('QUEUED', 'RUNNING') GROUP BY status
+"""
+
+# figures: what ended lately, how and of what kind, and how long it took.
+ENDED_FIGURES = """
+    SELECT status, job_type, error_code, count(*),
+        coalesce(percentile_cont(0.95) WITHIN GROUP (
+            ORDER BY extract(epoch FROM ended_at - started_at)), 0)::float8
+    FROM jobs WHERE ended_at > now() - make_interval(secs => %(seconds)s)
+    GROUP BY status, job_type, error_code
+"""
+
+# figures: what waits for an operator.
+OPEN_LETTERS = """
+    SELECT count(*), coalesce(extract(epoch FROM now() - min(failed_at)), 0)::float8
+    FROM dead_letters WHERE state = 'open'
+"""
+
+# figures: what waits for Redis, or for a listener.
+OUTBOX_FIGURES = """
+    SELECT count(*), coalesce(extract(epoch FROM now() - min(created_at)), 0)::float8 FROM stream_outbox
 """

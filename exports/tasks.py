@@ -4,9 +4,12 @@ import logging
 import time
 from typing import Any, BinaryIO
 
+from celery import shared_task
 from celery.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
+from django.utils import timezone
 
+from exports import retention
 from exports.eventlog import BadReplay
 from exports.files import NO_SPACE, AlreadyThere, PathRefused, Placed, Store, checksum, split
 from exports.messages import PROGRESS, Progress
@@ -102,3 +105,9 @@ class Reporter:
         except redis.ERRORS as error:
             self._resting_until = time.monotonic() + REST_SECONDS
             log.warning("could not tell the progress of export %s: %s", self._job_id, error)
+
+
+@shared_task(name="dure.exports", ignore_result=True)  # type: ignore[untyped-decorator]
+def keep_house() -> None:
+    """Let old exports go, on the control queue: migrations/0003."""
+    retention.pass_once(timezone.now())

@@ -5,24 +5,26 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.http import Http404
 from django.utils import timezone
-from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework.permissions import IsAdminUser
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from exports import deadletters
-from exports.api import shapes
-from exports.api.jobs import PAGING
-from exports.api.paging import choice, page_of
+from exports.api import examples, problems, shapes
+from exports.api.paging import PAGING, page_of
 from exports.messages import PROGRESS, REQUESTS, RESULTS
 from exports.models import DeadLetter
 from jobs.rest.authentication import user_of
+from jobs.rest.examples import answered
 from jobs.rest.filtering import refuse_unknown
 from jobs.rest.idempotency import idempotent
+from jobs.rest.query import OneOf
+from jobs.rest.refusals import refuses
 
-STREAMS = [REQUESTS, PROGRESS, RESULTS]
+STATE = OneOf("state", "Only those that this became of.", DeadLetter.State.values)
+STREAM = OneOf("sourceStream", "Only those that came from this stream.", (REQUESTS, PROGRESS, RESULTS))
 
 
 class _Staff(APIView):
@@ -33,20 +35,17 @@ class _Staff(APIView):
 class DeadLettersView(_Staff):
     @extend_schema(
         operation_id="list_dead_letters",
-        parameters=[
-            OpenApiParameter("state", enum=DeadLetter.State.values),
-            OpenApiParameter("sourceStream", enum=STREAMS),
-            *PAGING,
-        ],
+        parameters=[STATE.described, STREAM.described, *PAGING],
         responses={200: shapes.page_document("DeadLetterPage", shapes.DeadLetterDocument)},
+        examples=[answered("one letter", examples.page(examples.DEAD_LETTER))],
     )
     def get(self, request: Request) -> Response:
-        """Messages of the streams that could not be understood or applied, newest first."""
+        """List the messages of the streams that could not be understood or applied, newest first."""
         refuse_unknown(request, ("state", "sourceStream", "page", "size"))
         rows = DeadLetter.objects.select_related("handled_by").order_by("-id")
-        if state := choice(request, "state", DeadLetter.State.values):
+        if state := STATE.of(request):
             rows = rows.filter(state=state)
-        if stream := choice(request, "sourceStream", STREAMS):
+        if stream := STREAM.of(request):
             rows = rows.filter(source_stream=stream)
         return page_of(request, rows, shapes.dead_letter)
 
@@ -76,11 +75,12 @@ class RepublishView(_Handle):
     @extend_schema(
         operation_id="republish_dead_letter",
         request=None,
-        responses={200: shapes.DeadLetterDocument, 409: OpenApiTypes.OBJECT},
+        responses=shapes.DeadLetterDocument,
+        extensions=refuses(problems.NOT_WHOLE, problems.HANDLED),
     )
     @idempotent
     def post(self, request: Request, letter_id: int) -> Response:
-        """Send it to its stream again, as it was; 409 when it was cut, or handled already."""
+        """Send a dead letter to its stream again, as it was."""
         return self.handle(request, letter_id, deadletters.republish)
 
 
@@ -89,9 +89,10 @@ class DiscardView(_Handle):
     @extend_schema(
         operation_id="discard_dead_letter",
         request=None,
-        responses={200: shapes.DeadLetterDocument, 409: OpenApiTypes.OBJECT},
+        responses=shapes.DeadLetterDocument,
+        extensions=refuses(problems.HANDLED),
     )
     @idempotent
     def post(self, request: Request, letter_id: int) -> Response:
-        """Put it aside for good; 409 when it was handled already."""
+        """Discard a dead letter."""
         return self.handle(request, letter_id, deadletters.discard)

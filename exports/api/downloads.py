@@ -58,6 +58,12 @@ def download(request: Request, job: ExportJob) -> HttpResponseBase:
 
 
 def _opened(job: ExportJob) -> BinaryIO:
+    if job.expired_at is not None:
+        raise Problem(
+            404,
+            problems.FILE_GONE,
+            "The file is kept no longer. Ask for the export again: its replay is there.",
+        )
     store = Store(settings.DURE_EXPORT_PATH)
     try:
         file = store.open(split(store.root, job.result_uri))

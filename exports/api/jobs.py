@@ -3,24 +3,46 @@
 from django.http import Http404, HttpResponseBase
 from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from exports import describe, lifecycle
-from exports.api import shapes
+from exports.api import examples, problems, shapes
 from exports.api.downloads import download
-from exports.api.paging import choice, page_of
+from exports.api.paging import PAGING, page_of
 from exports.models import ExportJob
 from exports.states import JobType, Status
+from jobs.api.codes import ENDED
 from jobs.rest.authentication import user_of
+from jobs.rest.examples import answered
 from jobs.rest.filtering import refuse_unknown
 from jobs.rest.idempotency import idempotent
+from jobs.rest.query import OneOf
+from jobs.rest.refusals import refuses
 
-PAGING = [
-    OpenApiParameter("page", int, description="From 0."),
-    OpenApiParameter("size", int, description="1 to 200."),
+JOB_TYPE = OneOf("jobType", "Only those of this type.", JobType.values)
+STATUS = OneOf("status", "Only those in this state.", Status.values)
+
+FILE_HEADERS = [
+    OpenApiParameter(
+        "Range",
+        str,
+        OpenApiParameter.HEADER,
+        description="One range of bytes; others are not heeded.",
+        examples=[OpenApiExample("the first megabyte", "bytes=0-1048575")],
+    ),
+    OpenApiParameter(
+        "ETag",
+        str,
+        OpenApiParameter.HEADER,
+        description="The file's SHA-256, quoted.",
+        response=[200, 206, 304],
+    ),
+    OpenApiParameter(
+        "Content-Range", str, OpenApiParameter.HEADER, description="Which bytes these are.", response=[206]
+    ),
 ]
 
 
@@ -36,20 +58,17 @@ def own_job(request: Request, job_id: int) -> ExportJob:
 class JobsView(APIView):
     @extend_schema(
         operation_id="list_exports",
-        parameters=[
-            OpenApiParameter("jobType", enum=JobType.values),
-            OpenApiParameter("status", enum=Status.values),
-            *PAGING,
-        ],
+        parameters=[JOB_TYPE.described, STATUS.described, *PAGING],
         responses={200: shapes.page_document("ExportPage", shapes.ExportDocument)},
+        examples=[answered("one is being made", examples.page(examples.RUNNING))],
     )
     def get(self, request: Request) -> Response:
-        """The caller's exports, newest first."""
+        """List your exports, newest first."""
         refuse_unknown(request, ("jobType", "status", "page", "size"))
         rows = ExportJob.objects.filter(owner=user_of(request)).order_by("-id")
-        if job_type := choice(request, "jobType", JobType.values):
+        if job_type := JOB_TYPE.of(request):
             rows = rows.filter(job_type=job_type)
-        if status := choice(request, "status", Status.values):
+        if status := STATUS.of(request):
             rows = rows.filter(status=status)
         now = timezone.now()
         return page_of(request, rows, lambda job: describe.as_json(job, now))
@@ -59,7 +78,7 @@ class JobsView(APIView):
 class JobView(APIView):
     @extend_schema(operation_id="get_export", responses={200: shapes.ExportDocument})
     def get(self, request: Request, job_id: int) -> Response:
-        """One of the caller's exports."""
+        """One of your exports."""
         return Response(describe.as_json(own_job(request, job_id), timezone.now()))
 
 
@@ -68,11 +87,13 @@ class CancelView(APIView):
     @extend_schema(
         operation_id="cancel_export",
         request=None,
-        responses={202: shapes.ExportDocument, 409: OpenApiTypes.OBJECT},
+        responses={202: shapes.ExportDocument},
+        examples=[answered("cancelled", examples.CANCELLED)],
+        extensions=refuses(ENDED),
     )
     @idempotent
     def post(self, request: Request, job_id: int) -> Response:
-        """Cancel an export; 409 when it has ended."""
+        """Cancel an export."""
         job = lifecycle.cancel(own_job(request, job_id).pk, timezone.now())
         location = request.build_absolute_uri(f"/api/jobs/{job.pk}")
         return Response(describe.as_json(job, timezone.now()), status=202, headers={"Location": location})
@@ -82,19 +103,18 @@ class CancelView(APIView):
 class ResultView(APIView):
     @extend_schema(
         operation_id="download_export",
-        parameters=[OpenApiParameter("Range", str, OpenApiParameter.HEADER)],
+        parameters=FILE_HEADERS,
         responses={
-            (200, "video/mp4"): OpenApiTypes.BINARY,
-            (200, "image/png"): OpenApiTypes.BINARY,
-            (206, "video/mp4"): OpenApiTypes.BINARY,
-            (206, "image/png"): OpenApiTypes.BINARY,
-            304: None,
-            409: OpenApiTypes.OBJECT,
-            416: OpenApiTypes.OBJECT,
+            (200, "video/mp4"): OpenApiResponse(OpenApiTypes.BINARY, "All of the file."),
+            (200, "image/png"): OpenApiResponse(OpenApiTypes.BINARY, "All of the file."),
+            (206, "video/mp4"): OpenApiResponse(OpenApiTypes.BINARY, "The range of it."),
+            (206, "image/png"): OpenApiResponse(OpenApiTypes.BINARY, "The range of it."),
+            304: OpenApiResponse(None, "You have it already."),
         },
+        extensions=refuses(problems.OUTSIDE, problems.FILE_GONE, problems.NOT_SUCCEEDED, problems.RANGE),
     )
     def get(self, request: Request, job_id: int) -> HttpResponseBase:
-        """The file, or a range of it."""
+        """Download the result, or a range of it."""
         return download(request, own_job(request, job_id))
 
     @extend_schema(exclude=True)

@@ -7,15 +7,18 @@ from django.db.models import QuerySet
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from jobs.rest.problems import Problem
+from jobs.rest.query import Whole, wrong
 
-DEFAULT_SIZE, LARGEST_SIZE = 20, 200
 DEEPEST_ROW = 1_000_000
+SIZE = Whole("size", "How many a page has.", default=20, low=1, high=200)
+PAGE = Whole("page", "Which page, from 0.", default=0, low=0, high=DEEPEST_ROW)
+PAGING = [PAGE.described, SIZE.described]
 
 
 def page_of(request: Request, rows: QuerySet[Any], shape: Callable[[Any], dict[str, Any]]) -> Response:
-    size = _number(request, "size", DEFAULT_SIZE, 1, LARGEST_SIZE)
-    page = _number(request, "page", 0, 0, DEEPEST_ROW // size)
+    page, size = PAGE.of(request), SIZE.of(request)
+    if page * size > DEEPEST_ROW:
+        raise wrong(PAGE.name, f"Only the first {DEEPEST_ROW:,} rows have pages: narrow the filter.")
     total = rows.count()
     return Response(
         {
@@ -26,23 +29,3 @@ def page_of(request: Request, rows: QuerySet[Any], shape: Callable[[Any], dict[s
             "totalPages": -(-total // size),
         }
     )
-
-
-def _number(request: Request, name: str, default: int, low: int, high: int) -> int:
-    text = request.query_params.get(name)
-    if text is None:
-        return default
-    number = int(text) if text.isascii() and text.isdecimal() and len(text) <= 9 else -1
-    if not low <= number <= high:
-        sentence = f"Must be a whole number from {low} to {high}."
-        raise Problem(400, "invalid", f"{name}: {sentence}", errors={name: [sentence]})
-    return number
-
-
-def choice(request: Request, name: str, allowed: list[str]) -> str | None:
-    """A filter of the query, or None when it is not there."""
-    value = request.query_params.get(name)
-    if value is not None and value not in allowed:
-        sentence = f"Must be one of {', '.join(allowed)}."
-        raise Problem(400, "invalid", f"{name}: {sentence}", errors={name: [sentence]})
-    return value

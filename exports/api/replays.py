@@ -5,7 +5,6 @@ from typing import Any, BinaryIO, cast
 from django.core.files.uploadedfile import UploadedFile
 from django.http import Http404
 from django.utils import timezone
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
@@ -13,20 +12,35 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from exports import lifecycle, replays
-from exports.api import problems, shapes
-from exports.api.paging import page_of
+from exports.api import examples, problems, shapes
+from exports.api.paging import PAGING, page_of
 from exports.models import Replay
 from exports.states import JobType
 from jobs.rest.authentication import user_of
+from jobs.rest.examples import answered, asked
 from jobs.rest.filtering import refuse_unknown
 from jobs.rest.idempotency import idempotent
 from jobs.rest.problems import Problem
+from jobs.rest.refusals import refuses
 
+LONGEST_TITLE = 200
 UPLOAD = {
     "multipart/form-data": {
         "type": "object",
         "required": ["file"],
-        "properties": {"file": {"type": "string", "format": "binary"}, "title": {"type": "string"}},
+        "properties": {
+            "file": {
+                "type": "string",
+                "format": "binary",
+                "description": "An event log, or an MP4, MOV, WebM, Matroska or AVI video.",
+            },
+            "title": {
+                "type": "string",
+                "maxLength": LONGEST_TITLE,
+                "description": "The log's own or the file's name, unless given.",
+            },
+        },
+        "additionalProperties": False,
     }
 }
 
@@ -45,11 +59,12 @@ class ReplaysView(APIView):
 
     @extend_schema(
         operation_id="list_replays",
-        parameters=[],
+        parameters=PAGING,
         responses={200: shapes.page_document("ReplayPage", shapes.ReplayDocument)},
+        examples=[answered("one replay", examples.page(examples.REPLAY))],
     )
     def get(self, request: Request) -> Response:
-        """The caller's replays, newest first."""
+        """List your replays, newest first."""
         refuse_unknown(request, ("page", "size"))
         rows = Replay.objects.filter(owner=user_of(request)).order_by("-id")
         return page_of(request, rows, shapes.replay)
@@ -57,11 +72,13 @@ class ReplaysView(APIView):
     @extend_schema(
         operation_id="upload_replay",
         request=UPLOAD,
-        responses={201: shapes.ReplayDocument, 413: OpenApiTypes.OBJECT},
+        responses={201: shapes.ReplayDocument},
+        examples=[asked("an event log", examples.UPLOAD)],
+        extensions=refuses(problems.BAD_REPLAY, (413, problems.BAD_REPLAY), problems.NO_SPACE),
     )
     @idempotent
     def post(self, request: Request) -> Response:
-        """Upload a recording: an event log, or an MP4, MOV, WebM, Matroska or AVI video."""
+        """Upload a recording. An event log, or an MP4, MOV, WebM, Matroska or AVI video."""
         file, title = _upload(request)
         content = cast(BinaryIO, file.file)  # Django's own wrapper has no readline with a limit
         try:
@@ -80,8 +97,8 @@ def _upload(request: Request) -> "tuple[UploadedFile[Any], str]":
     if len(files.getlist("file")) != 1:
         raise _wrong("file", "Send exactly one file, as multipart/form-data.")
     title = fields.get("title", "")
-    if len(title) > 200:
-        raise _wrong("title", "At most 200 characters.")
+    if len(title) > LONGEST_TITLE:
+        raise _wrong("title", f"At most {LONGEST_TITLE} characters.")
     file = files["file"]
     assert isinstance(file, UploadedFile)  # noqa: S101 (what Django's parser makes)
     return file, title
@@ -95,12 +112,14 @@ def _wrong(name: str, sentence: str) -> Problem:
 class ReplayView(APIView):
     @extend_schema(operation_id="get_replay", responses={200: shapes.ReplayDocument})
     def get(self, request: Request, replay_id: int) -> Response:
-        """One of the caller's replays."""
+        """One of your replays."""
         return Response(shapes.replay(own_replay(request, replay_id)))
 
-    @extend_schema(operation_id="delete_replay", responses={204: None, 409: OpenApiTypes.OBJECT})
+    @extend_schema(
+        operation_id="delete_replay", responses={204: None}, extensions=refuses(problems.EXPORT_LIVE)
+    )
     def delete(self, request: Request, replay_id: int) -> Response:
-        """Delete a replay, its exports and their files; 409 while an export of it is being made."""
+        """Delete a replay, its exports and their files. Not while an export of it is being made."""
         replays.forget(own_replay(request, replay_id))
         return Response(status=204)
 
@@ -118,10 +137,15 @@ class _StartView(APIView):
 class StartMp4View(_StartView):
     job_type = JobType.MP4
 
-    @extend_schema(operation_id="export_mp4", request=None, responses={202: shapes.STARTED})
+    @extend_schema(
+        operation_id="export_mp4",
+        request=None,
+        responses={202: shapes.STARTED},
+        examples=[answered("accepted", {"jobId": 1})],
+    )
     @idempotent
     def post(self, request: Request, replay_id: int) -> Response:
-        """Make an MP4 of an own replay."""
+        """Make an MP4 of one of your replays."""
         return self.start(request, replay_id)
 
 
@@ -129,8 +153,13 @@ class StartMp4View(_StartView):
 class StartThumbnailView(_StartView):
     job_type = JobType.THUMBNAIL
 
-    @extend_schema(operation_id="export_thumbnail", request=None, responses={202: shapes.STARTED})
+    @extend_schema(
+        operation_id="export_thumbnail",
+        request=None,
+        responses={202: shapes.STARTED},
+        examples=[answered("accepted", {"jobId": 2})],
+    )
     @idempotent
     def post(self, request: Request, replay_id: int) -> Response:
-        """Make a thumbnail of an own replay."""
+        """Make a thumbnail of one of your replays."""
         return self.start(request, replay_id)

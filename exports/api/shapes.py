@@ -3,11 +3,13 @@
 from typing import Any
 
 from django.utils.timezone import localtime
-from drf_spectacular.utils import inline_serializer
+from drf_spectacular.utils import extend_schema_serializer, inline_serializer
 from rest_framework import serializers
 
+from exports.api import examples
 from exports.models import DeadLetter, Replay
-from exports.states import JobType, Status
+from exports.states import ErrorCode, JobType, Status
+from jobs.rest.examples import answered
 
 
 def replay(row: Replay) -> dict[str, Any]:
@@ -38,6 +40,7 @@ def dead_letter(row: DeadLetter) -> dict[str, Any]:
     }
 
 
+@extend_schema_serializer(component_name="Replay", examples=[answered("a replay", examples.REPLAY)])
 class ReplayDocument(serializers.Serializer[Any]):
     replayId = serializers.IntegerField()  # noqa: N815 (the names on the wire)
     title = serializers.CharField()
@@ -45,10 +48,13 @@ class ReplayDocument(serializers.Serializer[Any]):
     kind = serializers.ChoiceField(["eventlog", "mp4", "matroska", "avi"])
     sizeBytes = serializers.IntegerField()  # noqa: N815
     checksum = serializers.CharField(help_text="SHA-256 of the upload.")
-    durationMs = serializers.IntegerField(allow_null=True)  # noqa: N815
+    durationMs = serializers.IntegerField(  # noqa: N815
+        allow_null=True, help_text="Null for a video: nobody has looked into it yet."
+    )
     createdAt = serializers.DateTimeField()  # noqa: N815
 
 
+@extend_schema_serializer(component_name="Export", examples=[answered("done", examples.SUCCEEDED)])
 class ExportDocument(serializers.Serializer[Any]):
     jobId = serializers.IntegerField()  # noqa: N815
     jobType = serializers.ChoiceField(JobType.values)  # noqa: N815
@@ -56,22 +62,32 @@ class ExportDocument(serializers.Serializer[Any]):
     status = serializers.ChoiceField(Status.values)
     progress = serializers.IntegerField(min_value=0, max_value=100)
     phase = serializers.CharField(help_text="PREPARING, RENDERING, FINALIZING, or a foreign worker's word.")
-    message = serializers.CharField()
-    etaSeconds = serializers.IntegerField(allow_null=True)  # noqa: N815
+    message = serializers.CharField(help_text="What the worker says of it.")
+    etaSeconds = serializers.IntegerField(  # noqa: N815
+        allow_null=True, help_text="What is left, at the speed so far; null while nobody can tell."
+    )
     resultUri = serializers.CharField(allow_null=True, help_text="Where the file is fetched.")  # noqa: N815
     checksum = serializers.CharField(allow_null=True, help_text="SHA-256 of the file.")
     sizeBytes = serializers.IntegerField(allow_null=True)  # noqa: N815
-    errorCode = serializers.CharField(allow_null=True)  # noqa: N815
+    errorCode = serializers.CharField(  # noqa: N815
+        allow_null=True, help_text=f"{', '.join(ErrorCode.values)}, or a foreign worker's word."
+    )
     errorMessage = serializers.CharField(allow_null=True)  # noqa: N815
     createdAt = serializers.DateTimeField()  # noqa: N815
     startedAt = serializers.DateTimeField(allow_null=True)  # noqa: N815
     endedAt = serializers.DateTimeField(allow_null=True)  # noqa: N815
+    expiredAt = serializers.DateTimeField(  # noqa: N815
+        allow_null=True, help_text="Since when its file is no longer kept."
+    )
 
 
+@extend_schema_serializer(
+    component_name="DeadLetter", examples=[answered("a foreign worker's mistake", examples.DEAD_LETTER)]
+)
 class DeadLetterDocument(serializers.Serializer[Any]):
     id = serializers.IntegerField()
     sourceStream = serializers.CharField()  # noqa: N815
-    sourceId = serializers.CharField()  # noqa: N815
+    sourceId = serializers.CharField(help_text="Its id in the stream.")  # noqa: N815
     fields = serializers.DictField(child=serializers.CharField())  # type: ignore[assignment]
     whole = serializers.BooleanField(help_text="Whether `fields` is all of the message.")
     reason = serializers.CharField()

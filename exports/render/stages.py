@@ -51,9 +51,13 @@ class Meter:
         self._phase_began = self._sent_at = 0.0
         self._best = -1
 
-    def at(self, phase: Phase, done: int = 0, total: int = 0) -> None:
+    def check(self) -> None:
+        """Nothing new has been done; is it to go on?"""
         if self._cancelled():
             raise Cancelled
+
+    def at(self, phase: Phase, done: int = 0, total: int = 0) -> None:
+        self.check()
         now = self._clock()
         changed = phase != self._phase
         if changed:

@@ -1,10 +1,12 @@
 """Reads a video file that somebody sent: one demuxer, one file, few codecs, firm limits.
 
 The demuxer gets an open file and not a name, may use no protocol, and is refused whenever it asks
-for another file.
+for another file. Pictures are handed on one by one and kept nowhere: one of 3840×2160 has 12 MiB, and
+the decoder holds up to sixteen of them already.
 """
 
-from collections.abc import Iterator
+import errno
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, BinaryIO, NoReturn
@@ -31,6 +33,7 @@ class Recording:
     width: int
     height: int
     seconds: float
+    picture_bytes: int
 
     @property
     def frames(self) -> int:
@@ -43,7 +46,7 @@ def opened(source: BinaryIO, kind: str) -> Iterator[Recording]:
     try:
         container: Any = av.open(source, "r", format=DEMUXERS[kind], options=options, io_open=_refuse_files)
     except (OSError, ValueError) as error:
-        raise BadReplay(f"The video cannot be read: {_reason(error)}.") from None
+        raise _unreadable("The video cannot be read", error) from None
     with container:
         yield _checked(container)
 
@@ -51,17 +54,23 @@ def opened(source: BinaryIO, kind: str) -> Iterator[Recording]:
 def frames(recording: Recording) -> Iterator[VideoFrame]:
     """The pictures as they come, each looked at before anything is done with it."""
     try:
-        for frame in recording.container.decode(recording.stream):
-            _check_size(frame.width, frame.height)
-            yield frame
+        for packet in recording.container.demux(recording.stream):
+            # PyAV's own loop would keep the last picture while the next one is decoded.
+            decoded = packet.decode()
+            decoded.reverse()
+            while decoded:
+                _check_size(decoded[-1].width, decoded[-1].height)
+                yield decoded.pop()
     except (av.FFmpegError, OSError, ValueError) as error:
         if isinstance(error, BadReplay):
             raise
-        raise BadReplay(f"The video cannot be read to its end: {_reason(error)}.") from None
+        raise _unreadable("The video cannot be read to its end", error) from None
 
 
-def paced(recording: Recording, limit_ms: int = MAX_DURATION_MS) -> Iterator[VideoFrame]:
-    """The pictures at a constant rate: for each turn the newest one not after it."""
+def paced(
+    recording: Recording, fit: Callable[[VideoFrame], VideoFrame], limit_ms: int = MAX_DURATION_MS
+) -> Iterator[VideoFrame]:
+    """The pictures at a constant rate: for each turn the newest one not after it, made fit at once."""
     turn, current, first = 0, None, None
     for frame in frames(recording):
         time = frame.time if frame.time is not None else turn / recording.rate
@@ -71,7 +80,8 @@ def paced(recording: Recording, limit_ms: int = MAX_DURATION_MS) -> Iterator[Vid
         while current is not None and turn / recording.rate < time - first:
             yield current
             turn += 1
-        current = frame
+        current = fit(frame)
+        del frame  # or it would be kept while the next one is decoded
     if current is None:
         raise BadReplay("The video has no pictures.")
     yield current
@@ -96,6 +106,7 @@ def _checked(container: Any) -> Recording:
         min(max(round(float(rate)), 1), MAX_RATE),
         *fitted(codec.width, codec.height),
         max(duration, 0.0),
+        codec.width * codec.height * (codec.format.padded_bits_per_pixel if codec.format else 12) // 8,
     )
 
 
@@ -109,7 +120,7 @@ def _measured(container: Any, stream: Any) -> float:
                 last = packet.pts if last is None else max(last, packet.pts)
         container.seek(0)
     except (av.FFmpegError, OSError, ValueError) as error:
-        raise BadReplay(f"The video cannot be read: {_reason(error)}.") from None
+        raise _unreadable("The video cannot be read", error) from None
     return float((last - first) * stream.time_base) if first is not None and last is not None else 0.0
 
 
@@ -130,5 +141,8 @@ def _refuse_files(url: str, flags: int, options: dict[str, str]) -> NoReturn:
     raise PermissionError("a replay may not open other files")
 
 
-def _reason(error: Exception) -> str:
-    return str(getattr(error, "strerror", "") or error).splitlines()[0][:200] or type(error).__name__
+def _unreadable(what: str, error: Exception) -> Exception:
+    if isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM:
+        return MemoryError()
+    reason = str(getattr(error, "strerror", "") or error).splitlines()[0][:200] or type(error).__name__
+    return BadReplay(f"{what}: {reason}.")

@@ -1,9 +1,10 @@
-"""The streams and the sockets of exports: messages a second, and how soon an event is at 500 clients.
+"""The streams, sockets and downloads of exports: messages a second, events to 500 clients, memory for 1 GiB.
 
-    make bench            or, with servers of your own:  python -m tests.bench.exports [--sockets 500]
+    make bench ARGS=exports    or, with servers of your own:  python -m tests.bench.exports [--sockets 500]
 
 Reach: 2,000 messages/s through the listener; an event within 250 ms (p99) at 500 sockets of one web
-process, each with an export of its own user; the same when all of them are one user's.
+process, each with an export of its own user; the same when all of them are one user's. While 1 GiB is
+downloaded, by one and then by four at once, the web process grows by less than 32 MiB.
 """
 
 import argparse
@@ -17,8 +18,10 @@ from pathlib import Path
 from typing import Any
 
 from tests.bench.scratch import scratch
+from tests.bench.sockets import resident
 
 JOBS, MESSAGES = 100, 10_000
+MIB, GIB = 2**20, 2**30
 
 
 def measure_listener(redis: Any, jobs: list[Any]) -> None:
@@ -40,6 +43,49 @@ def measure_listener(redis: Any, jobs: list[Any]) -> None:
         pass
     rate = len(said) / (time.perf_counter() - began)
     print(f"listener, {MESSAGES} messages three times over, shuffled   {rate:,.0f} messages/s  (reach 2,000)")
+
+
+def measure_downloads(web: Any, job: Any, token: str) -> None:
+    """The file is sparse: what is measured is the web process, not the disk."""
+    from exports.models import ExportJob
+    from exports.states import Status
+
+    path = Path(os.environ["DURE_EXPORT_PATH"]).joinpath(*job.output)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("wb") as file:
+        file.truncate(GIB)
+    now = job.created_at
+    ExportJob.objects.filter(pk=job.pk).update(
+        status=Status.SUCCEEDED,
+        ended_at=now,
+        result_uri="/".join(job.output),
+        result_checksum="ab" * 32,
+        result_size=GIB,
+    )
+    headers = {"Authorization": f"Token {token}"}
+    most = [0]
+
+    def download() -> None:
+        got, answer = 0, web.request("GET", f"/api/jobs/{job.pk}/result", b"", headers)
+        while chunk := answer.read(4 * MIB):
+            got += len(chunk)
+            if got % (64 * MIB) == 0:
+                most[0] = max(most[0], int(resident(web.process.pid) * MIB))
+        assert got == GIB
+
+    web.request("GET", f"/api/jobs/{job.pk}", b"", headers).read()
+    for clients in (1, 4):
+        before, most[0], began = resident(web.process.pid), 0, time.perf_counter()
+        threads = [threading.Thread(target=download) for _ in range(clients)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        rate = clients * 1024 / (time.perf_counter() - began)
+        grown = most[0] / MIB - before
+        print(
+            f"1 GiB downloaded by {clients}, {rate:.0f} MiB/s in all: grows by {grown:.0f} MiB  (reach < 32)"
+        )
 
 
 async def measure_sockets(name: str, port: int, tokens: list[str], speak: Any, rounds: int) -> None:
@@ -141,6 +187,9 @@ def everything(folder: Path, count: int, rounds: int) -> None:
         )
     stop.set()
     listener.join()
+    # Another process: this one has had its memory for the sockets.
+    with running(folder, "config.web") as web:
+        measure_downloads(web, tools.export_of(users[0]), tokens[0])
     connection.close()
 
 

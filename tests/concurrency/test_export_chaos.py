@@ -1,6 +1,7 @@
 """Exports with real workers and listeners, while these are killed: one end and one file for each."""
 
 import hashlib
+import os
 import random
 import shutil
 import signal
@@ -10,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import timedelta
 from pathlib import Path
+from typing import cast
 
 import av
 import pytest
@@ -19,10 +21,10 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from config.embedded import binaries
-from exports import leftovers, lifecycle, streams
+from exports import leftovers, lifecycle, outbox, streams
 from exports.models import DeadLetter, ExportEvent, ExportJob, StreamOutbox
 from exports.states import TERMINAL, JobType, Status
-from jobs import sweeps
+from jobs import processes, sweeps
 from jobs.models import Execution
 from tests import workers
 from tests.integration import export_tools as tools
@@ -132,14 +134,32 @@ def test_our_own_workers_carry_an_export_from_the_request_to_the_file(tmp_path) 
     assert not StreamOutbox.objects.exists()
 
 
-def test_a_cancel_stops_the_work_within_a_second_or_so_and_leaves_no_file(tmp_path) -> None:
-    job = tools.export_of(tools.user(), seconds=600)
-    with running(tmp_path, "export1", "listen1"):
+def readers(worker: Process) -> set[int]:
+    """The processes below a worker that read a video."""
+    below = processes.tree(worker.pid)
+    return {pid for pid in below if b"exports.render.child" in command_of(pid)}
+
+
+def command_of(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""
+
+
+@pytest.mark.parametrize("kind", ["event log", "video"])
+def test_a_cancel_stops_the_work_within_a_second_or_so_and_leaves_no_file(tmp_path, kind) -> None:
+    owner = tools.user()
+    film = tools.video_of(owner, tmp_path, 5_000) if kind == "video" else tools.replay_of(owner, 600)
+    job = lifecycle.request(film, JobType.MP4, timezone.now())
+    with running(tmp_path, "export1", "listen1") as started:
         swept(lambda: after(job).progress > 3)
+        assert len(readers(started["export1"])) == (kind == "video")
         lifecycle.cancel(job.pk, timezone.now())
         began = time.monotonic()
         eventually(lambda: Execution.objects.get().status == "CANCELLED", 10)
         assert time.monotonic() - began < 3  # under a second when nothing else runs
+        assert not readers(started["export1"])
         assert after(job).status == Status.CANCELLED
         eventually(lambda: not files(), 5, what="the half-made file to go")
         # The same worker takes the next one.
@@ -148,12 +168,43 @@ def test_a_cancel_stops_the_work_within_a_second_or_so_and_leaves_no_file(tmp_pa
     check_result(following)
 
 
+def test_a_decoder_that_crashes_costs_its_export_and_not_the_worker(tmp_path) -> None:
+    owner = tools.user()
+    job = lifecycle.request(tools.video_of(owner, tmp_path, 5_000), JobType.MP4, timezone.now())
+    with running(tmp_path, "export1", "listen1") as started:
+        (reader,) = cast(set[int], swept(lambda: readers(started["export1"])))
+        pool = set(started["export1"].children())
+        swept(lambda: after(job).progress > 3)
+        os.kill(reader, signal.SIGSEGV)
+        swept(lambda: ended(job))
+        following = tools.export_of(tools.user("b"), JobType.THUMBNAIL)
+        swept(lambda: ended(following))
+        assert set(started["export1"].children()) == pool
+    done = after(job)
+    assert (done.status, done.error_code) == (Status.FAILED, "BAD_REPLAY")
+    assert "SIGSEGV" in done.error_message
+    assert Execution.objects.get(source=str(job.pk)).crash_count == 0
+    check_result(following)
+    assert len(files()) == 1
+
+
+def test_when_the_worker_is_killed_its_reader_of_a_video_ends_too(tmp_path) -> None:
+    owner = tools.user()
+    lifecycle.request(tools.video_of(owner, tmp_path, 5_000), JobType.MP4, timezone.now())
+    with running(tmp_path, "export1", "listen1") as started:
+        (reader,) = cast(set[int], swept(lambda: readers(started["export1"])))
+        for pid in started["export1"].children():
+            os.kill(pid, signal.SIGKILL)
+        started["export1"].kill()
+        eventually(lambda: b"exports.render" not in command_of(reader), 5)
+
+
 def test_a_worker_that_is_killed_starts_anew_and_makes_one_file(tmp_path) -> None:
     job = tools.export_of(tools.user(), seconds=60)
-    with running(tmp_path, "export1", "export2", "listen1") as processes:
+    with running(tmp_path, "export1", "export2", "listen1") as started:
         swept(lambda: after(job).progress > 5)
         owner = Execution.objects.get().worker
-        processes["export1" if owner.startswith("export1") else "export2"].kill()
+        started["export1" if owner.startswith("export1") else "export2"].kill()
         swept(lambda: ended(job), 90)
     check_result(job)
     assert Execution.objects.get().crash_count == 1
@@ -205,6 +256,23 @@ class OwnRedis:
         self.start()
 
 
+def own_redis(stack: ExitStack, folder: Path) -> tuple[OwnRedis, dict[str, str]]:
+    """And the environment of processes that use it; one of them does beat's part."""
+    redis = OwnRedis(folder)
+    stack.callback(lambda: redis.process.kill())
+    env = workers.environment({**environment(), "REDIS_URL": redis.url})
+    sweeper = Process([sys.executable, "-m", "tests.concurrency.sweeping"], env, folder / "sweeper.log")
+    stack.callback(sweeper.kill)
+    return redis, env
+
+
+def relayed(url: str) -> None:
+    """All that waits goes out to Redis; nobody reads it there."""
+    with streams.connect(url) as redis:
+        while StreamOutbox.objects.exists():
+            outbox.relay_once(redis)
+
+
 def wait(seconds: float) -> None:
     """The moment of a fault is drawn by lot: there is nothing to wait for but time."""
     until = time.monotonic() + seconds
@@ -216,6 +284,39 @@ def answers(redis: Redis) -> bool:
         return bool(redis.ping())
     except (RedisError, OSError):
         return False
+
+
+def test_a_request_that_redis_forgot_is_sent_again(tmp_path) -> None:
+    """It had gone out, and nobody had taken it: only `requeue` knows."""
+    with ExitStack() as stack:
+        redis, env = own_redis(stack, tmp_path)
+        job = tools.export_of(tools.user(), JobType.THUMBNAIL)
+        relayed(redis.url)
+        redis.kill(forgetting=True)
+        for made in (exporter(tmp_path, "export1", env), listener(tmp_path, "listen1", env)):
+            stack.callback(made.kill)
+        eventually(lambda: ended(job), 40)
+    check_result(job)
+
+
+def test_a_result_that_redis_forgot_is_reported_again(tmp_path) -> None:
+    """Its run had ended and told so, and nobody had heard it: only `reconcile` knows."""
+    with ExitStack() as stack:
+        redis, env = own_redis(stack, tmp_path)
+        job = tools.export_of(tools.user(), JobType.THUMBNAIL)
+        first = listener(tmp_path, "listen1", env)
+        stack.callback(first.kill)
+        eventually(lambda: after(job).execution_id, 40, what="the listener to take the request")
+        first.kill()
+        worker = exporter(tmp_path, "export1", env)
+        stack.callback(worker.kill)
+        eventually(lambda: Execution.objects.get().status == "SUCCESS", 40)
+        relayed(redis.url)
+        redis.kill(forgetting=True)
+        assert after(job).status == Status.QUEUED
+        stack.callback(listener(tmp_path, "listen2", env).kill)
+        eventually(lambda: ended(job), 40)
+    check_result(job)
 
 
 @pytest.mark.timeout(300)
@@ -230,11 +331,7 @@ def test_whatever_is_killed_every_export_ends_once_with_one_file(tmp_path) -> No
             jobs.append(tools.export_of(owner, kinds[len(jobs) % 3], seconds=5 + len(jobs) % 7))
 
     with ExitStack() as stack:
-        redis = OwnRedis(tmp_path)
-        stack.callback(lambda: redis.process.kill())
-        env = workers.environment({**environment(), "REDIS_URL": redis.url})
-        sweeper = Process([sys.executable, "-m", "tests.concurrency.sweeping"], env, tmp_path / "sweeper.log")
-        stack.callback(sweeper.kill)
+        redis, env = own_redis(stack, tmp_path)
         alive: dict[str, Process] = {}
 
         def start(name: str) -> None:
@@ -254,8 +351,18 @@ def test_whatever_is_killed_every_export_ends_once_with_one_file(tmp_path) -> No
             keep_busy()
             wait(chance.uniform(0.3, 3))
             name = chance.choice(list(alive))
-            if turn % 4 == 0:
-                redis.kill(forgetting=turn % 8 == 0)
+            if turn % 8 == 0:
+                # With nobody listening a request and a result get to Redis and no further: both are lost.
+                for one in ("listen1", "listen2"):
+                    alive[one].kill()
+                keep_busy()
+                jobs.append(tools.export_of(owner, JobType.THUMBNAIL))
+                relayed(redis.url)
+                redis.kill(forgetting=True)
+                for one in ("listen1", "listen2"):
+                    start(one)
+            elif turn % 4 == 0:
+                redis.kill(forgetting=False)
             elif chance.random() < 0.3:
                 alive[name].signal(signal.SIGSTOP)
                 wait(3)  # beyond the lease

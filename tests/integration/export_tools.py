@@ -7,9 +7,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import av
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.utils import timezone
+from PIL import Image
 from redis import Redis
 
 from exports import lifecycle, messages, replays, sample, streams
@@ -39,6 +41,22 @@ def user(name: str = "minji", **options) -> User:
 def replay_of(owner: User, seconds: float = 1.0) -> Replay:
     data = "\n".join(sample.event_log(seconds)).encode()
     return replays.keep(owner, io.BytesIO(data), "match.jsonl", "", timezone.now())
+
+
+def video_of(owner: User, folder: Path, frames: int) -> Replay:
+    """A recording that is a film, 640×360 with much in each picture."""
+    path, noise = folder / "film.mp4", Image.effect_noise((640, 360), 90).convert("RGB")
+    pictures = [av.VideoFrame.from_image(noise.rotate(turn)) for turn in range(20)]
+    with av.open(str(path), "w") as out:
+        stream = out.add_stream("libx264", rate=30, options={"preset": "ultrafast"})
+        stream.width, stream.height, stream.pix_fmt = 640, 360, "yuv420p"
+        for number in range(frames):
+            picture = pictures[number % len(pictures)]
+            picture.pts = number
+            out.mux(stream.encode(picture))
+        out.mux(stream.encode(None))
+    with path.open("rb") as film:
+        return replays.keep(owner, film, "film.mp4", "", timezone.now())
 
 
 def export_of(owner: User, job_type: JobType = JobType.MP4, seconds: float = 1.0) -> ExportJob:

@@ -5,7 +5,7 @@ import itertools
 import shutil
 import struct
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import av
 import pytest
@@ -32,9 +32,10 @@ def log(seconds: float, **options) -> io.BytesIO:
     return io.BytesIO("\n".join(sample.event_log(seconds, **options)).encode())
 
 
-def render(source: io.BytesIO, target: Path, job_type: JobType = JobType.MP4, send=quiet) -> Path:
+def render(source: BinaryIO, target: Path, job_type: JobType = JobType.MP4, send=quiet) -> Path:
     """As the Task does it, up to the copy into place."""
     half_made = target.with_suffix(".half")
+    half_made.unlink(missing_ok=True)
     produce(job_type, source, half_made, Meter(send))
     with half_made.open("rb") as made, target.open("wb") as out:
         shutil.copyfileobj(index_first(made), out)
@@ -48,7 +49,7 @@ def film(
     codec="libx264",
     container=None,
     **options,
-) -> io.BytesIO:
+) -> BinaryIO:
     """A small video at 25 frames a second: black first, then a bright pattern that moves."""
     with av.open(str(target), "w", format=container, options=options) as out:
         stream = out.add_stream(codec, rate=25)
@@ -61,7 +62,13 @@ def film(
                 picture.paste((200, 60, 30), (0, 120, size[0], 200))
             out.mux(stream.encode(av.VideoFrame.from_image(picture)))
         out.mux(stream.encode(None))
-    return io.BytesIO(target.read_bytes())
+    return target.open("rb")
+
+
+def file_of(folder: Path, content: bytes) -> BinaryIO:
+    path = folder / "upload"
+    path.write_bytes(content)
+    return path.open("rb")
 
 
 def pictures(path: Path) -> list[Image.Image]:
@@ -213,10 +220,10 @@ def test_a_picture_above_the_limit_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_truncated_video_is_refused_with_words(tmp_path: Path) -> None:
-    whole = film(tmp_path / "a.mp4").getvalue()
+    whole = film(tmp_path / "a.mp4").read()
     for length in (40, 200, len(whole) // 2):
         with pytest.raises(BadReplay, match="video"):
-            render(io.BytesIO(whole[:length]), tmp_path / "out.mp4")
+            render(file_of(tmp_path, whole[:length]), tmp_path / "out.mp4")
 
 
 def test_a_video_of_sound_alone_is_refused(tmp_path: Path) -> None:
@@ -229,7 +236,7 @@ def test_a_video_of_sound_alone_is_refused(tmp_path: Path) -> None:
         out.mux(stream.encode(frame))
         out.mux(stream.encode(None))
     with pytest.raises(BadReplay, match="no video"):
-        render(io.BytesIO((tmp_path / "a.mp4").read_bytes()), tmp_path / "out.mp4")
+        render((tmp_path / "a.mp4").open("rb"), tmp_path / "out.mp4")
 
 
 @pytest.mark.parametrize(
@@ -255,4 +262,4 @@ def test_a_playlist_dressed_as_a_video_opens_no_other_file(tmp_path: Path) -> No
         b"RIFF" + struct.pack("<I", 200) + b"AVI \n#EXTM3U\n#EXTINF:1,\nfile:///etc/passwd\n" + b" " * 200
     )
     with pytest.raises(BadReplay):
-        render(io.BytesIO(disguised), tmp_path / "out.mp4")
+        render(file_of(tmp_path, disguised), tmp_path / "out.mp4")

@@ -1,0 +1,22 @@
+"""The real web process, but in a hurry: minutes of silence, and of a slow client, pass in seconds."""
+
+import os
+
+
+def main() -> None:
+    from config import web
+    from exports.sockets import ExportsSocket
+    from jobs.sockets import bells
+
+    bells.QUIET_SECONDS = 0.2
+    ExportsSocket.slow_seconds = 0.5
+    ExportsSocket.heartbeat_seconds = 0.5
+    web.main()
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    import django
+
+    django.setup()
+    main()

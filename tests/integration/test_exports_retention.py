@@ -1,0 +1,181 @@
+"""Ended exports in time: first the file goes, then the row; what lives, and every replay, stays."""
+
+import os
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings as live_settings
+from django.contrib.auth.models import User
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from exports import leftovers, lifecycle, retention
+from exports.models import DeadLetter, ExportJob, Replay
+from exports.states import Status
+from tests.integration import export_tools as tools
+from tests.integration.rest_support import client_of, forget_counts
+
+pytestmark = pytest.mark.django_db
+NOTHING = {"expired": 0, "deleted": 0, "letters": 0}
+
+
+@pytest.fixture(autouse=True)
+def kept_for_ten_and_thirty_days(settings, tmp_path):
+    forget_counts()
+    tools.roots(settings, tmp_path)
+    settings.DURE_EXPORT_FILE_DAYS = 10
+    settings.DURE_EXPORT_RETENTION_DAYS = 30
+
+
+@pytest.fixture
+def minji() -> User:
+    return tools.user()
+
+
+def ended(owner: User, days_ago: float, status: str = Status.SUCCEEDED) -> ExportJob:
+    """An export that ended so long ago; with its file when it went well."""
+    job = tools.export_of(owner)
+    result = {}
+    if status == Status.SUCCEEDED:
+        path = file_of(job)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"film")
+        result = {"result_uri": "/".join(job.output), "result_checksum": "ab" * 32, "result_size": 4}
+    at = timezone.now() - timedelta(days=days_ago)
+    ExportJob.objects.filter(pk=job.pk).update(status=status, ended_at=at, **result)
+    return ExportJob.objects.get(pk=job.pk)
+
+
+def file_of(job: ExportJob) -> Path:
+    return live_settings.DURE_EXPORT_PATH.joinpath(*job.output)
+
+
+def unchanged(job: ExportJob) -> ExportJob:
+    """Its folder is as it was when it ended."""
+    at = job.ended_at.timestamp()
+    os.utime(file_of(job).parent, (at, at))
+    return job
+
+
+def after(job: ExportJob) -> ExportJob:
+    return ExportJob.objects.get(pk=job.pk)
+
+
+def swept() -> int:
+    """As the listener does it once a minute."""
+    return leftovers.sweep_once(timezone.now(), timedelta(), looked_before=timedelta(hours=1))
+
+
+def test_an_old_file_is_removed_and_its_row_says_so(minji) -> None:
+    old, young = ended(minji, 11), ended(minji, 9)
+    assert retention.pass_once(timezone.now()) == NOTHING | {"expired": 1}
+    assert after(old).expired_at and not after(young).expired_at
+    assert swept() == 1
+    assert file_of(young).exists() and not file_of(old).exists()
+    assert retention.pass_once(timezone.now()) == NOTHING
+    client = client_of(minji)
+    shown = client.get(f"/api/jobs/{old.pk}").json()
+    assert (shown["status"], shown["resultUri"], shown["sizeBytes"]) == ("SUCCEEDED", None, 4)
+    assert shown["expiredAt"].endswith("+09:00")
+    answer = client.get(f"/api/jobs/{old.pk}/result")
+    assert (answer.status_code, answer.json()["code"]) == (404, "file_gone")
+    assert client.get(f"/api/jobs/{young.pk}/result").status_code == 200
+
+
+def test_an_expired_export_is_not_served_before_the_sweep_has_been_there_either(minji) -> None:
+    old = ended(minji, 11)
+    retention.pass_once(timezone.now())
+    assert file_of(old).exists()
+    assert client_of(minji).get(f"/api/jobs/{old.pk}/result").status_code == 404
+
+
+def test_a_folder_in_which_nothing_changed_is_looked_into_when_its_export_expires(minji) -> None:
+    """The quick pass passes over folders that are as they were."""
+    unchanged(ended(minji, 11))
+    assert swept() == 0
+    retention.pass_once(timezone.now())
+    assert swept() == 1
+
+
+def test_a_sweep_that_was_missed_is_made_up_for_as_the_listener_starts(minji) -> None:
+    old = unchanged(ended(minji, 11))
+    retention.pass_once(timezone.now() - timedelta(hours=5))
+    assert swept() == 0
+    assert leftovers.sweep_once(timezone.now(), timedelta()) == 1
+    assert not file_of(old).exists()
+
+
+def test_rows_are_deleted_later_and_only_when_their_file_has_long_been_nobodys(minji) -> None:
+    failed, cancelled = ended(minji, 31, Status.FAILED), ended(minji, 31, Status.CANCELLED)
+    made, young = ended(minji, 31), ended(minji, 28, Status.FAILED)
+    replays = Replay.objects.count()
+    assert retention.pass_once(timezone.now()) == NOTHING | {"expired": 1, "deleted": 2}
+    assert set(ExportJob.objects.all()) == {made, young}
+    assert retention.pass_once(timezone.now() + timedelta(hours=25)) == NOTHING | {"deleted": 1}
+    assert set(ExportJob.objects.all()) == {young}
+    assert Replay.objects.count() == replays
+    assert {failed.pk, cancelled.pk}.isdisjoint(ExportJob.objects.values_list("pk", flat=True))
+    # Its file is nobody's now, and goes like any other.
+    assert leftovers.sweep_once(timezone.now(), timedelta()) == 1
+
+
+def test_what_has_not_ended_is_never_touched(minji) -> None:
+    queued, running = tools.export_of(minji), tools.export_of(minji)
+    long_ago = timezone.now() - timedelta(days=1_000)
+    ExportJob.objects.update(created_at=long_ago, heard_at=long_ago)
+    ExportJob.objects.filter(pk=running.pk).update(status=Status.RUNNING)
+    assert retention.pass_once(timezone.now()) == NOTHING
+    assert set(ExportJob.objects.all()) == {queued, running}
+
+
+@pytest.mark.parametrize(
+    ("file_days", "row_days", "wanted"),
+    [
+        (0, 0, NOTHING),
+        (0, 30, {"expired": 1, "deleted": 1}),  # a file does not outlive its row
+        (10, 0, {"expired": 2}),
+        (60, 30, {"expired": 1, "deleted": 1}),
+    ],
+)
+def test_nought_keeps_for_ever(minji, settings, file_days, row_days, wanted) -> None:
+    settings.DURE_EXPORT_FILE_DAYS, settings.DURE_EXPORT_RETENTION_DAYS = file_days, row_days
+    ended(minji, 20), ended(minji, 40), ended(minji, 40, Status.FAILED)
+    assert retention.pass_once(timezone.now()) == NOTHING | wanted
+
+
+def test_more_than_a_batch_goes_in_one_pass(minji) -> None:
+    for _ in range(5):
+        ended(minji, 11)
+    assert retention.pass_once(timezone.now(), batch=2)["expired"] == 5
+
+
+def test_a_download_that_has_begun_goes_on_to_its_end(minji) -> None:
+    old = ended(minji, 11)
+    answer: Any = client_of(minji).get(f"/api/jobs/{old.pk}/result")
+    retention.pass_once(timezone.now())
+    assert swept() == 1
+    assert b"".join(answer.streaming_content) == b"film"
+
+
+def test_dead_letters_go_when_they_were_dealt_with_and_stay_while_they_are_open(minji, settings) -> None:
+    settings.DURE_RETENTION_DAYS = 5
+    long_ago = timezone.now() - timedelta(days=6)
+
+    def letter(own_id: str, **more) -> DeadLetter:
+        plain = {"source_stream": "job.progress", "fields": {}, "reason": "none", "failed_at": long_ago}
+        return DeadLetter.objects.create(source_id=own_id, **{**plain, **more})
+
+    opened = letter("1-0")
+    letter("2-0", state="discarded", handled_at=long_ago)
+    lately = letter("3-0", state="republished", handled_at=timezone.now())
+    assert retention.pass_once(timezone.now()) == NOTHING | {"letters": 1}
+    assert set(DeadLetter.objects.all()) == {opened, lately}
+
+
+def test_only_a_result_can_expire(minji) -> None:
+    job = tools.export_of(minji)
+    lifecycle.cancel(job.pk, timezone.now())
+    with pytest.raises(IntegrityError, match="export_expired_only_if_succeeded"), transaction.atomic():
+        ExportJob.objects.filter(pk=job.pk).update(expired_at=timezone.now())

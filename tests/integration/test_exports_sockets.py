@@ -1,0 +1,191 @@
+"""/ws/jobs on the real web process: how it lasts in silence, and how it ends."""
+
+import asyncio
+import json
+import signal
+import socket
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings as live_settings
+from django.contrib.auth.models import User
+from django.utils import timezone
+from websockets.exceptions import ConnectionClosed
+from websockets.sync.client import ClientConnection, connect
+
+from exports import listener, streams
+from exports.bells import CHANNEL, ring
+from exports.models import ExportEvent
+from jobs.models.access import ApiToken
+from jobs.sockets.bells import Bells
+from tests.integration import export_tools as tools
+from tests.integration.rest_support import forget_counts
+from tests.integration.waiting import wait_until
+from tests.integration.web_process import Web, running
+from tests.workers import database_url
+
+pytestmark = pytest.mark.django_db(transaction=True)
+IN_A_HURRY = "tests.integration.export_web_process"
+MIB = 2**20
+
+
+def start(folder: Path, module: str = IN_A_HURRY):
+    folders = {"DURE_EXPORT_PATH": str(folder / "exports"), "DURE_REPLAY_PATH": str(folder / "replays")}
+    return running(folder, module, DATABASE_URL=database_url(), **folders)
+
+
+@pytest.fixture(scope="module")
+def web(tmp_path_factory, django_db_setup):
+    with start(tmp_path_factory.mktemp("sockets")) as process:
+        yield process
+
+
+@pytest.fixture(autouse=True)
+def redis(settings, tmp_path):
+    tools.roots(settings, tmp_path)
+    forget_counts()
+    redis = tools.empty_redis()
+    yield redis
+    redis.delete(*tools.ALL)
+    redis.close()
+
+
+@pytest.fixture
+def minji():
+    return tools.user()
+
+
+def opened(web: Web, user: User, query: str = "", **more: Any) -> ClientConnection:
+    token = ApiToken.issue(user, "test", timezone.now())[1]
+    ws: ClientConnection = connect(
+        f"ws://127.0.0.1:{web.port}/ws/jobs{query}",
+        additional_headers={"Authorization": f"Token {token}"},
+        **{"ping_interval": None, **more},
+    )
+    return ws
+
+
+def frame(ws: ClientConnection) -> Any:
+    return json.loads(ws.recv(timeout=10))
+
+
+def said(ws: ClientConnection) -> Any:
+    """The next frame that is no heartbeat."""
+    while (found := frame(ws))["type"] == "heartbeat":
+        pass
+    return found
+
+
+def code_of(ws: ClientConnection, seconds: float = 15) -> int:
+    """The code that the server ends with; what it says before is passed over."""
+    until = time.monotonic() + seconds
+    with pytest.raises(ConnectionClosed) as closed:
+        while True:
+            ws.recv(timeout=until - time.monotonic())
+    assert closed.value.rcvd is not None, "closed without a code"
+    return closed.value.rcvd.code
+
+
+def happens(user: User, count: int = 1, filler: str = "") -> list[int]:
+    """Events of some export of theirs, as the listener writes them."""
+    now = timezone.now()
+    data = {"jobId": 1, "filler": filler}
+    rows = [ExportEvent(owner=user, job_id=1, type="job.progress", data=data, at=now) for _ in range(count)]
+    ids = [row.pk for row in ExportEvent.objects.bulk_create(rows, batch_size=50)]
+    ring([user.pk])
+    return ids
+
+
+# --- Silence -------------------------------------------------------------------------------------
+
+
+def bells_heard(redis) -> set[str]:
+    """The connections of our Redis number on which somebody listens for bells."""
+    number = redis.connection_pool.connection_kwargs.get("db", 0)
+    listening = redis.client_list(_type="pubsub")
+    return {one["id"] for one in listening if int(one["db"]) == int(number) and int(one["sub"])}
+
+
+@pytest.mark.parametrize("pings", [None, 0.3])
+def test_in_silence_the_socket_and_its_bell_stay_the_same(web, redis, minji, pings) -> None:
+    """Thirty-five times the time after which the server asks whether Redis is there; a proxy's or a
+    client's own pings change nothing."""
+    with opened(web, minji, ping_interval=pings) as ws:
+        assert frame(ws)["type"] == "snapshot"
+        (connection,) = wait_until(lambda: bells_heard(redis))
+        assert {frame(ws)["type"] for _ in range(14)} == {"heartbeat"}
+        assert bells_heard(redis) == {connection}
+        began = time.monotonic()
+        (wanted,) = happens(minji)
+        assert said(ws)["id"] == wanted
+        assert time.monotonic() - began < 3  # by the bell: without one the next look comes after five
+
+
+def test_no_time_out_of_the_redis_client_applies_to_a_bell() -> None:
+    """redis-py 8 gives a connection five seconds unless it is told otherwise."""
+
+    async def timeout_of_the_connection() -> tuple[Any, Any]:
+        bells, rung = Bells(live_settings.REDIS_URL), asyncio.Event()
+        await bells.hear(CHANNEL.format(0), rung.set)
+        try:
+            async with asyncio.timeout(10):
+                await rung.wait()
+            connection = bells._pubsub.connection
+            return connection.socket_timeout, connection.socket_keepalive
+        finally:
+            await bells.forget(CHANNEL.format(0))
+
+    assert asyncio.run(timeout_of_the_connection()) == (None, True)
+
+
+def test_the_listener_blocks_for_less_than_its_connection_waits(redis) -> None:
+    with streams.connect(live_settings.REDIS_URL) as client:
+        waits = client.connection_pool.connection_kwargs["socket_timeout"]
+        assert waits * 1000 / 10 > listener.BLOCK_MS
+
+
+# --- Ends ----------------------------------------------------------------------------------------
+
+
+def test_a_server_that_stops_says_1012_and_the_next_one_goes_on_without_a_gap(tmp_path, minji) -> None:
+    (seen,) = happens(minji)
+    with start(tmp_path, "config.web") as first, opened(first, minji) as ws:
+        assert frame(ws)["last_id"] == seen
+        first.process.send_signal(signal.SIGTERM)
+        assert code_of(ws) == 1012
+        assert first.process.wait(timeout=15) == 0
+        assert "Traceback" not in first.log.read_text()
+    meanwhile = happens(minji, 3)
+    with start(tmp_path, "config.web") as second, opened(second, minji, f"?after={seen}") as ws:
+        assert said(ws)["type"] == "snapshot"
+        assert [said(ws)["id"] for _ in range(3)] == meanwhile
+
+
+def resident(web: Web) -> int:
+    pages = (Path("/proc") / str(web.process.pid) / "statm").read_text().split()[1]
+    return int(pages) * 4096
+
+
+def test_a_client_that_takes_nothing_is_cut_off_and_not_buffered_for(web, minji) -> None:
+    """It has 64 MiB to take; the others go on meanwhile, and it loses nothing by it."""
+    happens(minji, 640, "x" * 100_000)
+    raw = socket.socket()
+    raw.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    raw.connect(("127.0.0.1", web.port))
+    jisoo = tools.user("jisoo")
+    with (
+        opened(web, jisoo) as other,
+        # The library reads ahead until its queue is full, and then stops as a hanging client would.
+        opened(web, minji, "?after=0", sock=raw, max_queue=1, max_size=None) as ws,
+    ):
+        assert said(other)["type"] == "snapshot"
+        before = resident(web)
+        # Its heartbeats are the clock: by then the server has waited for longer than it is willing to.
+        assert {frame(other)["type"] for _ in range(4)} == {"heartbeat"}
+        (wanted,) = happens(jisoo)
+        assert said(other)["id"] == wanted
+        grown = resident(web) - before
+        assert grown < 48 * MIB, f"grew by {grown / MIB:.0f} MiB"
+        assert code_of(ws) == 4408
