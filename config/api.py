@@ -17,6 +17,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from jobs.rest.catalogue import KINDS
+from jobs.rest.examples import answered
 
 # Swagger UI writes styles into its page, and icons as data.
 DOCS_POLICY = (
@@ -65,8 +66,15 @@ class ProblemKindView(APIView):
 
     permission_classes = [AllowAny]
 
-    @extend_schema(operation_id="explain_problem", tags=["problems"], responses=ProblemKindSerializer)
+    @extend_schema(
+        operation_id="explain_problem",
+        tags=["problems"],
+        summary="What the code of a problem means",
+        description="The `type` of a problem is this address.",
+        responses=ProblemKindSerializer,
+        examples=[answered("a code", {"code": "not_found", "meaning": KINDS["not_found"].meaning})],
+    )
     def get(self, request: Request, code: str) -> Response:
         if code not in KINDS:
             raise Http404
-        return Response({"code": code, "meaning": KINDS[code]})
+        return Response({"code": code, "meaning": KINDS[code].meaning})

@@ -11,7 +11,15 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, GetCoreSchemaHandler, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    ValidationError,
+)
 from pydantic.alias_generators import to_camel
 from pydantic_core import CoreSchema, core_schema
 
@@ -36,13 +44,20 @@ class OneOf:
         return core_schema.literal_schema(list(self.allowed))
 
 
+def _whole(value: object) -> object:
+    """In JSON 5.0 is a whole number, too."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
 def _each_once(failures: list[str]) -> list[str]:
     return sorted(set(failures), key=failures.index)
 
 
 Role = Annotated[str, OneOf(settings.DURE_ROLES)]
-Limit = Annotated[int, Field(ge=0, le=MOST_JOBS_AT_ONCE)]
-Milliseconds = Annotated[int, Field(ge=1, le=LONGEST_DEFAULT_MS)]
+# Behind the bounds, or the schema that pydantic writes would not know them.
+WHOLE = BeforeValidator(_whole)
+Limit = Annotated[int, Field(ge=0, le=MOST_JOBS_AT_ONCE), WHOLE]
+Milliseconds = Annotated[int, Field(ge=1, le=LONGEST_DEFAULT_MS), WHOLE]
 Retryable = Annotated[str, OneOf([str(failure) for failure in RETRYABLE])]
 Strategy = Annotated[str, OneOf(Backoff.values)]
 
@@ -59,7 +74,9 @@ class JobSchedulerConfig(BaseModel):
         alias_generator=to_camel, extra="forbid", strict=True, json_schema_extra=_without_titles
     )
 
-    max_concurrent_jobs: Annotated[int, Field(ge=1, le=MOST_JOBS_AT_ONCE, examples=[3])]
+    max_concurrent_jobs: Annotated[
+        int, Field(ge=1, le=MOST_JOBS_AT_ONCE), WHOLE, Field(description="Over all roles.", examples=[3])
+    ]
     max_concurrent_by_role: Annotated[
         dict[Role, Limit],
         Field(
@@ -72,12 +89,24 @@ class JobSchedulerConfig(BaseModel):
         dict[Role, Milliseconds],
         Field(description="In milliseconds; before `defaultTimeout`.", examples=[{"QA": 2_700_000}]),
     ]
-    max_retries: Annotated[int, Field(ge=0, le=MOST_RETRIES, examples=[2])]
-    retry_backoff: Strategy
-    retry_base_delay: Annotated[
-        int, Field(ge=0, le=LONGEST_DELAY_MS, description="In milliseconds.", examples=[60_000])
+    max_retries: Annotated[
+        int,
+        Field(ge=0, le=MOST_RETRIES),
+        WHOLE,
+        Field(description="Of a job whose Task and submission say nothing of it.", examples=[2]),
     ]
-    retryable_failures: Annotated[list[Retryable], AfterValidator(_each_once)]
+    retry_backoff: Annotated[Strategy, Field(description="How the delays between attempts grow.")]
+    retry_base_delay: Annotated[
+        int,
+        Field(ge=0, le=LONGEST_DELAY_MS),
+        WHOLE,
+        Field(description="The first delay, in milliseconds.", examples=[60_000]),
+    ]
+    retryable_failures: Annotated[
+        list[Retryable],
+        AfterValidator(_each_once),
+        Field(description="Which failure types are tried again by themselves."),
+    ]
     paused: Annotated[bool, Field(description="Nothing new starts; what runs goes on.")]
 
     maps: ClassVar = ("maxConcurrentByRole", "defaultTimeoutByRole")

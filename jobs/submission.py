@@ -6,7 +6,7 @@ checked in a second or two.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -28,6 +28,7 @@ LONGEST_TIMEOUT_MS = 30 * 86_400_000
 LONGEST_DELAY_MS = 24 * 3_600_000
 MOST_RETRIES = 100
 FURTHEST_AHEAD = timedelta(days=3650)
+EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass
@@ -261,9 +262,11 @@ class JobReader:
         if moment is None or moment.tzinfo is None:
             pick.wrong("run_at", "Expected an ISO 8601 time with its offset, like 2026-12-01T09:00:00+09:00.")
             return None
-        if moment > self.latest:
-            pick.wrong("run_at", "Lies more than ten years ahead.")
-        return moment.isoformat()
+        if not EARLIEST <= moment <= self.latest:
+            pick.wrong("run_at", "Lies before 1970, or more than ten years ahead.")
+            return None
+        # In UTC, as PostgreSQL does not know every offset that a client may write.
+        return moment.astimezone(UTC).isoformat()
 
 
 class Picker:
@@ -294,7 +297,9 @@ class Picker:
 
     def integer(self, name: str, default: int, low: int, high: int) -> int:
         def fits(value: Any) -> bool:
-            return type(value) is int and low <= value <= high
+            # In JSON 5.0 is a whole number, too.
+            is_whole = type(value) is int or (type(value) is float and value.is_integer())
+            return is_whole and low <= value <= high
 
         return int(self._pick(name, default, fits, f"Expected a whole number from {low} to {high}."))
 

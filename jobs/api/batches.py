@@ -4,46 +4,41 @@ from typing import Any
 from uuid import UUID
 
 from django.utils import timezone
-from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_serializer, inline_serializer
+from drf_spectacular.utils import extend_schema, extend_schema_serializer, inline_serializer
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from jobs import graph, progress, stats
-from jobs.api import documents, shapes
+from jobs.api import examples, shapes
 from jobs.api.views import OfficeView
 from jobs.models import Batch
+from jobs.rest.examples import answered
 from jobs.rest.filtering import FilterBackend, refuse_unknown
 from jobs.rest.pagination import PagePagination
 from jobs.rest.problems import Problem
+from jobs.rest.query import Flag
 from jobs.states import JobStatus
+
+GRAPH = Flag("graph", "`false` leaves the graph out.", default=True)
 
 
 class BatchProgressSerializer(serializers.Serializer[None]):
     total = serializers.IntegerField()
-    by_status = serializers.DictField(child=serializers.IntegerField())
+    by_status = serializers.DictField(
+        child=serializers.IntegerField(), help_text="How many jobs are in each state."
+    )
     percent = serializers.FloatField(help_text="How much of it has ended, whichever way.")
 
 
-BATCH_EXAMPLE: dict[str, Any] = {
-    "id": documents.BATCH,
-    "name": "release",
-    "created_at": documents.AT,
-    "ended_at": None,
-    "progress": {
-        "total": 2,
-        "by_status": {str(status): int(status in (JobStatus.DONE, JobStatus.READY)) for status in JobStatus},
-        "percent": 50.0,
-    },
-}
-
-
-@extend_schema_serializer(examples=documents.example("half of it is done", BATCH_EXAMPLE))
+@extend_schema_serializer(
+    component_name="Batch", examples=[answered("half of it is done", examples.HALF_DONE)]
+)
 class BatchSerializer(serializers.Serializer[None]):
     id = serializers.UUIDField()
     name = serializers.CharField(allow_null=True)
     created_at = serializers.DateTimeField()
-    ended_at = serializers.DateTimeField(allow_null=True)
+    ended_at = serializers.DateTimeField(allow_null=True, help_text="When its last job ended.")
     progress = BatchProgressSerializer()
 
 
@@ -80,35 +75,9 @@ class PathSerializer(serializers.Serializer[None]):
     )
 
 
-FULL_EXAMPLE = {
-    **BATCH_EXAMPLE,
-    "graph": {
-        "nodes": [
-            {
-                "id": number,
-                "ref": ref,
-                "task_id": "demo.sleep",
-                "role": role,
-                "status": status.value,
-                "level": level,
-                "started_at": documents.AT if status == JobStatus.DONE else None,
-                "completed_at": "2026-12-01T09:00:02+09:00" if status == JobStatus.DONE else None,
-            }
-            for level, (number, ref, role, status) in enumerate(
-                [
-                    (documents.BUILD, "build", "BE", JobStatus.DONE),
-                    (documents.CHECK, "check", "QA", JobStatus.READY),
-                ]
-            )
-        ],
-        "edges": [{"from": documents.BUILD, "to": documents.CHECK}],
-    },
-    "critical_path": {"jobs": [documents.BUILD, documents.CHECK], "seconds": 4.0},
-    "estimated_end": "2026-12-01T09:00:04+09:00",
-}
-
-
-@extend_schema_serializer(examples=documents.example("half of it is done", FULL_EXAMPLE))
+@extend_schema_serializer(
+    component_name="BatchInFull", examples=[answered("half of it is done", examples.BATCH_IN_FULL)]
+)
 class BatchInFullSerializer(BatchSerializer):
     graph = GraphSerializer(required=False)
     critical_path = PathSerializer()
@@ -144,14 +113,13 @@ class BatchDetailView(OfficeView):
         operation_id="get_batch",
         tags=["batches"],
         summary="One batch, with its graph, critical path and estimated end",
-        parameters=[
-            OpenApiParameter("graph", bool, description="`false` leaves the graph out.", default=True)
-        ],
+        parameters=[GRAPH.described],
         responses=BatchInFullSerializer,
     )
     def get(self, request: Request, office_id: UUID, batch_id: UUID) -> Response:
         office = self.office()
-        refuse_unknown(request, ("graph",))
+        refuse_unknown(request, (GRAPH.name,))
+        with_graph = GRAPH.of(request)
         batch = office.batches.filter(pk=batch_id).first()
         if batch is None:
             raise Problem(404, "not_found", "There is no such batch in this office.")
@@ -160,7 +128,7 @@ class BatchDetailView(OfficeView):
         parents = progress.edges_of(batch, nodes)
         path = progress.critical_path(nodes, parents, stats.run_times(office.id), now)
         answer = batch_json(batch, progress.counts_of([batch.id])[batch.id])
-        if request.query_params.get("graph", "true").lower() not in ("false", "0"):
+        if with_graph:
             answer["graph"] = graph_json(nodes, parents)
         answer["critical_path"] = {"jobs": path.jobs, "seconds": round(path.seconds, 3)}
         answer["estimated_end"] = shapes.moment(progress.estimated_end(office, nodes, now))

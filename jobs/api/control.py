@@ -4,19 +4,21 @@ from typing import Any
 from uuid import UUID
 
 from django.conf import settings
-from drf_spectacular.utils import OpenApiExample, OpenApiResponse, extend_schema
+from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from jobs import lifecycle
-from jobs.api import codes, documents, shapes
+from jobs.api import codes, documents, examples, shapes
 from jobs.api.views import ACTS, JobView, OfficeView, accepted, batch_address, job_address
 from jobs.bulk import CancelWish, cancel_matching
 from jobs.errors import Conflict
 from jobs.models import Job
+from jobs.rest.examples import answered, asked
 from jobs.rest.idempotency import idempotent
 from jobs.rest.problems import Problem
+from jobs.rest.refusals import refuses
 from jobs.rest.serializers import StrictSerializer
 from jobs.states import JOB_LIVE
 
@@ -39,10 +41,11 @@ class RetryView(JobView):
         tags=["jobs"],
         summary="Run a job again",
         description="For a job that failed, was cancelled, or timed out and waits: a new Execution, with its "
-        "counts at 0. 409 for every other state.",
+        "counts at 0.",
         request=ReasonSerializer,
         responses={202: documents.JobDocument},
-        examples=[OpenApiExample("merged by hand", {"reason": "merged by hand"}, request_only=True)],
+        examples=[asked("after a merge by hand", {"reason": "merged by hand"})],
+        extensions=refuses(codes.NOT_RETRYABLE),
     )
     @idempotent
     def post(self, request: Request, office_id: UUID, job_id: UUID) -> Response:
@@ -65,9 +68,14 @@ class CancelView(JobView):
         tags=["jobs"],
         summary="Cancel a job",
         description="One that runs is told to stop, and killed after its grace; until then its status stays "
-        "`processing` and `cancelled_at` is set. 409 when it has ended.",
+        "`processing` and `cancelled_at` is set.",
         request=ReasonSerializer,
         responses={202: documents.JobDocument},
+        examples=[
+            asked("for a reason", {"reason": "not wanted any more"}),
+            answered("it had not started", examples.CANCELLED_JOB),
+        ],
+        extensions=refuses(codes.ENDED),
     )
     @idempotent
     def post(self, request: Request, office_id: UUID, job_id: UUID) -> Response:
@@ -80,16 +88,30 @@ class CancelView(JobView):
         return accepted(shown(job.id), job_address(request, office_id, job_id))
 
 
+@extend_schema_field(
+    {
+        "oneOf": [
+            {"enum": [name for name, _ in LIVE]},
+            {"type": "array", "items": {"enum": [name for name, _ in LIVE]}, "minItems": 1},
+        ]
+    }
+)
+class StatesField(serializers.MultipleChoiceField):
+    """One state, or a list of some."""
+
+
 class CancelAllSerializer(ReasonSerializer):
-    batch = serializers.UUIDField(required=False)
-    status = serializers.MultipleChoiceField(
+    batch = serializers.UUIDField(required=False, help_text="Only jobs of this batch.")
+    status = StatesField(
         choices=LIVE,
         required=False,
         allow_empty=False,
         help_text="One state or several; all that have not ended, unless given.",
     )
-    role = serializers.ChoiceField(ROLES, required=False)
-    include_processing = serializers.BooleanField(required=False, default=True)
+    role = serializers.ChoiceField(ROLES, required=False, help_text="Only jobs of this role.")
+    include_processing = serializers.BooleanField(
+        required=False, default=True, help_text="Without it, what runs goes on."
+    )
 
     def to_internal_value(self, data: object) -> object:
         if isinstance(data, dict) and isinstance(data.get("status"), str):
@@ -113,12 +135,8 @@ class CancelAllView(OfficeView):
         request=CancelAllSerializer,
         responses={202: CancelledSerializer},
         examples=[
-            OpenApiExample(
-                "what waits for the front end",
-                {"status": ["pending", "ready"], "role": "FE"},
-                request_only=True,
-            ),
-            OpenApiExample("told", {"cancelled": 41, "cancelling": 2}, response_only=True),
+            asked("what waits for the front end", {"status": ["pending", "ready"], "role": "FE"}),
+            answered("two of them run", {"cancelled": 41, "cancelling": 2}),
         ],
     )
     @idempotent
@@ -140,8 +158,10 @@ class CancelAllView(OfficeView):
 
 
 class PrioritySerializer(StrictSerializer):
-    priority = serializers.IntegerField(required=False, min_value=LOWEST, max_value=HIGHEST)
-    urgent = serializers.BooleanField(required=False)
+    priority = serializers.IntegerField(
+        required=False, min_value=LOWEST, max_value=HIGHEST, help_text="The lower, the earlier."
+    )
+    urgent = serializers.BooleanField(required=False, help_text="Before everything that is not.")
     delta = serializers.IntegerField(
         required=False, min_value=LOWEST, max_value=HIGHEST, help_text="Added to the priority it has."
     )
@@ -161,13 +181,15 @@ class PriorityView(JobView):
         operation_id="set_job_priority",
         tags=["jobs"],
         summary="Change a job's place in the order",
-        description="The lower, the earlier; urgent ones before all others. 409 when it has ended.",
+        description="The lower, the earlier; urgent ones before all others.",
         request=PrioritySerializer,
-        responses={200: documents.JobDocument, 409: OpenApiResponse(description="It has ended.")},
+        responses=documents.JobDocument,
         examples=[
-            OpenApiExample("earlier by ten", {"delta": -10}, request_only=True),
-            OpenApiExample("next", {"urgent": True}, request_only=True),
+            asked("earlier by ten", {"delta": -10}),
+            asked("next", {"urgent": True}),
+            answered("next", {**examples.WAITING_JOB, "urgent": True}),
         ],
+        extensions=refuses(codes.ENDED),
     )
     def patch(self, request: Request, office_id: UUID, job_id: UUID) -> Response:
         office = self.office(ACTS)

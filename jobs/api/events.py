@@ -3,7 +3,6 @@
 from uuid import UUID
 
 from drf_spectacular.utils import extend_schema
-from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -11,15 +10,11 @@ from jobs.api import documents, shapes
 from jobs.api.views import OfficeView
 from jobs.models import Event
 from jobs.rest.filtering import refuse_unknown
-from jobs.rest.serializers import StrictSerializer
+from jobs.rest.query import Whole
 from jobs.states import TOLD_TO_CLIENTS
 
-MOST_AT_ONCE = 1_000
-
-
-class WindowSerializer(StrictSerializer):
-    after = serializers.IntegerField(required=False, default=0, min_value=0, max_value=2**63 - 1)
-    limit = serializers.IntegerField(required=False, default=100, min_value=1, max_value=MOST_AT_ONCE)
+AFTER = Whole("after", "Only events with a greater id than this.", default=0, low=0, high=2**63 - 1)
+LIMIT = Whole("limit", "How many at the most.", default=100, low=1, high=1_000)
 
 
 class EventListView(OfficeView):
@@ -30,20 +25,15 @@ class EventListView(OfficeView):
         tags=["events"],
         summary="An office's events, oldest first",
         description="Ask on after `next_after` and nothing is missed: a later event has a greater id.",
-        parameters=[WindowSerializer],
+        parameters=[AFTER.described, LIMIT.described],
         responses=documents.EventListDocument,
     )
     def get(self, request: Request, office_id: UUID) -> Response:
         office = self.office()
         refuse_unknown(request, ("after", "limit"))
-        window = WindowSerializer(data=request.query_params.dict())
-        window.is_valid(raise_exception=True)
-        after, limit = window.validated_data["after"], window.validated_data["limit"]
-        found = list(
-            Event.objects.filter(office_id=office.id, id__gt=after, type__in=TOLD_TO_CLIENTS).order_by("id")[
-                :limit
-            ]
-        )
+        after, limit = AFTER.of(request), LIMIT.of(request)
+        told = Event.objects.filter(office_id=office.id, id__gt=after, type__in=TOLD_TO_CLIENTS)
+        found = list(told.order_by("id")[:limit])
         return Response(
             {
                 "results": [shapes.event(event) for event in found],

@@ -38,9 +38,11 @@ class JobFilter(filters.FilterSet):  # type: ignore[misc]
         method="by_status",
         help_text="One of them or several, separated by commas or given repeatedly.",
     )
-    role = filters.ChoiceFilter(choices=[(role, role) for role in settings.DURE_ROLES])
-    batch = filters.UUIDFilter(field_name="batch_id")
-    task_id = filters.CharFilter()
+    role = filters.ChoiceFilter(
+        choices=[(role, role) for role in settings.DURE_ROLES], help_text="Only those of this role."
+    )
+    batch = filters.UUIDFilter(field_name="batch_id", help_text="Only those of this batch.")
+    task_id = filters.CharFilter(help_text="Only those that run this Task.")
     ordering = filters.ChoiceFilter(
         choices=[(name, name) for name in ORDERINGS],
         method="by_order",

@@ -2,22 +2,22 @@
 
 from uuid import UUID
 
-from drf_spectacular.utils import OpenApiExample, PolymorphicProxySerializer, extend_schema
+from drf_spectacular.utils import PolymorphicProxySerializer, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from jobs import lifecycle, submission
-from jobs.api import documents, shapes
+from jobs.api import documents, examples, shapes, submissions
 from jobs.api.filters import JobFilter
 from jobs.api.views import ACTS, JobView, OfficeView, batch_address, job_address
 from jobs.models import Batch, Job
+from jobs.rest.examples import answered, asked
 from jobs.rest.filtering import FilterBackend
 from jobs.rest.idempotency import idempotent
 from jobs.rest.pagination import RoughPagination
+from jobs.rest.refusals import refuses
 from jobs.sql import call, reports
 from jobs.submission import Prepared
-
-ONE = {"task_id": "demo.sum", "args": {"numbers": [1, 2, 3]}, "priority": 10}
 
 
 class JobListView(OfficeView):
@@ -52,20 +52,23 @@ class JobListView(OfficeView):
         ),
         request=PolymorphicProxySerializer(
             component_name="Submission",
-            serializers=[documents.JobSubmissionDocument, documents.BatchSubmissionDocument],
+            serializers=[submissions.JobSubmissionDocument, submissions.BatchSubmissionDocument],
             resource_type_field_name=None,
         ),
         responses={
             201: PolymorphicProxySerializer(
                 component_name="Submitted",
-                serializers=[documents.JobDocument, documents.SubmittedDocument],
+                serializers=[documents.JobDocument, submissions.SubmittedDocument],
                 resource_type_field_name=None,
             )
         },
         examples=[
-            OpenApiExample("one job", ONE, request_only=True),
-            OpenApiExample("a batch", documents.SUBMISSION_EXAMPLE, request_only=True),
+            asked("one job", examples.ONE_JOB),
+            asked("two jobs, one after the other", examples.TWO_JOBS),
+            answered("one job", examples.WAITING_JOB),
+            answered("a batch", examples.SUBMITTED),
         ],
+        extensions=refuses("cycle", "unique_key_taken"),
     )
     @idempotent
     def post(self, request: Request, office_id: UUID) -> Response:

@@ -4,11 +4,12 @@ from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from drf_spectacular.utils import OpenApiExample, OpenApiResponse, extend_schema
+from drf_spectacular.utils import OpenApiExample, extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from jobs.api import examples
 from jobs.api.codes import LAST_OWNER
 from jobs.api.views import CONFIGURES, OfficeView
 from jobs.errors import Conflict, Invalid
@@ -17,6 +18,7 @@ from jobs.rest.filtering import FilterBackend
 from jobs.rest.idempotency import idempotent
 from jobs.rest.pagination import PagePagination
 from jobs.rest.problems import Problem
+from jobs.rest.refusals import refuses
 from jobs.rest.serializers import StrictSerializer
 from jobs.sql import call, statements
 from jobs.states import MemberRole
@@ -44,6 +46,7 @@ class MemberListView(OfficeView):
         summary="List an office's members",
         description="Owners only.",
         responses=MemberSerializer(many=True),
+        examples=[OpenApiExample("an operator", examples.MEMBER)],
     )
     def get(self, request: Request, office_id: UUID) -> Response:
         members = self.office(CONFIGURES).memberships.select_related("user").order_by("user__username")
@@ -54,10 +57,11 @@ class MemberListView(OfficeView):
         operation_id="set_member",
         tags=["offices"],
         summary="Add a member, or change what one may do",
-        description="Owners only. 409 when it would leave the office without an owner.",
+        description="Owners only.",
         request=MemberSerializer,
         responses={201: MemberSerializer, 200: MemberSerializer},
-        examples=[OpenApiExample("an operator", {"username": "bob", "role": MemberRole.OPERATOR.value})],
+        examples=[OpenApiExample("an operator", examples.MEMBER)],
+        extensions=refuses(LAST_OWNER),
     )
     @idempotent
     def post(self, request: Request, office_id: UUID) -> Response:
@@ -83,8 +87,9 @@ class MemberDetailView(OfficeView):
         operation_id="remove_member",
         tags=["offices"],
         summary="Remove a member",
-        description="Owners only. 409 for the last owner.",
-        responses={204: None, 409: OpenApiResponse(description="It is the last owner.")},
+        description="Owners only.",
+        responses={204: None},
+        extensions=refuses(LAST_OWNER),
     )
     def delete(self, request: Request, office_id: UUID, username: str) -> Response:
         office = self.office(CONFIGURES)

@@ -4,7 +4,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from drf_spectacular.utils import OpenApiExample, OpenApiResponse, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
@@ -15,9 +15,11 @@ from jobs.api import documents, shapes
 from jobs.api.views import OfficeView
 from jobs.models import Membership, Office
 from jobs.rest.authentication import user_of
+from jobs.rest.examples import asked
 from jobs.rest.filtering import FilterBackend
 from jobs.rest.idempotency import idempotent
 from jobs.rest.pagination import PagePagination
+from jobs.rest.refusals import refuses
 from jobs.rest.serializers import StrictModelSerializer
 from jobs.states import MemberRole
 from jobs.tenancy import Seat, enter, higher, offices_of, role_of_staff
@@ -76,7 +78,7 @@ class OfficeListView(GenericAPIView[Office]):
         description="Whoever opens it owns it.",
         request=OfficeSerializer,
         responses={201: documents.OfficeDocument},
-        examples=[OpenApiExample("an office", {"name": "Seoul studio"}, request_only=True)],
+        examples=[asked("an office", {"name": "Seoul studio"})],
     )
     @idempotent
     def post(self, request: Request) -> Response:
@@ -113,6 +115,7 @@ class OfficeDetailView(OfficeView):
         description="Owners only. Its limits are at `/scheduler/config`.",
         request=OfficeSerializer(partial=True),
         responses=documents.OfficeDocument,
+        examples=[asked("who is told", {"notify_emails": ["ops@dure.example"]})],
     )
     def patch(self, request: Request, office_id: UUID) -> Response:
         seat = self.seat(MemberRole.OWNER)
@@ -130,8 +133,9 @@ class OfficeDetailView(OfficeView):
         operation_id="delete_office",
         tags=["offices"],
         summary="Close an office, with everything in it",
-        description="Owners only. 409 while one of its jobs is processing: cancel it first.",
-        responses={204: None, 409: OpenApiResponse(description="One of its jobs is processing.")},
+        description="Owners only.",
+        responses={204: None},
+        extensions=refuses("jobs_processing"),
     )
     def delete(self, request: Request, office_id: UUID) -> Response:
         closing.close(self.seat(MemberRole.OWNER).office.id)

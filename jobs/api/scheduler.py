@@ -2,25 +2,24 @@
 
 from uuid import UUID
 
-from drf_spectacular.utils import OpenApiExample, extend_schema, extend_schema_serializer
+from drf_spectacular.utils import extend_schema, extend_schema_serializer
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from jobs import config, lifecycle, stats
-from jobs.api import documents
+from jobs.api import examples
 from jobs.api.views import ACTS, CONFIGURES, OfficeView
 from jobs.models import Office
-from jobs.states import JobStatus
+from jobs.rest.examples import answered, asked
 
-STATS_EXAMPLE = {
-    "office_id": documents.OFFICE,
-    **{str(status): 3 for status in JobStatus},
-    "avg_completion_time": 21_500.0,
-}
+DEFAULTS = config.shown(Office())
+MORE_AT_ONCE = {"maxConcurrentJobs": 10, "maxConcurrentByRole": {"FE": 2, "QA": None}}
 
 
-@extend_schema_serializer(examples=documents.example("three of each", STATS_EXAMPLE))
+@extend_schema_serializer(
+    component_name="JobQueueStats", examples=[answered("three of each", examples.STATS)]
+)
 class StatsSerializer(serializers.Serializer[None]):
     office_id = serializers.UUIDField()
     pending = serializers.IntegerField()
@@ -62,7 +61,7 @@ class ConfigView(OfficeView):
         tags=["scheduler"],
         summary="Limits, timeouts and retries of an office",
         responses=config.JobSchedulerConfig,
-        examples=[OpenApiExample("a new office's", config.shown(Office()), response_only=True)],
+        examples=[answered("a new office's", DEFAULTS)],
     )
     def get(self, request: Request, office_id: UUID) -> Response:
         return Response(config.shown(self.office()))
@@ -79,12 +78,9 @@ class ConfigView(OfficeView):
         request={"application/json": config.patch_schema()},
         responses=config.JobSchedulerConfig,
         examples=[
-            OpenApiExample(
-                "more at once",
-                {"maxConcurrentJobs": 10, "maxConcurrentByRole": {"FE": 2, "QA": None}},
-                request_only=True,
-            ),
-            OpenApiExample("pause", {"paused": True}, request_only=True),
+            asked("more at once", MORE_AT_ONCE),
+            asked("pause", {"paused": True}),
+            answered("paused", {**DEFAULTS, "paused": True}),
         ],
     )
     def patch(self, request: Request, office_id: UUID) -> Response:
@@ -97,11 +93,11 @@ class ProcessView(OfficeView):
     @extend_schema(
         operation_id="process_jobs",
         tags=["scheduler"],
-        summary="Schedule now",
-        description="Promotes what is ready to run and fills the free slots. The engine does so by itself.",
+        summary="Promote what is ready, and fill the free slots, now",
+        description="The engine does so by itself.",
         request=None,
         responses=ProcessedSerializer,
-        examples=[OpenApiExample("done", {"promoted": 2, "dispatched": 1}, response_only=True)],
+        examples=[answered("done", {"promoted": 2, "dispatched": 1})],
     )
     def post(self, request: Request, office_id: UUID) -> Response:
         return Response(lifecycle.process(self.office(ACTS).id))

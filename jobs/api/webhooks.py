@@ -4,30 +4,27 @@ from typing import Any
 from uuid import UUID
 
 from django.utils import timezone
-from drf_spectacular.utils import OpenApiExample, extend_schema, extend_schema_serializer
+from drf_spectacular.utils import extend_schema, extend_schema_serializer
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from jobs import notices, parcels, webhooks
-from jobs.api import shapes
+from jobs.api import examples, shapes
 from jobs.api.views import CONFIGURES, OfficeView
 from jobs.models import Notice, Webhook
 from jobs.rest.catalogue import describe
+from jobs.rest.examples import answered, asked
 from jobs.rest.filtering import FilterBackend
 from jobs.rest.idempotency import idempotent
 from jobs.rest.pagination import PagePagination, RoughPagination
 from jobs.rest.problems import Problem
+from jobs.rest.refusals import refuses
 from jobs.rest.serializers import StrictSerializer
 from jobs.states import TOLD_TO_CLIENTS
 
-describe("too_many_webhooks", "The office has as many webhooks as an office may have.")
-describe("webhook_disabled", "A disabled webhook is told nothing; enable it first.")
-
-EXAMPLE = {
-    "url": "https://example.org/hooks/dure",
-    "event_types": [one.value for one in notices.DEFAULT_TYPES],
-}
+TOO_MANY = describe("too_many_webhooks", "The office has as many webhooks as an office may have.")
+DISABLED = describe("webhook_disabled", "A disabled webhook is told nothing; enable it first.")
 
 
 class WebhookSerializer(StrictSerializer):
@@ -37,10 +34,12 @@ class WebhookSerializer(StrictSerializer):
         required=False,
         help_text=f"Which events; {', '.join(notices.DEFAULT_TYPES)} unless given.",
     )
-    enabled = serializers.BooleanField(required=False)
+    enabled = serializers.BooleanField(required=False, help_text="A disabled one is told nothing.")
 
 
-@extend_schema_serializer(component_name="Webhook")
+@extend_schema_serializer(
+    component_name="Webhook", examples=[answered("failures and ends of batches", examples.WEBHOOK)]
+)
 class WebhookDocument(serializers.Serializer[Any]):
     id = serializers.IntegerField()
     url = serializers.CharField()
@@ -53,12 +52,16 @@ class WebhookDocument(serializers.Serializer[Any]):
     )
 
 
-@extend_schema_serializer(component_name="WebhookWithSecret")
+@extend_schema_serializer(
+    component_name="WebhookWithSecret", examples=[answered("a new one", examples.WEBHOOK_WITH_SECRET)]
+)
 class WebhookWithSecretDocument(WebhookDocument):
     secret = serializers.CharField(help_text="Shown this once.")
 
 
-@extend_schema_serializer(component_name="Delivery")
+@extend_schema_serializer(
+    component_name="Delivery", examples=[answered("it is tried again soon", examples.DELIVERY)]
+)
 class DeliveryDocument(serializers.Serializer[Any]):
     id = serializers.IntegerField()
     webhook_id = serializers.CharField(help_text="The header of that name, the same for all attempts.")
@@ -99,7 +102,8 @@ class WebhookListView(OfficeView):
         "from now on. The answer shows the secret that they are signed with; it is not shown again.",
         request=WebhookSerializer,
         responses={201: WebhookWithSecretDocument},
-        examples=[OpenApiExample("failures and ends of batches", EXAMPLE, request_only=True)],
+        examples=[asked("failures and ends of batches", examples.NEW_WEBHOOK)],
+        extensions=refuses(TOO_MANY),
     )
     @idempotent
     def post(self, request: Request, office_id: UUID) -> Response:
@@ -141,6 +145,7 @@ class WebhookDetailView(WebhookView):
         "waits for one that is disabled is given up.",
         request=WebhookSerializer(partial=True),
         responses=WebhookDocument,
+        examples=[asked("say nothing for now", {"enabled": False})],
     )
     def patch(self, request: Request, office_id: UUID, webhook_id: int) -> Response:
         webhook = self.webhook()
@@ -172,6 +177,7 @@ class RotateView(WebhookView):
         "one before. The new one is shown this once.",
         request=None,
         responses=WebhookWithSecretDocument,
+        examples=[answered("for a day both are valid", examples.ROTATED)],
     )
     @idempotent
     def post(self, request: Request, office_id: UUID, webhook_id: int) -> Response:
@@ -207,9 +213,10 @@ class SendAgainView(WebhookView):
         operation_id="send_delivery_again",
         tags=["webhooks"],
         summary="Send a delivery again",
-        description="Owners only. Its `webhook-id` stays the same. 409 while the webhook is disabled.",
+        description="Owners only. Its `webhook-id` stays the same.",
         request=None,
         responses={202: DeliveryDocument},
+        extensions=refuses(DISABLED),
     )
     def post(self, request: Request, office_id: UUID, webhook_id: int, delivery_id: int) -> Response:
         notice = Notice.objects.filter(webhook=self.webhook(), pk=delivery_id).first()

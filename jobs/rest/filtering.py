@@ -1,10 +1,19 @@
-"""Refuses query parameters that a list does not know: a misspelt filter must not answer everything."""
+"""Refuses query parameters that a list does not know: a misspelt filter must not answer everything.
+
+Nor must one without a value, which is what a script sends whose variable is empty.
+"""
 
 from collections.abc import Iterable
+from datetime import UTC
 from typing import TYPE_CHECKING, Any
 
+from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
-from django_filters.rest_framework import DjangoFilterBackend
+from django_filters.fields import IsoDateTimeField
+from django_filters.rest_framework import DjangoFilterBackend, IsoDateTimeFilter, TypedChoiceFilter
+from drf_spectacular.contrib.django_filters import DjangoFilterExtension
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema_field
 from rest_framework.request import Request
 
 from jobs.rest.problems import Problem
@@ -30,13 +39,69 @@ def refuse_unknown(request: Request, allowed: Iterable[str]) -> None:
         )
 
 
+def refuse_empty(request: Request, filters: Iterable[str]) -> None:
+    sentence = "Must not be empty: leave it out."
+    if empty := [name for name in filters if "" in request.query_params.getlist(name)]:
+        raise Problem(400, "invalid", f"{empty[0]}: {sentence}", errors={name: [sentence] for name in empty})
+
+
+@extend_schema_field(OpenApiTypes.BOOL)
+class FlagFilter(TypedChoiceFilter):  # type: ignore[misc]
+    """`true` or `false`. django-filter's own takes whatever else it is given for no filter at all."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        choices = (("true", "true"), ("false", "false"))
+        super().__init__(*args, choices=choices, coerce=lambda text: text == "true", **kwargs)
+
+
+class MomentField(IsoDateTimeField):  # type: ignore[misc]
+    def to_python(self, value: Any) -> Any:
+        try:
+            moment = super().to_python(value)
+            # In UTC, as PostgreSQL does not know every offset that a client may write.
+            return moment and moment.astimezone(UTC)
+        except OverflowError:
+            raise ValidationError(self.error_messages["invalid"], code="invalid") from None
+
+
+class MomentFilter(IsoDateTimeFilter):  # type: ignore[misc]
+    """A time, with whatever offset."""
+
+    field_class = MomentField
+
+
 class FilterBackend(DjangoFilterBackend):  # type: ignore[misc]
     """The view's filter set, its paging, and `also_allowed_parameters`; nothing else."""
 
     def filter_queryset(self, request: Request, queryset: QuerySet[Any], view: "APIView") -> QuerySet[Any]:
         filters = self.get_filterset_class(view, queryset)
-        allowed = {*(filters.base_filters if filters else ()), *getattr(view, "also_allowed_parameters", ())}
+        own = set(filters.base_filters if filters else ())
+        allowed = {*own, *getattr(view, "also_allowed_parameters", ())}
         if getattr(view, "pagination_class", None):
             allowed |= set(PAGING)
         refuse_unknown(request, allowed)
+        refuse_empty(request, sorted(own))
         return super().filter_queryset(request, queryset, view)  # type: ignore[no-any-return]
+
+
+class FilterExtension(DjangoFilterExtension):  # type: ignore[no-untyped-call]
+    """The schema says so too."""
+
+    target_class = "jobs.rest.filtering.FilterBackend"
+    priority = 1
+
+    def get_schema_operation_parameters(self, auto_schema: Any, *args: Any, **kwargs: Any) -> Any:
+        found = super().get_schema_operation_parameters(  # type: ignore[no-untyped-call]
+            auto_schema, *args, **kwargs
+        )
+        filters = getattr(auto_schema.view, "filterset_class", None)
+        own = filters.base_filters if filters else {}
+        for parameter in found:
+            # The model's name for it, in whatever language is spoken just now.
+            for schema in (parameter["schema"], parameter["schema"].get("items", {})):
+                schema.pop("title", None)
+            if told := own[parameter["name"]].extra.get("help_text"):
+                parameter.setdefault("description", told)
+            if parameter["schema"] == {"type": "string"}:
+                parameter["schema"] = {"type": "string", "minLength": 1}
+        return found

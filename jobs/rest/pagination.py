@@ -26,6 +26,7 @@ class PagePagination(PageNumberPagination):
     max_page_size = 200
     page_query_description = "Which page, from 1. A page after the last one is 404."
     page_size_query_description = "How many results a page has, at most 200."
+    count_description = "How many there are on all pages."
 
     request: Request
 
@@ -68,9 +69,36 @@ class PagePagination(PageNumberPagination):
         )
 
     def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
-        described = super().get_paginated_response_schema(schema)
-        described["required"] = ["count", "next", "previous", "results"]
-        return described
+        link = {"type": ["string", "null"], "format": "uri", "example": None}
+        return {
+            "type": "object",
+            "required": ["count", "next", "previous", "results"],
+            "properties": {
+                "count": {
+                    "type": "integer",
+                    "minimum": 0,
+                    "example": 1,
+                    "description": self.count_description,
+                },
+                "next": link | {"description": "The address of the next page."},
+                "previous": link | {"description": "The address of the page before."},
+                "results": schema,
+            },
+        }
+
+    def get_schema_operation_parameters(self, view: Any) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = super().get_schema_operation_parameters(view)
+        bounds = {
+            "page": {"minimum": 1, "maximum": DEEPEST_ROW, "default": 1},
+            "page_size": {
+                "minimum": 1,
+                "maximum": self.max_page_size,
+                "default": self.page_size,
+            },
+        }
+        for parameter in found:
+            parameter["schema"] |= bounds.get(parameter["name"], {})
+        return found
 
     def _positive(self, name: str, default: int, highest: int | None) -> int:
         text = self.request.query_params.get(name)
@@ -96,6 +124,7 @@ class RoughPagination(PagePagination):
     """
 
     exact_up_to = 10_000
+    count_description = "How many there are on all pages; beyond 10,000 a guess."
 
     def count_of(self, queryset: QuerySet[Any]) -> int:
         seen = queryset.order_by()[: self.exact_up_to + 1].count()

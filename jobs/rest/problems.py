@@ -25,6 +25,8 @@ from jobs.rest import request_id, throttling
 from jobs.rest.catalogue import KINDS
 
 CONTENT_TYPE = "application/problem+json"
+# Python's own phrases change with its version.
+TITLES = {413: "Content Too Large", 416: "Range Not Satisfiable", 422: "Unprocessable Content"}
 # Held locks, deadlocks, serialization failures and statements cut short pass when tried again.
 BUSY_STATES = {"55P03", "40P01", "40001", "57014"}
 
@@ -65,7 +67,7 @@ class Refusal:
             **self.extra,
             # RFC 9457's word for "the status says it all", where nobody has described the code.
             "type": f"{settings.BASE_URL}/api/problems/{self.code}" if self.code in KINDS else "about:blank",
-            "title": HTTPStatus(self.status).phrase,
+            "title": title_of(self.status),
             "status": self.status,
             "detail": self.detail,
             "code": self.code,
@@ -120,6 +122,10 @@ def explain(error: BaseException) -> Refusal | None:
             log.error("The broker does not answer: %s", error)
             return unavailable("broker_unavailable", "The message broker does not answer.", after=5)
     return None
+
+
+def title_of(status: int) -> str:
+    return TITLES.get(status) or HTTPStatus(status).phrase
 
 
 def too_large(limit: int) -> Refusal:

@@ -1,12 +1,18 @@
-"""Serializers that refuse what they do not know: a misspelt field must not be ignored."""
+"""Serializers that refuse what they do not know, and take nothing for what it is not.
+
+A misspelt field must not be ignored. And JSON has numbers, texts and truth values of its own, so `"5"` is no
+number here, `1` is no truth value, and `"nan"` is nothing at all, whatever Django's forms would make of it.
+"""
 
 from collections.abc import Mapping
 from typing import Any
 
 from rest_framework import serializers
 
+NUMBER, WHOLE, TEXT, FLAG = "a number", "a whole number", "a text", "true or false"
 
-class _RefuseUnknown:
+
+class RefusesUnknown:
     def to_internal_value(self, data: Any) -> Any:
         fields: Mapping[str, serializers.Field[Any, Any, Any, Any]] = self.fields  # type: ignore[attr-defined]
         if isinstance(data, Mapping):
@@ -15,12 +21,38 @@ class _RefuseUnknown:
             if unknown:
                 sentence = f"There is no such field to set; there are: {', '.join(takes)}."
                 raise serializers.ValidationError({name[:100]: [sentence] for name in unknown[:20]})
+            mistyped = {
+                name: [f"Expected {expected}."]
+                for name, value in data.items()
+                if value is not None and (expected := expected_instead(fields[name], value))
+            }
+            if mistyped:
+                raise serializers.ValidationError(mistyped)
         return super().to_internal_value(data)  # type: ignore[misc]
 
 
-class StrictSerializer(_RefuseUnknown, serializers.Serializer[Any]):
-    """Refuses unknown and read-only fields (400)."""
+def expected_instead(field: Any, value: Any) -> str | None:
+    """What the field takes, where JSON's own type of the value is another; None where it fits."""
+    match field:
+        case serializers.ListField() | serializers.MultipleChoiceField():
+            return None if isinstance(value, list) else "a list"
+        case serializers.BooleanField():
+            return None if isinstance(value, bool) else FLAG
+        case serializers.IntegerField():
+            return None if isinstance(value, (int, float)) and not isinstance(value, bool) else WHOLE
+        case serializers.FloatField():
+            return None if isinstance(value, (int, float)) and not isinstance(value, bool) else NUMBER
+        case serializers.ChoiceField() | serializers.CharField() | serializers.UUIDField():
+            return None if isinstance(value, str) else TEXT
+        case serializers.DateTimeField():
+            return None if isinstance(value, str) else TEXT
+    return None
 
 
-class StrictModelSerializer(_RefuseUnknown, serializers.ModelSerializer[Any]):
-    """Refuses unknown and read-only fields (400)."""
+# No docstrings: the API's schema would show them for each serializer that has none.
+class StrictSerializer(RefusesUnknown, serializers.Serializer[Any]):
+    pass
+
+
+class StrictModelSerializer(RefusesUnknown, serializers.ModelSerializer[Any]):
+    pass

@@ -9,8 +9,11 @@ from rest_framework.views import APIView
 
 from jobs.models.access import ApiToken
 from jobs.rest.authentication import user_of
+from jobs.rest.examples import answered
 from jobs.rest.idempotency import idempotent
 from jobs.sockets import tickets
+
+EXAMPLE = {"ticket": "wnT3mQ0pZ5cN1yqkYw2uH8vJx4dRb6sLfA7eGt9oKiM", "expires_in": 30}
 
 
 class TicketSerializer(serializers.Serializer[None]):
@@ -22,7 +25,14 @@ class TicketView(APIView):
     """A ticket that opens one socket, within 30 seconds."""
 
     @extend_schema(
-        operation_id="create_ws_ticket", tags=["sockets"], request=None, responses={201: TicketSerializer}
+        operation_id="create_ws_ticket",
+        tags=["sockets"],
+        summary="Get a ticket that opens one socket, within 30 seconds",
+        description="For a page that can send neither our cookie nor a header: open the socket with "
+        "`?ticket=` and this.",
+        request=None,
+        responses={201: TicketSerializer},
+        examples=[answered("a ticket", EXAMPLE)],
     )
     @idempotent
     def post(self, request: Request) -> Response:

@@ -5,7 +5,10 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
+from jobs.api.documents import JobDocument
+from jobs.rest.examples import answered
 from jobs.states import ExecutionStatus, Outcome, Trigger
+from scheduler.api import examples
 from scheduler.catchup import CatchUp
 from scheduler.rules import Kind
 from scheduler.states import Overlap, RunStatus, Turn, WorkflowStatus
@@ -14,28 +17,35 @@ KINDS = [kind.value for kind in Kind]
 POLICIES = [policy.value for policy in CatchUp]
 
 
+@extend_schema_serializer(component_name="Words")
 class WordsDocument(serializers.Serializer[Any]):
-    ko = serializers.CharField()
-    en = serializers.CharField()
+    ko = serializers.CharField(help_text="In Korean.")
+    en = serializers.CharField(help_text="In English.")
 
 
-@extend_schema_serializer(component_name="Schedule")
+@extend_schema_serializer(
+    component_name="Schedule", examples=[answered("every morning", examples.SCHEDULE_MADE)]
+)
 class ScheduleDocument(serializers.Serializer[Any]):
     id = serializers.UUIDField()
     name = serializers.CharField()
     task_id = serializers.CharField()
     args = serializers.DictField()
     kind = serializers.ChoiceField(KINDS)
-    cron = serializers.CharField(allow_null=True)
-    every_seconds = serializers.IntegerField(allow_null=True)
-    at = serializers.DateTimeField(allow_null=True)
-    enabled = serializers.BooleanField()
-    timezone = serializers.CharField()
-    overlap = serializers.ChoiceField(Overlap.choices)
-    catch_up = serializers.ChoiceField(POLICIES)
+    cron = serializers.CharField(allow_null=True, help_text="Of the kind cron.")
+    every_seconds = serializers.IntegerField(allow_null=True, help_text="Of the kind interval.")
+    at = serializers.DateTimeField(allow_null=True, help_text="Of the kind once.")
+    enabled = serializers.BooleanField(help_text="False while it is paused.")
+    timezone = serializers.CharField(help_text="Whose clock `cron` means.")
+    overlap = serializers.ChoiceField(
+        Overlap.choices, help_text="What a turn does when the Execution before it has not ended."
+    )
+    catch_up = serializers.ChoiceField(
+        POLICIES, help_text="Which of the turns that an outage missed are run afterwards."
+    )
     max_retries = serializers.IntegerField()
-    starts_at = serializers.DateTimeField(allow_null=True)
-    ends_at = serializers.DateTimeField(allow_null=True)
+    starts_at = serializers.DateTimeField(allow_null=True, help_text="It does not fire before.")
+    ends_at = serializers.DateTimeField(allow_null=True, help_text="It does not fire after.")
     words = WordsDocument(help_text="The rule in plain words.")
     next_run_at = serializers.DateTimeField(allow_null=True, help_text="Null: nothing is due any more.")
     last_run_at = serializers.DateTimeField(allow_null=True)
@@ -44,20 +54,24 @@ class ScheduleDocument(serializers.Serializer[Any]):
     updated_at = serializers.DateTimeField()
 
 
+@extend_schema_serializer(component_name="NextTimes", examples=[answered("two mornings", examples.NEXT)])
 class NextDocument(serializers.Serializer[Any]):
-    next = serializers.ListField(child=serializers.DateTimeField())
+    next = serializers.ListField(child=serializers.DateTimeField(), help_text="The soonest first.")
     words = WordsDocument()
 
 
-@extend_schema_serializer(component_name="Turn")
+@extend_schema_serializer(component_name="Turn", examples=[answered("skipped", examples.TURN_SKIPPED)])
 class TurnDocument(serializers.Serializer[Any]):
     due_at = serializers.DateTimeField()
-    turn = serializers.ChoiceField(Turn.choices)
-    reason = serializers.CharField(allow_null=True)
-    execution_id = serializers.UUIDField(allow_null=True)
+    turn = serializers.ChoiceField(
+        Turn.choices, help_text="Run; skipped as one was still running; missed in an outage."
+    )
+    reason = serializers.CharField(allow_null=True, help_text="Why it was not run.")
+    execution_id = serializers.UUIDField(allow_null=True, help_text="The run that it made.")
     decided_at = serializers.DateTimeField()
 
 
+@extend_schema_serializer(component_name="ExecutionAttempt")
 class ExecutionAttemptDocument(serializers.Serializer[Any]):
     number = serializers.IntegerField()
     started_at = serializers.DateTimeField()
@@ -68,13 +82,13 @@ class ExecutionAttemptDocument(serializers.Serializer[Any]):
     instance = serializers.CharField(allow_null=True)
 
 
-@extend_schema_serializer(component_name="Execution")
+@extend_schema_serializer(component_name="Execution", examples=[answered("done", examples.EXECUTION_DONE)])
 class ExecutionDocument(serializers.Serializer[Any]):
     execution_id = serializers.UUIDField()
     task_id = serializers.CharField()
-    trigger = serializers.ChoiceField(Trigger.choices)
-    schedule_id = serializers.UUIDField(allow_null=True)
-    scheduled_for = serializers.DateTimeField(allow_null=True)
+    trigger = serializers.ChoiceField(Trigger.choices, help_text="What caused it.")
+    schedule_id = serializers.UUIDField(allow_null=True, help_text="With the trigger SCHEDULE.")
+    scheduled_for = serializers.DateTimeField(allow_null=True, help_text="When its turn was due.")
     created_at = serializers.DateTimeField()
     started_at = serializers.DateTimeField(allow_null=True)
     finished_at = serializers.DateTimeField(allow_null=True)
@@ -84,35 +98,38 @@ class ExecutionDocument(serializers.Serializer[Any]):
     next_retry_at = serializers.DateTimeField(allow_null=True)
     attempts = ExecutionAttemptDocument(many=True)
     args = serializers.DictField()
-    result = serializers.JSONField(allow_null=True)
+    result = serializers.JSONField(allow_null=True, help_text="What the Task returned.")
     error = serializers.CharField(allow_null=True)
     instance = serializers.CharField(allow_null=True, help_text="The worker that ran it last.")
-    locked_until = serializers.DateTimeField(allow_null=True)
+    locked_until = serializers.DateTimeField(
+        allow_null=True, help_text="Until when its worker owns it; it renews that while it runs."
+    )
 
 
-@extend_schema_serializer(component_name="Workflow")
+@extend_schema_serializer(component_name="Workflow", examples=[answered("daily", examples.WORKFLOW_MADE)])
 class WorkflowDocument(serializers.Serializer[Any]):
     id = serializers.UUIDField()
     office = serializers.UUIDField()
     name = serializers.CharField()
     status = serializers.ChoiceField(WorkflowStatus.choices)
-    steps = serializers.ListField(child=serializers.DictField())
-    schedule_config = serializers.DictField()
+    steps = serializers.ListField(child=serializers.DictField(), help_text="Jobs, as they are submitted.")
+    schedule_config = serializers.DictField(help_text="When it runs.")
     words = WordsDocument(help_text="The schedule_config in plain words.")
-    next_run_at = serializers.DateTimeField(allow_null=True)
+    next_run_at = serializers.DateTimeField(allow_null=True, help_text="Null: nothing is registered.")
     created_at = serializers.DateTimeField()
     updated_at = serializers.DateTimeField()
 
 
+@extend_schema_serializer(component_name="WorkflowStart")
 class StartDocument(serializers.Serializer[Any]):
-    number = serializers.IntegerField()
+    number = serializers.IntegerField(help_text="1 is the first start, the others resumed it.")
     started_at = serializers.DateTimeField()
     ended_at = serializers.DateTimeField(allow_null=True)
     status = serializers.ChoiceField(RunStatus.choices)
     error_message = serializers.CharField(allow_null=True)
 
 
-@extend_schema_serializer(component_name="ScheduledJob")
+@extend_schema_serializer(component_name="ScheduledJob", examples=[answered("due", examples.RUN_PENDING)])
 class RunDocument(serializers.Serializer[Any]):
     id = serializers.UUIDField()
     workflow_id = serializers.UUIDField()
@@ -121,13 +138,22 @@ class RunDocument(serializers.Serializer[Any]):
     status = serializers.ChoiceField(RunStatus.choices)
     created_at = serializers.DateTimeField()
     updated_at = serializers.DateTimeField()
-    executed_at = serializers.DateTimeField(allow_null=True)
+    executed_at = serializers.DateTimeField(allow_null=True, help_text="When it was started.")
     ended_at = serializers.DateTimeField(allow_null=True)
     retry_count = serializers.IntegerField(help_text="How often it was resumed.")
     error_message = serializers.CharField(allow_null=True)
-    batch = serializers.UUIDField(allow_null=True)
+    batch = serializers.UUIDField(allow_null=True, help_text="Of the jobs that it made.")
 
 
-@extend_schema_serializer(component_name="WorkflowRun")
+@extend_schema_serializer(
+    component_name="WorkflowRun", examples=[answered("it runs", examples.RUN_WITH_HISTORY)]
+)
 class RunWithHistoryDocument(RunDocument):
     history = StartDocument(many=True, help_text="Every start, first or resumed.")
+
+
+@extend_schema_serializer(
+    component_name="WorkflowRunWithResults", examples=[answered("done", examples.RUN_WITH_RESULTS)]
+)
+class RunWithResultsDocument(RunWithHistoryDocument):
+    results = JobDocument(many=True, help_text="Its jobs, in the order of the steps.")

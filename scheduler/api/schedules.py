@@ -4,7 +4,7 @@ from typing import Any
 from uuid import UUID
 
 from django_filters import rest_framework as filters
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
@@ -12,14 +12,15 @@ from rest_framework.response import Response
 
 from jobs.api.shapes import moment
 from jobs.rest.authentication import user_of
-from jobs.rest.filtering import FilterBackend, refuse_unknown
+from jobs.rest.examples import answered, asked
+from jobs.rest.filtering import FilterBackend, FlagFilter, refuse_unknown
 from jobs.rest.idempotency import idempotent
 from jobs.rest.pagination import PagePagination, RoughPagination
-from jobs.rest.problems import Problem
+from jobs.rest.query import Whole
 from jobs.rest.serializers import StrictSerializer
 from scheduler import rules
 from scheduler.access import schedule_for, schedules_of
-from scheduler.api import shapes
+from scheduler.api import examples, shapes
 from scheduler.api.documents import KINDS, POLICIES, NextDocument, ScheduleDocument, TurnDocument
 from scheduler.clock import database_now
 from scheduler.definition import LONGEST_INTERVAL, MOST_RETRIES, check_rule
@@ -29,44 +30,72 @@ from scheduler.recurrence import KOREAN_TIME
 from scheduler.states import Overlap, Turn
 
 MOST_SHOWN = 100
+COUNT = Whole("count", "How many times.", default=5, low=1, high=MOST_SHOWN)
 
 
+# What a preview takes, and a part of what a schedule takes.
 class RuleSerializer(StrictSerializer):
-    """When: what a preview takes, and a part of what a schedule takes."""
-
-    kind = serializers.ChoiceField(KINDS)
-    cron = serializers.CharField(required=False, allow_null=True, allow_blank=True, max_length=1000)
-    every_seconds = serializers.IntegerField(
-        required=False, allow_null=True, min_value=1, max_value=LONGEST_INTERVAL
+    kind = serializers.ChoiceField(KINDS, help_text="Each takes the one field below that says when.")
+    cron = serializers.CharField(
+        required=False,
+        allow_null=True,
+        allow_blank=True,
+        max_length=1000,
+        help_text="For the kind cron: five fields, like `0 9 * * 1-5`.",
     )
-    at = serializers.DateTimeField(required=False, allow_null=True)
-    timezone = serializers.CharField(default=KOREAN_TIME, max_length=64)
-    starts_at = serializers.DateTimeField(required=False, allow_null=True)
-    ends_at = serializers.DateTimeField(required=False, allow_null=True)
+    every_seconds = serializers.IntegerField(
+        required=False,
+        allow_null=True,
+        min_value=1,
+        max_value=LONGEST_INTERVAL,
+        help_text="For the kind interval.",
+    )
+    at = serializers.DateTimeField(
+        required=False, allow_null=True, help_text="For the kind once. Without an offset it is Korean time."
+    )
+    timezone = serializers.CharField(
+        default=KOREAN_TIME, max_length=64, help_text="Whose clock `cron` means."
+    )
+    starts_at = serializers.DateTimeField(
+        required=False, allow_null=True, help_text="It does not fire before."
+    )
+    ends_at = serializers.DateTimeField(required=False, allow_null=True, help_text="It does not fire after.")
 
     def validate_cron(self, text: str | None) -> str:
         return text or ""
 
 
 class PreviewSerializer(RuleSerializer):
-    count = serializers.IntegerField(default=5, min_value=1, max_value=MOST_SHOWN)
+    count = serializers.IntegerField(
+        default=5, min_value=1, max_value=MOST_SHOWN, help_text="How many times."
+    )
 
 
 class ScheduleSerializer(RuleSerializer):
     name = serializers.CharField(max_length=200)
-    task_id = serializers.CharField(max_length=200)
-    args = serializers.DictField(default=dict)
+    task_id = serializers.CharField(max_length=200, help_text="One of `GET /api/tasks`.")
+    args = serializers.DictField(default=dict, help_text="As the Task's `args_schema` says.")
     enabled = serializers.BooleanField(default=True)
-    overlap = serializers.ChoiceField(Overlap.choices, default=Overlap.SKIP.value)
-    catch_up = serializers.ChoiceField(POLICIES, default="latest")
+    overlap = serializers.ChoiceField(
+        Overlap.choices,
+        default=Overlap.SKIP.value,
+        help_text="What a turn does when the Execution before it has not ended.",
+    )
+    catch_up = serializers.ChoiceField(
+        POLICIES,
+        default="latest",
+        help_text="Which of the turns that an outage missed are run afterwards.",
+    )
     max_retries = serializers.IntegerField(default=3, min_value=0, max_value=MOST_RETRIES)
 
 
 class ScheduleFilter(filters.FilterSet):  # type: ignore[misc]
-    task_id = filters.CharFilter()
-    kind = filters.ChoiceFilter(choices=[(kind, kind) for kind in KINDS])
-    enabled = filters.BooleanFilter()
-    name = filters.CharFilter(lookup_expr="icontains")
+    task_id = filters.CharFilter(help_text="Only those that run this Task.")
+    kind = filters.ChoiceFilter(
+        choices=[(kind, kind) for kind in KINDS], help_text="Only those of this kind."
+    )
+    enabled = FlagFilter(help_text="Only those that are not paused, or only those that are.")
+    name = filters.CharFilter(lookup_expr="icontains", help_text="Only those with this in their name.")
 
     class Meta:
         model = Schedule
@@ -94,11 +123,18 @@ class SchedulesView(GenericAPIView[Schedule]):
 
     @extend_schema(operation_id="list_schedules", responses=ScheduleDocument(many=True))
     def get(self, request: Request) -> Response:
-        """The caller's schedules, by name. Staff see everybody's."""
+        """List your schedules, by name. Staff see everybody's."""
         page = self.paginate_queryset(self.filter_queryset(schedules_of(user_of(request))))
         return self.get_paginated_response([shapes.schedule(one) for one in page or ()])
 
-    @extend_schema(operation_id="create_schedule", responses={201: ScheduleDocument})
+    @extend_schema(
+        operation_id="create_schedule",
+        responses={201: ScheduleDocument},
+        examples=[
+            asked("every morning", examples.NEW_SCHEDULE),
+            asked("every minute, come what may", examples.EVERY_MINUTE),
+        ],
+    )
     @idempotent
     def post(self, request: Request) -> Response:
         """Make a schedule. It counts from now on."""
@@ -115,20 +151,28 @@ class OneScheduleView(ScheduleView):
         """One schedule."""
         return Response(shapes.schedule(self.schedule()))
 
-    @extend_schema(operation_id="change_schedule", responses=ScheduleDocument)
+    @extend_schema(
+        operation_id="change_schedule",
+        responses=ScheduleDocument,
+        examples=[asked("an hour later", {"cron": "0 10 * * *"})],
+    )
     def patch(self, request: Request, schedule_id: UUID) -> Response:
-        """Change some of it. A change of when counts from now; others keep the time of the next turn."""
+        """Change a schedule. A change of when counts from now; others keep the time of the next turn."""
         return self._change(_read(ScheduleSerializer(data=request.data, partial=True)))
 
-    @extend_schema(operation_id="replace_schedule", responses=ScheduleDocument)
+    @extend_schema(
+        operation_id="replace_schedule",
+        responses=ScheduleDocument,
+        examples=[asked("every morning", examples.NEW_SCHEDULE)],
+    )
     def put(self, request: Request, schedule_id: UUID) -> Response:
-        """Say all of it anew: what is left out has its default."""
+        """Replace a schedule. What is left out has its default."""
         empty = {"cron": "", "every_seconds": None, "at": None, "starts_at": None, "ends_at": None}
         return self._change(empty | _read(ScheduleSerializer(data=request.data)))
 
     @extend_schema(operation_id="delete_schedule", responses={204: None})
     def delete(self, request: Request, schedule_id: UUID) -> Response:
-        """Delete it. Executions that it has made go on."""
+        """Delete a schedule. Executions that it has made go on."""
         schedules.remove(self.schedule(acts=True).id)
         return Response(status=204)
 
@@ -139,9 +183,9 @@ class OneScheduleView(ScheduleView):
 
 @extend_schema(tags=["schedules"], request=None, responses=ScheduleDocument)
 class PauseScheduleView(ScheduleView):
-    @extend_schema(operation_id="pause_schedule")
+    @extend_schema(operation_id="pause_schedule", examples=[answered("paused", examples.PAUSED_SCHEDULE)])
     def post(self, request: Request, schedule_id: UUID) -> Response:
-        """Hold it. What would have been due meanwhile is not made up."""
+        """Pause a schedule. What would have been due meanwhile is not made up."""
         return Response(shapes.schedule(schedules.pause(self.schedule(acts=True).id, now=database_now())))
 
 
@@ -149,7 +193,7 @@ class PauseScheduleView(ScheduleView):
 class ResumeScheduleView(ScheduleView):
     @extend_schema(operation_id="resume_schedule")
     def post(self, request: Request, schedule_id: UUID) -> Response:
-        """Go on from now."""
+        """Resume a schedule. It goes on from now."""
         return Response(shapes.schedule(schedules.resume(self.schedule(acts=True).id, now=database_now())))
 
 
@@ -158,12 +202,12 @@ class NextTimesView(ScheduleView):
     @extend_schema(
         operation_id="next_times",
         responses=NextDocument,
-        parameters=[OpenApiParameter("count", int, description=f"How many, 1 to {MOST_SHOWN}.", default=5)],
+        parameters=[COUNT.described],
     )
     def get(self, request: Request, schedule_id: UUID) -> Response:
-        """The next times it fires; none while it is paused."""
+        """The next times a schedule fires. None while it is paused."""
         refuse_unknown(request, ("count",))
-        count = _count(request)
+        count = COUNT.of(request)
         schedule = self.schedule()
         moments = rules.upcoming(schedule.rule, database_now(), count) if schedule.enabled else []
         return Response(_next(schedule.rule, moments))
@@ -175,9 +219,13 @@ class PreviewView(GenericAPIView[Schedule]):
     filter_backends = ()
     serializer_class = PreviewSerializer
 
-    @extend_schema(operation_id="preview_schedule", responses=NextDocument)
+    @extend_schema(
+        operation_id="preview_schedule",
+        responses=NextDocument,
+        examples=[asked("every morning", examples.RULE)],
+    )
     def post(self, request: Request) -> Response:
-        """The next times of a rule that is not saved yet, and the rule in plain words."""
+        """Preview a rule that is not saved. Its next times, and what it says in plain words."""
         given = _read(PreviewSerializer(data=request.data))
         now = database_now()
         rule = check_rule(given, now)
@@ -185,7 +233,7 @@ class PreviewView(GenericAPIView[Schedule]):
 
 
 class TurnFilter(filters.FilterSet):  # type: ignore[misc]
-    turn = filters.ChoiceFilter(choices=Turn.choices)
+    turn = filters.ChoiceFilter(choices=Turn.choices, help_text="Only those that this became of.")
 
     class Meta:
         model = Occurrence
@@ -202,7 +250,7 @@ class TurnsView(ScheduleView):
 
     @extend_schema(operation_id="list_turns", responses=TurnDocument(many=True))
     def get(self, request: Request, schedule_id: UUID) -> Response:
-        """What became of each due time, the newest first: run, skipped or missed."""
+        """What became of each due time, the newest first. It was run, skipped or missed."""
         found = Occurrence.objects.filter(schedule=self.schedule()).order_by("-due_at")
         page = self.paginate_queryset(self.filter_queryset(found))
         return self.get_paginated_response([shapes.turn(one) for one in page or ()])
@@ -215,11 +263,3 @@ def _read(serializer: StrictSerializer) -> dict[str, Any]:
 
 def _next(rule: rules.Rule, moments: list[Any]) -> dict[str, Any]:
     return {"next": [moment(one) for one in moments], "words": shapes.words_of(rule)}
-
-
-def _count(request: Request) -> int:
-    text = request.query_params.get("count", "5")
-    if text.isascii() and text.isdecimal() and len(text) < 6 and 1 <= int(text) <= MOST_SHOWN:
-        return int(text)
-    sentence = f"Must be a whole number from 1 to {MOST_SHOWN}."
-    raise Problem(400, "invalid", f"count: {sentence}", errors={"count": [sentence]})

@@ -18,10 +18,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from jobs.rest.authentication import SessionAuthentication, TokenAuthentication, user_of
+from jobs.rest.examples import answered
 from scheduler import monitor
 from scheduler.access import runs_of
-from scheduler.api import shapes
+from scheduler.api import examples, shapes
 from scheduler.api.documents import RunDocument
+from scheduler.api.monitor_document import MonitorDocument
 from scheduler.clock import database_now
 from scheduler.lifecycle import runs, workflows
 from scheduler.models import ScheduledJob
@@ -63,34 +65,41 @@ class TriggerView(GenericAPIView[Any]):
     serializer_class = serializers.Serializer
 
 
-@extend_schema(tags=["scheduler"])
+@extend_schema(tags=["monitor"])
 class CronView(TriggerView):
     @extend_schema(
         operation_id="register_runs",
+        summary="Register the next run of every active workflow",
+        description="Its pending run is made, kept or replaced. Again, it changes nothing.",
         request=None,
         responses=inline_serializer(
             "Registered",
             {name: serializers.IntegerField() for name in ("created", "kept", "replaced", "removed")},
         ),
+        examples=[answered("one was new", {"created": 1, "kept": 41, "replaced": 0, "removed": 0})],
     )
     def post(self, request: Request) -> Response:
-        """Make, keep or replace the pending run of every active workflow. Again, it changes nothing."""
         return Response(workflows.register_all(database_now()))
 
 
 EXECUTED = inline_serializer("Executed", {"executed": RunDocument(many=True)})
+STARTED = ("one was due", {"executed": [examples.RUN_STARTED]})
 
 
-@extend_schema(tags=["scheduler"])
+@extend_schema(tags=["monitor"])
 class ExecuteDueView(TriggerView):
-    @extend_schema(operation_id="execute_due_now", request=None, responses=EXECUTED)
+    @extend_schema(
+        operation_id="execute_due_now", request=None, responses=EXECUTED, examples=[answered(*STARTED)]
+    )
     def get(self, request: Request) -> Response:
-        """The same as POST, for a cron that can only GET."""
+        """Start the runs that are due, for a cron that can only GET."""
         return self.post(request)
 
-    @extend_schema(operation_id="execute_due", request=None, responses=EXECUTED)
+    @extend_schema(
+        operation_id="execute_due", request=None, responses=EXECUTED, examples=[answered(*STARTED)]
+    )
     def post(self, request: Request) -> Response:
-        """Start the runs that are due; those that this call started and the caller may see."""
+        """Start the runs that are due. The answer names those that this call started and you may see."""
         now = database_now()
         started = runs.run_due(now)
         runs.settle_runs(now)
@@ -99,30 +108,13 @@ class ExecuteDueView(TriggerView):
         return Response({"executed": [shapes.run(one) for one in found]})
 
 
-@extend_schema(tags=["scheduler"])
+@extend_schema(tags=["monitor"])
 class MonitorView(GenericAPIView[Any]):
     pagination_class = None
     filter_backends = ()
     serializer_class = serializers.Serializer
 
-    @extend_schema(
-        operation_id="monitor",
-        responses=inline_serializer(
-            "Monitor",
-            {
-                "generated_at": serializers.DateTimeField(),
-                "counts": serializers.DictField(child=serializers.IntegerField()),
-                "executions": serializers.DictField(child=serializers.IntegerField()),
-                "delayed": serializers.ListField(child=serializers.DictField()),
-                "next": RunDocument(many=True),
-                "next_schedules": serializers.ListField(child=serializers.DictField()),
-                "recent_failures": RunDocument(many=True),
-                "queues": serializers.ListField(child=serializers.DictField()),
-                "workers": serializers.ListField(child=serializers.DictField()),
-                "throughput": serializers.ListField(child=serializers.DictField()),
-            },
-        ),
-    )
+    @extend_schema(operation_id="monitor", responses=MonitorDocument)
     def get(self, request: Request) -> Response:
-        """What waits, what runs, what is late and why; what ended is counted over a day."""
+        """What waits, what runs, what is late and why. What has ended is counted over a day."""
         return Response(monitor.data(user_of(request), database_now()))

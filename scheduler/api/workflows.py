@@ -8,25 +8,34 @@ from uuid import UUID
 from django.db.models import Prefetch
 from django.http import Http404
 from django_filters import rest_framework as filters
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers
 from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from jobs.api import shapes as engine_shapes
+from jobs.api.submissions import JobSubmissionDocument
 from jobs.api.views import ACTS, accepted
 from jobs.models import Job
 from jobs.rest.authentication import user_of
+from jobs.rest.examples import answered, asked
 from jobs.rest.filtering import FilterBackend
 from jobs.rest.idempotency import idempotent
 from jobs.rest.pagination import PagePagination
+from jobs.rest.refusals import refuses
 from jobs.rest.serializers import StrictSerializer
 from jobs.states import MemberRole
 from jobs.tenancy import enter
+from scheduler import codes
 from scheduler.access import workflow_for, workflows_of
-from scheduler.api import shapes
-from scheduler.api.documents import RunWithHistoryDocument, WorkflowDocument
+from scheduler.api import examples, shapes
+from scheduler.api.documents import (
+    RunWithHistoryDocument,
+    RunWithResultsDocument,
+    WorkflowDocument,
+)
+from scheduler.api.schedule_config import SCHEDULE_CONFIG
 from scheduler.clock import database_now
 from scheduler.lifecycle import runs, workflows
 from scheduler.models import ScheduledJob, Workflow
@@ -39,26 +48,49 @@ WAITING = BoundedSemaphore(4)
 PENDING = Prefetch("runs", ScheduledJob.objects.filter(status=RunStatus.PENDING))
 
 
+@extend_schema_field(JobSubmissionDocument(many=True))
+class StepsField(serializers.ListField):
+    """Jobs, as they are submitted; scheduler/steps.py reads them."""
+
+
+@extend_schema_field(SCHEDULE_CONFIG)
+class ScheduleConfigField(serializers.DictField):
+    """When it runs; scheduler/recurrence.py reads it."""
+
+
 class WorkflowSerializer(StrictSerializer):
     name = serializers.CharField(max_length=200)
-    status = serializers.ChoiceField(WorkflowStatus.choices, default=WorkflowStatus.DRAFT.value)
-    steps = serializers.ListField(child=serializers.DictField(), default=list)
-    schedule_config = serializers.DictField()
+    status = serializers.ChoiceField(
+        WorkflowStatus.choices,
+        default=WorkflowStatus.DRAFT.value,
+        help_text="Only an active one runs by itself.",
+    )
+    steps = StepsField(
+        child=serializers.DictField(),
+        default=list,
+        help_text="The jobs of a run; `depends_on` names refs of other steps.",
+    )
+    schedule_config = ScheduleConfigField()
 
 
 class NewWorkflowSerializer(WorkflowSerializer):
-    office = serializers.UUIDField()
+    office = serializers.UUIDField(help_text="Whose jobs a run makes.")
 
 
 class ExecuteSerializer(StrictSerializer):
     workflow_id = serializers.UUIDField()
-    wait = serializers.FloatField(required=False, min_value=0, max_value=LONGEST_WAIT)
+    wait = serializers.FloatField(
+        required=False,
+        min_value=0,
+        max_value=LONGEST_WAIT,
+        help_text="How long to wait for the end, in seconds.",
+    )
 
 
 class WorkflowFilter(filters.FilterSet):  # type: ignore[misc]
-    office = filters.UUIDFilter("office_id")
-    status = filters.ChoiceFilter(choices=WorkflowStatus.choices)
-    name = filters.CharFilter(lookup_expr="icontains")
+    office = filters.UUIDFilter("office_id", help_text="Only those of this office.")
+    status = filters.ChoiceFilter(choices=WorkflowStatus.choices, help_text="Only those in this state.")
+    name = filters.CharFilter(lookup_expr="icontains", help_text="Only those with this in their name.")
 
     class Meta:
         model = Workflow
@@ -66,7 +98,7 @@ class WorkflowFilter(filters.FilterSet):  # type: ignore[misc]
 
 
 class RunFilter(filters.FilterSet):  # type: ignore[misc]
-    status = filters.ChoiceFilter(choices=RunStatus.choices)
+    status = filters.ChoiceFilter(choices=RunStatus.choices, help_text="Only those in this state.")
 
     class Meta:
         model = ScheduledJob
@@ -93,12 +125,17 @@ class WorkflowsView(WorkflowView):
 
     @extend_schema(operation_id="list_workflows", responses=WorkflowDocument(many=True))
     def get(self, request: Request) -> Response:
-        """The workflows of the caller's offices, by name."""
+        """List the workflows of your offices, by name."""
         found = workflows_of(user_of(request)).prefetch_related(PENDING)
         page = self.paginate_queryset(self.filter_queryset(found))
         return self.get_paginated_response([shapes.workflow(one) for one in page or ()])
 
-    @extend_schema(operation_id="create_workflow", responses={201: WorkflowDocument})
+    @extend_schema(
+        operation_id="create_workflow",
+        responses={201: WorkflowDocument},
+        examples=[asked("a build every morning", examples.NEW_WORKFLOW)],
+        extensions=refuses("cycle", "not_found"),
+    )
     @idempotent
     def post(self, request: Request) -> Response:
         """Save a workflow. An active one has its next run registered at once."""
@@ -116,16 +153,24 @@ class OneWorkflowView(WorkflowView):
         """One workflow."""
         return self.answer(workflow_for(user_of(request), workflow_id).id)
 
-    @extend_schema(operation_id="change_workflow", responses=WorkflowDocument)
+    @extend_schema(
+        operation_id="change_workflow",
+        responses=WorkflowDocument,
+        examples=[
+            asked("another time", examples.ANOTHER_TIME),
+            asked("not for now", {"status": "paused"}),
+        ],
+        extensions=refuses("cycle"),
+    )
     def patch(self, request: Request, workflow_id: UUID) -> Response:
-        """Change it. Its next run is registered anew at once; a run under way keeps its steps."""
+        """Change a workflow. Its next run is registered anew at once; a run under way keeps its steps."""
         workflow_for(user_of(request), workflow_id, ACTS)
         given = _read(WorkflowSerializer(data=request.data, partial=True))
         return self.answer(workflows.change(workflow_id, given, now=database_now()).id)
 
     @extend_schema(operation_id="delete_workflow", responses={204: None})
     def delete(self, request: Request, workflow_id: UUID) -> Response:
-        """Delete it with its runs. The jobs of a run under way go on."""
+        """Delete a workflow, with its runs. The jobs of a run under way go on."""
         workflow_for(user_of(request), workflow_id, ACTS)
         workflows.remove(workflow_id)
         return Response(status=204)
@@ -141,7 +186,7 @@ class RunsView(WorkflowView):
 
     @extend_schema(operation_id="list_runs", responses=RunWithHistoryDocument(many=True))
     def get(self, request: Request, workflow_id: UUID) -> Response:
-        """Its runs, the newest first, with every start: the workflow_run_history."""
+        """List the runs of a workflow, the newest first. Each with every start: the workflow_run_history."""
         workflow = workflow_for(user_of(request), workflow_id)
         found = ScheduledJob.objects.filter(workflow=workflow).order_by("-scheduled_time")
         page = self.paginate_queryset(self.filter_queryset(found.prefetch_related("history")))
@@ -163,15 +208,20 @@ class RunView(WorkflowView):
 class OneRunView(RunView):
     @extend_schema(operation_id="show_run", responses=RunWithHistoryDocument)
     def get(self, request: Request, workflow_id: UUID, run_id: UUID) -> Response:
-        """One run, with every start."""
+        """One run of a workflow, with every start."""
         return Response(shapes.run_with_history(self.run(MemberRole.VIEWER)))
 
 
 @extend_schema(tags=["workflows"])
 class ResumeRunView(RunView):
-    @extend_schema(operation_id="resume_run", request=None, responses={202: RunWithHistoryDocument})
+    @extend_schema(
+        operation_id="resume_run",
+        request=None,
+        responses={202: RunWithHistoryDocument},
+        extensions=refuses(codes.NOT_RESUMABLE),
+    )
     def post(self, request: Request, workflow_id: UUID, run_id: UUID) -> Response:
-        """Run what failed or was cancelled again; what succeeded is kept."""
+        """Resume a failed or cancelled run. What succeeded is kept."""
         run = self.run(ACTS)
         resumed = runs.resume(run.id, actor=user_of(request).get_username(), now=database_now())
         return accepted(shapes.run_with_history(resumed), _run_address(request, resumed))
@@ -185,7 +235,13 @@ class ExecuteView(GenericAPIView[Any]):
 
     @extend_schema(
         operation_id="execute_workflow",
-        responses={202: RunWithHistoryDocument, 200: RunWithHistoryDocument},
+        responses={202: RunWithHistoryDocument, 200: RunWithResultsDocument},
+        examples=[
+            asked("and wait for it", {"workflow_id": examples.WORKFLOW, "wait": 30}),
+            answered("accepted", examples.RUN_WITH_HISTORY, 202),
+            answered("it has ended", examples.RUN_WITH_RESULTS, 200),
+        ],
+        extensions=refuses(codes.NO_STEPS, "not_found"),
     )
     def post(self, request: Request) -> Response:
         """Run a workflow now, whatever its mode. With `wait`, 200 and the jobs' results once it has ended."""
@@ -200,6 +256,8 @@ class ExecuteView(GenericAPIView[Any]):
             if run.status in RUN_ENDED:
                 return Response(_with_results(run))
         return cast(Response, started)
+
+    post.is_idempotent = True  # type: ignore[attr-defined]  # the API's schema shows the header
 
     @idempotent
     def _start(self, request: Request) -> Response:

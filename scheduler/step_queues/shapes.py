@@ -2,14 +2,16 @@
 
 from typing import Any
 
-from drf_spectacular.utils import extend_schema_serializer
+from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 
 from jobs.api.shapes import moment
+from jobs.rest.examples import answered
 from jobs.states import FailureType
 from scheduler.step_queues import libraries
+from scheduler.step_queues.api import examples
 from scheduler.step_queues.models import Step, StepEvent, StepQueue
-from scheduler.step_queues.states import Direction, QueueState, StepEventType
+from scheduler.step_queues.states import EMPTY_ARGS, UNINIT, Direction, QueueState, StepEventType
 
 JSON = dict[str, Any]
 
@@ -18,7 +20,57 @@ class Described(serializers.Serializer[Any]):
     pass
 
 
-@extend_schema_serializer(component_name="StepQueue")
+@extend_schema_field(
+    {
+        "oneOf": [
+            {"const": UNINIT},
+            {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "required": ["job_id", "number", "direction", "operation", "state", "return"],
+                    "properties": {
+                        "job_id": {"type": "string", "format": "uuid"},
+                        "number": {"type": "integer"},
+                        "direction": {"enum": Direction.values},
+                        "operation": {"type": "string"},
+                        "state": {"type": "string"},
+                        "return": {"description": "Cut at 200 characters; `job_return` has all of it."},
+                    },
+                },
+            },
+        ]
+    }
+)
+class QueueReturnField(serializers.JSONField):
+    """The return message of a run."""
+
+
+@extend_schema_field(
+    {
+        "oneOf": [
+            {"const": UNINIT},
+            {
+                "type": "object",
+                "required": ["forward", "backward"],
+                "properties": {
+                    "forward": {"description": "UNINIT until it was run."},
+                    "backward": {"description": "UNINIT until it was run."},
+                },
+            },
+        ]
+    }
+)
+class JobReturnField(serializers.JSONField):
+    """What a job's two operations returned."""
+
+
+@extend_schema_field({"oneOf": [{"const": EMPTY_ARGS}, {"type": "object", "additionalProperties": {}}]})
+class ArgumentsField(serializers.JSONField):
+    """What both operations are given: an object, or the word for none."""
+
+
+@extend_schema_serializer(component_name="StepQueue", examples=[answered("new", examples.QUEUE)])
 class QueueDocument(Described):
     queue_id = serializers.IntegerField()
     job_number = serializers.IntegerField(help_text="How many jobs it has.")
@@ -27,7 +79,7 @@ class QueueDocument(Described):
     )
     queue_library = serializers.CharField(help_text="For jobs that name none; UNINIT when there is none.")
     state = serializers.ChoiceField(QueueState.choices)
-    queue_return = serializers.JSONField(
+    queue_return = QueueReturnField(
         help_text="UNINIT, then a list of what each operation returned, in the order of the walk."
     )
     job_queue = serializers.CharField(help_text="The first job's id, or UNINIT.")
@@ -38,10 +90,12 @@ class QueueDocument(Described):
     )
     name = serializers.CharField()
     owner = serializers.CharField()
-    office = serializers.UUIDField(allow_null=True)
-    callback_url = serializers.CharField(allow_null=True)
+    office = serializers.UUIDField(allow_null=True, help_text="Null: it is its owner's alone.")
+    callback_url = serializers.CharField(allow_null=True, help_text="Told when a run has ended.")
     run = serializers.IntegerField(help_text="How often it was run.")
-    cancel_requested_at = serializers.DateTimeField(allow_null=True)
+    cancel_requested_at = serializers.DateTimeField(
+        allow_null=True, help_text="Since when it is to turn back."
+    )
     created_at = serializers.DateTimeField()
     started_at = serializers.DateTimeField(allow_null=True)
     ended_at = serializers.DateTimeField(allow_null=True)
@@ -54,23 +108,17 @@ class NewQueueDocument(QueueDocument):
     )
 
 
-@extend_schema_serializer(component_name="StepReturn")
-class ReturnDocument(Described):
-    forward = serializers.JSONField(help_text="UNINIT until it was run.")
-    backward = serializers.JSONField(help_text="UNINIT until it was run.")
-
-
-@extend_schema_serializer(component_name="Step")
+@extend_schema_serializer(component_name="Step", examples=[answered("not run yet", examples.STEP_MADE)])
 class StepDocument(Described):
     job_id = serializers.UUIDField()
     queue_id = serializers.IntegerField()
     number = serializers.IntegerField(help_text="Its place in the queue, from 1.")
     forward_operation = serializers.CharField()
     backward_operation = serializers.CharField()
-    arguments = serializers.JSONField(help_text="An object, or EMPTY_ARGS.")
+    arguments = ArgumentsField()
     operation_library = serializers.CharField()
     expired_time = serializers.FloatField(help_text="In seconds.")
-    job_return = serializers.JSONField(
+    job_return = JobReturnField(
         help_text=(
             "UNINIT, then `{forward, backward}`, each UNINIT until it was run. An operation that failed "
             f"returns `{{error, failure_type}}`; the types are {', '.join(FailureType.values)}."
@@ -87,16 +135,20 @@ class StepEventDocument(Described):
     type = serializers.ChoiceField(StepEventType.choices)
     queue_id = serializers.IntegerField()
     run = serializers.IntegerField()
-    details = serializers.DictField()
+    details = serializers.DictField(help_text="What else is known; which depends on the type.")
     timestamp = serializers.DateTimeField()
 
 
-@extend_schema_serializer(component_name="StepQueueEventList")
+@extend_schema_serializer(
+    component_name="StepQueueEventList",
+    examples=[answered("it was started", {"results": [examples.EVENT], "next_after": 99})],
+)
 class StepEventListDocument(Described):
     results = StepEventDocument(many=True)
     next_after = serializers.IntegerField(help_text="Ask on with `?after=` this.")
 
 
+@extend_schema_serializer(component_name="Operation")
 class OperationDocument(Described):
     name = serializers.CharField()
     description = serializers.CharField()
@@ -107,7 +159,9 @@ class OperationDocument(Described):
     arguments_schema = serializers.DictField(help_text="JSON Schema of the arguments that it takes.")
 
 
-@extend_schema_serializer(component_name="OperationLibrary")
+@extend_schema_serializer(
+    component_name="OperationLibrary", examples=[answered("one operation of it", examples.LIBRARY)]
+)
 class LibraryDocument(Described):
     name = serializers.CharField()
     description = serializers.CharField()

@@ -1,18 +1,29 @@
-"""The API's description is valid, complete, and readable without the internet."""
+"""The API's description is valid, complete, true to the code, and readable without the internet."""
 
+import difflib
 import re
 from typing import Any
 
+import jsonschema  # type: ignore[import-untyped]
 import pytest
+import yaml
 from django.conf import settings as django_settings
 from django.contrib.staticfiles import finders
 from django.core.management import call_command
 from django.test import Client
 from drf_spectacular.validation import validate_schema
 
-from tests.integration.rest_support import forget_counts
+from config.openapi import TAGS
+from jobs.rest.catalogue import KINDS
+from jobs.rest.refusals import METHODS
+from tests.integration.rest_support import PROBLEM, forget_counts
+from tests.workers import ROOT
 
 pytestmark = [pytest.mark.django_db]
+
+WRITTEN = ROOT / "docs" / "openapi.yaml"
+# Files, which an example would be no use of.
+BINARY = {"video/mp4", "image/png"}
 
 
 @pytest.fixture(autouse=True)
@@ -20,19 +31,39 @@ def fresh_counts():
     forget_counts()
 
 
-def schema() -> Any:
+@pytest.fixture(scope="module")
+def document() -> Any:
     return Client().get("/api/schema").json()
 
 
 def operations(document: Any):
     for path, methods in document["paths"].items():
         for method, operation in methods.items():
-            if method in ("get", "post", "put", "patch", "delete"):
+            if method in METHODS:
                 yield path, method, operation
 
 
-def test_it_is_valid_openapi_3_1():
-    document = schema()
+def resolved(document: Any, node: Any) -> Any:
+    while "$ref" in node:
+        found = document
+        for name in node["$ref"].removeprefix("#/").split("/"):
+            found = found[name]
+        node = found
+    return node
+
+
+def bodies(document: Any):
+    """Every body that a success answers or a request has: where it is, and its media type object."""
+    for path, method, operation in operations(document):
+        told = {"request": operation["requestBody"]} if "requestBody" in operation else {}
+        told |= {status: answer for status, answer in operation["responses"].items() if status < "300"}
+        for part, body in told.items():
+            for media_type, described in body.get("content", {}).items():
+                if media_type not in BINARY:
+                    yield f"{method} {path} {part}", described
+
+
+def test_it_is_valid_openapi_3_1(document):
     assert document["openapi"].startswith("3.1")
     validate_schema(document)
 
@@ -41,42 +72,144 @@ def test_it_is_made_without_a_warning(tmp_path):
     call_command("spectacular", "--validate", "--fail-on-warn", "--file", str(tmp_path / "schema.yaml"))
 
 
-def test_every_operation_says_how_it_refuses():
-    document = schema()
-    found = list(operations(document))
-    assert found
-    for path, method, operation in found:
+def test_the_written_schema_is_that_of_the_code(tmp_path):
+    made = tmp_path / "openapi.yaml"
+    call_command("spectacular", "--file", str(made))
+    before, after = (path.read_text().splitlines() for path in (WRITTEN, made))
+    changed = list(difflib.unified_diff(before, after, "docs/openapi.yaml", "the code", lineterm="", n=1))
+    assert not changed, "\n".join(["Look at the change, then write it down: make schema", *changed[:60]])
+
+
+def test_every_operation_says_what_it_is_for(document):
+    for path, method, operation in operations(document):
+        where = (path, method)
+        assert operation["operationId"], where
+        assert 3 < len(operation["summary"]) <= 90, (where, operation["summary"])
+        assert not operation["summary"].endswith("."), where
+        assert operation["tags"][0] in TAGS, where
+        for parameter in operation.get("parameters", ()):
+            assert parameter.get("description"), (where, parameter["name"])
+        for status, answer in operation["responses"].items():
+            assert resolved(document, answer)["description"], (where, status)
+    assert [tag["name"] for tag in document["tags"]] == list(TAGS)
+    assert set(TAGS) == {operation["tags"][0] for _, _, operation in operations(document)}
+
+
+def test_every_body_has_an_example(document):
+    for where, described in bodies(document):
+        assert described.get("examples"), where
+
+
+def test_every_example_is_what_it_is_an_example_of(document):
+    checked = 0
+    for where, described in bodies(document):
+        # As Schemathesis reads it: see tests/fuzz/hooks.py.
+        schema = {**described["schema"], "components": document["components"]}
+        validator = jsonschema.Draft202012Validator(
+            schema, format_checker=jsonschema.Draft202012Validator.FORMAT_CHECKER
+        )
+        for name, example in described["examples"].items():
+            problems = [
+                f"{error.json_path}: {error.message}" for error in validator.iter_errors(example["value"])
+            ]
+            assert not problems, (where, name, problems)
+            checked += 1
+    assert checked > 100
+
+
+def test_every_operation_says_how_it_refuses(document):
+    for path, method, operation in operations(document):
         refusals = {int(code) for code in operation["responses"] if code >= "400"}
-        assert {400, 429, 503} <= refusals, (path, method)
+        assert {400, 406, 429, 500, 503} <= refusals, (path, method)
         if "/{" in path:
             assert 404 in refusals, (path, method)
-        for code in refusals:
-            content = operation["responses"][str(code)]["content"]
-            assert set(content) == {"application/problem+json"}, (path, method, code)
+        if method in ("post", "put", "patch"):
+            assert {408, 413, 415} <= refusals, (path, method)
+        for status in refusals:
+            answer = resolved(document, operation["responses"][str(status)])
+            assert set(answer["content"]) == {PROBLEM}, (path, method, status)
+            shown = answer["content"][PROBLEM]["examples"]
+            assert shown, (path, method, status)
+            for code, example in shown.items():
+                assert code in KINDS
+                assert (example["value"]["code"], example["value"]["status"]) == (code, status)
+                assert f"`{code}`" in answer["description"]
     assert document["components"]["schemas"]["Problem"]["required"]
 
 
-def test_every_operation_that_needs_credentials_says_so():
-    document = schema()
-    assert {"token", "session"} <= set(document["components"]["securitySchemes"])
+def test_every_code_is_explained_and_named_by_an_operation(document):
+    named = {
+        code
+        for _, _, operation in operations(document)
+        for status, answer in operation["responses"].items()
+        if status >= "400"
+        for code in resolved(document, answer)["content"][PROBLEM]["examples"]
+    }
+    # The others belong to no operation, or are what an error without a code of its own is called.
+    assert set(KINDS) - named == {"method_not_allowed", "conflict", "refused"}
+
+
+def test_every_operation_that_needs_credentials_says_so_and_means_it(document):
+    assert {"token", "session", "cron"} <= set(document["components"]["securitySchemes"])
+    open_to_all = set()
+    for path, method, operation in operations(document):
+        if {} in operation["security"]:
+            open_to_all.add(path)
+            assert "401" not in operation["responses"]
+            continue
+        assert {"token": []} in operation["security"]
+        assert {"401", "403"} <= set(operation["responses"]), path
+        answer = Client().generic(method, filled(path, operation))
+        assert (answer.status_code, answer["Content-Type"]) == (401, PROBLEM), (method, path)
+        assert answer["WWW-Authenticate"].startswith("Token")
+    assert open_to_all == {"/api/problems/{code}"}
+
+
+def filled(path: str, operation: Any) -> str:
+    """The path with ids of the right form, of nothing."""
+    for parameter in operation.get("parameters", ()):
+        if parameter["in"] == "path":
+            schema = parameter["schema"]
+            value = "1" if schema["type"] == "integer" else "word"
+            value = "0199c0de-0000-7000-8000-000000000001" if schema.get("format") == "uuid" else value
+            path = path.replace(f"{{{parameter['name']}}}", value)
+    return path
+
+
+def test_a_repeatable_post_shows_its_header(document):
     ticket = document["paths"]["/api/ws-ticket"]["post"]
-    assert {"token": []} in ticket["security"]
-    assert {"401", "403"} <= set(ticket["responses"])
-    explained = document["paths"]["/api/problems/{code}"]["get"]
-    assert {} in explained["security"]
-    assert "401" not in explained["responses"]
-
-
-def test_a_repeatable_post_shows_its_header():
-    ticket = schema()["paths"]["/api/ws-ticket"]["post"]
     assert [(each["name"], each["in"]) for each in ticket["parameters"]] == [("Idempotency-Key", "header")]
     assert "422" in ticket["responses"]
+    assert "Idempotency-Replayed" in ticket["responses"]["201"]["headers"]
 
 
-def test_it_can_be_had_as_yaml():
+def test_what_was_accepted_or_made_says_where_it_is(document):
+    for path, method, operation in operations(document):
+        for status in {"201", "202"} & set(operation["responses"]):
+            assert "Location" in operation["responses"][status]["headers"], (path, method)
+    assert "Retry-After" in document["components"]["responses"]["TooManyRequests"]["headers"]
+
+
+def test_bodies_that_are_read_strictly_are_described_so(document):
+    for where, described in bodies(document):
+        schema = resolved(document, described["schema"])
+        if where.endswith(" request") and "oneOf" not in schema:
+            assert schema["additionalProperties"] is False, where
+
+
+def test_webhooks_are_described_with_their_signature(document):
+    (message,) = document["webhooks"].values()
+    names = {parameter["name"] for parameter in message["post"]["parameters"]}
+    assert names == {"webhook-id", "webhook-timestamp", "webhook-signature"}
+    described = message["post"]["requestBody"]["content"]["application/json"]
+    schema = {**described["schema"], "components": document["components"]}
+    jsonschema.Draft202012Validator(schema).validate(described["example"])
+
+
+def test_it_can_be_had_as_yaml(document):
     response = Client().get("/api/schema", headers={"Accept": "application/vnd.oai.openapi"})
     assert response.status_code == 200
-    assert response.content.startswith(b"openapi: 3.1")
+    assert yaml.safe_load(response.content) == document
 
 
 def test_the_docs_load_everything_from_here_under_a_strict_policy():
@@ -88,13 +221,13 @@ def test_the_docs_load_everything_from_here_under_a_strict_policy():
     assert "default-src 'self'" in policy
     assert not re.search(r"<script(?![^>]*\bsrc=)", html)
     addresses = re.findall(r'(?:src|href)="([^"]+)"', html)
-    assert len(addresses) == 5
+    assert len(addresses) == 8
     for address in addresses:
         assert address.startswith("/")
         assert not address.startswith("//")
         if address.startswith(django_settings.STATIC_URL):
             assert finders.find(address.removeprefix(django_settings.STATIC_URL)), address
-    script = Client().get(next(address for address in addresses if "script" in address))
+    script = Client().get(next(address for address in addresses if "script=" in address))
     assert script.status_code == 200
     assert script["Content-Type"].startswith("application/javascript")
     assert b'url: "/api/schema"' in script.content or b"schema" in script.content

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from jobs import deliveries, notices, parcels, signing, webhooks
 from jobs.models import ApiToken, Membership, Office
+from jobs.sockets.base import Close
 from jobs.states import MemberRole
 from tests.integration.engine_by_hand import fail, submit
 from tests.integration.rest_support import forget_counts, make_user
@@ -79,6 +80,30 @@ def test_the_check_without_a_library_agrees_with_us():
     assert not verify(secret, headers, b"other")
     assert not verify(signing.new_secret(), headers, b"body")
     assert not verify(secret, signing.headers([secret], "msg_1", now - 400, b"body"), b"body")
+
+
+def test_a_ticket_opens_a_socket_that_tells_what_happened_before(office, started, tmp_path):
+    forget_counts()
+    user = make_user()
+    Membership.objects.create(office=office, user=user, role=MemberRole.VIEWER)
+    token = ApiToken.issue(user, "test", timezone.now())[1]
+    submit(office, "before")
+    with running(tmp_path, module="config.web", DATABASE_URL=database_url()) as web:
+        url = f"http://127.0.0.1:{web.port}"
+        output = started("ticket.py", DURE_URL=url, DURE_TOKEN=token, OFFICE=str(office.pk))
+        wait_until(lambda: "job_ready " in output.read_text())
+        assert output.read_text().startswith("snapshot ")
+        submit(office, "after")
+        wait_until(lambda: output.read_text().count("job_ready ") == 2)
+
+
+def test_every_close_code_is_explained():
+    text = (ROOT / "docs" / "events.md").read_text()
+    told = {
+        int(code) for row in re.findall(r"^\| ([\d, ]+) \|", text, re.MULTILINE) for code in row.split(",")
+    }
+    restart = 1012  # sent by the server itself
+    assert told == {int(code) for code in Close if code != Close.FINISHED} | {restart}
 
 
 def test_the_follower_prints_what_happens_also_after_the_server_was_away(office, started, tmp_path):

@@ -20,7 +20,7 @@ class LibrariesView(GenericAPIView[Any]):
 
     @extend_schema(operation_id="list_libraries", responses=shapes.LibraryDocument(many=True))
     def get(self, request: Request) -> Response:
-        """The operation libraries, each with its operations and what they take."""
+        """List the operation libraries, each with its operations and what they take."""
         refuse_unknown(request, PAGING)
         names: Any = libraries.names()
         page = self.paginate_queryset(names) or []

@@ -10,13 +10,16 @@ from rest_framework.response import Response
 
 from jobs.api.views import ACTS
 from jobs.rest.authentication import user_of
+from jobs.rest.examples import answered, asked
 from jobs.rest.filtering import FilterBackend
 from jobs.rest.idempotency import idempotent
 from jobs.rest.pagination import PagePagination
+from jobs.rest.refusals import refuses
 from jobs.rest.serializers import StrictSerializer
 from jobs.tenancy import enter
 from scheduler.step_queues import building, shapes
 from scheduler.step_queues.access import queues_of
+from scheduler.step_queues.api import examples
 from scheduler.step_queues.api.views import QueueView, read
 from scheduler.step_queues.models import StepQueue
 from scheduler.step_queues.states import UNINIT, QueueState
@@ -24,16 +27,25 @@ from scheduler.step_queues.states import UNINIT, QueueState
 
 class QueueSerializer(StrictSerializer):
     name = serializers.CharField(default="", allow_blank=True, max_length=200)
-    queue_library = serializers.CharField(default=UNINIT, max_length=100)
-    office = serializers.UUIDField(default=None, allow_null=True)
-    callback_url = serializers.CharField(default="", allow_blank=True, max_length=2000)
+    queue_library = serializers.CharField(
+        default=UNINIT, max_length=100, help_text="For jobs that name none: one of `GET /api/libraries`."
+    )
+    office = serializers.UUIDField(
+        default=None, allow_null=True, help_text="Whose it is; yours, unless given."
+    )
+    callback_url = serializers.CharField(
+        default="",
+        allow_blank=True,
+        max_length=2000,
+        help_text="Told when a run has ended, by a signed message as webhooks are; a public address.",
+    )
 
 
 class QueueFilter(filters.FilterSet):  # type: ignore[misc]
-    state = filters.ChoiceFilter(choices=QueueState.choices)
-    office = filters.UUIDFilter("office_id")
-    queue_library = filters.CharFilter()
-    name = filters.CharFilter(lookup_expr="icontains")
+    state = filters.ChoiceFilter(choices=QueueState.choices, help_text="Only those in this state.")
+    office = filters.UUIDFilter("office_id", help_text="Only those of this office.")
+    queue_library = filters.CharFilter(help_text="Only those with this library.")
+    name = filters.CharFilter(lookup_expr="icontains", help_text="Only those with this in their name.")
 
     class Meta:
         model = StepQueue
@@ -50,15 +62,24 @@ class QueuesView(GenericAPIView[StepQueue]):
 
     @extend_schema(operation_id="list_queues", responses=shapes.QueueDocument(many=True))
     def get(self, request: Request) -> Response:
-        """The caller's queues and those of their offices, the newest first."""
+        """List your queues and those of your offices, the newest first."""
         found = queues_of(user_of(request)).select_related("owner").order_by("-queue_id")
         page = self.paginate_queryset(self.filter_queryset(found))
         return self.get_paginated_response([shapes.queue(one) for one in page or ()])
 
-    @extend_schema(operation_id="create_queue", responses={201: shapes.NewQueueDocument})
+    @extend_schema(
+        operation_id="create_queue",
+        responses={201: shapes.NewQueueDocument},
+        examples=[
+            asked("for a machine", examples.NEW_QUEUE),
+            answered("without a callback", examples.QUEUE),
+            answered("with a callback", examples.NEW_QUEUE_WITH_CALLBACK),
+        ],
+        extensions=refuses("unknown_library", "not_found"),
+    )
     @idempotent
     def post(self, request: Request) -> Response:
-        """Make a queue. It is EMPTY, and the caller's; with `office`, that office's."""
+        """Make a step queue. It is EMPTY, and the caller's; with `office`, that office's."""
         given = read(QueueSerializer(data=request.data))
         user, office_id = user_of(request), given.pop("office")
         office = enter(user, office_id, ACTS).office if office_id else None
@@ -74,11 +95,11 @@ class QueuesView(GenericAPIView[StepQueue]):
 class OneQueueView(QueueView):
     @extend_schema(operation_id="show_queue", responses=shapes.QueueDocument)
     def get(self, request: Request, queue_id: int) -> Response:
-        """One queue."""
+        """One step queue."""
         return Response(shapes.queue(self.queue()))
 
-    @extend_schema(operation_id="delete_queue", responses={204: None})
+    @extend_schema(operation_id="delete_queue", responses={204: None}, extensions=refuses("queue_running"))
     def delete(self, request: Request, queue_id: int) -> Response:
-        """Delete it with its jobs and its events, unless it runs (409)."""
+        """Delete a queue, with its jobs and its events. Not while it runs."""
         building.remove(self.queue(ACTS).queue_id)
         return Response(status=204)

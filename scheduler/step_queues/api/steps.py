@@ -9,11 +9,14 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from jobs.api.views import ACTS
+from jobs.rest.examples import answered, asked
 from jobs.rest.filtering import FilterBackend
 from jobs.rest.idempotency import idempotent
 from jobs.rest.pagination import PagePagination
+from jobs.rest.refusals import refuses
 from jobs.rest.serializers import StrictSerializer
 from scheduler.step_queues import building, lifecycle, shapes
+from scheduler.step_queues.api import examples
 from scheduler.step_queues.api.views import QueueView, read
 from scheduler.step_queues.models import Step, StepQueue
 from scheduler.step_queues.states import EMPTY_ARGS, EXPIRED_TIME, NO_OPERATION, UNINIT
@@ -22,11 +25,25 @@ LONGEST_OPERATION = 86_400
 
 
 class StepSerializer(StrictSerializer):
-    forward_operation = serializers.CharField(default=NO_OPERATION, max_length=100)
-    backward_operation = serializers.CharField(default=NO_OPERATION, max_length=100)
-    arguments = serializers.JSONField(default=lambda: EMPTY_ARGS)  # type: ignore[arg-type,return-value]
-    operation_library = serializers.CharField(default=UNINIT, max_length=100)
-    expired_time = serializers.FloatField(default=EXPIRED_TIME, min_value=0.001, max_value=LONGEST_OPERATION)
+    forward_operation = serializers.CharField(
+        default=NO_OPERATION, max_length=100, help_text="What the job does: an operation of its library."
+    )
+    backward_operation = serializers.CharField(
+        default=NO_OPERATION, max_length=100, help_text="What undoes it, when this job or a later one fails."
+    )
+    arguments = shapes.ArgumentsField(
+        default=lambda: EMPTY_ARGS,  # type: ignore[arg-type,return-value]
+        help_text="For both operations; each takes those that it names.",
+    )
+    operation_library = serializers.CharField(
+        default=UNINIT, max_length=100, help_text="One of `GET /api/libraries`; the queue's, unless given."
+    )
+    expired_time = serializers.FloatField(
+        default=EXPIRED_TIME,
+        min_value=0.001,
+        max_value=LONGEST_OPERATION,
+        help_text="How long an operation may take, in seconds.",
+    )
 
 
 @extend_schema(tags=["step queues"])
@@ -38,15 +55,20 @@ class StepsView(QueueView):
 
     @extend_schema(operation_id="list_steps", responses=shapes.StepDocument(many=True))
     def get(self, request: Request, queue_id: int) -> Response:
-        """The queue's jobs, in their order."""
+        """List a queue's jobs, in their order."""
         found = Step.objects.filter(queue=self.queue()).order_by("number")
         page = self.paginate_queryset(self.filter_queryset(found))
         return self.get_paginated_response([shapes.step(one) for one in page or ()])
 
-    @extend_schema(operation_id="enqueue_step", responses={201: shapes.StepDocument})
+    @extend_schema(
+        operation_id="enqueue_step",
+        responses={201: shapes.StepDocument},
+        examples=[asked("reserve an address", examples.NEW_STEP)],
+        extensions=refuses("queue_full", "unknown_library", "queue_running"),
+    )
     @idempotent
     def post(self, request: Request, queue_id: int) -> Response:
-        """Enqueue a job behind the last one, while the queue is EMPTY or READY (409)."""
+        """Enqueue a job behind the last one. Not while the queue runs."""
         queue = self.queue(ACTS)
         made = building.enqueue(queue.queue_id, read(StepSerializer(data=request.data)))
         location = request.build_absolute_uri(f"/api/queues/{queue.queue_id}/jobs/{made.job_id}")
@@ -57,15 +79,21 @@ class StepsView(QueueView):
 class OneStepView(QueueView):
     @extend_schema(operation_id="show_step", responses=shapes.StepDocument)
     def get(self, request: Request, queue_id: int, job_id: UUID) -> Response:
-        """One job."""
+        """One job of a queue."""
         return Response(shapes.step(step_of(self.queue(), job_id)))
 
 
 @extend_schema(tags=["step queues"])
 class RerunView(QueueView):
-    @extend_schema(operation_id="rerun_backward", request=None, responses={202: shapes.QueueDocument})
+    @extend_schema(
+        operation_id="rerun_backward",
+        request=None,
+        responses={202: shapes.QueueDocument},
+        examples=[answered("accepted", examples.RUNNING_QUEUE)],
+        extensions=refuses("queue_running", "not_failed", "unknown_operation"),
+    )
     def post(self, request: Request, queue_id: int, job_id: UUID) -> Response:
-        """Run the backward operation of a job again that failed with all its retries (409 otherwise)."""
+        """Run a backward operation again that has failed for good."""
         queue = self.queue(ACTS)
         lifecycle.rerun_backward(queue.queue_id, step_of(queue, job_id).job_id)
         return self.accepted(queue_id)

@@ -1,0 +1,31 @@
+"""The running system answers as its schema says, whatever it is asked: no 5xx, nothing undocumented.
+
+Shortly here, always with the same seed; `make fuzz` goes on for as long as you like. The requests are those
+of a user with an office of their own, so that they change nothing for other tests.
+"""
+
+from pathlib import Path
+
+from tests.acceptance.system import System
+from tests.fuzz import people
+from tests.fuzz.run import reached, run
+
+OPTIONS = (
+    "--phases=examples,fuzzing",
+    "--max-examples=10",
+    "--seed=1",
+    "--generation-deterministic",
+    "--no-shrink",
+    # It asks thrice without credentials for each operation, and would use up the refusals of this address;
+    # test_rest_schema asks once.
+    "--exclude-checks=ignored_auth",
+)
+
+
+def test_every_operation_answers_as_the_schema_says(stack: System, tmp_path: Path) -> None:
+    ended = run(stack, people.OWNER, tmp_path, OPTIONS)
+    report = (tmp_path / "report").read_text()
+    assert ended.returncode == 0, report
+    assert "Tested: 90" in report, report
+    # Nothing is found where everything is a 404.
+    assert len(reached(tmp_path)) >= 70, reached(tmp_path)

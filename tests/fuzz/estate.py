@@ -1,0 +1,53 @@
+"""Puts ids that exist into requests, so that they reach more than a 404."""
+
+import json
+from collections import defaultdict
+from collections.abc import Sequence
+from itertools import count
+from typing import Any
+
+# By the name of a parameter and the beginning of the paths that mean it; JSON has no pairs as keys.
+Known = list[tuple[str, str, Sequence[Any]]]
+
+# Fields of bodies that name something that exists, and which of the parameters is the same.
+FIELDS = {"office": "office_id", "workflow_id": "workflow_id"}
+# Of so many requests one keeps the ids that it was made with.
+OWN_IDS = 6
+
+
+class Estate:
+    """What is known is asked for in turns; what is spare is deleted, each once."""
+
+    def __init__(self, known: Known, spare: Known) -> None:
+        self.known, self.spare = known, [(name, below, list(values)) for name, below, values in spare]
+        self._turns: dict[tuple[str, str], count[int]] = defaultdict(count)
+
+    @classmethod
+    def read(cls, text: str) -> "Estate":
+        return cls(**json.loads(text))
+
+    def move_in(self, method: str, path: str, parameters: dict[str, Any]) -> None:
+        """Replaces the ids of a path."""
+        if next(self._turns["", path]) % OWN_IDS == OWN_IDS - 1:
+            return
+        find = self._spare_of if method == "DELETE" else self.known_of
+        for name in parameters:
+            found = find(name, path)
+            if found is not None:
+                parameters[name] = found
+
+    def known_of(self, name: str, path: str) -> Any:
+        for known, below, values in self.known:
+            if known == name and path.startswith(below):
+                return values[next(self._turns[name, below]) % len(values)]
+        return None
+
+    def _spare_of(self, name: str, path: str) -> Any:
+        for known, below, values in self.spare:
+            if known == name and path.startswith(below) and values:
+                # What stands last in the path is what is deleted.
+                if not path.endswith(f"{{{name}}}"):
+                    return values[0]
+                # The first office has all the rest in it.
+                return values.pop() if len(values) > 1 or name != "office_id" else None
+        return None

@@ -1,0 +1,109 @@
+"""What Schemathesis checks beyond its own; it loads this module by its name in the configuration.
+
+The schema is read more strictly than it is written: an answer has no field that the schema does not name,
+and a problem no `code` that the operation does not name. And what the schema gives as an example works.
+"""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import schemathesis
+from schemathesis.core.failures import Failure
+from schemathesis.core.parameters import ParameterLocation
+from schemathesis.core.transport import Response
+
+from tests.fuzz.estate import FIELDS, Estate
+
+PROBLEM = "application/problem+json"
+# What else is in them depends on their code.
+OPEN = {"Problem", "Reason"}
+
+LONGEST_WAIT = 1
+# Python and JSON Schema do not call quite the same characters spaces.
+NO_SPACE = r"[^\t-\r\x1c- \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]"
+NOT_BLANK = r"\S"
+# Named by run.py.
+ESTATE_FILE = "DURE_FUZZ_ESTATE"
+
+document: dict[str, Any] = {}
+estate = Estate.read(Path(os.environ[ESTATE_FILE]).read_text())
+
+
+@schemathesis.hook
+def before_load_schema(context: schemathesis.HookContext, raw_schema: dict[str, Any]) -> None:
+    document.update(raw_schema)
+    for name, schema in raw_schema["components"]["schemas"].items():
+        if name not in OPEN:
+            close(schema)
+
+
+def close(schema: Any) -> None:
+    """Unless it says that there may be more, there is nothing but what it names."""
+    if isinstance(schema, list):
+        for each in schema:
+            close(each)
+    elif isinstance(schema, dict):
+        if isinstance(schema.get("properties"), dict):
+            schema.setdefault("additionalProperties", False)
+        if schema.get("pattern") == NOT_BLANK:
+            schema["pattern"] = NO_SPACE
+        for each in schema.values():
+            close(each)
+
+
+@schemathesis.hook
+def before_call(
+    context: schemathesis.HookContext, case: schemathesis.Case[Any], kwargs: dict[str, Any]
+) -> None:
+    method, path = case.operation.method.upper(), case.operation.path
+    if case.meta is None or case.meta.phase.name.value == "stateful":
+        return  # it goes where its links lead
+    if not case.meta.is_negative_at(ParameterLocation.PATH):
+        estate.move_in(method, path, case.path_parameters or {})
+    if isinstance(case.body, dict) and not case.meta.is_negative_at(ParameterLocation.BODY):
+        for field in case.body.keys() & FIELDS.keys():
+            case.body[field] = estate.known_of(FIELDS[field], "")
+        shorten(case.body, "wait", LONGEST_WAIT)
+    if case.query and not case.meta.is_negative_at(ParameterLocation.QUERY):
+        shorten(case.query, "wait", LONGEST_WAIT)
+        # Lists have pages up to a row, which no schema can say.
+        shorten(case.query, "page", 1_000)
+
+
+def shorten(given: dict[str, Any], name: str, most: int) -> None:
+    try:
+        if float(given[name]) > most:
+            given[name] = type(given[name])(most)
+    except (KeyError, TypeError, ValueError):
+        return  # it is not there, or is nothing that will be taken
+
+
+@schemathesis.check
+def known_problem(ctx: schemathesis.CheckContext, response: Response, case: schemathesis.Case[Any]) -> None:
+    """The code of a refusal is one that the operation names for this status."""
+    operation = document["paths"].get(case.operation.path, {}).get(case.method.lower())
+    if operation is None or response.status_code < 400:
+        return
+    if response.headers.get("content-type", [""])[0] != PROBLEM:
+        raise Failure(operation=case.operation.label, title="A refusal is no problem document", message="")
+    told = operation["responses"].get(str(response.status_code))
+    if told is None:
+        return  # Schemathesis says so itself
+    if "$ref" in told:
+        told = document["components"]["responses"][told["$ref"].rpartition("/")[2]]
+    code = response.json()["code"]
+    if code not in told["content"][PROBLEM]["examples"]:
+        raise Failure(
+            operation=case.operation.label,
+            title="Undocumented code",
+            message=f"{code!r} is not documented for the status {response.status_code}.",
+        )
+
+
+@schemathesis.check
+def working_example(ctx: schemathesis.CheckContext, response: Response, case: schemathesis.Case[Any]) -> None:
+    """What the schema shows is accepted, unless it is about an object that is not there."""
+    phase = case.meta.phase.name.value if case.meta else ""
+    if phase == "examples" and response.status_code == 400:
+        raise Failure(operation=case.operation.label, title="An example is refused", message=response.text)

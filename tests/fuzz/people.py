@@ -1,0 +1,98 @@
+"""Those who fuzz, on a system that runs, and what they own: so that requests reach more than a 404."""
+
+import json
+import subprocess
+import sys
+import urllib.request
+from typing import Any
+
+from exports import sample
+from tests.acceptance.system import CHECKOUT, Client, System
+from tests.fuzz.estate import Known
+
+OWNER, STAFF = "fuzz-owner", "fuzz-staff"
+# Run by the system's own manage.py: the API has no accounts to make.
+ENLIST = f"""
+from django.contrib.auth.models import User
+from django.utils import timezone
+from jobs.models import ApiToken
+for name, staff in (({OWNER!r}, False), ({STAFF!r}, True)):
+    user, _ = User.objects.get_or_create(username=name, defaults={{"is_staff": staff}})
+    print(ApiToken.issue(user, "fuzz", timezone.now())[1])
+"""
+DAILY = {"mode": "recurring", "pattern": "daily", "time": "09:00"}
+SUM = {"task_id": "demo.sum", "args": {"numbers": [1, 2, 3]}}
+LATER = "2030-01-01T00:00:00+09:00"
+
+
+def enlist(system: System) -> dict[str, str]:
+    """Makes both, or gives them new tokens."""
+    command = [sys.executable, "manage.py", "shell", "-v", "0", "-c", ENLIST]
+    told = subprocess.run(
+        command, cwd=CHECKOUT, env=system.environment(), check=True, capture_output=True, text=True
+    )
+    return dict(zip((OWNER, STAFF), told.stdout.split(), strict=True))
+
+
+def settle(client: Client) -> Known:
+    """An office with something of each kind in it, and what belongs to no office."""
+    office = made(client, "/api/offices", {"name": "fuzz"})["id"]
+    at = f"/api/offices/{office}"
+    made(client, f"{at}/members", {"username": STAFF, "role": "viewer"})
+    jobs = [made(client, f"{at}/jobs", {**SUM, **more})["id"] for more in ({}, *[{"run_at": LATER}] * 4)]
+    batch = made(client, f"{at}/jobs", {"jobs": [SUM]})
+    webhook = made(client, f"{at}/webhooks", {"url": "https://hooks.dure.example/", "enabled": False})
+    rules = ({"kind": "cron", "cron": "0 9 * * *"}, {"kind": "interval", "every_seconds": 86_400})
+    schedules = [made(client, "/api/schedules", {"name": "fuzz", **SUM, **rule})["id"] for rule in rules]
+    flow = {"office": office, "name": "fuzz", "steps": [SUM], "schedule_config": DAILY}
+    workflow = made(client, "/api/workflows", flow)["id"]
+    library = {"name": "fuzz", "queue_library": "provisioning"}
+    queues = [made(client, "/api/queues", library)["queue_id"] for _ in range(2)]
+    step = made(client, f"/api/queues/{queues[0]}/jobs", {"forward_operation": "reserve_address"})
+    replay = uploaded(client)
+    return [
+        ("office_id", "", [office]),
+        ("job_id", "/api/offices", [*jobs, batch["jobs"][0]["id"]]),
+        ("batch_id", "", [batch["batch"]["id"]]),
+        ("webhook_id", "", [webhook["id"]]),
+        ("username", "", [STAFF]),
+        ("schedule_id", "", schedules),
+        ("task_id", "/api/tasks", ["demo.sum"]),
+        ("execution_id", "", [run["execution_id"] for run in listed(client, "/api/executions")]),
+        ("workflow_id", "", [workflow]),
+        ("run_id", "", [made(client, "/api/workflow/execute", {"workflow_id": workflow})["id"]]),
+        ("queue_id", "", queues),
+        ("job_id", "/api/queues", [step["job_id"]]),
+        ("name", "/api/libraries", ["provisioning"]),
+        ("replay_id", "", [replay]),
+        ("job_id", "/api/jobs", [made(client, f"/api/replays/{replay}/exports/thumbnail")["jobId"]]),
+    ]
+
+
+def spares(client: Client) -> Known:
+    """The same again, with an empty office and a replay that nobody needs."""
+    more = {"office_id": made(client, "/api/offices", {"name": "empty"})["id"], "replay_id": uploaded(client)}
+    found = settle(client)
+    return [
+        (name, below, [*values, *([more[name]] if name in more else [])]) for name, below, values in found
+    ]
+
+
+def made(client: Client, path: str, body: dict[str, Any] | None = None) -> Any:
+    answer = client.post(path, body)
+    assert answer.status < 300, (path, answer.body)
+    return json.loads(answer.body)
+
+
+def listed(client: Client, path: str) -> Any:
+    return client.get(f"{path}?page_size=3").json["results"]
+
+
+def uploaded(client: Client) -> int:
+    head = '--b\r\nContent-Disposition: form-data; name="file"; filename="fuzz.jsonl"\r\n\r\n'
+    headers = {**client.headers, "Content-Type": "multipart/form-data; boundary=b"}
+    log = "\n".join(sample.event_log(1.0))
+    body = f"{head}{log}\r\n--b--\r\n".encode()
+    request = urllib.request.Request(client.base_url + "/api/replays", body, headers, method="POST")
+    with client.opener.open(request, timeout=30) as response:
+        return int(json.loads(response.read())["replayId"])

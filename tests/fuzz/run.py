@@ -1,0 +1,56 @@
+"""Runs Schemathesis against a system, as one of those of people.py."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from tests.acceptance.system import CHECKOUT, Client, System
+from tests.fuzz import people
+
+CONFIGURATION = Path(__file__).with_name("schemathesis.toml")
+ESTATE_FILE = "DURE_FUZZ_ESTATE"
+NOBODY = "nobody"
+CALLERS = (people.OWNER, people.STAFF, NOBODY)
+# A request may wait for a minute, and the last ones go on beyond the time.
+PATIENCE_SECONDS = 120
+
+
+def run(
+    system: System, caller: str, folder: Path, options: Sequence[str] = (), *, seconds: int | None = None
+) -> "subprocess.CompletedProcess[bytes]":
+    """Prints what it finds into the folder's `report`; its exit status is 0 when it has found nothing."""
+    tokens = people.enlist(system)
+    owner = Client(system.base_url, f"Token {tokens[people.OWNER]}")
+    estate = folder / "estate.json"
+    estate.write_text(json.dumps({"known": people.settle(owner), "spare": people.spares(owner)}))
+    command = [sys.executable, "-m", "schemathesis.cli"]
+    command += ["--config-file", str(CONFIGURATION)]
+    command += ["run", f"{system.base_url}/api/schema", "--no-color"]
+    command += ["--report=ndjson", f"--report-dir={folder}"]
+    if seconds:
+        command += [f"--max-time={seconds}"]  # without it, each phase is gone through once
+    if caller != NOBODY:
+        command += ["--header", f"Authorization: Token {tokens[caller]}"]
+    with (folder / "report").open("wb") as report:
+        return subprocess.run(
+            [*command, *options],
+            cwd=folder,
+            env=system.environment() | {"PYTHONPATH": str(CHECKOUT), ESTATE_FILE: str(estate)},
+            stdout=report,
+            stderr=subprocess.STDOUT,
+            timeout=(seconds or 0) + PATIENCE_SECONDS,
+        )
+
+
+def reached(folder: Path) -> set[str]:
+    """The operations that did something: those with an answer below 400, like `GET /api/offices`."""
+    found = set()
+    for events in folder.glob("*.ndjson"):
+        for line in events.read_text().splitlines():
+            recorder = json.loads(line).get("ScenarioFinished", {}).get("recorder", {})
+            for interaction in recorder.get("interactions", {}).values():
+                if (interaction.get("response") or {}).get("status_code", 599) < 400:
+                    found.add(recorder["label"])
+    return found
