@@ -7,7 +7,7 @@ import errno
 import io
 import json
 import os
-import resource
+import re
 import signal
 import time
 from importlib import import_module
@@ -41,8 +41,18 @@ def main(argv: list[str]) -> None:
     for name in IMPORTED_LATE:
         import_module(name)
     Image.preinit()
+    gauge = Gauge()
     confine(limits)
-    _tell(pipe, **_made(what, kind, source, target, Teller(pipe), limits))
+    made = Target(target)
+    try:
+        with os.fdopen(source, "rb") as given, made:
+            given.seek(0)  # wherever the reading ahead of our parent's had left it
+            MAKE[what](given, kind, made, Teller(pipe))
+    except Exception as error:
+        # Decoders call it invalid data when they get no memory for another picture.
+        _tell(pipe, **_failed(made.failed or error, gauge.peak() > memory * 0.85))
+    else:
+        _tell(pipe, end=True)
 
 
 def _hear_signals() -> None:
@@ -53,27 +63,33 @@ def _hear_signals() -> None:
             signal.signal(number, signal.SIG_DFL)
 
 
-def _made(what: str, kind: str, source: int, target: int, told: "Teller", limits: Limits) -> dict[str, Any]:
-    made = Target(target)
-    try:
-        with os.fdopen(source, "rb") as given, made:
-            given.seek(0)  # wherever the reading ahead of our parent's had left it
-            MAKE[what](given, kind, made, told)
-    except Exception as error:
-        return _failed(made.failed or error, limits)
-    return {"end": True}
-
-
-def _failed(error: Exception, limits: Limits) -> dict[str, Any]:
-    # Decoders call it invalid data when they get no memory for another picture.
-    near = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 > limits.memory * 0.85
-    if isinstance(error, MemoryError) or (near and isinstance(error, (BadReplay, av.FFmpegError))):
+def _failed(error: Exception, tight: bool) -> dict[str, Any]:
+    if isinstance(error, MemoryError) or (tight and isinstance(error, (BadReplay, av.FFmpegError))):
         return {"memory": True}
     if isinstance(error, BadReplay):
         return {"bad": str(error), "tooLarge": error.too_large}
     if isinstance(error, OSError) and not isinstance(error, av.FFmpegError):
         return {"errno": error.errno or errno.EIO}
     return {"error": f"{type(error).__name__}: {error}"[:500]}
+
+
+class Gauge:
+    """How much memory this process had at most. Opened before nothing can be opened any more.
+
+    Not getrusage: its maximum outlives exec, so it would be that of the worker at the fork.
+    """
+
+    def __init__(self) -> None:
+        try:
+            self._status = os.open("/proc/self/status", os.O_RDONLY)
+        except OSError:
+            self._status = -1
+
+    def peak(self) -> int:
+        """In bytes; 0 where the system does not tell."""
+        text = os.pread(self._status, 8_192, 0) if self._status >= 0 else b""
+        found = re.search(rb"VmHWM:\s+(\d+) kB", text)
+        return int(found[1]) * 1024 if found else 0
 
 
 class Target(io.FileIO):

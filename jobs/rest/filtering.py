@@ -100,7 +100,8 @@ class FilterExtension(DjangoFilterExtension):  # type: ignore[no-untyped-call]
             # The model's name for it, in whatever language is spoken just now.
             for schema in (parameter["schema"], parameter["schema"].get("items", {})):
                 schema.pop("title", None)
-            if told := own[parameter["name"]].extra.get("help_text"):
+            told = own[parameter["name"]].extra.get("help_text") if parameter["name"] in own else None
+            if told:
                 parameter.setdefault("description", told)
             if parameter["schema"] == {"type": "string"}:
                 parameter["schema"] = {"type": "string", "minLength": 1}

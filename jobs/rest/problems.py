@@ -107,6 +107,9 @@ def explain(error: BaseException) -> Refusal | None:
             return _from_drf(error)
         case Http404():
             return Refusal(404, "not_found", "There is no such object, or it is not yours to see.")
+        case django_errors.ObjectDoesNotExist():
+            # Somebody has deleted it since it was looked up.
+            return Refusal(404, "not_found", "There is no such object any more.")
         case django_errors.PermissionDenied():
             return Refusal(403, "permission_denied", str(error) or "You may not do this.")
         case django_errors.RequestDataTooBig():

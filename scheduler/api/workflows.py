@@ -253,7 +253,7 @@ class ExecuteView(GenericAPIView[Any]):
                 run = _wait_for(_id_of(started), wait)
             finally:
                 WAITING.release()
-            if run.status in RUN_ENDED:
+            if run is not None and run.status in RUN_ENDED:
                 return Response(_with_results(run))
         return cast(Response, started)
 
@@ -282,12 +282,13 @@ def _id_of(started: Any) -> str:
     return str(started["Location"]).rpartition("/")[2]
 
 
-def _wait_for(run_id: str, seconds: float) -> ScheduledJob:
+def _wait_for(run_id: str, seconds: float) -> ScheduledJob | None:
+    """The run as it is in the end; None when somebody deletes it meanwhile."""
     until = time.monotonic() + seconds
     while True:
         runs.settle_runs(database_now(), UUID(run_id))
-        run = ScheduledJob.objects.prefetch_related("history").get(pk=run_id)
-        if run.status in RUN_ENDED or time.monotonic() >= until:
+        run = ScheduledJob.objects.prefetch_related("history").filter(pk=run_id).first()
+        if run is None or run.status in RUN_ENDED or time.monotonic() >= until:
             return run
         time.sleep(LOOK_EVERY)
 

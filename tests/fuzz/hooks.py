@@ -56,15 +56,18 @@ def close(schema: Any) -> None:
 def before_call(
     context: schemathesis.HookContext, case: schemathesis.Case[Any], kwargs: dict[str, Any]
 ) -> None:
-    method, path = case.operation.method.upper(), case.operation.path
-    if case.meta is None or case.meta.phase.name.value == "stateful":
-        return  # it goes where its links lead
-    if not case.meta.is_negative_at(ParameterLocation.PATH):
-        estate.move_in(method, path, case.path_parameters or {})
-    if isinstance(case.body, dict) and not case.meta.is_negative_at(ParameterLocation.BODY):
-        for field in case.body.keys() & FIELDS.keys():
-            case.body[field] = estate.known_of(FIELDS[field], "")
-        shorten(case.body, "wait", LONGEST_WAIT)
+    if case.meta is None:
+        return
+    body = case.body if isinstance(case.body, dict) else {}
+    if case.meta.phase.name.value != "stateful":  # which goes where its links lead
+        if not case.meta.is_negative_at(ParameterLocation.PATH):
+            method, path = case.operation.method.upper(), case.operation.path
+            estate.move_in(method, path, case.path_parameters or {})
+        if not case.meta.is_negative_at(ParameterLocation.BODY):
+            for field in body.keys() & FIELDS.keys():
+                body[field] = estate.known_of(FIELDS[field], "")
+    if not case.meta.is_negative_at(ParameterLocation.BODY):
+        shorten(body, "wait", LONGEST_WAIT)
     if case.query and not case.meta.is_negative_at(ParameterLocation.QUERY):
         shorten(case.query, "wait", LONGEST_WAIT)
         # Lists have pages up to a row, which no schema can say.

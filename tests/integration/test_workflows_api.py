@@ -180,6 +180,15 @@ def test_a_repeated_execute_waits_for_the_first_ones_run(client, office):
     assert Job.objects.filter(office=office).count() == 1
 
 
+def test_waiting_for_a_run_that_is_deleted_meanwhile_answers_what_was_accepted(client, office):
+    workflow = a_workflow(office, steps=[a_step("a")])
+    given = {"workflow_id": str(workflow.id), "wait": 0.01}
+    first = post(client, "/api/workflow/execute", given, **{"Idempotency-Key": "k"})
+    assert client.delete(f"/api/workflows/{workflow.id}").status_code == 204
+    again = post(client, "/api/workflow/execute", given, **{"Idempotency-Key": "k"})
+    assert (again.status_code, again.json()) == (202, first.json())
+
+
 def test_when_too_many_wait_the_next_is_answered_at_once(client, office, monkeypatch):
     from threading import BoundedSemaphore
 

@@ -98,6 +98,16 @@ def test_a_film_that_takes_too_much_memory_is_refused_with_words(tmp_path, film)
     assert refused.value.too_large
 
 
+def test_the_size_of_its_parent_is_not_held_against_it(tmp_path, film) -> None:
+    """The largest size that getrusage tells outlives exec."""
+    big = bytearray(apart.LIMITS.memory)
+    big[::4096] = b"x" * len(big[::4096])
+    film.write_bytes(film.read_bytes()[:5_000])
+    with pytest.raises(BadReplay, match="cannot be read: ") as refused:
+        made(tmp_path, film)
+    assert not refused.value.too_large
+
+
 def test_one_that_computes_without_end_is_ended(tmp_path, instead) -> None:
     instead("confine(Limits(2**28, 1, 2**20))\nwhile True: pass")
     with pytest.raises(BadReplay, match="too long"):

@@ -29,6 +29,7 @@ def database_error(cause: Exception | None = None) -> OperationalError:
         (verb_errors.TooLarge("no"), 413, "too_large"),
         (verb_errors.Conflict("no"), 409, "conflict"),
         (Http404("No Job matches the given query."), 404, "not_found"),
+        (django_errors.ObjectDoesNotExist("Job matching query does not exist."), 404, "not_found"),
         (django_errors.PermissionDenied(), 403, "permission_denied"),
         (django_errors.RequestDataTooBig(), 413, "too_large"),
         (django_errors.DisallowedHost("evil"), 400, "bad_request"),
