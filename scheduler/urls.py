@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from scheduler.api import executions, schedules, triggers, workflows
+from scheduler.api import executions, runs, schedules, triggers, workflows
 
 urlpatterns = [
     path("api/tasks/<str:task_id>/run", executions.RunTaskView.as_view(), name="run-task"),
@@ -28,14 +28,14 @@ urlpatterns = [
     ),
     path("api/workflows", workflows.WorkflowsView.as_view(), name="workflows"),
     path("api/workflows/<uuid:workflow_id>", workflows.OneWorkflowView.as_view(), name="workflow"),
-    path("api/workflows/<uuid:workflow_id>/runs", workflows.RunsView.as_view(), name="runs"),
-    path("api/workflows/<uuid:workflow_id>/runs/<uuid:run_id>", workflows.OneRunView.as_view(), name="run"),
+    path("api/workflows/<uuid:workflow_id>/runs", runs.RunsView.as_view(), name="runs"),
+    path("api/workflows/<uuid:workflow_id>/runs/<uuid:run_id>", runs.OneRunView.as_view(), name="run"),
     path(
         "api/workflows/<uuid:workflow_id>/runs/<uuid:run_id>/resume",
-        workflows.ResumeRunView.as_view(),
+        runs.ResumeRunView.as_view(),
         name="resume-run",
     ),
-    path("api/workflow/execute", workflows.ExecuteView.as_view(), name="execute-workflow"),
+    path("api/workflow/execute", runs.ExecuteView.as_view(), name="execute-workflow"),
     path("api/scheduler/cron", triggers.CronView.as_view(), name="scheduler-cron"),
     path("api/scheduler/execute", triggers.ExecuteDueView.as_view(), name="scheduler-execute"),
     path("api/scheduler/monitor", triggers.MonitorView.as_view(), name="scheduler-monitor"),

@@ -192,7 +192,7 @@ def test_waiting_for_a_run_that_is_deleted_meanwhile_answers_what_was_accepted(c
 def test_when_too_many_wait_the_next_is_answered_at_once(client, office, monkeypatch):
     from threading import BoundedSemaphore
 
-    from scheduler.api import workflows as views
+    from scheduler.api import runs as views
 
     nobody_may_wait = BoundedSemaphore(1)
     nobody_may_wait.acquire()

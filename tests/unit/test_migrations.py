@@ -41,7 +41,7 @@ def unsafe(operation: migrations.operations.base.Operation) -> str:
         field = operation.field
         if not (field.null or field.has_db_default() or field.many_to_many):
             return "the old code writes rows without this field: give it null=True or a db_default"
-    if isinstance(operation, migrations.AddIndex) and operation.model_name.lower() in BIG:
+    if type(operation) is migrations.AddIndex and operation.model_name.lower() in BIG:
         return "writers wait for it: AddIndexConcurrently, in a migration that is not atomic"
     if isinstance(operation, migrations.RunSQL) and isinstance(operation.sql, str):
         # The bodies of functions are text to this statement.
