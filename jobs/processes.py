@@ -14,7 +14,7 @@ from typing import NamedTuple
 PROC = Path("/proc")
 # A round stops all it sees, and what is stopped cannot fork. One quiet round does not prove the end:
 # a process that forks and leaves while /proc is being read may be seen by neither of its numbers.
-QUIET_ROUNDS = 3
+QUIET_ROUNDS = 15
 # Only a fork bomb comes near this.
 FREEZE_ROUNDS = 50
 

@@ -51,18 +51,19 @@ def run(command: Sequence[str], *, durable: bool) -> int:
         if os.geteuid() == 0:
             Path(temporary).chmod(0o711)
         home = open_home(Path(temporary) / "home")
+        ledger = Ledger(home)
         children: list[Child] = []
         try:
-            servers = _start_missing(home, children, durable=durable)
+            servers = _start_missing(home, ledger, children, durable=durable)
             home.publish(servers)
             return _run_in_front(command, _environment(home, servers))
         finally:
             child.stop(children)
+            ledger.close()
             home.close()
 
 
-def _start_missing(home: Home, children: list[Child], *, durable: bool) -> Servers:
-    ledger = Ledger(home)
+def _start_missing(home: Home, ledger: Ledger, children: list[Child], *, durable: bool) -> Servers:
     database, redis = "", ""
     if not os.environ.get("DATABASE_URL"):
         from config.embedded import postgres

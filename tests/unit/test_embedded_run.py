@@ -106,3 +106,11 @@ def test_a_call_without_a_command_explains_itself(capsys):
     for arguments in ([], ["run"], ["run", "--"], ["start", "--", "true"], ["run", "--fast", "--", "true"]):
         assert main(arguments) == 2
         assert USAGE in capsys.readouterr().err
+
+
+def test_where_paths_are_too_long_for_sockets_it_leaves_nothing_either(tmp_path):
+    folder = tmp_path / ("long" * 20)
+    folder.mkdir()
+    done = run(folder, "true")
+    assert done.returncode == 0, done.stderr
+    assert list(folder.iterdir()) == []

@@ -1,0 +1,179 @@
+"""The runs of workflows: started and waited for, listed, looked at, resumed."""
+
+import time
+from threading import BoundedSemaphore
+from typing import Any, cast
+from uuid import UUID
+
+from django.http import Http404
+from django_filters import rest_framework as filters
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.generics import GenericAPIView
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from jobs.api import shapes as engine_shapes
+from jobs.api.views import ACTS, accepted
+from jobs.models import Job
+from jobs.rest.authentication import user_of
+from jobs.rest.examples import answered, asked
+from jobs.rest.filtering import FilterBackend
+from jobs.rest.idempotency import idempotent
+from jobs.rest.pagination import PagePagination
+from jobs.rest.refusals import refuses
+from jobs.rest.serializers import StrictSerializer
+from jobs.states import MemberRole
+from scheduler import codes
+from scheduler.access import workflow_for
+from scheduler.api import examples, shapes
+from scheduler.api.documents import RunWithHistoryDocument, RunWithResultsDocument
+from scheduler.api.workflows import WorkflowView, read
+from scheduler.clock import database_now
+from scheduler.lifecycle import runs
+from scheduler.models import ScheduledJob
+from scheduler.states import RUN_ENDED, RunStatus
+
+LONGEST_WAIT = 60
+LOOK_EVERY = 0.2
+# Whoever waits holds one of the process's threads: beyond so many at once nobody waits, and gets the 202.
+WAITING = BoundedSemaphore(4)
+
+
+class ExecuteSerializer(StrictSerializer):
+    workflow_id = serializers.UUIDField()
+    wait = serializers.FloatField(
+        required=False,
+        min_value=0,
+        max_value=LONGEST_WAIT,
+        help_text="How long to wait for the end, in seconds.",
+    )
+
+
+class RunFilter(filters.FilterSet):  # type: ignore[misc]
+    status = filters.ChoiceFilter(choices=RunStatus.choices, help_text="Only those in this state.")
+
+    class Meta:
+        model = ScheduledJob
+        fields: tuple[str, ...] = ()
+
+
+@extend_schema(tags=["workflows"])
+class RunsView(WorkflowView):
+    pagination_class = PagePagination
+    filter_backends = (FilterBackend,)
+    filterset_class = RunFilter
+    queryset = ScheduledJob.objects.none()
+    serializer_class = RunWithHistoryDocument
+
+    @extend_schema(operation_id="list_runs", responses=RunWithHistoryDocument(many=True))
+    def get(self, request: Request, workflow_id: UUID) -> Response:
+        """List the runs of a workflow, the newest first. Each with every start: the workflow_run_history."""
+        workflow = workflow_for(user_of(request), workflow_id)
+        found = ScheduledJob.objects.filter(workflow=workflow).order_by("-scheduled_time")
+        page = self.paginate_queryset(self.filter_queryset(found.prefetch_related("history")))
+        return self.get_paginated_response([shapes.run_with_history(one) for one in page or ()])
+
+
+class RunView(WorkflowView):
+    serializer_class = RunWithHistoryDocument
+
+    def run(self, needed: str) -> ScheduledJob:
+        workflow = workflow_for(user_of(self.request), self.kwargs["workflow_id"], needed)
+        found = ScheduledJob.objects.filter(workflow=workflow, pk=self.kwargs["run_id"]).first()
+        if found is None:
+            raise Http404
+        return found
+
+
+@extend_schema(tags=["workflows"])
+class OneRunView(RunView):
+    @extend_schema(operation_id="show_run", responses=RunWithHistoryDocument)
+    def get(self, request: Request, workflow_id: UUID, run_id: UUID) -> Response:
+        """One run of a workflow, with every start."""
+        return Response(shapes.run_with_history(self.run(MemberRole.VIEWER)))
+
+
+@extend_schema(tags=["workflows"])
+class ResumeRunView(RunView):
+    @extend_schema(
+        operation_id="resume_run",
+        request=None,
+        responses={202: RunWithHistoryDocument},
+        extensions=refuses(codes.NOT_RESUMABLE),
+    )
+    def post(self, request: Request, workflow_id: UUID, run_id: UUID) -> Response:
+        """Resume a failed or cancelled run. What succeeded is kept."""
+        run = self.run(ACTS)
+        resumed = runs.resume(run.id, actor=user_of(request).get_username(), now=database_now())
+        return accepted(shapes.run_with_history(resumed), _run_address(request, resumed))
+
+
+@extend_schema(tags=["workflows"])
+class ExecuteView(GenericAPIView[Any]):
+    pagination_class = None
+    filter_backends = ()
+    serializer_class = ExecuteSerializer
+
+    @extend_schema(
+        operation_id="execute_workflow",
+        responses={202: RunWithHistoryDocument, 200: RunWithResultsDocument},
+        examples=[
+            asked("and wait for it", {"workflow_id": examples.WORKFLOW, "wait": 30}),
+            answered("accepted", examples.RUN_WITH_HISTORY, 202),
+            answered("it has ended", examples.RUN_WITH_RESULTS, 200),
+        ],
+        extensions=refuses(codes.NO_STEPS, "not_found"),
+    )
+    def post(self, request: Request) -> Response:
+        """Run a workflow now, whatever its mode. With `wait`, 200 and the jobs' results once it has ended."""
+        wait = read(ExecuteSerializer(data=request.data)).get("wait", 0)
+        started = self._start(request)
+        if wait and WAITING.acquire(blocking=False):
+            # Outside of the transaction in which an Idempotency-Key is kept: nothing would be sent in it.
+            try:
+                run = _wait_for(_id_of(started), wait)
+            finally:
+                WAITING.release()
+            if run is not None and run.status in RUN_ENDED:
+                return Response(_with_results(run))
+        return cast(Response, started)
+
+    post.is_idempotent = True  # type: ignore[attr-defined]  # the API's schema shows the header
+
+    @idempotent
+    def _start(self, request: Request) -> Response:
+        workflow_id = read(ExecuteSerializer(data=request.data))["workflow_id"]
+        user = user_of(request)
+        workflow_for(user, workflow_id, ACTS)
+        run = runs.run_now(workflow_id, user_id=user.pk, actor=user.get_username(), now=database_now())
+        return accepted(shapes.run_with_history(run), _run_address(request, run))
+
+
+def _run_address(request: Request, run: ScheduledJob) -> str:
+    return request.build_absolute_uri(f"/api/workflows/{run.workflow_id}/runs/{run.id}")
+
+
+def _id_of(started: Any) -> str:
+    # The address of the run is the one thing that a first and a repeated answer have in common.
+    return str(started["Location"]).rpartition("/")[2]
+
+
+def _wait_for(run_id: str, seconds: float) -> ScheduledJob | None:
+    """The run as it is in the end; None when somebody deletes it meanwhile."""
+    until = time.monotonic() + seconds
+    while True:
+        runs.settle_runs(database_now(), UUID(run_id))
+        run = ScheduledJob.objects.prefetch_related("history").filter(pk=run_id).first()
+        if run is None or run.status in RUN_ENDED or time.monotonic() >= until:
+            return run
+        time.sleep(LOOK_EVERY)
+
+
+def _with_results(run: ScheduledJob) -> dict[str, Any]:
+    jobs = (
+        list(engine_shapes.shown(Job.objects.filter(batch=run.batch_id)).order_by("seq"))
+        if run.batch_id
+        else []
+    )
+    return {**shapes.run_with_history(run), "results": engine_shapes.jobs(jobs)}
