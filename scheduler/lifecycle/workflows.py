@@ -133,7 +133,11 @@ def _write(workflow: Workflow, given: dict[str, Any], now: datetime) -> Workflow
     if active and not prepared.jobs:
         raise Invalid("An active workflow has steps.", errors={"steps": ["An active workflow needs one."]})
     if active and (not was_active or workflow.schedule_config != config_before):
-        workflow.activated_at, workflow.last_turn = now, None
+        workflow.activated_at = now
+        if not isinstance(config, Recurring):
+            workflow.last_turn = None  # it may run once more
+        # A recurring one keeps its last turn: `now` may be from before the wait for the row, and a turn that
+        # was taken meanwhile must not come again.
         if next_due(workflow, now) is None or _is_past(config, now):
             said = "Its time has passed; it would never run."
             raise Invalid(said, errors={"schedule_config.at": [said]})

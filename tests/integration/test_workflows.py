@@ -373,3 +373,11 @@ def test_a_removed_workflow_takes_its_runs_along_and_leaves_the_jobs():
     workflows.remove(workflow.id)
     assert not ScheduledJob.objects.exists()
     assert Job.objects.filter(batch=batch).count() == 2
+
+
+def test_an_edit_that_began_before_a_turn_was_taken_does_not_take_it_again():
+    workflow = a_workflow()
+    runs.run_due(TOMORROW_AT_NINE)
+    before = TOMORROW_AT_NINE - timedelta(seconds=1)
+    workflows.change(workflow.id, {"schedule_config": {**DAILY, "timezone": "Asia/Tokyo"}}, now=before)
+    assert pending(workflow).get().scheduled_time == TOMORROW_AT_NINE + timedelta(days=1)
