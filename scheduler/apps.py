@@ -8,8 +8,11 @@ class SchedulerConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
+        from jobs.pages import refusals
         from scheduler import metrics
+        from scheduler.pages.refusals import FIELDS, KNOWN
         from scheduler.step_queues import wiring
 
         metrics.register()
+        refusals.register(KNOWN, FIELDS)
         wiring.connect()

@@ -15,6 +15,7 @@ from exports.models import ExportJob
 from exports.pages import words
 from exports.pages.standing import Standing, standings
 from exports.states import LIVE, JobType, Status
+from jobs.pages import refusals
 
 JSON = dict[str, Any]
 
@@ -52,6 +53,7 @@ def in_full(job: ExportJob, now: datetime) -> JSON:
     found = one(job, standings([job], now).get(job.pk), now)
     return found | {
         "failed": job.status == Status.FAILED,
+        "why": refusals.in_words(job.error_message),
         "error_name": words.error_name(job.error_code),
         "advice": words.advice(job.error_code),
         "gone": describe.has_file(job) and not is_there(job),

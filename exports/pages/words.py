@@ -7,6 +7,7 @@ from exports.models import DeadLetter
 from exports.states import ErrorCode, JobType, Phase, Status
 from jobs.errors import Refused
 from jobs.pages.labels import Label, register
+from jobs.pages.refusals import told
 
 Words = str | Promise
 
@@ -58,4 +59,4 @@ def advice(code: str) -> Words:
 
 
 def refusal(refused: Refused) -> str:
-    return str(REFUSALS.get(refused.code, refused.message))
+    return str(REFUSALS.get(refused.code) or told(refused.message))

@@ -25,6 +25,7 @@ from jobs.admin.quick import Linked
 from jobs.errors import Refused
 from jobs.pages.gate import reader
 from jobs.pages.labels import Words
+from jobs.pages.refusals import told
 
 MOST = 1_000
 NAMED = 20
@@ -133,8 +134,7 @@ class Acting(Linked):
         tell(request, len(done), refusals)
 
     def told(self, refused: Refused) -> str:
-        """Verbs refuse in the API's English; who knows their sentences says them in the reader's language."""
-        return refused.message
+        return told(refused.message)
 
     def confirmation(
         self, request: HttpRequest, name: str, question: str, found: Any, form: forms.Form, note: Words = ""

@@ -14,6 +14,7 @@ from django.template.response import TemplateResponse
 from jobs.admin.quick import Linked
 from jobs.errors import Refused
 from jobs.pages.labels import Words
+from jobs.pages.refusals import told
 
 
 def blamed(form: "forms.BaseModelForm[Any]", check: Callable[[], object]) -> None:
@@ -23,7 +24,7 @@ def blamed(form: "forms.BaseModelForm[Any]", check: Callable[[], object]) -> Non
     except Refused as refused:
         for name, why in (refused.errors or {"": [refused.message]}).items():
             field, _dot, _rest = name.partition(".")
-            text = " ".join(why)
+            text = " ".join(map(told, why))
             known = field in form.fields
             form.add_error(field if known else None, text if known or not name else f"{name}: {text}")
 
@@ -56,7 +57,7 @@ class ByVerbs(Linked):
         return [str(one) for one in objs], {}, set(), []
 
     def _refused(self, request: HttpRequest, refused: Refused, object_id: str | None) -> HttpResponse:
-        self.message_user(request, refused.message, messages.ERROR)
+        self.message_user(request, told(refused.message), messages.ERROR)
         where = f"admin:{self.opts.app_label}_{self.opts.model_name}"
         return redirect(f"{where}_change", quote(object_id)) if object_id else redirect(f"{where}_changelist")
 

@@ -25,6 +25,7 @@ from jobs.errors import Invalid
 from jobs.models import Batch, Event, Job, Membership, Office, Webhook
 from jobs.pages import labels
 from jobs.pages.gate import reader
+from jobs.pages.refusals import told
 from jobs.sql import call, statements
 from jobs.states import RETRYABLE, Backoff, MemberRole
 
@@ -89,7 +90,7 @@ class OfficeForm(forms.ModelForm):  # type: ignore[type-arg]
                 config.checked(patch_of(given, SETTINGS))
             except Invalid as refused:
                 for where, why in refused.errors.items():
-                    self.add_error(COLUMNS[where.partition(".")[0]], f"{where}: {' '.join(why)}")
+                    self.add_error(COLUMNS[where.partition(".")[0]], f"{where}: {' '.join(map(told, why))}")
         return given
 
 

@@ -11,7 +11,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
-from jobs.pages import labels
+from jobs.pages import labels, refusals
 from jobs.pages.secrets import hidden
 
 register = template.Library()
@@ -51,6 +51,12 @@ def state_name(status: Any) -> labels.Words:
 @register.filter
 def failure(value: str) -> labels.Words:
     return labels.FAILURES.get(value, value)
+
+
+@register.filter
+def told(sentence: str) -> str:
+    """What a verb wrote in the API's English."""
+    return refusals.told(sentence)
 
 
 @register.filter

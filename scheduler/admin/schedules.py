@@ -22,6 +22,7 @@ from jobs.admin.masked import MaskedForm
 from jobs.admin.quick import LookOnly, SmallList
 from jobs.errors import Refused
 from jobs.models import Execution
+from jobs.pages.refusals import all_told, told
 from jobs.states import Trigger
 from jobs.templatetags import pages
 from scheduler import rules, words
@@ -34,7 +35,6 @@ from scheduler.lifecycle.manual import run_task
 from scheduler.models import Occurrence, Schedule
 from scheduler.pages import labels
 from scheduler.pages.arguments import choosable
-from scheduler.pages.refusals import all_told, told
 from scheduler.states import Overlap
 
 LAST_RUN = shown.row_of(Execution, "last_execution_id", _("last run"))
@@ -160,9 +160,6 @@ class ScheduleAdmin(Previewing, Acting, SmallList):
     def outlook_of(self, row: Schedule) -> Outlook:
         times = rules.upcoming(row.rule, database_now(), SHOWN) if row.enabled else []
         return Outlook(words.rule_in_words(row.rule, language()), times)
-
-    def told(self, refused: Refused) -> str:
-        return told(refused.message)
 
     def links(self, request: HttpRequest, row: Schedule) -> list[Link]:
         return [

@@ -20,13 +20,13 @@ from jobs.admin.links import Link, rows_of
 from jobs.admin.masked import MaskedForm
 from jobs.admin.quick import SmallList
 from jobs.errors import Invalid, Refused
+from jobs.pages.refusals import all_told, told
 from scheduler import recurrence, steps, words
 from scheduler.admin.preview import SHOWN, Outlook, Previewing, language, wrong
 from scheduler.clock import database_now
 from scheduler.lifecycle import runs, workflows
 from scheduler.models import ScheduledJob, Workflow
 from scheduler.pages import labels
-from scheduler.pages.refusals import all_told, told
 from scheduler.recurrence import ConfigError, Recurring, ScheduleConfig
 from scheduler.states import WorkflowStatus
 
@@ -135,9 +135,6 @@ class WorkflowAdmin(Previewing, Acting, SmallList):
         active = row.status == WorkflowStatus.ACTIVE and row.activated_at is not None
         times = turns(config, row.activated_at or now, now) if active else ()
         return Outlook(words.config_in_words(config, language()), list(times))
-
-    def told(self, refused: Refused) -> str:
-        return told(refused.message)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Workflow | None = None) -> tuple[str, ...]:
         return ("office",) if obj else ()

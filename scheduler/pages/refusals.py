@@ -1,31 +1,15 @@
-"""Tells in the reader's language why something was refused: the verbs and the API say it in English.
+"""What the verbs of schedules, workflows and steps refuse, for jobs/pages/refusals.py to tell."""
 
-What is not known here is shown as it was said.
-"""
-
-import re
-from collections.abc import Mapping
-
-from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-# By the sentence: what it is about, and the same in words to be translated.
-KNOWN: tuple[tuple[str, Promise], ...] = (
-    (r"A whole number is needed\.", _("A whole number is needed.")),
+from jobs.pages.labels import Words
+from jobs.pages.refusals import Known
+
+KNOWN: tuple[Known, ...] = (
     (r"A time is needed, such as .*", _("A time is needed, such as 2026-12-01T09:00.")),
-    (r"Write the hidden value again: .*", _("Write the hidden value again: it has moved, or is new.")),
     (r"The workflow has no steps to run\.", _("The workflow has no steps to run.")),
     (r"A run that is \w+ cannot be resumed\.", _("Only a failed or cancelled run can go on.")),
     (r"A schedule of the kind \w+ needs it\.", _("It is needed.")),
-    (r"This field is required\.", _("It is needed.")),
-    (r"This field may not be blank\.", _("It is needed.")),
-    (r"Field required", _("It is needed.")),
-    (r"Extra inputs are not permitted", _("The Task takes no such argument.")),
-    (r"Input should be a valid (?P<kind>\w+).*", _("It is of another type (%(kind)s).")),
-    (
-        r"Input should be (?P<side>greater|less) than (?P<equal>or equal to )?(?P<limit>.*)",
-        _("It lies beyond its limit, %(limit)s."),
-    ),
     (
         r"'(?P<name>.*)' is not a time zone; give a name such as Asia/Seoul\.",
         _("'%(name)s' is not a time zone; give a name such as Asia/Seoul."),
@@ -54,11 +38,6 @@ KNOWN: tuple[tuple[str, Promise], ...] = (
     (r"The run's jobs were deleted\.", _("The jobs of this run were deleted.")),
     (r"A later turn was due as well\.", _("A later turn was due as well.")),
     (r"It was more than (?P<seconds>\d+) s late\.", _("It was more than %(seconds)s s late.")),
-    (r"No Task '(?P<name>.*)' is registered\.", _("There is no Task %(name)s.")),
-    (
-        r"The Task '(?P<name>.*)' is started by the system only\.",
-        _("The Task %(name)s is started by the system only."),
-    ),
     (r"An active workflow needs one\.", _("An active workflow needs at least one step.")),
     (
         r"It belongs to the weekly pattern, which needs at least one day\.",
@@ -76,21 +55,10 @@ KNOWN: tuple[tuple[str, Promise], ...] = (
     (r"The ref '(?P<name>.*)' is used twice\.", _("The ref '%(name)s' is used twice.")),
     (r"A job cannot depend on itself\.", _("A step cannot depend on itself.")),
     (r"Names a dependency twice\.", _("It names a dependency twice.")),
-    (r"Unknown field\.", _("There is no such field.")),
     (
         r"\d+ jobs depend on each other in a circle: (?P<members>.*)",
         _("Steps depend on each other in a circle: %(members)s"),
     ),
-    (
-        r"Expected a whole number from (?P<low>-?\d+) to (?P<high>\d+)\.",
-        _("It must be a whole number from %(low)s to %(high)s."),
-    ),
-    (r"Expected one of (?P<allowed>.*)\.", _("It must be one of %(allowed)s.")),
-    (
-        r"Expected a text of at most (?P<most>\d+) characters\.",
-        _("It must be a text of at most %(most)s characters."),
-    ),
-    (r"Expected an object\.", _("An object is needed here: {…}.")),
     (r"Expected a list of jobs\.", _("A list of steps is needed here: [{…}, …].")),
     (
         r"The expression has (?P<n>\d+) characters; at most (?P<most>\d+) are allowed\.",
@@ -143,38 +111,18 @@ KNOWN: tuple[tuple[str, Promise], ...] = (
         r"(?P<number>\d+) is out of range; allowed: (?P<allowed>.*)\.",
         _("%(number)s is out of range; allowed: %(allowed)s."),
     ),
+    (r"Expected an object, or '(?P<empty>.*)'\.", _("An object is needed here: {…}.")),
+    (r"Neither operation takes this\.", _("Neither operation takes this.")),
     (
-        r"The body is not valid JSON: (?P<why>.*) at line (?P<line>\d+) column (?P<column>\d+)\.",
-        _("This is not JSON: line %(line)s, character %(column)s (%(why)s)."),
+        r"There is no library '(?P<name>.*)'; there are: (?P<known>.*)\.",
+        _("There is no library %(name)s; there are: %(known)s."),
     ),
+    (r"A queue has at most (?P<most>\d+) jobs\.", _("A queue has at most %(most)s jobs.")),
 )
-FIELDS: dict[str, Promise] = {
+FIELDS: dict[str, Words] = {
     "minute": _("minute"),
     "hour": _("hour"),
     "day-of-month": _("day of the month"),
     "month": _("month"),
     "day-of-week": _("day of the week"),
 }
-_FIELD = re.compile(rf"({'|'.join(FIELDS)}): (.*)", re.DOTALL)
-# What pydantic says of an argument comes with its name: "numbers: Field required".
-_ARGUMENT = re.compile(r"([\w.]+): (.*)", re.DOTALL)
-_KNOWN = tuple((re.compile(pattern, re.DOTALL), words) for pattern, words in KNOWN)
-
-
-def told(sentence: str) -> str:
-    for pattern, words in _KNOWN:
-        if found := pattern.fullmatch(sentence):
-            return str(words) % found.groupdict()
-    if found := _FIELD.fullmatch(sentence):
-        return f"{FIELDS[found[1]]}: {told(found[2])}"
-    if found := _ARGUMENT.fullmatch(sentence):
-        return f"{found[1]}: {told(found[2])}"
-    return sentence
-
-
-def all_told(errors: Mapping[str, list[str]]) -> dict[str, list[str]]:
-    return {
-        # Of arguments one sentence says everything that is wrong with any of them.
-        field: [told(one) for said in sentences for one in (said.split("; ") if field == "args" else [said])]
-        for field, sentences in errors.items()
-    }

@@ -13,13 +13,13 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from jobs.errors import Conflict, Refused
 from jobs.pages.gate import reader
+from jobs.pages.refusals import told
 from scheduler.access import executions_of, schedule_for
 from scheduler.clock import database_now
 from scheduler.lifecycle import schedules
 from scheduler.lifecycle.manual import run_task
 from scheduler.models import Schedule
 from scheduler.pages.back import back_to
-from scheduler.pages.refusals import told
 
 
 @require_POST

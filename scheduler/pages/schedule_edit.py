@@ -15,6 +15,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from jobs.errors import Refused
 from jobs.pages.gate import reader
+from jobs.pages.refusals import all_told
 from scheduler import rules, words
 from scheduler.access import schedule_for
 from scheduler.clock import database_now
@@ -22,7 +23,6 @@ from scheduler.lifecycle import schedules
 from scheduler.models import Schedule
 from scheduler.pages import labels
 from scheduler.pages.arguments import choosable, help_of
-from scheduler.pages.refusals import all_told
 from scheduler.pages.schedule_form import FIELDS, NEW, UNITS, WRITTEN_IN, Errors, Texts, check, texts_of
 from scheduler.pages.schedules import NEXT
 from scheduler.pages.times import COMMON_ZONES, language, moments

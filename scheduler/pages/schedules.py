@@ -19,6 +19,7 @@ from django.views.decorators.http import require_safe
 from jobs.models import Execution
 from jobs.pages.gate import reader
 from jobs.pages.labels import Label
+from jobs.pages.refusals import told
 from jobs.sql import call
 from scheduler import rules, sql, words
 from scheduler.access import schedule_for, schedules_of
@@ -26,7 +27,6 @@ from scheduler.clock import database_now
 from scheduler.models import Occurrence, Schedule
 from scheduler.pages import labels
 from scheduler.pages.keyset import links, page_of, place
-from scheduler.pages.refusals import told
 from scheduler.pages.times import language, moments
 
 ORDER = ("name", "id")

@@ -12,13 +12,13 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from jobs.errors import Refused
 from jobs.pages.gate import reader
+from jobs.pages.refusals import all_told, told
 from jobs.states import MemberRole
 from scheduler.access import workflow_for
 from scheduler.clock import database_now
 from scheduler.lifecycle import runs, workflows
 from scheduler.models import ScheduledJob, Workflow
 from scheduler.pages.back import back_to
-from scheduler.pages.refusals import all_told, told
 from scheduler.states import RunStatus, WorkflowStatus
 
 ACTS = MemberRole.OPERATOR
@@ -35,7 +35,7 @@ def run(request: HttpRequest, workflow_id: UUID) -> HttpResponse:
         messages.warning(request, told(refused.message))
         return back_to(request, _address(found))
     if started.status == RunStatus.FAILED:
-        messages.error(request, started.error_message)
+        messages.error(request, told(started.error_message))
     elif started.batch_id is not None:
         messages.success(request, _("It runs. These are its jobs."))
         return redirect("pages:batch", found.office_id, started.batch_id)

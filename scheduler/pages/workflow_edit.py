@@ -20,6 +20,7 @@ from jobs.errors import Refused
 from jobs.models import Office
 from jobs.pages.gate import reader
 from jobs.pages.labels import label
+from jobs.pages.refusals import all_told
 from jobs.states import MemberRole
 from jobs.tenancy import enter, offices_of
 from scheduler import words
@@ -29,7 +30,6 @@ from scheduler.lifecycle import workflows
 from scheduler.models import Workflow
 from scheduler.pages.arguments import choosable
 from scheduler.pages.keyset import place
-from scheduler.pages.refusals import all_told
 from scheduler.pages.schedule_edit import NOWHERE, unit_names
 from scheduler.pages.schedule_form import UNITS, Errors
 from scheduler.pages.schedules import NEXT

@@ -18,6 +18,7 @@ from jobs import progress
 from jobs.models import Batch
 from jobs.pages.gate import reader
 from jobs.pages.labels import label
+from jobs.pages.refusals import told
 from jobs.sql import call
 from jobs.states import MemberRole
 from jobs.tenancy import RANK, higher, offices_of, role_of_staff, seat_of
@@ -25,7 +26,6 @@ from scheduler import recurrence, sql, words
 from scheduler.access import workflow_for, workflows_of
 from scheduler.models import ScheduledJob, Workflow
 from scheduler.pages.keyset import links, page_of, place
-from scheduler.pages.refusals import told
 from scheduler.pages.schedules import MARKS, ORDER, Mark, mark, query_of
 from scheduler.pages.steps_graph import drawing_of, steps_of
 from scheduler.pages.times import language

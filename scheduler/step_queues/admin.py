@@ -32,7 +32,7 @@ QUEUE = shown.linked("queue", _("step queue"))
 
 class TellsRefusals(Acting):
     def told(self, refused: Refused) -> str:
-        return str(labels.REFUSALS.get(refused.code, refused.message))
+        return labels.refusal(refused)
 
 
 def not_runnable(queue: StepQueue) -> Words:

@@ -3,7 +3,9 @@
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
+from jobs.errors import Refused
 from jobs.pages.labels import Label
+from jobs.pages.refusals import told
 from scheduler.step_queues.models import StepQueue
 from scheduler.step_queues.pages.marks import Mark
 from scheduler.step_queues.states import Direction, QueueState, StepEventType
@@ -44,6 +46,10 @@ REFUSALS: dict[str, Promise] = {
     "not_failed": _("Nothing of this job failed to be undone, or it was undone meanwhile."),
     "unknown_operation": _("The operation is not registered any more: no worker knows it."),
 }
+
+
+def refusal(refused: Refused) -> str:
+    return str(REFUSALS.get(refused.code) or told(refused.message))
 
 
 def standing(queue: StepQueue, *, undo_failed: bool) -> Label:

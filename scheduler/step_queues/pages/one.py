@@ -99,5 +99,5 @@ def _tried(request: HttpRequest, queue_id: int, verb: Callable[[], object], word
 
 
 def _refused(request: HttpRequest, queue_id: int, refused: Conflict) -> HttpResponse:
-    messages.warning(request, str(labels.REFUSALS.get(refused.code, refused.message)))
+    messages.warning(request, labels.refusal(refused))
     return redirect("steps:queue", queue_id=queue_id)
