@@ -1,16 +1,21 @@
 """Ports of this machine: which one is free, and whether a wanted one is."""
 
 import errno
+import random
 import socket
 from contextlib import closing
 
 LOOPBACK = "127.0.0.1"
+# Below the ports that Linux and macOS give to outgoing connections: one of those could be in use again before
+# the server for which it was looked up listens.
+FIRST, LAST = 20_000, 32_000
 
 
 def free_port(host: str = LOOPBACK) -> int:
-    with closing(socket.socket()) as probe:
-        probe.bind((host, 0))
-        return int(probe.getsockname()[1])
+    for port in random.sample(range(FIRST, LAST), 100):
+        if not problem(port, host):
+            return port
+    raise OSError(errno.EADDRINUSE, f"no port from {FIRST} to {LAST} is free")
 
 
 def is_ours(host: str) -> bool:

@@ -21,6 +21,7 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from config.embedded import binaries
+from config.embedded.ports import free_port
 from exports import leftovers, lifecycle, outbox, streams
 from exports.models import DeadLetter, ExportEvent, ExportJob, StreamOutbox
 from exports.states import TERMINAL, JobType, Status
@@ -28,7 +29,6 @@ from jobs import processes, sweeps
 from jobs.models import Execution
 from tests import workers
 from tests.integration import export_tools as tools
-from tests.integration.web_process import free_port
 from tests.workers import Process, eventually
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from config.embedded.ports import free_port
 from jobs import deliveries, notices, parcels, signing, webhooks
 from jobs.models import ApiToken, Membership, Office
 from jobs.sockets.base import Close
@@ -17,7 +18,7 @@ from jobs.states import MemberRole
 from tests.integration.engine_by_hand import fail, submit
 from tests.integration.rest_support import forget_counts, make_user
 from tests.integration.waiting import wait_until
-from tests.integration.web_process import free_port, running
+from tests.integration.web_process import running
 from tests.workers import ROOT, database_url
 
 pytestmark = pytest.mark.django_db(transaction=True)

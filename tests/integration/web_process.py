@@ -7,7 +7,6 @@ import asyncio
 import contextlib
 import http.client
 import os
-import socket
 import subprocess
 import sys
 from collections.abc import AsyncGenerator, Iterator
@@ -15,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from config.embedded.ports import free_port
 from tests.integration.waiting import wait_until
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -39,11 +39,6 @@ class Web:
         except OSError:
             assert self.process.poll() is None, self.log.read_text()
             return False
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return int(server.getsockname()[1])
 
 
 @contextlib.contextmanager

@@ -1,4 +1,4 @@
-"""What is refused in English is told in the reader's language: every sentence that the code can say is known."""
+"""What is refused in English is told in the reader's language: every sentence of the code is known."""
 
 import ast
 from collections.abc import Iterator
