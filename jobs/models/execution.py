@@ -114,7 +114,9 @@ class Execution(models.Model):
                 name="executions_live",
                 condition=Q(status__in=EXECUTION_LIVE, job__isnull=True),
             ),
-            models.Index(fields=["trigger", "source"], name="executions_of_source", condition=~Q(source="")),
+            models.Index(
+                fields=["trigger", "source", "id"], name="executions_by_source", condition=~Q(source="")
+            ),
             # by end: retention and the monitor. (The list, newest first, is the order of the ids.)
             models.Index(
                 fields=["finished_at"], name="executions_ended", condition=Q(finished_at__isnull=False)
