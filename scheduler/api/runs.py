@@ -1,7 +1,6 @@
 """The runs of workflows: started and waited for, listed, looked at, resumed."""
 
 import time
-from threading import BoundedSemaphore
 from typing import Any, cast
 from uuid import UUID
 
@@ -16,6 +15,7 @@ from rest_framework.response import Response
 from jobs.api import shapes as engine_shapes
 from jobs.api.views import ACTS, accepted
 from jobs.models import Job
+from jobs.rest import waiting
 from jobs.rest.authentication import user_of
 from jobs.rest.examples import answered, asked
 from jobs.rest.filtering import FilterBackend
@@ -36,8 +36,6 @@ from scheduler.states import RUN_ENDED, RunStatus
 
 LONGEST_WAIT = 60
 LOOK_EVERY = 0.2
-# Whoever waits holds one of the process's threads: beyond so many at once nobody waits, and gets the 202.
-WAITING = BoundedSemaphore(4)
 
 
 class ExecuteSerializer(StrictSerializer):
@@ -129,12 +127,10 @@ class ExecuteView(GenericAPIView[Any]):
         """Run a workflow now, whatever its mode. With `wait`, 200 and the jobs' results once it has ended."""
         wait = read(ExecuteSerializer(data=request.data)).get("wait", 0)
         started = self._start(request)
-        if wait and WAITING.acquire(blocking=False):
+        if wait:
             # Outside of the transaction in which an Idempotency-Key is kept: nothing would be sent in it.
-            try:
-                run = _wait_for(_id_of(started), wait)
-            finally:
-                WAITING.release()
+            with waiting.place() as may_wait:
+                run = _wait_for(_id_of(started), wait) if may_wait else None
             if run is not None and run.status in RUN_ENDED:
                 return Response(_with_results(run))
         return cast(Response, started)

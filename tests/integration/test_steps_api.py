@@ -1,11 +1,13 @@
 """Step queues through the API: made, filled, run, watched, cancelled; and whose they are."""
 
 import uuid
+from threading import BoundedSemaphore
 
 import pytest
 from django.test import Client
 
 from jobs.models import Membership
+from jobs.rest import waiting
 from jobs.rest.catalogue import KINDS
 from scheduler.step_queues.models import Step, StepQueue
 from tests.factories import an_office
@@ -164,6 +166,16 @@ def test_a_run_that_does_not_end_in_time_is_answered_as_accepted(client, alice):
     queue = a_queue(a_job(), owner=alice)
     answer = post(client, f"/api/queues/{queue.queue_id}/run?wait=0.1")
     assert (answer.status_code, answer.json()["state"]) == (202, "RUNNING")
+
+
+def test_when_too_many_wait_the_next_is_answered_at_once(client, alice, monkeypatch):
+    monkeypatch.setattr(waiting, "PLACES", BoundedSemaphore(1))
+    queue = a_queue(a_job(), owner=alice)
+    with waiting.place():
+        assert post(client, f"/api/queues/{queue.queue_id}/run?wait=60").status_code == 202
+    # And the place is free again.
+    with waiting.place() as may_wait:
+        assert may_wait
 
 
 @pytest.mark.parametrize("wait", ["-1", "61", "nan", "soon", "1e400", ""])

@@ -1,12 +1,14 @@
 """Workflows, the outside cron's triggers, and the monitor's data, through the API."""
 
 from datetime import timedelta
+from threading import BoundedSemaphore
 
 import pytest
 from django.test import Client
 from django.utils import timezone
 
 from jobs.models import Job, Membership
+from jobs.rest import waiting
 from scheduler.clock import database_now
 from scheduler.lifecycle import runs
 from scheduler.models import ScheduledJob, Workflow
@@ -190,13 +192,8 @@ def test_waiting_for_a_run_that_is_deleted_meanwhile_answers_what_was_accepted(c
 
 
 def test_when_too_many_wait_the_next_is_answered_at_once(client, office, monkeypatch):
-    from threading import BoundedSemaphore
-
-    from scheduler.api import runs as views
-
-    nobody_may_wait = BoundedSemaphore(1)
-    nobody_may_wait.acquire()
-    monkeypatch.setattr(views, "WAITING", nobody_may_wait)
+    monkeypatch.setattr(waiting, "PLACES", BoundedSemaphore(1))
+    waiting.PLACES.acquire()
     workflow = a_workflow(office, steps=[a_step("a")])
     given = {"workflow_id": str(workflow.id), "wait": 60}
     assert post(client, "/api/workflow/execute", given).status_code == 202

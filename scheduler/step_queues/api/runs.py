@@ -9,6 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from jobs.api.views import ACTS
+from jobs.rest import waiting
 from jobs.rest.examples import answered
 from jobs.rest.filtering import refuse_unknown
 from jobs.rest.idempotency import idempotent
@@ -48,9 +49,14 @@ class RunView(QueueView):
         started = self._start(request)
         if not seconds:
             return started
-        # Outside of the transaction in which an Idempotency-Key is kept: nothing would be sent in it.
         number = _run_of(started)
-        ended = bells.wait(queue.queue_id, lambda: _end_of(queue.queue_id, number), seconds)
+        # Outside of the transaction in which an Idempotency-Key is kept: nothing would be sent in it.
+        with waiting.place() as may_wait:
+            ended = (
+                bells.wait(queue.queue_id, lambda: _end_of(queue.queue_id, number), seconds)
+                if may_wait
+                else None
+            )
         if ended is None:
             return started
         found = shapes.queue(fresh(queue.queue_id))
