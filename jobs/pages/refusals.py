@@ -68,6 +68,10 @@ KNOWN: tuple[Known, ...] = (
         r"The office has a job with this unique_key .*",
         _("The office has a job with this unique key that has not ended."),
     ),
+    (
+        r"An office needs an owner: make somebody else one first\.",
+        _("An office needs an owner: make somebody else one first."),
+    ),
     (r"An Execution of (?P<task>.*) has not ended\.", _("A run of %(task)s has not ended.")),
     (
         r"The URL is longer than (?P<most>\d+) characters\.",

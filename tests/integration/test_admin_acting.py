@@ -289,4 +289,4 @@ def test_what_changed_since_the_page_that_asked_is_skipped_and_told(root, monkey
         return resume(*args, **kwargs)
 
     monkeypatch.setattr(runs, "resume", twice)
-    assert "1 skipped: A run that is running cannot be resumed." in act(root, "resume", run)
+    assert "1 skipped: Only a failed or cancelled run can go on." in act(root, "resume", run)
