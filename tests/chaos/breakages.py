@@ -27,8 +27,10 @@ def broken(name: str) -> str | None:
         counted = "    IF v_used >= o.max_concurrent_jobs THEN"
         text = replaced(text, counted, f"    PERFORM pg_sleep(0.02);\n{counted}")
     if name == "lock":
-        text = replaced(text, "WHERE id = v_office FOR NO KEY UPDATE", "WHERE id = v_office")
-        text = replaced(text, "WHERE id = p_office FOR NO KEY UPDATE", "WHERE id = p_office")
+        # Wherever an office is locked: by its id, and where its row is looked up by that of an Execution.
+        for office in ("WHERE id = v_office", "WHERE id = p_office", "WHERE x.id = p_execution"):
+            text = replaced(text, f"{office} FOR NO KEY UPDATE", office)
+        text = text.replace(" OF o;", ";").replace(" OF o2;", ";")
         # The second net: with it, two dispatchers that picked the same job are an error, and no excess.
         text += "DROP INDEX one_live_execution_per_job;"
     if name in ("lock", "slow"):
