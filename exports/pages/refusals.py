@@ -113,6 +113,10 @@ KNOWN: tuple[Known, ...] = (
             " encoder made them refer to too many others."
         ),
     ),
+    (
+        r"The video is too long for pictures of its size\.",
+        _("The video is too long for pictures of its size."),
+    ),
     (r"The video takes too long to be read\.", _("The video takes too long to be read.")),
     (
         r"The video cannot be read: its decoder crashed \((?P<signal>.*)\)\.",

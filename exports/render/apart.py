@@ -39,8 +39,8 @@ ENVIRONMENT = {"MALLOC_MMAP_THRESHOLD_": "65536", "MALLOC_ARENA_MAX": "1", "LC_A
 # Carries a run's id (jobs/runner.py), by which a worker finds what a dead pool process left behind.
 MARK = "DURE_EXECUTION_ID"
 MIB = 2**20
-# A film of 3840×2160 with 8 bits takes 230 MiB at most, with 10 bits 310; four hours of 10 Mbit/s.
-LIMITS = Limits(memory=384 * MIB, cpu_seconds=2 * 3600, output=18 * 1024 * MIB)
+# More than a video may take that keeps to the standards (thrift.py); four hours of 10 Mbit/s.
+LIMITS = Limits(memory=320 * MIB, cpu_seconds=2 * 3600, output=18 * 1024 * MIB)
 MAKE = {JobType.MP4: "film", JobType.THUMBNAIL: "picture"}
 # How often it is asked whether to go on while nothing is heard.
 TICK_SECONDS = 0.2

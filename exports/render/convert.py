@@ -14,10 +14,11 @@ from av.video.reformatter import ColorRange, Colorspace, VideoReformatter
 from PIL import Image, ImageStat
 
 from exports.eventlog import BadReplay
-from exports.render import video
+from exports.render import thrift, video
 from exports.render.encoder import Encoder
 
 CANDIDATES = 12  # pictures of a video that a thumbnail is chosen from
+PICTURE_BOX = (1920, 1080)
 LOOKED_AT = 600  # pictures decoded at most to get from a key frame to a candidate
 DARK, FLAT = 18.0, 6.0  # mean and spread of brightness below which a picture tells nothing
 
@@ -31,7 +32,10 @@ def film(source: BinaryIO, kind: str, target: BinaryIO, told: Told) -> None:
             # A file may hold more than its header says: then the end is a little further away.
             told(count, max(recording.frames, count))
 
-        width, height = recording.width, recording.height
+        manner = thrift.manner(recording.picture_bytes, recording.frames)
+        if manner is None:
+            raise BadReplay("The video is too long for pictures of its size.", too_large=True)
+        width, height = video.fitted(recording.width, recording.height, manner.box)
         scaler = VideoReformatter()
 
         def fit(frame: VideoFrame) -> VideoFrame:
@@ -48,7 +52,7 @@ def film(source: BinaryIO, kind: str, target: BinaryIO, told: Told) -> None:
             plain.pict_type = 0  # what the source's encoder chose must not bind ours
             return plain
 
-        with Encoder(target, width, height, recording.rate, 1, muxed, recording.picture_bytes) as encoder:
+        with Encoder(target, width, height, recording.rate, 1, muxed, manner.x264) as encoder:
             for frame in video.paced(recording, fit):
                 encoder.feed(frame)
 
@@ -80,7 +84,8 @@ def _picture_at(recording: video.Recording, share: float, alive: Callable[[], No
             break
     if last is None:
         return None
-    small = last.reformat(recording.width, recording.height, "rgb24", threads=1)
+    size = video.fitted(recording.width, recording.height, PICTURE_BOX)
+    small = last.reformat(*size, "rgb24", threads=1)
     found: Image.Image = small.to_image()  # type: ignore[no-untyped-call]
     return found
 

@@ -9,17 +9,6 @@ from typing import Any, BinaryIO
 import av
 
 PRESET, CRF, KEYFRAME_SECONDS = "veryfast", "23", 2
-# The preset looks ten pictures ahead and puts three in another order, which at 1920×1080 takes 170 MiB.
-# A decoder of large pictures takes as much for itself, so then there are fewer: 90 MiB, or 65. The film
-# becomes a few percent larger by it.
-MIB = 2**20
-FRUGAL = ((16 * MIB, "rc-lookahead=0:bframes=0"), (4 * MIB, "rc-lookahead=2:bframes=1"))
-
-
-def options(source_bytes: int = 0) -> dict[str, str]:
-    """How to encode beside a decoder whose pictures have so many bytes each."""
-    frugal = [{"x264-params": params} for above, params in FRUGAL if source_bytes > above]
-    return {"preset": PRESET, "crf": CRF, **(frugal[0] if frugal else {})}
 
 
 class Encoder:
@@ -33,11 +22,12 @@ class Encoder:
         rate: int,
         threads: int,
         muxed: Callable[[int], None],
-        source_bytes: int = 0,
+        x264: str = "",
     ) -> None:
         file: Any = str(target) if isinstance(target, Path) else target
         self._container = av.open(file, "w", format="mp4")
-        self._stream = self._container.add_stream("libx264", rate=rate, options=options(source_bytes))
+        options = {"preset": PRESET, "crf": CRF, "x264-params": x264}
+        self._stream = self._container.add_stream("libx264", rate=rate, options=options)
         self._stream.width, self._stream.height, self._stream.pix_fmt = width, height, "yuv420p"
         codec = self._stream.codec_context
         codec.gop_size, codec.thread_count = rate * KEYFRAME_SECONDS, threads

@@ -22,7 +22,6 @@ MAX_PIXELS = 3840 * 2160
 MAX_SIDE = 8_192
 MAX_RATE = 60
 DEFAULT_RATE = 30
-BOX = (1920, 1080)  # what comes out is never larger
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +32,7 @@ class Recording:
     width: int
     height: int
     seconds: float
-    picture_bytes: int
+    picture_bytes: int  # of one, as the decoder keeps it
 
     @property
     def frames(self) -> int:
@@ -104,7 +103,8 @@ def _checked(container: Any) -> Recording:
         container,
         stream,
         min(max(round(float(rate)), 1), MAX_RATE),
-        *fitted(codec.width, codec.height),
+        codec.width,
+        codec.height,
         max(duration, 0.0),
         codec.width * codec.height * (codec.format.padded_bits_per_pixel if codec.format else 12) // 8,
     )
@@ -124,9 +124,9 @@ def _measured(container: Any, stream: Any) -> float:
     return float((last - first) * stream.time_base) if first is not None and last is not None else 0.0
 
 
-def fitted(width: int, height: int) -> tuple[int, int]:
+def fitted(width: int, height: int, box: tuple[int, int]) -> tuple[int, int]:
     """Inside the box, in proportion, with even sides as yuv420p needs."""
-    share = min(BOX[0] / width, BOX[1] / height, 1.0)
+    share = min(box[0] / width, box[1] / height, 1.0)
     return max(int(width * share) // 2 * 2, 2), max(int(height * share) // 2 * 2, 2)
 
 

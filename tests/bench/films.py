@@ -43,12 +43,14 @@ H264 = {
     "x264-params": "b-pyramid=normal:b-adapt=0",
 }
 HEVC = {"preset": "ultrafast", "crf": "34", "x265-params": MUCH}
+AV1 = {"preset": "12", "crf": "50", "svtav1-params": "lp=2"}
 FILMS = (
     Film("H.264 1920×1080", "libx264", size=(1920, 1080), options={**H264, "refs": "16"}),
     Film("H.264 3840×2160", "libx264", options=H264),
     Film("HEVC 3840×2160", "libx265", options=HEVC),
     Film("VP9 3840×2160", "libvpx-vp9", "webm", options={"deadline": "good", "cpu-used": "8", "crf": "45"}),
-    Film("AV1 3840×2160", "libsvtav1", options={"preset": "12", "crf": "50", "svtav1-params": "lp=2"}),
+    Film("AV1 3840×2160", "libsvtav1", options=AV1),
     Film("H.264 3840×2160, 10 bits", "libx264", format="yuv420p10le", options=H264),
     Film("HEVC 3840×2160, 10 bits", "libx265", format="yuv420p10le", options=HEVC),
+    Film("AV1 3840×2160, 10 bits", "libsvtav1", format="yuv420p10le", options=AV1),
 )

@@ -207,9 +207,9 @@ def test_the_thumbnail_of_a_video_is_not_black(tmp_path: Path) -> None:
 
 
 def test_a_large_video_is_made_smaller_with_even_sides() -> None:
-    assert fitted(3840, 2160) == (1920, 1080)
-    assert fitted(1081, 1921) == (606, 1080)
-    assert fitted(2, 8000) == (2, 1080)
+    assert fitted(3840, 2160, (1920, 1080)) == (1920, 1080)
+    assert fitted(1081, 1921, (1920, 1080)) == (606, 1080)
+    assert fitted(2, 8000, (1920, 1080)) == (2, 1080)
 
 
 def test_a_picture_above_the_limit_is_refused(tmp_path: Path) -> None:
