@@ -14,6 +14,8 @@ from django.utils import timezone
 
 from jobs.models import Batch, Event, Job, Office
 from jobs.states import JobStatus
+from scheduler.models import Schedule, ScheduledJob
+from scheduler.step_queues.models import StepQueue
 from tests.integration.rest_support import forget_counts
 
 pytestmark = pytest.mark.django_db
@@ -80,6 +82,14 @@ def test_it_shows_an_hour_of_history_and_work_under_way():
     assert jobs.filter(status=JobStatus.PROCESSING).exists()
     at = list(Event.objects.filter(office_id=office).order_by("id").values_list("at", flat=True))
     assert at == sorted(at)
+
+
+def test_it_shows_schedules_a_workflow_and_step_queues_once():
+    for _ in range(2):
+        demo()
+    assert Schedule.objects.filter(owner__username="alice", next_run_at__isnull=False).count() == 2
+    assert [run.status for run in ScheduledJob.objects.filter(started_by__username="alice")] == ["running"]
+    assert [queue.state for queue in StepQueue.objects.filter(owner__username="alice")] == ["RUNNING"] * 2
 
 
 def test_production_is_left_alone(settings):

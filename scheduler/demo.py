@@ -1,0 +1,74 @@
+"""What `make up` shows of schedules, workflows and step queues."""
+
+from datetime import datetime
+from typing import Any
+
+from django.contrib.auth.models import User
+
+from jobs.models import Office
+from scheduler.lifecycle import runs, schedules, workflows
+from scheduler.models import Schedule, Workflow
+from scheduler.step_queues import building
+from scheduler.step_queues import lifecycle as step_queues
+from scheduler.step_queues.models import StepQueue
+
+SCHEDULES: tuple[dict[str, Any], ...] = (
+    {
+        "name": "weekday report",
+        "task_id": "demo.sum",
+        "args": {"numbers": [20, 22]},
+        "kind": "cron",
+        "cron": "0 9 * * MON-FRI",
+    },
+    # Each of its runs fails once and succeeds when it is tried again.
+    {
+        "name": "flaky feed",
+        "task_id": "demo.flaky",
+        "args": {"failures": 1},
+        "kind": "interval",
+        "every_seconds": 120,
+    },
+)
+WORKFLOW: dict[str, Any] = {
+    "name": "close of the day",
+    "schedule_config": {"mode": "recurring", "pattern": "daily", "time": "18:00"},
+    "steps": [
+        {"ref": "sales", "task_id": "demo.sum", "args": {"numbers": [120, 80]}},
+        {"ref": "returns", "task_id": "demo.sleep", "args": {"seconds": 4}},
+        {
+            "ref": "balance",
+            "task_id": "demo.sum",
+            "args": {"numbers": [200]},
+            "depends_on": ["sales", "returns"],
+        },
+    ],
+}
+# By its name: whether the last of its operations fails, and everything is undone.
+QUEUES = {"demo-1": False, "demo-2": True}
+
+
+def fill(owner: User, office: Office, now: datetime) -> None:
+    """Makes what is missing of it; a second call changes nothing."""
+    for wish in SCHEDULES:
+        if not Schedule.objects.filter(owner=owner, name=wish["name"]).exists():
+            schedules.create(wish, owner=owner, now=now)
+    if not Workflow.objects.filter(office=office, name=WORKFLOW["name"]).exists():
+        made = workflows.create(office, WORKFLOW, now=now)
+        runs.run_now(made.pk, user_id=owner.pk, actor=owner.get_username(), now=now)
+    for name, fails in QUEUES.items():
+        if not StepQueue.objects.filter(owner=owner, name=name).exists():
+            _provision(name, owner, now, fails=fails)
+
+
+def _provision(name: str, owner: User, now: datetime, *, fails: bool) -> None:
+    given = {"queue_library": "provisioning", "name": name}
+    queue = building.create(given, owner=owner, office=None, now=now)
+    for forward, backward, arguments in (
+        ("reserve_address", "release_address", {"network": "10.20.0.0/24"}),
+        ("create_volume", "delete_volume", {"gigabytes": 40}),
+        ("start_machine", "stop_machine", {"cpus": 4}),
+        ("register_name", "remove_name", {"name": name, "fail": fails}),
+    ):
+        step = {"forward_operation": forward, "backward_operation": backward, "arguments": arguments}
+        building.enqueue(queue.pk, step)
+    step_queues.run(queue.pk)
