@@ -2,19 +2,21 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
 from django.conf import settings
 from django.core.management.base import CommandParser
-from django.db.models import F, QuerySet
+from django.db.models import F, Model, QuerySet
 from django.utils import timezone
 
 from jobs.console import times
 from jobs.console.command import Complaint, several
 from jobs.models import Job, Office
-from jobs.selection import in_states
+from jobs.selection import in_states, narrowed
 from jobs.states import JOB_ENDED, TRIGGERS_OF_JOBS, FailureType, JobStatus
+
+M = TypeVar("M", bound=Model)
 
 FILTERS = ("office", "status", "role", "task", "trigger", "batch", "failure", "since")
 
@@ -44,26 +46,21 @@ def are_given(options: dict[str, Any], filters: Sequence[str] = FILTERS) -> bool
 
 
 def matching(options: dict[str, Any]) -> QuerySet[Job]:
-    found = Job.objects.all()
-    if options["office"]:
-        found = found.filter(office=office_of(options["office"]))
+    found = of_office(made_since(Job.objects.all(), options), options)
     if options["status"]:
         found = found.filter(in_states(options["status"]))
-    if options["role"]:
-        found = found.filter(role__in=options["role"])
-    if options["task"]:
-        found = found.filter(task_id=options["task"])
-    if options["trigger"]:
-        found = found.filter(trigger__in=options["trigger"])
-    if options["batch"]:
-        found = found.filter(batch_id=options["batch"])
-    if options["failure"]:
-        found = found.filter(failure_type__in=options["failure"])
-    if options["since"]:
-        # By the key as well, which is an index in the order of time.
-        made = options["since"]
-        found = found.filter(created_at__gte=made, pk__gte=times.first_id_since(made))
-    return found
+    lookups = {"role": "role__in", "task": "task_id", "trigger": "trigger__in", "batch": "batch_id"}
+    return narrowed(found, options, lookups | {"failure": "failure_type__in"})
+
+
+def of_office(rows: QuerySet[M], options: dict[str, Any]) -> QuerySet[M]:
+    return rows.filter(office=office_of(options["office"])) if options["office"] else rows
+
+
+def made_since(rows: QuerySet[M], options: dict[str, Any]) -> QuerySet[M]:
+    """By the key as well, which is an index in the order of time."""
+    made = options["since"]
+    return rows.filter(created_at__gte=made, pk__gte=times.first_id_since(made)) if made else rows
 
 
 def newest_first(jobs: QuerySet[Job], options: dict[str, Any]) -> QuerySet[Job]:

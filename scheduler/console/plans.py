@@ -15,6 +15,7 @@ from jobs.console.command import Complaint, one_of
 from jobs.console.showing import as_text
 from jobs.console.table import cut, pairs, table, titled
 from jobs.models import Execution
+from jobs.selection import narrowed
 from scheduler import rules
 from scheduler.api import shapes
 from scheduler.models import Occurrence, Schedule
@@ -41,15 +42,8 @@ def matching(options: dict[str, Any]) -> QuerySet[Schedule]:
     found = Schedule.objects.select_related("owner")
     if options["status"]:
         found = found.filter(enabled=options["status"] == ENABLED)
-    if options["task"]:
-        found = found.filter(task_id=options["task"])
-    if options["kind"]:
-        found = found.filter(kind__in=options["kind"])
-    if options["owner"]:
-        found = found.filter(owner__username=options["owner"])
-    if options["since"]:
-        found = found.filter(created_at__gte=options["since"])
-    return found
+    lookups = {"task": "task_id", "kind": "kind__in", "owner": "owner__username", "since": "created_at__gte"}
+    return narrowed(found, options, lookups)
 
 
 def named(words: Sequence[str]) -> tuple[list[Schedule], list[str]]:

@@ -11,12 +11,13 @@ from django.db.models import QuerySet
 
 from jobs import lifecycle
 from jobs.console import times
-from jobs.console.choosing import add_since, office_of
+from jobs.console.choosing import add_since, made_since, of_office
 from jobs.console.command import several
 from jobs.console.showing import as_text, attempts, progress_of, seconds_of
 from jobs.console.table import cut, pairs, table, titled
 from jobs.models import Execution, Job
 from jobs.pages import bulk
+from jobs.selection import narrowed
 from jobs.states import ExecutionStatus, Trigger
 
 FILTERS = ("status", "office", "role", "task", "trigger", "schedule", "worker", "since")
@@ -36,26 +37,11 @@ def add_filters(parser: CommandParser) -> None:
 
 
 def matching(options: dict[str, Any]) -> QuerySet[Execution]:
-    found = Execution.objects.all()
-    if options["status"]:
-        found = found.filter(status__in=options["status"])
-    if options["office"]:
-        found = found.filter(office_id=office_of(options["office"]).pk)
-    if options["role"]:
-        found = found.filter(role__in=options["role"])
-    if options["task"]:
-        found = found.filter(task_id=options["task"])
-    if options["trigger"]:
-        found = found.filter(trigger__in=options["trigger"])
+    found = of_office(made_since(Execution.objects.all(), options), options)
     if options["schedule"]:
         found = found.filter(trigger=Trigger.SCHEDULE, source=str(options["schedule"]))
-    if options["worker"]:
-        found = found.filter(worker=options["worker"])
-    if options["since"]:
-        # By the key as well, which is an index in the order of time.
-        made = options["since"]
-        found = found.filter(created_at__gte=made, pk__gte=times.first_id_since(made))
-    return found
+    lookups = {"status": "status__in", "role": "role__in", "task": "task_id", "trigger": "trigger__in"}
+    return narrowed(found, options, lookups | {"worker": "worker"})
 
 
 def rows(runs: Iterable[Execution], now: datetime) -> list[str]:

@@ -19,6 +19,7 @@ from jobs.models import Batch
 from jobs.pages.gate import reader
 from jobs.pages.labels import label
 from jobs.pages.refusals import told
+from jobs.selection import narrowed
 from jobs.sql import call
 from jobs.states import MemberRole
 from jobs.tenancy import RANK, higher, offices_of, role_of_staff, seat_of
@@ -84,13 +85,7 @@ def workflows(request: HttpRequest) -> HttpResponse:
 
 
 def chosen(found: QuerySet[Workflow], wanted: dict[str, Any]) -> QuerySet[Workflow]:
-    if wanted["status"]:
-        found = found.filter(status=wanted["status"])
-    if wanted["office"]:
-        found = found.filter(office=wanted["office"])
-    if wanted["name"]:
-        found = found.filter(name__icontains=wanted["name"])
-    return found
+    return narrowed(found, wanted, {"status": "status", "office": "office", "name": "name__icontains"})
 
 
 def acts_in(user: User, role: str | None) -> bool:
