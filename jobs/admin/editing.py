@@ -14,7 +14,7 @@ from django.template.response import TemplateResponse
 from jobs.admin.quick import Linked
 from jobs.errors import Refused
 from jobs.pages.labels import Words
-from jobs.pages.refusals import told
+from jobs.pages.refusals import all_told, told
 
 
 def blamed(form: "forms.BaseModelForm[Any]", check: Callable[[], object]) -> None:
@@ -22,9 +22,9 @@ def blamed(form: "forms.BaseModelForm[Any]", check: Callable[[], object]) -> Non
     try:
         check()
     except Refused as refused:
-        for name, why in (refused.errors or {"": [refused.message]}).items():
+        for name, why in (all_told(refused.errors) or {"": [told(refused.message)]}).items():
             field, _dot, _rest = name.partition(".")
-            text = " ".join(map(told, why))
+            text = " ".join(why)
             known = field in form.fields
             form.add_error(field if known else None, text if known or not name else f"{name}: {text}")
 

@@ -54,7 +54,7 @@ def matching(options: dict[str, Any]) -> QuerySet[Job]:
 
 
 def of_office(rows: QuerySet[M], options: dict[str, Any]) -> QuerySet[M]:
-    return rows.filter(office=office_of(options["office"])) if options["office"] else rows
+    return rows.filter(office_id=office_of(options["office"]).pk) if options["office"] else rows
 
 
 def made_since(rows: QuerySet[M], options: dict[str, Any]) -> QuerySet[M]:

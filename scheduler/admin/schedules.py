@@ -22,7 +22,7 @@ from jobs.admin.masked import MaskedForm
 from jobs.admin.quick import LookOnly, SmallList
 from jobs.errors import Refused
 from jobs.models import Execution
-from jobs.pages.refusals import all_told, told
+from jobs.pages.refusals import all_told
 from jobs.states import Trigger
 from jobs.templatetags import pages
 from scheduler import rules, words
@@ -77,12 +77,9 @@ class ScheduleForm(MaskedForm):
         return given
 
     def _check(self, given: dict[str, Any]) -> None:
-        try:
-            check_task(given["task_id"], given["args"] or {})
-            if not self.instance.pk or set(self.changed_data) & set(TIMING):
-                check_rule({name: given[name] for name in TIMING}, database_now())
-        except Refused as refused:
-            raise type(refused)(told(refused.message), errors=all_told(refused.errors)) from None
+        check_task(given["task_id"], given["args"] or {})
+        if not self.instance.pk or set(self.changed_data) & set(TIMING):
+            check_rule({name: given[name] for name in TIMING}, database_now())
 
 
 @shown.computed(_("in words"))
