@@ -3,37 +3,9 @@
 from typing import Any, ClassVar
 
 from django import forms
-from django.utils.translation import gettext as _
 
-from jobs.pages.secrets import HIDDEN, hidden
-
-
-def restored(given: Any, before: Any) -> Any:
-    """What was given, with the secrets that stood in the same place before."""
-    if isinstance(given, dict) and isinstance(before, dict):
-        return {
-            key: before[key] if value == HIDDEN and key in before else restored(value, before.get(key))
-            for key, value in given.items()
-        }
-    if isinstance(given, list) and isinstance(before, list):
-        return [restored(value, _same(value, place, before)) for place, value in enumerate(given)]
-    return given
-
-
-def _same(value: Any, place: int, before: list[Any]) -> Any:
-    """A step is known by its ref, wherever it has moved to; everything else by its place."""
-    if isinstance(value, dict) and "ref" in value:
-        found = (one for one in before if isinstance(one, dict) and one.get("ref") == value["ref"])
-        return next(found, None)
-    return before[place] if place < len(before) else None
-
-
-def still_hides(value: Any) -> bool:
-    if isinstance(value, dict):
-        return any(map(still_hides, value.values()))
-    if isinstance(value, list):
-        return any(map(still_hides, value))
-    return bool(value == HIDDEN)
+from jobs.pages.refusals import told
+from jobs.pages.secrets import HIDDEN_AGAIN, hidden, restored, still_hides
 
 
 class MaskedForm(forms.ModelForm):  # type: ignore[type-arg]
@@ -53,5 +25,5 @@ class MaskedForm(forms.ModelForm):  # type: ignore[type-arg]
             if name in given:
                 given[name] = restored(given[name], self.before[name])
                 if still_hides(given[name]):
-                    self.add_error(name, _("Write the hidden value again: it has moved, or is new."))
+                    self.add_error(name, told(HIDDEN_AGAIN))
         return given

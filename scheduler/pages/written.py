@@ -5,15 +5,13 @@ from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from jobs.admin.masked import restored, still_hides
-from jobs.pages.secrets import hidden
+from jobs.pages.secrets import HIDDEN_AGAIN, hidden, restored, still_hides
 from jobs.rest import strict_json
 from scheduler.recurrence import KOREAN_TIME, zones
 from scheduler.wallclock import instant_of
 
 NO_NUMBER = "A whole number is needed."
 NO_TIME = "A time is needed, such as 2026-12-01T09:00."
-HIDDEN_AGAIN = "Write the hidden value again: it has moved, or is new."
 LONGEST_NUMBER = 15
 LINE = 76
 

@@ -4,9 +4,8 @@ from uuid import UUID
 
 import pytest
 
-from jobs.admin.masked import restored, still_hides
 from jobs.admin.searching import as_id, ids_from
-from jobs.pages.secrets import HIDDEN, hidden
+from jobs.pages.secrets import HIDDEN, hidden, restored, still_hides
 
 ID = UUID("0199f3ab-1234-7abc-8000-0123456789ab")
 
