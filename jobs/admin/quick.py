@@ -5,9 +5,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from django.contrib import admin
+from django.contrib.admin.widgets import AdminSplitDateTime
 from django.contrib.auth.models import User
 from django.core.paginator import Paginator
-from django.db.models import Field, Q, QuerySet
+from django.db.models import DateTimeField, Field, Q, QuerySet
+from django.forms import SplitDateTimeField
 from django.http import HttpRequest, HttpResponse
 from django.utils.functional import cached_property
 from django.utils.safestring import SafeString
@@ -46,10 +48,23 @@ class Order:
     few: bool = False
 
 
+class DateAndTime(AdminSplitDateTime):
+    """Django's own, with a name for each of its two fields."""
+
+    def get_context(self, name: str, value: Any, attrs: dict[str, Any] | None) -> dict[str, Any]:
+        context = super().get_context(name, value, attrs)
+        for field, label in zip(context["widget"]["subwidgets"], (_("Date"), _("Time")), strict=True):
+            field["attrs"]["aria-label"] = label
+        return context
+
+
 class Linked(Base):
     """Pages of one row with links to what belongs to it, and drawings below its fields."""
 
     change_form_template = "admin/dure/change.html"
+    formfield_overrides: ClassVar = {
+        DateTimeField: {"form_class": SplitDateTimeField, "widget": DateAndTime},
+    }
 
     class Media:
         css = {"all": ("jobs/admin.css",)}

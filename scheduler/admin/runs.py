@@ -22,10 +22,11 @@ from jobs.pages.labels import label
 from scheduler.clock import database_now
 from scheduler.lifecycle import runs
 from scheduler.models import RunHistory, ScheduledJob
+from scheduler.pages.labels import RUNS
 from scheduler.states import RUN_ENDED, RUN_RESUMABLE, RunStatus
 
 STATE = shown.state(_("state"))
-STATES = {one: label(one).name for one in RunStatus}
+STATES = {one: label.name for one, label in RUNS.items()}
 LIVE = (RunStatus.PENDING, RunStatus.RUNNING)
 
 

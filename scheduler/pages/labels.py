@@ -48,6 +48,7 @@ labels.register(
         **WORKFLOWS,
     }
 )
+RUNS: dict[str, Label] = {status: labels.label(status) for status in RunStatus}
 
 
 def of_schedule(schedule: Schedule) -> Label:

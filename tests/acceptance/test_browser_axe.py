@@ -60,6 +60,18 @@ PAGES = [
     (MEMBER, "/exports/replays"),
     (MEMBER, "/exports/replays/{replay}"),
     (STAFF, "/deadletters"),
+    (STAFF, "/admin/"),
+    (STAFF, "/admin/jobs/job/"),
+    (STAFF, "/admin/jobs/job/?q=for"),
+    (STAFF, "/admin/jobs/job/{done}/change/"),
+    (STAFF, "/admin/jobs/office/{office}/change/"),
+    (STAFF, "/admin/scheduler/schedule/add/"),
+    (STAFF, "/admin/scheduler/schedule/{schedule}/change/"),
+    (STAFF, "/admin/scheduler/workflow/{workflow}/change/"),
+    (STAFF, "/admin/scheduler/scheduledjob/"),
+    (STAFF, "/admin/scheduler/stepqueue/{queue}/change/"),
+    (STAFF, "/admin/exports/exportjob/{export}/change/"),
+    (STAFF, "/admin/exports/deadletter/"),
 ]
 
 
@@ -155,7 +167,11 @@ def keys(browser: Any, system: System, made: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.parametrize(("reader", "path"), PAGES, ids=lambda part: part or "nobody")
 def test_axe_finds_nothing_to_complain_of(browser, system, made, keys, reader, path, language):
     context = browser.new_context(
-        base_url=system.base_url, storage_state=keys[reader], locale=language, viewport=PHONE
+        base_url=system.base_url,
+        storage_state=keys[reader],
+        locale=language,
+        viewport=PHONE,
+        reduced_motion="reduce",
     )
     try:
         page = context.new_page()
