@@ -31,6 +31,7 @@ SCHEDULES: tuple[dict[str, Any], ...] = (
 )
 WORKFLOW: dict[str, Any] = {
     "name": "close of the day",
+    "status": "active",
     "schedule_config": {"mode": "recurring", "pattern": "daily", "time": "18:00"},
     "steps": [
         {"ref": "sales", "task_id": "demo.sum", "args": {"numbers": [120, 80]}},

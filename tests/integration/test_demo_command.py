@@ -88,7 +88,10 @@ def test_it_shows_schedules_a_workflow_and_step_queues_once():
     for _ in range(2):
         demo()
     assert Schedule.objects.filter(owner__username="alice", next_run_at__isnull=False).count() == 2
-    assert [run.status for run in ScheduledJob.objects.filter(started_by__username="alice")] == ["running"]
+    runs = ScheduledJob.objects.filter(workflow__office__memberships__user__username="alice").order_by(
+        "status"
+    )
+    assert [run.status for run in runs] == ["pending", "running"]
     assert [queue.state for queue in StepQueue.objects.filter(owner__username="alice")] == ["RUNNING"] * 2
 
 
