@@ -7,16 +7,16 @@ import django
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 django.setup()
 
-from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402  (Django must be ready first)
-from django.urls import re_path  # noqa: E402
+from channels.routing import ProtocolTypeRouter, URLRouter
+from django.urls import re_path
 
-from config.handler import Handler  # noqa: E402
-from exports import sockets as exports_sockets  # noqa: E402
-from jobs.rest.throttling import check_rates  # noqa: E402
-from jobs.sockets import routing as jobs_sockets  # noqa: E402
-from jobs.sockets.authentication import Authentication, OurPagesOnly  # noqa: E402
-from jobs.sockets.base import NoSuchSocket  # noqa: E402
-from scheduler.step_queues import sockets as step_sockets  # noqa: E402
+from config.handler import Handler
+from exports import sockets as exports_sockets
+from jobs.rest.throttling import check_rates
+from jobs.sockets import routing as jobs_sockets
+from jobs.sockets.authentication import Authentication, OurPagesOnly
+from jobs.sockets.base import NoSuchSocket
+from scheduler.step_queues import sockets as step_sockets
 
 check_rates()
 

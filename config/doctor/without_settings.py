@@ -19,14 +19,14 @@ ADVICE = "set what it names, and look again; docs/configuration.md explains each
 def end(arguments: Sequence[str], problem: Exception) -> int:
     """Says it, in lines without a traceback; the exit code."""
     if arguments[:1] != [DOCTOR]:
-        print(f"Cannot start: {report.clean_lines(str(problem))}", file=sys.stderr)  # noqa: T201
+        print(f"Cannot start: {report.clean_lines(str(problem))}", file=sys.stderr)
         return 1
     told = list(findings(problem))
     if "--json" in arguments:
-        print(json.dumps(report.document(told), ensure_ascii=False, indent=2))  # noqa: T201
+        print(json.dumps(report.document(told), ensure_ascii=False, indent=2))
     else:
-        print("\n".join(line for subject, one in told for line in report.lines(subject, one)))  # noqa: T201
-        print(f"\n{report.summary(told)}")  # noqa: T201
+        print("\n".join(line for subject, one in told for line in report.lines(subject, one)))
+        print(f"\n{report.summary(told)}")
     return report.exit_code(told, strict=False)
 
 

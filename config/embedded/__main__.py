@@ -28,13 +28,13 @@ NOTE = "DURE_EMBEDDED_VARIABLES"
 def main(arguments: Sequence[str]) -> int:
     options, command = _split(arguments)
     if options not in (["run"], ["run", DURABLE]) or not command:
-        print(USAGE, file=sys.stderr)  # noqa: T201
+        print(USAGE, file=sys.stderr)
         return 2
     interruption.listen()
     try:
         return run(command, durable=DURABLE in options)
     except CannotStart as reason:
-        print(f"Cannot start: {reason}", file=sys.stderr)  # noqa: T201
+        print(f"Cannot start: {reason}", file=sys.stderr)
         return 1
     except Interrupted:
         return 130
@@ -89,7 +89,7 @@ def _environment(home: Home, servers: Servers) -> dict[str, str]:
 def _run_in_front(command: Sequence[str], environment: dict[str, str]) -> int:
     """In our own process group, so that it keeps the terminal and Ctrl-C reaches it as well."""
     us = os.getpid()
-    process = subprocess.Popen(  # noqa: S603
+    process = subprocess.Popen(
         command,
         env=environment,
         preexec_fn=lambda: kernel.die_with_parent(us, signal.SIGTERM),  # noqa: PLW1509

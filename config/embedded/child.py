@@ -87,7 +87,7 @@ def start(
         # After the change of user, which would undo it.
         kernel.die_with_parent(us, manner.on_our_death)
 
-    process = subprocess.Popen(  # noqa: S603
+    process = subprocess.Popen(
         [str(part) for part in command],
         stdin=subprocess.DEVNULL,
         stdout=output,

@@ -87,7 +87,7 @@ def create(cluster: Cluster, *, durable: bool) -> None:
 
 
 def _run(cluster: Cluster, command: list[str | Path], stdin: str = "") -> None:
-    done = subprocess.run(  # noqa: S603
+    done = subprocess.run(
         [str(part) for part in command],
         input=stdin,
         capture_output=True,

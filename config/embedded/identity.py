@@ -59,7 +59,7 @@ def _started_by_ps(pid: int) -> str:
 
 def _ps(pid: int, column: str) -> str:
     try:
-        answer = subprocess.run(  # noqa: S603
+        answer = subprocess.run(
             ["ps", "-o", column, "-p", str(pid)],  # noqa: S607
             capture_output=True,
             text=True,

@@ -42,43 +42,41 @@ def dead_letter(row: DeadLetter) -> dict[str, Any]:
 
 @extend_schema_serializer(component_name="Replay", examples=[answered("a replay", examples.REPLAY)])
 class ReplayDocument(serializers.Serializer[Any]):
-    replayId = serializers.IntegerField()  # noqa: N815 (the names on the wire)
+    replayId = serializers.IntegerField()
     title = serializers.CharField()
-    fileName = serializers.CharField()  # noqa: N815
+    fileName = serializers.CharField()
     kind = serializers.ChoiceField(["eventlog", "mp4", "matroska", "avi"])
-    sizeBytes = serializers.IntegerField()  # noqa: N815
+    sizeBytes = serializers.IntegerField()
     checksum = serializers.CharField(help_text="SHA-256 of the upload.")
-    durationMs = serializers.IntegerField(  # noqa: N815
+    durationMs = serializers.IntegerField(
         allow_null=True, help_text="Null for a video: nobody has looked into it yet."
     )
-    createdAt = serializers.DateTimeField()  # noqa: N815
+    createdAt = serializers.DateTimeField()
 
 
 @extend_schema_serializer(component_name="Export", examples=[answered("done", examples.SUCCEEDED)])
 class ExportDocument(serializers.Serializer[Any]):
-    jobId = serializers.IntegerField()  # noqa: N815
-    jobType = serializers.ChoiceField(JobType.values)  # noqa: N815
-    replayId = serializers.IntegerField()  # noqa: N815
+    jobId = serializers.IntegerField()
+    jobType = serializers.ChoiceField(JobType.values)
+    replayId = serializers.IntegerField()
     status = serializers.ChoiceField(Status.values)
     progress = serializers.IntegerField(min_value=0, max_value=100)
     phase = serializers.CharField(help_text="PREPARING, RENDERING, FINALIZING, or a foreign worker's word.")
     message = serializers.CharField(help_text="What the worker says of it.")
-    etaSeconds = serializers.IntegerField(  # noqa: N815
+    etaSeconds = serializers.IntegerField(
         allow_null=True, help_text="What is left, at the speed so far; null while nobody can tell."
     )
-    resultUri = serializers.CharField(allow_null=True, help_text="Where the file is fetched.")  # noqa: N815
+    resultUri = serializers.CharField(allow_null=True, help_text="Where the file is fetched.")
     checksum = serializers.CharField(allow_null=True, help_text="SHA-256 of the file.")
-    sizeBytes = serializers.IntegerField(allow_null=True)  # noqa: N815
-    errorCode = serializers.CharField(  # noqa: N815
+    sizeBytes = serializers.IntegerField(allow_null=True)
+    errorCode = serializers.CharField(
         allow_null=True, help_text=f"{', '.join(ErrorCode.values)}, or a foreign worker's word."
     )
-    errorMessage = serializers.CharField(allow_null=True)  # noqa: N815
-    createdAt = serializers.DateTimeField()  # noqa: N815
-    startedAt = serializers.DateTimeField(allow_null=True)  # noqa: N815
-    endedAt = serializers.DateTimeField(allow_null=True)  # noqa: N815
-    expiredAt = serializers.DateTimeField(  # noqa: N815
-        allow_null=True, help_text="Since when its file is no longer kept."
-    )
+    errorMessage = serializers.CharField(allow_null=True)
+    createdAt = serializers.DateTimeField()
+    startedAt = serializers.DateTimeField(allow_null=True)
+    endedAt = serializers.DateTimeField(allow_null=True)
+    expiredAt = serializers.DateTimeField(allow_null=True, help_text="Since when its file is no longer kept.")
 
 
 @extend_schema_serializer(
@@ -86,15 +84,15 @@ class ExportDocument(serializers.Serializer[Any]):
 )
 class DeadLetterDocument(serializers.Serializer[Any]):
     id = serializers.IntegerField()
-    sourceStream = serializers.CharField()  # noqa: N815
-    sourceId = serializers.CharField(help_text="Its id in the stream.")  # noqa: N815
+    sourceStream = serializers.CharField()
+    sourceId = serializers.CharField(help_text="Its id in the stream.")
     fields = serializers.DictField(child=serializers.CharField())  # type: ignore[assignment]
     whole = serializers.BooleanField(help_text="Whether `fields` is all of the message.")
     reason = serializers.CharField()
-    failedAt = serializers.DateTimeField()  # noqa: N815
+    failedAt = serializers.DateTimeField()
     state = serializers.ChoiceField(DeadLetter.State.values)
-    handledAt = serializers.DateTimeField(allow_null=True)  # noqa: N815
-    handledBy = serializers.CharField(allow_null=True)  # noqa: N815
+    handledAt = serializers.DateTimeField(allow_null=True)
+    handledBy = serializers.CharField(allow_null=True)
 
 
 STARTED = inline_serializer("StartedExport", {"jobId": serializers.IntegerField()})
