@@ -344,7 +344,11 @@ def cancel_execution(execution: UUID | str) -> str | None:
         if status == ExecutionStatus.CANCELLED:
             handler = _end_handlers.get(trigger)
             if handler is not None:
-                handler(str(execution), source, {"state": status, "failure_type": "cancelled", "error": ""})
+                handler(
+                    str(execution),
+                    source,
+                    {"state": status, "failure_type": FailureType.CANCELLED, "error": ""},
+                )
         else:
             after({"signal": [[str(execution), worker, None, True]]})
     return str(status)
