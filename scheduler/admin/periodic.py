@@ -27,7 +27,7 @@ from jobs.admin.filters import yes_or_no
 from jobs.admin.quick import SmallList
 from jobs.errors import Conflict
 from scheduler import cron, words
-from scheduler.admin.preview import language
+from scheduler.pages.times import language
 
 OWN = "dure: "
 # Of our own only the rhythm is an operator's to choose.

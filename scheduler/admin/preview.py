@@ -10,7 +10,6 @@ from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 from django.urls import URLPattern, path, reverse
 from django.utils.safestring import SafeString
-from django.utils.translation import get_language
 
 from jobs.admin.editing import ByVerbs
 
@@ -22,10 +21,6 @@ class Outlook:
     words: str = ""
     times: Sequence[datetime] = ()
     problems: Sequence[str] = field(default_factory=tuple)
-
-
-def language() -> str:
-    return get_language() or "ko"
 
 
 class Previewing(ByVerbs):

@@ -26,7 +26,7 @@ from jobs.pages.refusals import all_told
 from jobs.states import Trigger
 from jobs.templatetags import pages
 from scheduler import rules, words
-from scheduler.admin.preview import SHOWN, Outlook, Previewing, language, wrong
+from scheduler.admin.preview import SHOWN, Outlook, Previewing, wrong
 from scheduler.catchup import CatchUp
 from scheduler.clock import database_now
 from scheduler.definition import TIMING, check_rule, check_task
@@ -35,6 +35,7 @@ from scheduler.lifecycle.manual import run_task
 from scheduler.models import Occurrence, Schedule
 from scheduler.pages import labels
 from scheduler.pages.arguments import choosable
+from scheduler.pages.times import language
 from scheduler.states import Overlap
 
 LAST_RUN = shown.row_of(Execution, "last_execution_id", _("last run"))

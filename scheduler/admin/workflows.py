@@ -22,11 +22,12 @@ from jobs.admin.quick import SmallList
 from jobs.errors import Invalid, Refused
 from jobs.pages.refusals import all_told, told
 from scheduler import recurrence, steps, words
-from scheduler.admin.preview import SHOWN, Outlook, Previewing, language, wrong
+from scheduler.admin.preview import SHOWN, Outlook, Previewing, wrong
 from scheduler.clock import database_now
 from scheduler.lifecycle import runs, workflows
 from scheduler.models import ScheduledJob, Workflow
 from scheduler.pages import labels
+from scheduler.pages.times import language
 from scheduler.recurrence import ConfigError, Recurring, ScheduleConfig
 from scheduler.states import WorkflowStatus
 

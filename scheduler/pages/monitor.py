@@ -10,7 +10,7 @@ from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
-from django.utils.translation import get_language, gettext
+from django.utils.translation import gettext
 from django.views.decorators.http import require_safe
 
 from jobs.models import Execution, Job, Worker
@@ -19,8 +19,9 @@ from jobs.pages.standing import Standing, standing
 from jobs.selection import in_states
 from jobs.states import EXECUTION_LIVE, JOB_LIVE, ExecutionStatus, JobStatus
 from jobs.tenancy import offices_of
-from scheduler import access, monitor
+from scheduler import access, monitor, recurrence, words
 from scheduler.pages.sparkline import bars
+from scheduler.pages.times import language
 
 JSON = dict[str, Any]
 
@@ -58,7 +59,7 @@ def reading(user: User) -> JSON:
         "running": list(running(user)),
         "failures": failures(user, now),
         "next": in_words(data["next_schedules"]),
-        "next_runs": data["next"],
+        "next_runs": mode_in_words(data["next"]),
         "run_failures": data["recent_failures"],
         "workers": data["workers"],
         "queues": data["queues"],
@@ -141,5 +142,11 @@ def unclaimed(user: User, now: datetime) -> list[JSON]:
 
 def in_words(schedules: list[JSON]) -> list[JSON]:
     """Each with its rule in the reader's language."""
-    language = "ko" if (get_language() or "ko").startswith("ko") else "en"
-    return [{**one, "in_words": one["words"][language]} for one in schedules]
+    return [{**one, "in_words": one["words"][language()]} for one in schedules]
+
+
+def mode_in_words(runs: list[JSON]) -> list[JSON]:
+    """Each with when its workflow runs, as it was when the run was registered."""
+    configs = (recurrence.read(one["workflow_data"]["schedule_config"]) for one in runs)
+    told = (words.config_in_words(config, language()) for config in configs)
+    return [{**one, "in_words": so} for one, so in zip(runs, told, strict=True)]
