@@ -16,6 +16,7 @@ from scheduler import access
 from scheduler.access import executions_by_cause, executions_of
 from scheduler.step_queues.states import Direction
 from tests.factories import a_job, a_start, a_user, an_office, submitted
+from tests.integration.pages.readers import reader, text_of
 from tests.integration.rest_support import client_of
 from tests.integration.test_engine_plans import ENDED, FILL, most_read
 from tests.schedule_factories import a_schedule, claim, executions, fire
@@ -23,17 +24,6 @@ from tests.step_factories import a_job as a_step
 from tests.step_factories import a_queue
 
 pytestmark = pytest.mark.django_db
-
-
-def reader(name: str = "alice", language: str = "en", **more) -> Client:
-    client = Client(headers={"Accept-Language": language})
-    client.force_login(a_user(name, **more))
-    return client
-
-
-@pytest.fixture
-def alice():
-    return reader()
 
 
 def by_hand(user: str = "alice", **fields) -> Execution:
@@ -47,10 +37,6 @@ def of_step(queue, way: str = Direction.FORWARD) -> Execution:
 
 def shown(page) -> list[uuid.UUID]:
     return [row["run"].id for row in page.context["rows"]]
-
-
-def text_of(answer) -> str:
-    return str(answer.content.decode())
 
 
 # --- whose they are --------------------------------------------------------------------------------

@@ -12,14 +12,9 @@ from exports.deadletters import Letter
 from exports.messages import DEADLETTER, PROGRESS, RESULTS
 from exports.models import DeadLetter, StreamOutbox
 from tests.integration import export_tools as tools
-from tests.integration.rest_support import forget_counts
+from tests.integration.pages.readers import signed_in, text
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def fresh_counts():
-    forget_counts()
 
 
 @pytest.fixture
@@ -29,9 +24,7 @@ def steve():
 
 @pytest.fixture
 def page(steve):
-    client = Client(headers={"Accept-Language": "en"})
-    client.force_login(steve)
-    return client
+    return signed_in(steve)
 
 
 def buried(
@@ -42,12 +35,6 @@ def buried(
     )
     StreamOutbox.objects.filter(stream=DEADLETTER).delete()
     return DeadLetter.objects.latest("pk")
-
-
-def text(client: Client, path: str) -> str:
-    answer = client.get(path)
-    assert answer.status_code == 200, path
-    return answer.content.decode()
 
 
 def test_for_others_than_staff_there_are_none():

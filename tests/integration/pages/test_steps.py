@@ -1,11 +1,9 @@
-"""The pages of step queues: whose they are, how a walk is shown, and that looking is not acting."""
+"""The pages of step queues: whose they are, the list, and that looking is not acting."""
 
 import re
 
 import pytest
-from django.db import connection
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
 
 from jobs.models import Membership
 from jobs.states import MemberRole
@@ -13,40 +11,19 @@ from scheduler.step_queues import lifecycle
 from scheduler.step_queues.models import Step, StepQueue
 from scheduler.step_queues.pages import labels
 from scheduler.step_queues.pages.marks import Mark
-from scheduler.step_queues.states import NO_OPERATION, Direction, QueueState
+from scheduler.step_queues.states import Direction, QueueState
 from tests.factories import a_user, an_office
-from tests.step_factories import (
-    a_job,
-    a_queue,
-    carry_out_all,
-    carry_out_one,
-    claimed,
-    execution,
-    fresh,
-    ran,
-)
+from tests.integration.pages.readers import at_queue as at
+from tests.integration.pages.readers import reader
+from tests.integration.pages.readers import text_of as text
+from tests.step_factories import a_job, a_queue, carry_out_all, fresh, ran
 
 pytestmark = pytest.mark.django_db
-
-
-def reader(name: str = "alice", **more) -> Client:
-    client = Client(headers={"Accept-Language": "en"})
-    client.force_login(a_user(name, **more))
-    return client
-
-
-@pytest.fixture
-def alice():
-    return reader()
 
 
 @pytest.fixture
 def office():
     return an_office(a_user("alice"), name="Alice's")
-
-
-def at(queue: StepQueue, rest: str = "") -> str:
-    return f"/step-queues/{queue.queue_id}{rest}"
 
 
 def pages_of(queue: StepQueue) -> list[str]:
@@ -62,14 +39,6 @@ def verbs_of(queue: StepQueue) -> list[str]:
         at(queue, f"/jobs/{step.job_id}/rerun"),
         at(queue, "/delete"),
     ]
-
-
-def marks(page) -> list[tuple[Mark, Mark]]:
-    return [tuple(half.operation.mark for half in row.halves) for row in page.context["rows"]]
-
-
-def text(page) -> str:
-    return str(page.content.decode())
 
 
 # --- whose they are --------------------------------------------------------------------------------
@@ -185,126 +154,6 @@ def test_one_word_says_how_each_queue_stands(alice):
         "stuck": "turned back, not all undone",
         "walks": "running",
     }
-
-
-# --- one queue -------------------------------------------------------------------------------------
-
-
-def test_a_walk_is_shown_as_far_as_it_came(alice):
-    queue = a_queue(a_job("one"), a_job("two"), a_job("three"))
-    assert marks(alice.get(at(queue))) == [(Mark.NOT_YET, Mark.NOT_NEEDED)] * 3
-    lifecycle.run(queue.queue_id)
-    carry_out_one(queue)
-    page = alice.get(at(queue))
-    assert [forward for forward, _ in marks(page)] == [Mark.DONE, Mark.RUNNING, Mark.NOT_YET]
-    assert "one did" in text(page)
-    assert page.context["current"]["run"].id == execution(queue).id
-    walked = [line for line in page.context["drawing"].lines if line.walked]
-    assert len(walked) == 1
-
-
-def test_what_failed_and_why_and_what_is_being_undone_is_shown(alice):
-    queue = a_queue(a_job("one"), a_job("two", forward="fail"), a_job("three"))
-    lifecycle.run(queue.queue_id)
-    carry_out_one(queue)
-    carry_out_one(queue)
-    page = alice.get(at(queue))
-    assert marks(page) == [
-        (Mark.DONE, Mark.AHEAD),
-        (Mark.FAILED, Mark.UNDOING),
-        (Mark.NOT_YET, Mark.NOT_NEEDED),
-    ]
-    assert "error: two fails as asked" in text(page)
-    assert str(page.context["label"].name) == "turning back"
-    carry_out_all(queue)
-    assert marks(alice.get(at(queue)))[:2] == [(Mark.DONE, Mark.UNDONE), (Mark.FAILED, Mark.UNDONE)]
-
-
-def test_retries_and_the_worker_are_shown(alice):
-    job = {
-        "forward_operation": "do",
-        "backward_operation": "undo_stubbornly",
-        "arguments": {"tag": "x", "forward": "fail", "failures": 1},
-    }
-    queue = a_queue(job)
-    lifecycle.run(queue.queue_id)
-    carry_out_one(queue)
-    carry_out_one(queue)
-    page = text(alice.get(at(queue)))
-    assert "Next attempt" in page
-    assert "(1 of 2 retries, 0 lost workers)" in page
-    assert "will be tried again" in page
-    carry_out_all(queue)
-    again = a_queue(a_job())
-    lifecycle.run(again.queue_id)
-    claimed(again)
-    page = text(alice.get(at(again)))
-    assert "played@test" in page
-    assert "Lease until" in page
-
-
-def test_only_what_happened_in_this_run_is_told_of_an_operation(alice):
-    queue = ran(a_queue(a_job("one"), a_job("two")))
-
-    def runs(page) -> list[bool]:
-        return [row.halves[0].run is not None for row in page.context["rows"]]
-
-    assert runs(alice.get(at(queue))) == [True, True]
-    assert text(alice.get(at(queue))).count("played@test") == 2
-    lifecycle.run(queue.queue_id)
-    page = alice.get(at(queue))
-    assert runs(page) == [True, False]
-    assert page.context["rows"][0].halves[0].run.id == execution(queue).id
-
-
-def test_what_is_long_or_secret_in_the_context_is_not_shown_whole(alice):
-    queue = a_queue({"forward_operation": "put", "arguments": {"size": 100_000}})
-    ran(queue)
-    StepQueue.objects.filter(pk=queue.pk).update(
-        context={"api_key": "hush", "html": "<script>1</script>", "value": "x" * 100_000}
-    )
-    page = alice.get(at(queue))
-    assert len(page.content) < 80_000
-    assert "hush" not in text(page)
-    assert "<script>1" not in text(page)
-    assert "characters more" in text(page)
-
-
-def test_a_job_without_operations_or_library_is_shown_as_such(alice):
-    queue = a_queue(
-        {"forward_operation": "nothing"}, {"forward_operation": NO_OPERATION}, {"operation_library": "UNINIT"}
-    )
-    assert marks(alice.get(at(queue)))[1] == (Mark.NOT_YET, Mark.NOT_NEEDED)
-    ran(queue)
-    assert marks(alice.get(at(queue)))[1][0] is Mark.NOTHING
-
-
-def test_a_long_queue_is_shown_around_where_it_stands(alice):
-    queue = a_queue(*({"forward_operation": NO_OPERATION} for _ in range(149)), a_job("last"))
-    lifecycle.run(queue.queue_id)
-    page = alice.get(at(queue))
-    shown = [row.step.number for row in page.context["rows"]]
-    assert (shown[0], shown[-1], len(shown)) == (91, 150, 60)
-    assert "jobs 91 to 150 of 150" in text(page)
-    assert page.context["strip"]
-    earlier = alice.get(at(queue, "?from=31"))
-    assert earlier.context["rows"][0].step.number == 31
-    assert f"{at(queue, '/live')}?from=31" in text(earlier)
-
-
-def test_the_page_listens_to_the_queues_own_socket(alice):
-    queue = a_queue(a_job())
-    assert f'data-events="/ws/queues/{queue.queue_id}"' in text(alice.get(at(queue)))
-
-
-def test_it_needs_no_more_queries_for_many_jobs_than_for_one(alice):
-    def queries(jobs: int) -> int:
-        queue = ran(a_queue(*(a_job(str(number)) for number in range(jobs))))
-        with CaptureQueriesContext(connection) as asked:
-            alice.get(at(queue))
-        return len(asked)
-
-    assert queries(30) == queries(1)
 
 
 # --- acting ----------------------------------------------------------------------------------------

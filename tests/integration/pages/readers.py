@@ -1,0 +1,44 @@
+"""What the tests of the pages share: who reads them, where they are, and what stands on them."""
+
+import re
+
+from django.contrib.auth.models import User
+from django.test import Client
+
+from scheduler.step_queues.models import StepQueue
+from tests.factories import a_user
+
+
+def signed_in(user: User, language: str = "en") -> Client:
+    client = Client(headers={"Accept-Language": language})
+    client.force_login(user)
+    return client
+
+
+def reader(name: str = "alice", language: str = "en", **more) -> Client:
+    return signed_in(a_user(name, **more), language)
+
+
+def at(office, rest: str = "/jobs") -> str:
+    return f"/offices/{office.id}{rest}"
+
+
+def at_queue(queue: StepQueue, rest: str = "") -> str:
+    return f"/step-queues/{queue.queue_id}{rest}"
+
+
+def text(client: Client, path: str) -> str:
+    answer = client.get(path)
+    assert answer.status_code == 200, path
+    return answer.content.decode()
+
+
+def text_of(answer) -> str:
+    return str(answer.content.decode())
+
+
+def why(answer, field: str) -> str:
+    """What stands beside a field."""
+    found = re.search(rf'<p [^>]*id="why-{field}"[^>]*>(.*?)</p>', text_of(answer), re.DOTALL)
+    assert found is not None, field
+    return found[1].strip().replace("&#x27;", "'").replace("&quot;", '"')

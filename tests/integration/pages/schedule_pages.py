@@ -1,0 +1,29 @@
+"""What the tests of the pages of schedules share: a form that is filled in, and schedules of alice's."""
+
+from django.utils import timezone
+
+from scheduler.models import Schedule
+from tests.factories import a_user
+from tests.schedule_factories import a_schedule
+
+FORM = {
+    "name": "nightly",
+    "task_id": "demo.sum",
+    "args": '{"numbers": [1, 2]}',
+    "kind": "cron",
+    "cron": "0 9 * * MON-FRI",
+    "every": "",
+    "unit": "minutes",
+    "at": "",
+    "timezone": "Asia/Seoul",
+    "starts_at": "",
+    "ends_at": "",
+    "overlap": "skip",
+    "catch_up": "latest",
+    "max_retries": "3",
+    "enabled": "on",
+}
+
+
+def of_alice(**fields) -> Schedule:
+    return a_schedule(now=timezone.now(), owner=a_user("alice"), **fields)

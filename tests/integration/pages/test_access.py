@@ -1,0 +1,132 @@
+"""Whose the pages are: who sees them, who acts there, how one signs in and out, and in which language."""
+
+import pytest
+from django.test import Client
+
+from jobs.models import Job, Membership
+from jobs.states import JobStatus, MemberRole
+from tests.factories import a_user, an_office, fresh, submitted
+from tests.integration.pages.readers import at, reader
+
+pytestmark = pytest.mark.django_db
+
+
+def viewer(office) -> Client:
+    Membership.objects.create(office=office, user=a_user("vera"), role=MemberRole.VIEWER)
+    return reader("vera")
+
+
+def pages_of(job: Job) -> list[str]:
+    paths = ["/jobs", f"/jobs/{job.id}", f"/jobs/{job.id}/live", "/batches"]
+    return [
+        at(job.office, path) for path in [*paths, f"/batches/{job.batch_id}", f"/batches/{job.batch_id}/live"]
+    ]
+
+
+def test_who_is_not_signed_in_is_asked_to(office):
+    (job,) = submitted(office, {}, name="b")
+    for path in ["/", "/offices", *pages_of(job)]:
+        answer = Client().get(path)
+        assert answer.status_code == 302, path
+        assert answer["Location"].startswith("/login?next=/"), path
+    assert Client().get("/monitor/live")["HX-Redirect"] == "/login?next=/"
+
+
+def test_somebody_elses_office_does_not_exist(office):
+    (job,) = submitted(office, {"ref": "secret work"}, name="b")
+    mallory = reader("mallory")
+    assert {mallory.get(path).status_code for path in pages_of(job)} == {404}
+    for path in (f"/jobs/{job.id}/cancel", "/jobs/act"):
+        assert mallory.post(at(office, path), {"verb": "cancel", "job": str(job.id)}).status_code == 404
+    assert fresh(job).status != JobStatus.CANCELLED
+    for path in ("/", "/offices", "/monitor/live"):
+        assert "secret work" not in mallory.get(path).content.decode()
+        assert office.name not in mallory.get(path).content.decode()
+
+
+def test_a_job_is_not_shown_in_another_office_of_the_same_reader(office, alice):
+    other = an_office(a_user("alice"), name="other")
+    (job,) = submitted(other, {}, name="b")
+    assert alice.get(at(office, f"/jobs/{job.id}")).status_code == 404
+    assert alice.get(at(office, f"/batches/{job.batch_id}")).status_code == 404
+    form = {"verb": "cancel", "job": str(job.id)}
+    asked = alice.post(at(office, "/jobs/act"), form).context["preview"]
+    assert (asked.changed, asked.skipped) == (0, 0)
+    alice.post(at(office, "/jobs/act"), {**form, "sure": "yes"})
+    assert fresh(job).status != JobStatus.CANCELLED
+
+
+def test_a_viewer_sees_everything_and_can_do_nothing(office):
+    job, _ = submitted(office, {}, {}, name="b")
+    vera = viewer(office)
+    for path in pages_of(job):
+        page = vera.get(path)
+        assert page.status_code == 200, path
+        assert b'name="verb"' not in page.content
+        assert b"/cancel" not in page.content
+    assert vera.post(at(office, f"/jobs/{job.id}/cancel")).status_code == 403
+    form = {"verb": "cancel", "scope": "matching", "sure": "yes"}
+    assert vera.post(at(office, "/jobs/act"), form).status_code == 403
+    assert not Job.objects.filter(status=JobStatus.CANCELLED).exists()
+
+
+def test_staff_look_into_every_office_and_act_in_none(office):
+    (job,) = submitted(office, {}, name="b")
+    steve = reader("steve", is_staff=True)
+    assert {steve.get(path).status_code for path in pages_of(job)} == {200}
+    assert steve.post(at(office, f"/jobs/{job.id}/cancel")).status_code == 403
+
+
+def test_a_change_needs_a_post_with_its_csrf_token(office):
+    (job,) = submitted(office, {}, name="b")
+    strict = Client(enforce_csrf_checks=True)
+    strict.force_login(a_user("alice"))
+    assert strict.get(at(office, f"/jobs/{job.id}/cancel")).status_code == 405
+    assert strict.post(at(office, f"/jobs/{job.id}/cancel")).status_code == 403
+    assert fresh(job).status != JobStatus.CANCELLED
+
+
+def test_a_page_is_in_the_language_that_was_chosen(office):
+    client = Client(headers={"Accept-Language": "en"})
+    assert "Sign in" in client.get("/login").content.decode()
+    client.post("/language", {"language": "ko", "next": "/login"})
+    page = client.get("/login").content.decode()
+    assert '<html lang="ko">' in page
+    assert "로그인" in page
+    client.force_login(a_user("alice"))
+    assert "최근 실패" in client.get("/").content.decode()
+
+
+def test_signing_in_leads_to_where_one_wanted_to_go_and_nowhere_else():
+    user = a_user("carol")
+    user.set_password("correct horse")
+    user.save()
+    form = {"username": "carol", "password": "correct horse"}
+    assert Client().post("/login", {**form, "next": "/offices"})["Location"] == "/offices"
+    assert Client().post("/login", {**form, "next": "https://evil.example/"})["Location"] == "/"
+    wrong = Client().post("/login", {**form, "password": "wrong"})
+    assert wrong.status_code == 200
+    assert b'role="alert"' in wrong.content
+
+
+def test_signing_in_is_throttled(settings):
+    rates = {**settings.REST_FRAMEWORK["DEFAULT_THROTTLE_RATES"], "login": "3/min"}
+    settings.REST_FRAMEWORK = {**settings.REST_FRAMEWORK, "DEFAULT_THROTTLE_RATES": rates}
+    form = {"username": "carol", "password": "wrong"}
+    assert [Client().post("/login", form).status_code for _ in range(4)] == [200, 200, 200, 429]
+
+
+def test_signing_out_needs_a_post(alice):
+    assert alice.get("/logout").status_code == 405
+    assert alice.post("/logout")["Location"] == "/login"
+    assert alice.get("/").status_code == 302
+
+
+def test_no_page_needs_more_than_its_own_server(office, alice):
+    (job,) = submitted(office, {}, name="x")
+    for path in ["/", "/offices", *pages_of(job)]:
+        page = alice.get(path)
+        assert "default-src 'self'" in page["Content-Security-Policy"]
+        text = page.content.decode().replace('xmlns="http://www.w3.org/2000/svg"', "")
+        for forbidden in (' style="', "<style", "onclick", "<script>", 'src="http', "hx-on"):
+            assert forbidden not in text, (path, forbidden)

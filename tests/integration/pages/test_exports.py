@@ -1,0 +1,179 @@
+"""The pages of exports: whose they are, how one is asked for and cancelled, and the list."""
+
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.utils import timezone
+
+from exports import lifecycle
+from exports.models import ExportJob, Replay, StreamOutbox
+from exports.states import JobType, Status
+from tests.integration import export_tools as tools
+from tests.integration.pages.export_pages import LOG, export, finished, running
+from tests.integration.pages.readers import signed_in as reader
+from tests.integration.pages.readers import text
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("folders")]
+
+
+# --- whose they are --------------------------------------------------------------------------------
+
+
+def addresses(job: ExportJob) -> list[str]:
+    return [f"/exports/{job.pk}", f"/exports/replays/{job.replay_id}"]
+
+
+def actions(job: ExportJob) -> list[str]:
+    of_replay = [f"/exports/replays/{job.replay_id}/{verb}" for verb in ("mp4", "thumbnail", "delete")]
+    return [f"/exports/{job.pk}/cancel", f"/exports/{job.pk}/again", *of_replay]
+
+
+def test_who_is_not_signed_in_is_asked_to(minji):
+    job = export(minji)
+    for path in ["/exports", "/exports/replays", f"/exports/parts?id={job.pk}", *addresses(job)]:
+        assert Client().get(path)["Location"].startswith("/login?next=/"), path
+    for path in actions(job):
+        assert Client().post(path)["Location"].startswith("/login"), path
+    job.refresh_from_db()
+    assert job.status == Status.QUEUED
+
+
+def test_somebody_elses_is_as_if_it_were_not_there_for_staff_too(minji):
+    job = finished(minji)
+    for other in (tools.user("mallory"), tools.user("steve", is_staff=True)):
+        stranger = reader(other)
+        assert {stranger.get(path).status_code for path in addresses(job)} == {404}
+        assert {stranger.post(path, {"sure": "yes"}).status_code for path in actions(job)} == {404}
+        assert text(stranger, f"/exports/parts?id={job.pk}&as=full").strip() == ""
+        for path in ("/exports", "/exports/replays"):
+            assert job.replay.title not in text(stranger, path)
+    assert ExportJob.objects.count() == 1
+
+
+def test_a_number_that_no_row_can_have_is_not_found(page):
+    for number in (0, 2**63, 10**30):
+        assert page.get(f"/exports/{number}").status_code == 404
+        assert page.get(f"/exports/replays/{number}").status_code == 404
+    assert text(page, f"/exports/parts?id={10**30}&id=x&id=-1").strip() == ""
+
+
+def test_a_change_needs_a_post_with_its_csrf_token(minji):
+    job = export(minji)
+    strict = Client(enforce_csrf_checks=True)
+    strict.force_login(minji)
+    for path in actions(job):
+        assert strict.get(path).status_code == 405, path
+        assert strict.post(path, {"sure": "yes"}).status_code == 403, path
+    assert strict.post("/exports/replays", {"file": SimpleUploadedFile("a", LOG)}).status_code == 403
+    assert Replay.objects.count() == 1
+
+
+# --- asking, cancelling, asking again --------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("kind", "job_type"), [("mp4", JobType.MP4), ("thumbnail", JobType.THUMBNAIL)])
+def test_an_export_is_asked_for_as_by_the_api(page, minji, kind, job_type):
+    replay = tools.replay_of(minji)
+    answer = page.post(f"/exports/replays/{replay.pk}/{kind}")
+    job = ExportJob.objects.get()
+    assert answer["Location"] == f"/exports/{job.pk}"
+    assert (job.job_type, job.status) == (job_type, Status.QUEUED)
+    assert StreamOutbox.objects.get().fields["jobId"] == str(job.pk)
+    assert "The export was asked for." in text(page, answer["Location"])
+    assert page.post(f"/exports/replays/{replay.pk}/gif").status_code == 404
+
+
+def test_a_cancel_is_final_and_a_second_one_says_so(page, minji):
+    job = export(minji)
+    first = page.post(f"/exports/{job.pk}/cancel", follow=True).content.decode()
+    assert "The export was cancelled." in first
+    job.refresh_from_db()
+    assert job.status == Status.CANCELLED
+    assert "Started" not in first
+    again = page.post(f"/exports/{job.pk}/cancel", follow=True).content.decode()
+    assert "has ended already" in again
+
+
+def test_what_failed_is_asked_for_again_as_a_new_export(page, minji):
+    now = timezone.now()
+    job = export(minji, JobType.THUMBNAIL, status=Status.FAILED, ended_at=now, error_code="STALLED")
+    answer = page.post(f"/exports/{job.pk}/again")
+    new = ExportJob.objects.latest("pk")
+    assert answer["Location"] == f"/exports/{new.pk}"
+    assert (new.job_type, new.replay_id, new.status) == (job.job_type, job.replay_id, Status.QUEUED)
+    job.refresh_from_db()
+    assert job.status == Status.FAILED
+
+
+def test_what_is_still_being_made_is_not_made_twice(page, minji):
+    job = export(minji)
+    assert "has not ended yet" in page.post(f"/exports/{job.pk}/again", follow=True).content.decode()
+    assert ExportJob.objects.count() == 1
+
+
+# --- the list --------------------------------------------------------------------------------------
+
+
+def ids(answer: Any) -> list[int]:
+    return [one["job"].pk for one in answer.context["exports"]]
+
+
+def test_the_filter_is_in_the_address(page, minji):
+    a, b, c = export(minji), export(minji, JobType.THUMBNAIL), export(minji)
+    lifecycle.cancel(a.pk, timezone.now())
+    assert ids(page.get("/exports")) == [c.pk, b.pk, a.pk]
+    assert ids(page.get("/exports?kind=MP4")) == [c.pk, a.pk]
+    assert ids(page.get("/exports?kind=MP4&state=CANCELLED")) == [a.pk]
+    wrong = page.get("/exports?state=odd")
+    assert (wrong.status_code, ids(wrong)) == (200, [])
+    assert b'role="alert"' in wrong.content
+
+
+def test_pages_follow_each_other_without_gap_while_exports_come_in(page, minji):
+    replay, now = tools.replay_of(minji), timezone.now()
+    made = [lifecycle.request(replay, JobType.MP4, now).pk for _ in range(60)]
+    found, address = [], "/exports?kind=MP4"
+    while True:
+        answer = page.get(address)
+        found += ids(answer)
+        if not answer.context["older"]:
+            break
+        lifecycle.request(replay, JobType.MP4, now)
+        address = "/exports" + answer.context["older"]
+    assert found == made[::-1]
+    assert "kind=MP4" in answer.context["newer"]
+    assert ids(page.get("/exports" + answer.context["newer"])) == made[::-1][25:50]
+
+
+def test_many_exports_cost_no_more_questions_than_one(page, minji, django_assert_max_num_queries):
+    replay, now = tools.replay_of(minji), timezone.now()
+    for _ in range(25):
+        lifecycle.request(replay, JobType.MP4, now)
+    with django_assert_max_num_queries(8):
+        page.get("/exports")
+
+
+def test_parts_are_rows_or_one_in_full(page, minji):
+    job = export(minji)
+    rows = text(page, f"/exports/parts?as=rows&id={job.pk}")
+    full = text(page, f"/exports/parts?as=full&id={job.pk}")
+    assert rows.strip().startswith(f'<tr data-export="{job.pk}" data-status="QUEUED"')
+    assert full.strip().startswith(f'<div class="stack" data-export="{job.pk}" data-status="QUEUED"')
+    assert "csrfmiddlewaretoken" in full
+
+
+def test_the_menu_leads_there(page):
+    assert '<a href="/exports">Exports</a>' in text(page, "/")
+    assert "/deadletters" not in text(page, "/")
+
+
+def test_it_speaks_korean(minji):
+    client = Client(headers={"Accept-Language": "ko"})
+    client.force_login(minji)
+    job = running(minji)
+    shown = client.get(f"/exports/{job.pk}").content.decode()
+    assert "약 0:30 남음" in shown
+    assert "리플레이" in shown
+    assert '"RENDERING": "' in client.get("/exports").context["phases"]

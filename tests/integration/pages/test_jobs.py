@@ -1,0 +1,198 @@
+"""The jobs of an office: the list with its filter and its pages, and what is done to many at once."""
+
+import re
+import uuid
+
+import pytest
+from django.db.models import Q
+
+from jobs import lifecycle
+from jobs.models import Event, Job
+from jobs.states import EventType, JobStatus
+from tests.factories import done, fresh, submitted
+from tests.integration.pages.readers import at
+from tests.integration.playing import running
+
+pytestmark = pytest.mark.django_db
+
+
+# --- the list --------------------------------------------------------------------------------------
+
+
+def refs(page) -> list[str]:
+    return [job.ref for job in page.context["page"].rows]
+
+
+def test_the_filter_is_in_the_address(office, alice):
+    first, *_ = submitted(
+        office, {"ref": "a", "role": "BE"}, {"ref": "b", "role": "FE"}, {"ref": "c", "role": "BE"}, name="x"
+    )
+    done(first)
+    assert refs(alice.get(at(office))) == ["c", "b", "a"]
+    assert refs(alice.get(at(office) + "?status=done")) == ["a"]
+    assert refs(alice.get(at(office) + "?role=BE")) == ["c", "a"]
+    assert refs(alice.get(at(office) + "?role=BE&status=ready&status=processing")) == ["c"]
+    assert refs(alice.get(at(office) + f"?batch={first.batch_id}&task_id=demo.sum")) == ["c", "b", "a"]
+    assert refs(alice.get(at(office) + f"?batch={uuid.uuid4()}")) == []
+    wrong = alice.get(at(office) + "?batch=nonsense&status=odd")
+    assert wrong.status_code == 200
+    assert b'role="alert"' in wrong.content
+    assert refs(wrong) == []
+
+
+def test_pages_follow_each_other_without_gap_or_overlap_while_jobs_come_in(office, alice):
+    submitted(office, *({"ref": f"j{number}"} for number in range(120)), name="many")
+    found, address = [], at(office) + "?task_id=demo.sum"
+    while True:
+        page = alice.get(address)
+        found += refs(page)
+        if not page.context["older"]:
+            break
+        submitted(office, {"ref": "late"})
+        address = at(office) + page.context["older"]
+    assert found == [f"j{number}" for number in range(119, -1, -1)]
+    back = alice.get(at(office) + page.context["newer"])
+    assert refs(back) == [f"j{number}" for number in range(69, 19, -1)]
+    assert "task_id=demo.sum" in page.context["newer"]
+
+
+def test_a_place_that_is_nonsense_is_no_place(office, alice):
+    submitted(office, {"ref": "a"})
+    assert refs(alice.get(at(office) + "?after=x&before=9999999999999999999999")) == ["a"]
+
+
+# --- done to many ----------------------------------------------------------------------------------
+
+
+def test_the_confirmation_says_how_many_will_be_skipped_and_changes_nothing(office, alice):
+    first, second, third = submitted(office, {}, {}, {}, name="x")
+    done(first)
+    page = alice.post(
+        at(office, "/jobs/act"), {"verb": "cancel", "scope": "matching", "batch": str(first.batch_id)}
+    )
+    assert page.status_code == 200
+    preview = page.context["preview"]
+    assert (preview.changed, preview.skipped, preview.skipped_by_state) == (2, 1, {JobStatus.DONE: 1})
+    assert {fresh(job).status for job in (second, third)} == {JobStatus.PROCESSING, JobStatus.READY}
+
+
+def test_all_that_match_are_cancelled_and_nothing_else(office, alice):
+    kept, *gone = submitted(office, {"role": "FE"}, {"role": "BE"}, {"role": "BE"}, name="x")
+    form = {"verb": "cancel", "scope": "matching", "role": "BE", "sure": "yes", "reason": "not needed"}
+    answer = alice.post(at(office, "/jobs/act"), form, follow=True)
+    assert answer.redirect_chain == [(at(office) + "?role=BE", 302)]
+    assert "2 jobs cancelled." in answer.content.decode()
+    assert [fresh(job).status for job in gone] == [JobStatus.CANCELLED] * 2
+    assert fresh(kept).status != JobStatus.CANCELLED
+    event = Event.objects.filter(type=EventType.JOB_CANCELLED).last()
+    assert event is not None
+    assert (event.details["actor"], event.details["reason"]) == ("alice", "not needed")
+
+
+def counted(page) -> dict[str, str]:
+    """What the form of a confirmation sends along by itself."""
+    names = ("until", "counted")
+    return {
+        name: match[1]
+        for name in names
+        if (match := re.search(rf'name="{name}" value="(\d+)"', page.content.decode()))
+    }
+
+
+@pytest.mark.parametrize(
+    ("verb", "more", "changed"),
+    [
+        ("cancel", {}, Q(status=JobStatus.CANCELLED)),
+        ("retry", {}, ~Q(status=JobStatus.CANCELLED)),
+        ("reprioritise", {"priority": "7"}, Q(priority=7)),
+    ],
+)
+def test_more_than_a_hundred_that_match_are_changed_only_when_their_number_is_typed(
+    office, alice, verb, more, changed
+):
+    jobs = submitted(office, *({"role": "QA"} for _ in range(101)), {"role": "BE"}, name="many")
+    if verb == "retry":
+        lifecycle.cancel(office.id, [job.id for job in jobs], actor="test", reason="")
+    matching, other = Job.objects.filter(office=office, ref="", role="QA"), jobs[-1]
+    act, form = at(office, "/jobs/act"), {"verb": verb, "scope": "matching", "role": "QA", **more}
+    shown = alice.post(act, form)
+    assert "Type 101 to say that you mean all of them" in shown.content.decode()
+    sent = {**form, **counted(shown), "sure": "yes"}
+    for typed in ({}, {"typed": ""}, {"typed": "100"}, {"typed": "all"}):
+        refused = alice.post(act, {**sent, **typed})
+        assert refused.status_code == 400, typed
+        assert b'role="alert"' in refused.content
+    assert matching.filter(changed).count() == 0
+    submitted(office, {"role": "QA", "ref": "came later"})
+    assert alice.post(act, {**sent, "typed": "101"}).status_code == 302
+    assert matching.filter(changed).count() == 101
+    late = Job.objects.get(ref="came later")
+    assert (late.status != JobStatus.CANCELLED, late.priority) == (True, 100)
+    assert not Job.objects.filter(changed, pk=other.pk).exists()
+
+
+def test_when_more_match_by_now_the_number_is_asked_for_again(office, alice):
+    jobs = submitted(office, *({} for _ in range(103)), name="many")
+    lifecycle.cancel(office.id, [job.id for job in jobs[:2]], actor="test", reason="")
+    act, form = at(office, "/jobs/act"), {"verb": "cancel", "scope": "matching"}
+    sent = {**form, **counted(alice.post(act, form)), "typed": "101", "sure": "yes"}
+    lifecycle.retry(office.id, [jobs[0].id], actor="test", reason="")
+    refused = alice.post(act, sent)
+    assert refused.status_code == 400
+    assert "There are more of them by now." in refused.content.decode()
+    assert counted(refused)["counted"] == "102"
+    assert fresh(jobs[5]).status != JobStatus.CANCELLED
+
+
+def test_a_page_of_ticked_ones_is_changed_without_typing_and_what_runs_is_named(office, alice):
+    first, *_ = submitted(office, {}, {}, name="x")
+    running(first)
+    page = alice.post(at(office, "/jobs/act"), {"verb": "cancel", "job": [str(first.id)]})
+    assert "1 of them runs now, and will be told to stop." in page.content.decode()
+    assert b'name="typed"' not in page.content
+
+
+def test_a_wrong_filter_matches_no_job_rather_than_all(office, alice):
+    (job,) = submitted(office, {}, name="x")
+    alice.post(
+        at(office, "/jobs/act"), {"verb": "cancel", "scope": "matching", "batch": "odd", "sure": "yes"}
+    )
+    assert fresh(job).status != JobStatus.CANCELLED
+
+
+def test_only_the_ticked_ones_run_again(office, alice):
+    first, second = submitted(office, {"max_retries": 0}, {"max_retries": 0}, name="x")
+    for job in (first, second):
+        running(job).fail()
+    assert fresh(first).status == fresh(second).status == JobStatus.FAILED
+    alice.post(at(office, "/jobs/act"), {"verb": "retry", "job": [str(first.id), "junk"], "sure": "yes"})
+    assert fresh(first).status == JobStatus.PROCESSING
+    assert fresh(second).status == JobStatus.FAILED
+
+
+def test_a_job_whose_unique_key_is_taken_is_skipped_and_the_others_run_again(office, alice):
+    old, other = submitted(office, {"unique_key": "k", "max_retries": 0}, {"max_retries": 0}, name="x")
+    for job in (old, other):
+        running(job).fail()
+    submitted(office, {"unique_key": "k"})
+    form = {"verb": "retry", "job": [str(old.id), str(other.id)], "sure": "yes"}
+    answer = alice.post(at(office, "/jobs/act"), form, follow=True)
+    assert fresh(old).status == JobStatus.FAILED
+    assert fresh(other).status == JobStatus.READY
+    assert "1 job will run again. 1 were skipped" in answer.content.decode()
+
+
+def test_the_place_of_many_is_changed_only_as_said(office, alice):
+    jobs = submitted(office, {"priority": 5}, {"priority": 7}, name="x")
+    act = at(office, "/jobs/act")
+    nothing = alice.post(act, {"verb": "reprioritise", "scope": "matching", "sure": "yes"})
+    assert nothing.status_code == 400
+    both = {"verb": "reprioritise", "scope": "matching", "sure": "yes", "priority": "1", "delta": "2"}
+    assert alice.post(act, both).status_code == 400
+    assert [fresh(job).priority for job in jobs] == [5, 7]
+    wanted = {"delta": "-3", "urgent": "true", "reason": "customers wait"}
+    alice.post(act, {"verb": "reprioritise", "scope": "matching", "sure": "yes", **wanted})
+    assert [(fresh(job).priority, fresh(job).urgent) for job in jobs] == [(2, True), (4, True)]
+    page = alice.get(at(office, f"/jobs/{jobs[0].id}")).content.decode()
+    assert "priority changed" in page
+    assert "reason: customers wait" in page

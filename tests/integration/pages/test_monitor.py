@@ -1,0 +1,104 @@
+"""The monitor: what waits, runs, failed or is late, and of whose work it tells."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from scheduler.step_queues import lifecycle as steps
+from tests.factories import a_user, an_office, fresh, submitted
+from tests.integration.pages.readers import at, reader
+from tests.integration.playing import running
+from tests.schedule_factories import a_schedule, a_workflow
+from tests.step_factories import a_job as a_step
+from tests.step_factories import a_queue
+from tests.step_factories import claimed as claimed_step
+
+pytestmark = pytest.mark.django_db
+
+
+def test_the_monitor_counts_what_is_mine_and_shows_what_runs_and_failed(office, alice):
+    first, second, third = submitted(
+        office, {"ref": "broken", "max_retries": 0}, {"ref": "busy"}, {"ref": "in line"}, name="x"
+    )
+    running(first).fail()
+    running(second, worker="w9@test")
+    page = alice.get("/")
+    assert page.context["tiles"] == {"waiting": 1, "running": 1, "done": 0, "failed": 1}
+    text = page.content.decode()
+    assert "broken" in text
+    assert "w9@test" in text
+    assert third.ref not in text
+
+
+def test_the_monitor_shows_nothing_of_somebody_elses_work(office, alice):
+    of_bob = [{"ref": f"bob {number}", "max_retries": 0} for number in range(4)]
+    broken, busy, stuck, _ = submitted(an_office(a_user("bob"), name="Bob's", max_concurrent_jobs=3), *of_bob)
+    running(broken).fail(error="of bob")
+    running(busy)
+    late = fresh(stuck).execution
+    assert late is not None
+    late.dispatched_at = timezone.now() - timedelta(minutes=2)
+    late.save(update_fields=["dispatched_at"])
+    page = alice.get("/")
+    assert "bob" not in page.content.decode().lower()
+    assert page.context["tiles"] == {"waiting": 0, "running": 0, "done": 0, "failed": 0}
+    shown = reader("steve", is_staff=True).get("/").content.decode()
+    assert all(ref in shown for ref in ("bob 0", "bob 1", "bob 2"))
+
+
+def test_what_waits_for_others_is_counted_for_staff_and_operations_of_queues_are_linked(office, alice):
+    submitted(office, {"ref": "a"}, {"ref": "b", "depends_on": ["a"]}, {"ref": "c"}, name="x")
+    queue = a_queue(a_step(), owner=a_user("alice"))
+    steps.run(queue.queue_id)
+    for client in (alice, reader("steve", is_staff=True)):
+        page = client.get("/")
+        assert (page.context["tiles"]["waiting"], page.context["tiles"]["running"]) == (3, 1)
+    claimed_step(queue)
+    page = alice.get("/")
+    assert (page.context["tiles"]["waiting"], page.context["tiles"]["running"]) == (2, 2)
+    assert f'href="/step-queues/{queue.queue_id}"' in page.content.decode()
+
+
+def test_flower_is_linked_for_staff_alone_and_only_where_it_is_known(office, alice, settings):
+    (job,) = submitted(office, {"ref": "a"}, name="x")
+    running(job)
+    settings.DURE_FLOWER_URL = "https://flower.example"
+    link = f"https://flower.example/tasks?name=demo.sum%20args%3A{fresh(job).execution_id}"
+    steve = reader("steve", is_staff=True)
+    assert link in steve.get(at(office, f"/jobs/{job.id}")).content.decode()
+    assert "https://flower.example/" in steve.get("/").content.decode()
+    for path in ("/", at(office, f"/jobs/{job.id}")):
+        assert "flower.example" not in alice.get(path).content.decode()
+    settings.DURE_FLOWER_URL = ""
+    assert "Flower" not in steve.get(at(office, f"/jobs/{job.id}")).content.decode()
+
+
+def test_a_failure_that_was_run_again_comes_after_one_that_was_not(office, alice):
+    old, new = submitted(office, {"ref": "old", "max_retries": 0}, {"ref": "new", "max_retries": 0}, name="x")
+    running(old).fail()
+    running(new).fail()
+    alice.post(at(office, f"/jobs/{new.id}/retry"))
+    rows = alice.get("/").context["failures"]
+    assert [(row["run"].job.ref, row["handled"]) for row in rows] == [("old", False), ("new", True)]
+
+
+def test_what_no_worker_takes_is_delayed_and_the_monitor_says_why(office, alice):
+    (job,) = submitted(office, {"ref": "stuck", "role": "QA"}, name="x")
+    run = fresh(job).execution
+    assert run is not None
+    assert alice.get("/").context["delayed"] == []
+    run.dispatched_at = timezone.now() - timedelta(minutes=2)
+    run.save(update_fields=["dispatched_at"])
+    text = alice.get("/").content.decode()
+    assert "No worker takes work of the role QA." in text
+    assert "stuck" in text
+
+
+def test_what_comes_next_is_told_by_its_rule(office, alice):
+    now = timezone.now()
+    a_schedule(now=now, owner=a_user("alice"), name="sums", kind="cron", cron="0 7 * * *")
+    a_workflow(office, now=now)
+    text = alice.get("/").content.decode()
+    assert "at 07:00, every day" in text
+    assert "every day at 09:00" in text

@@ -1,0 +1,113 @@
+"""The page of one job: its attempts, its neighbours, what came of it, and what can be done to it."""
+
+import json
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from jobs.models import Worker
+from jobs.states import JobStatus
+from tests.factories import done, fresh, submitted
+from tests.integration.pages.readers import at
+from tests.integration.playing import running
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_job_shows_its_attempts_why_it_waits_and_what_it_was_given(office, alice):
+    first, second = submitted(
+        office,
+        {
+            "ref": "first",
+            "task_id": "http.request",
+            "args": {"method": "GET", "url": "https://a.example", "headers": {"Authorization": "Bearer abc"}},
+        },
+        {"ref": "second", "depends_on": ["first"]},
+        name="x",
+    )
+    running(first, worker="w7@test").fail(error="it broke <b>", delay_ms=60_000)
+    page = alice.get(at(office, f"/jobs/{first.id}")).content.decode()
+    assert "w7@test" in page
+    assert "it broke &lt;b&gt;" in page
+    assert "Waits for its next attempt, at " in page
+    assert "https://a.example" in page
+    assert "Bearer abc" not in page
+    assert f"/jobs/{second.id}" in page
+    assert "Waits for first." in alice.get(at(office, f"/jobs/{second.id}")).content.decode()
+
+
+def test_a_running_job_shows_its_lease_its_heartbeat_and_its_place_in_the_graph(office, alice):
+    first, second, _ = submitted(
+        office,
+        {"ref": "first"},
+        {"ref": "second", "depends_on": ["first"]},
+        {"ref": "third", "depends_on": ["first", "second"]},
+        name="x",
+    )
+    done(first)
+    running(second, worker="w7@test")
+    now = timezone.now()
+    Worker.objects.create(name="w7@test", started_at=now, seen_at=now - timedelta(seconds=7))
+    page = alice.get(at(office, f"/jobs/{second.id}"))
+    text = page.content.decode()
+    assert page.context["current"].worker == "w7@test"
+    assert "Lease until" in text
+    assert page.context["heard"].name == "w7@test"
+    assert "</time> ago" in text
+    drawing = page.context["drawing"]
+    assert {box.node.ref: box.critical for box in drawing.boxes} == {
+        "first": False,
+        "second": True,
+        "third": False,
+    }
+    assert len(drawing.lines) == 3
+    assert f"/batches/{first.batch_id}#box-{second.id}" in text
+    ended = alice.get(at(office, f"/jobs/{first.id}"))
+    assert ended.context["current"] is None
+
+
+def test_of_many_neighbours_a_few_are_drawn_and_the_others_listed(office, alice):
+    parents = [{"ref": f"p{number}"} for number in range(9)]
+    *_, last = submitted(
+        office, *parents, {"ref": "last", "depends_on": [one["ref"] for one in parents]}, name="x"
+    )
+    page = alice.get(at(office, f"/jobs/{last.id}"))
+    assert len(page.context["drawing"].boxes) == 7
+    assert "3 neighbours more are in the lists below." in page.content.decode()
+    assert len(page.context["parents"]) == 9
+
+
+def test_what_a_program_wrote_is_shown_by_its_end_and_without_control_characters(office, alice):
+    (job,) = submitted(office, {"task_id": "command.run", "args": {"command": "echo"}}, name="x")
+    written = "x" * 30_000 + "\x1b[31mred\x1b[0m <b>\x07\nlast line\n"
+    result = {"exit_code": 0, "output_tail": written}
+    running(job).finish(result=json.dumps(result))
+    page = alice.get(at(office, f"/jobs/{job.id}"))
+    output = page.context["output"]
+    assert output.tail.endswith("xred <b>\nlast line\n")
+    assert (output.cut, output.result) == (True, {"exit_code": 0})
+    assert "red &lt;b&gt;\nlast line" in page.content.decode()
+    assert len(page.content) < 40_000
+
+
+def test_a_large_result_is_not_sent_again_and_again_whole(office, alice):
+    (job,) = submitted(office, {}, name="x")
+    running(job).finish(result=json.dumps(["y" * 100_000]))
+    page = alice.get(at(office, f"/jobs/{job.id}"))
+    assert len(page.content) < 40_000
+    assert "characters more" in page.content.decode()
+
+
+def test_one_job_is_cancelled_and_run_again_by_its_page(office, alice):
+    (job,) = submitted(office, {}, name="x")
+    answer = alice.post(at(office, f"/jobs/{job.id}/cancel"), {"reason": "enough"}, follow=True)
+    assert "1 job cancelled." in answer.content.decode()
+    assert fresh(job).status == JobStatus.CANCELLED
+    again = alice.post(at(office, f"/jobs/{job.id}/cancel"), follow=True)
+    assert "no longer in a state" in again.content.decode()
+    alice.post(at(office, f"/jobs/{job.id}/retry"))
+    assert fresh(job).status == JobStatus.PROCESSING
+    alice.post(at(office, f"/jobs/{job.id}/reprioritise"), {"priority": "3"})
+    assert fresh(job).priority == 3
+    assert alice.post(at(office, f"/jobs/{job.id}/explode")).status_code == 404

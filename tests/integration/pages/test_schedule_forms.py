@@ -1,0 +1,189 @@
+"""The form of a schedule: how one is made, previewed and changed, and what is refused."""
+
+import json
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from scheduler.models import Schedule
+from tests.factories import a_user
+from tests.integration.pages.readers import reader, text_of, why
+from tests.integration.pages.schedule_pages import FORM, of_alice
+from tests.schedule_factories import a_schedule
+
+pytestmark = pytest.mark.django_db
+
+
+# --- made ------------------------------------------------------------------------------------------
+
+
+def test_a_schedule_is_made_by_the_form(alice):
+    answer = alice.post("/schedules/new", FORM)
+    made = Schedule.objects.get()
+    assert answer["Location"] == f"/schedules/{made.id}"
+    assert (made.name, made.task_id, made.args, made.cron) == (
+        "nightly",
+        "demo.sum",
+        {"numbers": [1, 2]},
+        "0 9 * * MON-FRI",
+    )
+    assert (made.owner, made.enabled, made.next_run_at is None) == (a_user("alice"), True, False)
+
+
+def test_an_interval_has_a_unit_and_a_time_is_by_the_clock_of_its_zone(alice):
+    alice.post(
+        "/schedules/new", {**FORM, "kind": "interval", "cron": "left over", "every": "2", "unit": "hours"}
+    )
+    assert (Schedule.objects.get().every_seconds, Schedule.objects.get().cron) == (7200, "")
+    zone = {"kind": "once", "at": "2030-07-01T09:00", "timezone": "America/New_York"}
+    alice.post("/schedules/new", {**FORM, **zone, "name": "once"})
+    at = Schedule.objects.get(name="once").at
+    assert at is not None
+    assert at.isoformat() == "2030-07-01T13:00:00+00:00"
+
+
+@pytest.mark.parametrize(
+    ("change", "field", "said", "said_in_korean"),
+    [
+        ({"cron": "0 25 * * *"}, "cron", "hour: 25 is out of range; allowed: 0-23.", "시: 25은(는)"),
+        ({"cron": "* * * * * *"}, "cron", "One of seconds is not", "초 필드는 없습니다"),
+        ({"cron": "30 2 30 2 *"}, "cron", "No day fits '30 2 *'", "맞는 날이 없어"),
+        ({"cron": ""}, "cron", "It is needed.", "필수 항목"),
+        ({"kind": "interval", "every": "0"}, "every", "greater than or equal to 1", "1보다"),
+        ({"kind": "interval", "every": "x"}, "every", "A whole number is needed.", "정수를"),
+        ({"kind": "once", "at": "2001-01-01T09:00"}, "at", "It lies in the past.", "지난 시각"),
+        ({"kind": "once", "at": "soon"}, "at", "A time is needed", "시각을 입력"),
+        ({"timezone": "Mars"}, "timezone", "'Mars' is not a time zone", "시간대가 아닙니다"),
+        ({"ends_at": "2001-01-01T09:00"}, "ends_at", "So it would never run.", "실행되지 않습니다"),
+        ({"task_id": "no.such"}, "task_id", "There is no Task no.such.", "태스크 no.such"),
+        ({"task_id": "exports.render"}, "task_id", "started by the system only", "시스템만"),
+        ({"args": '{"numbers": "x"}'}, "args", "numbers: ", "numbers: 형식이"),
+        ({"args": "{}"}, "args", "numbers: It is needed.", "numbers: 필수"),
+        ({"args": '{"numbers": [1], "n": 2}'}, "args", "n: The Task takes no such argument.", "없는 인자"),
+        ({"args": "{numbers: 1}"}, "args", "This is not JSON: line 1, character 2", "JSON이 아닙니다"),
+        ({"max_retries": "101"}, "max_retries", "less than or equal to 100", "100"),
+        ({"name": ""}, "name", "", ""),
+    ],
+)
+def test_a_refusal_stands_beside_its_field_in_the_readers_language(change, field, said, said_in_korean):
+    for language, expected in (("en", said), ("ko", said_in_korean)):
+        answer = reader(language=language).post("/schedules/new", {**FORM, **change})
+        assert answer.status_code == 400
+        beside = why(answer, field)
+        assert beside
+        assert expected in beside
+        assert not Schedule.objects.exists()
+
+
+# --- previewed -------------------------------------------------------------------------------------
+
+
+def test_the_preview_tells_the_rule_and_its_next_five_runs(alice):
+    answer = alice.post("/schedules/preview", FORM)
+    assert "at 09:00, Monday to Friday" in text_of(answer)
+    assert len(answer.context["next"]) == 5
+    assert {one.there[-8:] for one in answer.context["next"]} == {"09:00:00"}
+    assert "list of" in text_of(answer)
+    assert not Schedule.objects.exists()
+
+
+def test_the_preview_says_what_is_wrong_and_is_silent_about_what_is_still_empty(alice):
+    answer = alice.post(
+        "/schedules/preview", {"kind": "cron", "cron": "0 9 * *", "args": "{", "timezone": "UTC"}
+    )
+    assert "five are expected" in why(answer, "cron")
+    assert "This is not JSON" in why(answer, "args")
+    assert {why(answer, field) for field in ("name", "task_id", "every", "max_retries")} == {""}
+    empty = alice.post("/schedules/preview", {})
+    assert empty.status_code == 200
+    assert "appear here" in text_of(empty)
+
+
+def test_the_preview_agrees_with_what_is_saved(alice):
+    given = {**FORM, "kind": "interval", "every": "90", "unit": "seconds", "starts_at": "2030-01-01T00:00"}
+    shown = [one.at for one in alice.post("/schedules/preview", given).context["next"]]
+    alice.post("/schedules/new", given)
+    saved = alice.get(f"/schedules/{Schedule.objects.get().id}").context["next"]
+    assert [one.at for one in saved] == shown
+
+
+# --- changed ---------------------------------------------------------------------------------------
+
+
+def edited(client, schedule: Schedule, **change):
+    """The form as it stands in the page, with this change."""
+    path = f"/schedules/{schedule.id}/edit"
+    texts = client.get(path).context["texts"]
+    return client.post(path, {**{name: value for name, value in texts.items() if value}, **change})
+
+
+def test_saving_what_is_there_changes_nothing_of_the_rule(alice):
+    start = timezone.now() - timedelta(seconds=20)
+    schedule = a_schedule(now=start, owner=a_user("alice"), every_seconds=3600)
+    before = (schedule.anchor, schedule.next_run_at)
+    assert edited(alice, schedule, name="other").status_code == 302
+    schedule.refresh_from_db()
+    assert schedule.name == "other"
+    assert (schedule.anchor, schedule.next_run_at) == before
+
+
+def test_another_kind_takes_its_own_field_and_leaves_the_others(alice):
+    schedule = of_alice()
+    edited(alice, schedule, kind="cron", cron="5 4 * * *")
+    schedule.refresh_from_db()
+    assert (schedule.kind, schedule.cron, schedule.every_seconds) == ("cron", "5 4 * * *", None)
+    edited(alice, schedule, kind="interval", every="3", unit="days")
+    schedule.refresh_from_db()
+    assert (schedule.kind, schedule.cron, schedule.every_seconds) == ("interval", "", 3 * 86_400)
+
+
+def test_an_end_is_set_and_taken_away_again(alice):
+    schedule = of_alice()
+    edited(alice, schedule, ends_at="2030-01-01T00:00")
+    schedule.refresh_from_db()
+    assert schedule.ends_at is not None
+    edited(alice, schedule, ends_at="")
+    schedule.refresh_from_db()
+    assert schedule.ends_at is None
+
+
+def test_times_mean_the_clock_of_the_zone_that_is_chosen_with_them(alice):
+    schedule = of_alice(kind="once", at=timezone.now() + timedelta(days=400))
+    before = schedule.at
+    edited(alice, schedule, timezone="UTC")
+    schedule.refresh_from_db()
+    assert before is not None
+    assert schedule.at == before.replace(microsecond=0) + timedelta(hours=9)
+
+
+def test_a_hidden_value_stays_what_it_was(alice):
+    headers = {"Authorization": "Bearer abc", "X": "1"}
+    args = {"method": "GET", "url": "https://a.example", "headers": headers}
+    schedule = of_alice(task_id="http.request", args=args)
+    texts = alice.get(f"/schedules/{schedule.id}/edit").context["texts"]
+    shown = json.loads(texts["args"])
+    shown["headers"]["X"] = "2"
+    edited(alice, schedule, args=json.dumps(shown))
+    schedule.refresh_from_db()
+    assert schedule.args["headers"] == {"Authorization": "Bearer abc", "X": "2"}
+    shown["headers"] = {"Cookie": shown["headers"]["Authorization"]}
+    moved = edited(alice, schedule, args=json.dumps(shown))
+    assert "Write the hidden value again" in why(moved, "args")
+
+
+def test_a_refused_change_changes_nothing_and_keeps_what_was_written(alice):
+    schedule = of_alice()
+    answer = edited(alice, schedule, name="other", kind="cron", cron="nonsense")
+    assert answer.status_code == 400
+    assert 'value="nonsense"' in text_of(answer)
+    schedule.refresh_from_db()
+    assert (schedule.name, schedule.kind) == ("sums", "interval")
+
+
+def test_the_preview_of_an_unchanged_rule_is_the_rule_itself(alice):
+    start = timezone.now() - timedelta(seconds=1000)
+    schedule = a_schedule(now=start, owner=a_user("alice"), every_seconds=3600)
+    texts = alice.get(f"/schedules/{schedule.id}/edit").context["texts"]
+    page = alice.post(f"/schedules/{schedule.id}/preview", {**texts, "name": "other"})
+    assert page.context["next"][0].at == schedule.next_run_at

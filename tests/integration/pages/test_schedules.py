@@ -1,0 +1,231 @@
+"""The pages of schedules: whose they are, what they show, and what can be done there."""
+
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from jobs.models import Execution
+from jobs.states import ExecutionStatus, Trigger
+from scheduler.models import Occurrence, Schedule
+from scheduler.states import Turn
+from tests.factories import a_user
+from tests.integration.pages.readers import reader, text_of
+from tests.integration.pages.schedule_pages import FORM, of_alice
+from tests.schedule_factories import a_schedule, claim, end, executions, fire
+
+pytestmark = pytest.mark.django_db
+
+
+def pages_of(schedule: Schedule) -> list[str]:
+    one = f"/schedules/{schedule.id}"
+    return ["/schedules", "/schedules/new", one, f"{one}/live", f"{one}/edit", f"{one}/delete"]
+
+
+def names(page) -> list[str]:
+    return [row["schedule"].name for row in page.context["rows"]]
+
+
+# --- whose they are --------------------------------------------------------------------------------
+
+
+def test_who_is_not_signed_in_is_asked_to():
+    for path in pages_of(of_alice()):
+        answer = Client().get(path)
+        assert answer.status_code == 302, path
+        assert answer["Location"].startswith("/login?next=/"), path
+
+
+def test_somebody_elses_schedule_does_not_exist():
+    schedule = of_alice(name="secret work")
+    one = f"/schedules/{schedule.id}"
+    mallory = reader("mallory")
+    assert {mallory.get(path).status_code for path in pages_of(schedule) if str(schedule.id) in path} == {404}
+    assert "secret work" not in text_of(mallory.get("/schedules"))
+    for verb in ("run", "pause", "resume", "delete", "edit", "preview"):
+        assert mallory.post(f"{one}/{verb}", FORM).status_code == 404, verb
+    schedule.refresh_from_db()
+    assert (schedule.enabled, schedule.name) == (True, "secret work")
+    assert not Execution.objects.exists()
+
+
+def test_staff_look_at_everybodys_and_change_none():
+    schedule = of_alice()
+    one = f"/schedules/{schedule.id}"
+    steve = reader("steve", is_staff=True)
+    for path in ("/schedules", one, f"{one}/live"):
+        page = steve.get(path)
+        assert page.status_code == 200
+        assert f"{one}/" not in text_of(page).replace(f"{one}/live", "")
+    assert "alice" in text_of(steve.get("/schedules"))
+    for verb in ("run", "pause", "resume", "delete", "edit", "preview"):
+        assert steve.post(f"{one}/{verb}", FORM).status_code == 403, verb
+    assert steve.get(f"{one}/edit").status_code == 403
+    assert Schedule.objects.filter(pk=schedule.pk, enabled=True).exists()
+
+
+def test_an_action_needs_a_post_with_its_csrf_token():
+    schedule = of_alice()
+    strict = Client(enforce_csrf_checks=True)
+    strict.force_login(a_user("alice"))
+    assert strict.get(f"/schedules/{schedule.id}/pause").status_code == 405
+    for path in ("pause", "run", "delete", "edit", "preview"):
+        assert strict.post(f"/schedules/{schedule.id}/{path}", FORM).status_code == 403
+    assert Schedule.objects.filter(pk=schedule.pk, enabled=True).exists()
+
+
+def test_no_page_needs_more_than_its_own_server(alice):
+    for path in pages_of(of_alice()):
+        page = alice.get(path)
+        assert "default-src 'self'" in page["Content-Security-Policy"]
+        text = text_of(page)
+        for forbidden in (' style="', "<style", "onclick", "<script>", 'src="http', "hx-on"):
+            assert forbidden not in text, (path, forbidden)
+
+
+# --- the list --------------------------------------------------------------------------------------
+
+
+def test_the_filter_is_in_the_address(alice):
+    of_alice(name="one")
+    of_alice(name="two", task_id="demo.flaky", args={"failures": 1}, enabled=False)
+    of_alice(name="three", kind="cron", cron="0 9 * * *")
+    assert names(alice.get("/schedules")) == ["one", "three", "two"]
+    assert names(alice.get("/schedules?state=paused")) == ["two"]
+    assert names(alice.get("/schedules?state=enabled&kind=interval")) == ["one"]
+    assert names(alice.get("/schedules?q=FLAKY")) == ["two"]
+    assert names(alice.get("/schedules?q=thr")) == ["three"]
+    wrong = alice.get("/schedules?kind=odd")
+    assert names(wrong) == []
+    assert 'role="alert"' in text_of(wrong)
+
+
+def test_the_list_says_the_rule_in_the_readers_language():
+    of_alice(kind="cron", cron="0 9 * * MON-FRI")
+    of_alice(kind="cron", cron="0 9 * * *", timezone="America/New_York")
+    assert "at 09:00, Monday to Friday" in text_of(reader().get("/schedules"))
+    korean = text_of(reader(language="ko").get("/schedules"))
+    assert "매주 월요일부터 금요일까지 09:00" in korean
+    assert "매일 09:00 (America/New_York)" in korean
+    assert korean.count("America/New_York") == 1
+
+
+def test_pages_follow_each_other_by_name_without_gap_or_overlap(alice):
+    for number in range(120):
+        of_alice(name=f"s{number % 40:02}")
+    seen, address = [], "/schedules?kind=interval"
+    while address:
+        page = alice.get(address)
+        seen += [row["schedule"].id for row in page.context["rows"]]
+        address = "/schedules" + page.context["older"] if page.context["older"] else ""
+    assert len(seen) == len(set(seen)) == 120
+    back = alice.get("/schedules" + page.context["newer"])
+    assert [row["schedule"].id for row in back.context["rows"]] == seen[50:100]
+    assert "kind=interval" in page.context["newer"]
+
+
+def test_a_place_that_is_nonsense_or_somebody_elses_is_the_beginning(alice):
+    of_alice(name="mine")
+    other = a_schedule(owner=a_user("bob"), name="zzz")
+    for place in ("x", str(other.id)):
+        assert names(alice.get(f"/schedules?after={place}")) == ["mine"]
+
+
+def test_the_last_turns_are_told_in_signs_and_in_words(alice):
+    schedule = of_alice()
+    fire(schedule)
+    end(executions(schedule)[0])
+    schedule.refresh_from_db()
+    fire(schedule, late=61)
+    schedule.refresh_from_db()
+    fire(schedule)
+    text = text_of(alice.get("/schedules"))
+    assert "the newest last: done, missed, waiting, skipped" in text
+    Execution.objects.all().delete()
+    assert "run, its record is deleted, missed" in text_of(alice.get("/schedules"))
+
+
+# --- one -------------------------------------------------------------------------------------------
+
+
+def test_one_schedule_shows_its_next_runs_its_policies_and_its_turns(alice):
+    schedule = of_alice(kind="cron", cron="0 9 * * *", timezone="America/New_York", overlap="allow")
+    fire(schedule)
+    (run,) = executions(schedule)
+    claim(run, "w7@test").fail(error="it broke <b>")
+    skipped = Occurrence.objects.create(
+        schedule=schedule,
+        due_at=timezone.now() - timedelta(days=3),
+        turn=Turn.SKIPPED,
+        reason="The previous Execution had not ended.",
+        decided_at=timezone.now(),
+    )
+    page = alice.get(f"/schedules/{schedule.id}")
+    text = text_of(page)
+    assert [one.there[-8:] for one in page.context["next"]] == ["09:00:00"] * 5
+    assert all(one.here for one in page.context["next"])
+    assert "runs beside it" in text
+    assert f"/executions/{run.id}" in text
+    assert "it broke &lt;b&gt;" in text
+    assert "The run before it had not ended." in text
+    korean = reader(language="ko").get(f"/schedules/{schedule.id}")
+    assert "이전 실행이 끝나지 않았습니다." in text_of(korean)
+    assert korean.context["turns"][-1]["turn"] == skipped
+
+
+def test_what_is_secret_in_the_arguments_is_not_shown(alice):
+    url = {"method": "GET", "url": "https://a.example", "headers": {"Authorization": "Bearer abc"}}
+    schedule = of_alice(task_id="http.request", args=url)
+    for path in pages_of(schedule):
+        assert "Bearer abc" not in text_of(alice.get(path)), path
+
+
+def test_a_schedule_whose_time_is_over_says_so(alice):
+    schedule = of_alice(kind="once", at=timezone.now() + timedelta(hours=1))
+    fire(schedule)
+    text = text_of(alice.get(f"/schedules/{schedule.id}"))
+    assert "None: its time is over." in text
+    assert "over" in text_of(alice.get("/schedules"))
+
+
+# --- what can be done ------------------------------------------------------------------------------
+
+
+def test_it_runs_now_by_hand_and_only_once_at_a_time(alice):
+    schedule = of_alice()
+    answer = alice.post(f"/schedules/{schedule.id}/run")
+    run = Execution.objects.get()
+    assert answer["Location"] == f"/executions/{run.id}"
+    assert (run.trigger, run.source, run.args) == (
+        Trigger.MANUAL,
+        str(a_user("alice").pk),
+        {"numbers": [1, 2]},
+    )
+    again = alice.post(f"/schedules/{schedule.id}/run", follow=True)
+    assert Execution.objects.count() == 1
+    assert "has not ended yet, so no other was started" in text_of(again)
+    assert f"/executions/{run.id}" in text_of(again)
+
+
+def test_it_is_paused_and_goes_on_and_the_reader_stays_where_they_were(alice):
+    schedule = of_alice(name="<nightly>")
+    form = {"back": "/schedules?q=n"}
+    paused = alice.post(f"/schedules/{schedule.id}/pause", form, follow=True)
+    assert paused.redirect_chain == [("/schedules?q=n", 302)]
+    assert "&lt;nightly&gt; is paused." in text_of(paused)
+    assert Schedule.objects.get().next_run_at is None
+    resumed = alice.post(f"/schedules/{schedule.id}/resume", {"back": "https://evil.example/"})
+    assert resumed["Location"] == f"/schedules/{schedule.id}"
+    assert Schedule.objects.get().next_run_at is not None
+
+
+def test_it_is_deleted_after_being_asked(alice):
+    schedule = of_alice()
+    fire(schedule)
+    path = f"/schedules/{schedule.id}/delete"
+    assert "Runs that it has started go on." in text_of(alice.get(path))
+    assert Schedule.objects.exists()
+    assert alice.post(path)["Location"] == "/schedules"
+    assert not Schedule.objects.exists()
+    assert Execution.objects.get().status == ExecutionStatus.PENDING

@@ -1,0 +1,31 @@
+"""What the tests of the pages of workflows share: a form that is filled in, and workflows of an office."""
+
+import json
+
+from django.utils import timezone
+
+from scheduler.models import Workflow
+from tests.schedule_factories import a_step, a_workflow
+
+STEPS = [a_step("load"), a_step("send", "load")]
+FORM = {
+    "name": "report",
+    "status": "active",
+    "steps": json.dumps(STEPS),
+    "mode": "recurring",
+    "delay": "",
+    "unit": "minutes",
+    "at": "",
+    "pattern": "daily",
+    "time": "09:00",
+    "day_of_month": "1",
+    "timezone": "Asia/Seoul",
+}
+
+
+def made(office, **fields) -> Workflow:
+    return a_workflow(office, now=timezone.now(), **fields)
+
+
+def seen_pages(workflow: Workflow) -> list[str]:
+    return [f"/workflows/{workflow.id}", f"/workflows/{workflow.id}/live"]
