@@ -24,6 +24,7 @@ from scheduler.step_queues.states import Direction
 # So many jobs, and steps, are looked up one by one.
 FEW_JOBS = 5_000
 FEW_STEPS = 1_000
+FEW_SCHEDULES = 30
 # A step's Execution names its queue first: `queue:step:direction`.
 QUEUE_OF_STEP = Func(F("source"), Value(":"), Value(1), function="split_part", output_field=TextField())
 
@@ -57,8 +58,10 @@ def executions_by_cause(user: User) -> list[QuerySet[Execution]]:
     if user.is_staff:
         return [Execution.objects.all()]
     found = [_of_sources(Trigger.MANUAL, [str(user.pk)])]
-    if schedules := list(Schedule.objects.filter(owner=user).values_list("id", flat=True)):
-        found.append(_of_sources(Trigger.SCHEDULE, [str(one) for one in schedules]))
+    schedules = [str(one) for one in Schedule.objects.filter(owner=user).values_list("id", flat=True)]
+    # By itself each has its newest at the end of its part of the index by source, however old they are.
+    each = [[one] for one in schedules] if len(schedules) <= FEW_SCHEDULES else [schedules]
+    found += [_of_sources(Trigger.SCHEDULE, sources) for sources in each]
     if offices := list(offices_of(user).values_list("id", flat=True)):
         found.append(_of_offices(offices))
     if queues := list(queues_of(user).values_list("queue_id", flat=True)):
