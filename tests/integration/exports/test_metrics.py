@@ -14,22 +14,8 @@ from exports.states import JobType, Status
 from jobs.rest.metrics import REGISTRY
 from tests.integration import export_tools as tools
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("redis")]
 STREAM = {"stream": PROGRESS, "group": streams.BACKEND}
-
-
-@pytest.fixture(autouse=True)
-def redis(settings, tmp_path):
-    tools.roots(settings, tmp_path)
-    redis = tools.empty_redis()
-    yield redis
-    redis.delete(*tools.ALL)
-    redis.close()
-
-
-@pytest.fixture
-def minji():
-    return tools.user()
 
 
 def figure(name: str, **labels: str) -> float | None:

@@ -12,7 +12,7 @@ from exports.states import JobType, Status
 from jobs.errors import TaskFailure
 from tests.integration import export_tools as tools
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("redis")]
 
 
 class Asked:
@@ -25,15 +25,6 @@ class Asked:
 
     def progress(self, fraction: float, message: str) -> None:
         self.fractions.append(fraction)
-
-
-@pytest.fixture(autouse=True)
-def redis(settings, tmp_path):
-    tools.roots(settings, tmp_path)
-    redis = tools.empty_redis()
-    yield redis
-    redis.delete(*tools.ALL)
-    redis.close()
 
 
 @pytest.fixture

@@ -18,13 +18,11 @@ from websockets.sync.client import connect
 from exports import lifecycle, sample
 from exports.models import ExportEvent, ExportJob
 from exports.states import JobType, Status
-from jobs.models.access import ApiToken
 from tests.integration import export_tools as tools
-from tests.integration.rest_support import forget_counts
-from tests.integration.web_process import Web, running
-from tests.workers import database_url
+from tests.integration.exports.live_web import resident, said, socket_of, start, token_of
+from tests.integration.web_process import Web
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("redis", "fresh_counts")]
 LOG = "\n".join(sample.event_log(1)).encode()
 GIB = 2**30
 
@@ -37,49 +35,14 @@ def folder(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def web(folder, django_db_setup):
-    with running(
-        folder,
-        DATABASE_URL=database_url(),
-        DURE_EXPORT_PATH=str(folder / "exports"),
-        DURE_REPLAY_PATH=str(folder / "replays"),
-        DURE_RATE_USER="1000000/min",
-    ) as process:
+    with start(folder, DURE_RATE_USER="1000000/min") as process:
         yield process
 
 
-@pytest.fixture(autouse=True)
-def redis(settings, folder):
-    tools.roots(settings, folder)
-    forget_counts()
-    redis = tools.empty_redis()
-    yield redis
-    redis.delete(*tools.ALL)
-    redis.close()
-
-
 @pytest.fixture
-def minji():
-    return tools.user()
-
-
-def token_of(user) -> str:
-    return ApiToken.issue(user, "test", timezone.now())[1]
-
-
-def socket_of(web: Web, token: str, query: str = ""):
-    return connect(
-        f"ws://127.0.0.1:{web.port}/ws/jobs{query}",
-        additional_headers={"Authorization": f"Token {token}"},
-        ping_interval=None,
-    )
-
-
-def said(ws, seconds: float = 10) -> Any:
-    """The next frame that is no heartbeat."""
-    while True:
-        frame = json.loads(ws.recv(timeout=seconds))
-        if frame["type"] != "heartbeat":
-            return frame
+def folders(settings, folder):
+    """Those of the web process."""
+    tools.roots(settings, folder)
 
 
 def asked(web: Web, method: str, path: str, token: str, body: bytes = b"", kind: str = "application/json"):
@@ -239,8 +202,3 @@ def test_a_gibibyte_is_downloaded_in_little_memory(web, minji, folder) -> None:
             most = max(most, resident(web))
     assert got == GIB
     assert most - before < 32 * 2**20, f"grew by {(most - before) / 2**20:.0f} MiB"
-
-
-def resident(web: Web) -> int:
-    pages = (Path("/proc") / str(web.process.pid) / "statm").read_text().split()[1]
-    return int(pages) * 4096

@@ -1,11 +1,9 @@
 """/ws/jobs on the real web process: how it lasts in silence, and how it ends."""
 
 import asyncio
-import json
 import signal
 import socket
 import time
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,69 +11,30 @@ from django.conf import settings as live_settings
 from django.contrib.auth.models import User
 from django.utils import timezone
 from websockets.exceptions import ConnectionClosed
-from websockets.sync.client import ClientConnection, connect
+from websockets.sync.client import ClientConnection
 
 from exports import listener, streams
 from exports.bells import CHANNEL, ring
 from exports.models import ExportEvent
-from jobs.models.access import ApiToken
 from jobs.sockets.bells import Bells
 from tests.integration import export_tools as tools
-from tests.integration.rest_support import forget_counts
+from tests.integration.exports.live_web import frame, resident, said, socket_of, start, token_of
 from tests.integration.waiting import wait_until
-from tests.integration.web_process import Web, running
-from tests.workers import database_url
+from tests.integration.web_process import Web
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("redis", "fresh_counts")]
 IN_A_HURRY = "tests.integration.export_web_process"
 MIB = 2**20
 
 
-def start(folder: Path, module: str = IN_A_HURRY):
-    folders = {"DURE_EXPORT_PATH": str(folder / "exports"), "DURE_REPLAY_PATH": str(folder / "replays")}
-    return running(folder, module, DATABASE_URL=database_url(), **folders)
-
-
 @pytest.fixture(scope="module")
 def web(tmp_path_factory, django_db_setup):
-    with start(tmp_path_factory.mktemp("sockets")) as process:
+    with start(tmp_path_factory.mktemp("sockets"), IN_A_HURRY) as process:
         yield process
 
 
-@pytest.fixture(autouse=True)
-def redis(settings, tmp_path):
-    tools.roots(settings, tmp_path)
-    forget_counts()
-    redis = tools.empty_redis()
-    yield redis
-    redis.delete(*tools.ALL)
-    redis.close()
-
-
-@pytest.fixture
-def minji():
-    return tools.user()
-
-
 def opened(web: Web, user: User, query: str = "", **more: Any) -> ClientConnection:
-    token = ApiToken.issue(user, "test", timezone.now())[1]
-    ws: ClientConnection = connect(
-        f"ws://127.0.0.1:{web.port}/ws/jobs{query}",
-        additional_headers={"Authorization": f"Token {token}"},
-        **{"ping_interval": None, **more},
-    )
-    return ws
-
-
-def frame(ws: ClientConnection) -> Any:
-    return json.loads(ws.recv(timeout=10))
-
-
-def said(ws: ClientConnection) -> Any:
-    """The next frame that is no heartbeat."""
-    while (found := frame(ws))["type"] == "heartbeat":
-        pass
-    return found
+    return socket_of(web, token_of(user), query, **more)
 
 
 def code_of(ws: ClientConnection, seconds: float = 15) -> int:
@@ -161,11 +120,6 @@ def test_a_server_that_stops_says_1012_and_the_next_one_goes_on_without_a_gap(tm
     with start(tmp_path, "config.web") as second, opened(second, minji, f"?after={seen}") as ws:
         assert said(ws)["type"] == "snapshot"
         assert [said(ws)["id"] for _ in range(3)] == meanwhile
-
-
-def resident(web: Web) -> int:
-    pages = (Path("/proc") / str(web.process.pid) / "statm").read_text().split()[1]
-    return int(pages) * 4096
 
 
 def test_a_client_that_takes_nothing_is_cut_off_and_not_buffered_for(web, minji) -> None:

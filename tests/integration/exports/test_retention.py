@@ -15,23 +15,17 @@ from exports import leftovers, lifecycle, retention
 from exports.models import DeadLetter, ExportJob, Replay
 from exports.states import Status
 from tests.integration import export_tools as tools
-from tests.integration.rest_support import client_of, forget_counts
+from tests.integration.exports.outcomes import after
+from tests.integration.rest_support import client_of
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("folders", "fresh_counts")]
 NOTHING = {"expired": 0, "deleted": 0, "letters": 0}
 
 
 @pytest.fixture(autouse=True)
-def kept_for_ten_and_thirty_days(settings, tmp_path):
-    forget_counts()
-    tools.roots(settings, tmp_path)
+def kept_for_ten_and_thirty_days(settings):
     settings.DURE_EXPORT_FILE_DAYS = 10
     settings.DURE_EXPORT_RETENTION_DAYS = 30
-
-
-@pytest.fixture
-def minji() -> User:
-    return tools.user()
 
 
 def ended(owner: User, days_ago: float, status: str = Status.SUCCEEDED) -> ExportJob:
@@ -57,10 +51,6 @@ def unchanged(job: ExportJob) -> ExportJob:
     at = job.ended_at.timestamp()
     os.utime(file_of(job).parent, (at, at))
     return job
-
-
-def after(job: ExportJob) -> ExportJob:
-    return ExportJob.objects.get(pk=job.pk)
 
 
 def swept() -> int:

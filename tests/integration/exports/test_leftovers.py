@@ -12,18 +12,8 @@ from exports import leftovers, lifecycle
 from exports.models import ExportJob, Replay
 from tests.integration import export_tools as tools
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("folders")]
 AT_ONCE = timedelta()
-
-
-@pytest.fixture(autouse=True)
-def folders(settings, tmp_path):
-    tools.roots(settings, tmp_path)
-
-
-@pytest.fixture
-def minji():
-    return tools.user()
 
 
 def put(*parts: str) -> Path:

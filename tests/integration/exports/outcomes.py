@@ -1,0 +1,29 @@
+"""What became of an export: as the database has it, or as a worker leaves it when all went well."""
+
+import hashlib
+
+from django.conf import settings
+from django.utils import timezone
+
+from exports.models import ExportJob
+from exports.states import Status
+
+
+def after(job: ExportJob) -> ExportJob:
+    return ExportJob.objects.get(pk=job.pk)
+
+
+def finished(job: ExportJob, content: bytes = bytes(range(256)) * 40) -> ExportJob:
+    """An export with its file, as a worker leaves it."""
+    path = settings.DURE_EXPORT_PATH.joinpath(*job.output)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    ExportJob.objects.filter(pk=job.pk).update(
+        status=Status.SUCCEEDED,
+        progress=100,
+        ended_at=timezone.now(),
+        result_uri="/".join(job.output),
+        result_checksum=hashlib.sha256(content).hexdigest(),
+        result_size=len(content),
+    )
+    return ExportJob.objects.get(pk=job.pk)

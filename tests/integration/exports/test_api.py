@@ -1,0 +1,114 @@
+"""Exports in the REST API: asked for, shown, listed and cancelled, and by nobody but their owner."""
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from exports import lifecycle
+from exports.models import StreamOutbox
+from exports.states import JobType
+from tests.integration import export_tools as tools
+from tests.integration.exports.outcomes import finished
+from tests.integration.rest_support import client_of
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("folders", "fresh_counts")]
+
+
+@pytest.fixture
+def stranger():
+    return client_of(tools.user("stranger"))
+
+
+@pytest.mark.parametrize(("address", "job_type"), [("mp4", "MP4"), ("thumbnail", "THUMBNAIL")])
+def test_an_export_is_asked_for_and_shown(client, minji, address, job_type) -> None:
+    replay = tools.replay_of(minji)
+    answer = client.post(f"/api/replays/{replay.pk}/exports/{address}")
+    assert answer.status_code == 202
+    (job_id,) = answer.json().values()
+    assert answer.json() == {"jobId": job_id} and isinstance(job_id, int)
+    assert answer["Location"].endswith(f"/api/jobs/{job_id}")
+    shown = client.get(f"/api/jobs/{job_id}").json()
+    assert shown["createdAt"].endswith("+09:00")
+    del shown["createdAt"]
+    assert shown == {
+        "jobId": job_id,
+        "jobType": job_type,
+        "replayId": replay.pk,
+        "status": "QUEUED",
+        "progress": 0,
+        "phase": "",
+        "message": "",
+        **dict.fromkeys(("etaSeconds", "resultUri", "checksum", "sizeBytes", "errorCode", "errorMessage")),
+        **dict.fromkeys(("startedAt", "endedAt", "expiredAt")),
+    }
+    assert StreamOutbox.objects.get().fields["jobId"] == str(job_id)
+
+
+def test_somebody_elses_is_as_if_it_were_not_there(stranger, minji) -> None:
+    job = finished(tools.export_of(minji))
+    for method, path in (
+        ("get", f"/api/replays/{job.replay_id}"),
+        ("delete", f"/api/replays/{job.replay_id}"),
+        ("post", f"/api/replays/{job.replay_id}/exports/mp4"),
+        ("post", f"/api/replays/{job.replay_id}/exports/thumbnail"),
+        ("get", f"/api/jobs/{job.pk}"),
+        ("get", f"/api/jobs/{job.pk}/result"),
+        ("head", f"/api/jobs/{job.pk}/result"),
+        ("post", f"/api/jobs/{job.pk}/cancel"),
+    ):
+        nothing = path.replace(str(job.replay_id if "replays" in path else job.pk), "999999")
+        theirs, none = getattr(stranger, method)(path), getattr(stranger, method)(nothing)
+        assert theirs.status_code == none.status_code == 404, path
+        assert theirs.content == none.content
+    assert stranger.get("/api/jobs").json()["totalElements"] == 0
+    assert stranger.get("/api/replays").json()["totalElements"] == 0
+
+
+def test_without_credentials_nothing_is_answered() -> None:
+    for path in ("/api/replays", "/api/jobs", "/api/jobs/1", "/api/jobs/1/result", "/api/deadletters"):
+        assert Client().get(path).status_code == 401
+
+
+def test_the_list_has_pages_and_filters_newest_first(client, minji) -> None:
+    replay = tools.replay_of(minji)
+    jobs = [
+        lifecycle.request(replay, JobType.THUMBNAIL if n % 3 == 0 else JobType.MP4, timezone.now())
+        for n in range(7)
+    ]
+    lifecycle.cancel(jobs[1].pk, timezone.now())
+    body = client.get("/api/jobs?page=1&size=3").json()
+    assert {name: body[name] for name in ("page", "size", "totalElements", "totalPages")} == {
+        "page": 1,
+        "size": 3,
+        "totalElements": 7,
+        "totalPages": 3,
+    }
+    assert [one["jobId"] for one in body["content"]] == [jobs[n].pk for n in (3, 2, 1)]
+    assert client.get("/api/jobs?jobType=THUMBNAIL").json()["totalElements"] == 3
+    assert client.get("/api/jobs?status=CANCELLED&jobType=MP4").json()["content"][0]["jobId"] == jobs[1].pk
+    assert client.get("/api/jobs?page=9").json()["content"] == []
+    for bad in (
+        "status=done",
+        "jobType=GIF",
+        "page=-1",
+        "size=0",
+        "size=201",
+        "page=x",
+        "owner=1",
+        "size=" + "9" * 50,
+    ):
+        assert client.get(f"/api/jobs?{bad}").status_code == 400, bad
+
+
+def test_a_cancel_answers_202_once_and_then_409(client, minji) -> None:
+    job = tools.export_of(minji)
+    answer = client.post(f"/api/jobs/{job.pk}/cancel")
+    assert (answer.status_code, answer.json()["status"]) == (202, "CANCELLED")
+    again = client.post(f"/api/jobs/{job.pk}/cancel")
+    assert (again.status_code, again.json()["code"]) == (409, "ended")
+
+
+def test_every_problem_of_exports_is_explained_at_its_address(client, minji) -> None:
+    job = tools.export_of(minji)
+    for answer in (client.get(f"/api/jobs/{job.pk}/result"), client.delete(f"/api/replays/{job.replay_id}")):
+        assert client.get(f"/api/problems/{answer.json()['code']}").status_code == 200

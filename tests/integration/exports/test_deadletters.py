@@ -1,0 +1,68 @@
+"""Dead letters of the streams: what is bad is kept once, and an operator sends it again or discards it."""
+
+import pytest
+from django.utils import timezone
+
+from exports import deadletters, messages, streams
+from exports.messages import DEADLETTER, PROGRESS, RESULTS
+from exports.models import DeadLetter, ExportJob, StreamOutbox
+from jobs.errors import Conflict
+from tests.integration import export_tools as tools
+from tests.integration.exports.outcomes import after
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_bad_message_is_kept_told_to_the_stream_and_acknowledged(redis, minji) -> None:
+    own_id = redis.xadd(PROGRESS, {"jobId": "zero", "progress": "1"}).decode()
+    tools.drain(tools.listen(redis))
+    letter = DeadLetter.objects.get()
+    assert (letter.source_stream, letter.source_id, letter.whole) == (PROGRESS, own_id, True)
+    ((_, fields),) = redis.xrange(DEADLETTER)
+    assert fields[b"jobId"] == b"zero" and fields[b"sourceId"].decode() == own_id
+    assert fields[b"sourceStream"] == PROGRESS.encode()
+    assert b"jobId must be" in fields[b"reason"] and fields[b"failedAt"]
+    assert redis.xpending(PROGRESS, streams.BACKEND)["pending"] == 0
+
+
+def test_a_message_about_a_job_that_does_not_exist_is_kept(redis) -> None:
+    redis.xadd(PROGRESS, messages.Progress(2**62, 10).fields())
+    tools.drain(tools.listen(redis))
+    assert DeadLetter.objects.get().reason == "there is no such job"
+
+
+def test_a_message_delivered_twice_dies_once(redis) -> None:
+    own_id = redis.xadd(RESULTS, {"jobId": "1"})
+    listener = tools.listen(redis)
+    entry = streams.Entry(RESULTS, own_id.decode(), {b"jobId": b"1"})
+    listener.work([entry])
+    listener.work([entry])
+    assert DeadLetter.objects.count() == 1
+    assert StreamOutbox.objects.filter(stream=DEADLETTER).count() == 1
+
+
+def test_an_operator_sends_a_dead_letter_again_and_it_has_its_effect(redis, minji) -> None:
+    staff = tools.user("ops", is_staff=True)
+    job = tools.export_of(minji)
+    ExportJob.objects.filter(pk=job.pk).update(id=job.pk + 1_000_000)
+    redis.xadd(PROGRESS, messages.Progress(job.pk, 40).fields())
+    listener = tools.listen(redis)
+    tools.drain(listener)
+    letter = DeadLetter.objects.get()
+    ExportJob.objects.filter(pk=job.pk + 1_000_000).update(id=job.pk)
+    deadletters.republish(letter.pk, staff, timezone.now())
+    tools.drain(listener)
+    assert after(job).progress == 40
+    for verb in (deadletters.republish, deadletters.discard):
+        with pytest.raises(Conflict):
+            verb(letter.pk, staff, timezone.now())
+
+
+def test_a_message_that_was_cut_cannot_be_sent_again_and_can_be_discarded(redis) -> None:
+    staff = tools.user("ops", is_staff=True)
+    redis.xadd(PROGRESS, {"jobId": "1", "progress": "1", "message": "x" * 5_000})
+    tools.drain(tools.listen(redis))
+    letter = DeadLetter.objects.get()
+    with pytest.raises(Conflict):
+        deadletters.republish(letter.pk, staff, timezone.now())
+    assert deadletters.discard(letter.pk, staff, timezone.now()).handled_by == staff

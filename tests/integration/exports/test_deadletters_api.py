@@ -1,0 +1,64 @@
+"""Dead letters in the REST API and in the admin: staff alone see them, send them again and discard them."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from exports.models import DeadLetter, ExportJob, StreamOutbox
+from exports.states import Status
+from tests.integration import export_tools as tools
+from tests.integration.rest_support import client_of
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("folders", "fresh_counts")]
+
+
+def letter(**more: Any) -> DeadLetter:
+    plain = {"source_stream": "job.progress", "source_id": "1-0", "fields": {"jobId": "7"}, "reason": "none"}
+    return DeadLetter.objects.create(**{**plain, "failed_at": timezone.now(), **more})
+
+
+def test_dead_letters_are_for_staff_alone(client) -> None:
+    row = letter()
+    for method, path in (
+        ("get", "/api/deadletters"),
+        ("get", f"/api/deadletters/{row.pk}"),
+        ("post", f"/api/deadletters/{row.pk}/republish"),
+        ("post", f"/api/deadletters/{row.pk}/discard"),
+    ):
+        assert getattr(client, method)(path).status_code == 403
+    assert not StreamOutbox.objects.exists()
+
+
+def test_staff_look_at_dead_letters_send_them_again_and_discard_them() -> None:
+    staff = client_of(tools.user("ops", is_staff=True))
+    first, second, cut = letter(), letter(source_id="2-0"), letter(source_id="3-0", whole=False)
+    assert staff.get("/api/deadletters?state=open").json()["totalElements"] == 3
+    assert staff.get(f"/api/deadletters/{first.pk}").json()["fields"] == {"jobId": "7"}
+    answer = staff.post(f"/api/deadletters/{first.pk}/republish")
+    assert (answer.status_code, answer.json()["state"], answer.json()["handledBy"]) == (
+        200,
+        "republished",
+        "ops",
+    )
+    assert StreamOutbox.objects.get().fields == {"jobId": "7"}
+    assert staff.post(f"/api/deadletters/{first.pk}/republish").status_code == 409
+    assert staff.post(f"/api/deadletters/{second.pk}/discard").json()["state"] == "discarded"
+    assert staff.post(f"/api/deadletters/{cut.pk}/republish").json()["code"] == "not_whole"
+    assert staff.post("/api/deadletters/99999/discard").status_code == 404
+    assert staff.get("/api/deadletters?state=odd").status_code == 400
+
+
+def test_an_operator_handles_dead_letters_and_exports_in_the_admin(minji) -> None:
+    admin, row, job = Client(), letter(), tools.export_of(minji)
+    admin.force_login(tools.user("root", is_staff=True, is_superuser=True))
+    for table, action, chosen in (("deadletter", "republish", row.pk), ("exportjob", "cancel", job.pk)):
+        page = f"/admin/exports/{table}/"
+        assert admin.get(page).status_code == 200
+        assert admin.get(f"{page}{chosen}/change/").status_code == 200
+        assert admin.get(f"{page}add/").status_code == 403
+        form = {"action": action, "_selected_action": [chosen], "sure": "yes"}
+        assert admin.post(page, form).status_code == 302
+    assert DeadLetter.objects.get().state == "republished"
+    assert ExportJob.objects.get().status == Status.CANCELLED

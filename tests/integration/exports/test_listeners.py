@@ -1,0 +1,98 @@
+"""Listeners share the messages, come and go: no message is lost by it, and none is handed out for ever."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from exports import lifecycle, machine, streams
+from exports.listener import Listener
+from exports.messages import DEADLETTER, PROGRESS, RESULTS
+from exports.models import DeadLetter
+from tests.integration import export_tools as tools
+from tests.integration.exports.outcomes import after
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def quick_to_take_over(settings):
+    settings.DURE_STREAM_CLAIM_SECONDS = 0.1
+
+
+def test_what_a_dead_listener_took_is_taken_over_by_another(redis, minji) -> None:
+    job = tools.export_of(minji)
+    tools.listen(redis, "dead")
+    tools.ForeignWorker(redis).progress(job, 30)
+    assert len(streams.read(redis, "dead", [PROGRESS, RESULTS], 10, None)) == 1
+    other = tools.listen(redis, "other")
+    tools.drain(other)
+    assert after(job).progress == 0
+    deadline = timezone.now() + timedelta(seconds=5)
+    while not other.take_over() and timezone.now() < deadline:
+        pass
+    assert after(job).progress == 30
+    assert redis.xpending(PROGRESS, streams.BACKEND)["pending"] == 0
+
+
+def test_two_listeners_share_the_messages(redis, minji) -> None:
+    jobs = [tools.export_of(minji) for _ in range(4)]
+    one, two = tools.listen(redis, "one"), Listener(redis, "two", False)
+    for percent in range(1, 50):
+        for job in jobs:
+            tools.ForeignWorker(redis).progress(job, percent)
+    while one.turn(None) + two.turn(None):
+        pass
+    assert {after(job).progress for job in jobs} == {49}
+
+
+def test_a_message_that_is_handed_out_too_often_is_buried(redis, minji, settings) -> None:
+    settings.DURE_STREAM_CLAIM_SECONDS = 0.0
+    listener = tools.listen(redis)
+    tools.ForeignWorker(redis).progress(tools.export_of(minji), 30)
+    streams.read(redis, "a", [PROGRESS], 10, None)
+    for name in "bcdef":
+        assert len(streams.take_over(redis, name, PROGRESS, 0, 10)) == 1
+    listener.take_over()
+    assert "handed out 5 times" in DeadLetter.objects.get().reason
+    assert redis.xpending(PROGRESS, streams.BACKEND)["pending"] == 0
+
+
+def test_one_message_that_cannot_be_stored_does_not_take_its_neighbours_along(
+    redis, minji, monkeypatch
+) -> None:
+    good, bad = tools.export_of(minji), tools.export_of(minji)
+    worker, real = tools.ForeignWorker(redis), machine.advance
+
+    def broken(state, message):
+        if message.job_id == bad.pk:
+            raise ZeroDivisionError
+        return real(state, message)
+
+    monkeypatch.setattr(lifecycle, "advance", broken)
+    worker.progress(good, 10)
+    worker.progress(bad, 10)
+    worker.progress(good, 20)
+    tools.drain(tools.listen(redis))
+    assert after(good).progress == 20
+    assert "could not be applied" in DeadLetter.objects.get().reason
+
+
+def test_streams_are_trimmed_only_below_what_every_group_has_acknowledged(redis, minji) -> None:
+    job = tools.export_of(minji)
+    listener = tools.listen(redis)
+    for percent in range(10):
+        tools.ForeignWorker(redis).progress(job, percent)
+    redis.xgroup_create(PROGRESS, "somebody-else", id="0")
+    tools.drain(listener)
+    assert streams.trim(redis, PROGRESS) == 0
+    ((_, ones),) = (
+        redis.xreadgroup("somebody-else", "x", {PROGRESS: ">"}, count=6).items()
+        if isinstance(redis.xinfo_groups(PROGRESS), dict)
+        else redis.xreadgroup("somebody-else", "x", {PROGRESS: ">"}, count=6)
+    )
+    ids = [one[0] for one in ones]
+    redis.xack(PROGRESS, "somebody-else", *ids[:3])
+    assert streams.trim(redis, PROGRESS) == 3
+    assert redis.xrange(PROGRESS)[0][0] == ids[3]
+    assert streams.trim(redis, DEADLETTER) == 0

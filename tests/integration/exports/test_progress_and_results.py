@@ -1,0 +1,121 @@
+"""Progress and results on their streams: each message has one effect, and only on the export it is about."""
+
+import random
+
+import pytest
+from django.utils import timezone
+
+from exports import messages, streams
+from exports.messages import PROGRESS, RESULTS
+from exports.models import DeadLetter, ExportEvent
+from exports.states import ErrorCode, Status
+from tests.integration import export_tools as tools
+from tests.integration.exports.outcomes import after
+
+pytestmark = pytest.mark.django_db
+SUM = "ab" * 32
+
+
+def test_a_foreign_worker_takes_an_export_from_queued_to_succeeded(redis, minji) -> None:
+    job, worker = tools.export_of(minji), tools.ForeignWorker(redis)
+    listener = tools.listen(redis)
+    worker.progress(job, 10)
+    worker.progress(job, 60)
+    tools.drain(listener)
+    assert (after(job).status, after(job).progress) == (Status.RUNNING, 60)
+    worker.deliver(job)
+    tools.drain(listener)
+    done = after(job)
+    assert (done.status, done.progress, done.result_size) == (Status.SUCCEEDED, 100, 4)
+    assert done.started_at and done.ended_at
+    types = ExportEvent.objects.filter(owner=minji).order_by("id").values_list("type", flat=True)
+    assert list(types) == ["job.progress", "job.progress", "job.completed"]
+
+
+def test_a_message_on_an_empty_redis_is_not_missed(redis, minji) -> None:
+    job = tools.export_of(minji)
+    tools.ForeignWorker(redis).progress(job, 10)
+    tools.drain(tools.listen(redis))
+    assert after(job).progress == 10
+
+
+def test_nothing_changes_an_export_that_has_ended(redis, minji) -> None:
+    job, worker = tools.export_of(minji), tools.ForeignWorker(redis)
+    listener = tools.listen(redis)
+    worker.result(job, "FAILED", errorCode="GPU_BURNT", errorMessage="Buy another.")
+    tools.drain(listener)
+    worker.progress(job, 99)
+    worker.deliver(job)
+    worker.result(job, "CANCELLED")
+    tools.drain(listener)
+    found = after(job)
+    assert (found.status, found.error_code, found.error_message) == ("FAILED", "GPU_BURNT", "Buy another.")
+    assert ExportEvent.objects.filter(job_id=job.pk).count() == 1
+    assert not DeadLetter.objects.exists()
+
+
+def test_ten_thousand_progress_messages_three_times_out_of_order_have_one_effect_each(redis, minji) -> None:
+    jobs = [tools.export_of(minji) for _ in range(20)]
+    said = [messages.Progress(job.pk, n % 100, "RENDERING") for job in jobs for n in range(500)] * 3
+    random.Random(7).shuffle(said)
+    pipe = redis.pipeline(transaction=False)
+    for message in said:
+        pipe.xadd(PROGRESS, message.fields())
+    pipe.execute()
+    listener = tools.listen(redis)
+    began = timezone.now()
+    tools.drain(listener)
+    rate = len(said) / (timezone.now() - began).total_seconds()
+    assert {after(job).progress for job in jobs} == {99}
+    assert {after(job).status for job in jobs} == {Status.RUNNING}
+    for job in jobs:
+        seen = [e.data["progress"] for e in ExportEvent.objects.filter(job_id=job.pk).order_by("id")]
+        assert seen == sorted(set(seen)) and seen[-1] == 99
+    assert redis.xpending(PROGRESS, streams.BACKEND)["pending"] == 0
+    assert rate > 2_000
+
+
+@pytest.mark.parametrize(
+    ("place", "code"),
+    [
+        ("/etc/passwd", ErrorCode.INVALID_OUTPUT_PATH),
+        ("{root}-evil/1/2/a.mp4", ErrorCode.INVALID_OUTPUT_PATH),
+        ("{root}/../a.mp4", ErrorCode.INVALID_OUTPUT_PATH),
+        ("{root}/%2e%2e/a.mp4", ErrorCode.INVALID_OUTPUT_PATH),
+        ("{root}/{other}", ErrorCode.INVALID_OUTPUT_PATH),
+        ("{root}/{owner}/{job}/link.mp4", ErrorCode.INVALID_OUTPUT_PATH),
+        ("{root}/{owner}/{job}/none.mp4", ErrorCode.OUTPUT_MISSING),
+    ],
+)
+def test_a_result_that_is_not_the_jobs_own_file_fails_it_and_is_kept(
+    redis, minji, settings, place, code
+) -> None:
+    job, other = tools.export_of(minji), tools.export_of(minji)
+    worker = tools.ForeignWorker(redis)
+    theirs = worker.deliver(other)
+    redis.delete(RESULTS)
+    own = settings.DURE_EXPORT_PATH.joinpath(*job.folder)
+    own.mkdir(parents=True)
+    (own / "link.mp4").symlink_to("/etc/passwd")
+    uri = place.format(
+        root=settings.DURE_EXPORT_PATH,
+        other=theirs.relative_to(settings.DURE_EXPORT_PATH),
+        owner=minji.pk,
+        job=job.pk,
+    )
+    worker.result(job, "SUCCEEDED", resultUri=uri, checksum=SUM)
+    tools.drain(tools.listen(redis))
+    assert (after(job).status, after(job).error_code) == (Status.FAILED, code)
+    assert after(job).result_uri == ""
+    assert DeadLetter.objects.get().reason.startswith(code)
+    assert after(other).status == Status.QUEUED
+
+
+def test_events_of_an_owner_never_show_up_with_another(redis, minji) -> None:
+    jisoo = tools.user("jisoo")
+    mine, theirs = tools.export_of(minji), tools.export_of(jisoo)
+    worker = tools.ForeignWorker(redis)
+    worker.progress(mine, 10)
+    worker.progress(theirs, 20)
+    tools.drain(tools.listen(redis))
+    assert [event.job_id for event in ExportEvent.objects.filter(owner=minji)] == [mine.pk]

@@ -1,0 +1,112 @@
+"""Replays in the REST API: what may be uploaded, how it is kept, and what a deletion takes along."""
+
+import io
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from exports import sample
+from exports.models import ExportJob, Replay
+from tests.integration import export_tools as tools
+from tests.integration.exports.outcomes import finished
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("folders", "fresh_counts")]
+LOG = "\n".join(sample.event_log(1)).encode()
+
+
+def upload(client: Client, content: bytes = LOG, name: str = "match.jsonl", **fields: Any):
+    return client.post("/api/replays", {"file": SimpleUploadedFile(name, content), **fields})
+
+
+def test_an_uploaded_event_log_is_read_to_its_end_and_kept(client, settings) -> None:
+    answer = upload(client)
+    assert answer.status_code == 201
+    body = answer.json()
+    assert answer["Location"].endswith(f"/api/replays/{body['replayId']}")
+    assert (body["title"], body["fileName"], body["kind"]) == ("두레 컵 결승전", "match.jsonl", "eventlog")
+    assert (body["sizeBytes"], body["durationMs"]) == (len(LOG), 966)
+    row = Replay.objects.get()
+    assert (settings.DURE_REPLAY_PATH / row.path).read_bytes() == LOG
+    assert client.get(f"/api/replays/{row.pk}").json() == body
+
+
+def test_a_mistake_in_an_event_log_is_told_with_its_line(client) -> None:
+    answer = upload(client, LOG + b'\n{"tick": 1, "event": "too late"}\n')
+    assert answer.status_code == 400
+    assert answer.json()["code"] == "bad_replay"
+    assert "comes after tick" in answer.json()["errors"]["file"][0]
+    assert not Replay.objects.exists()
+
+
+def test_a_video_is_told_by_its_first_bytes_and_not_by_its_name(client) -> None:
+    assert upload(client, b"\x00\x00\x00\x20ftypisom" + bytes(100), "a.jsonl").json()["kind"] == "mp4"
+    assert upload(client, b"\x1aE\xdf\xa3" + bytes(100), "a.mp4").json()["kind"] == "matroska"
+    assert upload(client, b"#EXTM3U\n/etc/passwd", "a.mp4").status_code == 400
+
+
+@pytest.mark.parametrize(
+    "name", ["../../evil.jsonl", "..\\evil.jsonl", "a\nb.jsonl", "x" * 400, "한글 이름.jsonl"]
+)
+def test_the_name_of_an_upload_never_reaches_the_disk(client, settings, name) -> None:
+    answer = upload(client, name=name)
+    assert answer.status_code == 201
+    files = [path for path in settings.DURE_REPLAY_PATH.rglob("*") if path.is_file()]
+    assert [path.name for path in files] == ["replay.jsonl"]
+    assert "/" not in answer.json()["fileName"] and "\n" not in answer.json()["fileName"]
+
+
+def test_an_upload_needs_exactly_one_file_and_nothing_unknown(client) -> None:
+    assert client.post("/api/replays", {"title": "x"}).status_code == 400
+    assert upload(client, owner="2").status_code == 400
+    assert upload(client, title="x" * 201).status_code == 400
+    assert client.post("/api/replays", "{}", content_type="application/json").status_code == 415
+    two = {"file": [SimpleUploadedFile("a", LOG), SimpleUploadedFile("b", LOG)]}
+    assert client.post("/api/replays", two).status_code == 400
+
+
+def test_an_upload_is_not_read_as_a_whole(client) -> None:
+    """A log above the spool size still has its lines counted."""
+    lines = io.StringIO()
+    for line in sample.event_log(60, players=10):
+        lines.write(line + "\n")
+    big = (lines.getvalue() + " \n" * 2_000_000).encode()
+    assert len(big) > 4_000_000
+    assert upload(client, big).status_code == 201
+
+
+def test_an_upload_to_a_full_disk_says_so_and_leaves_nothing(client, settings) -> None:
+    with tools.no_file_larger_than(1_000):
+        answer = upload(client)
+    assert (answer.status_code, answer.json()["code"], answer["Retry-After"]) == (507, "no_space", "60")
+    assert not Replay.objects.exists()
+    assert not [path for path in settings.DURE_REPLAY_PATH.rglob("*") if path.is_file()]
+
+
+def test_the_same_idempotency_key_uploads_once(client) -> None:
+    def once(content: bytes):
+        file = SimpleUploadedFile("a.jsonl", content)
+        return client.post("/api/replays", {"file": file}, headers={"Idempotency-Key": "k1"})
+
+    first, second = once(LOG), once(LOG)
+    assert (first.status_code, first.json()) == (second.status_code, second.json())
+    assert Replay.objects.count() == 1
+    assert once(LOG + b"\n").status_code == 422
+
+
+def test_deleting_a_replay_takes_its_exports_and_files_along(
+    client, minji, settings, django_capture_on_commit_callbacks
+) -> None:
+    job = finished(tools.export_of(minji))
+    with django_capture_on_commit_callbacks(execute=True):
+        assert client.delete(f"/api/replays/{job.replay_id}").status_code == 204
+    assert not ExportJob.objects.exists()
+    for root in (settings.DURE_EXPORT_PATH, settings.DURE_REPLAY_PATH):
+        assert not [path for path in root.rglob("*") if path.is_file()]
+
+
+def test_a_replay_is_not_deleted_while_an_export_of_it_is_made(client, minji) -> None:
+    job = tools.export_of(minji)
+    answer = client.delete(f"/api/replays/{job.replay_id}")
+    assert (answer.status_code, answer.json()["code"]) == (409, "export_live")

@@ -1,0 +1,113 @@
+"""Ends that no worker reported: cancels, silence, and runs of our own that failed or left no result."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from exports import leftovers, lifecycle, outbox
+from exports.models import ExportJob
+from exports.states import ErrorCode, Status
+from jobs import lifecycle as engine
+from jobs.errors import Conflict
+from jobs.models import Execution
+from tests.integration import export_tools as tools
+from tests.integration.exports.outcomes import after
+
+pytestmark = pytest.mark.django_db
+
+
+def fail_the_run(failure_type: str, error: str) -> None:
+    """As a worker of ours does it, without the process."""
+    run = str(Execution.objects.get().pk)
+    claimed = engine.claim(run, 1, token="t", worker="w")
+    assert claimed is not None
+    engine.finish(run, claimed["fence"], "failure", trigger="EXPORT", failure_type=failure_type, error=error)
+
+
+def test_a_cancel_is_final_at_once_and_a_late_result_leaves_no_file(redis, minji) -> None:
+    job, worker = tools.export_of(minji), tools.ForeignWorker(redis)
+    listener = tools.listen(redis)
+    worker.progress(job, 50)
+    tools.drain(listener)
+    lifecycle.cancel(job.pk, timezone.now())
+    path = worker.deliver(job)
+    tools.drain(listener)
+    assert (after(job).status, after(job).progress) == (Status.CANCELLED, 50)
+    with pytest.raises(Conflict):
+        lifecycle.cancel(job.pk, timezone.now())
+    assert leftovers.sweep_once(timezone.now(), min_age=timedelta()) == 1
+    assert not path.exists()
+
+
+def test_a_cancel_cancels_the_execution(redis, minji) -> None:
+    job = tools.export_of(minji)
+    tools.drain(tools.listen(redis, worker=True))
+    lifecycle.cancel(job.pk, timezone.now())
+    assert Execution.objects.get().status == "CANCELLED"
+
+
+def test_a_running_export_that_nobody_speaks_of_stalls_and_a_queued_one_waits(redis, minji) -> None:
+    silent, heard, queued = (tools.export_of(minji) for _ in range(3))
+    worker, listener = tools.ForeignWorker(redis), tools.listen(redis)
+    worker.progress(silent, 10)
+    worker.progress(heard, 10)
+    tools.drain(listener)
+    long_ago = timezone.now() - timedelta(seconds=61)
+    ExportJob.objects.update(heard_at=long_ago, created_at=long_ago)
+    worker.progress(heard, 5)  # nothing new, but a sign of life
+    tools.drain(listener)
+    assert lifecycle.stall(timezone.now(), timedelta(seconds=60)) == 1
+    assert (after(silent).status, after(silent).error_code) == (Status.FAILED, ErrorCode.STALLED)
+    assert after(heard).status == Status.RUNNING
+    assert after(queued).status == Status.QUEUED
+
+
+def test_a_listener_that_was_deaf_itself_stalls_nobody(redis, minji) -> None:
+    job = tools.export_of(minji)
+    listener = tools.listen(redis)
+    tools.ForeignWorker(redis).progress(job, 10)
+    tools.drain(listener)
+    ExportJob.objects.update(heard_at=timezone.now() - timedelta(hours=1))
+    listener.sweep(healthy_for=5)
+    assert after(job).status == Status.RUNNING
+    listener.sweep(healthy_for=61)
+    assert after(job).status == Status.FAILED
+
+
+@pytest.mark.parametrize(
+    ("failure_type", "error", "code"),
+    [
+        ("invalid_args", "BAD_REPLAY: Line 3 is not JSON.", "BAD_REPLAY"),
+        ("invalid_args", "DISK_FULL: No space.", "DISK_FULL"),
+        ("timeout", "Job execution timed out.", "TIMEOUT"),
+        ("poison", "Its worker died 3 times", "WORKER_LOST"),
+        ("error", "ZeroDivisionError: x\ny", "RENDER_FAILED"),
+    ],
+)
+def test_the_end_of_our_own_run_goes_out_as_a_result_with_a_stable_code(
+    redis, minji, failure_type, error, code
+) -> None:
+    job = tools.export_of(minji)
+    listener = tools.listen(redis, worker=True)
+    tools.drain(listener)
+    fail_the_run(failure_type, error)
+    tools.drain(listener)
+    found = after(job)
+    assert (found.status, found.error_code) == (Status.FAILED, code)
+    assert found.error_message and "\n" not in found.error_message
+
+
+def test_a_result_that_was_lost_with_redis_is_reported_again(redis, minji) -> None:
+    job = tools.export_of(minji)
+    listener = tools.listen(redis, worker=True)
+    tools.drain(listener)
+    fail_the_run("timeout", "x")
+    outbox.relay_once(redis)
+    redis.delete(*tools.ALL)
+    assert lifecycle.reconcile(timezone.now()) == 0
+    assert lifecycle.reconcile(timezone.now() + timedelta(seconds=11)) == 1
+    assert lifecycle.reconcile(timezone.now() + timedelta(seconds=11)) == 0
+    tools.drain(listener)
+    tools.drain(listener)
+    assert after(job).status == Status.FAILED
