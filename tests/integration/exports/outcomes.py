@@ -21,6 +21,7 @@ def finished(job: ExportJob, content: bytes = bytes(range(256)) * 40) -> ExportJ
     ExportJob.objects.filter(pk=job.pk).update(
         status=Status.SUCCEEDED,
         progress=100,
+        started_at=timezone.now(),
         ended_at=timezone.now(),
         result_uri="/".join(job.output),
         result_checksum=hashlib.sha256(content).hexdigest(),

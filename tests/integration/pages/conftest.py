@@ -1,10 +1,8 @@
 """What the tests of the pages start from: nothing is counted yet, and readers are signed in."""
 
 import pytest
-from django.test import Client
 
-from jobs.models import Job
-from tests.factories import a_user, an_office, submitted
+from tests.factories import a_user, an_office
 from tests.integration import export_tools
 from tests.integration.pages.readers import reader, signed_in
 from tests.integration.rest_support import forget_counts
@@ -40,13 +38,3 @@ def minji():
 def page(minji):
     """What minji, who has the replays and the exports, opens pages with."""
     return signed_in(minji)
-
-
-@pytest.fixture
-def root() -> Client:
-    return signed_in(a_user("root", is_staff=True, is_superuser=True))
-
-
-@pytest.fixture
-def jobs() -> list[Job]:
-    return submitted(an_office(a_user("alice"), max_concurrent_jobs=1), {"ref": "a"}, {"ref": "b"}, name="x")

@@ -6,7 +6,7 @@ from django.utils import timezone
 from jobs.models import ApiToken, Event, Execution, Job
 from jobs.states import EventType, ExecutionStatus, JobStatus
 from tests.factories import a_start, a_user, an_office, claimed, done, fresh, submitted
-from tests.integration.pages.admin_pages import act, address
+from tests.integration.admin.asking import act, address
 
 pytestmark = pytest.mark.django_db
 

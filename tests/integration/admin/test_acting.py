@@ -6,7 +6,6 @@ import pytest
 from django.contrib import admin
 from django.contrib.admin.models import LogEntry
 from django.test import Client
-from django.urls import reverse
 from django.utils import timezone
 from django_celery_beat.models import PeriodicTask
 
@@ -21,23 +20,13 @@ from scheduler.models import Schedule, ScheduledJob, Step, StepQueue, Workflow
 from scheduler.states import RunStatus, WorkflowStatus
 from scheduler.step_queues.states import Direction, QueueState
 from tests.factories import a_user, an_office, claimed, submitted
+from tests.integration.admin.asking import address
 from tests.integration.export_tools import export_of, roots
 from tests.schedule_factories import a_schedule, a_workflow
 from tests.step_factories import a_job, a_queue, carry_out_all
 from tests.step_factories import fresh as fresh_queue
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def root() -> Client:
-    client = Client(headers={"Accept-Language": "en"})
-    client.force_login(a_user("root", is_staff=True, is_superuser=True))
-    return client
-
-
-def address(model: Any, page: str = "changelist", *of: object) -> str:
-    return reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_{page}", args=of)
 
 
 def act(client: Client, name: str, *rows: Any, sure: bool = True, **more: str) -> str:

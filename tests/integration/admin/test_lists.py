@@ -32,13 +32,6 @@ MANY, SOME = 20_000, 300
 TABLES = ("job_queue", "job_executions", "job_attempts", "job_events", "job_batches")
 
 
-@pytest.fixture
-def root() -> Client:
-    client = Client(headers={"Accept-Language": "en"})
-    client.force_login(a_user("root", is_staff=True, is_superuser=True))
-    return client
-
-
 def address(model: Any, query: str = "") -> str:
     return reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist") + query
 

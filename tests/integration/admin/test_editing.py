@@ -13,19 +13,9 @@ from jobs.models import ApiToken, Job, Membership, Office, Webhook
 from jobs.models.office import default_retryable_failures
 from jobs.states import JobStatus, MemberRole
 from tests.factories import a_user, an_office, claimed, fresh, submitted
+from tests.integration.admin.asking import address
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def root() -> Client:
-    client = Client(headers={"Accept-Language": "en"})
-    client.force_login(a_user("root", is_staff=True, is_superuser=True))
-    return client
-
-
-def address(model: Any, page: str, *of: object) -> str:
-    return reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_{page}", args=of)
 
 
 def staff(name: str, *rights: str) -> Client:

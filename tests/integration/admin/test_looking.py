@@ -31,7 +31,7 @@ from jobs.states import JobStatus
 from scheduler.clock import database_now
 from scheduler.models import Canary, Minute, Occurrence, RunHistory, ScheduledJob, Step, StepEvent
 from tests.factories import a_user, done, submitted
-from tests.integration.pages.admin_pages import act, address
+from tests.integration.admin.asking import act, address
 from tests.integration.pages.readers import signed_in
 from tests.schedule_factories import a_schedule, a_workflow, fire
 
