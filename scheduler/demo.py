@@ -22,11 +22,11 @@ SCHEDULES: tuple[dict[str, Any], ...] = (
         "kind": "cron",
         "cron": "0 9 * * MON-FRI",
     },
-    # Each of its runs fails once and succeeds when it is tried again.
+    # Its runs take no time: while one has not ended, nobody can run its Task by hand.
     {
-        "name": "flaky feed",
-        "task_id": "demo.flaky",
-        "args": {"failures": 1},
+        "name": "counter reading",
+        "task_id": "demo.sum",
+        "args": {"numbers": [17, 4]},
         "kind": "interval",
         "every_seconds": 120,
     },
