@@ -280,6 +280,14 @@ def test_a_run_that_cannot_be_submitted_fails_with_the_reason_and_the_next_is_re
     assert pending(workflow).get().scheduled_time == after(2 * 86_400)
 
 
+def test_a_run_whose_unique_key_is_taken_fails_with_the_reason_and_writes_no_job():
+    workflow = a_workflow(steps=[a_step("a", unique_key="one at a time")])
+    first, second = (runs.run_now(workflow.id, user_id=None, actor="", now=T0) for _ in range(2))
+    assert (first.status, second.status) == (RunStatus.RUNNING, RunStatus.FAILED)
+    assert "unique_key" in second.error_message
+    assert Job.objects.count() == 1
+
+
 def test_a_run_by_hand_leaves_the_registered_one_alone():
     workflow = a_workflow()
     user = a_user()
