@@ -114,8 +114,8 @@ KNOWN: tuple[Known, ...] = (
         ),
     ),
     (
-        r"The video is too long for pictures of its size\.",
-        _("The video is too long for pictures of its size."),
+        r"The video's pictures are too large, or it is too long for pictures of that size\.",
+        _("The pictures of the video are too large, or it is too long for pictures of that size."),
     ),
     (r"The video takes too long to be read\.", _("The video takes too long to be read.")),
     (

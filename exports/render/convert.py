@@ -34,7 +34,10 @@ def film(source: BinaryIO, kind: str, target: BinaryIO, told: Told) -> None:
 
         manner = thrift.manner(recording.picture_bytes, recording.frames)
         if manner is None:
-            raise BadReplay("The video is too long for pictures of its size.", too_large=True)
+            raise BadReplay(
+                "The video's pictures are too large, or it is too long for pictures of that size.",
+                too_large=True,
+            )
         width, height = video.fitted(recording.width, recording.height, manner.box)
         scaler = VideoReformatter()
 

@@ -5,6 +5,7 @@ after the tables of a long film, decides what our encoder may take: first it loo
 the film a few percent larger; only then the film's pictures become smaller.
 """
 
+import math
 from dataclasses import dataclass
 
 MIB = 2**20
@@ -15,7 +16,7 @@ OWN = 52 * MIB
 FRAME = 121
 # How many pictures of the source are in memory at once at most, up to which size of one. The standards allow
 # fewer of larger ones.
-KEPT = ((4 * MIB, 16.0), (16 * MIB, 9.2), (64 * MIB, 8.6))
+KEPT = ((4 * MIB, 16.0), (16 * MIB, 9.2), (math.inf, 8.6))
 
 
 @dataclass(frozen=True, slots=True)
