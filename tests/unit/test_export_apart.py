@@ -98,6 +98,32 @@ def test_a_film_that_takes_too_much_memory_is_refused_with_words(tmp_path, film)
     assert refused.value.too_large
 
 
+def recorded(path: Path, size: tuple[int, int], pixels: str) -> Path:
+    """A film of one picture, with as many bits in it as its format has."""
+    with av.open(str(path), "w") as out:
+        stream = out.add_stream("libx264", rate=25, options={"preset": "ultrafast"})
+        stream.width, stream.height, stream.pix_fmt = *size, pixels
+        out.mux(
+            stream.encode(av.VideoFrame.from_image(Image.new("RGB", size, "navy")).reformat(format=pixels))
+        )
+        out.mux(stream.encode(None))
+    return path
+
+
+@pytest.mark.parametrize(("pixels", "size"), [("yuv420p", (1920, 1080)), ("yuv420p10le", (1280, 720))])
+def test_a_film_is_as_large_as_its_memory_allows(tmp_path, pixels, size) -> None:
+    made(tmp_path, recorded(tmp_path / "film.mp4", (3840, 2160), pixels))
+    with av.open(str(tmp_path / "out")) as found:
+        assert (found.streams.video[0].width, found.streams.video[0].height) == size
+
+
+def test_what_would_take_too_much_memory_in_any_way_is_refused_before_it_begins(tmp_path) -> None:
+    film = recorded(tmp_path / "film.mp4", (3840, 2160), "yuv444p10le")
+    with pytest.raises(BadReplay, match="pictures are too large, or it is too long") as refused:
+        made(tmp_path, film)
+    assert refused.value.too_large
+
+
 def test_the_size_of_its_parent_is_not_held_against_it(tmp_path, film) -> None:
     """The largest size that getrusage tells outlives exec."""
     big = bytearray(apart.LIMITS.memory)
