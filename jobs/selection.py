@@ -15,7 +15,7 @@ M = TypeVar("M", bound=Model)
 
 def narrowed(rows: QuerySet[M], asked: Mapping[str, Any], lookups: Mapping[str, str]) -> QuerySet[M]:
     """Those that fit each of these wishes that was given."""
-    return rows.filter(**{lookup: asked[name] for name, lookup in lookups.items() if asked[name]})
+    return rows.filter(**{lookup: asked[name] for name, lookup in lookups.items() if asked.get(name)})
 
 
 def in_states(statuses: Collection[str]) -> Q:

@@ -9,6 +9,7 @@ from django.http import QueryDict
 
 from jobs.api.filters import JobFilter
 from jobs.models import Job, Office
+from jobs.pages.asked import asked
 from jobs.states import JOB_ENDED
 
 FILTERS = ("status", "role", "batch", "task_id")
@@ -29,16 +30,13 @@ class Choice:
 
 
 def chosen(office: Office, given: QueryDict) -> Choice:
-    query = QueryDict(mutable=True)
-    for name in FILTERS:
-        if values := [value for value in given.getlist(name) if value]:
-            query.setlist(name, values)
+    query = asked(given, FILTERS)
     of_office = Job.objects.filter(office=office)
-    asked = JobFilter(query, queryset=of_office)
-    if not asked.is_valid():
-        problems = [f"{name}: {' '.join(why)}" for name, why in asked.form.errors.items()]
+    narrow = JobFilter(query, queryset=of_office)
+    if not narrow.is_valid():
+        problems = [f"{name}: {' '.join(why)}" for name, why in narrow.form.errors.items()]
         return Choice(of_office.none(), query, (), problems)
-    return Choice(asked.qs.order_by(), query, asked.form.cleaned_data["status"], [])
+    return Choice(narrow.qs.order_by(), query, narrow.form.cleaned_data["status"], [])
 
 
 def newest(office: Office) -> int:

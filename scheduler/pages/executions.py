@@ -17,17 +17,18 @@ from django.views.decorators.http import require_POST, require_safe
 
 from jobs import lifecycle as engine
 from jobs.models import Execution, Worker
+from jobs.pages.asked import asked
 from jobs.pages.flower import link_for
 from jobs.pages.gate import reader
 from jobs.pages.labels import TRIGGERS
 from jobs.pages.one import attempts_of
 from jobs.pages.output import output_of
+from jobs.selection import narrowed
 from jobs.states import EXECUTION_ENDED, ExecutionStatus, Trigger
 from scheduler.access import executions_by_cause, executions_of, may_cancel
 from scheduler.listing import Newest
 from scheduler.pages.causes import causes_of
 from scheduler.pages.keyset import SIZE, Page, around, links, place
-from scheduler.pages.schedules import query_of
 
 
 class ExecutionFilterForm(forms.Form):
@@ -49,7 +50,7 @@ def executions(request: HttpRequest) -> HttpResponse:
         place(request.GET.get("after")),
         place(request.GET.get("before")),
     )
-    query = query_of(request.GET, form)
+    query = asked(request.GET, form.fields)
     causes = causes_of(page.rows, user)
     context = {
         "section": "executions",
@@ -64,15 +65,9 @@ def executions(request: HttpRequest) -> HttpResponse:
 
 
 def chosen(found: QuerySet[Execution], wanted: dict[str, Any]) -> QuerySet[Execution]:
-    if wanted.get("status"):
-        found = found.filter(status__in=wanted["status"])
-    if wanted.get("trigger"):
-        found = found.filter(trigger=wanted["trigger"])
-    if wanted.get("task_id"):
-        found = found.filter(task_id=wanted["task_id"])
     if wanted.get("schedule"):
         found = found.filter(trigger=Trigger.SCHEDULE, source=str(wanted["schedule"])).exclude(source="")
-    return found
+    return narrowed(found, wanted, {"status": "status__in", "trigger": "trigger", "task_id": "task_id"})
 
 
 def page_of(parts: list[QuerySet[Execution]], after: UUID | None, before: UUID | None) -> Page[Execution]:

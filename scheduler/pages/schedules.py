@@ -10,16 +10,18 @@ from django import forms
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
 from django.db.models import Q, QuerySet
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
 from jobs.models import Execution
+from jobs.pages.asked import asked
 from jobs.pages.gate import reader
 from jobs.pages.labels import Label
 from jobs.pages.refusals import told
+from jobs.selection import narrowed
 from jobs.sql import call
 from scheduler import rules, sql, words
 from scheduler.access import schedule_for, schedules_of
@@ -62,7 +64,7 @@ def schedules(request: HttpRequest) -> HttpResponse:
         after=place(request.GET.get("after")),
         before=place(request.GET.get("before")),
     )
-    query = query_of(request.GET, form)
+    query = asked(request.GET, form.fields)
     marks = marks_of([schedule.id for schedule in page.rows])
     rows = [
         {
@@ -81,20 +83,9 @@ def schedules(request: HttpRequest) -> HttpResponse:
 def chosen(found: QuerySet[Schedule], wanted: dict[str, Any]) -> QuerySet[Schedule]:
     if wanted["state"]:
         found = found.filter(enabled=wanted["state"] == "enabled")
-    if wanted["kind"]:
-        found = found.filter(kind=wanted["kind"])
     if wanted["q"]:
         found = found.filter(Q(name__icontains=wanted["q"]) | Q(task_id__icontains=wanted["q"]))
-    return found
-
-
-def query_of(given: QueryDict, form: forms.Form) -> QueryDict:
-    """The filter as an address has it, without what is empty."""
-    query = QueryDict(mutable=True)
-    for name in form.fields:
-        if values := [value for value in given.getlist(name) if value]:
-            query.setlist(name, values)
-    return query
+    return narrowed(found, wanted, {"kind": "kind"})
 
 
 def marks_of(schedules: Collection[UUID]) -> dict[UUID, list[Mark]]:

@@ -16,6 +16,7 @@ from django.views.decorators.http import require_safe
 
 from jobs import progress
 from jobs.models import Batch
+from jobs.pages.asked import asked
 from jobs.pages.gate import reader
 from jobs.pages.labels import label
 from jobs.pages.refusals import told
@@ -27,7 +28,7 @@ from scheduler import recurrence, sql, words
 from scheduler.access import workflow_for, workflows_of
 from scheduler.models import ScheduledJob, Workflow
 from scheduler.pages.keyset import links, page_of, place
-from scheduler.pages.schedules import MARKS, ORDER, Mark, mark, query_of
+from scheduler.pages.schedules import MARKS, ORDER, Mark, mark
 from scheduler.pages.steps_graph import drawing_of, steps_of
 from scheduler.pages.times import language
 from scheduler.states import RUN_RESUMABLE, RunStatus, WorkflowStatus
@@ -58,7 +59,7 @@ def workflows(request: HttpRequest) -> HttpResponse:
         after=place(request.GET.get("after")),
         before=place(request.GET.get("before")),
     )
-    query = query_of(request.GET, form)
+    query = asked(request.GET, form.fields)
     marks = marks_of([workflow.id for workflow in page.rows])
     named = {workflow.office_id for workflow in page.rows}
     offices: dict[UUID, Any] = offices_of(user).in_bulk(named)
@@ -143,7 +144,7 @@ def _answer(request: HttpRequest, workflow_id: UUID, template: str) -> HttpRespo
         "drawing": drawing_of(steps),
         "runs": run_rows(page.rows),
         "query": request.GET,
-        **links(page, query_of(request.GET, forms.Form())),
+        **links(page, asked(request.GET, ())),
     }
     return render(request, template, context)
 

@@ -6,13 +6,15 @@ from typing import Any
 from django import forms
 from django.contrib.auth.decorators import login_required
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
+from jobs.pages.asked import asked
 from jobs.pages.gate import reader
 from jobs.pages.keyset import links, page_of, place
+from jobs.selection import narrowed
 from scheduler.step_queues.access import queues_of
 from scheduler.step_queues.models import Step, StepQueue
 from scheduler.step_queues.pages import labels
@@ -34,10 +36,7 @@ class QueueFilterForm(forms.Form):
 def queues(request: HttpRequest) -> HttpResponse:
     form = QueueFilterForm(request.GET)
     valid = form.is_valid()
-    query = QueryDict(mutable=True)
-    for name in form.fields:
-        if values := [value for value in request.GET.getlist(name) if value]:
-            query.setlist(name, values)
+    query = asked(request.GET, form.fields)
     mine = queues_of(reader(request)).select_related("office", "owner").defer(*LARGE)
     found = chosen(mine, form.cleaned_data) if valid else mine.none()
     page = page_of(
@@ -56,15 +55,10 @@ def queues(request: HttpRequest) -> HttpResponse:
 
 
 def chosen(found: QuerySet[StepQueue], wanted: dict[str, Any]) -> QuerySet[StepQueue]:
-    if wanted["state"]:
-        found = found.filter(state__in=wanted["state"])
     if wanted["undo_failed"]:
         found = found.filter(queue_id__in=with_undo_failed().values("queue_id"))
-    if wanted["name"]:
-        found = found.filter(name__icontains=wanted["name"])
-    if wanted["queue_library"]:
-        found = found.filter(queue_library=wanted["queue_library"])
-    return found
+    lookups = {"state": "state__in", "name": "name__icontains", "queue_library": "queue_library"}
+    return narrowed(found, wanted, lookups)
 
 
 def with_undo_failed() -> QuerySet[Step]:
