@@ -8,6 +8,8 @@ class Migration(migrations.Migration):
     atomic = False
     dependencies = [("jobs", "0005_names")]
     operations = [
+        # Whatever a migration that died has left of it would be in the way of the next try.
+        migrations.RunSQL("DROP INDEX CONCURRENTLY IF EXISTS executions_by_source", migrations.RunSQL.noop),
         AddIndexConcurrently(
             "execution",
             models.Index(
