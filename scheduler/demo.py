@@ -4,6 +4,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.contrib.auth.models import User
+from django.db import transaction
 
 from jobs.models import Office
 from jobs.sql import call
@@ -53,16 +54,18 @@ QUEUES = {"demo-1": False, "demo-2": True}
 
 
 def fill(owner: User, office: Office, now: datetime) -> None:
-    """Makes what is missing of it; a second call changes nothing."""
+    """Makes what is missing of it, each whole or not at all; a second call changes nothing."""
     for wish in SCHEDULES:
         if not Schedule.objects.filter(owner=owner, name=wish["name"]).exists():
             schedules.create(wish, owner=owner, now=now - MISSED if wish["kind"] == "cron" else now)
     if not Workflow.objects.filter(office=office, name=WORKFLOW["name"]).exists():
-        made = workflows.create(office, WORKFLOW, now=now)
-        runs.run_now(made.pk, user_id=owner.pk, actor=owner.get_username(), now=now)
+        with transaction.atomic():
+            made = workflows.create(office, WORKFLOW, now=now)
+            runs.run_now(made.pk, user_id=owner.pk, actor=owner.get_username(), now=now)
     for name, fails in QUEUES.items():
         if not StepQueue.objects.filter(owner=owner, name=name).exists():
-            _provision(name, owner, now, fails=fails)
+            with transaction.atomic():
+                _provision(name, owner, now, fails=fails)
     # The history of the jobs, for the monitor's curve: beat counts it once a minute.
     call.change(sql.COUNT_MINUTES, {"now": now})
 
