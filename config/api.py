@@ -16,8 +16,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from jobs.rest.catalogue import KINDS
-from jobs.rest.examples import answered
+from jobs.api.framework.error_codes import KINDS
+from jobs.api.framework.openapi_examples import answered
 
 # Swagger UI writes styles into its page, and icons as data.
 DOCS_POLICY = (

@@ -12,11 +12,11 @@ from django.urls import re_path
 
 from config.handler import Handler
 from exports import sockets as exports_sockets
-from jobs.rest.throttling import check_rates
+from jobs.api.framework.throttling import check_rates
 from jobs.sockets import routing as jobs_sockets
 from jobs.sockets.authentication import Authentication, OurPagesOnly
 from jobs.sockets.base import NoSuchSocket
-from scheduler.step_queues import sockets as step_sockets
+from scheduler.steps import sockets as step_sockets
 
 check_rates()
 

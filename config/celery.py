@@ -5,9 +5,9 @@ import os
 from celery import Celery
 
 # Registers the commands of `celery inspect` and `celery control`, for who sends them as for who obeys.
-from jobs.supervise import control as control
-from jobs.supervise.draining import Gate
-from jobs.supervise.step import Supervisor
+from jobs.worker import control as control
+from jobs.worker.bootstep import Supervisor
+from jobs.worker.drain import Gate
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 

@@ -5,8 +5,8 @@ import sys
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.views import csrf, defaults
 
-from jobs.rest.middleware import is_api
-from jobs.rest.problems import Refusal, explain
+from jobs.api.framework.middleware import is_api
+from jobs.api.framework.problem_details import Refusal, explain
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponseBase:

@@ -16,8 +16,8 @@ from django.conf import settings
 from django.core.handlers.asgi import ASGIHandler
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse, StreamingHttpResponse
 
-from jobs.rest.middleware import is_api
-from jobs.rest.problems import Refusal, too_large, unavailable
+from jobs.api.framework.middleware import is_api
+from jobs.api.framework.problem_details import Refusal, too_large, unavailable
 
 # A client that sends nothing for this long has no body to send.
 PATIENCE_SECONDS = 30

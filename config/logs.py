@@ -8,7 +8,7 @@ import logging
 import re
 from types import TracebackType
 
-from jobs.rest import request_id
+from jobs.api.framework import request_id
 
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 _NAMES = r"(?:password|passwd|secret|token|api[_-]?key|dsn|ticket|csrfmiddlewaretoken|sessionid)"

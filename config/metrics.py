@@ -14,8 +14,8 @@ from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 from prometheus_client.exposition import choose_encoder
 
-from jobs.rest.authentication import find_token
-from jobs.rest.metrics import REGISTRY, REQUESTS
+from jobs.api.framework.authentication import find_token
+from jobs.api.framework.metrics import REGISTRY, REQUESTS
 
 METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 

@@ -99,15 +99,15 @@ INSTALLED_APPS = [
 ]
 MIDDLEWARE = [
     "config.health.Probes",
-    "jobs.rest.request_id.RequestId",
+    "jobs.api.framework.request_id.RequestId",
     "config.metrics.Timed",
     "config.security.Headers",
     # Outside of everything that may answer a request itself: below /api no answer is HTML.
-    "jobs.rest.middleware.Api",
+    "jobs.api.framework.middleware.Api",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
-    "jobs.rest.middleware.Language",
+    "jobs.api.framework.middleware.Language",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
@@ -335,19 +335,19 @@ DJANGO_CELERY_BEAT_TZ_AWARE = True
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
-        "jobs.rest.authentication.TokenAuthentication",
-        "jobs.rest.authentication.SessionAuthentication",
+        "jobs.api.framework.authentication.TokenAuthentication",
+        "jobs.api.framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
-    "DEFAULT_PARSER_CLASSES": ["jobs.rest.parsing.JSONParser"],
+    "DEFAULT_PARSER_CLASSES": ["jobs.api.framework.parsing.JSONParser"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PAGINATION_CLASS": "jobs.rest.pagination.PagePagination",
-    "DEFAULT_FILTER_BACKENDS": ["jobs.rest.filtering.FilterBackend"],
-    "DEFAULT_SCHEMA_CLASS": "jobs.rest.schema.Schema",
-    "DEFAULT_METADATA_CLASS": "jobs.rest.metadata.Methods",
+    "DEFAULT_PAGINATION_CLASS": "jobs.api.framework.pagination.PagePagination",
+    "DEFAULT_FILTER_BACKENDS": ["jobs.api.framework.filtering.FilterBackend"],
+    "DEFAULT_SCHEMA_CLASS": "jobs.api.framework.schema.Schema",
+    "DEFAULT_METADATA_CLASS": "jobs.api.framework.metadata.Methods",
     "DEFAULT_THROTTLE_CLASSES": [
-        "jobs.rest.throttling.AnonymousThrottle",
-        "jobs.rest.throttling.UserThrottle",
+        "jobs.api.framework.throttling.AnonymousThrottle",
+        "jobs.api.framework.throttling.UserThrottle",
     ],
     "DEFAULT_THROTTLE_RATES": {
         "anonymous": env.text("DURE_RATE_ANONYMOUS", "60/min"),
@@ -356,7 +356,7 @@ REST_FRAMEWORK = {
         "refused": env.text("DURE_RATE_REFUSED", "300/min"),
         "login": env.text("DURE_RATE_LOGIN", "10/min"),
     },
-    "EXCEPTION_HANDLER": "jobs.rest.problems.handle",
+    "EXCEPTION_HANDLER": "jobs.api.framework.problem_details.handle",
     "NUM_PROXIES": DURE_PROXIES,
     "PAGE_SIZE": 50,
     "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
@@ -390,12 +390,12 @@ SPECTACULAR_SETTINGS = {
         "Role": "jobs.api.control.ROLES",
         "WorkflowStatus": "scheduler.states.WorkflowStatus",
         "RunStatus": "scheduler.states.RunStatus",
-        "QueueState": "scheduler.step_queues.states.QueueState",
+        "QueueState": "scheduler.steps.states.QueueState",
         "ScheduleKind": "scheduler.api.documents.KINDS",
     },
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
-        "jobs.rest.refusals.add_refusals",
+        "jobs.api.framework.openapi_errors.add_refusals",
         "config.openapi.introduce",
     ],
 }

@@ -8,7 +8,7 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.utils.translation import gettext as _
 
-from jobs.rest import throttling
+from jobs.api.framework import throttling
 
 View = Callable[..., HttpResponseBase]
 

@@ -27,12 +27,12 @@ urlpatterns = [
     path("api/ws-ticket", TicketView.as_view(), name="ws-ticket"),
     path("", include("scheduler.pages.urls")),
     path("", include("jobs.pages.urls")),
-    path("", include("scheduler.step_queues.pages.urls")),
+    path("", include("scheduler.steps.pages.urls")),
     path("", include("exports.pages.urls")),
     path("api/", include("jobs.api.urls")),
     path("api/", include("exports.api.urls")),
     path("", include("scheduler.urls")),
-    path("api/", include("scheduler.step_queues.urls")),
+    path("api/", include("scheduler.steps.urls")),
 ]
 
 handler400 = "config.errors.bad_request"

@@ -13,28 +13,28 @@ from django.utils.translation import ngettext
 from exports import deadletters, lifecycle
 from exports.messages import PROGRESS, REQUESTS, RESULTS
 from exports.models import DeadLetter, ExportEvent, ExportJob, Replay, StreamOutbox
-from exports.pages import words
+from exports.pages import labels
 from exports.states import LIVE, TERMINAL, JobType, Status
-from jobs.admin import links, shown
-from jobs.admin.acting import Act, Acting
+from jobs.admin import columns, links
+from jobs.admin.actions import Act, Acting
+from jobs.admin.base import LookOnly, newest
 from jobs.admin.filters import choice
 from jobs.admin.links import Link, rows_of
-from jobs.admin.quick import LookOnly, newest
 from jobs.errors import Refused
 from jobs.models import Execution
-from jobs.pages.gate import reader
 from jobs.pages.labels import Words, label
+from jobs.pages.permissions import reader
 from jobs.states import Trigger
 
-OWNER = shown.linked("owner", _("owner"))
-STATE = shown.state(_("state"))
-KIND = shown.named("job_type", _("kind"), words.KINDS)
-EXPORT = shown.row_of(ExportJob, "job_id", _("export"))
+OWNER = columns.linked("owner", _("owner"))
+STATE = columns.state(_("state"))
+KIND = columns.named("job_type", _("kind"), labels.KINDS)
+EXPORT = columns.row_of(ExportJob, "job_id", _("export"))
 
 
 class TellsRefusals(Acting):
     def told(self, refused: Refused) -> str:
-        return words.refusal(refused)
+        return labels.refusal(refused)
 
 
 def names_of(states: Any) -> dict[str, Words]:
@@ -52,18 +52,26 @@ class StateFilter(choice("status", _("state"), names_of(Status))):  # type: igno
 @admin.register(ExportJob)
 class ExportJobAdmin(TellsRefusals, LookOnly):
     list_display = (
-        *("id", KIND, OWNER, shown.linked("replay", _("replay")), STATE, "progress"),
-        *(shown.named("phase", _("phase"), words.PHASES), "error_code", "created_at", "ended_at"),
+        *("id", KIND, OWNER, columns.linked("replay", _("replay")), STATE, "progress"),
+        *(columns.named("phase", _("phase"), labels.PHASES), "error_code", "created_at", "ended_at"),
     )
-    list_filter = (StateFilter, choice("job_type", _("kind"), words.KINDS, indexed=False))
+    list_filter = (StateFilter, choice("job_type", _("kind"), labels.KINDS, indexed=False))
     list_select_related = ("owner", "replay")
     ids = ("replay",)
     people = ("owner",)
     fields = (
-        *("id", KIND, "owner", "replay", STATE, "progress", shown.named("phase", _("phase"), words.PHASES)),
+        *(
+            "id",
+            KIND,
+            "owner",
+            "replay",
+            STATE,
+            "progress",
+            columns.named("phase", _("phase"), labels.PHASES),
+        ),
         *("message", "error_code", "error_message", "result_uri", "result_size", "result_checksum"),
         *("created_at", "started_at", "heard_at", "ended_at"),
-        shown.row_of(Execution, "execution_id", _("run")),
+        columns.row_of(Execution, "execution_id", _("run")),
     )
     acts = (
         Act(
@@ -96,16 +104,16 @@ class ExportJobAdmin(TellsRefusals, LookOnly):
 @admin.register(Replay)
 class ReplayAdmin(LookOnly):
     list_display = (
-        *("id", "title", OWNER, shown.named("kind", _("format"), words.FORMATS), "size_bytes"),
-        *(shown.milliseconds("duration_ms", _("length")), "created_at"),
+        *("id", "title", OWNER, columns.named("kind", _("format"), labels.FORMATS), "size_bytes"),
+        *(columns.milliseconds("duration_ms", _("length")), "created_at"),
     )
-    list_filter = (choice("kind", _("format"), words.FORMATS, indexed=False),)
+    list_filter = (choice("kind", _("format"), labels.FORMATS, indexed=False),)
     list_select_related = ("owner",)
     people = ("owner",)
     beginnings = ("title", "file_name")
     fields = (
-        *("id", "title", "owner", "file_name", shown.named("kind", _("format"), words.FORMATS), "path"),
-        *("size_bytes", "sha256", shown.milliseconds("duration_ms", _("length")), "created_at"),
+        *("id", "title", "owner", "file_name", columns.named("kind", _("format"), labels.FORMATS), "path"),
+        *("size_bytes", "sha256", columns.milliseconds("duration_ms", _("length")), "created_at"),
     )
 
     def links(self, request: HttpRequest, row: Replay) -> list[Link]:
@@ -117,13 +125,13 @@ class ExportEventAdmin(LookOnly):
     list_display = ("id", "at", OWNER, EXPORT, "type")
     list_select_related = ("owner",)
     people = ("owner",)
-    fields = ("id", "at", "owner", EXPORT, "type", shown.json("data", _("message")))
+    fields = ("id", "at", "owner", EXPORT, "type", columns.json("data", _("message")))
 
 
 @admin.register(StreamOutbox)
 class StreamOutboxAdmin(LookOnly):
     list_display = ("id", "stream", "created_at", "taken_until")
-    fields = ("id", "stream", shown.json("fields", _("message")), "created_at", "taken_until")
+    fields = ("id", "stream", columns.json("fields", _("message")), "created_at", "taken_until")
 
 
 def handled(letter: DeadLetter) -> Words:
@@ -131,14 +139,14 @@ def handled(letter: DeadLetter) -> Words:
 
 
 def not_sendable(letter: DeadLetter) -> Words:
-    return handled(letter) or ("" if letter.whole else words.REFUSALS["not_whole"])
+    return handled(letter) or ("" if letter.whole else labels.REFUSALS["not_whole"])
 
 
 @admin.register(DeadLetter)
 class DeadLetterAdmin(TellsRefusals, LookOnly):
     list_display = (
-        *("id", "source_stream", "source_id", "reason", "failed_at", shown.state(_("state"), "state")),
-        shown.linked("handled_by", _("handled by")),
+        *("id", "source_stream", "source_id", "reason", "failed_at", columns.state(_("state"), "state")),
+        columns.linked("handled_by", _("handled by")),
     )
     list_filter = (
         choice("state", _("state"), names_of(DeadLetter.State)),
@@ -147,8 +155,8 @@ class DeadLetterAdmin(TellsRefusals, LookOnly):
     list_select_related = ("handled_by",)
     beginnings = ("source_id", "reason")
     fields = (
-        *("id", "source_stream", "source_id", "reason", shown.json("fields", _("message")), "whole"),
-        *("failed_at", shown.state(_("state"), "state"), "handled_by", "handled_at"),
+        *("id", "source_stream", "source_id", "reason", columns.json("fields", _("message")), "whole"),
+        *("failed_at", columns.state(_("state"), "state"), "handled_by", "handled_at"),
     )
     acts = (
         Act(

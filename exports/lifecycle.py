@@ -18,14 +18,14 @@ from django.conf import settings
 from django.db import transaction
 from django.utils.timezone import localtime
 
-from exports import bells, deadletters, describe, outbox, sql
+from exports import deadletters, outbox, pubsub, serialize, sql
 from exports.deadletters import Letter
 from exports.files import Store
-from exports.machine import State, advance, settle
 from exports.messages import REQUESTS, RESULTS, Progress, Request, Result
 from exports.models import ExportEvent, ExportJob, Replay, StreamOutbox
 from exports.results import Verdict, inspect, report_of
 from exports.states import TERMINAL, ErrorCode, JobType, Status
+from exports.transitions import State, advance, settle
 from jobs import lifecycle as engine
 from jobs import registry
 from jobs.errors import Conflict
@@ -293,7 +293,7 @@ def event_of(job: ExportJob, now: datetime) -> ExportEvent:
         owner_id=job.owner_id,
         job_id=job.pk,
         type=EVENT_TYPES[Status(job.status)],
-        data=describe.as_json(job, now),
+        data=serialize.as_json(job, now),
         at=now,
     )
 
@@ -305,7 +305,7 @@ def tell(events: Sequence[ExportEvent], now: datetime) -> None:
     owners = sorted({event.owner_id for event in events})
     call.rows(sql.LOCK_FEEDS, [owners])
     ExportEvent.objects.bulk_create(events)
-    bells.ring_after_commit(owners)
+    pubsub.ring_after_commit(owners)
 
 
 def forget_events(now: datetime, kept: timedelta = timedelta(days=7), limit: int = 5_000) -> int:

@@ -17,7 +17,7 @@ from django.db import InterfaceError, OperationalError, connection, transaction
 from django.utils import timezone
 from redis import Redis
 
-from exports import deadletters, leftovers, lifecycle, outbox, streams
+from exports import deadletters, lifecycle, orphan_files, outbox, streams
 from exports.deadletters import Letter
 from exports.lifecycle import Heard, Tally
 from exports.messages import (
@@ -137,7 +137,7 @@ class Listener:
         """Old events, and files that belong to nothing."""
         now = _now()
         lifecycle.forget_events(now)
-        leftovers.sweep_once(now, looked_before=None if thorough else timedelta(hours=1))
+        orphan_files.sweep_once(now, looked_before=None if thorough else timedelta(hours=1))
 
 
 def apply(entries: Sequence[Entry], now: datetime) -> Tally:

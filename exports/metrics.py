@@ -14,7 +14,7 @@ from exports import sql
 from exports.messages import PROGRESS, REQUESTS, RESULTS
 from exports.states import LIVE, TERMINAL, ErrorCode, JobType, Status
 from jobs import redis
-from jobs.rest import metrics
+from jobs.api.framework import metrics
 from jobs.sql import call
 
 HOUR = {"seconds": 3_600}

@@ -13,7 +13,7 @@ from exports import eventlog
 from exports.eventlog import BadReplay
 from exports.files import NO_SPACE, Parts, Placed, Store
 from exports.models import ExportJob, Replay
-from exports.render.sniff import EVENT_LOG, SNIFF_BYTES, kind
+from exports.render.detect import EVENT_LOG, SNIFF_BYTES, kind
 from exports.render.timeline import outline
 from exports.states import LIVE
 from jobs.errors import Conflict, Invalid, TooLarge

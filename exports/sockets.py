@@ -10,9 +10,9 @@ from django.urls import URLPattern, path
 from django.utils import timezone
 from django.utils.timezone import localtime
 
-from exports import describe
-from exports.bells import CHANNEL
+from exports import serialize
 from exports.models import ExportEvent, ExportJob
+from exports.pubsub import CHANNEL
 from exports.states import LIVE
 from jobs.sockets import fanout
 from jobs.sockets.base import Socket
@@ -64,7 +64,7 @@ def start(user: User, after: int | None) -> tuple[int, dict[str, Any]]:
     now = timezone.now()
     own = ExportJob.objects.filter(owner=user).order_by("-id")
     shown = [*own.filter(status__in=LIVE)[:SHOWN], *own.exclude(status__in=LIVE)[:SHOWN]]
-    return last_id, {"jobs": [describe.as_json(job, now) for job in shown]}
+    return last_id, {"jobs": [serialize.as_json(job, now) for job in shown]}
 
 
 def events_after(owner: int, after: int, limit: int) -> list[fanout.Row]:

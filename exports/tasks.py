@@ -16,7 +16,7 @@ from exports.messages import PROGRESS, Progress
 from exports.models import ExportJob, Replay
 from exports.render.faststart import index_first
 from exports.render.produce import produce
-from exports.render.stages import Cancelled, Meter, Report
+from exports.render.progress import Cancelled, Meter, Report
 from exports.states import TERMINAL, ErrorCode, JobType, Phase
 from jobs import redis
 from jobs.context import Context

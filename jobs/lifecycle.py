@@ -21,7 +21,7 @@ from django.conf import settings
 from django.db import DatabaseError, IntegrityError, InterfaceError, connection, transaction
 
 from jobs import bells, counters, joins, publish, registry
-from jobs.aftermath import after, follow
+from jobs.effects import after, follow
 from jobs.errors import Conflict, Fenced
 from jobs.ids import uuid7
 from jobs.sql import call, statements

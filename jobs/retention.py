@@ -5,9 +5,9 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
-from jobs import notices
+from jobs.api.framework import idempotency
 from jobs.models import Office
-from jobs.rest import idempotency
+from jobs.notifications import from_events
 from jobs.sql import call, retention
 from jobs.states import JOB_ENDED
 
@@ -25,7 +25,7 @@ def delete_old(before: datetime, now: datetime, *, until: float, batch: int) -> 
         "batches": all_of(retention.DELETE_BATCHES, values, until),
         "executions": all_of(retention.DELETE_EXECUTIONS, values, until),
         "events": all_of(retention.DELETE_EVENTS, values, until),
-        "notices": repeated(lambda: notices.forget_old(before, batch), batch, until),
+        "notices": repeated(lambda: from_events.forget_old(before, batch), batch, until),
         "answers": repeated(lambda: idempotency.forget_old(now, batch), batch, until),
     }
 

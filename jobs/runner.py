@@ -33,7 +33,7 @@ from jobs.states import RETRYABLE, ExecutionStatus, FailureType, Outcome
 
 log = logging.getLogger(__name__)
 
-# Marks every process that a body starts, so that none outlives its run: see jobs/supervise/orphans.py.
+# Marks every process that a body starts, so that none outlives its run: see jobs/worker/orphans.py.
 MARK = "DURE_EXECUTION_ID"
 # A soft time limit that comes this much before the deadline was not meant for this run.
 EARLY_SECONDS = 0.5
@@ -81,7 +81,7 @@ class EngineTask(CeleryTask):  # type: ignore[misc]
     """The base of every registered Task: autoretry decides whether, the row decides when."""
 
     abstract = True
-    Request = "jobs.supervise.request:EngineRequest"
+    Request = "jobs.worker.request:EngineRequest"
 
     def retry(self, *args: object, exc: BaseException | None = None, **options: object) -> Any:
         """Called by autoretry for a failure that it wants tried again.

@@ -6,7 +6,8 @@ Every pass may run any number of times, anywhere, at once; the guards of the ver
 import logging
 from datetime import datetime
 
-from jobs import counters, joins, lifecycle, notices
+from jobs import counters, joins, lifecycle
+from jobs.notifications import from_events
 from jobs.sql import call, statements
 
 log = logging.getLogger(__name__)
@@ -21,7 +22,7 @@ def sweep_once(now: datetime | None = None) -> dict[str, int]:
         "woken": lifecycle.wake(now),
         "promoted": promote_once(now),
         "resent": lifecycle.resend(everything=forgotten),
-        "noticed": notices.sweep(now),
+        "noticed": from_events.sweep(now),
     }
     for name, count in ((counters.RESCUED, done["rescued"]), (counters.RESENT, done["resent"])):
         if count:

@@ -5,12 +5,13 @@ import os
 
 from celery import shared_task, signals
 
-from jobs import bells, deliveries, lifecycle, notices, registry, sweeps
+from jobs import bells, lifecycle, registry, sweeps
 from jobs.models import Execution
+from jobs.notifications import delivery, from_events
 from jobs.sql import call
+from jobs.worker import control as control
 
 # Registers the commands of `celery inspect` and `celery control` wherever a worker loads this.
-from jobs.supervise import control as control
 
 log = logging.getLogger(__name__)
 
@@ -58,10 +59,10 @@ def sweep() -> None:
 def relay(office: str) -> None:
     """Make the notices of what happened in an office."""
     bells.heard(office)
-    notices.relay(office)
+    from_events.relay(office)
 
 
-@shared_task(name=notices.SEND, ignore_result=True)  # type: ignore[untyped-decorator]
+@shared_task(name=from_events.SEND, ignore_result=True)  # type: ignore[untyped-decorator]
 def send_notices() -> None:
-    """Send the notices that are due. Not on the control queue: see jobs/deliveries.py."""
-    deliveries.deliver()
+    """Send the notices that are due. Not on the control queue: see jobs/notifications/delivery.py."""
+    delivery.deliver()

@@ -1,7 +1,7 @@
 """Whose a schedule, an Execution or a workflow is: asked by views, pages and sockets, answered here only.
 
 A schedule is its owner's. An Execution is seen by who owns what caused it. A workflow is its office's,
-by the rules of jobs/tenancy.py. Staff see everything and a superuser may do what an owner may; what is
+by the rules of jobs/access.py. Staff see everything and a superuser may do what an owner may; what is
 somebody else's does not exist (404).
 """
 
@@ -13,13 +13,13 @@ from django.db.models import F, Func, Q, QuerySet, TextField, Value
 from django.db.models.functions import Cast
 from django.http import Http404
 
+from jobs.access import enter, offices_of
 from jobs.models import Execution, Job
 from jobs.states import MemberRole, Trigger
-from jobs.tenancy import enter, offices_of
 from scheduler.models import Schedule, ScheduledJob, Workflow
-from scheduler.step_queues.access import queue_for, queues_of
-from scheduler.step_queues.models import Step
-from scheduler.step_queues.states import Direction
+from scheduler.steps.access import queue_for, queues_of
+from scheduler.steps.models import Step
+from scheduler.steps.states import Direction
 
 # So many jobs, and steps, are looked up one by one.
 FEW_JOBS = 5_000

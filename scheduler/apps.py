@@ -11,7 +11,7 @@ class SchedulerConfig(AppConfig):
         from jobs.pages import refusals
         from scheduler import metrics
         from scheduler.pages.refusals import FIELDS, KNOWN
-        from scheduler.step_queues import wiring
+        from scheduler.steps import wiring
 
         metrics.register()
         refusals.register(KNOWN, FIELDS)

@@ -22,8 +22,8 @@ from kombu.exceptions import OperationalError as BrokerError
 from redis.exceptions import RedisError
 
 from jobs import registry
+from scheduler.beat_pass import pass_once
 from scheduler.leader import Leadership
-from scheduler.passes import pass_once
 
 log = logging.getLogger(__name__)
 

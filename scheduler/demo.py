@@ -9,11 +9,13 @@ from django.db import transaction
 from jobs.models import Office
 from jobs.sql import call
 from scheduler import sql
-from scheduler.lifecycle import runs, schedules, workflows
 from scheduler.models import Schedule, Workflow
-from scheduler.step_queues import building
-from scheduler.step_queues import lifecycle as step_queues
-from scheduler.step_queues.models import StepQueue
+from scheduler.schedules import lifecycle as schedules
+from scheduler.steps import lifecycle as step_queues
+from scheduler.steps import queues
+from scheduler.steps.models import StepQueue
+from scheduler.workflows import lifecycle as workflows
+from scheduler.workflows import runs
 
 SCHEDULES: tuple[dict[str, Any], ...] = (
     {
@@ -72,7 +74,7 @@ def fill(owner: User, office: Office, now: datetime) -> None:
 
 def _provision(name: str, owner: User, now: datetime, *, fails: bool) -> None:
     given = {"queue_library": "provisioning", "name": name}
-    queue = building.create(given, owner=owner, office=None, now=now)
+    queue = queues.create(given, owner=owner, office=None, now=now)
     for forward, backward, arguments in (
         ("reserve_address", "release_address", {"network": "10.20.0.0/24"}),
         ("create_volume", "delete_volume", {"gigabytes": 40}),
@@ -80,5 +82,5 @@ def _provision(name: str, owner: User, now: datetime, *, fails: bool) -> None:
         ("register_name", "remove_name", {"name": name, "fail": fails}),
     ):
         step = {"forward_operation": forward, "backward_operation": backward, "arguments": arguments}
-        building.enqueue(queue.pk, step)
+        queues.enqueue(queue.pk, step)
     step_queues.run(queue.pk)

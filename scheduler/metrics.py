@@ -10,8 +10,8 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.metrics_core import Metric
 
 from jobs import counters
+from jobs.api.framework import metrics
 from jobs.models import Counter
-from jobs.rest import metrics
 from jobs.sql import call
 from scheduler import sql
 from scheduler.states import Turn

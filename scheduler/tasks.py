@@ -3,10 +3,10 @@
 from celery import shared_task
 
 from jobs.sql import call
-from scheduler import canary, retention, sql
+from scheduler import queue_probes, retention, sql
 from scheduler.clock import database_now
-from scheduler.lifecycle import runs
-from scheduler.lifecycle.workflows import register_all
+from scheduler.workflows import runs
+from scheduler.workflows.lifecycle import register_all
 
 
 @shared_task(name="dure.register", ignore_result=True)  # type: ignore[untyped-decorator]
@@ -18,13 +18,13 @@ def register() -> None:
 @shared_task(name="dure.canary", ignore_result=True)  # type: ignore[untyped-decorator]
 def send_canaries() -> None:
     """A no-op through every queue."""
-    canary.send_canaries()
+    queue_probes.send_canaries()
 
 
-@shared_task(name=canary.SING, ignore_result=True)  # type: ignore[untyped-decorator]
+@shared_task(name=queue_probes.SING, ignore_result=True)  # type: ignore[untyped-decorator]
 def sing(role: str) -> None:
     """The canary itself: consumed on its role's queue."""
-    canary.seen(role)
+    queue_probes.seen(role)
 
 
 @shared_task(name="dure.count", ignore_result=True)  # type: ignore[untyped-decorator]

@@ -8,9 +8,9 @@ from unittest import mock
 
 import pytest
 
-from tests import emptying
+from tests import fast_teardown
 
-pytest_plugins = ["tests.parallel", "tests.emptying"]
+pytest_plugins = ["tests.parallel", "tests.fast_teardown"]
 
 SERVER_VARIABLES = ("DATABASE_URL", "REDIS_URL")
 
@@ -34,11 +34,11 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
     with django_db_blocker.unblock():
-        emptying.remember()
+        fast_teardown.remember()
     yield
     # A thread of asgiref's keeps its connection for good, and nobody can drop the database meanwhile.
     with django_db_blocker.unblock():
-        emptying.cut_others_off()
+        fast_teardown.cut_others_off()
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -10,10 +10,11 @@ from typing import Any
 
 from django.conf import settings
 
-from jobs import lifecycle, processes, redis
+from jobs import lifecycle, redis
 from jobs.models import Attempt, Execution, Job
 from jobs.sql import call
 from jobs.states import EXECUTION_LIVE, JOB_ENDED, JOB_LIVE, ExecutionStatus
+from jobs.subprocesses import process_tree
 from tests import engine_tasks as engine_tasks  # the Tasks they run
 from tests import workers
 from tests.factories import fresh
@@ -64,7 +65,7 @@ def start(folder: Path, name: str = "engine", *, control: bool = True) -> Iterat
     finally:
         # They are idle, and a polite end takes its time.
         for process in started:
-            processes.kill_tree(process.pid)
+            process_tree.kill_tree(process.pid)
             process.kill()
 
 

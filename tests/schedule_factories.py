@@ -8,9 +8,10 @@ from django.contrib.auth.models import User
 from jobs import lifecycle as engine
 from jobs.models import Execution, Office
 from jobs.states import Outcome
-from scheduler.lifecycle import schedules, workflows
-from scheduler.lifecycle.firing import Fired, fire_due
 from scheduler.models import Occurrence, Schedule, Workflow
+from scheduler.schedules import lifecycle as schedules
+from scheduler.schedules.firing import Fired, fire_due
+from scheduler.workflows import lifecycle as workflows
 from tests.factories import Claimed, an_office
 
 # A Wednesday, nine o'clock in Seoul.

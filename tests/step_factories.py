@@ -13,9 +13,9 @@ from jobs import runner
 from jobs.errors import Fenced
 from jobs.models import Execution, Office
 from jobs.states import ExecutionStatus
-from scheduler.step_queues import building, lifecycle
-from scheduler.step_queues.models import Step, StepEvent, StepQueue
-from scheduler.step_queues.states import NO_OPERATION, UNINIT, QueueState
+from scheduler.steps import lifecycle, queues
+from scheduler.steps.models import Step, StepEvent, StepQueue
+from scheduler.steps.states import NO_OPERATION, UNINIT, QueueState
 from tests.factories import a_user
 from tests.step_model import NOTHING, ModelJob
 from tests.step_operations import LIBRARY
@@ -28,9 +28,9 @@ def a_queue(
 ) -> StepQueue:
     """A queue with these jobs; each may leave out everything."""
     given.setdefault("queue_library", LIBRARY)
-    queue = building.create(given, owner=owner or a_user(), office=office, now=timezone.now())
+    queue = queues.create(given, owner=owner or a_user(), office=office, now=timezone.now())
     for job in jobs:
-        building.enqueue(queue.queue_id, job)
+        queues.enqueue(queue.queue_id, job)
     queue.refresh_from_db()
     return queue
 

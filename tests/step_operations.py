@@ -9,8 +9,8 @@ from celery.exceptions import SoftTimeLimitExceeded
 
 from jobs.errors import TaskFailure
 from jobs.states import FailureType
-from scheduler.step_queues.libraries import operation
-from scheduler.step_queues.operating import StepRun
+from scheduler.steps.libraries import operation
+from scheduler.steps.operations import StepRun
 from tests.step_model import FAIL, SUCCEED, TIME_OUT
 
 LIBRARY = "testing"

@@ -12,8 +12,8 @@ from django.conf import settings
 from jobs.context import Context
 from jobs.errors import InvalidArgs, PermissionRefused, SessionError
 from jobs.registry import task
-from workers import fitting
-from workers.session import NotStarted, Session
+from workers import truncate
+from workers.program import NotStarted, Session
 
 TAIL_BYTES = 64 * 1024
 MAX_ARGS = 1_000
@@ -44,8 +44,8 @@ def run_command(ctx: Context, command: str, args: Sequence[str] = ()) -> dict[st
     if code != 0:
         raise SessionError(how_it_ended(command, code or 0, tail))
     result: dict[str, object] = {"exit_code": code, "seconds": round(time.monotonic() - started, 3)}
-    room = fitting.room_beside(result | {"output_tail": ""})
-    return result | {"output_tail": fitting.tail(tail.text(), room)}
+    room = truncate.room_beside(result | {"output_tail": ""})
+    return result | {"output_tail": truncate.tail(tail.text(), room)}
 
 
 def find(command: str) -> str:

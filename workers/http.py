@@ -12,9 +12,9 @@ from pydantic import Field
 
 from jobs.context import Context
 from jobs.errors import InvalidArgs, PermissionRefused, TaskFailure
-from jobs.outbound import Answer, RequestRefused, Unanswered, request
+from jobs.http_client import Answer, RequestRefused, Unanswered, request
 from jobs.registry import task
-from workers import fitting
+from workers import truncate
 
 MAX_SECONDS = 60.0
 # What the engine needs to write the failure down before it would have to be a time-out.
@@ -118,9 +118,9 @@ def shown(answer: Answer) -> dict[str, Any]:
         "truncated": answer.truncated,
         "elapsed_ms": answer.elapsed_ms,
     }
-    room = fitting.room_beside(result | {"body": ""})
+    room = truncate.room_beside(result | {"body": ""})
     if text is not None:
-        body = fitting.head(text, room)
+        body = truncate.head(text, room)
         cut = len(body) < len(text)
     else:
         whole = answer.body[: room // 4 * 3]

@@ -15,8 +15,8 @@ from pydantic import Field
 
 from jobs import redis
 from jobs.errors import InvalidArgs, TaskFailure
-from scheduler.step_queues.libraries import operation
-from scheduler.step_queues.operating import StepRun
+from scheduler.steps.libraries import operation
+from scheduler.steps.operations import StepRun
 
 # Within it, what exists by its name, with the key of the step that made it.
 ESTATE = "dure:estate:{}"

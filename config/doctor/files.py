@@ -59,15 +59,15 @@ def room(free: int, root: Path) -> Finding:
 
 def font() -> Finding:
     try:
-        from exports.render import letters
+        from exports.render import text
 
-        if not letters.width(HANGUL, 20):
+        if not text.width(HANGUL, 20):
             raise OSError("it draws nothing")
     except (OSError, ImportError) as error:
         return bad(
             "font", f"cannot be read: {in_short(error)}", "install the packages anew, and the checkout"
         )
-    return ok("font", f"{letters.FONT.name}, with Hangul")
+    return ok("font", f"{text.FONT.name}, with Hangul")
 
 
 def codec() -> Finding:

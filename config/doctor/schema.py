@@ -9,7 +9,7 @@ from django.db.migrations.executor import MigrationExecutor
 from config.doctor import sql
 from config.doctor.finding import Finding, bad, ok
 from jobs.sql import call
-from scheduler.step_queues import sql as steps
+from scheduler.steps import sql as steps
 
 FUNCTION = re.compile(r"^CREATE (?:OR REPLACE )?FUNCTION (\w+)", re.MULTILINE)
 SHOWN = 3

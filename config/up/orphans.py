@@ -6,7 +6,7 @@ from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
 
-from jobs.processes import kill_tree
+from jobs.subprocesses.process_tree import kill_tree
 
 PATIENCE = 5.0
 

@@ -16,12 +16,12 @@ from exports.api import examples, problems, shapes
 from exports.api.paging import PAGING, page_of
 from exports.messages import PROGRESS, REQUESTS, RESULTS
 from exports.models import DeadLetter
-from jobs.rest.authentication import user_of
-from jobs.rest.examples import answered
-from jobs.rest.filtering import refuse_unknown
-from jobs.rest.idempotency import idempotent
-from jobs.rest.query import OneOf
-from jobs.rest.refusals import refuses
+from jobs.api.framework.authentication import user_of
+from jobs.api.framework.filtering import refuse_unknown
+from jobs.api.framework.idempotency import idempotent
+from jobs.api.framework.openapi_errors import refuses
+from jobs.api.framework.openapi_examples import answered
+from jobs.api.framework.query import OneOf
 
 STATE = OneOf("state", "Only those that this became of.", DeadLetter.State.values)
 STREAM = OneOf("sourceStream", "Only those that came from this stream.", (REQUESTS, PROGRESS, RESULTS))

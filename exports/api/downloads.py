@@ -14,7 +14,7 @@ from exports.api import problems
 from exports.files import PathRefused, Store, split
 from exports.models import ExportJob
 from exports.states import CONTENT_TYPES, JobType, Status
-from jobs.rest.problems import Problem
+from jobs.api.framework.problem_details import Problem
 
 CHUNK = 256 * 1024
 _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")

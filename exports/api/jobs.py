@@ -8,19 +8,19 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from exports import describe, lifecycle
+from exports import lifecycle, serialize
 from exports.api import examples, problems, shapes
 from exports.api.downloads import download
 from exports.api.paging import PAGING, page_of
 from exports.models import ExportJob
 from exports.states import JobType, Status
-from jobs.api.codes import ENDED
-from jobs.rest.authentication import user_of
-from jobs.rest.examples import answered
-from jobs.rest.filtering import refuse_unknown
-from jobs.rest.idempotency import idempotent
-from jobs.rest.query import OneOf
-from jobs.rest.refusals import refuses
+from jobs.api.error_codes import ENDED
+from jobs.api.framework.authentication import user_of
+from jobs.api.framework.filtering import refuse_unknown
+from jobs.api.framework.idempotency import idempotent
+from jobs.api.framework.openapi_errors import refuses
+from jobs.api.framework.openapi_examples import answered
+from jobs.api.framework.query import OneOf
 
 JOB_TYPE = OneOf("jobType", "Only those of this type.", JobType.values)
 STATUS = OneOf("status", "Only those in this state.", Status.values)
@@ -71,7 +71,7 @@ class JobsView(APIView):
         if status := STATUS.of(request):
             rows = rows.filter(status=status)
         now = timezone.now()
-        return page_of(request, rows, lambda job: describe.as_json(job, now))
+        return page_of(request, rows, lambda job: serialize.as_json(job, now))
 
 
 @extend_schema(tags=["exports"])
@@ -79,7 +79,7 @@ class JobView(APIView):
     @extend_schema(operation_id="get_export", responses={200: shapes.ExportDocument})
     def get(self, request: Request, job_id: int) -> Response:
         """One of your exports."""
-        return Response(describe.as_json(own_job(request, job_id), timezone.now()))
+        return Response(serialize.as_json(own_job(request, job_id), timezone.now()))
 
 
 @extend_schema(tags=["exports"])
@@ -96,7 +96,7 @@ class CancelView(APIView):
         """Cancel an export."""
         job = lifecycle.cancel(own_job(request, job_id).pk, timezone.now())
         location = request.build_absolute_uri(f"/api/jobs/{job.pk}")
-        return Response(describe.as_json(job, timezone.now()), status=202, headers={"Location": location})
+        return Response(serialize.as_json(job, timezone.now()), status=202, headers={"Location": location})
 
 
 @extend_schema(tags=["exports"])

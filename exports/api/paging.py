@@ -7,7 +7,7 @@ from django.db.models import QuerySet
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from jobs.rest.query import Whole, wrong
+from jobs.api.framework.query import Whole, wrong
 
 DEEPEST_ROW = 1_000_000
 SIZE = Whole("size", "How many a page has.", default=20, low=1, high=200)

@@ -1,6 +1,6 @@
 """What this app's problem codes mean: each has a page, at the address that its `type` names."""
 
-from jobs.rest.catalogue import describe
+from jobs.api.framework.error_codes import describe
 
 BAD_REPLAY = describe(
     "bad_replay", "The upload is neither an event log nor a video that can be read.", status=400

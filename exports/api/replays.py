@@ -16,12 +16,12 @@ from exports.api import examples, problems, shapes
 from exports.api.paging import PAGING, page_of
 from exports.models import Replay
 from exports.states import JobType
-from jobs.rest.authentication import user_of
-from jobs.rest.examples import answered, asked
-from jobs.rest.filtering import refuse_unknown
-from jobs.rest.idempotency import idempotent
-from jobs.rest.problems import Problem
-from jobs.rest.refusals import refuses
+from jobs.api.framework.authentication import user_of
+from jobs.api.framework.filtering import refuse_unknown
+from jobs.api.framework.idempotency import idempotent
+from jobs.api.framework.openapi_errors import refuses
+from jobs.api.framework.openapi_examples import answered, asked
+from jobs.api.framework.problem_details import Problem
 
 LONGEST_TITLE = 200
 UPLOAD = {

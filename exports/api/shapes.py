@@ -9,7 +9,7 @@ from rest_framework import serializers
 from exports.api import examples
 from exports.models import DeadLetter, Replay
 from exports.states import ErrorCode, JobType, Status
-from jobs.rest.examples import answered
+from jobs.api.framework.openapi_examples import answered
 
 
 def replay(row: Replay) -> dict[str, Any]:

@@ -16,12 +16,12 @@ from django.views.decorators.http import require_POST, require_safe
 from exports import deadletters
 from exports.messages import MAX_FIELDS, PROGRESS, REQUESTS, RESULTS
 from exports.models import DeadLetter, StreamOutbox
-from exports.pages import words
+from exports.pages import labels
 from exports.pages.filters import asked
-from exports.pages.standing import waiting_messages
+from exports.pages.wait_status import waiting_messages
 from jobs.errors import Conflict
-from jobs.pages.gate import reader
 from jobs.pages.keyset import links, page_of, place
+from jobs.pages.permissions import reader
 
 SIZE = 50
 ANY = "any"
@@ -96,7 +96,7 @@ def act(request: HttpRequest, letter_id: int, verb: str) -> HttpResponse:
     try:
         VERBS[verb](found.pk, user, timezone.now())
     except Conflict as conflict:
-        messages.warning(request, words.refusal(conflict))
+        messages.warning(request, labels.refusal(conflict))
     else:
         sent = _("The message goes to its stream again.")
         messages.success(request, sent if verb == "republish" else _("The message was discarded."))

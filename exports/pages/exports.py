@@ -12,13 +12,13 @@ from django.views.decorators.http import require_POST, require_safe
 
 from exports import lifecycle
 from exports.models import ExportJob
-from exports.pages import words
+from exports.pages import labels
+from exports.pages.export_rows import in_full, own, shown
 from exports.pages.filters import asked
-from exports.pages.showing import in_full, own, shown
 from exports.states import TERMINAL, JobType, Status
 from jobs.errors import Conflict
-from jobs.pages.gate import reader
 from jobs.pages.keyset import links, page_of, place
+from jobs.pages.permissions import reader
 
 SIZE = 25
 MOST_PARTS = 100
@@ -44,7 +44,7 @@ def exports(request: HttpRequest) -> HttpResponse:
         "exports": shown(page.rows, timezone.now()),
         "filter": wanted,
         "states": Status,
-        "kinds": words.KINDS,
+        "kinds": labels.KINDS,
         "state": wanted.get("state"),
         "kind": wanted.get("kind"),
         "newest": after is None and before is None,
@@ -80,7 +80,7 @@ def cancel(request: HttpRequest, job_id: int) -> HttpResponse:
     try:
         lifecycle.cancel(found.pk, timezone.now())
     except Conflict as conflict:
-        messages.warning(request, words.refusal(conflict))
+        messages.warning(request, labels.refusal(conflict))
     else:
         messages.success(request, _("The export was cancelled."))
     return redirect("exports:export", job_id=found.pk)
@@ -104,4 +104,4 @@ def started(request: HttpRequest, job: ExportJob) -> HttpResponse:
 
 def for_script() -> dict[str, str]:
     """The words that the script puts beside a bar that moves."""
-    return {"phases": json.dumps({name: str(phase) for name, phase in words.PHASES.items()})}
+    return {"phases": json.dumps({name: str(phase) for name, phase in labels.PHASES.items()})}

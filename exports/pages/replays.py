@@ -15,14 +15,14 @@ from exports import lifecycle
 from exports import replays as verbs
 from exports.api.replays import LONGEST_TITLE
 from exports.models import Replay
-from exports.pages import words
+from exports.pages import labels
+from exports.pages.export_rows import own, shown
 from exports.pages.exports import for_script, started
-from exports.pages.showing import own, shown
 from exports.pages.uploads import UploadForm
 from exports.states import JobType
 from jobs.errors import Conflict
-from jobs.pages.gate import reader
 from jobs.pages.keyset import links, page_of, place
+from jobs.pages.permissions import reader
 
 SIZE = 25
 EXPORTS_SHOWN = 50
@@ -70,7 +70,7 @@ def replay(request: HttpRequest, replay_id: int) -> HttpResponse:
     context = {
         "section": "exports",
         "replay": found,
-        "kind": words.FORMATS.get(found.kind, found.kind),
+        "kind": labels.FORMATS.get(found.kind, found.kind),
         "exports": shown(jobs, timezone.now()),
         **for_script(),
     }
@@ -95,7 +95,7 @@ def delete(request: HttpRequest, replay_id: int) -> HttpResponse:
     try:
         verbs.forget(found)
     except Conflict as conflict:
-        messages.warning(request, words.refusal(conflict))
+        messages.warning(request, labels.refusal(conflict))
         return redirect("exports:replay", replay_id=found.pk)
     messages.success(request, _("The replay was deleted."))
     return redirect("exports:replays")

@@ -14,7 +14,7 @@ from av.video.reformatter import ColorRange, Colorspace, VideoReformatter
 from PIL import Image, ImageStat
 
 from exports.eventlog import BadReplay
-from exports.render import thrift, video
+from exports.render import memory_budget, video
 from exports.render.encoder import Encoder
 
 CANDIDATES = 12  # pictures of a video that a thumbnail is chosen from
@@ -32,7 +32,7 @@ def film(source: BinaryIO, kind: str, target: BinaryIO, told: Told) -> None:
             # A file may hold more than its header says: then the end is a little further away.
             told(count, max(recording.frames, count))
 
-        manner = thrift.manner(recording.picture_bytes, recording.frames)
+        manner = memory_budget.manner(recording.picture_bytes, recording.frames)
         if manner is None:
             raise BadReplay(
                 "The video's pictures are too large, or it is too long for pictures of that size.",

@@ -10,11 +10,11 @@ from typing import BinaryIO
 from PIL import Image
 
 from exports import eventlog
-from exports.render import apart
+from exports.render import sandbox
+from exports.render.detect import EVENT_LOG, SNIFF_BYTES, kind
 from exports.render.encoder import Encoder
+from exports.render.progress import Meter
 from exports.render.scene import HEIGHT, WIDTH, Scene
-from exports.render.sniff import EVENT_LOG, SNIFF_BYTES, kind
-from exports.render.stages import Meter
 from exports.render.timeline import FRAMES_PER_SECOND, moments, outline
 from exports.states import JobType, Phase
 
@@ -26,7 +26,7 @@ def produce(job_type: JobType, source: BinaryIO, target: Path, meter: Meter) -> 
     found = kind(source.read(SNIFF_BYTES))
     source.seek(0)
     if found != EVENT_LOG:
-        apart.make(job_type, found, source, target, meter)
+        sandbox.make(job_type, found, source, target, meter)
     elif job_type == JobType.MP4:
         _draw_video(source, target, meter)
     else:

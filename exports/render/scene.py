@@ -10,7 +10,7 @@ from functools import lru_cache
 from PIL import Image, ImageDraw
 
 from exports.eventlog import Header, Player, Team
-from exports.render import letters
+from exports.render import text
 from exports.render.canvas import Canvas, Sprite, sprite
 from exports.render.colors import Ink, blend, ink, rgb
 from exports.render.timeline import CAPTION_SECONDS, FADE_SECONDS, Caption, Moment
@@ -38,7 +38,7 @@ class Scene:
         self._colors = {own_id: rgb(player.color) for own_id, player in header.players.items()}
         self._discs = {own_id: sprite(_disc(color)) for own_id, color in self._colors.items()}
         self._names = {
-            own_id: sprite(letters.written(letters.shortened(player.name, 17, 160), 17, PAPER, shadow=True))
+            own_id: sprite(text.written(text.shortened(player.name, 17, 160), 17, PAPER, shadow=True))
             for own_id, player in header.players.items()
         }
         self._trails: dict[str, tuple[deque[Place], deque[Place]]] = {
@@ -119,12 +119,12 @@ class Scene:
             pen.line((x, top + 2, x, bottom - 2), GRID)
         for y in range(top + 60, bottom - 10, 60):
             pen.line((left + 2, y, right - 2, y), GRID)
-        title = letters.written(letters.shortened(self.header.title, 26, 400), 26, PAPER)
+        title = text.written(text.shortened(self.header.title, 26, 400), 26, PAPER)
         picture.paste(title, (MARGIN, 26), title)
         return picture
 
     def _clock_sprite(self, seconds: int) -> Sprite:
-        return sprite(letters.written(f"{seconds // 60}:{seconds % 60:02d}", 30, PAPER))
+        return sprite(text.written(f"{seconds // 60}:{seconds % 60:02d}", 30, PAPER))
 
     def _score_sprite(self, score: tuple[tuple[str, int], ...]) -> Sprite:
         """Two sides as `Red 2 : 1 Blue`; more of them, the best first, side by side."""
@@ -136,20 +136,20 @@ class Scene:
         parts: list[Image.Image] = []
         for index, (owner, points) in enumerate(sides):
             color = blend(rgb(owners[owner].color), PAPER, 0.7)
-            name = letters.written(letters.shortened(owners[owner].name, 24, room), 24, color)
-            number = letters.written(str(points), 30, PAPER)
+            name = text.written(text.shortened(owners[owner].name, 24, room), 24, color)
+            number = text.written(str(points), 30, PAPER)
             mirrored = len(sides) == 2 and index == 1
             if index:
-                parts.append(letters.written(":" if len(sides) == 2 else "·", 28, SOFT))
+                parts.append(text.written(":" if len(sides) == 2 else "·", 28, SOFT))
             parts += [number, name] if mirrored else [name, number]
         return sprite(_row(parts, 12))
 
     def _caption_sprite(self, caption: Caption, step: int) -> Sprite:
         accent = GOLD if caption.important else self._colors.get(caption.player, SOFT)
-        text = caption.text
+        line = caption.text
         if caption.player:
-            text = f"{self.header.players[caption.player].name}  {text}"
-        box = letters.pill(letters.shortened(text, 28, WIDTH - 200), 28, PAPER, accent)
+            line = f"{self.header.players[caption.player].name}  {line}"
+        box = text.pill(text.shortened(line, 28, WIDTH - 200), 28, PAPER, accent)
         return sprite(box).faded(step / FADE_STEPS)
 
 

@@ -15,7 +15,7 @@ import av
 from av.video.frame import VideoFrame
 
 from exports.eventlog import MAX_DURATION_MS, BadReplay
-from exports.render.sniff import DEMUXERS
+from exports.render.detect import DEMUXERS
 
 CODECS = frozenset({"h264", "hevc", "vp8", "vp9", "av1", "libdav1d", "mpeg4", "mjpeg"})
 MAX_PIXELS = 3840 * 2160

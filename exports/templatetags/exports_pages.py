@@ -4,7 +4,7 @@ from typing import Any
 
 from django import template
 
-from exports.pages import words
+from exports.pages import labels
 
 register = template.Library()
 
@@ -16,8 +16,8 @@ def visible(text: Any) -> str:
 
 
 @register.filter
-def file_format(kind: str) -> words.Words:
-    return words.FORMATS.get(kind, kind)
+def file_format(kind: str) -> labels.Words:
+    return labels.FORMATS.get(kind, kind)
 
 
 @register.filter
@@ -29,8 +29,8 @@ def seconds(milliseconds: int | None) -> float | None:
 
 
 @register.filter
-def error_name(code: str) -> words.Words:
-    return words.error_name(code)
+def error_name(code: str) -> labels.Words:
+    return labels.error_name(code)
 
 
 @register.filter

@@ -7,9 +7,9 @@
 from django.contrib import admin
 from django.utils.translation import gettext_lazy as _
 
-from jobs.admin import access, executions, jobs, machinery, notices, offices, people
+from jobs.admin import access, executions, jobs, notifications, offices, users, workers
 
-__all__ = ["access", "executions", "jobs", "machinery", "notices", "offices", "people"]
+__all__ = ["access", "executions", "jobs", "notifications", "offices", "users", "workers"]
 
 admin.site.site_header = admin.site.site_title = "Dure"
 admin.site.index_title = _("Admin")

@@ -10,14 +10,14 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
-from jobs.admin import shown
-from jobs.admin.acting import Act, Acting, By
-from jobs.admin.editing import once
-from jobs.admin.quick import LookOnly, QuickList
+from jobs.admin import columns
+from jobs.admin.actions import Act, Acting, By
+from jobs.admin.base import LookOnly, QuickList
+from jobs.admin.forms import once
 from jobs.models import ApiToken, IdempotentAnswer, SocketTicket
-from jobs.pages.gate import reader
+from jobs.pages.permissions import reader
 
-USER = shown.linked("user", _("user"))
+USER = columns.linked("user", _("user"))
 
 
 def revoke(token: ApiToken, by: By) -> None:

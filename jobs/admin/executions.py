@@ -15,24 +15,24 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from jobs import lifecycle
-from jobs.admin import shown, words
-from jobs.admin.acting import Act, Acting, By
+from jobs.admin import columns, policy_names
+from jobs.admin.actions import Act, Acting, By
+from jobs.admin.base import LookOnly, newest
 from jobs.admin.filters import MADE_SINCE, choice
 from jobs.admin.links import NONE, Link, more_of_run, rows_of, short, source_of
-from jobs.admin.quick import LookOnly, newest
 from jobs.errors import Conflict
 from jobs.models import Attempt, Execution, Job, Office
 from jobs.pages import labels
 from jobs.pages.flower import link_for
-from jobs.pages.gate import reader
+from jobs.pages.permissions import reader
 from jobs.states import EXECUTION_ENDED, TRIGGERS_OF_JOBS, ExecutionStatus
 from jobs.templatetags import pages
 
-STATE = shown.state(_("state"))
-BACKOFF = shown.named("retry_backoff", _("delays grow"), words.BACKOFFS)
-ON_LOST = shown.named("on_lost", _("when its worker is lost"), words.ON_LOST)
-CAUSE = shown.named("trigger", _("cause"), labels.TRIGGERS)
-FAILED = shown.named("failure_type", _("failed because"), labels.FAILURES)
+STATE = columns.state(_("state"))
+BACKOFF = columns.named("retry_backoff", _("delays grow"), policy_names.BACKOFFS)
+ON_LOST = columns.named("on_lost", _("when its worker is lost"), policy_names.ON_LOST)
+CAUSE = columns.named("trigger", _("cause"), labels.TRIGGERS)
+FAILED = columns.named("failure_type", _("failed because"), labels.FAILURES)
 
 
 def cancel(run: Execution, by: By) -> None:
@@ -63,12 +63,12 @@ def not_cancellable(run: Execution) -> labels.Words:
     return ""
 
 
-@shown.computed(_("run"))
+@columns.computed(_("run"))
 def name(run: Execution) -> str:
     return f"{run.task_id} {short(run.pk)}"
 
 
-@shown.computed(_("caused by"))
+@columns.computed(_("caused by"))
 def origin(run: Execution) -> SafeString:
     link = source_of(run)
     return (
@@ -104,7 +104,7 @@ class SourceFilter(admin.SimpleListFilter):
 @admin.register(Execution)
 class ExecutionAdmin(Acting, LookOnly):
     list_display = (
-        *(name, STATE, CAUSE, origin, shown.linked("job", _("job")), "role", "worker", "created_at"),
+        *(name, STATE, CAUSE, origin, columns.linked("job", _("job")), "role", "worker", "created_at"),
         *("started_at", "finished_at", FAILED, "attempt", "retry_count"),
     )
     list_filter = (
@@ -119,8 +119,14 @@ class ExecutionAdmin(Acting, LookOnly):
     ids = ("job",)
     beginnings = ("task_id", "worker")
     fieldsets = (
-        (None, {"fields": ("id", "task_id", STATE, FAILED, "error", shown.json("progress", _("progress")))}),
-        (_("Belongs to"), {"fields": (CAUSE, origin, "job", shown.row_of(Office, "office_id", _("office")))}),
+        (
+            None,
+            {"fields": ("id", "task_id", STATE, FAILED, "error", columns.json("progress", _("progress")))},
+        ),
+        (
+            _("Belongs to"),
+            {"fields": (CAUSE, origin, "job", columns.row_of(Office, "office_id", _("office")))},
+        ),
         (
             _("Where it runs"),
             {
@@ -143,14 +149,14 @@ class ExecutionAdmin(Acting, LookOnly):
             _("Retries and limits"),
             {
                 "fields": (
-                    *(shown.milliseconds("timeout_ms", _("time limit")), "retry_count", "max_retries"),
-                    *(BACKOFF, shown.milliseconds("retry_base_delay_ms", _("first delay")), ON_LOST),
+                    *(columns.milliseconds("timeout_ms", _("time limit")), "retry_count", "max_retries"),
+                    *(BACKOFF, columns.milliseconds("retry_base_delay_ms", _("first delay")), ON_LOST),
                 )
             },
         ),
         (
             _("Arguments and result"),
-            {"fields": (shown.json("args", _("arguments")), shown.json("result", _("result")))},
+            {"fields": (columns.json("args", _("arguments")), columns.json("result", _("result")))},
         ),
     )
     acts = (
@@ -174,14 +180,14 @@ class ExecutionAdmin(Acting, LookOnly):
         return found
 
     def panels(self, request: HttpRequest, row: Execution) -> list[SafeString]:
-        return [shown.timeline_of(row, timezone.now())]
+        return [columns.timeline_of(row, timezone.now())]
 
 
 @admin.register(Attempt)
 class AttemptAdmin(LookOnly):
     list_display = (
-        *("id", shown.linked("execution", _("run")), "number", "started_at", "ended_at"),
-        *(shown.column("outcome", _("outcome"), pages.outcome), FAILED, "worker"),
+        *("id", columns.linked("execution", _("run")), "number", "started_at", "ended_at"),
+        *(columns.column("outcome", _("outcome"), pages.outcome), FAILED, "worker"),
     )
     list_filter = (
         choice(
@@ -193,5 +199,5 @@ class AttemptAdmin(LookOnly):
     beginnings = ("worker",)
     fields = (
         *("execution", "number", "started_at", "ended_at"),
-        *(shown.column("outcome", _("outcome"), pages.outcome), FAILED, "error", "worker"),
+        *(columns.column("outcome", _("outcome"), pages.outcome), FAILED, "error", "worker"),
     )

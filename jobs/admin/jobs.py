@@ -15,30 +15,32 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
-from jobs.admin import shown, words
-from jobs.admin.acting import NAMED, Act, Acting, Preview, back_from, tell
+from jobs.admin import columns, policy_names
+from jobs.admin.actions import NAMED, Act, Acting, Preview, back_from, tell
+from jobs.admin.base import LookOnly, Order
 from jobs.admin.filters import MADE_SINCE, choice
 from jobs.admin.links import Link, more_of_batch, rows_of
-from jobs.admin.quick import LookOnly, Order
 from jobs.models import Batch, Execution, Job, Office
 from jobs.pages import bulk, labels
 from jobs.pages.flower import link_for
-from jobs.pages.gate import reader
-from jobs.pages.one import events_of, neighbours, runs_of
-from jobs.pages.wishes import WishForm
+from jobs.pages.forms import WishForm
+from jobs.pages.job_detail import events_of, neighbours, runs_of
+from jobs.pages.permissions import reader
 from jobs.selection import in_states
 from jobs.states import JOB_LIVE, JobStatus
 
 # Of what an action skips, so many are counted.
 SKIPPED_COUNTED = 10_000
 
-OFFICE = shown.linked("office", _("office"))
-STATE = shown.state(_("state"))
-FAILED = shown.named("failure_type", _("failed because"), labels.FAILURES)
-ON_FAILURE = shown.named("on_dependency_failure", _("when a dependency fails"), words.ON_DEPENDENCY_FAILURE)
-BACKOFF = shown.named("retry_backoff", _("delays grow"), words.BACKOFFS)
-ON_LOST = shown.named("on_lost", _("when its worker is lost"), words.ON_LOST)
-CAUSE = shown.named("trigger", _("cause"), labels.TRIGGERS)
+OFFICE = columns.linked("office", _("office"))
+STATE = columns.state(_("state"))
+FAILED = columns.named("failure_type", _("failed because"), labels.FAILURES)
+ON_FAILURE = columns.named(
+    "on_dependency_failure", _("when a dependency fails"), policy_names.ON_DEPENDENCY_FAILURE
+)
+BACKOFF = columns.named("retry_backoff", _("delays grow"), policy_names.BACKOFFS)
+ON_LOST = columns.named("on_lost", _("when its worker is lost"), policy_names.ON_LOST)
+CAUSE = columns.named("trigger", _("cause"), labels.TRIGGERS)
 
 
 class JobPreview(Preview):
@@ -75,7 +77,7 @@ def act(verb: str, label: labels.Words, question: Any) -> Act:
 @admin.register(Job)
 class JobAdmin(Acting, LookOnly):
     list_display = (
-        *("__str__", STATE, "task_id", "role", OFFICE, shown.linked("batch", _("batch")), "created_at"),
+        *("__str__", STATE, "task_id", "role", OFFICE, columns.linked("batch", _("batch")), "created_at"),
         *("completed_at", FAILED, "priority", "urgent", "retry_count"),
     )
     list_filter = (
@@ -108,12 +110,12 @@ class JobAdmin(Acting, LookOnly):
             _("Retries and limits"),
             {
                 "fields": (
-                    *(shown.milliseconds("timeout_ms", _("time limit")), "retry_count", "max_retries"),
-                    *(BACKOFF, shown.milliseconds("retry_base_delay_ms", _("first delay")), ON_LOST),
+                    *(columns.milliseconds("timeout_ms", _("time limit")), "retry_count", "max_retries"),
+                    *(BACKOFF, columns.milliseconds("retry_base_delay_ms", _("first delay")), ON_LOST),
                 )
             },
         ),
-        (_("Arguments"), {"fields": (shown.json("args", _("arguments")),)}),
+        (_("Arguments"), {"fields": (columns.json("args", _("arguments")),)}),
     )
     acts = (
         act("cancel", _("Cancel…"), lambda n: ngettext("Cancel %d job", "Cancel %d jobs", n) % n),
@@ -142,7 +144,7 @@ class JobAdmin(Acting, LookOnly):
 
     def panels(self, request: HttpRequest, row: Job) -> list[SafeString]:
         sides = [neighbours(row, "edges_out__job"), neighbours(row, "edges_in__parent")]
-        drawn = [shown.timeline(runs_of(row, timezone.now()))]
+        drawn = [columns.timeline(runs_of(row, timezone.now()))]
         if any(sides):
             drawn.append(render_to_string("admin/dure/neighbours.html", {"sides": sides}))
         return [*drawn, render_to_string("admin/dure/events.html", {"events": events_of(row)})]

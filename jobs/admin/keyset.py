@@ -15,7 +15,7 @@ from django.http import HttpRequest
 from jobs.pages.keyset import page_of
 
 if TYPE_CHECKING:
-    from jobs.admin.quick import QuickList
+    from jobs.admin.base import QuickList
 
 AFTER, BEFORE = "after", "before"
 

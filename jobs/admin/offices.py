@@ -11,28 +11,29 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
-from jobs import closing, config, notices
-from jobs.admin import shown
-from jobs.admin.acting import Act, Acting
-from jobs.admin.editing import ByVerbs
+from jobs import office_config, office_deletion
+from jobs.admin import columns
+from jobs.admin.actions import Act, Acting
+from jobs.admin.base import QuickList, SmallList
 from jobs.admin.filters import choice, yes_or_no
+from jobs.admin.forms import ByVerbs
 from jobs.admin.links import Link, rows_of
-from jobs.admin.quick import QuickList, SmallList
-from jobs.admin.words import BACKOFFS
+from jobs.admin.policy_names import BACKOFFS
 from jobs.api.members import refuse_ownerless
 from jobs.api.office import MOST_ADDRESSES
 from jobs.errors import Invalid
 from jobs.models import Batch, Event, Job, Membership, Office, Webhook
+from jobs.notifications import from_events
 from jobs.pages import labels
-from jobs.pages.gate import reader
+from jobs.pages.permissions import reader
 from jobs.pages.refusals import told
 from jobs.sql import call, statements
 from jobs.states import RETRYABLE, Backoff, MemberRole
 
 # The API's setting that each column holds, and the other way round.
 SETTINGS = {
-    config.COLUMNS.get(name, name): field.alias or name
-    for name, field in config.JobSchedulerConfig.model_fields.items()
+    office_config.COLUMNS.get(name, name): field.alias or name
+    for name, field in office_config.JobSchedulerConfig.model_fields.items()
 }
 COLUMNS = {alias: column for column, alias in SETTINGS.items()}
 
@@ -87,7 +88,7 @@ class OfficeForm(forms.ModelForm):  # type: ignore[type-arg]
         given = super().clean() or {}
         if not self.errors:
             try:
-                config.checked(patch_of(given, SETTINGS))
+                office_config.checked(patch_of(given, SETTINGS))
             except Invalid as refused:
                 for where, why in refused.errors.items():
                     self.add_error(COLUMNS[where.partition(".")[0]], f"{where}: {' '.join(map(told, why))}")
@@ -100,9 +101,11 @@ def patch_of(given: dict[str, Any], columns: Iterable[str]) -> dict[str, Any]:
 
 def replacing(patch: dict[str, Any], office: Office) -> dict[str, Any]:
     """A merge patch leaves what it does not name: roles that were taken out are named with null."""
-    before = config.shown(office)
+    before = office_config.shown(office)
     return {
-        name: {**dict.fromkeys(before[name]), **value} if name in config.JobSchedulerConfig.maps else value
+        name: {**dict.fromkeys(before[name]), **value}
+        if name in office_config.JobSchedulerConfig.maps
+        else value
         for name, value in patch.items()
     }
 
@@ -129,7 +132,7 @@ class OfficeAdmin(ByVerbs, Acting, SmallList):
             "pause",
             _("Pause…"),
             lambda n: ngettext("Pause %d office", "Pause %d offices", n) % n,
-            do=lambda office, by: config.change(office.pk, {"paused": True}),
+            do=lambda office, by: office_config.change(office.pk, {"paused": True}),
             refusal=lambda office: _("paused already") if office.paused else "",
             note=_("Nothing new starts in it; what runs goes on."),
         ),
@@ -137,7 +140,7 @@ class OfficeAdmin(ByVerbs, Acting, SmallList):
             "resume",
             _("Resume…"),
             lambda n: ngettext("Resume %d office", "Resume %d offices", n) % n,
-            do=lambda office, by: config.change(office.pk, {"paused": False}),
+            do=lambda office, by: office_config.change(office.pk, {"paused": False}),
             refusal=lambda office: "" if office.paused else _("not paused"),
         ),
     )
@@ -162,20 +165,20 @@ class OfficeAdmin(ByVerbs, Acting, SmallList):
         basics = {name: given[name] for name in ("name", "notify_emails") if name in form.changed_data}
         if basics:
             # Whoever is to be told from now on is not told of the past.
-            with notices.settled(obj.pk):
+            with from_events.settled(obj.pk):
                 Office.objects.filter(pk=obj.pk).update(**basics)
         if patch := patch_of(given, form.changed_data):
-            config.change(obj.pk, replacing(patch, Office.objects.get(pk=obj.pk)))
+            office_config.change(obj.pk, replacing(patch, Office.objects.get(pk=obj.pk)))
 
     def delete_model(self, request: HttpRequest, obj: Office) -> None:
-        closing.close(obj.pk)
+        office_deletion.close(obj.pk)
 
 
 @admin.register(Membership)
 class MembershipAdmin(ByVerbs, QuickList):
     list_display = (
-        *("id", shown.linked("user", _("user")), shown.linked("office", _("office"))),
-        shown.named("role", _("role"), labels.ROLES_OF_MEMBERS),
+        *("id", columns.linked("user", _("user")), columns.linked("office", _("office"))),
+        columns.named("role", _("role"), labels.ROLES_OF_MEMBERS),
     )
     list_filter = (choice("role", _("role"), labels.ROLES_OF_MEMBERS),)
     list_select_related = ("user", "office")

@@ -9,15 +9,16 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from jobs import graph, progress, stats
+from jobs import graph
 from jobs.api import examples, shapes
+from jobs.api.framework.filtering import FilterBackend, refuse_unknown
+from jobs.api.framework.openapi_examples import answered
+from jobs.api.framework.pagination import PagePagination
+from jobs.api.framework.problem_details import Problem
+from jobs.api.framework.query import Flag
 from jobs.api.views import OfficeView
+from jobs.insight import progress, stats
 from jobs.models import Batch
-from jobs.rest.examples import answered
-from jobs.rest.filtering import FilterBackend, refuse_unknown
-from jobs.rest.pagination import PagePagination
-from jobs.rest.problems import Problem
-from jobs.rest.query import Flag
 from jobs.states import JobStatus
 
 GRAPH = Flag("graph", "`false` leaves the graph out.", default=True)

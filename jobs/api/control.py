@@ -10,16 +10,16 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from jobs import lifecycle
-from jobs.api import codes, documents, examples, shapes
+from jobs.api import documents, error_codes, examples, shapes
+from jobs.api.framework.idempotency import idempotent
+from jobs.api.framework.openapi_errors import refuses
+from jobs.api.framework.openapi_examples import answered, asked
+from jobs.api.framework.problem_details import Problem
+from jobs.api.framework.serializers import StrictSerializer
 from jobs.api.views import ACTS, JobView, OfficeView, accepted, batch_address, job_address
 from jobs.bulk import CancelWish, cancel_matching
 from jobs.errors import Conflict
 from jobs.models import Job
-from jobs.rest.examples import answered, asked
-from jobs.rest.idempotency import idempotent
-from jobs.rest.problems import Problem
-from jobs.rest.refusals import refuses
-from jobs.rest.serializers import StrictSerializer
 from jobs.states import JOB_LIVE
 
 LOWEST, HIGHEST = -(2**31), 2**31 - 1
@@ -45,7 +45,7 @@ class RetryView(JobView):
         request=ReasonSerializer,
         responses={202: documents.JobDocument},
         examples=[asked("after a merge by hand", {"reason": "merged by hand"})],
-        extensions=refuses(codes.NOT_RETRYABLE),
+        extensions=refuses(error_codes.NOT_RETRYABLE),
     )
     @idempotent
     def post(self, request: Request, office_id: UUID, job_id: UUID) -> Response:
@@ -55,7 +55,7 @@ class RetryView(JobView):
         if not lifecycle.retry(office.id, [job.id], actor=self.actor(), reason=reason):
             raise Conflict(
                 f"Only a failed, timed-out or cancelled job can be retried; this one is {job.status}.",
-                code=codes.NOT_RETRYABLE,
+                code=error_codes.NOT_RETRYABLE,
             )
         return accepted(shown(job.id), job_address(request, office_id, job_id))
 
@@ -75,7 +75,7 @@ class CancelView(JobView):
             asked("for a reason", {"reason": "not wanted any more"}),
             answered("it had not started", examples.CANCELLED_JOB),
         ],
-        extensions=refuses(codes.ENDED),
+        extensions=refuses(error_codes.ENDED),
     )
     @idempotent
     def post(self, request: Request, office_id: UUID, job_id: UUID) -> Response:
@@ -189,7 +189,7 @@ class PriorityView(JobView):
             asked("next", {"urgent": True}),
             answered("next", {**examples.WAITING_JOB, "urgent": True}),
         ],
-        extensions=refuses(codes.ENDED),
+        extensions=refuses(error_codes.ENDED),
     )
     def patch(self, request: Request, office_id: UUID, job_id: UUID) -> Response:
         office = self.office(ACTS)
@@ -218,4 +218,4 @@ def shown(job_id: UUID) -> shapes.JSON:
 
 def ended(job: Job) -> Conflict:
     status = Job.objects.values_list("status", flat=True).get(pk=job.pk)
-    return Conflict(f"The job has ended as {status}.", code=codes.ENDED)
+    return Conflict(f"The job has ended as {status}.", code=error_codes.ENDED)

@@ -6,7 +6,7 @@ from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
 from jobs.api import examples
-from jobs.rest.examples import answered
+from jobs.api.framework.openapi_examples import answered
 from jobs.states import (
     SEED_EXECUTION_STATUS,
     SEED_EXECUTION_TIMED_OUT,

@@ -7,10 +7,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from jobs.api import documents, shapes
+from jobs.api.framework.filtering import refuse_unknown
+from jobs.api.framework.query import Whole
 from jobs.api.views import OfficeView
 from jobs.models import Event
-from jobs.rest.filtering import refuse_unknown
-from jobs.rest.query import Whole
 from jobs.states import TOLD_TO_CLIENTS
 
 AFTER = Whole("after", "Only events with a greater id than this.", default=0, low=0, high=2**63 - 1)

@@ -11,9 +11,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from jobs.api import shapes
+from jobs.api.framework.openapi_examples import answered
 from jobs.api.views import JobView
-from jobs.explain import Code, Explanation, Reason, explain
-from jobs.rest.examples import answered
+from jobs.insight.explain import Code, Explanation, Reason, explain
 from jobs.states import JobStatus
 
 

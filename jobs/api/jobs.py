@@ -9,13 +9,13 @@ from rest_framework.response import Response
 from jobs import lifecycle, submission
 from jobs.api import documents, examples, shapes, submissions
 from jobs.api.filters import JobFilter
+from jobs.api.framework.filtering import FilterBackend
+from jobs.api.framework.idempotency import idempotent
+from jobs.api.framework.openapi_errors import refuses
+from jobs.api.framework.openapi_examples import answered, asked
+from jobs.api.framework.pagination import RoughPagination
 from jobs.api.views import ACTS, JobView, OfficeView, batch_address, job_address
 from jobs.models import Batch, Job
-from jobs.rest.examples import answered, asked
-from jobs.rest.filtering import FilterBackend
-from jobs.rest.idempotency import idempotent
-from jobs.rest.pagination import RoughPagination
-from jobs.rest.refusals import refuses
 from jobs.sql import call, reports
 from jobs.submission import Prepared
 

@@ -10,16 +10,16 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from jobs.api import examples
-from jobs.api.codes import LAST_OWNER
+from jobs.api.error_codes import LAST_OWNER
+from jobs.api.framework.filtering import FilterBackend
+from jobs.api.framework.idempotency import idempotent
+from jobs.api.framework.openapi_errors import refuses
+from jobs.api.framework.pagination import PagePagination
+from jobs.api.framework.problem_details import Problem
+from jobs.api.framework.serializers import StrictSerializer
 from jobs.api.views import CONFIGURES, OfficeView
 from jobs.errors import Conflict, Invalid
 from jobs.models import Membership, Office
-from jobs.rest.filtering import FilterBackend
-from jobs.rest.idempotency import idempotent
-from jobs.rest.pagination import PagePagination
-from jobs.rest.problems import Problem
-from jobs.rest.refusals import refuses
-from jobs.rest.serializers import StrictSerializer
 from jobs.sql import call, statements
 from jobs.states import MemberRole
 

@@ -10,19 +10,20 @@ from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from jobs import closing, notices
+from jobs import office_deletion
+from jobs.access import Seat, enter, higher, offices_of, role_of_staff
 from jobs.api import documents, shapes
+from jobs.api.framework.authentication import user_of
+from jobs.api.framework.filtering import FilterBackend
+from jobs.api.framework.idempotency import idempotent
+from jobs.api.framework.openapi_errors import refuses
+from jobs.api.framework.openapi_examples import asked
+from jobs.api.framework.pagination import PagePagination
+from jobs.api.framework.serializers import StrictModelSerializer
 from jobs.api.views import OfficeView
 from jobs.models import Membership, Office
-from jobs.rest.authentication import user_of
-from jobs.rest.examples import asked
-from jobs.rest.filtering import FilterBackend
-from jobs.rest.idempotency import idempotent
-from jobs.rest.pagination import PagePagination
-from jobs.rest.refusals import refuses
-from jobs.rest.serializers import StrictModelSerializer
+from jobs.notifications import from_events
 from jobs.states import MemberRole
-from jobs.tenancy import Seat, enter, higher, offices_of, role_of_staff
 
 MOST_ADDRESSES = 20
 
@@ -125,7 +126,7 @@ class OfficeDetailView(OfficeView):
         for name, value in serializer.validated_data.items():
             setattr(seat.office, name, value)
         # Whoever is to be told from now on is not told of the past.
-        with notices.settled(seat.office.pk):
+        with from_events.settled(seat.office.pk):
             seat.office.save(update_fields=list(serializer.validated_data))
         return Response(office_json(seat.office, seat.role))
 
@@ -138,5 +139,5 @@ class OfficeDetailView(OfficeView):
         extensions=refuses("jobs_processing"),
     )
     def delete(self, request: Request, office_id: UUID) -> Response:
-        closing.close(self.seat(MemberRole.OWNER).office.id)
+        office_deletion.close(self.seat(MemberRole.OWNER).office.id)
         return Response(status=204)

@@ -7,8 +7,8 @@ from rest_framework import serializers
 from jobs import submission
 from jobs.api import examples
 from jobs.api.documents import Described, JobDocument
-from jobs.rest.examples import answered, asked
-from jobs.rest.serializers import StrictSerializer
+from jobs.api.framework.openapi_examples import answered, asked
+from jobs.api.framework.serializers import StrictSerializer
 from jobs.states import Backoff, OnDependencyFailure
 
 ROLES = [(role, role) for role in settings.DURE_ROLES]

@@ -10,9 +10,9 @@ from rest_framework.response import Response
 
 from jobs import registry
 from jobs.api import documents
-from jobs.rest.filtering import PAGING, refuse_unknown
-from jobs.rest.pagination import PagePagination
-from jobs.rest.problems import Problem
+from jobs.api.framework.filtering import PAGING, refuse_unknown
+from jobs.api.framework.pagination import PagePagination
+from jobs.api.framework.problem_details import Problem
 
 
 def task_json(task: registry.Task) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from django.urls import include, path
 
-from jobs.api import batches, control, events, explain, jobs, members, office, scheduler, tasks
+from jobs.api import batches, control, events, explain, jobs, members, office, office_scheduler, tasks
 
 OFFICE = "offices/<uuid:office_id>"
 JOB = f"{OFFICE}/jobs/<uuid:job_id>"
@@ -12,9 +12,9 @@ urlpatterns = [
     path(OFFICE, office.OfficeDetailView.as_view(), name="office"),
     path(f"{OFFICE}/members", members.MemberListView.as_view(), name="members"),
     path(f"{OFFICE}/members/<str:username>", members.MemberDetailView.as_view(), name="member"),
-    path(f"{OFFICE}/scheduler/stats", scheduler.StatsView.as_view(), name="scheduler-stats"),
-    path(f"{OFFICE}/scheduler/config", scheduler.ConfigView.as_view(), name="scheduler-config"),
-    path(f"{OFFICE}/scheduler/process", scheduler.ProcessView.as_view(), name="scheduler-process"),
+    path(f"{OFFICE}/scheduler/stats", office_scheduler.StatsView.as_view(), name="scheduler-stats"),
+    path(f"{OFFICE}/scheduler/config", office_scheduler.ConfigView.as_view(), name="scheduler-config"),
+    path(f"{OFFICE}/scheduler/process", office_scheduler.ProcessView.as_view(), name="scheduler-process"),
     path(f"{OFFICE}/jobs", jobs.JobListView.as_view(), name="office-jobs"),
     path(f"{OFFICE}/jobs/cancel-all", control.CancelAllView.as_view(), name="cancel-all"),
     path(JOB, jobs.JobDetailView.as_view(), name="office-job"),

@@ -10,12 +10,12 @@ from rest_framework.pagination import BasePagination
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from jobs.access import enter
 from jobs.api import shapes
+from jobs.api.framework.authentication import user_of
+from jobs.api.framework.problem_details import Problem
 from jobs.models import Job, Office
-from jobs.rest.authentication import user_of
-from jobs.rest.problems import Problem
 from jobs.states import MemberRole
-from jobs.tenancy import enter
 
 ACTS = MemberRole.OPERATOR
 CONFIGURES = MemberRole.OWNER

@@ -9,18 +9,18 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from jobs import notices, parcels, webhooks
 from jobs.api import examples, shapes
+from jobs.api.framework.error_codes import describe
+from jobs.api.framework.filtering import FilterBackend
+from jobs.api.framework.idempotency import idempotent
+from jobs.api.framework.openapi_errors import refuses
+from jobs.api.framework.openapi_examples import answered, asked
+from jobs.api.framework.pagination import PagePagination, RoughPagination
+from jobs.api.framework.problem_details import Problem
+from jobs.api.framework.serializers import StrictSerializer
 from jobs.api.views import CONFIGURES, OfficeView
 from jobs.models import Notice, Webhook
-from jobs.rest.catalogue import describe
-from jobs.rest.examples import answered, asked
-from jobs.rest.filtering import FilterBackend
-from jobs.rest.idempotency import idempotent
-from jobs.rest.pagination import PagePagination, RoughPagination
-from jobs.rest.problems import Problem
-from jobs.rest.refusals import refuses
-from jobs.rest.serializers import StrictSerializer
+from jobs.notifications import batches, from_events, webhooks
 from jobs.states import TOLD_TO_CLIENTS
 
 TOO_MANY = describe("too_many_webhooks", "The office has as many webhooks as an office may have.")
@@ -32,7 +32,7 @@ class WebhookSerializer(StrictSerializer):
     event_types = serializers.ListField(
         child=serializers.ChoiceField(TOLD_TO_CLIENTS),
         required=False,
-        help_text=f"Which events; {', '.join(notices.DEFAULT_TYPES)} unless given.",
+        help_text=f"Which events; {', '.join(from_events.DEFAULT_TYPES)} unless given.",
     )
     enabled = serializers.BooleanField(required=False, help_text="A disabled one is told nothing.")
 
@@ -247,9 +247,9 @@ def with_secret(webhook: Webhook, secret: str) -> shapes.JSON:
 def delivery_json(notice: Notice) -> shapes.JSON:
     return {
         "id": notice.pk,
-        "webhook_id": parcels.message_id(notice.pk),
+        "webhook_id": batches.message_id(notice.pk),
         "event_id": notice.event_id,
-        "body": notices.body_of(notice),
+        "body": from_events.body_of(notice),
         "attempts": notice.attempts,
         "created_at": shapes.moment(notice.created_at),
         "next_at": shapes.moment(notice.next_at),

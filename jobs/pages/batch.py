@@ -13,11 +13,11 @@ from django.utils import timezone
 from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_safe
 
-from jobs import progress, stats
+from jobs.insight import progress, stats
+from jobs.insight.progress import Node
 from jobs.models import Batch, Office
-from jobs.pages.drawing import bar, draw
-from jobs.pages.gate import may_act, seat
-from jobs.progress import Node
+from jobs.pages.graph_drawing import bar, draw
+from jobs.pages.permissions import may_act, seat
 
 # Beyond, a drawing shows nothing that a list does not.
 MOST_DRAWN = 600

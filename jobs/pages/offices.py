@@ -7,10 +7,10 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from jobs import progress
-from jobs.pages.gate import reader, seat
-from jobs.pages.standing import standing
-from jobs.tenancy import offices_of
+from jobs.access import offices_of
+from jobs.insight import progress
+from jobs.pages.permissions import reader, seat
+from jobs.pages.summary import standing
 
 SHOWN = 100
 BATCHES = 50

@@ -17,7 +17,7 @@ from django.core.serializers.json import DjangoJSONEncoder
 from django.db import InterfaceError, OperationalError
 from django.utils import timezone
 
-from jobs.rest import strict_json
+from jobs.api.framework import strict_json
 from jobs.sockets.credentials import Credentials, still_hold
 from jobs.sockets.database import in_database
 

@@ -9,8 +9,8 @@ from django.contrib.auth import get_user
 from django.contrib.auth.models import User
 from django.http import HttpRequest
 
+from jobs.api.framework.authentication import find_token
 from jobs.models.access import ApiToken
-from jobs.rest.authentication import find_token
 
 
 @dataclass(frozen=True)

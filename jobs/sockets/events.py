@@ -12,6 +12,7 @@ from django.contrib.auth.models import User
 from django.db.models import Q
 from django.utils import timezone
 
+from jobs.access import seat_of
 from jobs.api import shapes
 from jobs.bells import OFFICE_CHANNEL
 from jobs.models import Event
@@ -20,7 +21,6 @@ from jobs.sockets.base import Close, Ended, NotYours, Socket
 from jobs.sockets.database import in_database
 from jobs.sql import call, statements
 from jobs.states import TOLD_TO_CLIENTS
-from jobs.tenancy import seat_of
 
 # The engine rings for an office while it is watched; three renewals may fail until it stops.
 WATCHED_SECONDS = 60

@@ -29,7 +29,7 @@ from django.conf import settings
 from django.db import InterfaceError, OperationalError
 
 from jobs.sockets.base import Close, Ended
-from jobs.sockets.bells import Bells
+from jobs.sockets.subscriber import Bells
 
 log = logging.getLogger(__name__)
 

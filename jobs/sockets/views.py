@@ -7,10 +7,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from jobs.api.framework.authentication import user_of
+from jobs.api.framework.idempotency import idempotent
+from jobs.api.framework.openapi_examples import answered
 from jobs.models.access import ApiToken
-from jobs.rest.authentication import user_of
-from jobs.rest.examples import answered
-from jobs.rest.idempotency import idempotent
 from jobs.sockets import tickets
 
 EXAMPLE = {"ticket": "wnT3mQ0pZ5cN1yqkYw2uH8vJx4dRb6sLfA7eGt9oKiM", "expires_in": 30}

@@ -21,13 +21,13 @@ from django_celery_beat.models import (
 from kombu.exceptions import OperationalError
 
 from jobs import registry
-from jobs.admin import shown
-from jobs.admin.acting import Act, Acting, By
+from jobs.admin import columns
+from jobs.admin.actions import Act, Acting, By
+from jobs.admin.base import SmallList
 from jobs.admin.filters import yes_or_no
-from jobs.admin.quick import SmallList
 from jobs.errors import Conflict
-from scheduler import cron, words
 from scheduler.pages.times import language
+from scheduler.schedules import cron, words
 
 OWN = "dure: "
 # Of our own only the rhythm is an operator's to choose.
@@ -44,7 +44,7 @@ FIXED = (
     "one_off",
 )
 # The library's own label is not translated.
-TASK = shown.column("task", _("Task Name"), str)
+TASK = columns.column("task", _("Task Name"), str)
 RHYTHMS = (IntervalSchedule, CrontabSchedule, SolarSchedule, ClockedSchedule)
 
 # What the library's own Korean leaves in English; our catalogue knows them by their standing here.
@@ -107,7 +107,7 @@ def in_words(crontab: CrontabSchedule) -> str:
     return f"{words.cron_in_words(rule, language())} ({crontab.timezone})"
 
 
-@shown.computed(_("when"))
+@columns.computed(_("when"))
 def when(task: PeriodicTask) -> str:
     return in_words(task.crontab) if task.crontab else str(task.interval or task.solar or task.clocked or "–")
 
@@ -215,7 +215,7 @@ class RhythmAdmin(SmallList):
 
 @admin.register(CrontabSchedule)
 class OperatorsCrontabAdmin(RhythmAdmin):
-    list_display = (shown.computed(_("in words"))(in_words), "__str__")
+    list_display = (columns.computed(_("in words"))(in_words), "__str__")
     list_display_links = list_display
 
 

@@ -11,7 +11,7 @@ from django.template.loader import render_to_string
 from django.urls import URLPattern, path, reverse
 from django.utils.safestring import SafeString
 
-from jobs.admin.editing import ByVerbs
+from jobs.admin.forms import ByVerbs
 
 SHOWN = 5
 

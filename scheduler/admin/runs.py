@@ -10,22 +10,22 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
-from jobs.admin import links, shown
-from jobs.admin.acting import Act, Acting, By
+from jobs.admin import columns, links
+from jobs.admin.actions import Act, Acting, By
+from jobs.admin.base import LookOnly, newest
 from jobs.admin.filters import MADE_SINCE, choice
 from jobs.admin.links import Link, rows_of
-from jobs.admin.quick import LookOnly, newest
 from jobs.bulk import CancelWish, cancel_matching
 from jobs.errors import Conflict
 from jobs.models import Batch, Execution, Job
 from jobs.pages.labels import label
 from scheduler.clock import database_now
-from scheduler.lifecycle import runs
 from scheduler.models import RunHistory, ScheduledJob
 from scheduler.pages.labels import RUNS
 from scheduler.states import RUN_ENDED, RUN_RESUMABLE, RunStatus
+from scheduler.workflows import runs
 
-STATE = shown.state(_("state"))
+STATE = columns.state(_("state"))
 STATES = {one: label.name for one, label in RUNS.items()}
 LIVE = (RunStatus.PENDING, RunStatus.RUNNING)
 
@@ -55,9 +55,9 @@ class ScheduledJobAdmin(Acting, LookOnly):
     list_display = (
         *(
             "scheduled_time",
-            shown.linked("workflow", _("workflow")),
+            columns.linked("workflow", _("workflow")),
             STATE,
-            shown.linked("batch", _("batch")),
+            columns.linked("batch", _("batch")),
         ),
         *("executed_at", "ended_at", "retry_count", "error_message"),
     )
@@ -66,7 +66,7 @@ class ScheduledJobAdmin(Acting, LookOnly):
     ids = ("workflow", "batch")
     fields = (
         *("id", "workflow", STATE, "batch", "started_by", "scheduled_time", "created_at", "executed_at"),
-        *("ended_at", "retry_count", "error_message", shown.json("workflow_data", _("as it was started"))),
+        *("ended_at", "retry_count", "error_message", columns.json("workflow_data", _("as it was started"))),
     )
     acts = (
         Act(
@@ -105,7 +105,7 @@ class ScheduledJobAdmin(Acting, LookOnly):
 class RunHistoryAdmin(LookOnly):
     list_display = (
         "id",
-        shown.linked("run", _("run")),
+        columns.linked("run", _("run")),
         "number",
         STATE,
         "started_at",

@@ -13,34 +13,34 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
-from jobs.admin import links, shown
-from jobs.admin.acting import Act, Acting, By
-from jobs.admin.editing import blamed
+from jobs.admin import columns, links
+from jobs.admin.actions import Act, Acting, By
+from jobs.admin.base import LookOnly, SmallList
 from jobs.admin.filters import choice, yes_or_no
+from jobs.admin.forms import blamed
 from jobs.admin.links import Link, rows_of
-from jobs.admin.masked import MaskedForm
-from jobs.admin.quick import LookOnly, SmallList
+from jobs.admin.secret_fields import MaskedForm
 from jobs.errors import Refused
 from jobs.models import Execution
 from jobs.pages.refusals import all_told
 from jobs.states import Trigger
 from jobs.templatetags import pages
-from scheduler import rules, words
 from scheduler.admin.preview import SHOWN, Outlook, Previewing, wrong
-from scheduler.catchup import CatchUp
 from scheduler.clock import database_now
-from scheduler.definition import TIMING, check_rule, check_task
-from scheduler.lifecycle import schedules
-from scheduler.lifecycle.manual import run_task
+from scheduler.manual_runs import run_task
 from scheduler.models import Occurrence, Schedule
 from scheduler.pages import labels
 from scheduler.pages.arguments import choosable
 from scheduler.pages.times import language
+from scheduler.schedules import lifecycle as schedules
+from scheduler.schedules import rules, words
+from scheduler.schedules.catchup import CatchUp
 from scheduler.states import Overlap
+from scheduler.workflows.definition import TIMING, check_rule, check_task
 
-LAST_RUN = shown.row_of(Execution, "last_execution_id", _("last run"))
-TURN = shown.column("turn", _("turn"), lambda turn: pages.shown(labels.TURNS[turn]))
-RUN = shown.row_of(Execution, "execution_id", _("run"))
+LAST_RUN = columns.row_of(Execution, "last_execution_id", _("last run"))
+TURN = columns.column("turn", _("turn"), lambda turn: pages.shown(labels.TURNS[turn]))
+RUN = columns.row_of(Execution, "execution_id", _("run"))
 FACTS = ("owner", "next_run_at", "last_run_at", LAST_RUN, "created_at", "updated_at")
 
 
@@ -83,7 +83,7 @@ class ScheduleForm(MaskedForm):
             check_rule({name: given[name] for name in TIMING}, database_now())
 
 
-@shown.computed(_("in words"))
+@columns.computed(_("in words"))
 def in_words(schedule: Schedule) -> str:
     try:
         return words.rule_in_words(schedule.rule, language())
@@ -91,7 +91,7 @@ def in_words(schedule: Schedule) -> str:
         return "–"
 
 
-@shown.computed(_("state"))
+@columns.computed(_("state"))
 def state(schedule: Schedule) -> SafeString:
     return pages.shown(labels.of_schedule(schedule))
 
@@ -106,7 +106,7 @@ class ScheduleAdmin(Previewing, Acting, SmallList):
     form = ScheduleForm
     list_display = (
         *("name", "task_id", in_words, state, "next_run_at", "last_run_at"),
-        shown.linked("owner", _("owner")),
+        columns.linked("owner", _("owner")),
     )
     list_filter = (yes_or_no("enabled", _("enabled")), choice("kind", _("kind"), labels.KINDS))
     search_fields = ("name", "task_id")
@@ -181,7 +181,7 @@ class ScheduleAdmin(Previewing, Acting, SmallList):
 
 @admin.register(Occurrence)
 class OccurrenceAdmin(LookOnly):
-    list_display = ("due_at", shown.linked("schedule", _("schedule")), TURN, "reason", RUN, "decided_at")
+    list_display = ("due_at", columns.linked("schedule", _("schedule")), TURN, "reason", RUN, "decided_at")
     list_filter = (
         choice("turn", _("turn"), {turn: label.name for turn, label in labels.TURNS.items()}, indexed=False),
     )

@@ -12,24 +12,25 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
-from jobs.admin import shown
-from jobs.admin.acting import Act, Acting, By
-from jobs.admin.editing import blamed
+from jobs.admin import columns
+from jobs.admin.actions import Act, Acting, By
+from jobs.admin.base import SmallList
 from jobs.admin.filters import choice
+from jobs.admin.forms import blamed
 from jobs.admin.links import Link, rows_of
-from jobs.admin.masked import MaskedForm
-from jobs.admin.quick import SmallList
+from jobs.admin.secret_fields import MaskedForm
 from jobs.errors import Invalid, Refused
 from jobs.pages.refusals import all_told, told
-from scheduler import recurrence, steps, words
 from scheduler.admin.preview import SHOWN, Outlook, Previewing, wrong
 from scheduler.clock import database_now
-from scheduler.lifecycle import runs, workflows
 from scheduler.models import ScheduledJob, Workflow
 from scheduler.pages import labels
 from scheduler.pages.times import language
-from scheduler.recurrence import ConfigError, Recurring, ScheduleConfig
+from scheduler.schedules import words
 from scheduler.states import WorkflowStatus
+from scheduler.workflows import lifecycle as workflows
+from scheduler.workflows import recurrence, runs, steps
+from scheduler.workflows.recurrence import ConfigError, Recurring, ScheduleConfig
 
 CONFIG = "schedule_config"
 
@@ -65,7 +66,7 @@ def problems_of(refused: ConfigError) -> list[str]:
     return [f"{name}: {' '.join(why)}" for name, why in all_told(refused.errors).items()]
 
 
-@shown.computed(_("in words"))
+@columns.computed(_("in words"))
 def in_words(workflow: Workflow) -> str:
     return words.config_in_words(recurrence.read(workflow.schedule_config), language())
 
@@ -83,8 +84,8 @@ class WorkflowAdmin(Previewing, Acting, SmallList):
     form = WorkflowForm
     list_display = (
         "name",
-        shown.linked("office", _("office")),
-        shown.state(_("state")),
+        columns.linked("office", _("office")),
+        columns.state(_("state")),
         in_words,
         "updated_at",
     )

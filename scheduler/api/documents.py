@@ -6,11 +6,11 @@ from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
 from jobs.api.documents import JobDocument
-from jobs.rest.examples import answered
+from jobs.api.framework.openapi_examples import answered
 from jobs.states import ExecutionStatus, Outcome, Trigger
 from scheduler.api import examples
-from scheduler.catchup import CatchUp
-from scheduler.rules import Kind
+from scheduler.schedules.catchup import CatchUp
+from scheduler.schedules.rules import Kind
 from scheduler.states import Overlap, RunStatus, Turn, WorkflowStatus
 
 KINDS = [kind.value for kind in Kind]

@@ -15,25 +15,25 @@ from rest_framework.response import Response
 
 from jobs import lifecycle as engine
 from jobs import registry
-from jobs.api.codes import ENDED
+from jobs.access import enter
+from jobs.api.error_codes import ENDED
+from jobs.api.framework.authentication import user_of
+from jobs.api.framework.filtering import FilterBackend, MomentFilter
+from jobs.api.framework.idempotency import idempotent
+from jobs.api.framework.openapi_errors import refuses
+from jobs.api.framework.openapi_examples import answered, asked
+from jobs.api.framework.pagination import RoughPagination
+from jobs.api.framework.serializers import StrictSerializer
 from jobs.api.views import ACTS, accepted
 from jobs.errors import Conflict
 from jobs.models import Execution
-from jobs.rest.authentication import user_of
-from jobs.rest.examples import answered, asked
-from jobs.rest.filtering import FilterBackend, MomentFilter
-from jobs.rest.idempotency import idempotent
-from jobs.rest.pagination import RoughPagination
-from jobs.rest.refusals import refuses
-from jobs.rest.serializers import StrictSerializer
 from jobs.states import EXECUTION_ENDED, ExecutionStatus, Trigger
-from jobs.tenancy import enter
-from scheduler import codes
+from scheduler import error_codes
 from scheduler.access import executions_by_cause, executions_of, may_cancel
 from scheduler.api import examples, shapes
 from scheduler.api.documents import ExecutionDocument
-from scheduler.lifecycle.manual import run_task
 from scheduler.listing import Newest
+from scheduler.manual_runs import run_task
 
 
 class RunSerializer(StrictSerializer):
@@ -53,7 +53,7 @@ class RunTaskView(GenericAPIView[Execution]):
             asked("a sum", {"args": {"numbers": [1, 2, 3]}}),
             answered("accepted", {"execution_id": examples.EXECUTION}),
         ],
-        extensions=refuses(codes.ALREADY_RUNNING),
+        extensions=refuses(error_codes.ALREADY_RUNNING),
     )
     @idempotent
     def post(self, request: Request, task_id: str) -> Response:

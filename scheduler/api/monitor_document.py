@@ -5,7 +5,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
-from jobs.rest.examples import answered
+from jobs.api.framework.openapi_examples import answered
 from scheduler.api import examples
 from scheduler.api.documents import RunDocument, WordsDocument
 

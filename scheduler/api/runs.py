@@ -13,26 +13,26 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from jobs.api import shapes as engine_shapes
+from jobs.api.framework import waiting
+from jobs.api.framework.authentication import user_of
+from jobs.api.framework.filtering import FilterBackend
+from jobs.api.framework.idempotency import idempotent
+from jobs.api.framework.openapi_errors import refuses
+from jobs.api.framework.openapi_examples import answered, asked
+from jobs.api.framework.pagination import PagePagination
+from jobs.api.framework.serializers import StrictSerializer
 from jobs.api.views import ACTS, accepted
 from jobs.models import Job
-from jobs.rest import waiting
-from jobs.rest.authentication import user_of
-from jobs.rest.examples import answered, asked
-from jobs.rest.filtering import FilterBackend
-from jobs.rest.idempotency import idempotent
-from jobs.rest.pagination import PagePagination
-from jobs.rest.refusals import refuses
-from jobs.rest.serializers import StrictSerializer
 from jobs.states import MemberRole
-from scheduler import codes
+from scheduler import error_codes
 from scheduler.access import workflow_for
 from scheduler.api import examples, shapes
 from scheduler.api.documents import RunWithHistoryDocument, RunWithResultsDocument
 from scheduler.api.workflows import WorkflowView, read
 from scheduler.clock import database_now
-from scheduler.lifecycle import runs
 from scheduler.models import ScheduledJob
 from scheduler.states import RUN_ENDED, RunStatus
+from scheduler.workflows import runs
 
 LONGEST_WAIT = 60
 LOOK_EVERY = 0.2
@@ -98,7 +98,7 @@ class ResumeRunView(RunView):
         operation_id="resume_run",
         request=None,
         responses={202: RunWithHistoryDocument},
-        extensions=refuses(codes.NOT_RESUMABLE),
+        extensions=refuses(error_codes.NOT_RESUMABLE),
     )
     def post(self, request: Request, workflow_id: UUID, run_id: UUID) -> Response:
         """Resume a failed or cancelled run. What succeeded is kept."""
@@ -121,7 +121,7 @@ class ExecuteView(GenericAPIView[Any]):
             answered("accepted", examples.RUN_WITH_HISTORY, 202),
             answered("it has ended", examples.RUN_WITH_RESULTS, 200),
         ],
-        extensions=refuses(codes.NO_STEPS, "not_found"),
+        extensions=refuses(error_codes.NO_STEPS, "not_found"),
     )
     def post(self, request: Request) -> Response:
         """Run a workflow now, whatever its mode. With `wait`, 200 and the jobs' results once it has ended."""

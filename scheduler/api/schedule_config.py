@@ -1,4 +1,4 @@
-"""A workflow's `schedule_config` in OpenAPI, as scheduler/recurrence.py reads it."""
+"""A workflow's `schedule_config` in OpenAPI, as scheduler/workflows/recurrence.py reads it."""
 
 from typing import Any
 

@@ -10,24 +10,24 @@ from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from jobs.api.framework.authentication import user_of
+from jobs.api.framework.filtering import FilterBackend, FlagFilter, refuse_unknown
+from jobs.api.framework.idempotency import idempotent
+from jobs.api.framework.openapi_examples import answered, asked
+from jobs.api.framework.pagination import PagePagination, RoughPagination
+from jobs.api.framework.query import Whole
+from jobs.api.framework.serializers import StrictSerializer
 from jobs.api.shapes import moment
-from jobs.rest.authentication import user_of
-from jobs.rest.examples import answered, asked
-from jobs.rest.filtering import FilterBackend, FlagFilter, refuse_unknown
-from jobs.rest.idempotency import idempotent
-from jobs.rest.pagination import PagePagination, RoughPagination
-from jobs.rest.query import Whole
-from jobs.rest.serializers import StrictSerializer
-from scheduler import rules
 from scheduler.access import schedule_for, schedules_of
 from scheduler.api import examples, shapes
 from scheduler.api.documents import KINDS, POLICIES, NextDocument, ScheduleDocument, TurnDocument
 from scheduler.clock import database_now
-from scheduler.definition import LONGEST_INTERVAL, MOST_RETRIES, check_rule
-from scheduler.lifecycle import schedules
 from scheduler.models import Occurrence, Schedule
-from scheduler.recurrence import KOREAN_TIME
+from scheduler.schedules import lifecycle as schedules
+from scheduler.schedules import rules
 from scheduler.states import Overlap, Turn
+from scheduler.workflows.definition import LONGEST_INTERVAL, MOST_RETRIES, check_rule
+from scheduler.workflows.recurrence import KOREAN_TIME
 
 MOST_SHOWN = 100
 COUNT = Whole("count", "How many times.", default=5, low=1, high=MOST_SHOWN)

@@ -5,10 +5,11 @@ from typing import Any
 from jobs.api.shapes import moment
 from jobs.models import Execution
 from jobs.states import ExecutionStatus, Trigger
-from scheduler import recurrence, words
 from scheduler.models import Occurrence, Schedule, ScheduledJob, Workflow
-from scheduler.rules import Rule
+from scheduler.schedules import words
+from scheduler.schedules.rules import Rule
 from scheduler.states import RunStatus
+from scheduler.workflows import recurrence
 
 JSON = dict[str, Any]
 LANGUAGES = ("ko", "en")

@@ -17,16 +17,17 @@ from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from jobs.rest.authentication import SessionAuthentication, TokenAuthentication, user_of
-from jobs.rest.examples import answered
+from jobs.api.framework.authentication import SessionAuthentication, TokenAuthentication, user_of
+from jobs.api.framework.openapi_examples import answered
 from scheduler import monitor
 from scheduler.access import runs_of
 from scheduler.api import examples, shapes
 from scheduler.api.documents import RunDocument
 from scheduler.api.monitor_document import MonitorDocument
 from scheduler.clock import database_now
-from scheduler.lifecycle import runs, workflows
 from scheduler.models import ScheduledJob
+from scheduler.workflows import lifecycle as workflows
+from scheduler.workflows import runs
 
 
 class CronCaller(AnonymousUser):

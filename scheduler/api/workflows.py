@@ -11,16 +11,16 @@ from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from jobs.access import enter
+from jobs.api.framework.authentication import user_of
+from jobs.api.framework.filtering import FilterBackend
+from jobs.api.framework.idempotency import idempotent
+from jobs.api.framework.openapi_errors import refuses
+from jobs.api.framework.openapi_examples import asked
+from jobs.api.framework.pagination import PagePagination
+from jobs.api.framework.serializers import StrictSerializer
 from jobs.api.submissions import JobSubmissionDocument
 from jobs.api.views import ACTS
-from jobs.rest.authentication import user_of
-from jobs.rest.examples import asked
-from jobs.rest.filtering import FilterBackend
-from jobs.rest.idempotency import idempotent
-from jobs.rest.pagination import PagePagination
-from jobs.rest.refusals import refuses
-from jobs.rest.serializers import StrictSerializer
-from jobs.tenancy import enter
 from scheduler.access import workflow_for, workflows_of
 from scheduler.api import examples, shapes
 from scheduler.api.documents import (
@@ -28,21 +28,21 @@ from scheduler.api.documents import (
 )
 from scheduler.api.schedule_config import SCHEDULE_CONFIG
 from scheduler.clock import database_now
-from scheduler.lifecycle import workflows
 from scheduler.models import ScheduledJob, Workflow
 from scheduler.states import RunStatus, WorkflowStatus
+from scheduler.workflows import lifecycle as workflows
 
 PENDING = Prefetch("runs", ScheduledJob.objects.filter(status=RunStatus.PENDING))
 
 
 @extend_schema_field(JobSubmissionDocument(many=True))
 class StepsField(serializers.ListField):
-    """Jobs, as they are submitted; scheduler/steps.py reads them."""
+    """Jobs, as they are submitted; scheduler/workflows/steps.py reads them."""
 
 
 @extend_schema_field(SCHEDULE_CONFIG)
 class ScheduleConfigField(serializers.DictField):
-    """When it runs; scheduler/recurrence.py reads it."""
+    """When it runs; scheduler/workflows/recurrence.py reads it."""
 
 
 class WorkflowSerializer(StrictSerializer):

@@ -2,11 +2,11 @@
 
 import django.db.models.deletion
 import jobs.ids
-import scheduler.step_queues.models
+import scheduler.steps.models
 from django.conf import settings
 from django.db import migrations, models
 
-from scheduler.step_queues.sql import FUNCTIONS
+from scheduler.steps.sql import FUNCTIONS
 
 
 class Migration(migrations.Migration):
@@ -26,7 +26,7 @@ class Migration(migrations.Migration):
                 ('operation_direction', models.CharField(choices=[('FORWARD', 'Forward'), ('BACKWARD', 'Backward')], default='FORWARD', max_length=8)),
                 ('queue_library', models.CharField(default='UNINIT', max_length=100)),
                 ('state', models.CharField(choices=[('EMPTY', 'Empty'), ('READY', 'Ready'), ('RUNNING', 'Running')], default='EMPTY', max_length=8)),
-                ('queue_return', models.JSONField(default=scheduler.step_queues.models.uninit)),
+                ('queue_return', models.JSONField(default=scheduler.steps.models.uninit)),
                 ('job_queue', models.CharField(default='UNINIT', max_length=40)),
                 ('running_job', models.CharField(default='QUEUE_NOT_RUNNING', max_length=40)),
                 ('last_job', models.CharField(default='UNINIT', max_length=40)),
@@ -70,10 +70,10 @@ class Migration(migrations.Migration):
                 ('job_id', models.UUIDField(default=jobs.ids.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('forward_operation', models.CharField(default='NO_OPERATION', max_length=100)),
                 ('backward_operation', models.CharField(default='NO_OPERATION', max_length=100)),
-                ('arguments', models.JSONField(default=scheduler.step_queues.models.empty_args)),
+                ('arguments', models.JSONField(default=scheduler.steps.models.empty_args)),
                 ('operation_library', models.CharField(default='UNINIT', max_length=100)),
                 ('expired_time', models.FloatField(default=30.0)),
-                ('job_return', models.JSONField(default=scheduler.step_queues.models.uninit)),
+                ('job_return', models.JSONField(default=scheduler.steps.models.uninit)),
                 ('next_job', models.CharField(default='UNLINK', max_length=40)),
                 ('prev_job', models.CharField(default='UNLINK', max_length=40)),
                 ('state', models.TextField(default='NOTYET')),

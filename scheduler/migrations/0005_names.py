@@ -2,7 +2,7 @@
 
 import django.db.models.deletion
 import jobs.ids
-import scheduler.step_queues.models
+import scheduler.steps.models
 from django.conf import settings
 from django.db import migrations, models
 
@@ -334,7 +334,7 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name='step',
             name='arguments',
-            field=models.JSONField(default=scheduler.step_queues.models.empty_args, verbose_name='arguments'),
+            field=models.JSONField(default=scheduler.steps.models.empty_args, verbose_name='arguments'),
         ),
         migrations.AlterField(
             model_name='step',
@@ -359,7 +359,7 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name='step',
             name='job_return',
-            field=models.JSONField(default=scheduler.step_queues.models.uninit, verbose_name='returned'),
+            field=models.JSONField(default=scheduler.steps.models.uninit, verbose_name='returned'),
         ),
         migrations.AlterField(
             model_name='step',
@@ -504,7 +504,7 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name='stepqueue',
             name='queue_return',
-            field=models.JSONField(default=scheduler.step_queues.models.uninit, verbose_name='return message'),
+            field=models.JSONField(default=scheduler.steps.models.uninit, verbose_name='return message'),
         ),
         migrations.AlterField(
             model_name='stepqueue',

@@ -8,10 +8,10 @@ from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
 from jobs.ids import uuid7
-from scheduler.catchup import CatchUp
-from scheduler.recurrence import KOREAN_TIME
-from scheduler.rules import Kind, Rule
+from scheduler.schedules.catchup import CatchUp
+from scheduler.schedules.rules import Kind, Rule
 from scheduler.states import Overlap, Turn
+from scheduler.workflows.recurrence import KOREAN_TIME
 
 
 class Schedule(models.Model):

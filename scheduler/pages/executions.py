@@ -17,18 +17,18 @@ from django.views.decorators.http import require_POST, require_safe
 
 from jobs import lifecycle as engine
 from jobs.models import Execution, Worker
-from jobs.pages.asked import asked
+from jobs.pages.filters import asked
 from jobs.pages.flower import link_for
-from jobs.pages.gate import reader
+from jobs.pages.job_detail import attempts_of
 from jobs.pages.labels import TRIGGERS
-from jobs.pages.one import attempts_of
-from jobs.pages.output import output_of
+from jobs.pages.permissions import reader
+from jobs.pages.run_output import output_of
 from jobs.selection import narrowed
 from jobs.states import EXECUTION_ENDED, ExecutionStatus, Trigger
 from scheduler.access import executions_by_cause, executions_of, may_cancel
 from scheduler.listing import Newest
-from scheduler.pages.causes import causes_of
 from scheduler.pages.keyset import SIZE, Page, around, links, place
+from scheduler.pages.triggers import causes_of
 
 
 class ExecutionFilterForm(forms.Form):

@@ -5,9 +5,9 @@ from django.utils.translation import gettext_lazy as _
 from jobs.pages import labels
 from jobs.pages.labels import Label, Words
 from jobs.states import ExecutionStatus
-from scheduler.catchup import CatchUp
 from scheduler.models import Schedule
-from scheduler.rules import Kind
+from scheduler.schedules.catchup import CatchUp
+from scheduler.schedules.rules import Kind
 from scheduler.states import Overlap, RunStatus, Turn, WorkflowStatus
 
 TURNS: dict[str, Label] = {

@@ -13,15 +13,17 @@ from django.utils import timezone
 from django.utils.translation import gettext
 from django.views.decorators.http import require_safe
 
+from jobs.access import offices_of
 from jobs.models import Execution, Job, Worker
-from jobs.pages.gate import reader
-from jobs.pages.standing import Standing, standing
+from jobs.pages.permissions import reader
+from jobs.pages.summary import Standing, standing
 from jobs.selection import in_states
 from jobs.states import EXECUTION_LIVE, JOB_LIVE, ExecutionStatus, JobStatus
-from jobs.tenancy import offices_of
-from scheduler import access, monitor, recurrence, words
+from scheduler import access, monitor
 from scheduler.pages.sparkline import bars
 from scheduler.pages.times import language
+from scheduler.schedules import words
+from scheduler.workflows import recurrence
 
 JSON = dict[str, Any]
 

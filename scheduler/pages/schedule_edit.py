@@ -14,18 +14,18 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from jobs.errors import Refused
-from jobs.pages.gate import reader
+from jobs.pages.permissions import reader
 from jobs.pages.refusals import all_told
-from scheduler import rules, words
 from scheduler.access import schedule_for
 from scheduler.clock import database_now
-from scheduler.lifecycle import schedules
 from scheduler.models import Schedule
 from scheduler.pages import labels
 from scheduler.pages.arguments import choosable, help_of
 from scheduler.pages.schedule_form import FIELDS, NEW, UNITS, WRITTEN_IN, Errors, Texts, check, texts_of
 from scheduler.pages.schedules import NEXT
 from scheduler.pages.times import COMMON_ZONES, language, moments
+from scheduler.schedules import lifecycle as schedules
+from scheduler.schedules import rules, words
 
 METHODS = ["GET", "HEAD", "POST"]
 # Fields of the API that stand in a field of the form under another name.

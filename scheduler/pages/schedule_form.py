@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from jobs.api.framework.problem_details import flat
 from jobs.errors import Refused
-from jobs.rest.problems import flat
 from scheduler.api.schedules import RuleSerializer, ScheduleSerializer
-from scheduler.catchup import CatchUp
-from scheduler.definition import FIELD_OF_KIND, TIMING, check_rule, check_task
 from scheduler.models import Schedule
 from scheduler.pages.written import as_text, instant, json_of, wall_text, whole_number
-from scheduler.recurrence import KOREAN_TIME
-from scheduler.rules import Kind, Rule
+from scheduler.schedules.catchup import CatchUp
+from scheduler.schedules.rules import Kind, Rule
 from scheduler.states import Overlap
+from scheduler.workflows.definition import FIELD_OF_KIND, TIMING, check_rule, check_task
+from scheduler.workflows.recurrence import KOREAN_TIME
 
 Texts = Mapping[str, str]
 Errors = dict[str, list[str]]

@@ -17,19 +17,20 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
 from jobs.models import Execution
-from jobs.pages.asked import asked
-from jobs.pages.gate import reader
+from jobs.pages.filters import asked
 from jobs.pages.labels import Label
+from jobs.pages.permissions import reader
 from jobs.pages.refusals import told
 from jobs.selection import narrowed
 from jobs.sql import call
-from scheduler import rules, sql, words
+from scheduler import sql
 from scheduler.access import schedule_for, schedules_of
 from scheduler.clock import database_now
 from scheduler.models import Occurrence, Schedule
 from scheduler.pages import labels
 from scheduler.pages.keyset import links, page_of, place
 from scheduler.pages.times import language, moments
+from scheduler.schedules import rules, words
 
 ORDER = ("name", "id")
 MARKS = 10

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from jobs import graph, registry
+from jobs.insight.progress import Node
 from jobs.pages.batch import MOST_DRAWN
-from jobs.pages.drawing import Drawing, draw
-from jobs.progress import Node
+from jobs.pages.graph_drawing import Drawing, draw
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from django.conf import settings
 from django.utils.dateformat import format as formatted
 from django.utils.translation import get_language
 
-from scheduler.recurrence import Recurring, ScheduleConfig, next_time
+from scheduler.workflows.recurrence import Recurring, ScheduleConfig, next_time
 
 # Where a time zone is asked for; any other name is taken as well.
 COMMON_ZONES = (

@@ -16,17 +16,15 @@ from django.utils.dates import WEEKDAYS
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
+from jobs.access import enter, offices_of
 from jobs.errors import Refused
 from jobs.models import Office
-from jobs.pages.gate import reader
 from jobs.pages.labels import label
+from jobs.pages.permissions import reader
 from jobs.pages.refusals import all_told
 from jobs.states import MemberRole
-from jobs.tenancy import enter, offices_of
-from scheduler import words
 from scheduler.access import workflow_for
 from scheduler.clock import database_now
-from scheduler.lifecycle import workflows
 from scheduler.models import Workflow
 from scheduler.pages.arguments import choosable
 from scheduler.pages.keyset import place
@@ -47,8 +45,10 @@ from scheduler.pages.workflow_form import (
     texts_of,
 )
 from scheduler.pages.workflows import MOST_OFFICES, acts_in
-from scheduler.recurrence import KOREAN_TIME, Recurring
+from scheduler.schedules import words
 from scheduler.states import WorkflowStatus
+from scheduler.workflows import lifecycle as workflows
+from scheduler.workflows.recurrence import KOREAN_TIME, Recurring
 
 METHODS = ["GET", "HEAD", "POST"]
 ACTS = MemberRole.OPERATOR

@@ -7,17 +7,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from jobs.api.framework.problem_details import flat
 from jobs.errors import Refused
 from jobs.models import Office
-from jobs.rest.problems import flat
-from scheduler import recurrence
 from scheduler.api.workflows import WorkflowSerializer
 from scheduler.models import Workflow
 from scheduler.pages.schedule_form import UNITS, Errors
 from scheduler.pages.written import as_text, instant, json_of, wall_text, whole_number
-from scheduler.recurrence import KOREAN_TIME, ConfigError, ScheduleConfig
 from scheduler.states import WorkflowStatus
-from scheduler.steps import prepare
+from scheduler.workflows import recurrence
+from scheduler.workflows.recurrence import KOREAN_TIME, ConfigError, ScheduleConfig
+from scheduler.workflows.steps import prepare
 
 Texts = Mapping[str, str]
 

@@ -14,24 +14,26 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
-from jobs import progress
+from jobs.access import RANK, higher, offices_of, role_of_staff, seat_of
+from jobs.insight import progress
 from jobs.models import Batch
-from jobs.pages.asked import asked
-from jobs.pages.gate import reader
+from jobs.pages.filters import asked
 from jobs.pages.labels import label
+from jobs.pages.permissions import reader
 from jobs.pages.refusals import told
 from jobs.selection import narrowed
 from jobs.sql import call
 from jobs.states import MemberRole
-from jobs.tenancy import RANK, higher, offices_of, role_of_staff, seat_of
-from scheduler import recurrence, sql, words
+from scheduler import sql
 from scheduler.access import workflow_for, workflows_of
 from scheduler.models import ScheduledJob, Workflow
 from scheduler.pages.keyset import links, page_of, place
 from scheduler.pages.schedules import MARKS, ORDER, Mark, mark
 from scheduler.pages.steps_graph import drawing_of, steps_of
 from scheduler.pages.times import language
+from scheduler.schedules import words
 from scheduler.states import RUN_RESUMABLE, RunStatus, WorkflowStatus
+from scheduler.workflows import recurrence
 
 RUNS = 20
 MOST_OFFICES = 200

@@ -5,10 +5,10 @@ from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from jobs.api.framework import strict_json
 from jobs.pages.secrets import HIDDEN_AGAIN, hidden, restored, still_hides
-from jobs.rest import strict_json
-from scheduler.recurrence import KOREAN_TIME, zones
-from scheduler.wallclock import instant_of
+from scheduler.schedules.wallclock import instant_of
+from scheduler.workflows.recurrence import KOREAN_TIME, zones
 
 NO_NUMBER = "A whole number is needed."
 NO_TIME = "A time is needed, such as 2026-12-01T09:00."

@@ -7,8 +7,8 @@ from jobs.models import Execution
 from jobs.pages.labels import Words
 from jobs.states import Trigger
 from jobs.templatetags.pages import shown
-from scheduler.step_queues.pages import labels
-from scheduler.step_queues.pages.marks import Mark
+from scheduler.steps.pages import labels
+from scheduler.steps.pages.marks import Mark
 
 register = template.Library()
 

@@ -13,7 +13,7 @@ import pytest
 from redis import Redis
 
 from config import embedded
-from exports import sample
+from exports import sample_replay
 from tests.acceptance.axe import violations
 from tests.acceptance.system import System
 from tests.unit.process_tools import eventually
@@ -34,7 +34,7 @@ def recorded(tmp_path: Path):
 
     def write(seconds: float, title: str = "Final of the browsers") -> Path:
         file = tmp_path / "match.jsonl"
-        file.write_text("\n".join(sample.event_log(seconds, title=title)))
+        file.write_text("\n".join(sample_replay.event_log(seconds, title=title)))
         return file
 
     return write

@@ -10,7 +10,7 @@ import av
 from PIL import Image, ImageChops, ImageStat
 from websockets.sync.client import connect
 
-from exports import sample
+from exports import sample_replay
 from tests.acceptance.system import System
 from tests.unit.process_tools import eventually
 
@@ -48,7 +48,7 @@ def ended(stack: System, job: int) -> dict[str, Any]:
 
 
 def log(seconds: float = SECONDS) -> bytes:
-    return "\n".join(sample.event_log(seconds)).encode()
+    return "\n".join(sample_replay.event_log(seconds)).encode()
 
 
 def holds(picture: Image.Image, color: tuple[int, int, int]) -> bool:

@@ -20,7 +20,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import TypeAlias
 from zoneinfo import ZoneInfo
 
-from scheduler.cron import next_after, parse
+from scheduler.schedules.cron import next_after, parse
 
 ZONES = ("Asia/Seoul", "America/New_York", "America/Santiago", "Australia/Lord_Howe")
 MINUTE = timedelta(minutes=1)

@@ -21,19 +21,19 @@ from pathlib import Path
 
 import av
 
-from exports import eventlog, sample
+from exports import eventlog, sample_replay
 from exports.render.encoder import Encoder
 from exports.render.faststart import index_first
 from exports.render.produce import produce
+from exports.render.progress import Meter
 from exports.render.scene import HEIGHT, WIDTH, Scene
-from exports.render.stages import Meter
 from exports.render.timeline import FRAMES_PER_SECOND, moments, outline
 from exports.states import JobType
 from tests.bench.films import FILMS
 
 
 def log(seconds: float) -> bytes:
-    return ("\n".join(sample.event_log(seconds)) + "\n").encode()
+    return ("\n".join(sample_replay.event_log(seconds)) + "\n").encode()
 
 
 def drawn(data: bytes) -> list[av.VideoFrame]:
@@ -78,7 +78,7 @@ def peak_mib(*what: str) -> float:
 def peak_of_log(seconds: float, folder: Path) -> float:
     source = folder / "log"
     with source.open("w") as file:
-        file.writelines(line + "\n" for line in sample.event_log(seconds))
+        file.writelines(line + "\n" for line in sample_replay.event_log(seconds))
     with source.open("rb") as file:
         produce(JobType.MP4, file, folder / "out.mp4", Meter(lambda report: None))
     # Not getrusage: its maximum outlives exec, so it would be that of the parent at the fork.

@@ -217,8 +217,8 @@ def many(folder: Path, count: int) -> None:
 
 def edit_of_ours() -> float | None:
     """Changed to be due in a moment: seconds from the edit until the turn was decided."""
-    from scheduler.lifecycle import schedules
     from scheduler.models import Occurrence, Schedule
+    from scheduler.schedules import lifecycle as schedules
 
     schedule = Schedule.objects.filter(kind="cron").order_by("?").first()
     if schedule is None:
@@ -232,7 +232,7 @@ def edit_of_ours() -> float | None:
 
 
 def idle_tick_of_ours() -> float:
-    from scheduler.passes import pass_once
+    from scheduler.beat_pass import pass_once
 
     pass_once()
     times = []
@@ -374,7 +374,7 @@ def fill(count: int) -> None:
     """Ended Executions of a month, some live work in every queue, and a workflow's runs."""
     from django.db import connection
 
-    from scheduler.lifecycle import runs
+    from scheduler.workflows import runs
     from tests.factories import an_office, submitted
     from tests.schedule_factories import a_workflow
 

@@ -23,17 +23,17 @@ def owner() -> Any:
 def a_queue(length: int, operation: str = "nothing", **arguments: Any) -> Any:
     from django.utils import timezone
 
-    from scheduler.step_queues import building
+    from scheduler.steps import queues
 
-    queue = building.create({"queue_library": "testing"}, owner=owner(), office=None, now=timezone.now())
+    queue = queues.create({"queue_library": "testing"}, owner=owner(), office=None, now=timezone.now())
     job = {"forward_operation": operation, "arguments": arguments or "EMPTY_ARGS"}
     for _ in range(length):
-        building.enqueue(queue.queue_id, job)
+        queues.enqueue(queue.queue_id, job)
     return queue.queue_id
 
 
 def is_running(*queues: int) -> bool:
-    from scheduler.step_queues.models import StepQueue
+    from scheduler.steps.models import StepQueue
 
     return StepQueue.objects.filter(pk__in=queues, state="RUNNING").exists()
 
@@ -48,7 +48,7 @@ def starts(queue: int) -> list[float]:
 
 
 def ends(queues: list[int]) -> list[float]:
-    from scheduler.step_queues.models import StepQueue
+    from scheduler.steps.models import StepQueue
 
     found = StepQueue.objects.filter(pk__in=queues, operation_direction="FORWARD").values_list(
         "ended_at", flat=True
@@ -57,7 +57,7 @@ def ends(queues: list[int]) -> list[float]:
 
 
 def step_hop(length: int) -> float:
-    from scheduler.step_queues import lifecycle
+    from scheduler.steps import lifecycle
 
     queue = a_queue(length)
     lifecycle.run(queue)
@@ -69,7 +69,7 @@ def step_hop(length: int) -> float:
 
 def many(count: int, length: int) -> None:
     """All at once, beside one that sleeps: nobody waits for it, and nobody for anybody else."""
-    from scheduler.step_queues import lifecycle
+    from scheduler.steps import lifecycle
 
     sleeper = a_queue(1, "sleep", seconds=25.0)
     queues = [a_queue(length) for _ in range(count)]

@@ -13,8 +13,8 @@ from redis import Redis
 
 from jobs.sql import call
 from scheduler.clock import database_now
-from scheduler.lifecycle import schedules
 from scheduler.models import Occurrence, ScheduledJob
+from scheduler.schedules import lifecycle as schedules
 from scheduler.states import RunStatus
 from tests.schedule_factories import a_schedule, a_workflow
 from tests.workers import celery, eventually

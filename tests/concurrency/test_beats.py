@@ -12,9 +12,9 @@ import pytest
 from django.db import connections
 
 from jobs.models import Execution
-from scheduler.lifecycle.firing import fire_due
+from scheduler.beat_pass import fire_all
 from scheduler.models import Occurrence, Schedule
-from scheduler.passes import fire_all
+from scheduler.schedules.firing import fire_due
 from tests.schedule_factories import T0, a_schedule, after
 
 pytestmark = pytest.mark.django_db(transaction=True)

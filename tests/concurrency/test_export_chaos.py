@@ -22,11 +22,12 @@ from redis.exceptions import RedisError
 
 from config.embedded import binaries
 from config.embedded.ports import free_port
-from exports import leftovers, lifecycle, outbox, streams
+from exports import lifecycle, orphan_files, outbox, streams
 from exports.models import DeadLetter, ExportEvent, ExportJob, StreamOutbox
 from exports.states import TERMINAL, JobType, Status
-from jobs import processes, sweeps
+from jobs import sweeps
 from jobs.models import Execution
+from jobs.subprocesses import process_tree
 from tests import workers
 from tests.integration import export_tools as tools
 from tests.workers import Process, eventually
@@ -136,8 +137,8 @@ def test_our_own_workers_carry_an_export_from_the_request_to_the_file(tmp_path) 
 
 def readers(worker: Process) -> set[int]:
     """The processes below a worker that read a video."""
-    below = processes.tree(worker.pid)
-    return {pid for pid in below if b"exports.render.child" in command_of(pid)}
+    below = process_tree.tree(worker.pid)
+    return {pid for pid in below if b"exports.render.sandbox_child" in command_of(pid)}
 
 
 def command_of(pid: int) -> bytes:
@@ -208,7 +209,7 @@ def test_a_worker_that_is_killed_starts_anew_and_makes_one_file(tmp_path) -> Non
         swept(lambda: ended(job), 90)
     check_result(job)
     assert Execution.objects.get().crash_count == 1
-    assert leftovers.sweep_once(timezone.now(), min_age=timedelta()) >= 1  # the dead one's half-made file
+    assert orphan_files.sweep_once(timezone.now(), min_age=timedelta()) >= 1  # the dead one's half-made file
     assert len(files()) == 2 - 1
 
 
@@ -371,7 +372,7 @@ def test_whatever_is_killed_every_export_ends_once_with_one_file(tmp_path) -> No
                 alive[name].kill()
                 start(name)
         eventually(lambda: ended(*jobs), 180, pause=0.2, what="every export to end")
-    leftovers.sweep_once(timezone.now(), min_age=timedelta())
+    orphan_files.sweep_once(timezone.now(), min_age=timedelta())
     for job in jobs:
         ends = ExportEvent.objects.filter(job_id=job.pk).exclude(type="job.progress").count()
         assert ends == 1, f"{job} has {ends} ends"

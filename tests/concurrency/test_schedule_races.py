@@ -8,10 +8,12 @@ from django.db import transaction
 
 from jobs.errors import Conflict
 from jobs.models import Execution, Job
-from scheduler.lifecycle import runs, schedules, workflows
-from scheduler.lifecycle.firing import fire_due
 from scheduler.models import Occurrence, Schedule, ScheduledJob
+from scheduler.schedules import lifecycle as schedules
+from scheduler.schedules.firing import fire_due
 from scheduler.states import RunStatus
+from scheduler.workflows import lifecycle as workflows
+from scheduler.workflows import runs
 from tests.concurrency.threads import all_at_once, in_thread, start_thread
 from tests.factories import an_office
 from tests.integration.rest_support import client_of, make_user

@@ -15,12 +15,13 @@ from typing import Any
 
 import pytest
 
-from jobs import processes, sweeps
+from jobs import sweeps
 from jobs.models import Attempt, Execution
 from jobs.states import Outcome
-from scheduler.step_queues import lifecycle
-from scheduler.step_queues.models import StepEvent, StepQueue
-from scheduler.step_queues.states import NO_OPERATION, UNINIT
+from jobs.subprocesses import process_tree
+from scheduler.steps import lifecycle
+from scheduler.steps.models import StepEvent, StepQueue
+from scheduler.steps.states import NO_OPERATION, UNINIT
 from tests.step_factories import a_queue, states, trail
 from tests.step_model import FAIL, NOTHING, SUCCEED, ModelJob, walked
 from tests.step_operations import LIBRARY, WITNESS
@@ -96,7 +97,7 @@ class Workers:
         place = self.chance.choice(ready)
         process = self.running[place]
         if self.kills.total() % WHOLE_EVERY == WHOLE_EVERY - 1:
-            processes.kill_tree(process.pid)
+            process_tree.kill_tree(process.pid)
             process.kill()
             self.running[place] = self.start(self.count)
             self.count += 1

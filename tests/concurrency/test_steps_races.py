@@ -3,8 +3,8 @@
 import pytest
 
 from jobs.errors import Conflict
-from scheduler.step_queues import building, lifecycle
-from scheduler.step_queues.operating import StepRun
+from scheduler.steps import lifecycle, queues
+from scheduler.steps.operations import StepRun
 from tests import step_operations
 from tests.concurrency.threads import all_at_once, in_thread, start_thread
 from tests.step_factories import a_job, a_queue, carry_out_all, claimed, fresh, states, steps
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 def test_jobs_enqueued_at_once_form_one_list():
     queue = a_queue()
-    all_at_once(lambda n: building.enqueue(queue.queue_id, a_job(str(n))), 12)
+    all_at_once(lambda n: queues.enqueue(queue.queue_id, a_job(str(n))), 12)
     found = steps(queue)
     ids = [str(step.job_id) for step in found]
     assert [step.number for step in found] == list(range(1, 13))
@@ -44,7 +44,7 @@ def test_a_job_is_enqueued_before_the_run_or_not_at_all():
         def enqueue_or_run(number: int, queue_id: int = queue.queue_id) -> bool:
             try:
                 if number:
-                    building.enqueue(queue_id, a_job("b"))
+                    queues.enqueue(queue_id, a_job("b"))
                 else:
                     lifecycle.run(queue_id)
             except Conflict:

@@ -6,7 +6,7 @@ import sys
 import urllib.request
 from typing import Any
 
-from exports import sample
+from exports import sample_replay
 from tests.acceptance.system import CHECKOUT, Client, System
 from tests.fuzz.estate import Known
 
@@ -91,7 +91,7 @@ def listed(client: Client, path: str) -> Any:
 def uploaded(client: Client) -> int:
     head = '--b\r\nContent-Disposition: form-data; name="file"; filename="fuzz.jsonl"\r\n\r\n'
     headers = {**client.headers, "Content-Type": "multipart/form-data; boundary=b"}
-    log = "\n".join(sample.event_log(1.0))
+    log = "\n".join(sample_replay.event_log(1.0))
     body = f"{head}{log}\r\n--b--\r\n".encode()
     request = urllib.request.Request(client.base_url + "/api/replays", body, headers, method="POST")
     with client.opener.open(request, timeout=30) as response:

@@ -14,7 +14,7 @@ from django.utils import timezone
 from PIL import Image
 from redis import Redis
 
-from exports import lifecycle, messages, replays, sample, streams
+from exports import lifecycle, messages, replays, sample_replay, streams
 from exports.listener import Listener
 from exports.messages import DEADLETTER, PROGRESS, REQUESTS, RESULTS
 from exports.models import ExportJob, Replay, StreamOutbox
@@ -39,7 +39,7 @@ def user(name: str = "minji", **options) -> User:
 
 
 def replay_of(owner: User, seconds: float = 1.0) -> Replay:
-    data = "\n".join(sample.event_log(seconds)).encode()
+    data = "\n".join(sample_replay.event_log(seconds)).encode()
     return replays.keep(owner, io.BytesIO(data), "match.jsonl", "", timezone.now())
 
 

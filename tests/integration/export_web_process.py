@@ -6,9 +6,9 @@ import os
 def main() -> None:
     from config import web
     from exports.sockets import ExportsSocket
-    from jobs.sockets import bells
+    from jobs.sockets import subscriber
 
-    bells.QUIET_SECONDS = 0.2
+    subscriber.QUIET_SECONDS = 0.2
     ExportsSocket.slow_seconds = 0.5
     ExportsSocket.heartbeat_seconds = 0.5
     web.main()

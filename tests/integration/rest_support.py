@@ -17,12 +17,12 @@ from rest_framework.views import APIView
 
 from config.urls import handler400, handler403, handler404, handler500
 from config.urls import urlpatterns as real_urlpatterns
+from jobs.api.framework.counters import PREFIX, counters
+from jobs.api.framework.filtering import refuse_unknown
+from jobs.api.framework.idempotency import idempotent
+from jobs.api.framework.pagination import RoughPagination
+from jobs.api.framework.serializers import StrictModelSerializer
 from jobs.models.access import ApiToken
-from jobs.rest.counters import PREFIX, counters
-from jobs.rest.filtering import refuse_unknown
-from jobs.rest.idempotency import idempotent
-from jobs.rest.pagination import RoughPagination
-from jobs.rest.serializers import StrictModelSerializer
 
 __all__ = ["handler400", "handler403", "handler404", "handler500"]
 

@@ -11,7 +11,7 @@ from config.doctor import checkup
 from jobs import redis
 from jobs.models import Worker
 from jobs.sql import call, statements
-from scheduler import canary, sql
+from scheduler import queue_probes, sql
 from scheduler.leader import Leadership
 from tests.factories import a_job, an_office, claimed, expire_lease, fresh
 from tests.integration.commands import run
@@ -101,7 +101,7 @@ def test_the_engines_own_queues_need_workers():
 
 def test_a_queue_that_is_not_consumed_is_told_by_its_canary():
     a_worker("FE")
-    call.rows(sql.SEND_CANARIES, {"roles": ["FE"], "lost": canary.LOST_AFTER})
+    call.rows(sql.SEND_CANARIES, {"roles": ["FE"], "lost": queue_probes.LOST_AFTER})
     call.change("UPDATE queue_canaries SET sent_at = now() - interval '9 minutes', seen_at = now()")
     assert told()["workers", "canaries"] == "ok"
     call.change("UPDATE queue_canaries SET seen_at = now() - interval '2 minutes'")

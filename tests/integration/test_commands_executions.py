@@ -7,7 +7,7 @@ import pytest
 from jobs.models import Event, Execution
 from jobs.states import ExecutionStatus, JobStatus, Trigger
 from scheduler.api import shapes
-from scheduler.console import runs
+from scheduler.cli import executions
 from tests.factories import a_job, a_start, an_office, claimed, done, fresh
 from tests.integration.commands import run
 
@@ -105,7 +105,7 @@ def test_a_run_that_ended_after_it_was_chosen_does_not_cancel_the_jobs_newer_one
     chosen = Execution.objects.get(pk=running.execution)
     running.fail()
     assert run("jobs", "retry", job.id).code == 0
-    assert runs.cancel([chosen], actor="cli:mina", reason="") == 0
+    assert executions.cancel([chosen], actor="cli:mina", reason="") == 0
     assert fresh(job).status == JobStatus.PROCESSING
     assert fresh(job).cancelled_at is None
 

@@ -15,7 +15,7 @@ from django.utils import timezone
 from jobs.models import Batch, Event, Job, Office
 from jobs.states import JobStatus
 from scheduler.models import Schedule, ScheduledJob
-from scheduler.step_queues.models import StepQueue
+from scheduler.steps.models import StepQueue
 from tests.integration.rest_support import forget_counts
 
 pytestmark = pytest.mark.django_db

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from jobs import stats
+from jobs.insight import stats
 from jobs.models import Attempt, Event, Execution, Job, Membership, Office
 from jobs.sql import call
 from jobs.states import EventType, JobStatus, MemberRole

@@ -5,9 +5,9 @@ from datetime import timedelta
 import pytest
 
 from jobs.models import Execution, Job
+from scheduler.beat_pass import fire_all, pass_once
 from scheduler.clock import database_now
 from scheduler.models import Schedule, ScheduledJob
-from scheduler.passes import fire_all, pass_once
 from scheduler.states import RunStatus
 from tests.factories import a_job, an_office, claimed, fresh
 from tests.schedule_factories import a_schedule, a_step, a_workflow, after, claim, executions
@@ -66,8 +66,8 @@ def test_it_sends_retries_that_have_become_due():
 
 
 def test_a_herd_is_fired_batch_by_batch(monkeypatch):
-    monkeypatch.setattr("scheduler.passes.SCHEDULES_AT_ONCE", 4)
-    monkeypatch.setattr("scheduler.lifecycle.firing.fire_due.__defaults__", (4,))
+    monkeypatch.setattr("scheduler.beat_pass.SCHEDULES_AT_ONCE", 4)
+    monkeypatch.setattr("scheduler.schedules.firing.fire_due.__defaults__", (4,))
     for _ in range(10):
         a_schedule()
     assert fire_all(after(60)).schedules == 10

@@ -3,7 +3,7 @@
 import pytest
 
 from jobs import redis
-from scheduler.step_queues import lifecycle
+from scheduler.steps import lifecycle
 from tests.step_factories import a_queue, carry_out_all, carry_out_one, claimed, fresh, ran, states, steps
 from workers.provisioning import ADDRESSES, ESTATE, MACHINES, NAMES, VOLUMES, everything
 

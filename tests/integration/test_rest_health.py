@@ -7,8 +7,8 @@ from django.utils import timezone
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.parser import text_string_to_metric_families
 
+from jobs.api.framework import metrics
 from jobs.models.access import ApiToken
-from jobs.rest import metrics
 from tests.integration.rest_support import make_user
 
 pytestmark = pytest.mark.django_db

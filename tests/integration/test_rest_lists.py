@@ -7,7 +7,7 @@ from django.contrib.auth.models import Group
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from jobs.rest.pagination import RoughPagination
+from jobs.api.framework.pagination import RoughPagination
 from tests.integration.rest_support import PROBLEM, client_of, forget_counts, make_user
 
 pytestmark = [pytest.mark.django_db, pytest.mark.urls("tests.integration.rest_support")]

@@ -14,8 +14,8 @@ from django.test import Client
 from drf_spectacular.validation import validate_schema
 
 from config.openapi import TAGS
-from jobs.rest.catalogue import KINDS
-from jobs.rest.refusals import METHODS
+from jobs.api.framework.error_codes import KINDS
+from jobs.api.framework.openapi_errors import METHODS
 from tests.integration.rest_support import PROBLEM, forget_counts
 from tests.workers import ROOT
 

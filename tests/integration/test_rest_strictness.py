@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from django.utils.timezone import get_current_timezone
 
+from jobs.api.framework.error_codes import KINDS, describe
 from jobs.models import Office
-from jobs.rest.catalogue import KINDS, describe
 from tests.factories import a_job, an_office
 from tests.integration.rest_support import PROBLEM, client_of, forget_counts, make_user
 

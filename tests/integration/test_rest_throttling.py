@@ -5,8 +5,8 @@ import threading
 import pytest
 from django.test import Client, RequestFactory
 
-from jobs.rest import counters as counting
-from jobs.rest import throttling
+from jobs.api.framework import counters as counting
+from jobs.api.framework import throttling
 from tests.integration.rest_support import PROBLEM, client_of, forget_counts, make_user
 from tests.integration.waiting import wait_until
 

@@ -10,8 +10,8 @@ from django.test import Client
 from django.utils import timezone
 
 from config.logs import LineFormatter
+from jobs.api.framework.authentication import find_token
 from jobs.models.access import ApiToken
-from jobs.rest.authentication import find_token
 from tests.integration.rest_support import forget_counts, make_user
 
 pytestmark = [pytest.mark.django_db, pytest.mark.urls("tests.integration.rest_support")]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
-from jobs import config, lifecycle, redis, sweeps
+from jobs import lifecycle, office_config, redis, sweeps
 from jobs.models import Event, Execution, Job
 from jobs.states import FailureType, JobStatus
 from tests.engine_workers import ended, in_state, lines, started
@@ -135,12 +135,12 @@ def test_a_job_starts_at_its_time(worker):
 
 def test_a_paused_office_starts_nothing_until_it_goes_on(worker):
     office = an_office()
-    config.change(office.id, {"paused": True})
+    office_config.change(office.id, {"paused": True})
     job = a_job(office)
     other = a_job(an_office())
     assert ended(other).status == JobStatus.DONE
     assert (fresh(job).status, fresh(job).execution) == (JobStatus.READY, None)
-    config.change(office.id, {"paused": False})
+    office_config.change(office.id, {"paused": False})
     assert ended(job).status == JobStatus.DONE
 
 
@@ -154,7 +154,7 @@ def test_the_order_is_urgent_then_priority_then_age(worker, path):
         ("high", {"priority": 1}),
     ]
     refs += [("urgent", {"urgent": True, "priority": 900}), ("urgent too", {"urgent": True, "priority": 901})]
-    config.change(office.id, {"paused": True})
+    office_config.change(office.id, {"paused": True})
     jobs = submitted(
         office,
         *[
@@ -162,7 +162,7 @@ def test_the_order_is_urgent_then_priority_then_age(worker, path):
             for ref, order in refs
         ],
     )
-    config.change(office.id, {"paused": False})
+    office_config.change(office.id, {"paused": False})
     assert {ended(job).status for job in jobs} == {JobStatus.DONE}
     assert lines(path) == ["urgent", "urgent too", "high", "first", "mid 1", "mid 2", "low"]
 

@@ -8,9 +8,9 @@ from django.db import IntegrityError, connection, transaction
 from jobs.errors import Invalid
 from jobs.models import Execution
 from jobs.states import ExecutionStatus, Trigger
-from scheduler.lifecycle import schedules
-from scheduler.lifecycle.firing import fire_due
 from scheduler.models import Occurrence, Schedule
+from scheduler.schedules import lifecycle as schedules
+from scheduler.schedules.firing import fire_due
 from tests.factories import expire_lease
 from tests.schedule_factories import T0, a_schedule, after, claim, end, executions, turns
 

@@ -7,8 +7,8 @@ from django.test import Client
 from django.urls import reverse
 
 from scheduler.clock import database_now
-from scheduler.lifecycle.firing import fire_due
 from scheduler.models import Schedule, ScheduledJob, Workflow
+from scheduler.schedules.firing import fire_due
 from tests.factories import an_office
 from tests.integration.rest_support import make_user
 from tests.schedule_factories import DAILY, a_schedule, a_step, a_workflow, fire

@@ -315,7 +315,7 @@ def test_staff_see_everybodys(alice):
 
 def test_the_owner_of_a_step_queue_sees_its_executions(alice):
     from jobs.states import Trigger
-    from scheduler.step_queues.states import Direction
+    from scheduler.steps.states import Direction
     from tests.factories import a_start
     from tests.step_factories import a_job as a_step_of
     from tests.step_factories import a_queue

@@ -6,10 +6,10 @@ from threading import BoundedSemaphore
 import pytest
 from django.test import Client
 
+from jobs.api.framework import waiting
+from jobs.api.framework.error_codes import KINDS
 from jobs.models import Membership
-from jobs.rest import waiting
-from jobs.rest.catalogue import KINDS
-from scheduler.step_queues.models import Step, StepQueue
+from scheduler.steps.models import Step, StepQueue
 from tests.factories import an_office
 from tests.integration.rest_support import PROBLEM, client_of, make_user
 from tests.step_factories import a_job, a_queue, carry_out_all, carry_out_one, fresh, ran, steps

@@ -5,8 +5,8 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from jobs.errors import Conflict, Invalid, TooLarge
-from scheduler.step_queues import building, lifecycle
-from scheduler.step_queues.models import Step, StepEvent, StepQueue
+from scheduler.steps import lifecycle, queues
+from scheduler.steps.models import Step, StepEvent, StepQueue
 from tests.factories import a_user
 from tests.step_factories import a_job, a_queue, fresh, ran, states, steps
 from tests.step_operations import LIBRARY
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db
 
 
 def test_a_queue_begins_with_every_default():
-    queue = fresh(building.create({}, owner=a_user(), office=None, now=timezone.now()))
+    queue = fresh(queues.create({}, owner=a_user(), office=None, now=timezone.now()))
     assert isinstance(queue.queue_id, int)
     assert {
         "job_number": queue.job_number,
@@ -104,23 +104,23 @@ def test_a_running_queue_takes_no_jobs_and_cannot_be_deleted():
     queue = a_queue(a_job())
     lifecycle.run(queue.queue_id)
     with pytest.raises(Conflict) as refused:
-        building.enqueue(queue.queue_id, a_job())
+        queues.enqueue(queue.queue_id, a_job())
     assert refused.value.code == "queue_running"
     with pytest.raises(Conflict):
-        building.remove(queue.queue_id)
+        queues.remove(queue.queue_id)
     assert len(steps(queue)) == 1
 
 
 def test_a_queue_takes_jobs_again_after_its_run():
     queue = ran(a_queue(a_job("a")))
-    building.enqueue(queue.queue_id, a_job("b"))
+    queues.enqueue(queue.queue_id, a_job("b"))
     assert states(queue) == ["SUCCESS", "NOTYET"]
     assert states(ran(queue)) == ["SUCCESS", "SUCCESS"]
 
 
 def test_a_deleted_queue_takes_its_jobs_and_its_story_along():
     queue = ran(a_queue(a_job()))
-    building.remove(queue.queue_id)
+    queues.remove(queue.queue_id)
     assert not StepQueue.objects.exists()
     assert not Step.objects.exists()
     assert not StepEvent.objects.exists()
@@ -146,7 +146,7 @@ def test_a_deleted_queue_takes_its_jobs_and_its_story_along():
 def test_nothing_but_what_is_registered_can_be_enqueued(job, field):
     queue = a_queue()
     with pytest.raises(Invalid) as refused:
-        building.enqueue(queue.queue_id, job)
+        queues.enqueue(queue.queue_id, job)
     assert field in refused.value.errors
     assert (fresh(queue).state, steps(queue)) == ("EMPTY", [])
 
@@ -173,10 +173,10 @@ def test_arguments_have_a_size_and_a_queue_a_length(settings):
     settings.DURE_MAX_STEPS_PER_QUEUE = 2
     queue = a_queue(a_job())
     with pytest.raises(TooLarge):
-        building.enqueue(queue.queue_id, a_job("x" * 2000))
-    building.enqueue(queue.queue_id, a_job())
+        queues.enqueue(queue.queue_id, a_job("x" * 2000))
+    queues.enqueue(queue.queue_id, a_job())
     with pytest.raises(Invalid) as refused:
-        building.enqueue(queue.queue_id, a_job())
+        queues.enqueue(queue.queue_id, a_job())
     assert refused.value.code == "queue_full"
 
 

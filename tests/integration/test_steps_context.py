@@ -2,7 +2,7 @@
 
 import pytest
 
-from scheduler.step_queues import lifecycle
+from scheduler.steps import lifecycle
 from tests.step_factories import (
     a_job,
     a_queue,

@@ -8,7 +8,7 @@ from standardwebhooks.webhooks import Webhook as Signer
 
 from jobs.errors import Invalid
 from jobs.models import Execution, Webhook
-from scheduler.step_queues import lifecycle
+from scheduler.steps import lifecycle
 from tests.factories import a_user, an_office
 from tests.step_factories import Claimed, a_job, a_queue, carry_out_all, events, fresh, ran, steps
 from tests.unit.stub_server import stub

@@ -8,8 +8,8 @@ from django.utils import timezone
 
 from jobs.models import ApiToken, Membership
 from jobs.states import MemberRole
-from scheduler.step_queues import lifecycle
-from scheduler.step_queues.models import StepEvent
+from scheduler.steps import lifecycle
+from scheduler.steps.models import StepEvent
 from tests.factories import an_office
 from tests.integration.rest_support import forget_counts, make_user
 from tests.integration.test_rest_sockets import code_of, opened, said

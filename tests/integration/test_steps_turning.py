@@ -8,8 +8,8 @@ from jobs import lifecycle as engine
 from jobs.errors import Conflict
 from jobs.models import Execution
 from jobs.states import Outcome
-from scheduler.step_queues import lifecycle
-from scheduler.step_queues.models import StepQueue
+from scheduler.steps import lifecycle
+from scheduler.steps.models import StepQueue
 from tests.step_factories import (
     a_job,
     a_queue,

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from jobs.errors import Conflict
 from jobs.models import Execution
 from jobs.states import Trigger
-from scheduler.step_queues import lifecycle
+from scheduler.steps import lifecycle
 from tests.step_factories import (
     a_job,
     a_queue,
@@ -149,7 +149,7 @@ def test_each_end_changes_the_queue_and_starts_the_next_operation_in_one_transac
     queue = a_queue(a_job("a"), a_job("b"))
     lifecycle.run(queue.queue_id)
     run = claimed(queue)
-    monkeypatch.setattr("scheduler.step_queues.walking.engine.start_many", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr("scheduler.steps.runner.engine.start_many", lambda *_, **__: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         run.carry_out()
     # Nothing of it is left: neither the end of the Execution, nor the state, nor the context.
@@ -163,12 +163,8 @@ def test_each_end_changes_the_queue_and_starts_the_next_operation_in_one_transac
 def test_an_operation_that_was_taken_out_of_the_code_is_as_good_as_no_library(monkeypatch):
     queue = a_queue(a_job("a"), a_job("b"))
     lifecycle.run(queue.queue_id)
-    monkeypatch.delitem(
-        __import__("scheduler.step_queues.libraries", fromlist=["_"])._libraries[LIBRARY], "do"
-    )
-    monkeypatch.delitem(
-        __import__("scheduler.step_queues.libraries", fromlist=["_"])._libraries[LIBRARY], "undo"
-    )
+    monkeypatch.delitem(__import__("scheduler.steps.libraries", fromlist=["_"])._libraries[LIBRARY], "do")
+    monkeypatch.delitem(__import__("scheduler.steps.libraries", fromlist=["_"])._libraries[LIBRARY], "undo")
     carry_out_all(queue)
     assert states(queue) == ["FAILED, FAILED", "NOTYET"]
     lifecycle.run(queue.queue_id)

@@ -6,7 +6,7 @@ import pytest
 
 from jobs import lifecycle as engine
 from jobs.models import Execution
-from scheduler.step_queues import lifecycle
+from scheduler.steps import lifecycle
 from tests.integration.rest_support import client_of, forget_counts, make_user
 from tests.step_factories import a_job, a_queue, events, execution, fresh, states, steps
 from tests.workers import eventually, running

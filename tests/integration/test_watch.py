@@ -15,11 +15,11 @@ from exports.messages import REQUESTS
 from jobs import redis
 from jobs.models import Attempt, Execution, Job
 from jobs.sql import call
-from scheduler import canary, metrics, retention, sql
+from scheduler import metrics, queue_probes, retention, sql
 from scheduler.clock import database_now
-from scheduler.lifecycle import runs
-from scheduler.lifecycle.firing import fire_due
 from scheduler.models import Canary, Minute, Occurrence, RunHistory, ScheduledJob
+from scheduler.schedules.firing import fire_due
+from scheduler.workflows import runs
 from tests.factories import a_job, a_start, an_office, claimed, done, expire_lease
 from tests.schedule_factories import a_schedule, a_step, a_workflow, claim, end, executions, fire
 
@@ -52,18 +52,18 @@ def ended(days_ago, **fields):
 
 
 def test_a_canary_goes_through_every_queue_once_until_it_is_consumed(quiet_queues):
-    assert canary.send_canaries() == len(ROLES)
-    assert canary.send_canaries() == 0
+    assert queue_probes.send_canaries() == len(ROLES)
+    assert queue_probes.send_canaries() == 0
     assert [quiet_queues.llen(role) for role in ROLES] == [1] * len(ROLES)
-    canary.seen("QA")
-    assert canary.send_canaries() == 1
+    queue_probes.seen("QA")
+    assert queue_probes.send_canaries() == 1
     assert quiet_queues.llen("QA") == 2
 
 
 def test_a_canary_that_got_lost_is_sent_again_after_a_while(quiet_queues):
-    canary.send_canaries()
-    Canary.objects.update(sent_at=timezone.now() - canary.LOST_AFTER - timedelta(seconds=1))
-    assert canary.send_canaries() == len(ROLES)
+    queue_probes.send_canaries()
+    Canary.objects.update(sent_at=timezone.now() - queue_probes.LOST_AFTER - timedelta(seconds=1))
+    assert queue_probes.send_canaries() == len(ROLES)
 
 
 def test_a_canary_that_could_not_be_sent_is_sent_the_next_time(quiet_queues, monkeypatch):
@@ -72,8 +72,8 @@ def test_a_canary_that_could_not_be_sent_is_sent_the_next_time(quiet_queues, mon
         away.setattr(current_app.conf, "broker_url", "redis://127.0.0.1:1/0")
         away.setattr(current_app, "_pool", None)
         with pytest.raises(Exception, match=r"127\.0\.0\.1:1"):
-            canary.send_canaries()
-    assert canary.send_canaries() == len(ROLES)
+            queue_probes.send_canaries()
+    assert queue_probes.send_canaries() == len(ROLES)
 
 
 # --- minutes ---------------------------------------------------------------------------------------
@@ -218,8 +218,8 @@ def test_the_figures_of_queues_and_workers():
     first = a_job(office, role="QA")
     a_job(office, role="QA")
     assert claimed(first) is not None
-    call.change(sql.SEND_CANARIES, {"roles": ["QA"], "lost": canary.LOST_AFTER})
-    canary.seen("QA")
+    call.change(sql.SEND_CANARIES, {"roles": ["QA"], "lost": queue_probes.LOST_AFTER})
+    queue_probes.seen("QA")
     found = figures()
     assert (
         found['dure_workers{role="QA"}'],
@@ -261,7 +261,7 @@ def test_every_figure_that_the_operators_page_names_is_there(client):
     commands = set(re.findall(r"(?:inspect|control)[^`\n]* (dure_\w+)", page)) | {"dure_resume"}
     named = set(re.findall(r"dure_[a-z0-9_]+", page)) - {"dure_http_request_seconds"} - commands
     streams.ensure_groups(redis.client(), [REQUESTS])
-    call.change(sql.SEND_CANARIES, {"roles": ["QA"], "lost": canary.LOST_AFTER})
+    call.change(sql.SEND_CANARIES, {"roles": ["QA"], "lost": queue_probes.LOST_AFTER})
     Minute.objects.create(minute=timezone.now(), done=1, failed=0)
     text = client.get("/metrics").content.decode()
     redis.client().delete(REQUESTS)

@@ -9,11 +9,12 @@ from django.db import connections, transaction
 from django.utils import timezone
 from standardwebhooks import WebhookVerificationError
 
-from jobs import deliveries, notices, parcels, sweeps, webhooks
+from jobs import sweeps
 from jobs.errors import Conflict, Invalid
 from jobs.models import Event, Notice, NoticeCursor, Office, Webhook
+from jobs.notifications import batches, delivery, from_events, webhooks
 from jobs.states import EventType
-from tests.integration.engine_by_hand import fail, fail_and_retry, submit, succeed
+from tests.integration.manual_engine import fail, fail_and_retry, submit, succeed
 from tests.integration.waiting import wait_until
 from tests.integration.webhook_receiver import answer, receiving
 
@@ -43,8 +44,8 @@ def webhook(office, receiver):
 
 def told(office: Office) -> int:
     """What the two tasks do, one after the other."""
-    notices.relay(office.pk)
-    return deliveries.deliver()
+    from_events.relay(office.pk)
+    return delivery.deliver()
 
 
 def one_failure(office: Office, ref: str = "build") -> None:
@@ -124,20 +125,20 @@ def test_enabled_again_it_is_not_told_what_happened_meanwhile(office, webhook, r
 
 def test_relaying_again_makes_nothing_twice(office, webhook, receiver):
     one_failure(office)
-    notices.relay(office.pk)
+    from_events.relay(office.pk)
     # As if the cursor had been restored from a backup.
     NoticeCursor.objects.update(event_id=0)
-    notices.relay(office.pk)
+    from_events.relay(office.pk)
     assert Notice.objects.count() == 2
-    assert deliveries.deliver() == 2
-    assert deliveries.deliver() == 0
+    assert delivery.deliver() == 2
+    assert delivery.deliver() == 0
 
 
 def test_many_events_are_relayed_in_pages_and_all_of_them_once(office, webhook, monkeypatch):
-    monkeypatch.setattr(notices, "PAGE", 7)
+    monkeypatch.setattr(from_events, "PAGE", 7)
     for job in submit(office, *(f"job {number}" for number in range(30))):
         fail(job)
-    assert notices.relay(office.pk) == 31
+    assert from_events.relay(office.pk) == 31
     told_of = list(Notice.objects.order_by("id").values_list("event_id", flat=True))
     assert told_of == sorted(set(told_of))
 
@@ -147,22 +148,22 @@ def test_a_relay_leaves_the_office_to_the_one_that_is_at_work(office, webhook):
     made = []
 
     def work() -> None:
-        made.append(notices.relay(office.pk))
+        made.append(from_events.relay(office.pk))
         connections.close_all()
 
     with transaction.atomic():
-        assert notices.cursor_is_free(office.pk)
+        assert from_events.cursor_is_free(office.pk)
         other = threading.Thread(target=work)
         other.start()
         other.join()
     assert made == [0]
-    assert notices.relay(office.pk) == 2
+    assert from_events.relay(office.pk) == 2
 
 
 def test_what_no_bell_was_heard_for_the_sweep_finds(office, webhook, receiver):
     one_failure(office)
     assert sweeps.sweep_once()["noticed"] == 2
-    assert deliveries.deliver() == 2
+    assert delivery.deliver() == 2
     assert sweeps.sweep_once()["noticed"] == 0
 
 
@@ -207,41 +208,41 @@ def test_adding_one_while_another_is_removed_leaves_the_office_hooked(office, re
 
 
 def test_a_failure_is_retried_on_its_schedule_and_then_given_up(office, webhook, receiver, monkeypatch):
-    monkeypatch.setattr(deliveries, "JITTER", 0.0)
+    monkeypatch.setattr(delivery, "JITTER", 0.0)
     (job,) = submit(office, "build")
     webhooks.change(webhook, event_types=["job_failed"])
     fail(job)
-    notices.relay(office.pk)
+    from_events.relay(office.pk)
     began = now = timezone.now() + timedelta(seconds=1)
     pauses = []
     for _ in range(7):
         receiver.answers.append(answer("500 Internal Server Error", body="out of order"))
-        assert deliveries.deliver(now) == 0
+        assert delivery.deliver(now) == 0
         notice = Notice.objects.get()
         assert notice.answer == "500 Internal Server Error out of order"
         if notice.next_at is None:
             break
-        assert deliveries.deliver(notice.next_at - timedelta(seconds=1)) == 0
+        assert delivery.deliver(notice.next_at - timedelta(seconds=1)) == 0
         pauses.append((notice.next_at - now).total_seconds())
         now = notice.next_at
     assert pauses == [5, 300, 1800, 7200, 18000, 36000]
     assert notice.gave_up_at is not None
     assert len(receiver.messages) == notice.attempts == 7
     assert len(set(receiver.ids)) == 1
-    assert deliveries.deliver(began + timedelta(days=9)) == 0
+    assert delivery.deliver(began + timedelta(days=9)) == 0
 
 
 def test_the_pauses_vary_so_that_not_all_come_back_at_once():
-    assert deliveries.retry_delay(1, 0.0) == timedelta(seconds=4)
-    assert deliveries.retry_delay(1, 1.0) == timedelta(seconds=6)
-    assert deliveries.retry_delay(7, 0.5) is None
+    assert delivery.retry_delay(1, 0.0) == timedelta(seconds=4)
+    assert delivery.retry_delay(1, 1.0) == timedelta(seconds=6)
+    assert delivery.retry_delay(7, 0.5) is None
 
 
 def test_what_failed_once_arrives_at_the_second_attempt(office, webhook, receiver):
     receiver.answers += [answer("500 Oops")] * 2
     one_failure(office)
     assert told(office) == 0
-    assert deliveries.deliver(timezone.now() + timedelta(seconds=10)) == 2
+    assert delivery.deliver(timezone.now() + timedelta(seconds=10)) == 2
     assert {notice.answer for notice in Notice.objects.all()} == {"204 No Content"}
     assert len(receiver.verified(webhook.secret)) == 4
 
@@ -268,7 +269,7 @@ def test_a_redirect_is_a_failure_and_is_not_followed(office, webhook, receiver):
 def test_a_receiver_that_does_not_answer_is_spared_and_holds_up_nobody(
     office, webhook, receiver, monkeypatch
 ):
-    monkeypatch.setattr(parcels, "TIMEOUT_SECONDS", 0.5)
+    monkeypatch.setattr(batches, "TIMEOUT_SECONDS", 0.5)
     receiver.silent = True
     with receiving() as other:
         webhooks.add(office, other.url)
@@ -278,11 +279,11 @@ def test_a_receiver_that_does_not_answer_is_spared_and_holds_up_nobody(
         assert len(other.messages) == 21
     # One try was enough to know.
     assert receiver.server.connections == 1
-    assert deliveries.deliver(timezone.now() + timedelta(seconds=2)) == 0
+    assert delivery.deliver(timezone.now() + timedelta(seconds=2)) == 0
     assert receiver.server.connections == 1
     assert Notice.objects.filter(webhook=webhook, attempts=1).count() == 1
     receiver.silent = False
-    assert deliveries.deliver(timezone.now() + timedelta(minutes=1)) == 21
+    assert delivery.deliver(timezone.now() + timedelta(minutes=1)) == 21
 
 
 def test_a_receiver_says_how_long_to_leave_it_alone(office, webhook, receiver):
@@ -290,8 +291,8 @@ def test_a_receiver_says_how_long_to_leave_it_alone(office, webhook, receiver):
     one_failure(office)
     told(office)
     assert len(receiver.messages) == 1
-    assert deliveries.deliver(timezone.now() + timedelta(seconds=590)) == 0
-    assert deliveries.deliver(timezone.now() + timedelta(seconds=610)) == 2
+    assert delivery.deliver(timezone.now() + timedelta(seconds=590)) == 0
+    assert delivery.deliver(timezone.now() + timedelta(seconds=610)) == 2
 
 
 def test_an_inner_address_is_not_reached_unless_the_settings_allow_it(office, webhook, receiver, settings):
@@ -304,11 +305,11 @@ def test_an_inner_address_is_not_reached_unless_the_settings_allow_it(office, we
 
 def test_a_crash_after_the_claim_only_delays(office, webhook, receiver):
     one_failure(office)
-    notices.relay(office.pk)
-    (parcel,) = deliveries.claim(10, [], None)
+    from_events.relay(office.pk)
+    (parcel,) = delivery.claim(10, [], None)
     parcel.send()
-    assert deliveries.deliver() == 0
-    assert deliveries.deliver(timezone.now() + deliveries.HOLD + timedelta(seconds=1)) == 2
+    assert delivery.deliver() == 0
+    assert delivery.deliver(timezone.now() + delivery.HOLD + timedelta(seconds=1)) == 2
     # It was sent twice, under the same ids.
     assert len(receiver.ids) == 4
     assert len(set(receiver.ids)) == 2
@@ -316,12 +317,12 @@ def test_a_crash_after_the_claim_only_delays(office, webhook, receiver):
 
 def test_a_late_report_of_an_old_attempt_changes_nothing(office, webhook, receiver):
     one_failure(office)
-    notices.relay(office.pk)
-    (parcel,) = deliveries.claim(10, [], None)
+    from_events.relay(office.pk)
+    (parcel,) = delivery.claim(10, [], None)
     receiver.answers += [answer("500 Late")] * 2
     results = parcel.send()
-    assert deliveries.deliver(timezone.now() + deliveries.HOLD + timedelta(seconds=1)) == 2
-    deliveries.record(parcel, results, None)
+    assert delivery.deliver(timezone.now() + delivery.HOLD + timedelta(seconds=1)) == 2
+    delivery.record(parcel, results, None)
     assert Notice.objects.filter(sent_at__isnull=False, next_at=None, answer="204 No Content").count() == 2
 
 
@@ -331,10 +332,10 @@ def test_two_senders_at_once_send_each_notice_once(office, receiver):
             webhooks.add(office, one.url)
         for job in submit(office, *(f"job {number}" for number in range(25))):
             fail(job)
-        notices.relay(office.pk)
+        from_events.relay(office.pk)
 
         def work() -> None:
-            deliveries.deliver()
+            delivery.deliver()
             connections.close_all()
 
         both = [threading.Thread(target=work) for _ in range(2)]
@@ -360,8 +361,8 @@ def test_sent_again_by_hand_it_has_the_same_id(office, webhook, receiver):
     told(office)
     notice = Notice.objects.earliest("id")
     webhooks.send_again(notice)
-    assert deliveries.deliver() == 1
-    assert receiver.ids.count(parcels.message_id(notice.pk)) == 2
+    assert delivery.deliver() == 1
+    assert receiver.ids.count(batches.message_id(notice.pk)) == 2
     webhooks.change(webhook, enabled=False)
     with pytest.raises(Conflict):
         webhooks.send_again(notice)
@@ -390,7 +391,7 @@ def test_with_the_tasks_and_a_bell_it_takes_no_sweep(office, webhook, receiver, 
     from jobs import bells, publish
     from jobs import tasks as engine_tasks
 
-    by_name = {bells.DELIVER: engine_tasks.relay, notices.SEND: engine_tasks.send_notices}
+    by_name = {bells.DELIVER: engine_tasks.relay, from_events.SEND: engine_tasks.send_notices}
     rung = []
 
     def control(name, *args, expires=None, queue=""):
@@ -403,5 +404,5 @@ def test_with_the_tasks_and_a_bell_it_takes_no_sweep(office, webhook, receiver, 
     one_failure(office)
     wait_until(lambda: len(receiver.messages) == 2)
     assert time.monotonic() - began < 3
-    assert (notices.SEND, "notices") in rung
+    assert (from_events.SEND, "notices") in rung
     assert (bells.DELIVER, "") in rung

@@ -4,10 +4,10 @@ import uuid
 
 import pytest
 
-from jobs import deliveries, notices
 from jobs.models import Membership, Notice, Office, Webhook
+from jobs.notifications import delivery, from_events
 from jobs.states import MemberRole
-from tests.integration.engine_by_hand import fail, submit
+from tests.integration.manual_engine import fail, submit
 from tests.integration.rest_support import PROBLEM, client_of, forget_counts, make_user
 from tests.integration.webhook_receiver import answer, receiving
 
@@ -92,8 +92,8 @@ def test_deliveries_are_listed_and_sent_again(office, owner):
         receiver.answers.append(answer("500 Oops"))
         (job,) = submit(office, "build")
         fail(job)
-        notices.relay(office.pk)
-        deliveries.deliver()
+        from_events.relay(office.pk)
+        delivery.deliver()
         path = webhooks_of(office, f"/{made['id']}/deliveries")
         (listed,) = owner.get(path).json()["results"]
         assert listed["body"]["data"]["job_id"] == str(job)
@@ -102,7 +102,7 @@ def test_deliveries_are_listed_and_sent_again(office, owner):
         again = owner.post(f"{path}/{listed['id']}/send-again")
         assert again.status_code == 202
         assert again["Location"].endswith(path)
-        assert deliveries.deliver() == 1
+        assert delivery.deliver() == 1
         assert receiver.ids == [listed["webhook_id"]] * 2
         (listed,) = owner.get(path).json()["results"]
         assert listed["sent_at"] is not None
@@ -133,7 +133,7 @@ def test_only_owners_of_this_office_see_and_do_anything(office, owner, method, r
     made = create(owner, office).json()
     (job,) = submit(office, "build")
     fail(job)
-    notices.relay(office.pk)
+    from_events.relay(office.pk)
     if who in ("viewer", "operator"):
         client = member(office, who, who)
     elif who == "stranger":
@@ -199,7 +199,7 @@ def test_an_office_is_closed_with_its_webhooks_and_notices(office, owner):
     create(owner, office)
     (job,) = submit(office, "build")
     fail(job)
-    notices.relay(office.pk)
+    from_events.relay(office.pk)
     assert owner.delete(f"/api/offices/{office.pk}").status_code == 204
     assert not (Webhook.objects.exists() or Notice.objects.exists())
 
@@ -209,4 +209,4 @@ def test_an_address_that_is_added_later_is_not_told_of_the_past(office, owner):
     fail(job)
     told = {"notify_emails": ["minji@example.org"]}
     assert owner.patch(f"/api/offices/{office.pk}", told, content_type="application/json").status_code == 200
-    assert notices.relay(office.pk) == 0
+    assert from_events.relay(office.pk) == 0

@@ -11,11 +11,11 @@ import pytest
 from django.utils import timezone
 
 from config.embedded.ports import free_port
-from jobs import deliveries, notices, parcels, signing, webhooks
 from jobs.models import ApiToken, Membership, Office
+from jobs.notifications import batches, delivery, from_events, signing, webhooks
 from jobs.sockets.base import Close
 from jobs.states import MemberRole
-from tests.integration.engine_by_hand import fail, submit
+from tests.integration.manual_engine import fail, submit
 from tests.integration.rest_support import forget_counts, make_user
 from tests.integration.waiting import wait_until
 from tests.integration.web_process import running
@@ -64,10 +64,10 @@ def test_the_receiver_takes_what_is_signed_and_nothing_else(office, started, set
     wait_until(lambda: _listens(port))
     (job,) = submit(office, "build")
     fail(job)
-    notices.relay(office.pk)
-    assert deliveries.deliver() == 1
+    from_events.relay(office.pk)
+    assert delivery.deliver() == 1
     wait_until(lambda: "job_failed build\n" in output.read_text())
-    forged = parcels.post(webhook.url, [signing.new_secret()], parcels.Message(1, 1, "{}"))
+    forged = batches.post(webhook.url, [signing.new_secret()], batches.Message(1, 1, "{}"))
     assert not forged.sent
     assert forged.answer.startswith("401")
 

@@ -8,9 +8,10 @@ from django.core import mail as outgoing
 from django.core.mail.backends.locmem import EmailBackend
 from django.utils import timezone
 
-from jobs import deliveries, mail, notices, sweeps
+from jobs import sweeps
 from jobs.models import Notice, Office
-from tests.integration.engine_by_hand import fail, fail_and_retry, submit, succeed
+from jobs.notifications import delivery, from_events, mail
+from tests.integration.manual_engine import fail, fail_and_retry, submit, succeed
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -48,8 +49,8 @@ def later(**more: float):
 def test_each_address_is_told_of_a_permanent_failure(office):
     (job,) = submit(office, "build")
     fail(job, "No space left.\nAsk the operator.")
-    notices.relay(office.pk)
-    assert deliveries.deliver() == 2
+    from_events.relay(office.pk)
+    assert delivery.deliver() == 2
     assert sorted(message.to[0] for message in outgoing.outbox) == ["jun@example.org", "minji@example.org"]
     message = outgoing.outbox[0]
     assert message.subject == "[Dure] Ours: Job build (demo.sum) has failed"
@@ -62,27 +63,27 @@ def test_nobody_is_written_to_about_success_or_what_is_tried_again(office):
     good, bad = submit(office, "good", "bad")
     succeed(good)
     fail_and_retry(bad)
-    assert notices.relay(office.pk) == 0
+    assert from_events.relay(office.pk) == 0
 
 
 def test_an_office_without_addresses_sends_none_and_those_added_later_are_not_told_of_the_past(office):
     Office.objects.update(notify_emails=[])
     (job,) = submit(office, "before")
     fail(job)
-    assert notices.relay(office.pk) == 0
+    assert from_events.relay(office.pk) == 0
     Office.objects.update(notify_emails=["minji@example.org"])
-    assert notices.relay(office.pk) == 0
+    assert from_events.relay(office.pk) == 0
     (job,) = submit(office, "after")
     fail(job)
-    assert notices.relay(office.pk) == 1
+    assert from_events.relay(office.pk) == 1
 
 
 def test_many_failures_are_one_mail(office):
     Office.objects.update(notify_emails=["minji@example.org"], max_concurrent_jobs=200)
     for job in submit(office, *(f"job {number}" for number in range(3 * mail.LISTED))):
         fail(job)
-    notices.relay(office.pk)
-    assert deliveries.deliver() == 3 * mail.LISTED
+    from_events.relay(office.pk)
+    assert delivery.deliver() == 3 * mail.LISTED
     (message,) = outgoing.outbox
     assert message.subject == f"[Dure] Ours: {3 * mail.LISTED} jobs have failed"
     assert message.body.count("It broke.") == mail.LISTED
@@ -94,11 +95,11 @@ def test_an_address_is_written_to_at_most_once_a_minute(office):
     jobs = submit(office, *(f"job {number}" for number in range(10)))
     for job in jobs:
         fail(job)
-        notices.relay(office.pk)
-        deliveries.deliver()
+        from_events.relay(office.pk)
+        delivery.deliver()
     assert len(outgoing.outbox) == 1
-    assert deliveries.deliver(later(seconds=55)) == 0
-    assert deliveries.deliver(later(seconds=61)) == 9
+    assert delivery.deliver(later(seconds=55)) == 0
+    assert delivery.deliver(later(seconds=61)) == 9
     assert [message.subject for message in outgoing.outbox] == [
         "[Dure] Ours: Job job 0 (demo.sum) has failed",
         "[Dure] Ours: 9 jobs have failed",
@@ -109,23 +110,23 @@ def test_what_fails_while_a_mail_is_under_way_waits_for_the_next_one(office):
     Office.objects.update(notify_emails=["minji@example.org"])
     first, second = submit(office, "first", "second")
     fail(first)
-    notices.relay(office.pk)
-    (parcel,) = deliveries.claim(10, [], None)
+    from_events.relay(office.pk)
+    (parcel,) = delivery.claim(10, [], None)
     fail(second)
-    notices.relay(office.pk)
-    assert deliveries.deliver() == 0
-    deliveries.record(parcel, parcel.send(), None)
-    assert deliveries.deliver(later(seconds=61)) == 1
+    from_events.relay(office.pk)
+    assert delivery.deliver() == 0
+    delivery.record(parcel, parcel.send(), None)
+    assert delivery.deliver(later(seconds=61)) == 1
 
 
 def test_a_mail_that_cannot_be_sent_is_tried_again(office):
     Moody.refuses = 2
     (job,) = submit(office, "build")
     fail(job)
-    notices.relay(office.pk)
-    assert deliveries.deliver() == 0
+    from_events.relay(office.pk)
+    assert delivery.deliver() == 0
     assert "Connection unexpectedly closed" in Notice.objects.earliest("id").answer
-    assert deliveries.deliver(later(seconds=7)) == 2
+    assert delivery.deliver(later(seconds=7)) == 2
     assert len(outgoing.outbox) == 2
 
 
@@ -133,24 +134,24 @@ def test_after_the_last_attempt_it_is_given_up(office):
     Office.objects.update(notify_emails=["minji@example.org"])
     (job,) = submit(office, "build")
     fail(job)
-    notices.relay(office.pk)
+    from_events.relay(office.pk)
     Moody.refuses = 7
     now = timezone.now()
     for _ in range(7):
-        assert deliveries.deliver(now) == 0
+        assert delivery.deliver(now) == 0
         now += timedelta(hours=13)
     notice = Notice.objects.get()
     assert (notice.attempts, notice.next_at) == (7, None)
     assert notice.gave_up_at is not None
-    assert deliveries.deliver(now) == 0
+    assert delivery.deliver(now) == 0
 
 
 def test_a_name_with_a_line_break_does_not_write_a_header(office):
     Office.objects.update(name="Ours\nBcc: all@example.org")
     (job,) = submit(office, "build\r\nBcc: everyone@example.org")
     fail(job)
-    notices.relay(office.pk)
-    assert deliveries.deliver() == 2
+    from_events.relay(office.pk)
+    assert delivery.deliver() == 2
     assert outgoing.outbox[0].message()["Bcc"] is None
     assert "\n" not in outgoing.outbox[0].subject
 
@@ -159,8 +160,8 @@ def test_an_address_that_is_none_is_given_up_without_harm_to_the_others(office):
     Office.objects.update(notify_emails=["minji@example.org", "x\nBcc: all@example.org"])
     (job,) = submit(office, "build")
     fail(job)
-    notices.relay(office.pk)
-    assert deliveries.deliver() == 1
+    from_events.relay(office.pk)
+    assert delivery.deliver() == 1
     assert [message.to for message in outgoing.outbox] == [["minji@example.org"]]
 
 
@@ -173,9 +174,9 @@ def test_the_sweep_finds_a_failure_that_no_bell_told(office):
 def test_old_notices_are_forgotten_and_waiting_ones_kept(office):
     first, second = submit(office, "first", "second")
     fail(first)
-    notices.relay(office.pk)
-    deliveries.deliver()
+    from_events.relay(office.pk)
+    delivery.deliver()
     fail(second)
-    notices.relay(office.pk)
-    assert notices.forget_old(later(seconds=1), 100) == 2
+    from_events.relay(office.pk)
+    assert from_events.forget_old(later(seconds=1), 100) == 2
     assert Notice.objects.filter(next_at__isnull=False).count() == 2

@@ -2,8 +2,8 @@
 
 import pytest
 
-from jobs import webhooks
 from jobs.models import Office
+from jobs.notifications import webhooks
 from tests import workers
 from tests.factories import a_job
 from tests.integration.waiting import wait_until

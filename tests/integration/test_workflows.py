@@ -11,9 +11,10 @@ from jobs.errors import Conflict, Invalid, Refused
 from jobs.models import Job
 from jobs.states import JobStatus, Trigger
 from scheduler.clock import database_now
-from scheduler.lifecycle import runs, workflows
 from scheduler.models import RunHistory, ScheduledJob, Workflow
 from scheduler.states import RunStatus
+from scheduler.workflows import lifecycle as workflows
+from scheduler.workflows import runs
 from tests.factories import a_user, an_office, claimed, submitted
 from tests.schedule_factories import DAILY, T0, a_step, a_workflow, after
 

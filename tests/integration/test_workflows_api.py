@@ -7,12 +7,12 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from jobs.api.framework import waiting
 from jobs.models import Job, Membership
-from jobs.rest import waiting
 from scheduler.clock import database_now
-from scheduler.lifecycle import runs
 from scheduler.models import ScheduledJob, Workflow
 from scheduler.states import RunStatus
+from scheduler.workflows import runs
 from tests.factories import an_office, claimed
 from tests.integration.rest_support import client_of, make_user
 from tests.schedule_factories import DAILY, a_step, a_workflow
@@ -301,7 +301,7 @@ def test_a_run_whose_steps_do_not_start_is_delayed_and_says_why(alice, client, c
 
 def test_the_monitor_shows_queues_and_workers(client, office):
     from jobs.models import Worker
-    from scheduler import canary
+    from scheduler import queue_probes
 
     now = database_now()
     Worker.objects.create(name="w@here", roles=["default"], slots=2, running=1, started_at=now, seen_at=now)
@@ -309,7 +309,7 @@ def test_the_monitor_shows_queues_and_workers(client, office):
     run = runs.run_now(workflow.id, user_id=None, actor="", now=now)
     attempt = claimed(Job.objects.get(batch=run.batch_id), worker="w@here")
     assert attempt is not None
-    canary.seen("default")
+    queue_probes.seen("default")
     shown = client.get("/api/scheduler/monitor").json()
     (worker,) = shown["workers"]
     assert (worker["name"], worker["roles"], worker["running"]) == ("w@here", ["default"], 1)

@@ -4,7 +4,7 @@ from uuid import UUID
 
 import pytest
 
-from jobs.admin.searching import as_id, ids_from
+from jobs.admin.search import as_id, ids_from
 from jobs.pages.secrets import HIDDEN, hidden, restored, still_hides
 
 ID = UUID("0199f3ab-1234-7abc-8000-0123456789ab")

@@ -5,9 +5,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from jobs.console import times
-from jobs.console.command import no_longer_than, one_of, whole_number
-from jobs.console.table import cut, harmless, pairs, plain, table, titled, width
+from jobs.cli import times
+from jobs.cli.command import no_longer_than, one_of, whole_number
+from jobs.cli.table import cut, harmless, pairs, plain, table, titled, width
 
 NOW = datetime(2026, 12, 1, 9, tzinfo=UTC)
 

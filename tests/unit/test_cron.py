@@ -5,7 +5,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from scheduler.cron import CronError, next_after, parse, validate
+from scheduler.schedules.cron import CronError, next_after, parse, validate
 
 SEOUL = ZoneInfo("Asia/Seoul")
 NOW = datetime(2026, 11, 18, 0, 0, tzinfo=UTC)

@@ -5,8 +5,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from scheduler.cron import next_after, parse
-from scheduler.wallclock import instant_of, instants_of
+from scheduler.schedules.cron import next_after, parse
+from scheduler.schedules.wallclock import instant_of, instants_of
 
 NEW_YORK = ZoneInfo("America/New_York")  # 2026-03-08 02:00 -> 03:00, 2026-11-01 02:00 -> 01:00
 SANTIAGO = ZoneInfo("America/Santiago")  # 2026-09-06 00:00 -> 01:00, 2026-04-05 00:00 -> 23:00

@@ -14,16 +14,16 @@ import pytest
 from PIL import Image
 
 from exports.eventlog import BadReplay
-from exports.render import apart
-from exports.render.stages import Cancelled, Meter, Report
+from exports.render import sandbox
+from exports.render.progress import Cancelled, Meter, Report
 from exports.states import JobType
 from jobs import runner
-from jobs.processes import PROC
+from jobs.subprocesses.process_tree import PROC
 from tests.integration import export_tools as tools
 from tests.unit.process_tools import eventually, is_alive, marked
 
 pytestmark = pytest.mark.skipif(not PROC.exists(), reason="these look into /proc")
-LOAD = "import sys; sys.path.insert(0, sys.argv[1]); from exports.render.confine import *; "
+LOAD = "import sys; sys.path.insert(0, sys.argv[1]); from exports.render.restrict import *; "
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def instead(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
 
     def put(program: str) -> None:
         monkeypatch.setattr(
-            apart, "COMMAND", (sys.executable, "-I", "-c", LOAD + program, str(apart.ROOT), str(tmp_path))
+            sandbox, "COMMAND", (sys.executable, "-I", "-c", LOAD + program, str(sandbox.ROOT), str(tmp_path))
         )
 
     return put
@@ -59,13 +59,13 @@ def made(tmp_path: Path, source: Path | None = None, cancelled=lambda: False, **
         source = tmp_path / "source"
         source.write_bytes(b"whatever")
     with source.open("rb") as given:
-        apart.make(
+        sandbox.make(
             JobType.MP4,
             "mp4",
             given,
             tmp_path / "out",
             Meter(told.append, cancelled),
-            replace(apart.LIMITS, **limits),
+            replace(sandbox.LIMITS, **limits),
         )
     return told
 
@@ -126,7 +126,7 @@ def test_what_would_take_too_much_memory_in_any_way_is_refused_before_it_begins(
 
 def test_the_size_of_its_parent_is_not_held_against_it(tmp_path, film) -> None:
     """The largest size that getrusage tells outlives exec."""
-    big = bytearray(apart.LIMITS.memory)
+    big = bytearray(sandbox.LIMITS.memory)
     big[::4096] = b"x" * len(big[::4096])
     film.write_bytes(film.read_bytes()[:5_000])
     with pytest.raises(BadReplay, match="cannot be read: ") as refused:
@@ -157,7 +157,7 @@ def test_a_full_disk_is_no_fault_of_the_film(tmp_path, film) -> None:
 def test_what_it_says_is_not_believed(tmp_path, instead, said) -> None:
     """The number of the pipe is the fifth of its arguments, behind the two of `instead`."""
     instead(f"import os; os.write(int(sys.argv[7]), {said!r}.encode() + b'\\n')")
-    with pytest.raises(apart.RenderFailed):
+    with pytest.raises(sandbox.RenderFailed):
         made(tmp_path)
 
 
@@ -192,13 +192,13 @@ def test_when_its_parent_is_killed_it_ends_too(tmp_path, film) -> None:
         "import sys; sys.path.insert(0, sys.argv[1])\n"
         "from pathlib import Path\n"
         "from exports.render import apart\n"
-        "from exports.render.stages import Meter\n"
+        "from exports.render.progress import Meter\n"
         "apart.COMMAND = (sys.executable, '-I', '-c', 'import sys, time; sys.path.insert(0, sys.argv[1]);'\n"
-        "    'from exports.render.confine import tie_to_parent; tie_to_parent(int(sys.argv[8]));'\n"
+        "    'from exports.render.restrict import tie_to_parent; tie_to_parent(int(sys.argv[8]));'\n"
         '    \'open(sys.argv[2] + "/tied", "w").close(); time.sleep(600)\', sys.argv[1], sys.argv[2])\n'
         "apart.make('MP4', 'mp4', open(sys.argv[3], 'rb'), Path(sys.argv[2], 'out'), Meter(lambda r: None))\n"
     )
-    command = [sys.executable, "-I", "-c", parent, str(apart.ROOT), str(tmp_path), str(film)]
+    command = [sys.executable, "-I", "-c", parent, str(sandbox.ROOT), str(tmp_path), str(film)]
     with subprocess.Popen(command) as process:
         assert eventually((tmp_path / "tied").exists)
         (child,) = marked(str(tmp_path)) - {process.pid}
@@ -220,7 +220,7 @@ def test_it_gets_no_secrets_and_no_open_files(tmp_path, instead, monkeypatch) ->
             made(tmp_path)
     words = str(told.value).split()
     names, files = [word for word in words if not word.isdigit()], [word for word in words if word.isdigit()]
-    assert set(names) == {*apart.ENVIRONMENT, runner.MARK}
+    assert set(names) == {*sandbox.ENVIRONMENT, runner.MARK}
     assert len(files) == 3 + 3 + 1  # its own three, the three of the contract, and that of the listing
 
 
@@ -254,7 +254,7 @@ def test_once_confined_there_is_nothing_left_but_to_compute(tmp_path) -> None:
         "target = os.open(sys.argv[2] + '/target', os.O_CREAT | os.O_RDWR)\n"
         f"confine(Limits(2**28, 5, 2**20))\n{tries}"
     )
-    command = [sys.executable, "-I", "-c", program, str(apart.ROOT), str(tmp_path)]
+    command = [sys.executable, "-I", "-c", program, str(sandbox.ROOT), str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     refused = dict(line.split("=") for line in done.stdout.splitlines())
     wanted = set(ATTEMPTS) | (set(BY_LANDLOCK) if has_landlock() else set())
@@ -277,4 +277,4 @@ def asked_for_landlock() -> bool:
 
 
 def test_the_mark_is_the_engines() -> None:
-    assert apart.MARK == runner.MARK
+    assert sandbox.MARK == runner.MARK

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from exports import eventlog, sample
+from exports import eventlog, sample_replay
 from exports.eventlog import BadReplay, Record, read
 
 HEADER = {
@@ -150,7 +150,7 @@ def test_an_endless_line_is_not_read_to_its_end() -> None:
 
 @given(st.binary(max_size=300), st.integers(0, 400))
 def test_a_damaged_log_is_read_or_refused_and_never_breaks(noise: bytes, at: int) -> None:
-    whole = "\n".join(sample.event_log(0.2)).encode()
+    whole = "\n".join(sample_replay.event_log(0.2)).encode()
     try:
         everything(io.BytesIO(whole[:at] + noise + whole[at:]))
     except BadReplay as refusal:

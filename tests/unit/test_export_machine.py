@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from exports.machine import State, advance, settle
 from exports.messages import Progress, Result
 from exports.states import LIVE, TERMINAL, TRANSITIONS, Phase, Status, may_become
+from exports.transitions import State, advance, settle
 
 PROGRESS = st.builds(
     Progress,

@@ -11,14 +11,14 @@ import av
 import pytest
 from PIL import Image, ImageChops, ImageStat
 
-from exports import eventlog, sample
+from exports import eventlog, sample_replay
 from exports.eventlog import BadReplay
-from exports.render import letters
+from exports.render import text
+from exports.render.detect import kind
 from exports.render.faststart import index_first
 from exports.render.produce import produce
+from exports.render.progress import Cancelled, Meter, Report
 from exports.render.scene import Scene
-from exports.render.sniff import kind
-from exports.render.stages import Cancelled, Meter, Report
 from exports.render.timeline import moments, outline
 from exports.render.video import fitted
 from exports.states import JobType, Phase
@@ -29,7 +29,7 @@ def quiet(report: Report) -> None:
 
 
 def log(seconds: float, **options) -> io.BytesIO:
-    return io.BytesIO("\n".join(sample.event_log(seconds, **options)).encode())
+    return io.BytesIO("\n".join(sample_replay.event_log(seconds, **options)).encode())
 
 
 def render(source: BinaryIO, target: Path, job_type: JobType = JobType.MP4, send=quiet) -> Path:
@@ -132,20 +132,20 @@ def test_the_same_log_gives_the_same_bytes(tmp_path: Path) -> None:
 
 def test_every_hangul_syllable_has_a_picture_of_its_own() -> None:
     white = (255, 255, 255)
-    nothing = letters.written(chr(0x10FFFF), 24, white).tobytes()
-    seen = {letters.written(chr(code), 24, white).tobytes() for code in range(0xAC00, 0xD7A4, 17)}
+    nothing = text.written(chr(0x10FFFF), 24, white).tobytes()
+    seen = {text.written(chr(code), 24, white).tobytes() for code in range(0xAC00, 0xD7A4, 17)}
     assert nothing not in seen
     assert len(seen) > 650
 
 
 def test_a_long_name_is_shortened_to_its_room() -> None:
-    short = letters.shortened("가나다라마바사" * 20, 20, 200)
-    assert short.endswith("…") and letters.width(short, 20) <= 200
+    short = text.shortened("가나다라마바사" * 20, 20, 200)
+    assert short.endswith("…") and text.width(short, 20) <= 200
 
 
 @pytest.mark.parametrize("size", ["[1, 9]", "[900000, 100000]"])
 def test_an_arena_of_any_shape_and_players_outside_of_it_are_drawn(tmp_path: Path, size: str) -> None:
-    text = "\n".join(sample.event_log(0.3)).replace("[100, 50]", size)
+    text = "\n".join(sample_replay.event_log(0.3)).replace("[100, 50]", size)
     assert len(pictures(render(io.BytesIO(text.encode()), tmp_path / "out.mp4"))) == 9
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from exports.render.stages import Cancelled, Meter, Report, percent
+from exports.render.progress import Cancelled, Meter, Report, percent
 from exports.states import Phase
 
 

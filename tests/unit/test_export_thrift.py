@@ -2,7 +2,7 @@
 
 import pytest
 
-from exports.render.thrift import FRAME, KEPT, MANNERS, OWN, ROOM, manner
+from exports.render.memory_budget import FRAME, KEPT, MANNERS, OWN, ROOM, manner
 
 HD, QHD, UHD = 1920 * 1080, 2560 * 1440, 3840 * 2160
 EIGHT_BITS, TEN_BITS = 1.5, 3.0  # bytes of a pixel

@@ -1,6 +1,6 @@
 """When jobs will probably start and end, worked out without a database."""
 
-from jobs.forecast import Span, Work, forecast
+from jobs.insight.forecast import Span, Work, forecast
 
 
 def work(name: str, seconds: float | None = 10, **more) -> Work:

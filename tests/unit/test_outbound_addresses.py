@@ -5,7 +5,7 @@ from django.core.exceptions import ImproperlyConfigured
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from jobs.outbound.addresses import Allowance, is_port_open_to_all, is_public
+from jobs.http_client.addresses import Allowance, is_port_open_to_all, is_public
 
 INNER = [
     "0.0.0.0",

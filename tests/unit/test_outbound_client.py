@@ -12,7 +12,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from jobs.outbound import Allowance, RequestRefused, Unanswered, request, wire
+from jobs.http_client import Allowance, RequestRefused, Unanswered, request, wire
 from tests.unit.stub_server import OK, stub
 
 NOTHING = Allowance()

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.outbound.target import RequestRefused, read_headers, read_method, read_url
+from jobs.http_client.target import RequestRefused, read_headers, read_method, read_url
 
 
 def test_a_url_is_taken_apart_for_the_request_line_and_the_host_header():

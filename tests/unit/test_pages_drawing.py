@@ -3,9 +3,9 @@
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
-from jobs.pages.drawing import BARS_WIDTH, BOX_HEIGHT, BOX_WIDTH, bar, draw
+from jobs.insight.progress import Node
+from jobs.pages.graph_drawing import BARS_WIDTH, BOX_HEIGHT, BOX_WIDTH, bar, draw
 from jobs.pages.secrets import HIDDEN, hidden
-from jobs.progress import Node
 from jobs.states import JobStatus
 from scheduler.pages.sparkline import HEIGHT, bars
 

@@ -4,12 +4,12 @@ from itertools import pairwise
 
 import pytest
 
-from jobs.pages.drawing import BOX_WIDTH
-from scheduler.step_queues.pages import marks
-from scheduler.step_queues.pages.drawing import Operation, draw, steps_of, strip
-from scheduler.step_queues.pages.marks import Mark, Standing
-from scheduler.step_queues.pages.window import MOST, window_of
-from scheduler.step_queues.states import NO_OPERATION, Direction
+from jobs.pages.graph_drawing import BOX_WIDTH
+from scheduler.steps.pages import marks
+from scheduler.steps.pages.graph_drawing import Operation, draw, steps_of, strip
+from scheduler.steps.pages.marks import Mark, Standing
+from scheduler.steps.pages.window import MOST, window_of
+from scheduler.steps.states import NO_OPERATION, Direction
 
 NOWHERE = Standing("", Direction.FORWARD)
 F, B = Direction.FORWARD, Direction.BACKWARD

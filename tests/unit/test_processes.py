@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from jobs import processes
-from jobs.processes import _parse, kill_tree, tree
+from jobs.subprocesses import process_tree
+from jobs.subprocesses.process_tree import _parse, kill_tree, tree
 from tests.unit.process_tools import eventually, is_alive, marked
 
 NAP = 300
@@ -150,15 +150,15 @@ def test_a_child_that_is_born_after_the_first_look_is_killed_too(mark, monkeypat
         assert process.stdout is not None
         told = process.stdout
         assert told.readline() == "ready\n"
-        send = processes._send
+        send = process_tree._send
 
         def fork_first(pid, sig):
-            monkeypatch.setattr(processes, "_send", send)
+            monkeypatch.setattr(process_tree, "_send", send)
             process.send_signal(signal.SIGUSR1)
             assert told.readline() == "forked\n"
             return send(pid, sig)
 
-        monkeypatch.setattr(processes, "_send", fork_first)
+        monkeypatch.setattr(process_tree, "_send", fork_first)
         assert len(kill_tree(process.pid)) == 2
     assert eventually(lambda: not marked(mark))
 
@@ -220,7 +220,7 @@ def test_a_stopped_process_is_killed(mark):
 def test_a_process_that_calls_it_on_itself_lives_on_without_its_children(mark):
     code = (
         "import os, subprocess, sys\n"
-        "from jobs.processes import kill_tree\n"
+        "from jobs.subprocesses.process_tree import kill_tree\n"
         "child = subprocess.Popen(['sh', '-c', sys.argv[1]])\n"
         "assert kill_tree(os.getpid()) == {child.pid}\n"
         "print(child.wait())\n"

@@ -5,7 +5,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from scheduler.recurrence import ConfigError, next_time, read
+from scheduler.workflows.recurrence import ConfigError, next_time, read
 
 SEOUL = ZoneInfo("Asia/Seoul")
 ACTIVE = datetime(2026, 11, 18, 10, 0, tzinfo=SEOUL)  # a Wednesday

@@ -4,7 +4,7 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 from django.test import RequestFactory
 
-from jobs.rest.throttling import address_of, parsed
+from jobs.api.framework.throttling import address_of, parsed
 from jobs.sockets.authentication import is_ours
 
 

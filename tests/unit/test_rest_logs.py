@@ -7,7 +7,7 @@ import time
 import pytest
 
 from config.logs import LineFormatter, redacted
-from jobs.rest import request_id
+from jobs.api.framework import request_id
 
 CANARY = "s3cr3t-canary-value-0123456789"
 

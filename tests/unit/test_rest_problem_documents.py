@@ -8,7 +8,7 @@ from redis.exceptions import ConnectionError as RedisDown
 from rest_framework import exceptions as api_errors
 
 from jobs import errors as verb_errors
-from jobs.rest.problems import Problem, explain, flat
+from jobs.api.framework.problem_details import Problem, explain, flat
 
 
 class LockTimeout(Exception):

@@ -4,8 +4,8 @@ import pytest
 from django.test import RequestFactory
 from rest_framework.request import Request
 
-from jobs.rest.problems import Problem
-from jobs.rest.query import Flag, OneOf, Seconds, Whole
+from jobs.api.framework.problem_details import Problem
+from jobs.api.framework.query import Flag, OneOf, Seconds, Whole
 
 COUNT = Whole("it", "How many.", default=5, low=1, high=100)
 WAIT = Seconds("it", "How long.", most=60)

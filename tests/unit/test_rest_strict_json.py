@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from jobs.rest.strict_json import DEEPEST, BadJSON, loads
+from jobs.api.framework.strict_json import DEEPEST, BadJSON, loads
 
 
 def nested(levels: int) -> bytes:

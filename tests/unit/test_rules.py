@@ -5,8 +5,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from scheduler.catchup import CatchUp, turns_to_run
-from scheduler.rules import Kind, Rule, due_times, next_after, upcoming
+from scheduler.schedules.catchup import CatchUp, turns_to_run
+from scheduler.schedules.rules import Kind, Rule, due_times, next_after, upcoming
 
 SEOUL = ZoneInfo("Asia/Seoul")
 NEW_YORK = ZoneInfo("America/New_York")

@@ -6,7 +6,7 @@ import time
 import pytest
 from standardwebhooks import Webhook, WebhookVerificationError
 
-from jobs import signing
+from jobs.notifications import signing
 
 BODY = '{"type":"job_failed","timestamp":"2026-12-01T09:00:00+09:00","data":{"error":"한글 …"}}'.encode()
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from scheduler.step_queues import libraries
-from scheduler.step_queues.operating import StepRun
+from scheduler.steps import libraries
+from scheduler.steps.operations import StepRun
 
 
 @pytest.fixture(autouse=True)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from scheduler.step_queues.states import undo_failed
-from scheduler.step_queues.walk import Ended, Here, passed, passed_without_library
+from scheduler.steps.states import undo_failed
+from scheduler.steps.transitions import Ended, Here, passed, passed_without_library
 
 
 def here(state: str = "NOTYET", prev: str = "before", after: str = "after", **operations: str) -> Here:

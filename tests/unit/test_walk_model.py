@@ -3,8 +3,8 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scheduler.step_queues.states import HEAD, NO_OPERATION, TAIL
-from scheduler.step_queues.walk import Ended, Here, passed, passed_without_library
+from scheduler.steps.states import HEAD, NO_OPERATION, TAIL
+from scheduler.steps.transitions import Ended, Here, passed, passed_without_library
 from tests.step_model import FAIL, NOTHING, SUCCEED, TIME_OUT, ModelJob, Walked, walked
 
 ENDED = {NOTHING: Ended.SUCCESS, SUCCEED: Ended.SUCCESS, FAIL: Ended.FAILED, TIME_OUT: Ended.TIMEOUT}

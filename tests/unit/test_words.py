@@ -6,10 +6,10 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from scheduler.cron import parse
-from scheduler.recurrence import read
-from scheduler.rules import Kind, Rule
-from scheduler.words import config_in_words, cron_in_words, rule_in_words
+from scheduler.schedules.cron import parse
+from scheduler.schedules.rules import Kind, Rule
+from scheduler.schedules.words import config_in_words, cron_in_words, rule_in_words
+from scheduler.workflows.recurrence import read
 from tests.bench.next_fire import random_expression
 
 SEOUL = ZoneInfo("Asia/Seoul")

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from tests.unit.process_tools import eventually, is_alive, marked
-from workers import homes
-from workers.session import NotStarted, Session
+from workers import tempdirs
+from workers.program import NotStarted, Session
 
 ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"}
 
@@ -232,7 +232,7 @@ def _ended(reader):
 
 WORKER = """
 import sys
-from workers.session import Session
+from workers.program import Session
 with Session(["/bin/sh", "-c", sys.argv[1]], {"PATH": "/usr/bin:/bin"}) as running:
     for piece in running.output():
         print(piece.decode(), end="", flush=True)
@@ -267,8 +267,8 @@ def test_when_the_supervisor_is_killed_the_program_dies_and_the_run_hears_of_it(
 
 
 def test_a_supervisor_that_hangs_is_killed(mark, monkeypatch):
-    monkeypatch.setattr("workers.session.PATIENCE_SECONDS", 0.2)
-    monkeypatch.setattr("workers.session.MAX_GRACE_SECONDS", 0.1)
+    monkeypatch.setattr("workers.program.PATIENCE_SECONDS", 0.2)
+    monkeypatch.setattr("workers.program.MAX_GRACE_SECONDS", 0.1)
     with session(f"echo ready; {napper(mark)}") as running:
         next(piece for piece in running.output() if piece)
         os.kill(int(running.name.rpartition("-")[2]), signal.SIGSTOP)
@@ -276,12 +276,12 @@ def test_a_supervisor_that_hangs_is_killed(mark, monkeypatch):
 
 
 def test_the_folder_of_a_killed_run_is_removed_later_and_one_in_use_is_not(tmp_path):
-    with homes.private_home() as (home, _):
-        left_behind = tmp_path / f"{homes.PREFIX}dead"
+    with tempdirs.private_home() as (home, _):
+        left_behind = tmp_path / f"{tempdirs.PREFIX}dead"
         left_behind.mkdir()
-        homes.sweep(tmp_path, time.time())
+        tempdirs.sweep(tmp_path, time.time())
         assert left_behind.exists()  # too young to tell
-        homes.sweep(tmp_path, time.time() + homes.YOUNG_SECONDS + 1)
+        tempdirs.sweep(tmp_path, time.time() + tempdirs.YOUNG_SECONDS + 1)
         assert not left_behind.exists()
         assert home.exists()
 
@@ -289,10 +289,10 @@ def test_the_folder_of_a_killed_run_is_removed_later_and_one_in_use_is_not(tmp_p
 def test_a_link_in_a_folder_or_in_its_place_is_not_followed(tmp_path):
     precious = tmp_path / "precious"
     precious.mkdir(mode=0o500)
-    (tmp_path / f"{homes.PREFIX}trap").symlink_to(precious)
-    home = tmp_path / f"{homes.PREFIX}dead"
+    (tmp_path / f"{tempdirs.PREFIX}trap").symlink_to(precious)
+    home = tmp_path / f"{tempdirs.PREFIX}dead"
     home.mkdir()
     (home / "link").symlink_to(precious)
-    homes.sweep(tmp_path, time.time() + homes.YOUNG_SECONDS + 1)
+    tempdirs.sweep(tmp_path, time.time() + tempdirs.YOUNG_SECONDS + 1)
     assert not home.exists()
     assert precious.stat().st_mode & 0o777 == 0o500

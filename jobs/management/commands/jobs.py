@@ -10,9 +10,8 @@ from django.utils import timezone
 
 from jobs.api import shapes
 from jobs.api.control import HIGHEST, LOWEST
-from jobs.console import acting, choosing, showing
-from jobs.console.asking import add_consent, make_sure
-from jobs.console.command import (
+from jobs.cli import bulk, filters, format
+from jobs.cli.command import (
     DONE,
     LIST,
     NOT_ALL,
@@ -22,10 +21,11 @@ from jobs.console.command import (
     add_limit,
     whole_number,
 )
-from jobs.explain import explain
+from jobs.cli.confirm import add_consent, make_sure
+from jobs.insight.explain import explain
 from jobs.models import Job
 from jobs.pages.bulk import Wish
-from jobs.pages.one import events_of
+from jobs.pages.job_detail import events_of
 
 PLACES = whole_number(LOWEST, HIGHEST)
 
@@ -35,7 +35,7 @@ class Command(Console):
 
     def add_parts(self) -> None:
         listing = self.part(LIST, self.show_list, "jobs, the newest first; done when no word is given")
-        choosing.add_filters(listing)
+        filters.add_filters(listing)
         add_limit(listing)
         one = self.part("show", self.show_one, "one job: why it is where it is, its runs, its events")
         one.add_argument("id", type=UUID, metavar="ID")
@@ -52,16 +52,16 @@ class Command(Console):
     def verb(self, name: str, help: str) -> CommandParser:
         parser = self.part(name, partial(self.act, name), help)
         parser.add_argument("ids", nargs="*", type=UUID, metavar="ID", help="these jobs, or all that match:")
-        choosing.add_filters(parser)
+        filters.add_filters(parser)
         add_consent(parser, "jobs")
         add_author(parser)
         return parser
 
     def show_list(self, options: dict[str, Any]) -> int:
-        chosen = choosing.newest_first(choosing.matching(options), options)
+        chosen = filters.newest_first(filters.matching(options), options)
         found = list(chosen.select_related("execution", "office")[: options["limit"] + 1])
         more, found = len(found) > options["limit"], found[: options["limit"]]
-        self.show_rows({"results": shapes.jobs(found), "more": more}, showing.rows(found), "job")
+        self.show_rows({"results": shapes.jobs(found), "more": more}, format.rows(found), "job")
         return DONE if found else NOT_ALL
 
     def show_one(self, options: dict[str, Any]) -> int:
@@ -71,20 +71,20 @@ class Command(Console):
         now = timezone.now()
         explained, events = explain(job.office, job, now), events_of(job)
         runs = list(job.executions.order_by("created_at", "id").prefetch_related("attempts"))
-        self.show(showing.document(job, explained, events), showing.page(job, explained, runs, events, now))
+        self.show(format.document(job, explained, events), format.page(job, explained, runs, events, now))
         return DONE
 
     def act(self, verb: str, options: dict[str, Any]) -> int:
         wish = wish_of(verb, options)
         jobs, missing = chosen_by(options)
-        seen, done = acting.preview(jobs, verb), None
+        seen, done = bulk.preview(jobs, verb), None
         if not options["dry_run"]:
             if seen.fitting and not options["ids"]:
-                make_sure(acting.question(verb, seen), str(seen.fitting), sure=options["yes"])
-            done = acting.act(jobs, wish)
+                make_sure(bulk.question(verb, seen), str(seen.fitting), sure=options["yes"])
+            done = bulk.act(jobs, wish)
         self.show(
-            acting.document(verb, seen, done, missing),
-            list(acting.told(verb, seen, done, missing, by_name=bool(options["ids"]))),
+            bulk.document(verb, seen, done, missing),
+            list(bulk.told(verb, seen, done, missing, by_name=bool(options["ids"]))),
         )
         changed = seen.fitting if done is None else done.changed
         refused = missing or (options["ids"] and seen.skipped_count) or (done and done.refused)
@@ -93,15 +93,15 @@ class Command(Console):
 
 def chosen_by(options: dict[str, Any]) -> tuple[QuerySet[Job], list[UUID]]:
     """The jobs that are meant, and the ids for which there are none."""
-    filtered = choosing.are_given(options)
+    filtered = filters.are_given(options)
     if options["ids"]:
         if filtered or options["all"]:
             raise Complaint("Name jobs, or say which match; not both.")
-        named = choosing.named(options["ids"])
+        named = filters.named(options["ids"])
         return named.jobs, named.missing
     if not filtered and not options["all"]:
         raise Complaint("Name jobs, or give a filter; --all means every job there is.")
-    return choosing.matching(options), []
+    return filters.matching(options), []
 
 
 def wish_of(verb: str, options: dict[str, Any]) -> Wish:

@@ -6,13 +6,13 @@ from uuid import UUID
 
 from django.utils import timezone
 
-from jobs.console.asking import add_consent, counted, make_sure
-from jobs.console.choosing import are_given
-from jobs.console.command import DONE, LIST, NOT_ALL, Complaint, Console, add_author, add_limit
+from jobs.cli.command import DONE, LIST, NOT_ALL, Complaint, Console, add_author, add_limit
+from jobs.cli.confirm import add_consent, counted, make_sure
+from jobs.cli.filters import are_given
 from jobs.models import Execution
 from jobs.states import EXECUTION_LIVE
 from scheduler.api import shapes
-from scheduler.console import runs
+from scheduler.cli import executions
 
 
 class Command(Console):
@@ -20,7 +20,7 @@ class Command(Console):
 
     def add_parts(self) -> None:
         listing = self.part(LIST, self.show_list, "Executions, the newest first; done when no word is given")
-        runs.add_filters(listing)
+        executions.add_filters(listing)
         add_limit(listing)
         one = self.part("show", self.show_one, "one Execution, with its attempts")
         one.add_argument("id", type=UUID, metavar="ID")
@@ -31,24 +31,24 @@ class Command(Console):
             "whose event keeps the actor and the reason; the others have no events",
         )
         ending.add_argument("ids", nargs="*", type=UUID, metavar="ID", help="these, or all that match:")
-        runs.add_filters(ending)
+        executions.add_filters(ending)
         add_consent(ending, "Executions")
         add_author(ending)
 
     def show_list(self, options: dict[str, Any]) -> int:
         # Ids grow with time.
-        chosen = runs.matching(options).order_by("-pk").prefetch_related("attempts")
+        chosen = executions.matching(options).order_by("-pk").prefetch_related("attempts")
         found = list(chosen[: options["limit"] + 1])
         more, found = len(found) > options["limit"], found[: options["limit"]]
         document = {"results": [shapes.execution(one) for one in found], "more": more}
-        self.show_rows(document, runs.rows(found, timezone.now()), "Execution")
+        self.show_rows(document, executions.rows(found, timezone.now()), "Execution")
         return DONE if found else NOT_ALL
 
     def show_one(self, options: dict[str, Any]) -> int:
         run = Execution.objects.prefetch_related("attempts").filter(pk=options["id"]).first()
         if run is None:
             raise Complaint(f"There is no Execution {options['id']}.", NOT_ALL)
-        self.show(shapes.execution(run), runs.page(run, timezone.now()))
+        self.show(shapes.execution(run), executions.page(run, timezone.now()))
         return DONE
 
     def cancel(self, options: dict[str, Any]) -> int:
@@ -60,7 +60,7 @@ class Command(Console):
         if not options["dry_run"]:
             if live and not options["ids"]:
                 make_sure(question, str(len(live)), sure=options["yes"])
-            changed = runs.cancel(live, actor=options["actor"], reason=options["reason"])
+            changed = executions.cancel(live, actor=options["actor"], reason=options["reason"])
         refused = len(live) - changed
         self.show(
             {
@@ -86,7 +86,7 @@ class Command(Console):
 
 def chosen_by(options: dict[str, Any]) -> tuple[list[Execution], list[UUID]]:
     """Those that are meant, ended ones only where they are named, and the ids for which there are none."""
-    filtered = are_given(options, runs.FILTERS)
+    filtered = are_given(options, executions.FILTERS)
     if options["ids"]:
         if filtered or options["all"]:
             raise Complaint("Name Executions, or say which match; not both.")
@@ -94,5 +94,5 @@ def chosen_by(options: dict[str, Any]) -> tuple[list[Execution], list[UUID]]:
         return list(found.values()), [one for one in dict.fromkeys(options["ids"]) if one not in found]
     if not filtered and not options["all"]:
         raise Complaint("Name Executions, or give a filter; --all means every one that has not ended.")
-    live = runs.matching(options).filter(status__in=EXECUTION_LIVE)
+    live = executions.matching(options).filter(status__in=EXECUTION_LIVE)
     return list(live.only("id", "status", "office_id").order_by("pk")), []

@@ -4,16 +4,16 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from jobs.console.asking import add_consent, counted, make_sure
-from jobs.console.choosing import are_given
-from jobs.console.command import DONE, LIST, NOT_ALL, Complaint, Console, add_limit
+from jobs.cli.command import DONE, LIST, NOT_ALL, Complaint, Console, add_limit
+from jobs.cli.confirm import add_consent, counted, make_sure
+from jobs.cli.filters import are_given
 from jobs.errors import Refused
 from scheduler.api import shapes
+from scheduler.cli import schedules as output
 from scheduler.clock import database_now
-from scheduler.console import plans
-from scheduler.lifecycle import schedules
-from scheduler.lifecycle.manual import run_task
+from scheduler.manual_runs import run_task
 from scheduler.models import Schedule
+from scheduler.schedules import lifecycle
 
 # What is done to one schedule, and what programs get to know of it.
 Verb = Callable[[Schedule], dict[str, Any]]
@@ -26,16 +26,16 @@ def run(one: Schedule) -> dict[str, Any]:
 
 
 def pause(one: Schedule) -> dict[str, Any]:
-    return shapes.schedule(schedules.pause(one.pk, now=database_now()))
+    return shapes.schedule(lifecycle.pause(one.pk, now=database_now()))
 
 
 def resume(one: Schedule) -> dict[str, Any]:
-    return shapes.schedule(schedules.resume(one.pk, now=database_now()))
+    return shapes.schedule(lifecycle.resume(one.pk, now=database_now()))
 
 
 def delete(one: Schedule) -> dict[str, Any]:
     gone = {"id": str(one.id), "name": one.name}
-    schedules.remove(one.pk)
+    lifecycle.remove(one.pk)
     return gone
 
 
@@ -52,30 +52,30 @@ class Command(Console):
 
     def add_parts(self) -> None:
         listing = self.part(LIST, self.show_list, "schedules, the newest first; done when no word is given")
-        plans.add_filters(listing)
+        output.add_filters(listing)
         add_limit(listing)
         one = self.part("show", self.show_one, "one schedule: its rule in words, its next and its last times")
         one.add_argument("schedule", metavar="ID|NAME")
         for name, (_, help) in VERBS.items():
             parser = self.part(name, partial(self.act, name), help)
             parser.add_argument("schedules", nargs="*", metavar="ID|NAME", help="these, or all that match:")
-            plans.add_filters(parser)
+            output.add_filters(parser)
             add_consent(parser, "schedules")
 
     def show_list(self, options: dict[str, Any]) -> int:
         # Ids grow with time.
-        found = list(plans.matching(options).order_by("-pk")[: options["limit"] + 1])
+        found = list(output.matching(options).order_by("-pk")[: options["limit"] + 1])
         more, found = len(found) > options["limit"], found[: options["limit"]]
         document = {"results": [shapes.schedule(one) for one in found], "more": more}
-        self.show_rows(document, plans.rows(found), "schedule")
+        self.show_rows(document, output.rows(found), "schedule")
         return DONE if found else NOT_ALL
 
     def show_one(self, options: dict[str, Any]) -> int:
-        found, missing = plans.named([options["schedule"]])
+        found, missing = output.named([options["schedule"]])
         if missing:
             raise Complaint(f"There is no schedule {options['schedule']!r}.", NOT_ALL)
         now = database_now()
-        self.show(plans.document(found[0], now), plans.page(found[0], now))
+        self.show(output.document(found[0], now), output.page(found[0], now))
         return DONE
 
     def act(self, name: str, options: dict[str, Any]) -> int:
@@ -104,7 +104,7 @@ class Command(Console):
             },
             [
                 *([f"{question}. Nothing was done."] if options["dry_run"] else []),
-                *(plans.rows(chosen) if options["dry_run"] and chosen else []),
+                *(output.rows(chosen) if options["dry_run"] and chosen else []),
                 *(told(name, one) for one in done),
                 *(f"{one.id}  {one.name}  refused: {why}" for one, why in refused),
                 *(f"{word}  there is no such schedule" for word in missing),
@@ -124,11 +124,11 @@ def told(name: str, one: dict[str, Any]) -> str:
 
 
 def chosen_by(options: dict[str, Any]) -> tuple[list[Schedule], list[str]]:
-    filtered = are_given(options, plans.FILTERS)
+    filtered = are_given(options, output.FILTERS)
     if options["schedules"]:
         if filtered or options["all"]:
             raise Complaint("Name schedules, or say which match; not both.")
-        return plans.named(options["schedules"])
+        return output.named(options["schedules"])
     if not filtered and not options["all"]:
         raise Complaint("Name schedules, or give a filter; --all means every schedule there is.")
-    return list(plans.matching(options).order_by("pk")), []
+    return list(output.matching(options).order_by("pk")), []

@@ -14,11 +14,11 @@ from exports.states import Status
 from jobs.models import Event, Execution, Notice, Office, Webhook
 from jobs.states import EventType, JobStatus, Outcome
 from scheduler.clock import database_now
-from scheduler.lifecycle import runs
-from scheduler.lifecycle.runs import run_now, settle_runs
 from scheduler.models import Schedule, ScheduledJob, Step, StepQueue, Workflow
 from scheduler.states import RunStatus, WorkflowStatus
-from scheduler.step_queues.states import Direction, QueueState
+from scheduler.steps.states import Direction, QueueState
+from scheduler.workflows import runs
+from scheduler.workflows.runs import run_now, settle_runs
 from tests.factories import a_user, an_office, claimed, submitted
 from tests.integration.admin.asking import address
 from tests.integration.export_tools import export_of, roots

@@ -15,7 +15,7 @@ from django.utils import timezone
 from websockets.asyncio.client import connect as connect_async
 from websockets.sync.client import connect
 
-from exports import lifecycle, sample
+from exports import lifecycle, sample_replay
 from exports.models import ExportEvent, ExportJob
 from exports.states import JobType, Status
 from tests.integration import export_tools as tools
@@ -23,7 +23,7 @@ from tests.integration.exports.live_web import resident, said, socket_of, start,
 from tests.integration.web_process import Web
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("redis", "fresh_counts")]
-LOG = "\n".join(sample.event_log(1)).encode()
+LOG = "\n".join(sample_replay.event_log(1)).encode()
 GIB = 2**30
 
 

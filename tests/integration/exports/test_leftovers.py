@@ -8,7 +8,7 @@ import pytest
 from django.conf import settings as live_settings
 from django.utils import timezone
 
-from exports import leftovers, lifecycle
+from exports import lifecycle, orphan_files
 from exports.models import ExportJob, Replay
 from tests.integration import export_tools as tools
 
@@ -38,13 +38,13 @@ def succeeded(job: ExportJob) -> Path:
 def test_the_recorded_file_stays_and_its_neighbours_go(minji) -> None:
     job = tools.export_of(minji)
     recorded, other = succeeded(job), put(*job.folder, "other.mp4")
-    assert leftovers.sweep_once(timezone.now(), AT_ONCE) == 1
+    assert orphan_files.sweep_once(timezone.now(), AT_ONCE) == 1
     assert recorded.exists() and not other.exists()
 
 
 def test_nothing_of_an_export_that_is_being_made_goes(minji) -> None:
     path = put(*tools.export_of(minji).output)
-    assert leftovers.sweep_once(timezone.now(), AT_ONCE) == 0
+    assert orphan_files.sweep_once(timezone.now(), AT_ONCE) == 0
     assert path.exists()
 
 
@@ -52,7 +52,7 @@ def test_the_file_of_a_cancelled_export_and_of_one_that_is_no_more_goes(minji) -
     job = tools.export_of(minji)
     cancelled, nobodys = put(*job.output), put("999", "999", "replay-1.mp4")
     lifecycle.cancel(job.pk, timezone.now())
-    assert leftovers.sweep_once(timezone.now(), AT_ONCE) == 2
+    assert orphan_files.sweep_once(timezone.now(), AT_ONCE) == 2
     assert not cancelled.exists() and not nobodys.exists()
 
 
@@ -61,32 +61,32 @@ def test_half_made_copies_of_dead_makers_go_once_the_export_has_ended(minji) -> 
     part = put(*job.folder, ".replay-1.mp4.abc.part")
     other = (live_settings.DURE_REPLAY_PATH / upload.path).with_name(".replay.jsonl.abc.part")
     other.write_bytes(b"half")
-    assert leftovers.sweep_once(timezone.now(), AT_ONCE) == 1
+    assert orphan_files.sweep_once(timezone.now(), AT_ONCE) == 1
     assert part.exists() and not other.exists()
     lifecycle.cancel(job.pk, timezone.now())
-    assert leftovers.sweep_once(timezone.now(), AT_ONCE) == 1
+    assert orphan_files.sweep_once(timezone.now(), AT_ONCE) == 1
     assert not part.exists()
 
 
 def test_young_files_wait(minji) -> None:
     put("999", "999", "replay-1.mp4")
-    assert leftovers.sweep_once(timezone.now()) == 0
-    assert leftovers.sweep_once(timezone.now() + timedelta(seconds=61)) == 1
+    assert orphan_files.sweep_once(timezone.now()) == 0
+    assert orphan_files.sweep_once(timezone.now() + timedelta(seconds=61)) == 1
 
 
 def test_a_quick_pass_looks_only_where_something_changed(minji) -> None:
     path = put("999", "999", "replay-1.mp4")
     long_ago = timezone.now().timestamp() - 7200
     os.utime(path.parent, (long_ago, long_ago))
-    assert leftovers.sweep_once(timezone.now(), AT_ONCE, looked_before=timedelta(hours=1)) == 0
-    assert leftovers.sweep_once(timezone.now(), AT_ONCE) == 1
+    assert orphan_files.sweep_once(timezone.now(), AT_ONCE, looked_before=timedelta(hours=1)) == 0
+    assert orphan_files.sweep_once(timezone.now(), AT_ONCE) == 1
 
 
 def test_uploads_without_a_row_go_and_the_others_stay(minji) -> None:
     kept = live_settings.DURE_REPLAY_PATH / tools.replay_of(minji).path
     lost = live_settings.DURE_REPLAY_PATH / tools.replay_of(minji).path
     Replay.objects.latest("id").delete()
-    assert leftovers.sweep_once(timezone.now(), AT_ONCE) == 1
+    assert orphan_files.sweep_once(timezone.now(), AT_ONCE) == 1
     assert kept.exists() and not lost.exists()
 
 
@@ -96,5 +96,5 @@ def test_what_an_operator_put_there_is_left_alone(minji) -> None:
     readme.write_text("mine")
     (live_settings.DURE_EXPORT_PATH / "5" / "6").parent.mkdir()
     (live_settings.DURE_EXPORT_PATH / "5" / "6").symlink_to(live_settings.DURE_EXPORT_PATH)
-    assert leftovers.sweep_once(timezone.now() + timedelta(days=1)) == 0
+    assert orphan_files.sweep_once(timezone.now() + timedelta(days=1)) == 0
     assert readme.exists()

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from exports import lifecycle, machine, streams
+from exports import lifecycle, streams, transitions
 from exports.listener import Listener
 from exports.messages import DEADLETTER, PROGRESS, RESULTS
 from exports.models import DeadLetter
@@ -62,7 +62,7 @@ def test_one_message_that_cannot_be_stored_does_not_take_its_neighbours_along(
     redis, minji, monkeypatch
 ) -> None:
     good, bad = tools.export_of(minji), tools.export_of(minji)
-    worker, real = tools.ForeignWorker(redis), machine.advance
+    worker, real = tools.ForeignWorker(redis), transitions.advance
 
     def broken(state, message):
         if message.job_id == bad.pk:

@@ -7,13 +7,13 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from exports import sample
+from exports import sample_replay
 from exports.models import ExportJob, Replay
 from tests.integration import export_tools as tools
 from tests.integration.exports.outcomes import finished
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("folders", "fresh_counts")]
-LOG = "\n".join(sample.event_log(1)).encode()
+LOG = "\n".join(sample_replay.event_log(1)).encode()
 
 
 def upload(client: Client, content: bytes = LOG, name: str = "match.jsonl", **fields: Any):
@@ -69,7 +69,7 @@ def test_an_upload_needs_exactly_one_file_and_nothing_unknown(client) -> None:
 def test_an_upload_is_not_read_as_a_whole(client) -> None:
     """A log above the spool size still has its lines counted."""
     lines = io.StringIO()
-    for line in sample.event_log(60, players=10):
+    for line in sample_replay.event_log(60, players=10):
         lines.write(line + "\n")
     big = (lines.getvalue() + " \n" * 2_000_000).encode()
     assert len(big) > 4_000_000

@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from exports import leftovers, lifecycle, retention
+from exports import lifecycle, orphan_files, retention
 from exports.models import DeadLetter, ExportJob, Replay
 from exports.states import Status
 from tests.integration import export_tools as tools
@@ -55,7 +55,7 @@ def unchanged(job: ExportJob) -> ExportJob:
 
 def swept() -> int:
     """As the listener does it once a minute."""
-    return leftovers.sweep_once(timezone.now(), timedelta(), looked_before=timedelta(hours=1))
+    return orphan_files.sweep_once(timezone.now(), timedelta(), looked_before=timedelta(hours=1))
 
 
 def test_an_old_file_is_removed_and_its_row_says_so(minji) -> None:
@@ -93,7 +93,7 @@ def test_a_sweep_that_was_missed_is_made_up_for_as_the_listener_starts(minji) ->
     old = unchanged(ended(minji, 11))
     retention.pass_once(timezone.now() - timedelta(hours=5))
     assert swept() == 0
-    assert leftovers.sweep_once(timezone.now(), timedelta()) == 1
+    assert orphan_files.sweep_once(timezone.now(), timedelta()) == 1
     assert not file_of(old).exists()
 
 
@@ -108,7 +108,7 @@ def test_rows_are_deleted_later_and_only_when_their_file_has_long_been_nobodys(m
     assert Replay.objects.count() == replays
     assert {failed.pk, cancelled.pk}.isdisjoint(ExportJob.objects.values_list("pk", flat=True))
     # Its file is nobody's now, and goes like any other.
-    assert leftovers.sweep_once(timezone.now(), timedelta()) == 1
+    assert orphan_files.sweep_once(timezone.now(), timedelta()) == 1
 
 
 def test_what_has_not_ended_is_never_touched(minji) -> None:

@@ -14,9 +14,9 @@ from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection
 
 from exports import listener, streams
-from exports.bells import CHANNEL, ring
 from exports.models import ExportEvent
-from jobs.sockets.bells import Bells
+from exports.pubsub import CHANNEL, ring
+from jobs.sockets.subscriber import Bells
 from tests.integration import export_tools as tools
 from tests.integration.exports.live_web import frame, resident, said, socket_of, start, token_of
 from tests.integration.waiting import wait_until

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from exports import leftovers, lifecycle, outbox
+from exports import lifecycle, orphan_files, outbox
 from exports.models import ExportJob
 from exports.states import ErrorCode, Status
 from jobs import lifecycle as engine
@@ -36,7 +36,7 @@ def test_a_cancel_is_final_at_once_and_a_late_result_leaves_no_file(redis, minji
     assert (after(job).status, after(job).progress) == (Status.CANCELLED, 50)
     with pytest.raises(Conflict):
         lifecycle.cancel(job.pk, timezone.now())
-    assert leftovers.sweep_once(timezone.now(), min_age=timedelta()) == 1
+    assert orphan_files.sweep_once(timezone.now(), min_age=timedelta()) == 1
     assert not path.exists()
 
 

@@ -5,13 +5,13 @@ from typing import Any
 
 from django.utils import timezone
 
-from exports import sample
+from exports import sample_replay
 from exports.models import ExportJob, StreamOutbox
 from exports.states import JobType, Status
 from tests.integration import export_tools as tools
 from tests.integration.exports import outcomes
 
-LOG = "\n".join(sample.event_log(1, title="Final")).encode()
+LOG = "\n".join(sample_replay.event_log(1, title="Final")).encode()
 
 
 def export(minji, job_type: JobType = JobType.MP4, **changes: Any) -> ExportJob:

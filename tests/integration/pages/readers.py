@@ -5,7 +5,7 @@ import re
 from django.contrib.auth.models import User
 from django.test import Client
 
-from scheduler.step_queues.models import StepQueue
+from scheduler.steps.models import StepQueue
 from tests.factories import a_user
 
 

@@ -14,7 +14,7 @@ from jobs.sql import call
 from jobs.states import ExecutionStatus, MemberRole, Trigger
 from scheduler import access
 from scheduler.access import executions_by_cause, executions_of
-from scheduler.step_queues.states import Direction
+from scheduler.steps.states import Direction
 from tests.factories import a_job, a_start, a_user, an_office, submitted
 from tests.integration.pages.readers import reader, text_of
 from tests.integration.rest_support import client_of

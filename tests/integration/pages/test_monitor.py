@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from scheduler.step_queues import lifecycle as steps
+from scheduler.steps import lifecycle as steps
 from tests.factories import a_user, an_office, fresh, submitted
 from tests.integration.pages.readers import at, reader
 from tests.integration.playing import running

@@ -82,10 +82,10 @@ def test_a_failure_says_what_happened_and_what_to_do(page, minji, code, name, to
 
 
 def test_every_error_of_ours_has_a_name_and_advice():
-    from exports.pages import words
+    from exports.pages import labels
     from exports.states import ErrorCode
 
-    assert set(words.ADVICE) == set(ErrorCode.values)
+    assert set(labels.ADVICE) == set(ErrorCode.values)
 
 
 def test_a_bar_says_what_it_is_the_progress_of(page, minji):

@@ -4,10 +4,10 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from scheduler.step_queues import lifecycle
-from scheduler.step_queues.models import StepQueue
-from scheduler.step_queues.pages.marks import Mark
-from scheduler.step_queues.states import NO_OPERATION
+from scheduler.steps import lifecycle
+from scheduler.steps.models import StepQueue
+from scheduler.steps.pages.marks import Mark
+from scheduler.steps.states import NO_OPERATION
 from tests.integration.pages.readers import at_queue as at
 from tests.integration.pages.readers import text_of as text
 from tests.step_factories import a_job, a_queue, carry_out_all, carry_out_one, claimed, execution, ran

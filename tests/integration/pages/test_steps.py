@@ -7,11 +7,11 @@ from django.test import Client
 
 from jobs.models import Membership
 from jobs.states import MemberRole
-from scheduler.step_queues import lifecycle
-from scheduler.step_queues.models import Step, StepQueue
-from scheduler.step_queues.pages import labels
-from scheduler.step_queues.pages.marks import Mark
-from scheduler.step_queues.states import Direction, QueueState
+from scheduler.steps import lifecycle
+from scheduler.steps.models import Step, StepQueue
+from scheduler.steps.pages import labels
+from scheduler.steps.pages.marks import Mark
+from scheduler.steps.states import Direction, QueueState
 from tests.factories import a_user, an_office
 from tests.integration.pages.readers import at_queue as at
 from tests.integration.pages.readers import reader

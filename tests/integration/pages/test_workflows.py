@@ -8,9 +8,9 @@ from django.utils import timezone
 
 from jobs.models import Job, Membership
 from jobs.states import MemberRole
-from scheduler.lifecycle import runs
 from scheduler.models import ScheduledJob, Workflow
 from scheduler.states import RunStatus, WorkflowStatus
+from scheduler.workflows import runs
 from tests.factories import a_user, an_office, claimed
 from tests.integration.pages.readers import reader, text_of
 from tests.integration.pages.workflow_pages import FORM, STEPS, made, seen_pages

@@ -1,0 +1,182 @@
+"""What happened, and who was told of it: events, webhooks, notices."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
+
+from jobs.admin import columns
+from jobs.admin.actions import Act, Acting, By
+from jobs.admin.base import LookOnly, QuickList, newest
+from jobs.admin.filters import choice, yes_or_no
+from jobs.admin.forms import ByVerbs, blamed, once
+from jobs.admin.links import Link, rows_of
+from jobs.admin.search import as_uuid
+from jobs.models import Batch, Event, Job, Notice, NoticeCursor, Office, Webhook
+from jobs.notifications import from_events, webhooks
+from jobs.pages import labels
+from jobs.states import EventType
+
+TYPE = columns.named("type", _("what happened"), labels.EVENTS)
+OF_OFFICE = columns.row_of(Office, "office_id", _("office"))
+OF_JOB = columns.row_of(Job, "job_id", _("job"))
+OF_BATCH = columns.row_of(Batch, "batch_id", _("batch"))
+
+
+@columns.computed(_("by"))
+def actor(event: Event) -> str:
+    return str(event.details.get("actor", "")) or "–"
+
+
+@admin.register(Event)
+class EventAdmin(LookOnly):
+    list_display = ("id", "at", TYPE, OF_OFFICE, OF_JOB, OF_BATCH, actor)
+    list_filter = (choice("type", _("what happened"), labels.EVENTS, indexed=False),)
+    ids = ("office_id",)
+    fields = ("id", "at", TYPE, OF_OFFICE, OF_JOB, OF_BATCH, columns.json("details", _("details")))
+
+    def found(self, rows: QuerySet[Event], term: str) -> QuerySet[Event]:
+        """A job's are looked for among the newest: events have no index by their job."""
+        wanted = as_uuid(term)
+        job = Job.objects.filter(pk=wanted).first() if wanted else None
+        if job is not None:
+            return newest(rows.filter(office_id=job.office_id, job_id=job.pk))
+        return super().found(rows, term)
+
+
+class WebhookForm(forms.ModelForm):  # type: ignore[type-arg]
+    # What an address may be is the verb's to say: see below.
+    url = forms.CharField(label=_("address"), max_length=2000, widget=forms.TextInput(attrs={"size": 80}))
+    event_types = forms.MultipleChoiceField(
+        label=_("events"),
+        choices=[(one.value, labels.EVENTS[one]) for one in EventType],
+        widget=forms.CheckboxSelectMultiple,
+        initial=[one.value for one in from_events.DEFAULT_TYPES],
+    )
+
+    class Meta:
+        model = Webhook
+        fields = ("office", "url", "event_types", "enabled")
+
+    def clean(self) -> dict[str, Any]:
+        given = super().clean() or {}
+        if "url" in given:
+            blamed(self, lambda: webhooks.check_url(given["url"]))
+        return given
+
+
+def send_again(notice: Notice, by: By) -> None:
+    webhooks.send_again(notice)
+
+
+@admin.register(Webhook)
+class WebhookAdmin(ByVerbs, Acting, QuickList):
+    """Its secret is shown once, when it is made, and nowhere else."""
+
+    form = WebhookForm
+    list_display = (
+        *("url", columns.linked("office", _("office")), "enabled", "disabled_reason", "spared_until"),
+        "created_at",
+    )
+    list_filter = (yes_or_no("enabled", _("enabled")),)
+    list_select_related = ("office",)
+    ids = ("office",)
+    beginnings = ("url",)
+    autocomplete_fields = ("office",)
+    readonly_fields = ("disabled_reason", "spared_until", "created_at")
+    acts = (
+        Act(
+            "enable",
+            _("Enable…"),
+            lambda n: ngettext("Enable %d webhook", "Enable %d webhooks", n) % n,
+            do=lambda webhook, by: webhooks.change(webhook, enabled=True),
+            refusal=lambda webhook: _("enabled already") if webhook.enabled else "",
+            note=_("It is not told what happened meanwhile."),
+        ),
+        Act(
+            "disable",
+            _("Disable…"),
+            lambda n: ngettext("Disable %d webhook", "Disable %d webhooks", n) % n,
+            do=lambda webhook, by: webhooks.disable(webhook, by.reason or f"Disabled by {by.actor}."),
+            refusal=lambda webhook: "" if webhook.enabled else _("disabled already"),
+            note=_("What waits for it is given up."),
+        ),
+    )
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        return ("office", "url", "event_types", "enabled", *(self.readonly_fields if obj else ()))
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        return ("office", *self.readonly_fields) if obj else self.readonly_fields
+
+    def links(self, request: HttpRequest, row: Webhook) -> list[Link]:
+        return [rows_of(Notice, _("Its notices"), webhook=row.pk)]
+
+    def save_model(self, request: HttpRequest, obj: Webhook, form: Any, change: bool) -> None:
+        given = form.cleaned_data
+        if change:
+            webhooks.change(obj, **{name: given[name] for name in form.changed_data})
+        else:
+            made = webhooks.add(given["office"], given["url"], given["event_types"], enabled=given["enabled"])
+            obj.pk, obj.secret, obj._state.adding = made.pk, made.secret, False
+
+    def delete_model(self, request: HttpRequest, obj: Webhook) -> None:
+        webhooks.remove(obj)
+
+    def response_add(
+        self, request: HttpRequest, obj: Any, post_url_continue: str | None = None
+    ) -> HttpResponse:
+        return once(self, request, _("The secret that its messages are signed with"), obj.secret)
+
+
+STATES_OF_NOTICES = {
+    "waiting": (Q(next_at__isnull=False), _("waits to be sent")),
+    "sent": (Q(sent_at__isnull=False), _("arrived")),
+    "given_up": (Q(gave_up_at__isnull=False), _("given up")),
+}
+
+
+@admin.register(Notice)
+class NoticeAdmin(Acting, LookOnly):
+    list_display = (
+        *("id", columns.linked("office", _("office")), columns.linked("webhook", _("webhook")), "address"),
+        *("event_id", "attempts", "created_at", "next_at", "sent_at", "gave_up_at"),
+    )
+    list_filter = (
+        choice(
+            "state",
+            _("state"),
+            {name: words for name, (_condition, words) in STATES_OF_NOTICES.items()},
+            lambda value: STATES_OF_NOTICES[value][0],
+            indexed=False,
+        ),
+    )
+    list_select_related = ("office", "webhook")
+    ids = ("office", "webhook", "event_id")
+    fields = (
+        *("office", "webhook", "address", columns.row_of(Event, "event_id", _("event"))),
+        *("created_at", "attempts", "next_at", "sent_at", "gave_up_at", "answer"),
+        columns.column(
+            "body", _("message"), lambda body: columns.pre(from_events.body_of(Notice(body=body)))
+        ),
+    )
+    acts = (
+        Act(
+            "send_again",
+            _("Send again…"),
+            lambda n: ngettext("Send %d notice again", "Send %d notices again", n) % n,
+            do=send_again,
+            refusal=lambda notice: _("it waits to be sent") if notice.next_at else "",
+        ),
+    )
+
+
+@admin.register(NoticeCursor)
+class NoticeCursorAdmin(LookOnly):
+    list_display = (columns.linked("office", _("office")), "event_id")
+    list_select_related = ("office",)
+    fields = ("office", "event_id")

@@ -1,0 +1,97 @@
+"""Users and groups, and the log of what was done in the admin. Only a superuser gives rights away."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.contrib.admin.models import ADDITION, CHANGE, DELETION, LogEntry
+from django.contrib.auth.admin import GroupAdmin, UserAdmin
+from django.contrib.auth.models import Group, User
+from django.http import HttpRequest
+from django.urls import NoReverseMatch
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
+
+from jobs.admin import columns
+from jobs.admin.base import LookOnly, SmallList
+from jobs.admin.filters import choice, yes_or_no
+from jobs.admin.links import NONE, Link, rows_of
+from jobs.models import ApiToken, Membership
+from jobs.pages.permissions import reader
+
+RIGHTS = ("is_staff", "is_superuser", "groups", "user_permissions")
+
+admin.site.unregister(User)
+admin.site.unregister(Group)
+
+
+@admin.register(User)
+class OperatorsUserAdmin(SmallList, UserAdmin):  # type: ignore[type-arg]
+    """Nobody is deleted: schedules, exports and queues would go with them. Who has gone is made inactive."""
+
+    list_display = ("username", "email", "is_active", "is_staff", "is_superuser", "last_login")
+    list_filter = (
+        yes_or_no("is_active", _("active")),
+        yes_or_no("is_staff", _("staff")),
+        yes_or_no("is_superuser", _("superuser")),
+    )
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
+        # Whoever sets a superuser's password is one.
+        out_of_reach = obj is not None and obj.is_superuser and not reader(request).is_superuser
+        return not out_of_reach and super().has_change_permission(request, obj)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        known = ("last_login", "date_joined")
+        return known if reader(request).is_superuser else (*known, *RIGHTS)
+
+    def links(self, request: HttpRequest, row: User) -> list[Link]:
+        return [
+            rows_of(Membership, _("Offices"), user=row.pk),
+            rows_of(ApiToken, _("Tokens"), user=row.pk),
+            rows_of(LogEntry, _("What they did here"), user=row.pk),
+        ]
+
+
+@admin.register(Group)
+class OperatorsGroupAdmin(GroupAdmin):
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return reader(request).is_superuser
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return reader(request).is_superuser
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return reader(request).is_superuser
+
+
+@columns.computed(_("row"))
+def row(entry: LogEntry) -> SafeString:
+    try:
+        address = entry.get_admin_url()
+    except NoReverseMatch:
+        address = None
+    return format_html('<a href="{}">{}</a>', address, entry.object_repr) if address else NONE
+
+
+@columns.computed(_("what was done"))
+def said(entry: LogEntry) -> str:
+    return str(entry.get_change_message()) or "–"
+
+
+FLAGS = {str(ADDITION): _("added"), str(CHANGE): _("changed"), str(DELETION): _("deleted")}
+DID = columns.column("action_flag", _("action"), lambda flag: FLAGS.get(str(flag), flag))
+
+
+@admin.register(LogEntry)
+class LogEntryAdmin(LookOnly):
+    """Who did what in the admin, and why. What was done to jobs is in their events, too."""
+
+    list_display = ("action_time", columns.linked("user", _("by")), DID, "content_type", row, said)
+    list_filter = (choice("action_flag", _("action"), FLAGS, indexed=False),)
+    list_select_related = ("user", "content_type")
+    people = ("user",)
+    fields = ("action_time", "user", DID, "content_type", row, said)

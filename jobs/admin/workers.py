@@ -1,0 +1,43 @@
+"""Workers as they were last heard of, and what is counted."""
+
+from datetime import timedelta
+
+from django.conf import settings
+from django.contrib import admin
+from django.http import HttpRequest
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from jobs.admin import columns
+from jobs.admin.base import LookOnly
+from jobs.admin.links import Link
+from jobs.models import Counter, Worker
+
+
+@columns.computed(_("alive"), boolean=True)
+def alive(worker: Worker) -> bool:
+    """Has it renewed what it runs lately?"""
+    return worker.seen_at > timezone.now() - timedelta(seconds=settings.DURE_LEASE_SECONDS)
+
+
+@columns.computed(_("roles"))
+def roles(worker: Worker) -> str:
+    return ", ".join(worker.roles) or "–"
+
+
+@admin.register(Worker)
+class WorkerAdmin(LookOnly):
+    list_display = ("name", alive, roles, "slots", "running", "draining", "started_at", "seen_at")
+    search_fields = ()
+    fields = ("name", alive, roles, "slots", "running", "draining", "started_at", "seen_at")
+
+    def links(self, request: HttpRequest, row: Worker) -> list[Link]:
+        address = settings.DURE_FLOWER_URL
+        return [Link(f"{address}/worker/{row.name}", "Flower")] if address else []
+
+
+@admin.register(Counter)
+class CounterAdmin(LookOnly):
+    list_display = ("name", "value")
+    search_fields = ()
+    fields = ("name", "value")

@@ -1,0 +1,131 @@
+"""Lets a POST be repeated safely: the same `Idempotency-Key` and body answer the first answer again.
+
+The row is inserted first, in the transaction of the effect. A second request with the same key then
+waits on the unique index until the first has committed (and repeats its answer) or rolled back (and
+takes its place), so there is no moment in which both run. Only an answer below 400 is kept: a refusal
+changed nothing, and may be mended and sent again under the same key.
+
+What happens after the commit (publishing) belongs into `transaction.on_commit`, as everywhere.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec
+
+from django.contrib.auth.models import User
+from django.db import IntegrityError, OperationalError, transaction
+from django.http import HttpResponse, HttpResponseBase, QueryDict
+from django.utils import timezone
+from rest_framework.renderers import JSONRenderer
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from jobs.api.framework.problem_details import Problem
+from jobs.models.access import IdempotentAnswer
+
+HEADER = "Idempotency-Key"
+REPLAYED = "Idempotency-Replayed"
+LONGEST_KEY = 200
+KEPT = timedelta(hours=24)
+LOCK_NOT_AVAILABLE = "55P03"
+
+P = ParamSpec("P")
+Handler = Callable[Concatenate[Any, Request, P], HttpResponseBase]
+
+
+def idempotent(handler: Handler[P]) -> Handler[P]:
+    """For a view's `post` that creates something. Without the header nothing is different."""
+
+    @wraps(handler)
+    def answer(view: Any, request: Request, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
+        key = _key_of(request)
+        if key is None or not isinstance(request.user, User):
+            return handler(view, request, *args, **kwargs)
+        digest = _digest_of(request)
+        with transaction.atomic():
+            row = _first(request.user, request.path, key, digest)
+            if row is None:
+                return _again(request.user, request.path, key, digest)
+            response = handler(view, request, *args, **kwargs)
+            if response.status_code < 400:
+                _keep(row, response)
+            else:
+                transaction.set_rollback(True)
+        return response
+
+    answer.is_idempotent = True  # type: ignore[attr-defined]  # the API's schema shows the header
+    return answer
+
+
+def forget_old(now: datetime, limit: int) -> int:
+    """Deletes at most `limit` answers older than a day, and says how many."""
+    old = IdempotentAnswer.objects.filter(created_at__lt=now - KEPT).order_by("created_at")
+    deleted, _ = IdempotentAnswer.objects.filter(
+        pk__in=list(old.values_list("pk", flat=True)[:limit])
+    ).delete()
+    return deleted
+
+
+def _key_of(request: Request) -> str | None:
+    key = request.headers.get(HEADER)
+    if key is None:
+        return None
+    key = key.strip()
+    if not 1 <= len(key) <= LONGEST_KEY or not key.isascii() or not key.isprintable():
+        sentence = f"{HEADER} must be 1 to {LONGEST_KEY} printable ASCII characters."
+        raise Problem(400, "invalid_idempotency_key", sentence, errors={HEADER: [sentence]})
+    return key
+
+
+def _digest_of(request: Request) -> str:
+    """Of what was meant rather than of the bytes, as the boundary of a multipart body differs each time."""
+    digest = hashlib.sha256(request.META.get("QUERY_STRING", "").encode() + b"\n")
+    data, files = request.data, list(request.FILES.items())
+    if isinstance(data, QueryDict):
+        data = dict(request.POST.lists())
+    named = [[name, file.name] for name, file in files]
+    digest.update(json.dumps([data, named], sort_keys=True).encode())
+    for _, file in files:
+        for chunk in file.chunks():
+            digest.update(chunk)
+        file.seek(0)
+    return digest.hexdigest()
+
+
+def _first(user: User, path: str, key: str, digest: str) -> IdempotentAnswer | None:
+    """The row of this request, or None when another request had the key before."""
+    try:
+        # A savepoint: the failed insert must not take the transaction along.
+        with transaction.atomic():
+            return IdempotentAnswer.objects.create(
+                user=user, path=path, key=key, digest=digest, created_at=timezone.now()
+            )
+    except IntegrityError:
+        return None
+    except OperationalError as error:
+        if getattr(error.__cause__, "pgcode", None) != LOCK_NOT_AVAILABLE:
+            raise
+        sentence = f"The first request with this {HEADER} is still being worked on."
+        raise Problem(409, "request_in_progress", sentence, headers={"Retry-After": "1"}) from None
+
+
+def _again(user: User, path: str, key: str, digest: str) -> HttpResponse:
+    row = IdempotentAnswer.objects.get(user=user, path=path, key=key)
+    if row.digest != digest:
+        raise Problem(422, "idempotency_key_reused", f"This {HEADER} was used before, with another body.")
+    response = HttpResponse(row.body, status=row.status, content_type="application/json")
+    if row.location:
+        response["Location"] = row.location
+    response[REPLAYED] = "true"
+    return response
+
+
+def _keep(row: IdempotentAnswer, response: HttpResponseBase) -> None:
+    data = response.data if isinstance(response, Response) else None
+    row.status = response.status_code
+    row.body = "" if data is None else JSONRenderer().render(data).decode()
+    row.location = response.get("Location", "")
+    row.save(update_fields=["status", "body", "location"])

@@ -1,0 +1,200 @@
+"""Every refusal in one form: `application/problem+json` (RFC 9457).
+
+`explain` turns an exception into a refusal; DRF asks it through `handle`, and the views for Django's
+own errors (config/errors.py) ask it too, so both halves of the server say the same.
+"""
+
+import logging
+import math
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import Any
+
+from django.conf import settings
+from django.core import exceptions as django_errors
+from django.db import DataError, InterfaceError, OperationalError
+from django.http import Http404, HttpResponse
+from django.http.multipartparser import MultiPartParserError
+from kombu.exceptions import OperationalError as BrokerError
+from redis.exceptions import RedisError
+from rest_framework import exceptions as api_errors
+from rest_framework.renderers import JSONRenderer
+
+from jobs import errors as verb_errors
+from jobs.api.framework import request_id, throttling
+from jobs.api.framework.error_codes import KINDS
+
+CONTENT_TYPE = "application/problem+json"
+# Python's own phrases change with its version.
+TITLES = {413: "Content Too Large", 416: "Range Not Satisfiable", 422: "Unprocessable Content"}
+# Held locks, deadlocks, serialization failures and statements cut short pass when tried again.
+BUSY_STATES = {"55P03", "40P01", "40001", "57014"}
+
+log = logging.getLogger(__name__)
+
+
+class Problem(api_errors.APIException):
+    """A refusal that a view raises itself; what is given beyond the known goes into the document."""
+
+    def __init__(
+        self,
+        status: int,
+        code: str,
+        detail: str,
+        *,
+        errors: dict[str, list[str]] | None = None,
+        headers: dict[str, str] | None = None,
+        **extra: object,
+    ) -> None:
+        super().__init__(detail, code)
+        self.status_code = status
+        self.refusal = Refusal(status, code, detail, errors or {}, headers or {}, extra)
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """One problem, before it is written down."""
+
+    status: int
+    code: str
+    detail: str
+    errors: dict[str, list[str]] = field(default_factory=dict)
+    headers: dict[str, str] = field(default_factory=dict)
+    extra: dict[str, object] = field(default_factory=dict)
+
+    def document(self) -> dict[str, object]:
+        written = {
+            **self.extra,
+            # RFC 9457's word for "the status says it all", where nobody has described the code.
+            "type": f"{settings.BASE_URL}/api/problems/{self.code}" if self.code in KINDS else "about:blank",
+            "title": title_of(self.status),
+            "status": self.status,
+            "detail": self.detail,
+            "code": self.code,
+        }
+        if self.errors or self.status == HTTPStatus.BAD_REQUEST:
+            written["errors"] = self.errors
+        if self.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+            written["request_id"] = request_id.current()
+        return written
+
+    def response(self) -> HttpResponse:
+        body = JSONRenderer().render(self.document())
+        return HttpResponse(body, status=self.status, content_type=CONTENT_TYPE, headers=self.headers)
+
+
+def handle(error: Exception, context: dict[str, Any]) -> HttpResponse | None:
+    """DRF's EXCEPTION_HANDLER. What nobody can explain goes on to Django and becomes a 500."""
+    refusal = explain(error)
+    if refusal is None:
+        return None
+    request = context.get("request")
+    if refusal.status == HTTPStatus.UNAUTHORIZED and request is not None:
+        refusal = _counted(refusal, request)
+    # Not DRF's Response: the view's renderers may be for pages, or for video.
+    return refusal.response()
+
+
+def explain(error: BaseException) -> Refusal | None:
+    match error:
+        case Problem():
+            return error.refusal
+        case verb_errors.Refused():
+            return Refusal(
+                _status_of(error), error.code, error.message, error.errors, extra=dict(error.extra)
+            )
+        case api_errors.APIException():
+            return _from_drf(error)
+        case Http404():
+            return Refusal(404, "not_found", "There is no such object, or it is not yours to see.")
+        case django_errors.ObjectDoesNotExist():
+            # Somebody has deleted it since it was looked up.
+            return Refusal(404, "not_found", "There is no such object any more.")
+        case django_errors.PermissionDenied():
+            return Refusal(403, "permission_denied", str(error) or "You may not do this.")
+        case django_errors.RequestDataTooBig():
+            return too_large(settings.DATA_UPLOAD_MAX_MEMORY_SIZE or 0)
+        case django_errors.SuspiciousOperation() | django_errors.BadRequest() | MultiPartParserError():
+            return Refusal(400, "bad_request", "The request is malformed, or not addressed to this server.")
+        case OperationalError() | InterfaceError():
+            return _from_database(error)
+        case DataError():
+            log.warning("A value got as far as the database and did not fit", exc_info=error)
+            return Refusal(400, "invalid_value", "A value that was given does not fit.")
+        case RedisError() | BrokerError():
+            log.error("The broker does not answer: %s", error)
+            return unavailable("broker_unavailable", "The message broker does not answer.", after=5)
+    return None
+
+
+def title_of(status: int) -> str:
+    return TITLES.get(status) or HTTPStatus(status).phrase
+
+
+def too_large(limit: int) -> Refusal:
+    return Refusal(413, "too_large", f"The body is larger than {limit:,} bytes.", extra={"limit": limit})
+
+
+def unavailable(code: str, detail: str, *, after: int) -> Refusal:
+    return Refusal(503, code, detail, headers={"Retry-After": str(after)})
+
+
+def throttled(seconds: float) -> Refusal:
+    wait = max(1, math.ceil(seconds))
+    return Refusal(
+        429, "throttled", f"Too many requests; try again in {wait} s.", headers={"Retry-After": str(wait)}
+    )
+
+
+def _status_of(error: verb_errors.Refused) -> int:
+    match error:
+        case verb_errors.Invalid():
+            return 400
+        case verb_errors.TooLarge():
+            return 413
+    return 409
+
+
+def _from_drf(error: api_errors.APIException) -> Refusal:
+    if isinstance(error, api_errors.Throttled):
+        return throttled(getattr(error, "wait", None) or 1)
+    headers = {}
+    if auth_header := getattr(error, "auth_header", None):
+        headers["WWW-Authenticate"] = auth_header
+    if isinstance(error, api_errors.ValidationError):
+        errors = flat(error.detail)
+        where, sentences = next(iter(errors.items()), ("", ["The request is not valid."]))
+        detail = sentences[0] if where in ("", "non_field_errors") else f"{where}: {sentences[0]}"
+        return Refusal(400, "invalid", detail, errors, headers)
+    if isinstance(error, api_errors.NotFound):
+        return Refusal(404, "not_found", str(error.detail), headers=headers)
+    code = getattr(error.detail, "code", None) or error.default_code
+    return Refusal(error.status_code, str(code), str(error.detail), headers=headers)
+
+
+def flat(detail: Any, path: str = "") -> dict[str, list[str]]:
+    """DRF's nested error details under dotted paths: `jobs.3.task_id`."""
+    if isinstance(detail, dict):
+        items = [(str(key), value) for key, value in detail.items()]
+    elif isinstance(detail, list) and any(isinstance(item, (dict, list)) for item in detail):
+        items = [(str(position), value) for position, value in enumerate(detail)]
+    else:
+        sentences = [str(item) for item in detail] if isinstance(detail, list) else [str(detail)]
+        return {path or "non_field_errors": sentences} if sentences else {}
+    found: dict[str, list[str]] = {}
+    for key, value in items:
+        found |= flat(value, f"{path}.{key}" if path else key)
+    return found
+
+
+def _from_database(error: OperationalError | InterfaceError) -> Refusal:
+    if getattr(error.__cause__, "pgcode", None) in BUSY_STATES:
+        return unavailable("busy", "Something else held what this needed; try again.", after=1)
+    log.error("The database does not answer: %s", str(error).strip().partition("\n")[0])
+    return unavailable("database_unavailable", "The database does not answer; try again.", after=5)
+
+
+def _counted(refusal: Refusal, request: Any) -> Refusal:
+    """Counts those who show no valid credentials, so that nobody tries tokens at leisure."""
+    wait = throttling.refused(request)
+    return refusal if wait is None else throttled(wait)

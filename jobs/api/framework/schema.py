@@ -1,0 +1,122 @@
+"""What drf-spectacular cannot see by itself: our credentials, strict bodies, and repeatable POSTs."""
+
+import re
+from typing import Any
+
+from drf_spectacular.authentication import SessionScheme
+from drf_spectacular.drainage import get_override
+from drf_spectacular.extensions import OpenApiAuthenticationExtension
+from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.plumbing import get_doc, is_list_serializer, is_serializer
+from drf_spectacular.utils import OpenApiParameter
+from rest_framework import serializers
+
+from jobs.api.framework.idempotency import HEADER, LONGEST_KEY, REPLAYED
+from jobs.api.framework.serializers import RefusesUnknown
+
+# Spaces around a text are taken away, so that one of spaces only would be empty.
+NOT_BLANK = r"\S"
+_FIRST_SENTENCE = re.compile(r"(.+?)\.(?:\s+|$)(.*)", re.DOTALL)
+
+
+class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
+    target_class = "jobs.api.framework.authentication.TokenAuthentication"
+    name = "token"
+
+    def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, str]:
+        return {
+            "type": "apiKey",
+            "in": "header",
+            "name": "Authorization",
+            "description": "`Token ` and an API token: `Authorization: Token dure_…`",
+        }
+
+
+class CookieScheme(SessionScheme):  # type: ignore[no-untyped-call]
+    target_class = "jobs.api.framework.authentication.SessionAuthentication"
+    name = "session"
+    priority = 0
+
+    def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, str]:
+        described: dict[str, str] = super().get_security_definition(auto_schema)  # type: ignore[no-untyped-call]
+        sentence = "The cookie of who has signed in at `/login`. All but GET needs `X-CSRFToken` as well."
+        return described | {"description": sentence}
+
+
+class Schema(AutoSchema):
+    """Where an operation has no summary of its own, the first sentence of its docstring is that."""
+
+    def get_summary(self) -> str | None:
+        found = _FIRST_SENTENCE.match(self._doc())
+        return found[1] if found else None
+
+    def get_description(self) -> str:  # type: ignore[override]
+        found = _FIRST_SENTENCE.match(self._doc())
+        return found[2].strip() if found else get_doc(self.view.__class__)
+
+    def _doc(self) -> str:
+        action = getattr(self.view, "action", None) or self.method.lower()
+        return str(get_doc(getattr(self.view, action, None)))
+
+    def get_override_parameters(self) -> list[Any]:
+        parameters: list[Any] = super().get_override_parameters()
+        action = getattr(self.view, "action", None) or self.method.lower()
+        if not getattr(getattr(self.view, action, None), "is_idempotent", False):
+            return parameters
+        key = OpenApiParameter(
+            HEADER,
+            {"type": "string", "minLength": 1, "maxLength": LONGEST_KEY, "pattern": "^[!-~]([ -~]*[!-~])?$"},
+            OpenApiParameter.HEADER,
+            description="Sent again with the same key and body, the request answers its first answer again, "
+            f"with `{REPLAYED}: true`. Kept for 24 hours; 422 with another body.",
+        )
+        replayed = OpenApiParameter(
+            REPLAYED,
+            {"type": "string", "const": "true"},
+            OpenApiParameter.HEADER,
+            description="This is the answer of an earlier request with the same key.",
+            response=[200, 201, 202],
+        )
+        return [*parameters, key, replayed]
+
+    def get_serializer_name(self, serializer: Any, direction: Any) -> str:
+        return str(super().get_serializer_name(serializer, direction)).removesuffix("Document")
+
+    def _map_basic_serializer(self, serializer: Any, direction: Any) -> Any:
+        described = super()._map_basic_serializer(serializer, direction)  # type: ignore[no-untyped-call]
+        if direction == "request" and isinstance(serializer, RefusesUnknown):
+            described["additionalProperties"] = False
+        return described
+
+    def _map_serializer_field(self, field: Any, direction: Any, bypass_extensions: bool = False) -> Any:
+        described = super()._map_serializer_field(  # type: ignore[no-untyped-call]
+            field, direction, bypass_extensions
+        )
+        if isinstance(field, serializers.JSONField) and field.allow_null:
+            # Any value is a null, too, so this would be valid twice.
+            described.pop("oneOf", None)
+        if (
+            direction == "request"
+            and isinstance(field, serializers.CharField)
+            and field.trim_whitespace
+            and not field.allow_blank
+            and "format" not in described
+        ):
+            described["pattern"] = NOT_BLANK
+        return described
+
+    def _get_examples(
+        self, serializer: Any, direction: Any, media_type: Any, status_code: Any = None, extras: Any = None
+    ) -> Any:
+        """The view's, for whatever status below 300; without one for this direction, the serializer's."""
+        if not (status_code and status_code >= "300"):
+            other = "response_only" if direction == "request" else "request_only"
+            found = [one for one in self.get_examples() if not one.parameter_only and not getattr(one, other)]
+            if not found and is_serializer(serializer):
+                described = serializer.child if is_list_serializer(serializer) else serializer
+                found = get_override(described, "examples", [])
+            # drf-spectacular lets those that are handed over have any status and media type.
+            serializer, extras = None, [*(extras or ()), *found]
+        return super()._get_examples(  # type: ignore[no-untyped-call]
+            serializer, direction, media_type, status_code, extras
+        )

@@ -1,0 +1,192 @@
+"""Says why a job is not running now: everything that holds it back at once, the decisive one first."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Any
+
+from django.conf import settings
+from django.db.models import Count, Q
+from django.db.models.functions import Now
+
+from jobs.insight.outlook import outlook
+from jobs.models import Dependency, Execution, Job, Office, Worker
+from jobs.states import (
+    JOB_ENDED,
+    JOB_WAITING,
+    ExecutionStatus,
+    FailureType,
+    JobStatus,
+    OnDependencyFailure,
+)
+
+SHOWN_PARENTS = 20
+
+
+class Code(StrEnum):
+    DEPENDENCY_FAILED = "dependency_failed"
+    DEPENDENCIES_UNFINISHED = "dependencies_unfinished"
+    RETRY_BACKOFF = "retry_backoff"
+    SCHEDULED = "scheduled"
+    OFFICE_PAUSED = "office_paused"
+    NO_WORKER_FOR_ROLE = "no_worker_for_role"
+    OFFICE_LIMIT = "office_limit"
+    ROLE_LIMIT = "role_limit"
+    WAITING_FOR_WORKER = "waiting_for_worker"
+    RUNNING = "running"
+
+
+@dataclass(frozen=True)
+class Reason:
+    """One thing that holds a job back; `facts` are for programs, `message` for people."""
+
+    code: Code
+    message: str
+    facts: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Explanation:
+    state: str
+    reasons: list[Reason]
+    queue_position: int | None
+    estimated_start: datetime | None
+
+
+def explain(office: Office, job: Job, now: datetime) -> Explanation:
+    return Explanation(
+        state=job.status,
+        reasons=list(reasons_of(office, job, now)),
+        queue_position=queue_position(job) if job.status == JobStatus.READY else None,
+        estimated_start=estimated_start(office, job, now),
+    )
+
+
+def reasons_of(office: Office, job: Job, now: datetime) -> Iterator[Reason]:
+    """In the order of how long each usually lasts: what needs a person comes first."""
+    if job.status in JOB_ENDED:
+        if job.failure_type == FailureType.DEPENDENCY_FAILED:
+            yield from failed_dependencies(job)
+    elif job.status == JobStatus.PROCESSING:
+        yield from about_its_run(job)
+    else:
+        if job.status in JOB_WAITING:
+            if job.on_dependency_failure != OnDependencyFailure.RUN:
+                yield from failed_dependencies(job)
+            yield from unfinished_dependencies(job)
+            yield from its_time(job, now)
+        if office.paused:
+            yield Reason(Code.OFFICE_PAUSED, "The office is paused: nothing new starts in it.", {})
+        yield from missing_worker(job)
+        yield from limits(office, job)
+
+
+def failed_dependencies(job: Job) -> Iterator[Reason]:
+    failed = parents(job, Q(status__in=(JobStatus.FAILED, JobStatus.CANCELLED)))
+    if failed:
+        yield Reason(
+            Code.DEPENDENCY_FAILED,
+            f"{named(failed)} failed or was cancelled: retry it, or cancel this one.",
+            which(failed),
+        )
+
+
+def unfinished_dependencies(job: Job) -> Iterator[Reason]:
+    unfinished = parents(job, ~Q(status__in=JOB_ENDED))
+    if unfinished:
+        yield Reason(Code.DEPENDENCIES_UNFINISHED, f"Waits for {named(unfinished)}.", which(unfinished))
+
+
+def parents(job: Job, condition: Q) -> list[Job]:
+    edges = Dependency.objects.filter(job=job).values("parent_id")
+    return list(
+        Job.objects.filter(condition, pk__in=edges).only("id", "ref", "status", "seq").order_by("seq")
+    )
+
+
+def named(jobs: list[Job]) -> str:
+    shown = ", ".join(str(job) for job in jobs[:3])
+    return shown if len(jobs) <= 3 else f"{shown} and {len(jobs) - 3} more"
+
+
+def which(jobs: list[Job]) -> dict[str, Any]:
+    shown = [
+        {"id": str(job.id), "ref": job.ref or None, "status": job.status} for job in jobs[:SHOWN_PARENTS]
+    ]
+    return {"jobs": shown, "count": len(jobs)}
+
+
+def its_time(job: Job, now: datetime) -> Iterator[Reason]:
+    if job.retry_at is not None and job.retry_at > now:
+        facts = {"until": job.retry_at, "retry_count": job.retry_count, "max_retries": job.max_retries}
+        yield Reason(Code.RETRY_BACKOFF, "Waits for its next attempt.", facts)
+    if job.run_at is not None and job.run_at > now:
+        yield Reason(Code.SCHEDULED, "Is not to run before its time.", {"until": job.run_at})
+
+
+def missing_worker(job: Job) -> Iterator[Reason]:
+    alive = Worker.objects.filter(
+        seen_at__gt=Now() - timedelta(seconds=settings.DURE_LEASE_SECONDS), draining=False
+    )
+    if not alive.filter(roles__contains=[job.role]).exists():
+        message = f"No worker that is alive takes jobs of the role {job.role}."
+        yield Reason(Code.NO_WORKER_FOR_ROLE, message, {"role": job.role})
+
+
+def limits(office: Office, job: Job) -> Iterator[Reason]:
+    processing = Job.objects.filter(office=office, status=JobStatus.PROCESSING)
+    used = processing.aggregate(all=Count("id"), role=Count("id", filter=Q(role=job.role)))
+    limit = office.max_concurrent_jobs
+    if used["all"] >= limit:
+        yield Reason(
+            Code.OFFICE_LIMIT,
+            f"{used['all']} jobs are processing; the office allows {limit}.",
+            {"running": used["all"], "limit": limit},
+        )
+    limit = office.max_concurrent_by_role.get(job.role)
+    if limit is not None and used["role"] >= limit:
+        yield Reason(
+            Code.ROLE_LIMIT,
+            f"{used['role']} jobs of the role {job.role} are processing; the office allows {limit}.",
+            {"role": job.role, "running": used["role"], "limit": limit},
+        )
+
+
+def about_its_run(job: Job) -> Iterator[Reason]:
+    run = job.execution and Execution.objects.filter(pk=job.execution.pk).first()
+    if run is None:
+        return
+    if run.status == ExecutionStatus.RUNNING:
+        facts = {
+            "worker": run.worker,
+            "since": run.attempt_started_at,
+            "lease_until": run.locked_until,
+            "attempt": run.attempt,
+            "cancelling": run.cancel_requested_at is not None,
+        }
+        told = " It was told to stop." if run.cancel_requested_at else ""
+        yield Reason(Code.RUNNING, f"Runs on {run.worker}.{told}", facts)
+        return
+    yield from missing_worker(job)
+    facts = {"since": run.dispatched_at, "sent": run.sent_count}
+    yield Reason(Code.WAITING_FOR_WORKER, "Was sent, and waits for a worker to take it.", facts)
+
+
+def queue_position(job: Job) -> int:
+    """1 is the next of the office's ready jobs."""
+    earlier = Q(priority__lt=job.priority) | Q(priority=job.priority, seq__lt=job.seq)
+    ahead = Q(urgent=job.urgent) & earlier
+    if not job.urgent:
+        ahead |= Q(urgent=True)
+    return Job.objects.filter(ahead, office_id=job.office_id, status=JobStatus.READY).count() + 1
+
+
+def estimated_start(office: Office, job: Job, now: datetime) -> datetime | None:
+    """None when it has started, or when nobody can tell."""
+    if job.status in JOB_ENDED or job.status == JobStatus.PROCESSING:
+        return None
+    if next(missing_worker(job), None) is not None:
+        return None
+    times = outlook(office, now)
+    return times[str(job.id)][0] if str(job.id) in times else None

@@ -1,0 +1,45 @@
+"""Tells in the reader's language what `explain` found: its own sentences are the API's English."""
+
+from datetime import datetime
+from typing import Any
+
+from django.utils import timezone
+from django.utils.functional import Promise
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from jobs.insight.explain import Code, Reason
+
+SENTENCES: dict[Code, Promise | str] = {
+    Code.DEPENDENCY_FAILED: _(
+        "Failed or was cancelled before it: %(jobs)s. Retry what failed, or cancel this one."
+    ),
+    Code.DEPENDENCIES_UNFINISHED: _("Waits for %(jobs)s."),
+    Code.RETRY_BACKOFF: _("Waits for its next attempt, at %(until)s (%(retry_count)s of %(max_retries)s)."),
+    Code.SCHEDULED: _("Is not to run before %(until)s."),
+    Code.OFFICE_PAUSED: _("The office is paused: nothing new starts in it."),
+    Code.NO_WORKER_FOR_ROLE: _("No worker that is alive takes jobs of the role %(role)s."),
+    Code.OFFICE_LIMIT: _("%(running)s jobs are running; the office allows %(limit)s."),
+    Code.ROLE_LIMIT: _("%(running)s jobs of the role %(role)s are running; the office allows %(limit)s."),
+    Code.WAITING_FOR_WORKER: _("Was sent at %(since)s, and waits for a worker to take it."),
+    Code.RUNNING: _("Runs on %(worker)s; its lease holds until %(lease_until)s."),
+}
+NAMED = 3
+
+
+def sentence(reason: Reason) -> str:
+    facts = {name: told(value) for name, value in reason.facts.items()}
+    words = str(SENTENCES[reason.code]) % facts
+    if reason.facts.get("cancelling"):
+        words += " " + gettext("It was told to stop.")
+    return words
+
+
+def told(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return f"{timezone.localtime(value):%Y-%m-%d %H:%M:%S}"
+    if not isinstance(value, list):
+        return value
+    names = ", ".join(str(one["ref"] or one["id"][-8:]) for one in value[:NAMED])
+    rest = len(value) - NAMED
+    return names if rest <= 0 else gettext("%(names)s and %(rest)s more") % {"names": names, "rest": rest}

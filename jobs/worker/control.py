@@ -1,0 +1,124 @@
+"""What the engine adds to `celery inspect` and `celery control`.
+
+Loaded with the Celery app, before Django is ready, since whoever sends a command has to know it too. So
+what these need is imported when they are called, in the worker's main process.
+"""
+
+import json
+import threading
+from typing import Any
+
+from celery.worker.control import control_command, inspect_command
+
+# Celery's loop waits for an answer of ours. Whoever asked waits for one second.
+PATIENCE_SECONDS = 0.7
+
+
+@control_command(args=[("executions", list)], signature="EXECUTION…", visible=False)  # type: ignore[untyped-decorator]
+def dure_stop(state: Any, executions: list[str], **_: Any) -> dict[str, int]:
+    """Ask runs of this worker to stop, and kill them after their grace: sent by a cancel."""
+    from jobs.worker import lease_keeper
+
+    if lease_keeper.current is None:
+        return {"asked": 0}
+    mine = {str(request.args[0]) for request in lease_keeper.active_requests()}
+    stopping = mine.intersection(executions)
+    for execution in stopping:
+        lease_keeper.current.report(lease_keeper.STOP, execution, 0)
+    return {"asked": len(stopping)}
+
+
+@control_command(signature="[-d WORKER,…]")  # type: ignore[untyped-decorator]
+def dure_drain(state: Any, **_: Any) -> dict[str, str]:
+    """Take nothing new and finish what runs, until dure_resume."""
+    from jobs.worker import drain, lease_keeper
+
+    if lease_keeper.current is None or state.consumer.task_consumer is None:
+        return {"error": "not ready yet, try again"}
+    drain.close(state.consumer)
+    lease_keeper.current.report(lease_keeper.DRAIN, "", 0)
+    running = len(lease_keeper.active_requests())
+    return {"ok": "takes nothing new" + (f", and finishes what runs: {running}" if running else "")}
+
+
+@control_command(signature="[-d WORKER,…]")  # type: ignore[untyped-decorator]
+def dure_resume(state: Any, **_: Any) -> dict[str, str]:
+    """Take work again after dure_drain."""
+    from jobs.worker import drain, lease_keeper, request
+
+    if request.stopping():
+        return {"error": "it is being stopped"}
+    if lease_keeper.current is None or state.consumer.task_consumer is None:
+        return {"error": "not ready yet, try again"}
+    if not drain.is_closed():
+        return {"ok": "was not drained"}
+    drain.open_again(state.consumer)
+    lease_keeper.current.report(lease_keeper.RESUME, "", 0)
+    return {"ok": "takes work again"}
+
+
+@inspect_command()  # type: ignore[untyped-decorator]
+def dure_runs(state: Any, **_: Any) -> dict[str, Any]:
+    """What this worker runs and under which leases, and the roles it works for."""
+    from jobs.worker import lease_keeper
+
+    if lease_keeper.current is None:
+        return {"error": "not ready yet, try again"}
+    me = lease_keeper.current.introduction()
+    held = dict(lease_keeper.current.held)
+    runs = {}
+    for request in lease_keeper.active_requests():
+        execution, dispatch = str(request.args[0]), int(request.args[1])
+        known = held.get((execution, dispatch))
+        runs[execution] = {
+            "execution": execution,
+            "dispatch": dispatch,
+            "pid": request.worker_pid,
+            "asked_to_stop": known is not None and known.told_at is not None,
+        }
+    for execution, row in rows_of(list(runs)).items():
+        runs[execution] |= row
+    return {
+        "roles": json.loads(str(me["roles"])),
+        "slots": me["slots"],
+        "draining": me["draining"],
+        "runs": list(runs.values()),
+    }
+
+
+def rows_of(executions: list[str], patience: float = PATIENCE_SECONDS) -> dict[str, dict[str, Any]]:
+    """What the database knows of them; nothing when it takes longer than somebody waits for it."""
+    found: dict[str, dict[str, Any]] = {}
+    if executions:
+        # In a thread: Celery's loop must not wait for a database that is away.
+        looking = threading.Thread(target=lambda: found.update(look_up(executions)), daemon=True)
+        looking.start()
+        looking.join(patience)
+    return dict(found)
+
+
+def look_up(executions: list[str]) -> dict[str, dict[str, Any]]:
+    from django.db import DatabaseError, InterfaceError, connection
+
+    from jobs.api.shapes import moment
+    from jobs.models import Execution
+
+    try:
+        return {
+            str(run.id): {
+                "task_id": run.task_id,
+                "role": run.role,
+                "trigger": run.trigger,
+                "office": run.office_id and str(run.office_id),
+                "job": run.job_id and str(run.job_id),
+                "attempt": run.attempt,
+                "since": moment(run.attempt_started_at),
+                "deadline": moment(run.timeout_at),
+                "lease_until": moment(run.locked_until),
+            }
+            for run in Execution.objects.filter(pk__in=executions)
+        }
+    except (DatabaseError, InterfaceError):
+        return {}
+    finally:
+        connection.close()

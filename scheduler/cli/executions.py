@@ -1,0 +1,132 @@
+"""Which Executions a command is about, how they read, and how one is cancelled."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.core.management.base import CommandParser
+from django.db.models import QuerySet
+
+from jobs import lifecycle
+from jobs.cli import times
+from jobs.cli.command import several
+from jobs.cli.filters import add_since, made_since, of_office
+from jobs.cli.format import as_text, attempts, progress_of, seconds_of
+from jobs.cli.table import cut, pairs, table, titled
+from jobs.models import Execution, Job
+from jobs.pages import bulk
+from jobs.selection import narrowed
+from jobs.states import ExecutionStatus, Trigger
+
+FILTERS = ("status", "office", "role", "task", "trigger", "schedule", "worker", "since")
+HEADINGS = ("ID", "STATUS", "TRIGGER", "TASK", "ROLE", "TRY", "WORKER", "MADE", "TOOK", "LAST WORD")
+LONGEST_NAME, LONGEST_WORD = 24, 60
+
+
+def add_filters(parser: CommandParser) -> None:
+    several(parser, "--status", ExecutionStatus.values, "states")
+    parser.add_argument("--office", help="an office, by its id or its exact name")
+    several(parser, "--role", settings.DURE_ROLES, "roles")
+    parser.add_argument("--task", metavar="TASK_ID", help="a Task")
+    several(parser, "--trigger", Trigger.values, "what caused them")
+    parser.add_argument("--schedule", type=UUID, metavar="ID", help="those that a schedule made")
+    parser.add_argument("--worker", metavar="NAME", help="a worker that runs them, or was the last to")
+    add_since(parser)
+
+
+def matching(options: dict[str, Any]) -> QuerySet[Execution]:
+    found = of_office(made_since(Execution.objects.all(), options), options)
+    if options["schedule"]:
+        found = found.filter(trigger=Trigger.SCHEDULE, source=str(options["schedule"]))
+    lookups = {"status": "status__in", "role": "role__in", "task": "task_id", "trigger": "trigger__in"}
+    return narrowed(found, options, lookups | {"worker": "worker"})
+
+
+def rows(runs: Iterable[Execution], now: datetime) -> list[str]:
+    return table(HEADINGS, [row(run, now) for run in runs])
+
+
+def row(run: Execution, now: datetime) -> tuple[object, ...]:
+    running = run.status == ExecutionStatus.RUNNING
+    return (
+        run.id,
+        run.status,
+        run.trigger,
+        cut(run.task_id, LONGEST_NAME),
+        run.role,
+        run.attempt,
+        cut(run.worker, LONGEST_NAME),
+        times.shown(run.created_at),
+        times.between(run.attempt_started_at, now if running else run.finished_at),
+        cut(last_word(run), LONGEST_WORD),
+    )
+
+
+def last_word(run: Execution) -> str:
+    if run.status == ExecutionStatus.RUNNING:
+        until = f"lease until {times.shown(run.locked_until)}"
+        return f"told to stop, {until}" if run.cancel_requested_at else until
+    if run.status == ExecutionStatus.PENDING and run.due_at is not None:
+        return f"due at {times.shown(run.due_at)}"
+    return f"{run.failure_type}: {run.error}" if run.error else run.failure_type
+
+
+def page(run: Execution, now: datetime) -> list[str]:
+    return [*pairs(facts(run)), *titled("attempts", attempts([run], now))]
+
+
+def facts(run: Execution) -> list[tuple[str, object]]:
+    return [
+        ("execution", run.id),
+        ("task", run.task_id),
+        ("status", run.status),
+        ("trigger", run.trigger),
+        ("job", run.job_id),
+        ("office", run.office_id),
+        ("caused by", run.source),
+        ("role", run.role),
+        ("worker", run.worker),
+        ("lease until", times.shown(run.locked_until)),
+        ("told to stop", times.shown(run.cancel_requested_at)),
+        ("due", times.shown(run.due_at)),
+        ("scheduled for", times.shown(run.scheduled_for)),
+        ("made", times.shown(run.created_at)),
+        ("sent", f"{times.shown(run.sent_at)}, {run.sent_count} times" if run.dispatched_at else ""),
+        ("started", times.shown(run.started_at)),
+        ("ended", times.shown(run.finished_at)),
+        ("retries", f"{run.retry_count} of {run.max_retries}, {run.crash_count} crashes"),
+        ("time limit", seconds_of(run.timeout_ms)),
+        ("failure", run.failure_type),
+        ("error", run.error),
+        ("args", as_text(run.args)),
+        ("result", as_text(run.result)),
+        ("progress", progress_of(run)),
+    ]
+
+
+def cancel(chosen: Sequence[Execution], *, actor: str, reason: str) -> int:
+    """How many were cancelled or told to stop. Those that jobs own go with their jobs, as everywhere.
+
+    The others have ended meanwhile, or their job runs again by now, as another Execution.
+    """
+    owned: dict[UUID, list[UUID]] = {}
+    alone = 0
+    for run in chosen:
+        if run.office_id is not None:
+            owned.setdefault(run.office_id, []).append(run.id)
+        elif lifecycle.cancel_execution(run.id) is not None:
+            alone += 1
+    return alone + sum(
+        _with_their_jobs(office, piece, actor, reason)
+        for office, ids in owned.items()
+        for piece in bulk.pieces(ids)
+    )
+
+
+def _with_their_jobs(office: UUID, executions: list[UUID], actor: str, reason: str) -> int:
+    of_jobs = Execution.objects.filter(pk__in=executions).values_list("job_id", flat=True)
+    current = Job.objects.filter(pk__in=list(of_jobs), execution__in=executions).values_list("pk", flat=True)
+    answer = lifecycle.cancel(office, list(current), actor=actor, reason=reason)
+    return int(answer["cancelled"]) + int(answer["cancelling"])

@@ -1,1 +1,0 @@
-"""Executions and schedules on the command line; what all commands share is in jobs/console."""

@@ -1,0 +1,206 @@
+"""A rule in plain words, Korean or English: "월요일부터 금요일까지 09:00", "Monday to Friday at 09:00".
+
+The words say everything that the rule says: two rules that fire at different times read differently.
+"""
+
+from collections.abc import Callable, Collection
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+from scheduler.schedules.cron import Cron, parse
+from scheduler.schedules.rules import Kind, Rule
+from scheduler.workflows.recurrence import (
+    KOREAN_TIME,
+    Delayed,
+    Immediate,
+    Recurring,
+    ScheduleConfig,
+    Scheduled,
+)
+
+LISTED_TIMES = 6  # more than this are told by minute and hour
+MONDAY_FIRST = {"ko": "월화수목금토일", "en": "Monday Tuesday Wednesday Thursday Friday Saturday Sunday"}
+MONTHS = (
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
+)
+
+
+def rule_in_words(rule: Rule, language: str) -> str:
+    korean = language.startswith("ko")
+    if rule.kind == Kind.CRON:
+        return cron_in_words(parse(rule.cron), language) + _zone(rule.zone.key)
+    if rule.kind == Kind.INTERVAL:
+        return (
+            _duration(rule.every_seconds, korean) + "마다"
+            if korean
+            else "every " + _duration(rule.every_seconds)
+        )
+    when = _moment(rule.at, rule.zone) + _zone(rule.zone.key)
+    return f"{when} 한 번" if korean else f"once, at {when}"
+
+
+def config_in_words(config: ScheduleConfig, language: str) -> str:
+    korean = language.startswith("ko")
+    if isinstance(config, Immediate):
+        return "활성화하면 바로 한 번" if korean else "once, as soon as it is active"
+    if isinstance(config, Delayed):
+        delay = _duration(config.delay_seconds, korean)
+        return f"활성화하고 {delay} 뒤 한 번" if korean else f"once, {delay} after it becomes active"
+    if isinstance(config, Scheduled):
+        when = _moment(config.at, ZoneInfo(KOREAN_TIME))
+        return f"{when} 한 번" if korean else f"once, at {when}"
+    days = _recurring_days(config, korean)
+    return (f"{days} {config.time}" if korean else f"{days} at {config.time}") + _zone(config.timezone)
+
+
+def cron_in_words(cron: Cron, language: str) -> str:
+    korean = language.startswith("ko")
+    minutes, hours, _, months, _ = cron.values
+    in_months = "" if len(months) == 12 else _list(months, _month_ko if korean else _month_en, korean)
+    days = _days(cron, korean, "" if in_months else "매월 ")
+    if len(minutes) * len(hours) <= LISTED_TIMES:
+        times = [f"{hour:02}:{minute:02}" for hour in sorted(hours) for minute in sorted(minutes)]
+        told = _join(times, korean) if korean else f"at {_join(times, korean)}"
+        days = days or ("매일" if korean else "every day")
+    else:
+        told = _rhythm_ko(minutes, hours) if korean else _rhythm_en(minutes, hours)
+    if korean:
+        return " ".join(part for part in (in_months, days, told) if part)
+    return ", ".join(part for part in (told, days, f"in {in_months}" if in_months else "") if part)
+
+
+def _rhythm_en(minutes: Collection[int], hours: Collection[int]) -> str:
+    step, step_of_hours = _step(minutes, 60), _step(hours, 24)
+    if step:
+        told = "every minute" if step == 1 else f"every {step} minutes"
+        if step_of_hours == 1:
+            return told
+        if step_of_hours:
+            return f"{told}, in every {_ordinal(step_of_hours)} hour from 0"
+        return f"{told}, in hour {_list(hours, str, False)}"
+    told = "" if set(minutes) == {0} else f", at minute {_list(minutes, str, False)}"
+    if step_of_hours:
+        return ("every hour" if step_of_hours == 1 else f"every {step_of_hours} hours from 0") + told
+    return f"at minute {_list(minutes, str, False)}, in hour {_list(hours, str, False)}"
+
+
+def _rhythm_ko(minutes: Collection[int], hours: Collection[int]) -> str:
+    step, step_of_hours = _step(minutes, 60), _step(hours, 24)
+    if step:
+        told = f"{step}분마다"
+        if step_of_hours == 1:
+            return told
+        if step_of_hours:
+            return f"0시부터 {step_of_hours}시간 간격의 시간대에 {told}"
+        return f"{_list(hours, _hour_ko, True)} 시간대에 {told}"
+    told = "정각" if set(minutes) == {0} else _list(minutes, lambda minute: f"{minute}분", True)
+    if step_of_hours:
+        return ("매시 " if step_of_hours == 1 else f"0시부터 {step_of_hours}시간마다 ") + told
+    return f"{_list(hours, _hour_ko, True)} 매시 {told}"
+
+
+def _hour_ko(hour: int) -> str:
+    return f"{hour}시"
+
+
+def _days(cron: Cron, korean: bool, every_month: str) -> str:
+    """The days it runs on, empty when on every day."""
+    month_days, week_days = cron.values[2], cron.values[4]
+    of_month = "" if len(month_days) == 31 else _days_of_month(month_days, korean, every_month)
+    of_week = "" if len(week_days) == 7 else _weekdays({(day - 1) % 7 for day in week_days}, korean)
+    if cron.stars[2] or cron.stars[4]:
+        if of_month and of_week:
+            return f"{of_month} 중 {of_week}" if korean else f"{of_month}, if it is {of_week}"
+        return of_month or (f"매주 {of_week}" if korean and of_week else of_week)
+    if not of_month or not of_week:
+        return ""
+    return f"{of_month} 또는 매주 {of_week}" if korean else f"{of_month}, or on {of_week}"
+
+
+def _recurring_days(config: Recurring, korean: bool) -> str:
+    if config.pattern == "weekly":
+        days = _weekdays(set(config.days_of_week or ()), korean)
+        return f"매주 {days}" if korean else f"every {days}"
+    if config.pattern == "daily":
+        return "매일" if korean else "every day"
+    day = config.day_of_month
+    if day == "last":
+        return "매월 말일" if korean else "on the last day of every month"
+    if isinstance(day, int) and day > 28:
+        return f"매월 {day}일(없으면 말일)" if korean else f"on day {day} of every month (or its last day)"
+    return f"매월 {day}일" if korean else f"on day {day} of every month"
+
+
+def _days_of_month(days: Collection[int], korean: bool, every_month: str) -> str:
+    if korean:
+        return every_month + _list(days, lambda day: f"{day}일", True)
+    return f"on day {_list(days, str, False)} of the month"
+
+
+def _weekdays(days: Collection[int], korean: bool) -> str:
+    if korean:
+        return _list(days, lambda day: MONDAY_FIRST["ko"][day] + "요일", True)
+    return _list(days, MONDAY_FIRST["en"].split().__getitem__, False)
+
+
+def _month_ko(month: int) -> str:
+    return f"{month}월"
+
+
+def _month_en(month: int) -> str:
+    return MONTHS[month - 1]
+
+
+def _list(values: Collection[int], name: Callable[[int], str], korean: bool) -> str:
+    """The values by name, three and more in a row as a span."""
+    parts = []
+    for first, last in _spans(sorted(values)):
+        if last - first >= 2:
+            span = (name(first), name(last))
+            parts.append("{}부터 {}까지".format(*span) if korean else "{} to {}".format(*span))
+        else:
+            parts.extend(name(value) for value in range(first, last + 1))
+    return _join(parts, korean)
+
+
+def _spans(values: list[int]) -> list[tuple[int, int]]:
+    spans: list[tuple[int, int]] = []
+    for value in values:
+        if spans and spans[-1][1] == value - 1:
+            spans[-1] = (spans[-1][0], value)
+        else:
+            spans.append((value, value))
+    return spans
+
+
+def _join(parts: list[str], korean: bool) -> str:
+    if korean or len(parts) < 2:
+        return ", ".join(parts)
+    return f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def _step(values: Collection[int], size: int) -> int:
+    """The step that the values take from 0 all around, or 0."""
+    step = size // len(values) if len(values) > 1 else size + 1
+    return step if size % step == 0 and set(values) == set(range(0, size, step)) else 0
+
+
+def _ordinal(number: int) -> str:
+    return {2: "2nd", 3: "3rd"}.get(number, f"{number}th")
+
+
+def _duration(seconds: int, korean: bool = False) -> str:
+    for size, ko, en in ((3600, "시간", "hour"), (60, "분", "minute"), (1, "초", "second")):
+        if seconds and seconds % size == 0:
+            count = seconds // size
+            return f"{count}{ko}" if korean else f"{count} {en}{'s' * (count != 1)}"
+    return "0초" if korean else "0 seconds"
+
+
+def _moment(at: datetime | None, zone: ZoneInfo) -> str:
+    return at.astimezone(zone).strftime("%Y-%m-%d %H:%M") if at else "?"
+
+
+def _zone(name: str) -> str:
+    return "" if name == KOREAN_TIME else f" ({name})"

@@ -1,0 +1,40 @@
+"""The operation libraries that jobs can be enqueued from."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.generics import GenericAPIView
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from jobs.api.framework.filtering import PAGING, refuse_unknown
+from jobs.api.framework.problem_details import Problem
+from jobs.api.tasks import TaskPagination
+from scheduler.steps import libraries, shapes
+
+
+@extend_schema(tags=["step queues"])
+class LibrariesView(GenericAPIView[Any]):
+    pagination_class = TaskPagination
+    filter_backends = ()
+
+    @extend_schema(operation_id="list_libraries", responses=shapes.LibraryDocument(many=True))
+    def get(self, request: Request) -> Response:
+        """List the operation libraries, each with its operations and what they take."""
+        refuse_unknown(request, PAGING)
+        names: Any = libraries.names()
+        page = self.paginate_queryset(names) or []
+        return self.get_paginated_response([shapes.library(name) for name in page])
+
+
+@extend_schema(tags=["step queues"])
+class OneLibraryView(GenericAPIView[Any]):
+    pagination_class = None
+    filter_backends = ()
+
+    @extend_schema(operation_id="show_library", responses=shapes.LibraryDocument)
+    def get(self, request: Request, name: str) -> Response:
+        """One operation library."""
+        if name not in libraries.names():
+            raise Problem(404, "not_found", f"No library {name[:100]!r} is registered.")
+        return Response(shapes.library(name))

@@ -1,0 +1,106 @@
+"""The jobs of a step queue: enqueued, listed, and undone again by hand."""
+
+from uuid import UUID
+
+from django.http import Http404
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from jobs.api.framework.filtering import FilterBackend
+from jobs.api.framework.idempotency import idempotent
+from jobs.api.framework.openapi_errors import refuses
+from jobs.api.framework.openapi_examples import answered, asked
+from jobs.api.framework.pagination import PagePagination
+from jobs.api.framework.serializers import StrictSerializer
+from jobs.api.views import ACTS
+from scheduler.steps import lifecycle, queues, shapes
+from scheduler.steps.api import examples
+from scheduler.steps.api.views import QueueView, read
+from scheduler.steps.models import Step, StepQueue
+from scheduler.steps.states import EMPTY_ARGS, EXPIRED_TIME, NO_OPERATION, UNINIT
+
+LONGEST_OPERATION = 86_400
+
+
+class StepSerializer(StrictSerializer):
+    forward_operation = serializers.CharField(
+        default=NO_OPERATION, max_length=100, help_text="What the job does: an operation of its library."
+    )
+    backward_operation = serializers.CharField(
+        default=NO_OPERATION, max_length=100, help_text="What undoes it, when this job or a later one fails."
+    )
+    arguments = shapes.ArgumentsField(
+        default=lambda: EMPTY_ARGS,  # type: ignore[arg-type,return-value]
+        help_text="For both operations; each takes those that it names.",
+    )
+    operation_library = serializers.CharField(
+        default=UNINIT, max_length=100, help_text="One of `GET /api/libraries`; the queue's, unless given."
+    )
+    expired_time = serializers.FloatField(
+        default=EXPIRED_TIME,
+        min_value=0.001,
+        max_value=LONGEST_OPERATION,
+        help_text="How long an operation may take, in seconds.",
+    )
+
+
+@extend_schema(tags=["step queues"])
+class StepsView(QueueView):
+    serializer_class = StepSerializer
+    pagination_class = PagePagination
+    filter_backends = (FilterBackend,)
+    queryset = Step.objects.none()
+
+    @extend_schema(operation_id="list_steps", responses=shapes.StepDocument(many=True))
+    def get(self, request: Request, queue_id: int) -> Response:
+        """List a queue's jobs, in their order."""
+        found = Step.objects.filter(queue=self.queue()).order_by("number")
+        page = self.paginate_queryset(self.filter_queryset(found))
+        return self.get_paginated_response([shapes.step(one) for one in page or ()])
+
+    @extend_schema(
+        operation_id="enqueue_step",
+        responses={201: shapes.StepDocument},
+        examples=[asked("reserve an address", examples.NEW_STEP)],
+        extensions=refuses("queue_full", "unknown_library", "queue_running"),
+    )
+    @idempotent
+    def post(self, request: Request, queue_id: int) -> Response:
+        """Enqueue a job behind the last one. Not while the queue runs."""
+        queue = self.queue(ACTS)
+        made = queues.enqueue(queue.queue_id, read(StepSerializer(data=request.data)))
+        location = request.build_absolute_uri(f"/api/queues/{queue.queue_id}/jobs/{made.job_id}")
+        return Response(shapes.step(made), status=201, headers={"Location": location})
+
+
+@extend_schema(tags=["step queues"])
+class OneStepView(QueueView):
+    @extend_schema(operation_id="show_step", responses=shapes.StepDocument)
+    def get(self, request: Request, queue_id: int, job_id: UUID) -> Response:
+        """One job of a queue."""
+        return Response(shapes.step(step_of(self.queue(), job_id)))
+
+
+@extend_schema(tags=["step queues"])
+class RerunView(QueueView):
+    @extend_schema(
+        operation_id="rerun_backward",
+        request=None,
+        responses={202: shapes.QueueDocument},
+        examples=[answered("accepted", examples.RUNNING_QUEUE)],
+        extensions=refuses("queue_running", "not_failed", "unknown_operation"),
+    )
+    def post(self, request: Request, queue_id: int, job_id: UUID) -> Response:
+        """Run a backward operation again that has failed for good."""
+        queue = self.queue(ACTS)
+        lifecycle.rerun_backward(queue.queue_id, step_of(queue, job_id).job_id)
+        return self.accepted(queue_id)
+
+
+def step_of(queue: StepQueue, job_id: UUID) -> Step:
+    found = Step.objects.filter(queue=queue, job_id=job_id).first()
+    if found is None:
+        raise Http404
+    return found

@@ -1,0 +1,202 @@
+"""Step queues, their jobs, and their story. Written by the verbs in building.py and lifecycle.py."""
+
+from django.conf import settings
+from django.db import models
+from django.db.models import F, Q
+from django.utils.translation import gettext_lazy as _
+
+from jobs.ids import uuid7
+from jobs.models import Office
+from scheduler.steps.states import (
+    EMPTY_ARGS,
+    EXPIRED_TIME,
+    NO_OPERATION,
+    QUEUE_NOT_RUNNING,
+    UNINIT,
+    UNLINK,
+    Direction,
+    JobState,
+    QueueState,
+    StepEventType,
+)
+
+# Holds a job's id, or the word that says why there is none.
+LINK = 40
+
+
+def uninit() -> str:
+    return UNINIT
+
+
+def empty_args() -> str:
+    return EMPTY_ARGS
+
+
+class StepQueue(models.Model):
+    """What the specification calls a QueueManager. Its row's lock orders everything that happens to it."""
+
+    queue_id = models.BigAutoField(_("no."), primary_key=True)
+    job_number = models.PositiveIntegerField(_("jobs"), default=0)
+    operation_direction = models.CharField(
+        _("direction"), max_length=8, choices=Direction.choices, default=Direction.FORWARD
+    )
+    queue_library = models.CharField(_("library"), max_length=100, default=UNINIT)
+    state = models.CharField(_("state"), max_length=8, choices=QueueState.choices, default=QueueState.EMPTY)
+    queue_return = models.JSONField(_("return message"), default=uninit)
+    job_queue = models.CharField(_("first job"), max_length=LINK, default=UNINIT)
+    running_job = models.CharField(_("running job"), max_length=LINK, default=QUEUE_NOT_RUNNING)
+    last_job = models.CharField(_("last job"), max_length=LINK, default=UNINIT)
+    context = models.JSONField(_("context"), default=dict)
+
+    # From here on it is ours.
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.CASCADE,
+        related_name="step_queues",
+        db_index=False,
+        verbose_name=_("owner"),
+    )
+    office = models.ForeignKey(
+        Office,
+        on_delete=models.CASCADE,
+        related_name="step_queues",
+        null=True,
+        blank=True,
+        db_index=False,
+        verbose_name=_("office"),
+    )
+    name = models.CharField(_("name"), max_length=200, blank=True)
+    callback_url = models.CharField(_("callback"), max_length=2000, blank=True)
+    callback_secret = models.CharField(_("callback's secret"), max_length=100, blank=True, editable=False)
+    # How often it was run.
+    run = models.PositiveIntegerField(_("times run"), default=0)
+    # The operation that runs now: the only one whose end may move the walk.
+    execution_id = models.UUIDField(_("run"), null=True, blank=True)
+    # One backward operation is run again by hand: the walk ends after it.
+    again = models.BooleanField(_("undone again"), default=False)
+    cancel_requested_at = models.DateTimeField(_("told to stop at"), null=True, blank=True)
+    started_at = models.DateTimeField(_("started at"), null=True, blank=True)
+    ended_at = models.DateTimeField(_("ended at"), null=True, blank=True)
+    created_at = models.DateTimeField(_("made at"))
+    # While somebody watches or waits, each change rings: see bells.py.
+    watched_until = models.DateTimeField(_("watched until"), null=True, blank=True, editable=False)
+
+    class Meta:
+        db_table = "step_queues"
+        verbose_name = _("step queue")
+        verbose_name_plural = _("step queues")
+        ordering = ["-queue_id"]
+        indexes = [
+            # the lists of an owner and of an office.
+            models.Index(F("owner"), F("queue_id").desc(), name="step_queues_of_owner"),
+            models.Index(
+                F("office"),
+                F("queue_id").desc(),
+                name="step_queues_of_office",
+                condition=Q(office__isnull=False),
+            ),
+            # the metrics.
+            models.Index(fields=["state"], name="step_queues_running", condition=Q(state=QueueState.RUNNING)),
+        ]
+        constraints = [
+            models.CheckConstraint(name="step_queue_state_known", condition=Q(state__in=QueueState.values)),
+            models.CheckConstraint(
+                name="step_queue_direction_known", condition=Q(operation_direction__in=Direction.values)
+            ),
+            models.CheckConstraint(
+                name="step_queue_running_iff_operating",
+                condition=(
+                    Q(state=QueueState.RUNNING, execution_id__isnull=False)
+                    & ~Q(running_job=QUEUE_NOT_RUNNING)
+                )
+                | (
+                    ~Q(state=QueueState.RUNNING)
+                    & Q(execution_id__isnull=True, running_job=QUEUE_NOT_RUNNING, again=False)
+                ),
+            ),
+            models.CheckConstraint(
+                name="step_queue_empty_iff_without_jobs",
+                condition=Q(state=QueueState.EMPTY, job_number=0, job_queue=UNINIT, last_job=UNINIT)
+                | (
+                    ~Q(state=QueueState.EMPTY)
+                    & Q(job_number__gt=0)
+                    & ~Q(job_queue=UNINIT)
+                    & ~Q(last_job=UNINIT)
+                ),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name or f"queue {self.queue_id}"
+
+
+class Step(models.Model):
+    """What the specification calls a Job: two operations that undo each other, between two links."""
+
+    job_id = models.UUIDField(_("id"), primary_key=True, default=uuid7, editable=False)
+    forward_operation = models.CharField(_("forward operation"), max_length=100, default=NO_OPERATION)
+    backward_operation = models.CharField(_("backward operation"), max_length=100, default=NO_OPERATION)
+    arguments = models.JSONField(_("arguments"), default=empty_args)
+    operation_library = models.CharField(_("library"), max_length=100, default=UNINIT)
+    expired_time = models.FloatField(_("time limit (s)"), default=EXPIRED_TIME)
+    job_return = models.JSONField(_("returned"), default=uninit)
+    next_job = models.CharField(_("next job"), max_length=LINK, default=UNLINK)
+    prev_job = models.CharField(_("previous job"), max_length=LINK, default=UNLINK)
+    state = models.TextField(_("state"), default=JobState.NOTYET.value)
+
+    # From here on it is ours. The links say the same as the number, which the database can sort by.
+    queue = models.ForeignKey(
+        StepQueue,
+        on_delete=models.CASCADE,
+        related_name="steps",
+        db_index=False,
+        verbose_name=_("step queue"),
+    )
+    number = models.PositiveIntegerField(_("no."))
+
+    class Meta:
+        db_table = "steps"
+        verbose_name = _("step")
+        verbose_name_plural = _("steps")
+        ordering = ["queue", "number"]
+        indexes = [
+            # the metrics: undo operations that failed and were not run again.
+            models.Index(fields=["queue"], name="steps_undo_failed", condition=Q(state__endswith=", FAILED")),
+        ]
+        constraints = [
+            # Also read in order, by the walk and by the list.
+            models.UniqueConstraint(fields=["queue", "number"], name="one_step_per_number"),
+            models.CheckConstraint(name="step_expired_time_positive", condition=Q(expired_time__gt=0)),
+            models.CheckConstraint(name="step_linked", condition=~Q(prev_job=UNLINK) & ~Q(next_job=UNLINK)),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.number}: {self.forward_operation}"
+
+
+class StepEvent(models.Model):
+    """Ids grow in the order of a queue's commits, since its row's lock is held: `?after=` has no gaps."""
+
+    queue = models.ForeignKey(
+        StepQueue,
+        on_delete=models.CASCADE,
+        related_name="events",
+        db_index=False,
+        verbose_name=_("step queue"),
+    )
+    run = models.PositiveIntegerField(_("run number"))
+    type = models.CharField(_("what happened"), max_length=24, choices=StepEventType.choices)
+    details = models.JSONField(_("details"), default=dict)
+    at = models.DateTimeField(_("time"))
+
+    class Meta:
+        db_table = "step_events"
+        verbose_name = _("event of a step queue")
+        verbose_name_plural = _("events of step queues")
+        indexes = [
+            # the resumable list, the socket, and whoever waits for a run's end.
+            models.Index(fields=["queue", "id"], name="step_events_of_queue"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.id} {self.type}"

@@ -1,0 +1,18 @@
+"""Addresses of the pages about step queues."""
+
+from django.urls import path
+
+from scheduler.steps.pages import queue_detail, queue_list
+
+app_name = "steps"
+QUEUE = "step-queues/<int:queue_id>"
+
+urlpatterns = [
+    path("step-queues", queue_list.queues, name="queues"),
+    path(QUEUE, queue_detail.queue, name="queue"),
+    path(f"{QUEUE}/live", queue_detail.queue_live, name="queue-live"),
+    path(f"{QUEUE}/run", queue_detail.run, name="run"),
+    path(f"{QUEUE}/cancel", queue_detail.cancel, name="cancel"),
+    path(f"{QUEUE}/delete", queue_detail.delete, name="delete"),
+    path(f"{QUEUE}/jobs/<uuid:job_id>/rerun", queue_detail.rerun, name="rerun"),
+]
