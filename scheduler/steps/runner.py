@@ -75,7 +75,7 @@ class Walk:
     @classmethod
     def at_the_end_of(cls, execution: str, queue_id: int, read: dict[str, Any]) -> "Walk":
         """As dure_step_read answers it."""
-        walk = cls(queue_id, read["run"], read["direction"], read["at"], execution)
+        walk = cls(queue_id, read["run"], read["direction"], read["running_job"], execution)
         walk.cancelled, walk.again = read["cancelled"], read["again"]
         walk.know(read["jobs"])
         return walk

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-# The walk's own statements: see walk.sql.
-FUNCTIONS = Path(__file__).with_name("walk.sql")
+# The statements of a running queue, as database functions.
+FUNCTIONS = Path(__file__).with_name("steps.sql")
 
 # run: READY → RUNNING begins with every job as it was before the first run.
 RESET_STEPS = """

@@ -1,36 +1,38 @@
--- A walk's two statements, as functions, so that their plans are made once for each connection.
+-- The statements of a running step queue, as functions, so that each connection plans them once.
 
 
--- What a walk has to know at the job where it is: the queue's place, this job and its neighbours. For the
--- operation itself (`p_material`) also what it is given, without a lock: nobody else changes it while the
--- operation runs. For its end the queue is locked. Null: this Execution moves nothing any more.
-CREATE OR REPLACE FUNCTION dure_step_read(p_queue bigint, p_execution uuid, p_material boolean) RETURNS jsonb
+-- Reads what a transition needs: the queue's position, the job there and its neighbours. With `p_with_input`
+-- (before the operation runs) also the context and the arguments, without a lock: nobody else changes them
+-- while the operation runs. Without it (at the operation's end) the queue's row is locked. Returns null when
+-- the Execution is no longer the queue's current one.
+CREATE OR REPLACE FUNCTION dure_step_read(p_queue bigint, p_execution uuid, p_with_input boolean) RETURNS jsonb
 LANGUAGE plpgsql SET enable_seqscan = off AS $$
 DECLARE
-    v_at uuid;
+    v_job uuid;
     v_number integer;
-    v_walk jsonb;
+    v_result jsonb;
 BEGIN
-    IF NOT p_material THEN
+    IF NOT p_with_input THEN
         PERFORM 1 FROM step_queues WHERE queue_id = p_queue AND execution_id = p_execution FOR NO KEY UPDATE;
     END IF;
     SELECT q.running_job::uuid, jsonb_build_object(
-        'run', q.run, 'direction', q.operation_direction, 'at', q.running_job, 'again', q.again,
+        'run', q.run, 'direction', q.operation_direction, 'running_job', q.running_job, 'again', q.again,
         'cancelled', q.cancel_requested_at IS NOT NULL,
-        'context', CASE WHEN p_material THEN q.context END)
-    INTO v_at, v_walk
+        'context', CASE WHEN p_with_input THEN q.context END)
+    INTO v_job, v_result
     FROM step_queues q WHERE q.queue_id = p_queue AND q.execution_id = p_execution;
     IF NOT FOUND THEN
         RETURN NULL;
     END IF;
-    SELECT s.number, CASE WHEN p_material THEN v_walk || jsonb_build_object('arguments', s.arguments) ELSE v_walk END
-    INTO v_number, v_walk
-    FROM steps s WHERE s.job_id = v_at;
-    RETURN v_walk || jsonb_build_object('jobs', dure_steps_between(p_queue, v_number - 1, v_number + 1));
+    SELECT s.number,
+           CASE WHEN p_with_input THEN v_result || jsonb_build_object('arguments', s.arguments) ELSE v_result END
+    INTO v_number, v_result
+    FROM steps s WHERE s.job_id = v_job;
+    RETURN v_result || jsonb_build_object('jobs', dure_steps_between(p_queue, v_number - 1, v_number + 1));
 END $$;
 
 
--- Jobs of a queue as a walk knows them.
+-- Reads the jobs of a queue from one number to another, as far as a transition needs them.
 CREATE OR REPLACE FUNCTION dure_steps_between(p_queue bigint, p_low integer, p_high integer) RETURNS jsonb
 LANGUAGE plpgsql SET enable_seqscan = off AS $$
 BEGIN
@@ -42,9 +44,10 @@ BEGIN
 END $$;
 
 
--- All that one transaction does to a queue, its jobs and their story. Answers whether somebody watches.
--- Null, and nothing is written: the Execution that ends (`ending`; none as a run begins) is not the queue's
--- any more, or somebody has asked the run to turn back since it was read (`cancelled`).
+-- Writes everything that one transaction changes in a queue, its jobs and its events. Returns whether the
+-- queue is watched. Returns null and writes nothing when `ending` (the Execution that ended; none as a run
+-- starts) is no longer the queue's current one, or when a cancel was requested after the queue was read
+-- (`cancelled`).
 CREATE OR REPLACE FUNCTION dure_step_write(p jsonb, p_context jsonb) RETURNS jsonb
 LANGUAGE plpgsql SET enable_seqscan = off AS $$
 DECLARE
