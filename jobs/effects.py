@@ -1,4 +1,4 @@
-"""What has to follow a commit: messages, chord parts, stops and bells.
+"""What has to follow a commit: messages, chord parts, stops and pub/sub messages.
 
 All of it may be lost, at any point, and come twice: a sweep does again what matters.
 """
@@ -10,7 +10,7 @@ from typing import Any
 from celery import current_app
 from django.db import transaction
 
-from jobs import bells, joins, publish
+from jobs import joins, publish, pubsub
 
 log = logging.getLogger(__name__)
 
@@ -28,9 +28,9 @@ def follow(answer: Mapping[str, Any]) -> None:
     if answer.get("signal"):
         stop_runs([execution for execution, *_ in answer["signal"]])
     if answer.get("ring"):
-        bells.ring(answer["ring"])
+        pubsub.publish_change(answer["ring"])
     if answer.get("notify"):
-        bells.notify(answer["notify"])
+        pubsub.request_notifications(answer["notify"])
 
 
 def stop_runs(executions: Sequence[str]) -> None:

@@ -20,7 +20,7 @@ from celery.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
 from django.db import DatabaseError, IntegrityError, InterfaceError, connection, transaction
 
-from jobs import bells, counters, joins, publish, registry
+from jobs import counters, joins, publish, pubsub, registry
 from jobs.effects import after, follow
 from jobs.errors import Conflict, Fenced
 from jobs.ids import uuid7
@@ -171,7 +171,7 @@ def claim(execution: str, dispatch: int, *, token: str, worker: str) -> Answer |
     values = (execution, dispatch, token, worker, lease)
     answer: Answer | None = call.surely(lambda: call.function("dure_claim", *values))
     if answer is not None and answer["ring"]:
-        bells.ring(answer["office_id"])
+        pubsub.publish_change(answer["office_id"])
     return answer
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from jobs.api.framework import idempotency
 from jobs.models import Office
-from jobs.notifications import from_events
+from jobs.notifications import creation
 from jobs.sql import call, retention
 from jobs.states import JOB_ENDED
 
@@ -25,7 +25,7 @@ def delete_old(before: datetime, now: datetime, *, until: float, batch: int) -> 
         "batches": all_of(retention.DELETE_BATCHES, values, until),
         "executions": all_of(retention.DELETE_EXECUTIONS, values, until),
         "events": all_of(retention.DELETE_EVENTS, values, until),
-        "notices": repeated(lambda: from_events.forget_old(before, batch), batch, until),
+        "notices": repeated(lambda: creation.delete_old(before, batch), batch, until),
         "answers": repeated(lambda: idempotency.forget_old(now, batch), batch, until),
     }
 

@@ -7,7 +7,7 @@ import logging
 from datetime import datetime
 
 from jobs import counters, joins, lifecycle
-from jobs.notifications import from_events
+from jobs.notifications import creation
 from jobs.sql import call, statements
 
 log = logging.getLogger(__name__)
@@ -22,7 +22,7 @@ def sweep_once(now: datetime | None = None) -> dict[str, int]:
         "woken": lifecycle.wake(now),
         "promoted": promote_once(now),
         "resent": lifecycle.resend(everything=forgotten),
-        "noticed": from_events.sweep(now),
+        "noticed": creation.sweep(now),
     }
     for name, count in ((counters.RESCUED, done["rescued"]), (counters.RESENT, done["resent"])):
         if count:

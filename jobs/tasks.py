@@ -5,9 +5,9 @@ import os
 
 from celery import shared_task, signals
 
-from jobs import bells, lifecycle, registry, sweeps
+from jobs import lifecycle, pubsub, registry, sweeps
 from jobs.models import Execution
-from jobs.notifications import delivery, from_events
+from jobs.notifications import creation, delivery
 from jobs.sql import call
 from jobs.worker import control as control
 
@@ -55,14 +55,14 @@ def sweep() -> None:
     sweeps.sweep_once()
 
 
-@shared_task(name=bells.DELIVER, ignore_result=True)  # type: ignore[untyped-decorator]
-def relay(office: str) -> None:
-    """Make the notices of what happened in an office."""
-    bells.heard(office)
-    from_events.relay(office)
+@shared_task(name=pubsub.CREATE_NOTIFICATIONS, ignore_result=True)  # type: ignore[untyped-decorator]
+def create_notifications(office: str) -> None:
+    """Create the notifications of an office's new events."""
+    pubsub.clear_debounce(office)
+    creation.create_from_events(office)
 
 
-@shared_task(name=from_events.SEND, ignore_result=True)  # type: ignore[untyped-decorator]
-def send_notices() -> None:
-    """Send the notices that are due. Not on the control queue: see jobs/notifications/delivery.py."""
-    delivery.deliver()
+@shared_task(name=creation.SEND_NOTIFICATIONS, ignore_result=True)  # type: ignore[untyped-decorator]
+def send_notifications() -> None:
+    """Send the notifications that are due. Not on the control queue: see jobs/notifications/delivery.py."""
+    delivery.send_due()

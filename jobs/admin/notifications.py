@@ -1,4 +1,4 @@
-"""What happened, and who was told of it: events, webhooks, notices."""
+"""Admin of events, webhooks and notifications."""
 
 from typing import Any
 
@@ -16,8 +16,8 @@ from jobs.admin.filters import choice, yes_or_no
 from jobs.admin.forms import ByVerbs, blamed, once
 from jobs.admin.links import Link, rows_of
 from jobs.admin.search import as_uuid
-from jobs.models import Batch, Event, Job, Notice, NoticeCursor, Office, Webhook
-from jobs.notifications import from_events, webhooks
+from jobs.models import Batch, Event, EventCursor, Job, Notification, Office, Webhook
+from jobs.notifications import creation, webhooks
 from jobs.pages import labels
 from jobs.states import EventType
 
@@ -55,7 +55,7 @@ class WebhookForm(forms.ModelForm):  # type: ignore[type-arg]
         label=_("events"),
         choices=[(one.value, labels.EVENTS[one]) for one in EventType],
         widget=forms.CheckboxSelectMultiple,
-        initial=[one.value for one in from_events.DEFAULT_TYPES],
+        initial=[one.value for one in creation.DEFAULT_TYPES],
     )
 
     class Meta:
@@ -69,8 +69,8 @@ class WebhookForm(forms.ModelForm):  # type: ignore[type-arg]
         return given
 
 
-def send_again(notice: Notice, by: By) -> None:
-    webhooks.send_again(notice)
+def send_again(notification: Notification, by: By) -> None:
+    webhooks.send_again(notification)
 
 
 @admin.register(Webhook)
@@ -79,7 +79,7 @@ class WebhookAdmin(ByVerbs, Acting, QuickList):
 
     form = WebhookForm
     list_display = (
-        *("url", columns.linked("office", _("office")), "enabled", "disabled_reason", "spared_until"),
+        *("url", columns.linked("office", _("office")), "enabled", "disabled_reason", "paused_until"),
         "created_at",
     )
     list_filter = (yes_or_no("enabled", _("enabled")),)
@@ -87,7 +87,7 @@ class WebhookAdmin(ByVerbs, Acting, QuickList):
     ids = ("office",)
     beginnings = ("url",)
     autocomplete_fields = ("office",)
-    readonly_fields = ("disabled_reason", "spared_until", "created_at")
+    readonly_fields = ("disabled_reason", "paused_until", "created_at")
     acts = (
         Act(
             "enable",
@@ -114,7 +114,7 @@ class WebhookAdmin(ByVerbs, Acting, QuickList):
         return ("office", *self.readonly_fields) if obj else self.readonly_fields
 
     def links(self, request: HttpRequest, row: Webhook) -> list[Link]:
-        return [rows_of(Notice, _("Its notices"), webhook=row.pk)]
+        return [rows_of(Notification, _("Its notifications"), webhook=row.pk)]
 
     def save_model(self, request: HttpRequest, obj: Webhook, form: Any, change: bool) -> None:
         given = form.cleaned_data
@@ -133,15 +133,15 @@ class WebhookAdmin(ByVerbs, Acting, QuickList):
         return once(self, request, _("The secret that its messages are signed with"), obj.secret)
 
 
-STATES_OF_NOTICES = {
+NOTIFICATION_STATES = {
     "waiting": (Q(next_at__isnull=False), _("waits to be sent")),
     "sent": (Q(sent_at__isnull=False), _("arrived")),
     "given_up": (Q(gave_up_at__isnull=False), _("given up")),
 }
 
 
-@admin.register(Notice)
-class NoticeAdmin(Acting, LookOnly):
+@admin.register(Notification)
+class NotificationAdmin(Acting, LookOnly):
     list_display = (
         *("id", columns.linked("office", _("office")), columns.linked("webhook", _("webhook")), "address"),
         *("event_id", "attempts", "created_at", "next_at", "sent_at", "gave_up_at"),
@@ -150,8 +150,8 @@ class NoticeAdmin(Acting, LookOnly):
         choice(
             "state",
             _("state"),
-            {name: words for name, (_condition, words) in STATES_OF_NOTICES.items()},
-            lambda value: STATES_OF_NOTICES[value][0],
+            {name: words for name, (_condition, words) in NOTIFICATION_STATES.items()},
+            lambda value: NOTIFICATION_STATES[value][0],
             indexed=False,
         ),
     )
@@ -161,22 +161,22 @@ class NoticeAdmin(Acting, LookOnly):
         *("office", "webhook", "address", columns.row_of(Event, "event_id", _("event"))),
         *("created_at", "attempts", "next_at", "sent_at", "gave_up_at", "answer"),
         columns.column(
-            "body", _("message"), lambda body: columns.pre(from_events.body_of(Notice(body=body)))
+            "body", _("message"), lambda body: columns.pre(creation.parse_body(Notification(body=body)))
         ),
     )
     acts = (
         Act(
             "send_again",
             _("Send again…"),
-            lambda n: ngettext("Send %d notice again", "Send %d notices again", n) % n,
+            lambda n: ngettext("Send %d notification again", "Send %d notifications again", n) % n,
             do=send_again,
-            refusal=lambda notice: _("it waits to be sent") if notice.next_at else "",
+            refusal=lambda notification: _("it waits to be sent") if notification.next_at else "",
         ),
     )
 
 
-@admin.register(NoticeCursor)
-class NoticeCursorAdmin(LookOnly):
+@admin.register(EventCursor)
+class EventCursorAdmin(LookOnly):
     list_display = (columns.linked("office", _("office")), "event_id")
     list_select_related = ("office",)
     fields = ("office", "event_id")

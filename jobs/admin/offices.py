@@ -23,7 +23,7 @@ from jobs.api.members import refuse_ownerless
 from jobs.api.office import MOST_ADDRESSES
 from jobs.errors import Invalid
 from jobs.models import Batch, Event, Job, Membership, Office, Webhook
-from jobs.notifications import from_events
+from jobs.notifications import creation
 from jobs.pages import labels
 from jobs.pages.permissions import reader
 from jobs.pages.refusals import told
@@ -165,7 +165,7 @@ class OfficeAdmin(ByVerbs, Acting, SmallList):
         basics = {name: given[name] for name in ("name", "notify_emails") if name in form.changed_data}
         if basics:
             # Whoever is to be told from now on is not told of the past.
-            with from_events.settled(obj.pk):
+            with creation.events_drained(obj.pk):
                 Office.objects.filter(pk=obj.pk).update(**basics)
         if patch := patch_of(given, form.changed_data):
             office_config.change(obj.pk, replacing(patch, Office.objects.get(pk=obj.pk)))

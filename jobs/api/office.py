@@ -22,7 +22,7 @@ from jobs.api.framework.pagination import PagePagination
 from jobs.api.framework.serializers import StrictModelSerializer
 from jobs.api.views import OfficeView
 from jobs.models import Membership, Office
-from jobs.notifications import from_events
+from jobs.notifications import creation
 from jobs.states import MemberRole
 
 MOST_ADDRESSES = 20
@@ -126,7 +126,7 @@ class OfficeDetailView(OfficeView):
         for name, value in serializer.validated_data.items():
             setattr(seat.office, name, value)
         # Whoever is to be told from now on is not told of the past.
-        with from_events.settled(seat.office.pk):
+        with creation.events_drained(seat.office.pk):
             seat.office.save(update_fields=list(serializer.validated_data))
         return Response(office_json(seat.office, seat.role))
 

@@ -19,8 +19,8 @@ from jobs.api.framework.pagination import PagePagination, RoughPagination
 from jobs.api.framework.problem_details import Problem
 from jobs.api.framework.serializers import StrictSerializer
 from jobs.api.views import CONFIGURES, OfficeView
-from jobs.models import Notice, Webhook
-from jobs.notifications import batches, from_events, webhooks
+from jobs.models import Notification, Webhook
+from jobs.notifications import batches, creation, webhooks
 from jobs.states import TOLD_TO_CLIENTS
 
 TOO_MANY = describe("too_many_webhooks", "The office has as many webhooks as an office may have.")
@@ -32,7 +32,7 @@ class WebhookSerializer(StrictSerializer):
     event_types = serializers.ListField(
         child=serializers.ChoiceField(TOLD_TO_CLIENTS),
         required=False,
-        help_text=f"Which events; {', '.join(from_events.DEFAULT_TYPES)} unless given.",
+        help_text=f"Which events; {', '.join(creation.DEFAULT_TYPES)} unless given.",
     )
     enabled = serializers.BooleanField(required=False, help_text="A disabled one is told nothing.")
 
@@ -189,7 +189,7 @@ class RotateView(WebhookView):
 class DeliveryListView(WebhookView):
     """What was sent to a webhook, or will be."""
 
-    queryset = Notice.objects.none()
+    queryset = Notification.objects.none()
     pagination_class = RoughPagination
     filter_backends = (FilterBackend,)
 
@@ -201,7 +201,7 @@ class DeliveryListView(WebhookView):
         responses=DeliveryDocument(many=True),
     )
     def get(self, request: Request, office_id: UUID, webhook_id: int) -> Response:
-        found = Notice.objects.filter(webhook=self.webhook()).order_by("-id")
+        found = Notification.objects.filter(webhook=self.webhook()).order_by("-id")
         page = self.paginate_queryset(self.filter_queryset(found)) or []
         return self.get_paginated_response([delivery_json(one) for one in page])
 
@@ -219,13 +219,13 @@ class SendAgainView(WebhookView):
         extensions=refuses(DISABLED),
     )
     def post(self, request: Request, office_id: UUID, webhook_id: int, delivery_id: int) -> Response:
-        notice = Notice.objects.filter(webhook=self.webhook(), pk=delivery_id).first()
-        if notice is None:
+        notification = Notification.objects.filter(webhook=self.webhook(), pk=delivery_id).first()
+        if notification is None:
             raise Problem(404, "not_found", "There is no such delivery of this webhook.")
-        webhooks.send_again(notice)
-        notice.refresh_from_db()
+        webhooks.send_again(notification)
+        notification.refresh_from_db()
         location = request.build_absolute_uri(f"/api/offices/{office_id}/webhooks/{webhook_id}/deliveries")
-        return Response(delivery_json(notice), status=202, headers={"Location": location})
+        return Response(delivery_json(notification), status=202, headers={"Location": location})
 
 
 def webhook_json(webhook: Webhook) -> shapes.JSON:
@@ -244,16 +244,16 @@ def with_secret(webhook: Webhook, secret: str) -> shapes.JSON:
     return {**webhook_json(webhook), "secret": secret}
 
 
-def delivery_json(notice: Notice) -> shapes.JSON:
+def delivery_json(notification: Notification) -> shapes.JSON:
     return {
-        "id": notice.pk,
-        "webhook_id": batches.message_id(notice.pk),
-        "event_id": notice.event_id,
-        "body": from_events.body_of(notice),
-        "attempts": notice.attempts,
-        "created_at": shapes.moment(notice.created_at),
-        "next_at": shapes.moment(notice.next_at),
-        "sent_at": shapes.moment(notice.sent_at),
-        "gave_up_at": shapes.moment(notice.gave_up_at),
-        "answer": notice.answer or None,
+        "id": notification.pk,
+        "webhook_id": batches.message_id(notification.pk),
+        "event_id": notification.event_id,
+        "body": creation.parse_body(notification),
+        "attempts": notification.attempts,
+        "created_at": shapes.moment(notification.created_at),
+        "next_at": shapes.moment(notification.next_at),
+        "sent_at": shapes.moment(notification.sent_at),
+        "gave_up_at": shapes.moment(notification.gave_up_at),
+        "answer": notification.answer or None,
     }

@@ -4,7 +4,7 @@ from jobs.models.access import ApiToken, IdempotentAnswer, SocketTicket
 from jobs.models.event import Event
 from jobs.models.execution import Attempt, Execution
 from jobs.models.job import Batch, Dependency, Job
-from jobs.models.notification import Notice, NoticeCursor, Webhook
+from jobs.models.notification import EventCursor, Notification, Webhook
 from jobs.models.office import Membership, Office
 from jobs.models.worker import Counter, Worker
 
@@ -15,12 +15,12 @@ __all__ = [
     "Counter",
     "Dependency",
     "Event",
+    "EventCursor",
     "Execution",
     "IdempotentAnswer",
     "Job",
     "Membership",
-    "Notice",
-    "NoticeCursor",
+    "Notification",
     "Office",
     "SocketTicket",
     "Webhook",

@@ -1,4 +1,4 @@
-"""What an office wants to be told of, where, and each telling."""
+"""Webhooks, and the notifications that they and an office's mail addresses receive."""
 
 from django.db import models
 from django.db.models import Q
@@ -8,22 +8,24 @@ from jobs.models.office import Office
 
 
 class Webhook(models.Model):
-    """An address that is told of an office's events, signed after the Standard Webhooks specification."""
+    """An address that receives an office's events, signed after the Standard Webhooks specification."""
 
     office = models.ForeignKey(
         Office, on_delete=models.CASCADE, related_name="webhooks", verbose_name=_("office")
     )
     url = models.URLField(_("address"), max_length=2000)
     secret = models.CharField(_("secret"), max_length=200, editable=False)
-    # The one before, which still signs too until then, so that a receiver can change over in its own time.
+    # The previous secret also signs until then, so that a receiver can change over in its own time.
     old_secret = models.CharField(_("old secret"), max_length=200, editable=False, blank=True, default="")
     old_secret_until = models.DateTimeField(_("old secret until"), null=True, blank=True, editable=False)
     event_types = models.JSONField(_("events"), default=list, blank=True)
     enabled = models.BooleanField(_("enabled"), default=True)
     created_at = models.DateTimeField(_("made at"), auto_now_add=True)
     disabled_reason = models.CharField(_("why disabled"), max_length=200, blank=True)
-    # It did not answer, or asked to be left alone: until then nothing is sent to it.
-    spared_until = models.DateTimeField(_("left alone until"), null=True, blank=True, editable=False)
+    # The receiver did not answer, or asked for a pause: nothing is sent to it until then.
+    paused_until = models.DateTimeField(
+        _("paused until"), null=True, blank=True, editable=False, db_column="spared_until"
+    )
 
     class Meta:
         db_table = "office_webhooks"
@@ -35,8 +37,8 @@ class Webhook(models.Model):
         return self.url
 
 
-class NoticeCursor(models.Model):
-    """Up to which event an office's notices have been made. Its lock lets one relay work at a time."""
+class EventCursor(models.Model):
+    """The last event for which an office's notifications exist. Its row lock admits one creator at a time."""
 
     office = models.OneToOneField(
         Office, on_delete=models.CASCADE, primary_key=True, related_name="+", verbose_name=_("office")
@@ -45,21 +47,21 @@ class NoticeCursor(models.Model):
 
     class Meta:
         db_table = "notice_cursors"
-        verbose_name = _("notices' cursor")
-        verbose_name_plural = _("notices' cursors")
+        verbose_name = _("notification cursor")
+        verbose_name_plural = _("notification cursors")
 
     def __str__(self) -> str:
         return f"{self.office_id} up to {self.event_id}"
 
 
-class Notice(models.Model):
-    """One event to one address: a webhook's, or a mail's when there is no webhook."""
+class Notification(models.Model):
+    """One event for one receiver: a webhook, or a mail address where there is no webhook."""
 
     office = models.ForeignKey(
-        Office, on_delete=models.CASCADE, related_name="notices", verbose_name=_("office")
+        Office, on_delete=models.CASCADE, related_name="notifications", verbose_name=_("office")
     )
     webhook = models.ForeignKey(
-        Webhook, on_delete=models.CASCADE, null=True, related_name="notices", verbose_name=_("webhook")
+        Webhook, on_delete=models.CASCADE, null=True, related_name="notifications", verbose_name=_("webhook")
     )
     address = models.CharField(_("mail address"), max_length=320, blank=True)
     event_id = models.BigIntegerField(_("event"))
@@ -73,17 +75,17 @@ class Notice(models.Model):
 
     class Meta:
         db_table = "notices"
-        verbose_name = _("notice")
-        verbose_name_plural = _("notices")
+        verbose_name = _("notification")
+        verbose_name_plural = _("notifications")
         indexes = [
-            # deliver: what is due.
+            # delivery: what is due.
             models.Index(fields=["next_at"], name="notices_due", condition=Q(next_at__isnull=False)),
-            # deliver: the oldest of a webhook's.
+            # delivery: a webhook's oldest.
             models.Index(
                 fields=["webhook", "id"], name="notices_of_webhook", condition=Q(next_at__isnull=False)
             ),
             models.Index(fields=["office", "-id"], name="notices_of_office"),
-            # relay: when an address was last written to.
+            # creation: the last mail to an address.
             models.Index(
                 fields=["office", "address", "-id"],
                 name="mails_of_address",

@@ -50,10 +50,9 @@ class Office(models.Model):
     paused = models.BooleanField(_("paused"), default=False)
     notify_emails = models.JSONField(_("mail addresses"), default=list, blank=True)
 
-    # While somebody watches the office's events, each one is rung: see jobs/sockets/.
-    hooked = models.BooleanField(
-        _("has webhooks"), default=False, editable=False
-    )  # has webhooks: each event is told
+    # The engine requests notifications after each commit only while a webhook is enabled.
+    has_webhooks = models.BooleanField(_("has webhooks"), default=False, editable=False, db_column="hooked")
+    # The engine publishes each change only while somebody watches the office's events: see jobs/sockets/.
     watched_until = models.DateTimeField(_("watched until"), null=True, blank=True, editable=False)
 
     class Meta:

@@ -1,4 +1,4 @@
-"""Writes the mail about jobs that have failed for good, and hands it to Django's mail backend."""
+"""Writes the mail about jobs that have failed for good, and passes it to Django's mail backend."""
 
 import json
 from collections.abc import Sequence
@@ -11,19 +11,22 @@ from django.utils.dateparse import parse_datetime
 from django.utils.formats import date_format
 from django.utils.translation import gettext, ngettext
 
-LISTED = 50
-LONGEST_ERROR = 500
+MAX_LISTED = 50
+MAX_ERROR = 500
 
 
 def send_failures(address: str, office_name: str, bodies: Sequence[str], count: int) -> None:
-    """One mail about `count` failures, of which the first are told. Raises what the mail backend raises."""
-    # Nobody asks here, so there is no reader's language: the installation's.
+    """Send one mail about `count` failures, the first of which are described by `bodies`.
+
+    Raises what the mail backend raises.
+    """
+    # There is no request, hence no reader's language: the mail uses the installation's.
     with translation.override(settings.LANGUAGE_CODE):
         message = EmailMessage(
             subject=subject(office_name, bodies, count),
             body=text(office_name, bodies, count),
             to=[address],
-            # Nobody's out-of-office assistant shall answer this.
+            # Keeps out-of-office assistants from answering.
             headers={"Auto-Submitted": "auto-generated"},
         )
         message.send()
@@ -31,16 +34,16 @@ def send_failures(address: str, office_name: str, bodies: Sequence[str], count: 
 
 def subject(office_name: str, bodies: Sequence[str], count: int) -> str:
     if count == 1:
-        said = gettext("Job %(job)s has failed") % {"job": name_of(json.loads(bodies[0])["data"])}
+        title = gettext("Job %(job)s has failed") % {"job": job_name(json.loads(bodies[0])["data"])}
     else:
-        said = ngettext("%(count)s job has failed", "%(count)s jobs have failed", count) % {"count": count}
-    return on_one_line(f"[Dure] {office_name}: {said}")[:200]
+        title = ngettext("%(count)s job has failed", "%(count)s jobs have failed", count) % {"count": count}
+    return single_line(f"[Dure] {office_name}: {title}")[:200]
 
 
 def text(office_name: str, bodies: Sequence[str], count: int) -> str:
     parts = [gettext("These jobs of %(office)s will not be tried again:") % {"office": office_name}]
-    parts += [failure(json.loads(body)) for body in bodies[:LISTED]]
-    if (rest := count - min(len(bodies), LISTED)) > 0:
+    parts += [failure(json.loads(body)) for body in bodies[:MAX_LISTED]]
+    if (rest := count - min(len(bodies), MAX_LISTED)) > 0:
         parts.append(ngettext("and %(count)s more.", "and %(count)s more.", rest) % {"count": rest})
     return "\n\n".join(parts) + "\n"
 
@@ -50,25 +53,21 @@ def failure(body: dict[str, Any]) -> str:
     at = parse_datetime(str(body["timestamp"]))
     when = date_format(timezone.localtime(at), "DATETIME_FORMAT") if at else ""
     details = data["details"]
-    error = str(details.get("error") or "").strip()[:LONGEST_ERROR]
+    error = str(details.get("error") or "").strip()[:MAX_ERROR]
     lines = [
-        f"{name_of(data)} · {details.get('failure_type') or ''} · {when}",
+        f"{job_name(data)} · {details.get('failure_type') or ''} · {when}",
         *(f"  {line}" for line in error.splitlines()),
-        f"  {address_of(data)}",
+        f"  {settings.BASE_URL}/offices/{data['office_id']}/jobs/{data['job_id']}",
     ]
     return "\n".join(lines)
 
 
-def name_of(data: dict[str, Any]) -> str:
-    """As people call it: by the ref they gave, and what it runs."""
+def job_name(data: dict[str, Any]) -> str:
+    """The ref that its owner gave it, and its task."""
     ref, task_id = data.get("ref") or data["job_id"], data.get("task_id")
-    return on_one_line(f"{ref} ({task_id})" if task_id else str(ref))
+    return single_line(f"{ref} ({task_id})" if task_id else str(ref))
 
 
-def address_of(data: dict[str, Any]) -> str:
-    return f"{settings.BASE_URL}/offices/{data['office_id']}/jobs/{data['job_id']}"
-
-
-def on_one_line(words: str) -> str:
-    """A header cannot be broken out of by a name."""
-    return " ".join(words.split())
+def single_line(text: str) -> str:
+    """Keeps a name from breaking out of a header."""
+    return " ".join(text.split())

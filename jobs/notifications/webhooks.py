@@ -1,5 +1,7 @@
-"""What owners do with their webhooks. Each verb keeps `Office.hooked` true exactly while one is enabled:
-only then does the engine ring for every commit.
+"""An owner's operations on webhooks.
+
+Each keeps `Office.has_webhooks` true exactly while a webhook is enabled: only then does the engine request
+notifications after every commit.
 """
 
 from collections.abc import Sequence
@@ -12,30 +14,31 @@ from django.utils import timezone
 from jobs.errors import Conflict, Invalid
 from jobs.http_client import Allowance, RequestRefused
 from jobs.http_client.target import Target, read_url
-from jobs.models import Notice, Office, Webhook
-from jobs.notifications import from_events, signing
+from jobs.models import Notification, Office, Webhook
+from jobs.notifications import signing
+from jobs.notifications.creation import DEFAULT_TYPES, events_drained
 from jobs.sql import call
 from jobs.sql import notifications as statements
 from jobs.states import TOLD_TO_CLIENTS
 
-MOST_WEBHOOKS = 20
-# For so long the secret before the last change still signs too.
-OVERLAP = timedelta(hours=24)
+MAX_WEBHOOKS = 20
+# After a rotation the previous secret also signs for this long.
+SECRET_OVERLAP = timedelta(hours=24)
 
 
 def add(
     office: Office, url: str, event_types: Sequence[str] | None = None, *, enabled: bool = True
 ) -> Webhook:
-    """A new webhook, with a secret of its own. It is told what happens from now on."""
+    """Create a webhook with a secret of its own. It receives events from now on."""
     check_url(url)
-    types = chosen(from_events.DEFAULT_TYPES if event_types is None else event_types)
-    with from_events.settled(office.pk):
-        if Webhook.objects.filter(office=office).count() >= MOST_WEBHOOKS:
-            raise Conflict(f"An office has at most {MOST_WEBHOOKS} webhooks.", code="too_many_webhooks")
+    types = check_event_types(DEFAULT_TYPES if event_types is None else event_types)
+    with events_drained(office.pk):
+        if Webhook.objects.filter(office=office).count() >= MAX_WEBHOOKS:
+            raise Conflict(f"An office has at most {MAX_WEBHOOKS} webhooks.", code="too_many_webhooks")
         webhook = Webhook.objects.create(
             office=office, url=url, event_types=types, enabled=enabled, secret=signing.new_secret()
         )
-        _keep_hooked(webhook)
+        _update_has_webhooks(webhook)
     return webhook
 
 
@@ -46,62 +49,63 @@ def change(
     event_types: Sequence[str] | None = None,
     enabled: bool | None = None,
 ) -> None:
-    """Counts from now on. Enabled again, it is not told what happened meanwhile."""
+    """Applies to events from now on. A webhook that is enabled again does not receive what it missed."""
     fields: dict[str, object] = {}
     if url is not None:
         check_url(url)
         fields["url"] = url
     if event_types is not None:
-        fields["event_types"] = chosen(event_types)
+        fields["event_types"] = check_event_types(event_types)
     if enabled is not None:
         fields |= {"enabled": enabled, "disabled_reason": ""}
-    with from_events.settled(webhook.office_id):
-        _write(webhook, fields)
+    with events_drained(webhook.office_id):
+        _update(webhook, fields)
         if enabled is False:
             _drop_waiting(webhook, "The webhook was disabled.")
 
 
 def disable(webhook: Webhook, reason: str) -> None:
-    """On the receiver's own wish, or for another reason that its owner should read."""
-    with from_events.settled(webhook.office_id):
-        _write(webhook, {"enabled": False, "disabled_reason": reason[:200]})
+    """Disable it for a reason that its owner should read."""
+    with events_drained(webhook.office_id):
+        _update(webhook, {"enabled": False, "disabled_reason": reason[:200]})
         _drop_waiting(webhook, f"The webhook was disabled: {reason}")
 
 
 def rotate(webhook: Webhook, now: datetime) -> str:
-    """A new secret. The one before goes on signing beside it for a day."""
+    """Return a new secret. The previous one also signs for a day."""
     secret = signing.new_secret()
-    with from_events.settled(webhook.office_id):
+    with events_drained(webhook.office_id):
         current = Webhook.objects.values_list("secret", flat=True).get(pk=webhook.pk)
-        _write(webhook, {"secret": secret, "old_secret": current, "old_secret_until": now + OVERLAP})
+        _update(webhook, {"secret": secret, "old_secret": current, "old_secret_until": now + SECRET_OVERLAP})
     return secret
 
 
 def remove(webhook: Webhook) -> None:
-    with from_events.settled(webhook.office_id):
+    with events_drained(webhook.office_id):
         Webhook.objects.filter(pk=webhook.pk).delete()
-        _keep_hooked(webhook)
+        _update_has_webhooks(webhook)
 
 
-def send_again(notice: Notice) -> None:
-    """Send it as if for the first time, whatever became of it. Its `webhook-id` stays the same."""
-    with from_events.settled(notice.office_id):
-        if notice.webhook_id and not Webhook.objects.filter(pk=notice.webhook_id, enabled=True).exists():
+def send_again(notification: Notification) -> None:
+    """Send it as if for the first time, whatever its state. Its `webhook-id` stays the same."""
+    with events_drained(notification.office_id):
+        webhook = notification.webhook_id
+        if webhook and not Webhook.objects.filter(pk=webhook, enabled=True).exists():
             raise Conflict("The webhook is disabled: enable it first.", code="webhook_disabled")
-        Notice.objects.filter(pk=notice.pk).update(
+        Notification.objects.filter(pk=notification.pk).update(
             attempts=0, next_at=timezone.now(), sent_at=None, gave_up_at=None, answer=""
         )
 
 
-def secrets_of(webhook: Webhook, now: datetime) -> list[str]:
-    """Those that sign now, the newest first."""
+def valid_secrets(webhook: Webhook, now: datetime) -> list[str]:
+    """The secrets that sign now, the newest first."""
     until = webhook.old_secret_until
     old = [webhook.old_secret] if webhook.old_secret and until is not None and until > now else []
     return [webhook.secret, *old]
 
 
 def check_url(url: str) -> Target:
-    """What cannot be a webhook's address. Where a name leads is checked each time that something is sent."""
+    """Refuse what cannot be a webhook's address. What a name resolves to is checked at each request."""
     try:
         target = read_url(url)
     except RequestRefused as refused:
@@ -116,25 +120,25 @@ def check_url(url: str) -> Target:
     return target
 
 
-def chosen(event_types: Sequence[str]) -> list[str]:
-    """In the order of the states module, each once."""
-    if unknown := [one for one in event_types if one not in TOLD_TO_CLIENTS]:
+def check_event_types(event_types: Sequence[str]) -> list[str]:
+    """The types without duplicates, in the order of the states module."""
+    if unknown := [event_type for event_type in event_types if event_type not in TOLD_TO_CLIENTS]:
         sentence = f"There is no event {unknown[0]}; there are: {', '.join(TOLD_TO_CLIENTS)}."
         raise Invalid(sentence, errors={"event_types": [sentence]})
     if not event_types:
         sentence = "Choose at least one event, or disable the webhook."
         raise Invalid(sentence, errors={"event_types": [sentence]})
-    return [one for one in TOLD_TO_CLIENTS if one in event_types]
+    return [event_type for event_type in TOLD_TO_CLIENTS if event_type in event_types]
 
 
-def _write(webhook: Webhook, fields: dict[str, object]) -> None:
+def _update(webhook: Webhook, fields: dict[str, object]) -> None:
     Webhook.objects.filter(pk=webhook.pk).update(**fields)
     webhook.refresh_from_db()
-    _keep_hooked(webhook)
+    _update_has_webhooks(webhook)
 
 
-def _keep_hooked(webhook: Webhook) -> None:
-    call.change(statements.SET_HOOKED, {"office": webhook.office_id})
+def _update_has_webhooks(webhook: Webhook) -> None:
+    call.change(statements.UPDATE_HAS_WEBHOOKS, {"office": webhook.office_id})
 
 
 def _drop_waiting(webhook: Webhook, answer: str) -> None:

@@ -14,8 +14,8 @@ from django.utils import timezone
 
 from jobs.access import seat_of
 from jobs.api import shapes
-from jobs.bells import OFFICE_CHANNEL
 from jobs.models import Event
+from jobs.pubsub import OFFICE_CHANNEL
 from jobs.sockets import fanout
 from jobs.sockets.base import Close, Ended, NotYours, Socket
 from jobs.sockets.database import in_database

@@ -1,4 +1,4 @@
-"""Hears the bells of jobs/bells.py: one connection to Redis for all the sockets of this process.
+"""Hears the bells of jobs/pubsub.py: one connection to Redis for all the sockets of this process.
 
 A bell may be lost, here as anywhere: whoever waits for one also looks by itself now and then. After
 each (re)connection every bell is rung once, for whatever rang while nobody listened.

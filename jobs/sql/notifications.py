@@ -1,7 +1,7 @@
-"""Statements of the notices: what an office's webhooks and mail addresses are told."""
+"""SQL of the notifications (table `notices`) that an office's webhooks and mail addresses receive."""
 
-# relay: where an office's first relay begins. What is older than an hour then is history.
-BEGIN_CURSOR = """
+# create_from_events: where an office's cursor begins. Events older than an hour are history then.
+CREATE_CURSOR = """
     INSERT INTO notice_cursors (office_id, event_id)
     SELECT o.id, coalesce((
         SELECT e.id FROM job_events e
@@ -12,30 +12,30 @@ BEGIN_CURSOR = """
     ON CONFLICT (office_id) DO NOTHING
 """
 
-# sweep: offices that have somebody to tell, and an event that no relay has seen.
-BEHIND = """
+# sweep: offices that have a receiver, and an event after their cursor.
+OFFICES_BEHIND = """
     SELECT o.id FROM offices o LEFT JOIN notice_cursors c ON c.office_id = o.id
     WHERE (o.hooked OR o.notify_emails <> '[]'::jsonb)
       AND EXISTS (SELECT 1 FROM job_events e WHERE e.office_id = o.id AND e.id > coalesce(c.event_id, 0))
 """
 
-# The database's clock, unless somebody says what time it is.
+# The database's clock, unless the caller gives a time.
 NOW = "SELECT coalesce(%s::timestamptz, clock_timestamp())"
 
-# deliver: some of what is due for each of a few webhooks, oldest first, and nobody else takes it
-# meanwhile. A crash after this only delays.
+# claim: some of what is due for each of a few webhooks, oldest first. Moving `next_at` ahead keeps other
+# senders away; a crash after this only delays.
 CLAIM_FOR_WEBHOOKS = """
     WITH waiting AS (
         SELECT n.webhook_id, min(n.next_at) AS since
         FROM notices n JOIN office_webhooks w ON w.id = n.webhook_id
         WHERE n.next_at <= %(now)s AND NOT n.webhook_id = ANY (%(busy)s::bigint[])
           AND (w.spared_until IS NULL OR w.spared_until <= %(now)s)
-        GROUP BY n.webhook_id ORDER BY since LIMIT %(room)s
+        GROUP BY n.webhook_id ORDER BY since LIMIT %(limit)s
     ), picked AS (
         SELECT n.id FROM waiting CROSS JOIN LATERAL (
             SELECT id FROM notices
             WHERE webhook_id = waiting.webhook_id AND next_at IS NOT NULL AND next_at <= %(now)s
-            ORDER BY id LIMIT %(each)s FOR NO KEY UPDATE SKIP LOCKED
+            ORDER BY id LIMIT %(batch_size)s FOR NO KEY UPDATE SKIP LOCKED
         ) AS n
     )
     UPDATE notices SET next_at = %(now)s + %(hold)s, attempts = attempts + 1
@@ -43,49 +43,49 @@ CLAIM_FOR_WEBHOOKS = """
     RETURNING notices.webhook_id, notices.id, notices.attempts, notices.body
 """
 
-# deliver: addresses with something due. They are claimed one by one, under their office's cursor.
+# claim: addresses with something due. Each is then claimed by itself, under its office's cursor.
 DUE_ADDRESSES = """
     SELECT office_id, address FROM notices
     WHERE next_at <= %(now)s AND webhook_id IS NULL
-    GROUP BY office_id, address ORDER BY min(next_at) LIMIT %(room)s
+    GROUP BY office_id, address ORDER BY min(next_at) LIMIT %(limit)s
 """
 
-# deliver: all that is due for one address, to go into one mail.
+# claim: everything due for one address, for one mail.
 CLAIM_FOR_ADDRESS = """
     UPDATE notices SET next_at = %(now)s + %(hold)s, attempts = attempts + 1
     WHERE office_id = %(office)s AND address = %(address)s AND webhook_id IS NULL AND next_at <= %(now)s
     RETURNING id, attempts
 """
 
-# record: each is guarded by the attempt that it reports. A later one may have been made already.
-SENT = """
+# record: each is guarded by the attempt that it reports, since a later attempt may exist already.
+MARK_SENT = """
     UPDATE notices SET sent_at = %(now)s, next_at = NULL, answer = %(answer)s
     WHERE id = ANY (%(ids)s) AND attempts = %(attempt)s AND next_at IS NOT NULL
 """
-AGAIN = """
+RETRY = """
     UPDATE notices SET next_at = %(next)s, answer = %(answer)s
     WHERE id = ANY (%(ids)s) AND attempts = %(attempt)s AND next_at IS NOT NULL
 """
-GAVE_UP = """
+GIVE_UP = """
     UPDATE notices SET gave_up_at = %(now)s, next_at = NULL, answer = %(answer)s
     WHERE id = ANY (%(ids)s) AND attempts = %(attempt)s AND next_at IS NOT NULL
 """
-NOT_TRIED = """
-    UPDATE notices SET next_at = %(next)s, attempts = attempts - 1
+RELEASE = """
+    UPDATE notices SET next_at = %(now)s, attempts = attempts - 1
     WHERE id = ANY (%(ids)s) AND attempts = %(attempt)s AND next_at IS NOT NULL
 """
 
-# record: an address that does not answer is left alone; what is due for it stays due, and waits.
-SPARE_WEBHOOK = "UPDATE office_webhooks SET spared_until = %(until)s WHERE id = %(webhook)s"
+# record: a webhook that does not answer pauses; what is due for it stays due, and waits.
+PAUSE_WEBHOOK = "UPDATE office_webhooks SET spared_until = %(until)s WHERE id = %(webhook)s"
 
-# disable: nothing waits for a webhook that is told nothing.
+# disable: nothing waits for a disabled webhook.
 DROP_WAITING = """
     UPDATE notices SET gave_up_at = clock_timestamp(), next_at = NULL, answer = %(answer)s
     WHERE webhook_id = %(webhook)s AND next_at IS NOT NULL
 """
 
-# add, change, remove: written with the cursor locked, so that of two changes the later one counts.
-SET_HOOKED = """
+# add, change, disable, remove: written with the cursor locked, so that of two changes the later one counts.
+UPDATE_HAS_WEBHOOKS = """
     UPDATE offices SET hooked = EXISTS (
         SELECT 1 FROM office_webhooks w WHERE w.office_id = offices.id AND w.enabled
     )

@@ -1,4 +1,4 @@
-"""Sends one notice to one address, in a worker; the engine tries again what failed."""
+"""Sends one notification to one address, in a worker; the engine tries again what failed."""
 
 import json
 import time
@@ -26,7 +26,7 @@ def post(event_id: int, webhook_id: int | None) -> dict[str, Any] | None:
         webhook = Webhook.objects.filter(id=webhook_id, enabled=True).first()
         if webhook is None:
             return None
-        url, secrets = webhook.url, webhooks.secrets_of(webhook, timezone.now())
+        url, secrets = webhook.url, webhooks.valid_secrets(webhook, timezone.now())
     try:
         answer = http_client.request("POST", url, **signed(event, secrets))
     except http_client.RequestRefused as refused:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs import bells, joins, publish
+from jobs import joins, publish, pubsub
 
 
 @pytest.fixture
@@ -18,8 +18,8 @@ def unsent(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(publish, "control", lambda *_, **__: True)
     monkeypatch.setattr(joins, "seed", lambda sizes: bool(list(sizes)) or True)
     monkeypatch.setattr(joins, "count", lambda parts: None)
-    monkeypatch.setattr(bells, "ring", lambda office: None)
-    monkeypatch.setattr(bells, "notify", lambda office: None)
+    monkeypatch.setattr(pubsub, "publish_change", lambda office: None)
+    monkeypatch.setattr(pubsub, "request_notifications", lambda office: None)
 
 
 @pytest.fixture

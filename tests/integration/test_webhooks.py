@@ -11,8 +11,8 @@ from standardwebhooks import WebhookVerificationError
 
 from jobs import sweeps
 from jobs.errors import Conflict, Invalid
-from jobs.models import Event, Notice, NoticeCursor, Office, Webhook
-from jobs.notifications import batches, delivery, from_events, webhooks
+from jobs.models import Event, EventCursor, Notification, Office, Webhook
+from jobs.notifications import batches, creation, delivery, webhooks
 from jobs.states import EventType
 from tests.integration.manual_engine import fail, fail_and_retry, submit, succeed
 from tests.integration.waiting import wait_until
@@ -44,8 +44,8 @@ def webhook(office, receiver):
 
 def told(office: Office) -> int:
     """What the two tasks do, one after the other."""
-    from_events.relay(office.pk)
-    return delivery.deliver()
+    creation.create_from_events(office.pk)
+    return delivery.send_due()
 
 
 def one_failure(office: Office, ref: str = "build") -> None:
@@ -125,21 +125,21 @@ def test_enabled_again_it_is_not_told_what_happened_meanwhile(office, webhook, r
 
 def test_relaying_again_makes_nothing_twice(office, webhook, receiver):
     one_failure(office)
-    from_events.relay(office.pk)
+    creation.create_from_events(office.pk)
     # As if the cursor had been restored from a backup.
-    NoticeCursor.objects.update(event_id=0)
-    from_events.relay(office.pk)
-    assert Notice.objects.count() == 2
-    assert delivery.deliver() == 2
-    assert delivery.deliver() == 0
+    EventCursor.objects.update(event_id=0)
+    creation.create_from_events(office.pk)
+    assert Notification.objects.count() == 2
+    assert delivery.send_due() == 2
+    assert delivery.send_due() == 0
 
 
 def test_many_events_are_relayed_in_pages_and_all_of_them_once(office, webhook, monkeypatch):
-    monkeypatch.setattr(from_events, "PAGE", 7)
+    monkeypatch.setattr(creation, "PAGE", 7)
     for job in submit(office, *(f"job {number}" for number in range(30))):
         fail(job)
-    assert from_events.relay(office.pk) == 31
-    told_of = list(Notice.objects.order_by("id").values_list("event_id", flat=True))
+    assert creation.create_from_events(office.pk) == 31
+    told_of = list(Notification.objects.order_by("id").values_list("event_id", flat=True))
     assert told_of == sorted(set(told_of))
 
 
@@ -148,41 +148,41 @@ def test_a_relay_leaves_the_office_to_the_one_that_is_at_work(office, webhook):
     made = []
 
     def work() -> None:
-        made.append(from_events.relay(office.pk))
+        made.append(creation.create_from_events(office.pk))
         connections.close_all()
 
     with transaction.atomic():
-        assert from_events.cursor_is_free(office.pk)
+        assert creation.lock_cursor(office.pk)
         other = threading.Thread(target=work)
         other.start()
         other.join()
     assert made == [0]
-    assert from_events.relay(office.pk) == 2
+    assert creation.create_from_events(office.pk) == 2
 
 
 def test_what_no_bell_was_heard_for_the_sweep_finds(office, webhook, receiver):
     one_failure(office)
     assert sweeps.sweep_once()["noticed"] == 2
-    assert delivery.deliver() == 2
+    assert delivery.send_due() == 2
     assert sweeps.sweep_once()["noticed"] == 0
 
 
 def test_the_engine_rings_for_an_office_exactly_while_a_webhook_is_enabled(office, receiver):
-    def hooked() -> bool:
-        return Office.objects.get(pk=office.pk).hooked
+    def has_webhooks() -> bool:
+        return Office.objects.get(pk=office.pk).has_webhooks
 
-    assert not hooked()
+    assert not has_webhooks()
     first, second = webhooks.add(office, receiver.url), webhooks.add(office, receiver.url, enabled=False)
-    assert hooked()
+    assert has_webhooks()
     webhooks.change(first, enabled=False)
-    assert not hooked()
+    assert not has_webhooks()
     webhooks.change(second, enabled=True)
-    assert hooked()
+    assert has_webhooks()
     webhooks.remove(second)
-    assert not hooked()
+    assert not has_webhooks()
     webhooks.change(first, enabled=True)
     webhooks.disable(first, "for a reason")
-    assert not hooked()
+    assert not has_webhooks()
 
 
 def test_adding_one_while_another_is_removed_leaves_the_office_hooked(office, receiver):
@@ -203,7 +203,7 @@ def test_adding_one_while_another_is_removed_leaves_the_office_hooked(office, re
             thread.start()
         for thread in both:
             thread.join()
-        assert Office.objects.get(pk=office.pk).hooked
+        assert Office.objects.get(pk=office.pk).has_webhooks
         webhooks.remove(Webhook.objects.get())
 
 
@@ -212,24 +212,24 @@ def test_a_failure_is_retried_on_its_schedule_and_then_given_up(office, webhook,
     (job,) = submit(office, "build")
     webhooks.change(webhook, event_types=["job_failed"])
     fail(job)
-    from_events.relay(office.pk)
+    creation.create_from_events(office.pk)
     began = now = timezone.now() + timedelta(seconds=1)
     pauses = []
     for _ in range(7):
         receiver.answers.append(answer("500 Internal Server Error", body="out of order"))
-        assert delivery.deliver(now) == 0
-        notice = Notice.objects.get()
-        assert notice.answer == "500 Internal Server Error out of order"
-        if notice.next_at is None:
+        assert delivery.send_due(now) == 0
+        notification = Notification.objects.get()
+        assert notification.answer == "500 Internal Server Error out of order"
+        if notification.next_at is None:
             break
-        assert delivery.deliver(notice.next_at - timedelta(seconds=1)) == 0
-        pauses.append((notice.next_at - now).total_seconds())
-        now = notice.next_at
+        assert delivery.send_due(notification.next_at - timedelta(seconds=1)) == 0
+        pauses.append((notification.next_at - now).total_seconds())
+        now = notification.next_at
     assert pauses == [5, 300, 1800, 7200, 18000, 36000]
-    assert notice.gave_up_at is not None
-    assert len(receiver.messages) == notice.attempts == 7
+    assert notification.gave_up_at is not None
+    assert len(receiver.messages) == notification.attempts == 7
     assert len(set(receiver.ids)) == 1
-    assert delivery.deliver(began + timedelta(days=9)) == 0
+    assert delivery.send_due(began + timedelta(days=9)) == 0
 
 
 def test_the_pauses_vary_so_that_not_all_come_back_at_once():
@@ -242,8 +242,8 @@ def test_what_failed_once_arrives_at_the_second_attempt(office, webhook, receive
     receiver.answers += [answer("500 Oops")] * 2
     one_failure(office)
     assert told(office) == 0
-    assert delivery.deliver(timezone.now() + timedelta(seconds=10)) == 2
-    assert {notice.answer for notice in Notice.objects.all()} == {"204 No Content"}
+    assert delivery.send_due(timezone.now() + timedelta(seconds=10)) == 2
+    assert {notification.answer for notification in Notification.objects.all()} == {"204 No Content"}
     assert len(receiver.verified(webhook.secret)) == 4
 
 
@@ -253,7 +253,7 @@ def test_410_disables_the_webhook(office, webhook, receiver):
     told(office)
     webhook.refresh_from_db()
     assert (webhook.enabled, webhook.disabled_reason) == (False, "It answered 410 Gone.")
-    assert not Notice.objects.filter(next_at__isnull=False).exists()
+    assert not Notification.objects.filter(next_at__isnull=False).exists()
     assert len(receiver.messages) == 1
 
 
@@ -263,7 +263,7 @@ def test_a_redirect_is_a_failure_and_is_not_followed(office, webhook, receiver):
         one_failure(office)
         assert told(office) == 0
         assert elsewhere.messages == []
-    assert "redirects are not followed" in Notice.objects.earliest("id").answer
+    assert "redirects are not followed" in Notification.objects.earliest("id").answer
 
 
 def test_a_receiver_that_does_not_answer_is_spared_and_holds_up_nobody(
@@ -279,11 +279,11 @@ def test_a_receiver_that_does_not_answer_is_spared_and_holds_up_nobody(
         assert len(other.messages) == 21
     # One try was enough to know.
     assert receiver.server.connections == 1
-    assert delivery.deliver(timezone.now() + timedelta(seconds=2)) == 0
+    assert delivery.send_due(timezone.now() + timedelta(seconds=2)) == 0
     assert receiver.server.connections == 1
-    assert Notice.objects.filter(webhook=webhook, attempts=1).count() == 1
+    assert Notification.objects.filter(webhook=webhook, attempts=1).count() == 1
     receiver.silent = False
-    assert delivery.deliver(timezone.now() + timedelta(minutes=1)) == 21
+    assert delivery.send_due(timezone.now() + timedelta(minutes=1)) == 21
 
 
 def test_a_receiver_says_how_long_to_leave_it_alone(office, webhook, receiver):
@@ -291,8 +291,8 @@ def test_a_receiver_says_how_long_to_leave_it_alone(office, webhook, receiver):
     one_failure(office)
     told(office)
     assert len(receiver.messages) == 1
-    assert delivery.deliver(timezone.now() + timedelta(seconds=590)) == 0
-    assert delivery.deliver(timezone.now() + timedelta(seconds=610)) == 2
+    assert delivery.send_due(timezone.now() + timedelta(seconds=590)) == 0
+    assert delivery.send_due(timezone.now() + timedelta(seconds=610)) == 2
 
 
 def test_an_inner_address_is_not_reached_unless_the_settings_allow_it(office, webhook, receiver, settings):
@@ -300,16 +300,16 @@ def test_an_inner_address_is_not_reached_unless_the_settings_allow_it(office, we
     one_failure(office)
     assert told(office) == 0
     assert receiver.server.connections == 0
-    assert "only public addresses" in Notice.objects.earliest("id").answer
+    assert "only public addresses" in Notification.objects.earliest("id").answer
 
 
 def test_a_crash_after_the_claim_only_delays(office, webhook, receiver):
     one_failure(office)
-    from_events.relay(office.pk)
-    (parcel,) = delivery.claim(10, [], None)
-    parcel.send()
-    assert delivery.deliver() == 0
-    assert delivery.deliver(timezone.now() + delivery.HOLD + timedelta(seconds=1)) == 2
+    creation.create_from_events(office.pk)
+    (batch,) = delivery.claim(10, [], None)
+    batch.send()
+    assert delivery.send_due() == 0
+    assert delivery.send_due(timezone.now() + delivery.CLAIM_HOLD + timedelta(seconds=1)) == 2
     # It was sent twice, under the same ids.
     assert len(receiver.ids) == 4
     assert len(set(receiver.ids)) == 2
@@ -317,13 +317,15 @@ def test_a_crash_after_the_claim_only_delays(office, webhook, receiver):
 
 def test_a_late_report_of_an_old_attempt_changes_nothing(office, webhook, receiver):
     one_failure(office)
-    from_events.relay(office.pk)
-    (parcel,) = delivery.claim(10, [], None)
+    creation.create_from_events(office.pk)
+    (batch,) = delivery.claim(10, [], None)
     receiver.answers += [answer("500 Late")] * 2
-    results = parcel.send()
-    assert delivery.deliver(timezone.now() + delivery.HOLD + timedelta(seconds=1)) == 2
-    delivery.record(parcel, results, None)
-    assert Notice.objects.filter(sent_at__isnull=False, next_at=None, answer="204 No Content").count() == 2
+    results = batch.send()
+    assert delivery.send_due(timezone.now() + delivery.CLAIM_HOLD + timedelta(seconds=1)) == 2
+    delivery.record(batch, results, None)
+    assert (
+        Notification.objects.filter(sent_at__isnull=False, next_at=None, answer="204 No Content").count() == 2
+    )
 
 
 def test_two_senders_at_once_send_each_notice_once(office, receiver):
@@ -332,10 +334,10 @@ def test_two_senders_at_once_send_each_notice_once(office, receiver):
             webhooks.add(office, one.url)
         for job in submit(office, *(f"job {number}" for number in range(25))):
             fail(job)
-        from_events.relay(office.pk)
+        creation.create_from_events(office.pk)
 
         def work() -> None:
-            delivery.deliver()
+            delivery.send_due()
             connections.close_all()
 
         both = [threading.Thread(target=work) for _ in range(2)]
@@ -353,19 +355,19 @@ def test_a_changed_secret_signs_at_once_and_the_old_one_for_a_day_more(office, w
     one_failure(office)
     told(office)
     assert receiver.verified(new) == receiver.verified(old)
-    assert webhooks.secrets_of(webhook, now + timedelta(hours=25)) == [new]
+    assert webhooks.valid_secrets(webhook, now + timedelta(hours=25)) == [new]
 
 
 def test_sent_again_by_hand_it_has_the_same_id(office, webhook, receiver):
     one_failure(office)
     told(office)
-    notice = Notice.objects.earliest("id")
-    webhooks.send_again(notice)
-    assert delivery.deliver() == 1
-    assert receiver.ids.count(batches.message_id(notice.pk)) == 2
+    notification = Notification.objects.earliest("id")
+    webhooks.send_again(notification)
+    assert delivery.send_due() == 1
+    assert receiver.ids.count(batches.message_id(notification.pk)) == 2
     webhooks.change(webhook, enabled=False)
     with pytest.raises(Conflict):
-        webhooks.send_again(notice)
+        webhooks.send_again(notification)
 
 
 @pytest.mark.parametrize(
@@ -387,11 +389,14 @@ def test_an_address_that_can_never_be_reached_is_refused_at_once(office, url):
 
 
 def test_with_the_tasks_and_a_bell_it_takes_no_sweep(office, webhook, receiver, monkeypatch):
-    """The engine's commit rings, the relay rings, and the notice is sent."""
-    from jobs import bells, publish
+    """The engine's commit rings, the relay rings, and the notification is sent."""
+    from jobs import publish, pubsub
     from jobs import tasks as engine_tasks
 
-    by_name = {bells.DELIVER: engine_tasks.relay, from_events.SEND: engine_tasks.send_notices}
+    by_name = {
+        pubsub.CREATE_NOTIFICATIONS: engine_tasks.create_notifications,
+        creation.SEND_NOTIFICATIONS: engine_tasks.send_notifications,
+    }
     rung = []
 
     def control(name, *args, expires=None, queue=""):
@@ -404,5 +409,5 @@ def test_with_the_tasks_and_a_bell_it_takes_no_sweep(office, webhook, receiver, 
     one_failure(office)
     wait_until(lambda: len(receiver.messages) == 2)
     assert time.monotonic() - began < 3
-    assert (from_events.SEND, "notices") in rung
-    assert (bells.DELIVER, "") in rung
+    assert (creation.SEND_NOTIFICATIONS, "notices") in rung
+    assert (pubsub.CREATE_NOTIFICATIONS, "") in rung

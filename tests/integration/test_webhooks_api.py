@@ -4,8 +4,8 @@ import uuid
 
 import pytest
 
-from jobs.models import Membership, Notice, Office, Webhook
-from jobs.notifications import delivery, from_events
+from jobs.models import Membership, Notification, Office, Webhook
+from jobs.notifications import creation, delivery
 from jobs.states import MemberRole
 from tests.integration.manual_engine import fail, submit
 from tests.integration.rest_support import PROBLEM, client_of, forget_counts, make_user
@@ -72,7 +72,7 @@ def test_it_is_changed_and_deleted(office, owner):
     )
     assert changed.json()["event_types"] == ["job_completed", "job_failed"]
     assert changed.json()["enabled"] is False
-    assert not Office.objects.get().hooked
+    assert not Office.objects.get().has_webhooks
     assert owner.delete(path).status_code == 204
     assert owner.get(path).status_code == 404
 
@@ -92,8 +92,8 @@ def test_deliveries_are_listed_and_sent_again(office, owner):
         receiver.answers.append(answer("500 Oops"))
         (job,) = submit(office, "build")
         fail(job)
-        from_events.relay(office.pk)
-        delivery.deliver()
+        creation.create_from_events(office.pk)
+        delivery.send_due()
         path = webhooks_of(office, f"/{made['id']}/deliveries")
         (listed,) = owner.get(path).json()["results"]
         assert listed["body"]["data"]["job_id"] == str(job)
@@ -102,7 +102,7 @@ def test_deliveries_are_listed_and_sent_again(office, owner):
         again = owner.post(f"{path}/{listed['id']}/send-again")
         assert again.status_code == 202
         assert again["Location"].endswith(path)
-        assert delivery.deliver() == 1
+        assert delivery.send_due() == 1
         assert receiver.ids == [listed["webhook_id"]] * 2
         (listed,) = owner.get(path).json()["results"]
         assert listed["sent_at"] is not None
@@ -133,14 +133,14 @@ def test_only_owners_of_this_office_see_and_do_anything(office, owner, method, r
     made = create(owner, office).json()
     (job,) = submit(office, "build")
     fail(job)
-    from_events.relay(office.pk)
+    creation.create_from_events(office.pk)
     if who in ("viewer", "operator"):
         client = member(office, who, who)
     elif who == "stranger":
         client = client_of(make_user(who))
     else:
         client = member(Office.objects.create(name="Theirs"), "other", MemberRole.OWNER)
-    rest = route.format(webhook=made["id"], delivery=Notice.objects.earliest("id").pk)
+    rest = route.format(webhook=made["id"], delivery=Notification.objects.earliest("id").pk)
     before = list(Webhook.objects.values())
     answered = getattr(client, method)(
         webhooks_of(office, rest), {"url": URL}, content_type="application/json"
@@ -199,9 +199,9 @@ def test_an_office_is_closed_with_its_webhooks_and_notices(office, owner):
     create(owner, office)
     (job,) = submit(office, "build")
     fail(job)
-    from_events.relay(office.pk)
+    creation.create_from_events(office.pk)
     assert owner.delete(f"/api/offices/{office.pk}").status_code == 204
-    assert not (Webhook.objects.exists() or Notice.objects.exists())
+    assert not (Webhook.objects.exists() or Notification.objects.exists())
 
 
 def test_an_address_that_is_added_later_is_not_told_of_the_past(office, owner):
@@ -209,4 +209,4 @@ def test_an_address_that_is_added_later_is_not_told_of_the_past(office, owner):
     fail(job)
     told = {"notify_emails": ["minji@example.org"]}
     assert owner.patch(f"/api/offices/{office.pk}", told, content_type="application/json").status_code == 200
-    assert from_events.relay(office.pk) == 0
+    assert creation.create_from_events(office.pk) == 0

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from config.embedded.ports import free_port
 from jobs.models import ApiToken, Membership, Office
-from jobs.notifications import batches, delivery, from_events, signing, webhooks
+from jobs.notifications import batches, creation, delivery, signing, webhooks
 from jobs.sockets.base import Close
 from jobs.states import MemberRole
 from tests.integration.manual_engine import fail, submit
@@ -64,8 +64,8 @@ def test_the_receiver_takes_what_is_signed_and_nothing_else(office, started, set
     wait_until(lambda: _listens(port))
     (job,) = submit(office, "build")
     fail(job)
-    from_events.relay(office.pk)
-    assert delivery.deliver() == 1
+    creation.create_from_events(office.pk)
+    assert delivery.send_due() == 1
     wait_until(lambda: "job_failed build\n" in output.read_text())
     forged = batches.post(webhook.url, [signing.new_secret()], batches.Message(1, 1, "{}"))
     assert not forged.sent

@@ -9,8 +9,8 @@ from django.core.mail.backends.locmem import EmailBackend
 from django.utils import timezone
 
 from jobs import sweeps
-from jobs.models import Notice, Office
-from jobs.notifications import delivery, from_events, mail
+from jobs.models import Notification, Office
+from jobs.notifications import creation, delivery, mail
 from tests.integration.manual_engine import fail, fail_and_retry, submit, succeed
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -49,8 +49,8 @@ def later(**more: float):
 def test_each_address_is_told_of_a_permanent_failure(office):
     (job,) = submit(office, "build")
     fail(job, "No space left.\nAsk the operator.")
-    from_events.relay(office.pk)
-    assert delivery.deliver() == 2
+    creation.create_from_events(office.pk)
+    assert delivery.send_due() == 2
     assert sorted(message.to[0] for message in outgoing.outbox) == ["jun@example.org", "minji@example.org"]
     message = outgoing.outbox[0]
     assert message.subject == "[Dure] Ours: Job build (demo.sum) has failed"
@@ -63,31 +63,31 @@ def test_nobody_is_written_to_about_success_or_what_is_tried_again(office):
     good, bad = submit(office, "good", "bad")
     succeed(good)
     fail_and_retry(bad)
-    assert from_events.relay(office.pk) == 0
+    assert creation.create_from_events(office.pk) == 0
 
 
 def test_an_office_without_addresses_sends_none_and_those_added_later_are_not_told_of_the_past(office):
     Office.objects.update(notify_emails=[])
     (job,) = submit(office, "before")
     fail(job)
-    assert from_events.relay(office.pk) == 0
+    assert creation.create_from_events(office.pk) == 0
     Office.objects.update(notify_emails=["minji@example.org"])
-    assert from_events.relay(office.pk) == 0
+    assert creation.create_from_events(office.pk) == 0
     (job,) = submit(office, "after")
     fail(job)
-    assert from_events.relay(office.pk) == 1
+    assert creation.create_from_events(office.pk) == 1
 
 
 def test_many_failures_are_one_mail(office):
     Office.objects.update(notify_emails=["minji@example.org"], max_concurrent_jobs=200)
-    for job in submit(office, *(f"job {number}" for number in range(3 * mail.LISTED))):
+    for job in submit(office, *(f"job {number}" for number in range(3 * mail.MAX_LISTED))):
         fail(job)
-    from_events.relay(office.pk)
-    assert delivery.deliver() == 3 * mail.LISTED
+    creation.create_from_events(office.pk)
+    assert delivery.send_due() == 3 * mail.MAX_LISTED
     (message,) = outgoing.outbox
-    assert message.subject == f"[Dure] Ours: {3 * mail.LISTED} jobs have failed"
-    assert message.body.count("It broke.") == mail.LISTED
-    assert f"and {2 * mail.LISTED} more." in message.body
+    assert message.subject == f"[Dure] Ours: {3 * mail.MAX_LISTED} jobs have failed"
+    assert message.body.count("It broke.") == mail.MAX_LISTED
+    assert f"and {2 * mail.MAX_LISTED} more." in message.body
 
 
 def test_an_address_is_written_to_at_most_once_a_minute(office):
@@ -95,11 +95,11 @@ def test_an_address_is_written_to_at_most_once_a_minute(office):
     jobs = submit(office, *(f"job {number}" for number in range(10)))
     for job in jobs:
         fail(job)
-        from_events.relay(office.pk)
-        delivery.deliver()
+        creation.create_from_events(office.pk)
+        delivery.send_due()
     assert len(outgoing.outbox) == 1
-    assert delivery.deliver(later(seconds=55)) == 0
-    assert delivery.deliver(later(seconds=61)) == 9
+    assert delivery.send_due(later(seconds=55)) == 0
+    assert delivery.send_due(later(seconds=61)) == 9
     assert [message.subject for message in outgoing.outbox] == [
         "[Dure] Ours: Job job 0 (demo.sum) has failed",
         "[Dure] Ours: 9 jobs have failed",
@@ -110,23 +110,23 @@ def test_what_fails_while_a_mail_is_under_way_waits_for_the_next_one(office):
     Office.objects.update(notify_emails=["minji@example.org"])
     first, second = submit(office, "first", "second")
     fail(first)
-    from_events.relay(office.pk)
-    (parcel,) = delivery.claim(10, [], None)
+    creation.create_from_events(office.pk)
+    (batch,) = delivery.claim(10, [], None)
     fail(second)
-    from_events.relay(office.pk)
-    assert delivery.deliver() == 0
-    delivery.record(parcel, parcel.send(), None)
-    assert delivery.deliver(later(seconds=61)) == 1
+    creation.create_from_events(office.pk)
+    assert delivery.send_due() == 0
+    delivery.record(batch, batch.send(), None)
+    assert delivery.send_due(later(seconds=61)) == 1
 
 
 def test_a_mail_that_cannot_be_sent_is_tried_again(office):
     Moody.refuses = 2
     (job,) = submit(office, "build")
     fail(job)
-    from_events.relay(office.pk)
-    assert delivery.deliver() == 0
-    assert "Connection unexpectedly closed" in Notice.objects.earliest("id").answer
-    assert delivery.deliver(later(seconds=7)) == 2
+    creation.create_from_events(office.pk)
+    assert delivery.send_due() == 0
+    assert "Connection unexpectedly closed" in Notification.objects.earliest("id").answer
+    assert delivery.send_due(later(seconds=7)) == 2
     assert len(outgoing.outbox) == 2
 
 
@@ -134,24 +134,24 @@ def test_after_the_last_attempt_it_is_given_up(office):
     Office.objects.update(notify_emails=["minji@example.org"])
     (job,) = submit(office, "build")
     fail(job)
-    from_events.relay(office.pk)
+    creation.create_from_events(office.pk)
     Moody.refuses = 7
     now = timezone.now()
     for _ in range(7):
-        assert delivery.deliver(now) == 0
+        assert delivery.send_due(now) == 0
         now += timedelta(hours=13)
-    notice = Notice.objects.get()
-    assert (notice.attempts, notice.next_at) == (7, None)
-    assert notice.gave_up_at is not None
-    assert delivery.deliver(now) == 0
+    notification = Notification.objects.get()
+    assert (notification.attempts, notification.next_at) == (7, None)
+    assert notification.gave_up_at is not None
+    assert delivery.send_due(now) == 0
 
 
 def test_a_name_with_a_line_break_does_not_write_a_header(office):
     Office.objects.update(name="Ours\nBcc: all@example.org")
     (job,) = submit(office, "build\r\nBcc: everyone@example.org")
     fail(job)
-    from_events.relay(office.pk)
-    assert delivery.deliver() == 2
+    creation.create_from_events(office.pk)
+    assert delivery.send_due() == 2
     assert outgoing.outbox[0].message()["Bcc"] is None
     assert "\n" not in outgoing.outbox[0].subject
 
@@ -160,8 +160,8 @@ def test_an_address_that_is_none_is_given_up_without_harm_to_the_others(office):
     Office.objects.update(notify_emails=["minji@example.org", "x\nBcc: all@example.org"])
     (job,) = submit(office, "build")
     fail(job)
-    from_events.relay(office.pk)
-    assert delivery.deliver() == 1
+    creation.create_from_events(office.pk)
+    assert delivery.send_due() == 1
     assert [message.to for message in outgoing.outbox] == [["minji@example.org"]]
 
 
@@ -174,9 +174,9 @@ def test_the_sweep_finds_a_failure_that_no_bell_told(office):
 def test_old_notices_are_forgotten_and_waiting_ones_kept(office):
     first, second = submit(office, "first", "second")
     fail(first)
-    from_events.relay(office.pk)
-    delivery.deliver()
+    creation.create_from_events(office.pk)
+    delivery.send_due()
     fail(second)
-    from_events.relay(office.pk)
-    assert from_events.forget_old(later(seconds=1), 100) == 2
-    assert Notice.objects.filter(next_at__isnull=False).count() == 2
+    creation.create_from_events(office.pk)
+    assert creation.delete_old(later(seconds=1), 100) == 2
+    assert Notification.objects.filter(next_at__isnull=False).count() == 2

@@ -11,7 +11,7 @@ from django_celery_beat.models import PeriodicTask
 
 from exports.models import DeadLetter, ExportJob, StreamOutbox
 from exports.states import Status
-from jobs.models import Event, Execution, Notice, Office, Webhook
+from jobs.models import Event, Execution, Notification, Office, Webhook
 from jobs.states import EventType, JobStatus, Outcome
 from scheduler.clock import database_now
 from scheduler.models import Schedule, ScheduledJob, Step, StepQueue, Workflow
@@ -205,7 +205,7 @@ def test_webhooks_are_disabled_with_the_reason_and_enabled_again(root):
 def test_a_notice_is_sent_again_unless_it_waits_or_its_webhook_is_off(root):
     office = an_office()
     hook = Webhook.objects.create(office=office, url="https://a.example", secret="s")
-    notice = Notice.objects.create(
+    notification = Notification.objects.create(
         office=office,
         webhook=hook,
         event_id=1,
@@ -213,13 +213,13 @@ def test_a_notice_is_sent_again_unless_it_waits_or_its_webhook_is_off(root):
         created_at=timezone.now(),
         gave_up_at=timezone.now(),
     )
-    act(root, "send_again", notice)
-    notice.refresh_from_db()
-    assert (notice.gave_up_at, notice.attempts) == (None, 0)
-    assert "1: it waits to be sent" in act(root, "send_again", notice, sure=False)
-    Notice.objects.update(next_at=None, gave_up_at=timezone.now())
+    act(root, "send_again", notification)
+    notification.refresh_from_db()
+    assert (notification.gave_up_at, notification.attempts) == (None, 0)
+    assert "1: it waits to be sent" in act(root, "send_again", notification, sure=False)
+    Notification.objects.update(next_at=None, gave_up_at=timezone.now())
     Webhook.objects.update(enabled=False)
-    assert "1 skipped" in act(root, "send_again", notice)
+    assert "1 skipped" in act(root, "send_again", notification)
 
 
 def test_an_office_is_paused_and_goes_on(root):

@@ -153,14 +153,14 @@ def test_a_webhooks_secret_is_shown_once_and_its_address_is_checked(root):
     hook = Webhook.objects.get()
     assert hook.secret in page.content.decode()
     office.refresh_from_db()
-    assert office.hooked
+    assert office.has_webhooks
     change = address(Webhook, "change", hook.pk)
     assert hook.secret not in root.get(change).content.decode()
     root.post(change, {"url": hook.url, "event_types": ["job_failed", "job_completed"]})
     hook.refresh_from_db()
     office.refresh_from_db()
     assert (hook.enabled, sorted(hook.event_types)) == (False, ["job_completed", "job_failed"])
-    assert not office.hooked
+    assert not office.has_webhooks
     root.post(address(Webhook, "delete", hook.pk), {"post": "yes"})
     assert not Webhook.objects.exists()
 

@@ -17,11 +17,11 @@ from jobs.models import (
     Counter,
     Dependency,
     Event,
+    EventCursor,
     Execution,
     IdempotentAnswer,
     Job,
-    Notice,
-    NoticeCursor,
+    Notification,
     Office,
     SocketTicket,
     Webhook,
@@ -40,7 +40,18 @@ pytestmark = pytest.mark.django_db
 OURS = ("jobs", "scheduler", "exports", "workers")
 # Written by verbs, sweeps and workers only.
 LOOKED_AT = (
-    *(Attempt, Counter, Event, Execution, IdempotentAnswer, Job, Notice, NoticeCursor, SocketTicket, Worker),
+    *(
+        Attempt,
+        Counter,
+        Event,
+        Execution,
+        IdempotentAnswer,
+        Job,
+        Notification,
+        EventCursor,
+        SocketTicket,
+        Worker,
+    ),
     *(Canary, Minute, Occurrence, RunHistory, ScheduledJob, Step, StepEvent),
     *(DeadLetter, ExportJob, Replay, StreamOutbox),
 )
