@@ -20,10 +20,10 @@ from jobs.admin.actions import Act, Acting
 from jobs.admin.base import LookOnly, newest
 from jobs.admin.filters import choice
 from jobs.admin.links import Link, rows_of
+from jobs.display import Text, state_label
 from jobs.errors import Refused
 from jobs.models import Execution
-from jobs.pages.labels import Words, label
-from jobs.pages.permissions import reader
+from jobs.pages.permissions import current_user
 from jobs.states import Trigger
 
 OWNER = columns.linked("owner", _("owner"))
@@ -37,8 +37,8 @@ class TellsRefusals(Acting):
         return labels.refusal(refused)
 
 
-def names_of(states: Any) -> dict[str, Words]:
-    return {one: label(one).name for one in states}
+def names_of(states: Any) -> dict[str, Text]:
+    return {one: state_label(one).name for one in states}
 
 
 class StateFilter(choice("status", _("state"), names_of(Status))):  # type: ignore[misc]
@@ -79,14 +79,14 @@ class ExportJobAdmin(TellsRefusals, LookOnly):
             _("Cancel…"),
             lambda n: ngettext("Cancel %d export", "Cancel %d exports", n) % n,
             do=lambda job, by: lifecycle.cancel(job.pk, timezone.now()),
-            refusal=lambda job: "" if job.status in LIVE else label(job.status).name,
+            refusal=lambda job: "" if job.status in LIVE else state_label(job.status).name,
         ),
         Act(
             "again",
             _("Make again…"),
             lambda n: ngettext("Make %d export again", "Make %d exports again", n) % n,
             do=lambda job, by: lifecycle.request(job.replay, JobType(job.job_type), timezone.now()),
-            refusal=lambda job: label(job.status).name if job.status in LIVE else "",
+            refusal=lambda job: state_label(job.status).name if job.status in LIVE else "",
             note=_("Each becomes a new export of the same replay, of the same owner."),
         ),
     )
@@ -95,7 +95,7 @@ class ExportJobAdmin(TellsRefusals, LookOnly):
         return super().get_queryset(request).select_related("replay")
 
     def links(self, request: HttpRequest, row: ExportJob) -> list[Link]:
-        own = row.owner_id == reader(request).pk
+        own = row.owner_id == current_user(request).pk
         page = [Link(reverse("exports:export", args=[row.pk]), _("Its page"))] if own else []
         runs = rows_of(Execution, _("Its runs"), of=f"{Trigger.EXPORT}:{row.pk}")
         return [*page, runs]
@@ -134,11 +134,11 @@ class StreamOutboxAdmin(LookOnly):
     fields = ("id", "stream", columns.json("fields", _("message")), "created_at", "taken_until")
 
 
-def handled(letter: DeadLetter) -> Words:
-    return "" if letter.state == DeadLetter.State.OPEN else label(letter.state).name
+def handled(letter: DeadLetter) -> Text:
+    return "" if letter.state == DeadLetter.State.OPEN else state_label(letter.state).name
 
 
-def not_sendable(letter: DeadLetter) -> Words:
+def not_sendable(letter: DeadLetter) -> Text:
     return handled(letter) or ("" if letter.whole else labels.REFUSALS["not_whole"])
 
 

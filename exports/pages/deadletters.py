@@ -20,8 +20,8 @@ from exports.pages import labels
 from exports.pages.filters import asked
 from exports.pages.wait_status import waiting_messages
 from jobs.errors import Conflict
-from jobs.pages.keyset import links, page_of, place
-from jobs.pages.permissions import reader
+from jobs.keyset import links, page_of, place
+from jobs.pages.permissions import current_user
 
 SIZE = 50
 ANY = "any"
@@ -35,7 +35,7 @@ VERBS: dict[str, Callable[[int, User, datetime], DeadLetter]] = {
 
 def operator(request: HttpRequest) -> User:
     """For others than staff these pages do not exist."""
-    found = reader(request)
+    found = current_user(request)
     if not found.is_staff:
         raise Http404
     return found

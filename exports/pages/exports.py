@@ -17,8 +17,8 @@ from exports.pages.export_rows import in_full, own, shown
 from exports.pages.filters import asked
 from exports.states import TERMINAL, JobType, Status
 from jobs.errors import Conflict
-from jobs.pages.keyset import links, page_of, place
-from jobs.pages.permissions import reader
+from jobs.keyset import links, page_of, place
+from jobs.pages.permissions import current_user
 
 SIZE = 25
 MOST_PARTS = 100
@@ -29,7 +29,7 @@ FILTERS = {"state": Status.values, "kind": JobType.values}
 @login_required
 def exports(request: HttpRequest) -> HttpResponse:
     wanted = asked(request.GET, FILTERS)
-    rows = own(reader(request))
+    rows = own(current_user(request))
     if wanted.problems:
         rows = rows.none()
     if state := wanted.get("state"):
@@ -57,7 +57,7 @@ def exports(request: HttpRequest) -> HttpResponse:
 @require_safe
 @login_required
 def export(request: HttpRequest, job_id: int) -> HttpResponse:
-    found = get_object_or_404(own(reader(request)), pk=job_id)
+    found = get_object_or_404(own(current_user(request)), pk=job_id)
     context = {"section": "exports", "one": in_full(found, timezone.now()), **for_script()}
     return render(request, "exports/one.html", context)
 
@@ -67,7 +67,7 @@ def export(request: HttpRequest, job_id: int) -> HttpResponse:
 def parts(request: HttpRequest) -> HttpResponse:
     """Some exports as they are now, for the page that shows them: rows of a table, or one in full."""
     ids = [number for text in request.GET.getlist("id")[:MOST_PARTS] if (number := place(text)) is not None]
-    found, now = list(own(reader(request)).filter(pk__in=ids)), timezone.now()
+    found, now = list(own(current_user(request)).filter(pk__in=ids)), timezone.now()
     if request.GET.get("as") == "full":
         return render(request, "exports/parts.html", {"full": [in_full(job, now) for job in found]})
     return render(request, "exports/parts.html", {"rows": shown(found, now)})
@@ -76,7 +76,7 @@ def parts(request: HttpRequest) -> HttpResponse:
 @require_POST
 @login_required
 def cancel(request: HttpRequest, job_id: int) -> HttpResponse:
-    found = get_object_or_404(own(reader(request)), pk=job_id)
+    found = get_object_or_404(own(current_user(request)), pk=job_id)
     try:
         lifecycle.cancel(found.pk, timezone.now())
     except Conflict as conflict:
@@ -90,7 +90,7 @@ def cancel(request: HttpRequest, job_id: int) -> HttpResponse:
 @login_required
 def again(request: HttpRequest, job_id: int) -> HttpResponse:
     """A new export of the same kind and replay: what has ended stays as it is."""
-    found = get_object_or_404(own(reader(request)), pk=job_id)
+    found = get_object_or_404(own(current_user(request)), pk=job_id)
     if found.status not in TERMINAL:
         messages.warning(request, _("Nothing to do: this export has not ended yet."))
         return redirect("exports:export", job_id=found.pk)

@@ -5,13 +5,13 @@ from django.utils.translation import gettext_lazy as _
 
 from exports.models import DeadLetter
 from exports.states import ErrorCode, JobType, Phase, Status
+from jobs.display import Label, register_state_labels
 from jobs.errors import Refused
-from jobs.pages.labels import Label, register
 from jobs.pages.refusals import told
 
 Words = str | Promise
 
-register(
+register_state_labels(
     {
         Status.QUEUED: Label(_("queued"), "◇", "ready"),
         Status.SUCCEEDED: Label(_("done"), "✓", "good"),

@@ -21,8 +21,8 @@ from exports.pages.exports import for_script, started
 from exports.pages.uploads import UploadForm
 from exports.states import JobType
 from jobs.errors import Conflict
-from jobs.pages.keyset import links, page_of, place
-from jobs.pages.permissions import reader
+from jobs.keyset import links, page_of, place
+from jobs.pages.permissions import current_user
 
 SIZE = 25
 EXPORTS_SHOWN = 50
@@ -35,7 +35,7 @@ def replays(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         return _list(request, UploadForm())
     form = UploadForm(request.POST, request.FILES)
-    kept = form.keep(reader(request)) if form.is_valid() else None
+    kept = form.keep(current_user(request)) if form.is_valid() else None
     if kept is None:
         return _list(request, form, status=400)
     messages.success(request, _("The replay was uploaded."))
@@ -48,7 +48,7 @@ def replays(request: HttpRequest) -> HttpResponse:
 
 def _list(request: HttpRequest, form: UploadForm, status: int = 200) -> HttpResponse:
     after, before = place(request.GET.get("after")), place(request.GET.get("before"))
-    rows = Replay.objects.filter(owner=reader(request))
+    rows = Replay.objects.filter(owner=current_user(request))
     page = page_of(rows, after=after, before=before, size=SIZE, by="pk")
     context = {
         "section": "exports",
@@ -66,7 +66,7 @@ def _list(request: HttpRequest, form: UploadForm, status: int = 200) -> HttpResp
 @login_required
 def replay(request: HttpRequest, replay_id: int) -> HttpResponse:
     found = _own(request, replay_id)
-    jobs = list(own(reader(request)).filter(replay=found).order_by("-id")[:EXPORTS_SHOWN])
+    jobs = list(own(current_user(request)).filter(replay=found).order_by("-id")[:EXPORTS_SHOWN])
     context = {
         "section": "exports",
         "replay": found,
@@ -118,4 +118,4 @@ def _question(found: Replay) -> dict[str, object]:
 
 def _own(request: HttpRequest, replay_id: int) -> Replay:
     """Somebody else's is as if it were not there."""
-    return get_object_or_404(Replay, pk=replay_id, owner=reader(request))
+    return get_object_or_404(Replay, pk=replay_id, owner=current_user(request))

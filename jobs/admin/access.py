@@ -15,7 +15,7 @@ from jobs.admin.actions import Act, Acting, By
 from jobs.admin.base import LookOnly, QuickList
 from jobs.admin.forms import once
 from jobs.models import ApiToken, IdempotentAnswer, SocketTicket
-from jobs.pages.permissions import reader
+from jobs.pages.permissions import current_user
 
 USER = columns.linked("user", _("user"))
 
@@ -67,9 +67,9 @@ class ApiTokenAdmin(Acting, QuickList):
 
     def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
         field: Any = super().formfield_for_foreignkey(db_field, request, **kwargs)
-        if db_field.name == "user" and not reader(request).is_superuser:
+        if db_field.name == "user" and not current_user(request).is_superuser:
             # A token of somebody else's is a way to be them.
-            field.queryset = User.objects.filter(pk=reader(request).pk)
+            field.queryset = User.objects.filter(pk=current_user(request).pk)
         return field
 
     def save_model(self, request: HttpRequest, obj: ApiToken, form: Any, change: bool) -> None:

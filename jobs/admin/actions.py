@@ -22,9 +22,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from jobs.admin.base import Linked
+from jobs.display import Text
 from jobs.errors import Refused
-from jobs.pages.labels import Words
-from jobs.pages.permissions import reader
+from jobs.pages.permissions import current_user
 from jobs.pages.refusals import told
 
 MOST = 1_000
@@ -49,12 +49,12 @@ class Act:
     """One verb for rows that were chosen. `refusal` says why a row is skipped; it is empty where none is."""
 
     name: str
-    label: Words
+    label: Text
     # "Cancel 3 runs", by their number.
     question: Callable[[int], str]
     do: Callable[[Any, By], object]
-    refusal: Callable[[Any], Words] = lambda row: ""
-    note: Words = ""
+    refusal: Callable[[Any], Text] = lambda row: ""
+    note: Text = ""
 
 
 @dataclass
@@ -114,7 +114,7 @@ class Acting(Linked):
         form = ReasonForm(request.POST if "sure" in request.POST else None)
         found = preview(rows, act)
         if form.is_valid():
-            by = By(reader(request), form.cleaned_data["reason"])
+            by = By(current_user(request), form.cleaned_data["reason"])
             self.perform(request, act, found, by)
             return back_from(request)
         return self.confirmation(request, act.name, act.question(found.count), found, form, act.note)
@@ -137,7 +137,7 @@ class Acting(Linked):
         return told(refused.message)
 
     def confirmation(
-        self, request: HttpRequest, name: str, question: str, found: Any, form: forms.Form, note: Words = ""
+        self, request: HttpRequest, name: str, question: str, found: Any, form: forms.Form, note: Text = ""
     ) -> HttpResponse:
         context = {
             **self.admin_site.each_context(request),

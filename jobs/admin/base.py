@@ -20,8 +20,8 @@ from jobs.admin.keyset import KeysetList
 from jobs.admin.links import Link
 from jobs.admin.search import as_id, ids_from
 from jobs.api.framework.pagination import RoughPagination
-from jobs.pages.labels import Words
-from jobs.pages.permissions import reader
+from jobs.display import Text
+from jobs.pages.permissions import current_user
 
 if TYPE_CHECKING:
     Base = admin.ModelAdmin[Any]
@@ -94,7 +94,7 @@ class Linked(Base):
 
     def has_operate_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """For the actions: who may change rows of this kind, though not field by field."""
-        return reader(request).has_perm(f"{self.opts.app_label}.change_{self.opts.model_name}")
+        return current_user(request).has_perm(f"{self.opts.app_label}.change_{self.opts.model_name}")
 
 
 class SmallList(Linked):
@@ -148,7 +148,7 @@ class QuickList(Linked):
         return str(self.opts.pk.attname)
 
     @property
-    def search_help_text(self) -> Words:  # type: ignore[override]
+    def search_help_text(self) -> Text:  # type: ignore[override]
         if self.beginnings:
             return _("An id, its beginning, or how a name begins (among the newest %(count)s).") % {
                 "count": f"{NEWEST:,}"

@@ -11,22 +11,22 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from jobs.admin.links import NONE, short, to
+from jobs.display import Text
 from jobs.models import Execution
 from jobs.pages.job_detail import attempts_of
-from jobs.pages.labels import Words
 from jobs.templatetags import pages
 
 # A function that shows something of a row. Django takes one wherever it takes a name; the stubs do not.
 Shower = Any
 
 
-def computed(words: Words, **options: Any) -> Callable[[Callable[..., object]], Any]:
+def computed(words: Text, **options: Any) -> Callable[[Callable[..., object]], Any]:
     """For a function that makes a column, or a field of a page, from the row."""
     decorated: Callable[[Callable[..., object]], Any] = admin.display(description=cast(str, words), **options)
     return decorated
 
 
-def column(name: str, words: Words, show: Callable[[Any], object]) -> Shower:
+def column(name: str, words: Text, show: Callable[[Any], object]) -> Shower:
     """A column of a list and a field of a page that shows one attribute in its own way."""
 
     @computed(words)
@@ -37,15 +37,15 @@ def column(name: str, words: Words, show: Callable[[Any], object]) -> Shower:
     return shown
 
 
-def state(words: Words, name: str = "status") -> Shower:
+def state(words: Text, name: str = "status") -> Shower:
     return column(name, words, pages.state)
 
 
-def named(name: str, words: Words, names: Mapping[str, Words]) -> Shower:
+def named(name: str, words: Text, names: Mapping[str, Text]) -> Shower:
     return column(name, words, lambda value: names.get(value, value) or NONE)
 
 
-def linked(name: str, words: Words) -> Shower:
+def linked(name: str, words: Text) -> Shower:
     """A foreign key, by its row's name: read it with list_select_related."""
 
     @computed(words)
@@ -62,12 +62,12 @@ def _brief(row: Model) -> str:
     return short(row.pk) if isinstance(row, Execution) else str(row)
 
 
-def row_of(model: type[Model], name: str, words: Words) -> Shower:
+def row_of(model: type[Model], name: str, words: Text) -> Shower:
     """The row that an id without a foreign key names."""
     return column(name, words, lambda key: to(model, key))
 
 
-def json(name: str, words: Words) -> Shower:
+def json(name: str, words: Text) -> Shower:
     return column(name, words, pre)
 
 
@@ -75,7 +75,7 @@ def pre(value: Any) -> SafeString:
     return format_html('<pre class="dure-json" tabindex="0">{}</pre>', pages.as_json(value))
 
 
-def milliseconds(name: str, words: Words) -> Shower:
+def milliseconds(name: str, words: Text) -> Shower:
     return column(name, words, lambda value: NONE if value is None else pages.duration(value / 1000))
 
 

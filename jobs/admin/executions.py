@@ -14,7 +14,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
-from jobs import lifecycle
+from jobs import display, lifecycle
 from jobs.admin import columns, policy_names
 from jobs.admin.actions import Act, Acting, By
 from jobs.admin.base import LookOnly, newest
@@ -22,17 +22,16 @@ from jobs.admin.filters import MADE_SINCE, choice
 from jobs.admin.links import NONE, Link, more_of_run, rows_of, short, source_of
 from jobs.errors import Conflict
 from jobs.models import Attempt, Execution, Job, Office
-from jobs.pages import labels
 from jobs.pages.flower import link_for
-from jobs.pages.permissions import reader
+from jobs.pages.permissions import current_user
 from jobs.states import EXECUTION_ENDED, TRIGGERS_OF_JOBS, ExecutionStatus
 from jobs.templatetags import pages
 
 STATE = columns.state(_("state"))
 BACKOFF = columns.named("retry_backoff", _("delays grow"), policy_names.BACKOFFS)
 ON_LOST = columns.named("on_lost", _("when its worker is lost"), policy_names.ON_LOST)
-CAUSE = columns.named("trigger", _("cause"), labels.TRIGGERS)
-FAILED = columns.named("failure_type", _("failed because"), labels.FAILURES)
+CAUSE = columns.named("trigger", _("cause"), display.TRIGGER_NAMES)
+FAILED = columns.named("failure_type", _("failed because"), display.FAILURE_NAMES)
 
 
 def cancel(run: Execution, by: By) -> None:
@@ -52,9 +51,9 @@ def _cancel_job(office: UUID | None, job: UUID | None, by: By) -> bool:
     return bool(answer["cancelled"] + answer["cancelling"])
 
 
-def not_cancellable(run: Execution) -> labels.Words:
+def not_cancellable(run: Execution) -> display.Text:
     if run.status in EXECUTION_ENDED:
-        return labels.label(run.status).name
+        return display.state_label(run.status).name
     if (
         run.trigger in TRIGGERS_OF_JOBS
         and not Job.objects.filter(execution=run.pk, pk=str(run.job_id)).exists()
@@ -78,7 +77,10 @@ def origin(run: Execution) -> SafeString:
     )
 
 
-class StateFilter(choice("status", _("state"), {one: labels.label(one).name for one in ExecutionStatus})):  # type: ignore[misc]
+STATES = {status: display.state_label(status).name for status in ExecutionStatus}
+
+
+class StateFilter(choice("status", _("state"), STATES)):  # type: ignore[misc]
     """What has not ended has indexes of its own; what has ended is looked for among the newest."""
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
@@ -111,9 +113,9 @@ class ExecutionAdmin(Acting, LookOnly):
         SourceFilter,
         StateFilter,
         MADE_SINCE,
-        choice("trigger", _("cause"), labels.TRIGGERS, indexed=False),
+        choice("trigger", _("cause"), display.TRIGGER_NAMES, indexed=False),
         choice("role", _("role"), settings.DURE_ROLES, indexed=False),
-        choice("failure_type", _("failed because"), labels.FAILURES, indexed=False),
+        choice("failure_type", _("failed because"), display.FAILURE_NAMES, indexed=False),
     )
     list_select_related = ("job",)
     ids = ("job",)
@@ -175,7 +177,7 @@ class ExecutionAdmin(Acting, LookOnly):
         if row.job_id and row.office_id:
             found.append(Link(reverse("pages:job", args=[row.office_id, row.job_id]), _("Its job's page")))
         found.append(rows_of(Attempt, _("Its attempts"), execution=row.pk))
-        if flower := link_for(reader(request), row):
+        if flower := link_for(current_user(request), row):
             found.append(Link(flower, "Flower"))
         return found
 
@@ -191,7 +193,10 @@ class AttemptAdmin(LookOnly):
     )
     list_filter = (
         choice(
-            "outcome", _("outcome"), {one: word.name for one, word in labels.OUTCOMES.items()}, indexed=False
+            "outcome",
+            _("outcome"),
+            {one: word.name for one, word in display.OUTCOME_LABELS.items()},
+            indexed=False,
         ),
     )
     list_select_related = ("execution",)

@@ -13,13 +13,13 @@ from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
 from jobs.admin.base import NEWEST, newest
-from jobs.pages.labels import Words
+from jobs.display import Text
 
 Condition = Callable[[str], Q]
 
 
 class Choice(admin.SimpleListFilter):
-    words: Mapping[str, Words]
+    words: Mapping[str, Text]
     condition: Condition
     is_indexed: bool
 
@@ -36,8 +36,8 @@ class Choice(admin.SimpleListFilter):
 
 def choice(
     column: str,
-    title: Words,
-    words: Mapping[str, Words] | Iterable[str],
+    title: Text,
+    words: Mapping[str, Text] | Iterable[str],
     condition: Condition | None = None,
     *,
     indexed: bool = True,
@@ -55,11 +55,11 @@ def choice(
     return cast(type[Choice], type(f"Choice_{column}", (Choice,), facts))
 
 
-def yes_or_no(column: str, title: Words) -> type[Choice]:
+def yes_or_no(column: str, title: Text) -> type[Choice]:
     return choice(column, title, {"1": _("yes"), "0": _("no")}, lambda value: Q(**{column: value == "1"}))
 
 
-SPANS: dict[str, tuple[timedelta, Words]] = {
+SPANS: dict[str, tuple[timedelta, Text]] = {
     "hour": (timedelta(hours=1), _("the last hour")),
     "day": (timedelta(days=1), _("the last day")),
     "week": (timedelta(days=7), _("the last 7 days")),

@@ -12,8 +12,8 @@ from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 
 from jobs.admin.base import Linked
+from jobs.display import Text
 from jobs.errors import Refused
-from jobs.pages.labels import Words
 from jobs.pages.refusals import all_told, told
 
 
@@ -62,7 +62,7 @@ class ByVerbs(Linked):
         return redirect(f"{where}_change", quote(object_id)) if object_id else redirect(f"{where}_changelist")
 
 
-def once(model_admin: Linked, request: HttpRequest, words: Words, secret: str) -> HttpResponse:
+def once(model_admin: Linked, request: HttpRequest, words: Text, secret: str) -> HttpResponse:
     """A page with a secret that is shown this once. It passes through no message and no address."""
     context = {
         **model_admin.admin_site.each_context(request),

@@ -15,17 +15,18 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
+from jobs import display
 from jobs.admin import columns, policy_names
 from jobs.admin.actions import NAMED, Act, Acting, Preview, back_from, tell
 from jobs.admin.base import LookOnly, Order
 from jobs.admin.filters import MADE_SINCE, choice
 from jobs.admin.links import Link, more_of_batch, rows_of
 from jobs.models import Batch, Execution, Job, Office
-from jobs.pages import bulk, labels
+from jobs.pages import bulk
 from jobs.pages.flower import link_for
 from jobs.pages.forms import WishForm
 from jobs.pages.job_detail import events_of, neighbours, runs_of
-from jobs.pages.permissions import reader
+from jobs.pages.permissions import current_user
 from jobs.selection import in_states
 from jobs.states import JOB_LIVE, JobStatus
 
@@ -34,13 +35,13 @@ SKIPPED_COUNTED = 10_000
 
 OFFICE = columns.linked("office", _("office"))
 STATE = columns.state(_("state"))
-FAILED = columns.named("failure_type", _("failed because"), labels.FAILURES)
+FAILED = columns.named("failure_type", _("failed because"), display.FAILURE_NAMES)
 ON_FAILURE = columns.named(
     "on_dependency_failure", _("when a dependency fails"), policy_names.ON_DEPENDENCY_FAILURE
 )
 BACKOFF = columns.named("retry_backoff", _("delays grow"), policy_names.BACKOFFS)
 ON_LOST = columns.named("on_lost", _("when its worker is lost"), policy_names.ON_LOST)
-CAUSE = columns.named("trigger", _("cause"), labels.TRIGGERS)
+CAUSE = columns.named("trigger", _("cause"), display.TRIGGER_NAMES)
 
 
 class JobPreview(Preview):
@@ -53,7 +54,7 @@ class JobPreview(Preview):
         self.counted = min(found, bulk.MOST)
         others = rows.filter(in_states([one for one in JobStatus if one not in states])).order_by()
         passed = others.values_list("status", flat=True)[:SKIPPED_COUNTED]
-        reasons = Counter(str(labels.label(status).name) for status in passed)
+        reasons = Counter(str(display.state_label(status).name) for status in passed)
         beyond = _("%(count)s are done at once: repeat it for the others.") % {"count": f"{bulk.MOST:,}"}
         super().__init__(list(self.fits[:NAMED]), reasons, beyond if found > bulk.MOST else "")
 
@@ -67,9 +68,9 @@ class JobPreview(Preview):
         return [(why, f"≥ {count}" if capped else count) for why, count in super().reasons]
 
 
-def act(verb: str, label: labels.Words, question: Any) -> Act:
-    def refusal(job: Job) -> labels.Words:
-        return "" if job.status in bulk.APPLIES_TO[verb] else labels.label(job.status).name
+def act(verb: str, label: display.Text, question: Any) -> Act:
+    def refusal(job: Job) -> display.Text:
+        return "" if job.status in bulk.APPLIES_TO[verb] else display.state_label(job.status).name
 
     return Act(verb, label, question, do=lambda row, by: None, refusal=refusal)
 
@@ -82,12 +83,15 @@ class JobAdmin(Acting, LookOnly):
     )
     list_filter = (
         choice(
-            "state", _("state"), {one: labels.label(one).name for one in JobStatus}, lambda v: in_states([v])
+            "state",
+            _("state"),
+            {one: display.state_label(one).name for one in JobStatus},
+            lambda v: in_states([v]),
         ),
         MADE_SINCE,
         choice("role", _("role"), settings.DURE_ROLES, indexed=False),
-        choice("failure_type", _("failed because"), labels.FAILURES, indexed=False),
-        choice("trigger", _("cause"), labels.TRIGGERS, indexed=False),
+        choice("failure_type", _("failed because"), display.FAILURE_NAMES, indexed=False),
+        choice("trigger", _("cause"), display.TRIGGER_NAMES, indexed=False),
     )
     list_select_related = ("office", "batch")
     ids = ("batch", "office")
@@ -138,7 +142,7 @@ class JobAdmin(Acting, LookOnly):
         if row.batch_id:
             found.append(Link(reverse("pages:batch", args=[row.office_id, row.batch_id]), _("Graph")))
         found.append(rows_of(Execution, _("Its runs"), job=row.pk))
-        if row.execution and (flower := link_for(reader(request), row.execution)):
+        if row.execution and (flower := link_for(current_user(request), row.execution)):
             found.append(Link(flower, "Flower"))
         return found
 
@@ -155,7 +159,7 @@ class JobAdmin(Acting, LookOnly):
         form = WishForm(request.POST if "sure" in request.POST else None, verb=act.name)
         if not form.is_valid():
             return self.confirmation(request, act.name, act.question(found.count), found, form)
-        wish = form.wish(actor=reader(request).get_username())
+        wish = form.wish(actor=current_user(request).get_username())
         owners = found.fits.order_by().values_list("office_id", flat=True).distinct()
         done = sum(
             bulk.apply(office, found.fits.filter(office=office), wish).changed

@@ -12,7 +12,7 @@ from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from jobs.pages.keyset import page_of
+from jobs.keyset import page_of
 
 if TYPE_CHECKING:
     from jobs.admin.base import QuickList

@@ -10,8 +10,8 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from jobs.display import Text
 from jobs.models import Batch, Execution
-from jobs.pages.labels import Words
 
 NONE = SafeString("–")
 
@@ -19,7 +19,7 @@ NONE = SafeString("–")
 @dataclass(frozen=True)
 class Link:
     address: str
-    text: Words
+    text: Text
 
 
 def address(model: type[Model], key: Any) -> str:
@@ -39,7 +39,7 @@ def short(key: Any) -> str:
     return text if len(text) < 20 else f"…{text[-8:]}"
 
 
-def rows_of(model: type[Model], text: Words, **narrowed: Any) -> Link:
+def rows_of(model: type[Model], text: Text, **narrowed: Any) -> Link:
     """The list of those rows of a model that belong to another row."""
     target = reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist")
     return Link(f"{target}?{urlencode(narrowed)}", text)

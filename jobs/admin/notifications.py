@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
+from jobs import display
 from jobs.admin import columns
 from jobs.admin.actions import Act, Acting, By
 from jobs.admin.base import LookOnly, QuickList, newest
@@ -18,10 +19,9 @@ from jobs.admin.links import Link, rows_of
 from jobs.admin.search import as_uuid
 from jobs.models import Batch, Event, EventCursor, Job, Notification, Office, Webhook
 from jobs.notifications import creation, webhooks
-from jobs.pages import labels
 from jobs.states import EventType
 
-TYPE = columns.named("type", _("what happened"), labels.EVENTS)
+TYPE = columns.named("type", _("what happened"), display.EVENT_NAMES)
 OF_OFFICE = columns.row_of(Office, "office_id", _("office"))
 OF_JOB = columns.row_of(Job, "job_id", _("job"))
 OF_BATCH = columns.row_of(Batch, "batch_id", _("batch"))
@@ -35,7 +35,7 @@ def actor(event: Event) -> str:
 @admin.register(Event)
 class EventAdmin(LookOnly):
     list_display = ("id", "at", TYPE, OF_OFFICE, OF_JOB, OF_BATCH, actor)
-    list_filter = (choice("type", _("what happened"), labels.EVENTS, indexed=False),)
+    list_filter = (choice("type", _("what happened"), display.EVENT_NAMES, indexed=False),)
     ids = ("office_id",)
     fields = ("id", "at", TYPE, OF_OFFICE, OF_JOB, OF_BATCH, columns.json("details", _("details")))
 
@@ -53,7 +53,7 @@ class WebhookForm(forms.ModelForm):  # type: ignore[type-arg]
     url = forms.CharField(label=_("address"), max_length=2000, widget=forms.TextInput(attrs={"size": 80}))
     event_types = forms.MultipleChoiceField(
         label=_("events"),
-        choices=[(one.value, labels.EVENTS[one]) for one in EventType],
+        choices=[(one.value, display.EVENT_NAMES[one]) for one in EventType],
         widget=forms.CheckboxSelectMultiple,
         initial=[one.value for one in creation.DEFAULT_TYPES],
     )

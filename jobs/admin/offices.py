@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
-from jobs import office_config, office_deletion
+from jobs import display, office_config, office_deletion
 from jobs.admin import columns
 from jobs.admin.actions import Act, Acting
 from jobs.admin.base import QuickList, SmallList
@@ -24,8 +24,7 @@ from jobs.api.office import MOST_ADDRESSES
 from jobs.errors import Invalid
 from jobs.models import Batch, Event, Job, Membership, Office, Webhook
 from jobs.notifications import creation
-from jobs.pages import labels
-from jobs.pages.permissions import reader
+from jobs.pages.permissions import current_user
 from jobs.pages.refusals import told
 from jobs.sql import call, statements
 from jobs.states import RETRYABLE, Backoff, MemberRole
@@ -48,7 +47,7 @@ class OfficeForm(forms.ModelForm):  # type: ignore[type-arg]
     retryable_failures = forms.MultipleChoiceField(
         label=_("tried again after"),
         required=False,
-        choices=[(str(one), labels.FAILURES[one]) for one in RETRYABLE],
+        choices=[(str(one), display.FAILURE_NAMES[one]) for one in RETRYABLE],
         initial=[str(one) for one in RETRYABLE],
         widget=forms.CheckboxSelectMultiple,
     )
@@ -160,7 +159,7 @@ class OfficeAdmin(ByVerbs, Acting, SmallList):
         if not change:
             # Whoever opens it owns it, as in the API.
             obj.save(force_insert=True)
-            Membership.objects.create(office=obj, user=reader(request), role=MemberRole.OWNER)
+            Membership.objects.create(office=obj, user=current_user(request), role=MemberRole.OWNER)
             return
         basics = {name: given[name] for name in ("name", "notify_emails") if name in form.changed_data}
         if basics:
@@ -178,9 +177,9 @@ class OfficeAdmin(ByVerbs, Acting, SmallList):
 class MembershipAdmin(ByVerbs, QuickList):
     list_display = (
         *("id", columns.linked("user", _("user")), columns.linked("office", _("office"))),
-        columns.named("role", _("role"), labels.ROLES_OF_MEMBERS),
+        columns.named("role", _("role"), display.MEMBER_ROLE_NAMES),
     )
-    list_filter = (choice("role", _("role"), labels.ROLES_OF_MEMBERS),)
+    list_filter = (choice("role", _("role"), display.MEMBER_ROLE_NAMES),)
     list_select_related = ("user", "office")
     ids = ("office",)
     people = ("user",)
@@ -195,7 +194,7 @@ class MembershipAdmin(ByVerbs, QuickList):
         return ("office", "user") if obj else ()
 
     def formfield_for_choice_field(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
-        kwargs["choices"] = list(labels.ROLES_OF_MEMBERS.items())
+        kwargs["choices"] = list(display.MEMBER_ROLE_NAMES.items())
         return super().formfield_for_choice_field(db_field, request, **kwargs)
 
     def save_model(self, request: HttpRequest, obj: Membership, form: Any, change: bool) -> None:

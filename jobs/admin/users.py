@@ -17,7 +17,7 @@ from jobs.admin.base import LookOnly, SmallList
 from jobs.admin.filters import choice, yes_or_no
 from jobs.admin.links import NONE, Link, rows_of
 from jobs.models import ApiToken, Membership
-from jobs.pages.permissions import reader
+from jobs.pages.permissions import current_user
 
 RIGHTS = ("is_staff", "is_superuser", "groups", "user_permissions")
 
@@ -41,12 +41,12 @@ class OperatorsUserAdmin(SmallList, UserAdmin):  # type: ignore[type-arg]
 
     def has_change_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
         # Whoever sets a superuser's password is one.
-        out_of_reach = obj is not None and obj.is_superuser and not reader(request).is_superuser
+        out_of_reach = obj is not None and obj.is_superuser and not current_user(request).is_superuser
         return not out_of_reach and super().has_change_permission(request, obj)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         known = ("last_login", "date_joined")
-        return known if reader(request).is_superuser else (*known, *RIGHTS)
+        return known if current_user(request).is_superuser else (*known, *RIGHTS)
 
     def links(self, request: HttpRequest, row: User) -> list[Link]:
         return [
@@ -59,13 +59,13 @@ class OperatorsUserAdmin(SmallList, UserAdmin):  # type: ignore[type-arg]
 @admin.register(Group)
 class OperatorsGroupAdmin(GroupAdmin):
     def has_add_permission(self, request: HttpRequest) -> bool:
-        return reader(request).is_superuser
+        return current_user(request).is_superuser
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return reader(request).is_superuser
+        return current_user(request).is_superuser
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return reader(request).is_superuser
+        return current_user(request).is_superuser
 
 
 @columns.computed(_("row"))

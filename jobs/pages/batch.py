@@ -17,7 +17,7 @@ from jobs.insight import progress, stats
 from jobs.insight.progress import Node
 from jobs.models import Batch, Office
 from jobs.pages.graph_drawing import bar, draw
-from jobs.pages.permissions import may_act, seat
+from jobs.pages.permissions import can_operate, office_access
 
 # Beyond, a drawing shows nothing that a list does not.
 MOST_DRAWN = 600
@@ -39,9 +39,9 @@ def batch_live(request: HttpRequest, office_id: UUID, batch_id: UUID) -> HttpRes
 
 
 def _answer(request: HttpRequest, office_id: UUID, batch_id: UUID, template: str) -> HttpResponse:
-    here = seat(request, office_id)
+    here = office_access(request, office_id)
     found = get_object_or_404(here.office.batches, pk=batch_id)
-    context = {"section": "offices", "office": here.office, "batch": found, "may_act": may_act(here)}
+    context = {"section": "offices", "office": here.office, "batch": found, "can_operate": can_operate(here)}
     return render(request, template, context | reading(here.office, found, timezone.now()))
 
 

@@ -19,7 +19,7 @@ from jobs.pages.flower import link_for
 from jobs.pages.forms import WishForm
 from jobs.pages.graph_drawing import bar
 from jobs.pages.job_list import tell
-from jobs.pages.permissions import may_act, reader, seat
+from jobs.pages.permissions import can_operate, current_user, office_access
 from jobs.pages.reason_texts import sentence
 from jobs.pages.related_graph import DRAWN, neighbourhood
 from jobs.pages.run_output import output_of
@@ -44,26 +44,26 @@ def job_live(request: HttpRequest, office_id: UUID, job_id: UUID) -> HttpRespons
 
 
 def _answer(request: HttpRequest, office_id: UUID, job_id: UUID, template: str) -> HttpResponse:
-    here = seat(request, office_id)
+    here = office_access(request, office_id)
     found = _job(here.office, job_id)
     context = {
         "section": "offices",
         "office": here.office,
-        "may_act": may_act(here),
+        "can_operate": can_operate(here),
         "verbs": [verb for verb, states in bulk.APPLIES_TO.items() if found.status in states],
         "reason_form": WishForm(verb="cancel"),
         "priority_form": WishForm(verb="reprioritise"),
     }
     read = reading(here.office, found, timezone.now())
     for row in read["runs"]:
-        row["flower"] = link_for(reader(request), row["run"])
+        row["flower"] = link_for(current_user(request), row["run"])
     return render(request, template, context | read)
 
 
 @require_POST
 @login_required
 def act(request: HttpRequest, office_id: UUID, job_id: UUID, verb: str) -> HttpResponse:
-    here = seat(request, office_id, MemberRole.OPERATOR)
+    here = office_access(request, office_id, MemberRole.OPERATOR)
     if verb not in bulk.VERBS:
         raise Http404
     found = _job(here.office, job_id)
@@ -73,7 +73,7 @@ def act(request: HttpRequest, office_id: UUID, job_id: UUID, verb: str) -> HttpR
             messages.error(request, " ".join(str(one) for one in why))
     else:
         chosen = Job.objects.filter(pk=found.pk)
-        done = bulk.apply(here.office, chosen, form.wish(actor=reader(request).get_username()))
+        done = bulk.apply(here.office, chosen, form.wish(actor=current_user(request).get_username()))
         if done.changed:
             tell(request, verb, done)
         else:

@@ -13,10 +13,10 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST, require_safe
 
 from jobs.api import shapes
+from jobs.keyset import links, page_of, place
 from jobs.pages import bulk, selection
 from jobs.pages.forms import SureForm, WishForm
-from jobs.pages.keyset import links, page_of, place
-from jobs.pages.permissions import may_act, reader, seat
+from jobs.pages.permissions import can_operate, current_user, office_access
 from jobs.states import JobStatus, MemberRole
 
 MATCHING = "matching"
@@ -25,7 +25,7 @@ MATCHING = "matching"
 @require_safe
 @login_required
 def jobs(request: HttpRequest, office_id: UUID) -> HttpResponse:
-    here = seat(request, office_id)
+    here = office_access(request, office_id)
     wanted = selection.chosen(here.office, request.GET)
     after, before = place(request.GET.get("after")), place(request.GET.get("before"))
     page = page_of(shapes.shown(wanted.jobs), after=after, before=before, few=wanted.few)
@@ -36,7 +36,7 @@ def jobs(request: HttpRequest, office_id: UUID) -> HttpResponse:
             "section": "offices",
             "tab": "jobs",
             "office": here.office,
-            "may_act": may_act(here),
+            "can_operate": can_operate(here),
             "page": page,
             **links(page, wanted.query),
             "filter": wanted,
@@ -51,7 +51,7 @@ def jobs(request: HttpRequest, office_id: UUID) -> HttpResponse:
 @login_required
 def confirm(request: HttpRequest, office_id: UUID) -> HttpResponse:
     """What would happen, before it does."""
-    office = seat(request, office_id, MemberRole.OPERATOR).office
+    office = office_access(request, office_id, MemberRole.OPERATOR).office
     verb = request.POST.get("verb", "")
     if verb not in bulk.VERBS:
         raise Http404
@@ -67,7 +67,7 @@ def confirm(request: HttpRequest, office_id: UUID) -> HttpResponse:
     many = matching and preview.changed > bulk.TYPED_ABOVE
     sure = SureForm(given, count=preview.changed) if many else None
     if form.is_valid() and (sure is None or sure.is_valid()):
-        tell(request, verb, bulk.apply(office, found, form.wish(actor=reader(request).get_username())))
+        tell(request, verb, bulk.apply(office, found, form.wish(actor=current_user(request).get_username())))
         return redirect(list_address(office_id, wanted.query))
     context = {
         "section": "offices",

@@ -9,7 +9,7 @@ from django.views.decorators.http import require_safe
 
 from jobs.access import offices_of
 from jobs.insight import progress
-from jobs.pages.permissions import reader, seat
+from jobs.pages.permissions import current_user, office_access
 from jobs.pages.summary import standing
 
 SHOWN = 100
@@ -19,7 +19,7 @@ BATCHES = 50
 @require_safe
 @login_required
 def offices(request: HttpRequest) -> HttpResponse:
-    found = list(offices_of(reader(request))[:SHOWN])
+    found = list(offices_of(current_user(request))[:SHOWN])
     counts = standing([office.id for office in found])
     rows = [{"office": office, "counts": counts[office.id]} for office in found]
     return render(request, "jobs/offices.html", {"section": "offices", "rows": rows})
@@ -28,7 +28,7 @@ def offices(request: HttpRequest) -> HttpResponse:
 @require_safe
 @login_required
 def batches(request: HttpRequest, office_id: UUID) -> HttpResponse:
-    office = seat(request, office_id).office
+    office = office_access(request, office_id).office
     found = list(office.batches.order_by("-created_at", "-id")[:BATCHES])
     counts = progress.counts_of([batch.id for batch in found])
     rows = [

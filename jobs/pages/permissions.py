@@ -10,17 +10,17 @@ from jobs.access import Seat, enter
 from jobs.states import MemberRole
 
 
-def reader(request: HttpRequest) -> User:
+def current_user(request: HttpRequest) -> User:
     """Who asks, where `login_required` has let nobody else in."""
     if not isinstance(request.user, User):
         raise PermissionDenied
     return request.user
 
 
-def seat(request: HttpRequest, office_id: UUID, needed: str = MemberRole.VIEWER) -> Seat:
+def office_access(request: HttpRequest, office_id: UUID, needed: str = MemberRole.VIEWER) -> Seat:
     """404 for who is nobody in the office, 403 for who may see but not do this."""
-    return enter(reader(request), office_id, needed)
+    return enter(current_user(request), office_id, needed)
 
 
-def may_act(found: Seat) -> bool:
+def can_operate(found: Seat) -> bool:
     return found.may(MemberRole.OPERATOR)

@@ -8,11 +8,11 @@ from collections.abc import Iterable, Mapping
 
 from django.utils.translation import gettext_lazy as _
 
-from jobs.pages.labels import Words
+from jobs.display import Text
 
 # By the sentence: what it is about, and the same in words to be translated. What a group named `rest`
 # holds is a sentence itself.
-Known = tuple[str, Words]
+Known = tuple[str, Text]
 
 KNOWN: tuple[Known, ...] = (
     (r"A whole number is needed\.", _("A whole number is needed.")),
@@ -106,11 +106,11 @@ KNOWN: tuple[Known, ...] = (
 # What is wrong may come with its place in front: "numbers: Field required".
 _PLACED = re.compile(r"([\w.-]+): (.*)", re.DOTALL)
 
-_known: list[tuple[re.Pattern[str], Words]] = []
-_places: dict[str, Words] = {}
+_known: list[tuple[re.Pattern[str], Text]] = []
+_places: dict[str, Text] = {}
 
 
-def register(known: Iterable[Known], places: Mapping[str, Words] | None = None) -> None:
+def register(known: Iterable[Known], places: Mapping[str, Text] | None = None) -> None:
     """For the apps above: the sentences of their own verbs, and the names of places in them."""
     _known.extend((re.compile(pattern, re.DOTALL), words) for pattern, words in known)
     _places.update(places or {})

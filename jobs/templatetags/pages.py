@@ -11,7 +11,8 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
-from jobs.pages import labels, refusals
+from jobs import display
+from jobs.pages import refusals
 from jobs.pages.secrets import hidden
 
 register = template.Library()
@@ -23,16 +24,16 @@ MOST_CHARACTERS, LINE_CHARACTERS = 20_000, 600
 @register.filter
 def state(status: Any) -> SafeString:
     """A word, a sign and a colour: none of them alone."""
-    return shown(labels.label(status))
+    return shown(display.state_label(status))
 
 
 @register.filter
 def outcome(value: Any) -> SafeString:
-    return shown(labels.OUTCOMES.get(str(value)) or labels.Label(str(value)))
+    return shown(display.OUTCOME_LABELS.get(str(value)) or display.Label(str(value)))
 
 
 @register.filter
-def shown(one: labels.Label) -> SafeString:
+def shown(one: display.Label) -> SafeString:
     return format_html(
         '<span class="state tone-{}"><i aria-hidden="true">{}</i>{}</span>', one.tone, one.sign, one.name
     )
@@ -40,17 +41,17 @@ def shown(one: labels.Label) -> SafeString:
 
 @register.filter
 def tone(status: Any) -> str:
-    return f"tone-{labels.label(status).tone}"
+    return f"tone-{display.state_label(status).tone}"
 
 
 @register.filter
-def state_name(status: Any) -> labels.Words:
-    return labels.label(status).name
+def state_name(status: Any) -> display.Text:
+    return display.state_label(status).name
 
 
 @register.filter
-def failure(value: str) -> labels.Words:
-    return labels.FAILURES.get(value, value)
+def failure(value: str) -> display.Text:
+    return display.FAILURE_NAMES.get(value, value)
 
 
 @register.filter
@@ -60,25 +61,29 @@ def told(sentence: str) -> str:
 
 
 @register.filter
-def happened(value: str) -> labels.Words:
-    return labels.EVENTS.get(value, value)
+def happened(value: str) -> display.Text:
+    return display.EVENT_NAMES.get(value, value)
 
 
 @register.filter
-def details(given: dict[str, Any]) -> list[tuple[labels.Words, Any]]:
+def details(given: dict[str, Any]) -> list[tuple[display.Text, Any]]:
     """What is worth reading of an event's details; the rest is for programs."""
-    shown = [(name, words) for name, words in labels.DETAILS.items() if given.get(name) not in (None, "")]
+    shown = [
+        (name, words)
+        for name, words in display.EVENT_DETAIL_NAMES.items()
+        if given.get(name) not in (None, "")
+    ]
     return [(words, failure(given[name]) if name == "failure_type" else given[name]) for name, words in shown]
 
 
 @register.filter
-def trigger(value: str) -> labels.Words:
-    return labels.TRIGGERS.get(value, value)
+def trigger(value: str) -> display.Text:
+    return display.TRIGGER_NAMES.get(value, value)
 
 
 @register.filter
-def member(value: str) -> labels.Words:
-    return labels.ROLES_OF_MEMBERS.get(value, value)
+def member(value: str) -> display.Text:
+    return display.MEMBER_ROLE_NAMES.get(value, value)
 
 
 @register.filter

@@ -16,9 +16,9 @@ from jobs.admin.base import LookOnly, newest
 from jobs.admin.filters import MADE_SINCE, choice
 from jobs.admin.links import Link, rows_of
 from jobs.bulk import CancelWish, cancel_matching
+from jobs.display import state_label
 from jobs.errors import Conflict
 from jobs.models import Batch, Execution, Job
-from jobs.pages.labels import label
 from scheduler.clock import database_now
 from scheduler.models import RunHistory, ScheduledJob
 from scheduler.pages.labels import RUNS
@@ -74,7 +74,7 @@ class ScheduledJobAdmin(Acting, LookOnly):
             _("Go on from what failed…"),
             lambda n: ngettext("Resume %d run", "Resume %d runs", n) % n,
             do=resume,
-            refusal=lambda run: "" if run.status in RUN_RESUMABLE else label(run.status).name,
+            refusal=lambda run: "" if run.status in RUN_RESUMABLE else state_label(run.status).name,
             note=_("What succeeded is kept."),
         ),
         Act(
@@ -82,7 +82,7 @@ class ScheduledJobAdmin(Acting, LookOnly):
             _("Cancel…"),
             lambda n: ngettext("Cancel %d run", "Cancel %d runs", n) % n,
             do=cancel,
-            refusal=lambda run: "" if run.status == RunStatus.RUNNING else label(run.status).name,
+            refusal=lambda run: "" if run.status == RunStatus.RUNNING else state_label(run.status).name,
             note=_("All its jobs that have not ended are cancelled."),
         ),
     )

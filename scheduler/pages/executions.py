@@ -16,12 +16,12 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST, require_safe
 
 from jobs import lifecycle as engine
+from jobs.display import TRIGGER_NAMES
 from jobs.models import Execution, Worker
 from jobs.pages.filters import asked
 from jobs.pages.flower import link_for
 from jobs.pages.job_detail import attempts_of
-from jobs.pages.labels import TRIGGERS
-from jobs.pages.permissions import reader
+from jobs.pages.permissions import current_user
 from jobs.pages.run_output import output_of
 from jobs.selection import narrowed
 from jobs.states import EXECUTION_ENDED, ExecutionStatus, Trigger
@@ -34,7 +34,7 @@ from scheduler.pages.triggers import causes_of
 class ExecutionFilterForm(forms.Form):
     status = forms.MultipleChoiceField(label=_("State"), choices=ExecutionStatus.choices, required=False)
     trigger = forms.ChoiceField(
-        label=_("Caused by"), choices=[(one, TRIGGERS[one]) for one in Trigger], required=False
+        label=_("Caused by"), choices=[(one, TRIGGER_NAMES[one]) for one in Trigger], required=False
     )
     task_id = forms.CharField(label=_("Task"), max_length=200, required=False)
     schedule = forms.UUIDField(label=_("Schedule"), required=False)
@@ -43,7 +43,7 @@ class ExecutionFilterForm(forms.Form):
 @require_safe
 @login_required
 def executions(request: HttpRequest) -> HttpResponse:
-    user, form = reader(request), ExecutionFilterForm(request.GET)
+    user, form = current_user(request), ExecutionFilterForm(request.GET)
     parts = executions_by_cause(user) if form.is_valid() else [Execution.objects.none()]
     page = page_of(
         [chosen(part, form.cleaned_data) for part in parts],
@@ -99,7 +99,7 @@ def execution_live(request: HttpRequest, execution_id: UUID) -> HttpResponse:
 
 
 def seen_by(request: HttpRequest, execution_id: UUID) -> Execution:
-    visible = executions_of(reader(request)).select_related("job").prefetch_related("attempts")
+    visible = executions_of(current_user(request)).select_related("job").prefetch_related("attempts")
     found = visible.filter(pk=execution_id).first()
     if found is None:
         raise Http404
@@ -107,7 +107,7 @@ def seen_by(request: HttpRequest, execution_id: UUID) -> Execution:
 
 
 def _answer(request: HttpRequest, found: Execution, template: str) -> HttpResponse:
-    user, now = reader(request), timezone.now()
+    user, now = current_user(request), timezone.now()
     ended = found.status in EXECUTION_ENDED
     context = {
         "section": "executions",
@@ -130,7 +130,7 @@ def cancel(request: HttpRequest, execution_id: UUID) -> HttpResponse:
     found = seen_by(request, execution_id)
     if found.job_id is not None:
         raise Http404  # it is cancelled with its job
-    if not may_cancel(reader(request), found):
+    if not may_cancel(current_user(request), found):
         raise PermissionDenied
     status = engine.cancel_execution(found.id)
     if status is None:

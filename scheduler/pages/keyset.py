@@ -1,4 +1,4 @@
-"""Lists in pages by any columns of which the last is unique; jobs/pages/keyset.py has those by one number.
+"""Lists in pages by any columns of which the last is unique; jobs/keyset.py has those by one number.
 
 A place in such a list is a row's id. Whose row is gone meanwhile begins again at the top.
 """

@@ -2,8 +2,8 @@
 
 from django.utils.translation import gettext_lazy as _
 
-from jobs.pages import labels
-from jobs.pages.labels import Label, Words
+from jobs import display
+from jobs.display import Label, Text
 from jobs.states import ExecutionStatus
 from scheduler.models import Schedule
 from scheduler.schedules.catchup import CatchUp
@@ -26,29 +26,29 @@ ENABLED, PAUSED, OVER = (
     Label(_("over"), "■"),
 )
 GONE = Label(_("run, its record is deleted"), "·")
-KINDS: dict[str, Words] = {
+KINDS: dict[str, Text] = {
     Kind.CRON: _("cron"),
     Kind.INTERVAL: _("interval"),
     Kind.ONCE: _("once"),
 }
-OVERLAPS: dict[str, Words] = {
+OVERLAPS: dict[str, Text] = {
     Overlap.SKIP: _("A turn that comes while the last run has not ended is skipped."),
     Overlap.ALLOW: _("A turn that comes while the last run has not ended runs beside it."),
 }
-CATCH_UPS: dict[str, Words] = {
+CATCH_UPS: dict[str, Text] = {
     CatchUp.LATEST: _("After an outage it runs once for all turns that were missed."),
     CatchUp.NONE: _("A turn that is more than a minute late does not run."),
     CatchUp.ALL: _("After an outage each missed turn runs."),
 }
 
-labels.register(
+display.register_state_labels(
     {
-        RunStatus.RUNNING: labels.LABELS[ExecutionStatus.RUNNING],
-        RunStatus.COMPLETED: labels.LABELS[ExecutionStatus.SUCCESS],
+        RunStatus.RUNNING: display.STATE_LABELS[ExecutionStatus.RUNNING],
+        RunStatus.COMPLETED: display.STATE_LABELS[ExecutionStatus.SUCCESS],
         **WORKFLOWS,
     }
 )
-RUNS: dict[str, Label] = {status: labels.label(status) for status in RunStatus}
+RUNS: dict[str, Label] = {status: display.state_label(status) for status in RunStatus}
 
 
 def of_schedule(schedule: Schedule) -> Label:
@@ -61,4 +61,4 @@ def of_turn(turn: str, status: str | None) -> Label:
     """What became of a due time: of one that ran, what became of its Execution."""
     if turn != Turn.RUN:
         return TURNS[turn]
-    return GONE if status is None else labels.label(status)
+    return GONE if status is None else display.state_label(status)

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_safe
 
 from jobs.access import offices_of
 from jobs.models import Execution, Job, Worker
-from jobs.pages.permissions import reader
+from jobs.pages.permissions import current_user
 from jobs.pages.summary import Standing, standing
 from jobs.selection import in_states
 from jobs.states import EXECUTION_LIVE, JOB_LIVE, ExecutionStatus, JobStatus
@@ -35,7 +35,7 @@ OFFICES_SHOWN = 30
 @require_safe
 @login_required
 def page(request: HttpRequest) -> HttpResponse:
-    return render(request, "scheduler/monitor.html", {"section": "monitor"} | reading(reader(request)))
+    return render(request, "scheduler/monitor.html", {"section": "monitor"} | reading(current_user(request)))
 
 
 @require_safe
@@ -43,7 +43,7 @@ def live(request: HttpRequest) -> HttpResponse:
     """The part of the page that is fetched again and again. Who was signed out goes to sign in."""
     if not request.user.is_authenticated:
         return HttpResponse(status=204, headers={"HX-Redirect": f"{settings.LOGIN_URL}?next=/"})
-    return render(request, "scheduler/monitor_live.html", reading(reader(request)))
+    return render(request, "scheduler/monitor_live.html", reading(current_user(request)))
 
 
 def reading(user: User) -> JSON:

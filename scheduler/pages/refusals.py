@@ -2,7 +2,7 @@
 
 from django.utils.translation import gettext_lazy as _
 
-from jobs.pages.labels import Words
+from jobs.display import Text
 from jobs.pages.refusals import Known
 
 KNOWN: tuple[Known, ...] = (
@@ -119,7 +119,7 @@ KNOWN: tuple[Known, ...] = (
     ),
     (r"A queue has at most (?P<most>\d+) jobs\.", _("A queue has at most %(most)s jobs.")),
 )
-FIELDS: dict[str, Words] = {
+FIELDS: dict[str, Text] = {
     "minute": _("minute"),
     "hour": _("hour"),
     "day-of-month": _("day of the month"),

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from jobs.errors import Conflict, Refused
-from jobs.pages.permissions import reader
+from jobs.pages.permissions import current_user
 from jobs.pages.refusals import told
 from scheduler.access import executions_of, schedule_for
 from scheduler.clock import database_now
@@ -26,7 +26,7 @@ from scheduler.schedules import lifecycle as schedules
 @login_required
 def run(request: HttpRequest, schedule_id: UUID) -> HttpResponse:
     """The same as running its Task by hand: refused while a scheduled or manual run of it has not ended."""
-    user = reader(request)
+    user = current_user(request)
     schedule = schedule_for(user, schedule_id, acts=True)
     try:
         execution = run_task(schedule.task_id, schedule.args, user_id=user.pk)
@@ -42,7 +42,7 @@ def run(request: HttpRequest, schedule_id: UUID) -> HttpResponse:
 
 def _under_way(request: HttpRequest, schedule: Schedule, execution: str) -> str:
     text = _("A run of %(task)s has not ended yet, so no other was started.") % {"task": schedule.task_id}
-    if not executions_of(reader(request)).filter(pk=execution).exists():
+    if not executions_of(current_user(request)).filter(pk=execution).exists():
         return text
     address = reverse("scheduler:execution", args=[execution])
     return format_html('{} <a href="{}">{}</a>', text, address, _("See that run"))
@@ -51,7 +51,7 @@ def _under_way(request: HttpRequest, schedule: Schedule, execution: str) -> str:
 @require_POST
 @login_required
 def pause(request: HttpRequest, schedule_id: UUID) -> HttpResponse:
-    schedule = schedule_for(reader(request), schedule_id, acts=True)
+    schedule = schedule_for(current_user(request), schedule_id, acts=True)
     schedules.pause(schedule.id, now=database_now())
     messages.success(
         request, _("%(name)s is paused. What would be due meanwhile is not made up.") % {"name": schedule}
@@ -62,7 +62,7 @@ def pause(request: HttpRequest, schedule_id: UUID) -> HttpResponse:
 @require_POST
 @login_required
 def resume(request: HttpRequest, schedule_id: UUID) -> HttpResponse:
-    schedule = schedule_for(reader(request), schedule_id, acts=True)
+    schedule = schedule_for(current_user(request), schedule_id, acts=True)
     if schedules.resume(schedule.id, now=database_now()).next_run_at is None:
         messages.warning(
             request, _("%(name)s is enabled, but its time is over: it will not run.") % {"name": schedule}
@@ -75,7 +75,7 @@ def resume(request: HttpRequest, schedule_id: UUID) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @login_required
 def delete(request: HttpRequest, schedule_id: UUID) -> HttpResponse:
-    schedule = schedule_for(reader(request), schedule_id, acts=True)
+    schedule = schedule_for(current_user(request), schedule_id, acts=True)
     if request.method != "POST":
         context = {"section": "schedules", "schedule": schedule}
         return render(request, "scheduler/schedule_delete.html", context)

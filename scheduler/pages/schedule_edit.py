@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from jobs.errors import Refused
-from jobs.pages.permissions import reader
+from jobs.pages.permissions import current_user
 from jobs.pages.refusals import all_told
 from scheduler.access import schedule_for
 from scheduler.clock import database_now
@@ -38,7 +38,7 @@ ANSWERED = tuple(name for name in FIELDS if name not in ("unit", "enabled"))
 @require_http_methods(METHODS)
 @login_required
 def new(request: HttpRequest) -> HttpResponse:
-    reader(request)
+    current_user(request)
     if request.method != "POST":
         asked = {name: request.GET[name] for name in ("name", "task_id", "args") if name in request.GET}
         return _form(request, None, {**NEW, **asked}, {})
@@ -48,7 +48,7 @@ def new(request: HttpRequest) -> HttpResponse:
 @require_http_methods(METHODS)
 @login_required
 def edit(request: HttpRequest, schedule_id: UUID) -> HttpResponse:
-    schedule = schedule_for(reader(request), schedule_id, acts=True)
+    schedule = schedule_for(current_user(request), schedule_id, acts=True)
     if request.method != "POST":
         return _form(request, schedule, texts_of(schedule), {})
     return _save(request, schedule, texts_from(request.POST))
@@ -57,14 +57,14 @@ def edit(request: HttpRequest, schedule_id: UUID) -> HttpResponse:
 @require_POST
 @login_required
 def preview_new(request: HttpRequest) -> HttpResponse:
-    reader(request)
+    current_user(request)
     return _preview(request, None)
 
 
 @require_POST
 @login_required
 def preview(request: HttpRequest, schedule_id: UUID) -> HttpResponse:
-    return _preview(request, schedule_for(reader(request), schedule_id, acts=True))
+    return _preview(request, schedule_for(current_user(request), schedule_id, acts=True))
 
 
 def texts_from(given: QueryDict) -> Texts:
@@ -78,7 +78,7 @@ def _save(request: HttpRequest, schedule: Schedule | None, texts: Texts) -> Http
         return _form(request, schedule, texts, found.errors)
     try:
         if schedule is None:
-            saved = schedules.create(found.given, owner=reader(request), now=now)
+            saved = schedules.create(found.given, owner=current_user(request), now=now)
         else:
             saved = schedules.change(schedule.id, found.given, now=now)
     except Refused as refused:

@@ -16,10 +16,10 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
+from jobs.display import Label
 from jobs.models import Execution
 from jobs.pages.filters import asked
-from jobs.pages.labels import Label
-from jobs.pages.permissions import reader
+from jobs.pages.permissions import current_user
 from jobs.pages.refusals import told
 from jobs.selection import narrowed
 from jobs.sql import call
@@ -55,7 +55,7 @@ class Mark:
 @require_safe
 @login_required
 def schedules(request: HttpRequest) -> HttpResponse:
-    user, form = reader(request), ScheduleFilterForm(request.GET)
+    user, form = current_user(request), ScheduleFilterForm(request.GET)
     valid = form.is_valid()
     mine = schedules_of(user).select_related("owner").defer("args")
     page = page_of(
@@ -125,7 +125,7 @@ def schedule_live(request: HttpRequest, schedule_id: UUID) -> HttpResponse:
 
 
 def _answer(request: HttpRequest, schedule_id: UUID, template: str) -> HttpResponse:
-    user = reader(request)
+    user = current_user(request)
     found = schedule_for(user, schedule_id)
     context = {"section": "schedules", "may_act": may_act(user, found), **reading(found)}
     return render(request, template, context)

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from jobs.errors import Refused
-from jobs.pages.permissions import reader
+from jobs.pages.permissions import current_user
 from jobs.pages.refusals import all_told, told
 from jobs.states import MemberRole
 from scheduler.access import workflow_for
@@ -28,7 +28,7 @@ ACTS = MemberRole.OPERATOR
 @require_POST
 @login_required
 def run(request: HttpRequest, workflow_id: UUID) -> HttpResponse:
-    user = reader(request)
+    user = current_user(request)
     found = workflow_for(user, workflow_id, ACTS)
     try:
         started = runs.run_now(found.id, user_id=user.pk, actor=user.get_username(), now=database_now())
@@ -56,7 +56,7 @@ def activate(request: HttpRequest, workflow_id: UUID) -> HttpResponse:
 
 
 def _turn(request: HttpRequest, workflow_id: UUID, status: WorkflowStatus, done: str) -> HttpResponse:
-    found = workflow_for(reader(request), workflow_id, ACTS)
+    found = workflow_for(current_user(request), workflow_id, ACTS)
     try:
         workflows.change(found.id, {"status": status.value}, now=database_now())
     except Refused as refused:
@@ -71,7 +71,7 @@ def _turn(request: HttpRequest, workflow_id: UUID, status: WorkflowStatus, done:
 @login_required
 def resume(request: HttpRequest, workflow_id: UUID, run_id: UUID) -> HttpResponse:
     """Run what failed or was cancelled again; what succeeded is kept."""
-    user = reader(request)
+    user = current_user(request)
     found = workflow_for(user, workflow_id, ACTS)
     if not ScheduledJob.objects.filter(workflow=found, pk=run_id).exists():
         raise Http404
@@ -87,7 +87,7 @@ def resume(request: HttpRequest, workflow_id: UUID, run_id: UUID) -> HttpRespons
 @require_http_methods(["GET", "HEAD", "POST"])
 @login_required
 def delete(request: HttpRequest, workflow_id: UUID) -> HttpResponse:
-    found = workflow_for(reader(request), workflow_id, ACTS)
+    found = workflow_for(current_user(request), workflow_id, ACTS)
     if request.method != "POST":
         context = {"section": "workflows", "workflow": found}
         return render(request, "scheduler/workflow_delete.html", context)

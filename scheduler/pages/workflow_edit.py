@@ -17,10 +17,10 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from jobs.access import enter, offices_of
+from jobs.display import state_label
 from jobs.errors import Refused
 from jobs.models import Office
-from jobs.pages.labels import label
-from jobs.pages.permissions import reader
+from jobs.pages.permissions import current_user
 from jobs.pages.refusals import all_told
 from jobs.states import MemberRole
 from scheduler.access import workflow_for
@@ -60,7 +60,7 @@ ANSWERED = (*(name for name in FIELDS if name != "unit"), OFFICE)
 @require_http_methods(METHODS)
 @login_required
 def new(request: HttpRequest) -> HttpResponse:
-    user = reader(request)
+    user = current_user(request)
     if request.method != "POST":
         return _form(request, None, office_of(user, request.GET), NEW, {})
     office = office_of(user, request.POST)
@@ -70,7 +70,7 @@ def new(request: HttpRequest) -> HttpResponse:
 @require_http_methods(METHODS)
 @login_required
 def edit(request: HttpRequest, workflow_id: UUID) -> HttpResponse:
-    found = workflow_for(reader(request), workflow_id, ACTS)
+    found = workflow_for(current_user(request), workflow_id, ACTS)
     if request.method != "POST":
         return _form(request, found, found.office, texts_of(found), {})
     return _save(request, found, found.office, texts_from(request.POST))
@@ -79,13 +79,13 @@ def edit(request: HttpRequest, workflow_id: UUID) -> HttpResponse:
 @require_POST
 @login_required
 def preview_new(request: HttpRequest) -> HttpResponse:
-    return _preview(request, None, office_of(reader(request), request.POST))
+    return _preview(request, None, office_of(current_user(request), request.POST))
 
 
 @require_POST
 @login_required
 def preview(request: HttpRequest, workflow_id: UUID) -> HttpResponse:
-    found = workflow_for(reader(request), workflow_id, ACTS)
+    found = workflow_for(current_user(request), workflow_id, ACTS)
     return _preview(request, found, found.office)
 
 
@@ -141,7 +141,7 @@ def _form(
         "section": "workflows",
         "workflow": workflow,
         "office": office,
-        "offices": [] if workflow else offices_to_act_in(reader(request)),
+        "offices": [] if workflow else offices_to_act_in(current_user(request)),
         "texts": texts,
         "tasks": choosable(),
         **choices(texts),
@@ -168,7 +168,7 @@ def choices(texts: Texts) -> dict[str, Any]:
         "weekdays": [(str(day), name) for day, name in WEEKDAYS.items()],
         "chosen_days": texts["days_of_week"].split(","),
         "days": [(str(day), str(day)) for day in range(1, 32)] + [(LAST_DAY, _("the last"))],
-        "statuses": [(one.value, label(one).name) for one in WorkflowStatus],
+        "statuses": [(one.value, state_label(one).name) for one in WorkflowStatus],
         "units": [(name, unit_names()[name]) for name in UNITS],
         "zones": COMMON_ZONES,
     }

@@ -15,11 +15,11 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
 from jobs.access import RANK, higher, offices_of, role_of_staff, seat_of
+from jobs.display import state_label
 from jobs.insight import progress
 from jobs.models import Batch
 from jobs.pages.filters import asked
-from jobs.pages.labels import label
-from jobs.pages.permissions import reader
+from jobs.pages.permissions import current_user
 from jobs.pages.refusals import told
 from jobs.selection import narrowed
 from jobs.sql import call
@@ -43,7 +43,9 @@ PENDING = Prefetch("runs", ScheduledJob.objects.filter(status=RunStatus.PENDING)
 
 class WorkflowFilterForm(forms.Form):
     status = forms.ChoiceField(
-        label=_("State"), choices=[(one, label(one).name) for one in WorkflowStatus], required=False
+        label=_("State"),
+        choices=[(one, state_label(one).name) for one in WorkflowStatus],
+        required=False,
     )
     office = forms.UUIDField(label=_("Office"), required=False)
     name = forms.CharField(label=_("Name"), max_length=200, required=False)
@@ -52,7 +54,7 @@ class WorkflowFilterForm(forms.Form):
 @require_safe
 @login_required
 def workflows(request: HttpRequest) -> HttpResponse:
-    user, form = reader(request), WorkflowFilterForm(request.GET)
+    user, form = current_user(request), WorkflowFilterForm(request.GET)
     mine = workflows_of(user).select_related("office").defer("steps").prefetch_related(PENDING)
     page = page_of(
         chosen(mine, form.cleaned_data) if form.is_valid() else mine.none(),
@@ -110,7 +112,7 @@ def marks_of(found: Collection[UUID]) -> dict[UUID, list[Mark]]:
     marks: dict[UUID, list[Mark]] = {}
     rows = call.rows(sql.LAST_RUNS, {"workflows": list(found), "most": MARKS})
     for workflow, at, status in rows:
-        marks.setdefault(workflow, []).append(mark(at, label(status)))
+        marks.setdefault(workflow, []).append(mark(at, state_label(status)))
     return marks
 
 
@@ -127,7 +129,7 @@ def workflow_live(request: HttpRequest, workflow_id: UUID) -> HttpResponse:
 
 
 def _answer(request: HttpRequest, workflow_id: UUID, template: str) -> HttpResponse:
-    user = reader(request)
+    user = current_user(request)
     workflow_for(user, workflow_id)
     found = Workflow.objects.select_related("office").prefetch_related(PENDING).get(pk=workflow_id)
     seat = seat_of(user, found.office_id)

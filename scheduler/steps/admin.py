@@ -14,9 +14,9 @@ from jobs.admin.base import LookOnly
 from jobs.admin.filters import choice
 from jobs.admin.forms import ByVerbs
 from jobs.admin.links import Link, rows_of
+from jobs.display import Text
 from jobs.errors import Refused
 from jobs.models import Execution
-from jobs.pages.labels import Words
 from jobs.states import Trigger
 from jobs.templatetags import pages
 from scheduler.steps import lifecycle, queues
@@ -35,11 +35,11 @@ class TellsRefusals(Acting):
         return labels.refusal(refused)
 
 
-def not_runnable(queue: StepQueue) -> Words:
+def not_runnable(queue: StepQueue) -> Text:
     return "" if queue.state == QueueState.READY else labels.STATES[queue.state].name
 
 
-def not_turnable(queue: StepQueue) -> Words:
+def not_turnable(queue: StepQueue) -> Text:
     forward = queue.state == QueueState.RUNNING and queue.operation_direction == Direction.FORWARD
     if forward and queue.cancel_requested_at is None:
         return ""
@@ -110,7 +110,7 @@ class StepQueueAdmin(ByVerbs, TellsRefusals, LookOnly):
         ]
 
 
-def not_undoable_again(step: Step) -> Words:
+def not_undoable_again(step: Step) -> Text:
     return (
         ""
         if undo_failed(step.state) and step.backward_operation != NO_OPERATION

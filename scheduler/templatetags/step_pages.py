@@ -3,8 +3,8 @@
 from django import template
 from django.utils.safestring import SafeString
 
+from jobs.display import Text
 from jobs.models import Execution
-from jobs.pages.labels import Words
 from jobs.states import Trigger
 from jobs.templatetags.pages import shown
 from scheduler.steps.pages import labels
@@ -19,7 +19,7 @@ def mark(value: Mark) -> SafeString:
 
 
 @register.filter
-def mark_name(value: Mark) -> Words:
+def mark_name(value: Mark) -> Text:
     return labels.MARKS[value].name
 
 
@@ -29,12 +29,12 @@ def mark_tone(value: Mark) -> str:
 
 
 @register.filter
-def direction(value: str) -> Words:
+def direction(value: str) -> Text:
     return labels.DIRECTIONS.get(value, value)
 
 
 @register.filter
-def happened_to_queue(value: str) -> Words:
+def happened_to_queue(value: str) -> Text:
     return labels.EVENTS.get(value, value)
 
 

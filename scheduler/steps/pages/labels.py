@@ -3,8 +3,8 @@
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
+from jobs.display import Label
 from jobs.errors import Refused
-from jobs.pages.labels import Label
 from jobs.pages.refusals import told
 from scheduler.steps.models import StepQueue
 from scheduler.steps.pages.marks import Mark

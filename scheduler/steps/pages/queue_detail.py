@@ -12,9 +12,9 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from jobs.errors import Conflict
+from jobs.keyset import place
 from jobs.pages.flower import link_for
-from jobs.pages.keyset import place
-from jobs.pages.permissions import reader
+from jobs.pages.permissions import current_user
 from scheduler.steps import lifecycle, queues
 from scheduler.steps.models import Step
 from scheduler.steps.pages import labels
@@ -40,7 +40,7 @@ def _answer(request: HttpRequest, queue_id: int, template: str) -> HttpResponse:
     context = {"section": "step-queues", "may_act": may_act(request, queue_id), "wanted": wanted}
     read = reading(found, wanted, timezone.now())
     if read["current"]:
-        read["current"]["flower"] = link_for(reader(request), read["current"]["run"])
+        read["current"]["flower"] = link_for(current_user(request), read["current"]["run"])
     return render(request, template, context | read)
 
 

@@ -11,9 +11,9 @@ from django.shortcuts import render
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
+from jobs.keyset import links, page_of, place
 from jobs.pages.filters import asked
-from jobs.pages.keyset import links, page_of, place
-from jobs.pages.permissions import reader
+from jobs.pages.permissions import current_user
 from jobs.selection import narrowed
 from scheduler.steps.access import queues_of
 from scheduler.steps.models import Step, StepQueue
@@ -37,7 +37,7 @@ def queues(request: HttpRequest) -> HttpResponse:
     form = QueueFilterForm(request.GET)
     valid = form.is_valid()
     query = asked(request.GET, form.fields)
-    mine = queues_of(reader(request)).select_related("office", "owner").defer(*LARGE)
+    mine = queues_of(current_user(request)).select_related("office", "owner").defer(*LARGE)
     found = chosen(mine, form.cleaned_data) if valid else mine.none()
     page = page_of(
         found,

@@ -8,19 +8,19 @@ from django.utils.translation import gettext_lazy as _
 
 from jobs.states import EventType, ExecutionStatus, FailureType, JobStatus, MemberRole, Outcome, Trigger
 
-Words = str | Promise
+Text = str | Promise
 
 
 @dataclass(frozen=True)
 class Label:
-    name: Words
+    name: Text
     sign: str = ""
     tone: str = "wait"
 
 
 J, E, O = JobStatus, ExecutionStatus, Outcome  # noqa: E741
 
-LABELS: dict[str, Label] = {
+STATE_LABELS: dict[str, Label] = {
     J.PENDING: Label(_("waiting"), "○"),
     J.READY: Label(_("ready"), "◇", "ready"),
     J.PROCESSING: Label(_("running"), "●", "run"),
@@ -34,14 +34,14 @@ LABELS: dict[str, Label] = {
     E.FAILED: Label(_("failed"), "✕", "bad"),
     E.CANCELLED: Label(_("cancelled"), "⊘"),
 }
-OUTCOMES: dict[str, Label] = {
-    O.SUCCESS: LABELS[E.SUCCESS],
-    O.FAILURE: LABELS[E.FAILED],
+OUTCOME_LABELS: dict[str, Label] = {
+    O.SUCCESS: STATE_LABELS[E.SUCCESS],
+    O.FAILURE: STATE_LABELS[E.FAILED],
     O.TIMEOUT: Label(_("timed out"), "◷", "bad"),
-    O.CANCELLED: LABELS[E.CANCELLED],
+    O.CANCELLED: STATE_LABELS[E.CANCELLED],
     O.LOST: Label(_("worker lost"), "✕", "late"),
 }
-FAILURES: dict[str, Words] = {
+FAILURE_NAMES: dict[str, Text] = {
     FailureType.TIMEOUT: _("took too long"),
     FailureType.SESSION_ERROR: _("session error"),
     FailureType.WORKER_LOST: _("worker lost"),
@@ -53,7 +53,7 @@ FAILURES: dict[str, Words] = {
     FailureType.CANCELLED: _("cancelled"),
     FailureType.POISON: _("kills its workers"),
 }
-EVENTS: dict[str, Words] = {
+EVENT_NAMES: dict[str, Text] = {
     EventType.JOB_READY: _("became ready"),
     EventType.JOB_STARTED: _("started"),
     EventType.JOB_COMPLETED: _("completed"),
@@ -65,7 +65,7 @@ EVENTS: dict[str, Words] = {
     EventType.JOB_REPRIORITISED: _("priority changed"),
 }
 # Of an event's details, what people want to know of it.
-DETAILS: dict[str, Words] = {
+EVENT_DETAIL_NAMES: dict[str, Text] = {
     "actor": _("by"),
     "reason": _("reason"),
     "worker": _("worker"),
@@ -74,7 +74,7 @@ DETAILS: dict[str, Words] = {
     "error": _("error"),
     "retry_at": _("next attempt"),
 }
-TRIGGERS: dict[str, Words] = {
+TRIGGER_NAMES: dict[str, Text] = {
     Trigger.JOB: _("job"),
     Trigger.SCHEDULE: _("schedule"),
     Trigger.MANUAL: _("by hand"),
@@ -82,18 +82,18 @@ TRIGGERS: dict[str, Words] = {
     Trigger.STEP: _("step"),
     Trigger.EXPORT: _("export"),
 }
-ROLES_OF_MEMBERS: dict[str, Words] = {
+MEMBER_ROLE_NAMES: dict[str, Text] = {
     MemberRole.VIEWER: _("viewer"),
     MemberRole.OPERATOR: _("operator"),
     MemberRole.OWNER: _("owner"),
 }
 
 
-def label(status: Any) -> Label:
-    return LABELS.get(str(status)) or Label(str(status))
+def state_label(status: Any) -> Label:
+    return STATE_LABELS.get(str(status)) or Label(str(status))
 
 
-def register(more: dict[str, Label]) -> None:
+def register_state_labels(more: dict[str, Label]) -> None:
     """For the apps above: the words of their own states, where they are not the same as ours."""
     for status, one in more.items():
-        LABELS.setdefault(str(status), one)
+        STATE_LABELS.setdefault(str(status), one)
