@@ -13,9 +13,7 @@ class ExportsConfig(AppConfig):
         from django.utils import timezone
 
         from exports import lifecycle, metrics
-        from exports.pages.refusals import KNOWN
         from jobs import lifecycle as engine
-        from jobs.pages import refusals
         from jobs.states import EXECUTION_ENDED, Trigger
 
         def report(execution: str, source: str, answer: dict[str, Any]) -> None:
@@ -23,5 +21,4 @@ class ExportsConfig(AppConfig):
                 lifecycle.ended(execution, source, answer, timezone.now())
 
         metrics.register()
-        refusals.register(KNOWN)
         engine.on_end(Trigger.EXPORT, report)

@@ -1,7 +1,7 @@
-"""Reads our event log: JSON Lines, a header first, then what happened, tick by tick.
+"""Reads an event log: JSON Lines with a header first, then the records in the order of their ticks.
 
-`docs/exports.md` describes the format. It is read one line at a time and every line is bounded, so a
-log of any length costs the same memory, and a hostile one is refused with the number of its line.
+`docs/exports.md` describes the format. Lines are read one at a time and have a maximum length, so a log of
+any length needs the same memory. A problem is reported with the number of its line.
 """
 
 import json
@@ -11,6 +11,8 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
+
+from exports.failures import BadReplay
 
 FORMAT = "dure-replay/1"
 
@@ -30,13 +32,8 @@ _COLOR = re.compile(r"#[0-9a-fA-F]{6}")
 _ID = re.compile(r"[A-Za-z0-9_.-]{1,40}")
 _DEFAULT_COLORS = ("#e6484f", "#3d8bfd", "#2fb66a", "#f2a93b", "#a66bf0", "#1fb5b5", "#ef6fb0", "#9aa53b")
 
-
-class BadReplay(ValueError):
-    """The replay cannot be read; the text says where and what to do about it."""
-
-    def __init__(self, message: str, *, too_large: bool = False) -> None:
-        super().__init__(message)
-        self.too_large = too_large
+JSON = dict[str, Any]
+Where = dict[str, int]  # the line, and the player or team of the header
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +66,7 @@ class Header:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """Where some players are at a tick, or something that happened then, or both."""
+    """The positions of some players at a tick, an event, or both."""
 
     tick: int
     positions: dict[str, tuple[float, float]] = field(default_factory=dict)
@@ -80,11 +77,11 @@ class Record:
 
 
 def read(source: BinaryIO) -> tuple[Header, Iterator[Record]]:
-    """The header now, and the records as they are asked for."""
+    """The header now, and the records lazily."""
     lines = _lines(source)
     number, first = next(lines, (1, b""))
     if not first:
-        raise BadReplay("The event log is empty: its first line must be the header.")
+        raise BadReplay("log_empty")
     header = _header(_parse(first, number), number)
     return header, _records(lines, header)
 
@@ -94,165 +91,163 @@ def _lines(source: BinaryIO) -> Iterator[tuple[int, bytes]]:
     while line := source.readline(MAX_LINE_BYTES + 1):
         number += 1
         if len(line) > MAX_LINE_BYTES:
-            raise BadReplay(f"Line {number} is longer than {MAX_LINE_BYTES} bytes.", too_large=True)
+            raise BadReplay("line_too_long", line=number, limit=MAX_LINE_BYTES)
         line = line.removeprefix(b"\xef\xbb\xbf").strip() if number == 1 else line.strip()
         if line:
             yield number, line
 
 
-def _parse(line: bytes, number: int) -> dict[str, Any]:
+def _parse(text: bytes, line: int) -> JSON:
     try:
-        found = json.loads(line)
+        value = json.loads(text)
     except (ValueError, RecursionError):
-        raise BadReplay(f"Line {number} is not JSON.") from None
-    if not isinstance(found, dict):
-        raise BadReplay(f"Line {number} must be a JSON object.")
-    return found
+        raise BadReplay("not_json", line=line) from None
+    if not isinstance(value, dict):
+        raise BadReplay("not_object", line=line)
+    return value
 
 
-def _header(found: dict[str, Any], line: int) -> Header:
-    if found.get("format") != FORMAT:
-        raise BadReplay(f'Line {line} must be the header, with "format": "{FORMAT}".')
-    size = found.get("size")
+def _header(data: JSON, line: int) -> Header:
+    if data.get("format") != FORMAT:
+        raise BadReplay("no_header", line=line, format=FORMAT)
+    where = {"line": line}
+    size = data.get("size")
     if not isinstance(size, list) or len(size) != 2:
-        raise BadReplay(f"Line {line}: size must be [width, height] of the arena.")
-    width, height = (_number(side, f"Line {line}: size", 1, MAX_ARENA) for side in size)
+        raise BadReplay("bad_size", line=line)
+    width, height = (_number(side, "size", 1, MAX_ARENA, where) for side in size)
     if not 0.1 <= width / height <= 10:
-        raise BadReplay(f"Line {line}: the arena must not be more than ten times as long as wide.")
-    teams = _teams(found.get("teams", []), line)
+        raise BadReplay("bad_proportions", line=line)
+    teams = _teams(data.get("teams", []), line)
     return Header(
-        title=_text(found.get("title"), f"Line {line}: title", MAX_TITLE),
+        title=_text(data.get("title"), "title", MAX_TITLE, where),
         width=width,
         height=height,
-        tick_rate=_whole(found.get("tickRate"), f"Line {line}: tickRate", 1, MAX_TICK_RATE),
-        players=_players(found.get("players"), teams, line),
+        tick_rate=_whole(data.get("tickRate"), "tickRate", 1, MAX_TICK_RATE, where),
+        players=_players(data.get("players"), teams, line),
         teams=teams,
     )
 
 
-def _teams(found: Any, line: int) -> dict[str, Team]:
-    if not isinstance(found, list) or len(found) > MAX_TEAMS:
-        raise BadReplay(f"Line {line}: teams must be a list of at most {MAX_TEAMS}.")
+def _teams(data: Any, line: int) -> dict[str, Team]:
+    if not isinstance(data, list) or len(data) > MAX_TEAMS:
+        raise BadReplay("bad_teams", line=line, limit=MAX_TEAMS)
     teams: dict[str, Team] = {}
-    for index, each in enumerate(found):
-        where = f"Line {line}: team {index + 1}"
-        team_id, name, color = _named(each, index, where)
+    for index, item in enumerate(data):
+        where = {"line": line, "team": index + 1}
+        team_id, name, color = _identity(item, index, where)
         if team_id in teams:
-            raise BadReplay(f"{where}: the id {team_id} is taken.")
+            raise BadReplay("id_taken", **where, id=team_id)
         teams[team_id] = Team(team_id, name, color)
     return teams
 
 
-def _players(found: Any, teams: dict[str, Team], line: int) -> dict[str, Player]:
-    if not isinstance(found, list) or not 1 <= len(found) <= MAX_PLAYERS:
-        raise BadReplay(f"Line {line}: players must be a list of 1 to {MAX_PLAYERS}.")
+def _players(data: Any, teams: dict[str, Team], line: int) -> dict[str, Player]:
+    if not isinstance(data, list) or not 1 <= len(data) <= MAX_PLAYERS:
+        raise BadReplay("bad_players", line=line, limit=MAX_PLAYERS)
     players: dict[str, Player] = {}
-    for index, each in enumerate(found):
-        where = f"Line {line}: player {index + 1}"
-        player_id, name, color = _named(each, index, where)
-        team = each.get("team", "")
+    for index, item in enumerate(data):
+        where = {"line": line, "player": index + 1}
+        player_id, name, color = _identity(item, index, where)
+        team = item.get("team", "")
         if team != "" and (not isinstance(team, str) or team not in teams):
-            raise BadReplay(f"{where}: there is no such team.")
+            raise BadReplay("unknown_team", **where)
         if player_id in players:
-            raise BadReplay(f"{where}: the id {player_id} is taken.")
-        color = teams[team].color if team and "color" not in each else color
+            raise BadReplay("id_taken", **where, id=player_id)
+        color = teams[team].color if team and "color" not in item else color
         players[player_id] = Player(player_id, name, color, team)
     return players
 
 
-def _named(found: Any, index: int, where: str) -> tuple[str, str, str]:
-    if not isinstance(found, dict):
-        raise BadReplay(f"{where} must be an object with id, name and color.")
-    own_id = found.get("id")
+def _identity(item: Any, index: int, where: Where) -> tuple[str, str, str]:
+    """The id, name and color of a team or a player."""
+    if not isinstance(item, dict):
+        raise BadReplay("bad_item", **where)
+    own_id = item.get("id")
     if not isinstance(own_id, str) or not _ID.fullmatch(own_id):
-        raise BadReplay(f"{where}: id must be 1 to 40 letters, digits, dots, dashes or underscores.")
-    color = found.get("color", _DEFAULT_COLORS[index % len(_DEFAULT_COLORS)])
+        raise BadReplay("bad_id", **where)
+    color = item.get("color", _DEFAULT_COLORS[index % len(_DEFAULT_COLORS)])
     if not isinstance(color, str) or not _COLOR.fullmatch(color):
-        raise BadReplay(f"{where}: color must look like #e6484f.")
-    return own_id, _text(found.get("name", own_id), f"{where}: name", MAX_NAME), color
+        raise BadReplay("bad_color", **where)
+    return own_id, _text(item.get("name", own_id), "name", MAX_NAME, where), color
 
 
 def _records(lines: Iterator[tuple[int, bytes]], header: Header) -> Iterator[Record]:
     last_tick = 0
-    highest = MAX_DURATION_MS * header.tick_rate // 1000
-    for count, (number, line) in enumerate(lines, 1):
+    max_tick = MAX_DURATION_MS * header.tick_rate // 1000
+    for count, (line, text) in enumerate(lines, 1):
         if count > MAX_RECORDS:
-            raise BadReplay(f"The event log has more than {MAX_RECORDS} records.", too_large=True)
-        found = _parse(line, number)
-        tick = _whole(found.get("tick"), f"Line {number}: tick", 0, 2**53)
-        if tick > highest:
-            raise BadReplay(
-                f"Line {number}: the replay is longer than {MAX_DURATION_MS // 60_000} minutes.",
-                too_large=True,
-            )
+            raise BadReplay("too_many_records", limit=MAX_RECORDS)
+        data = _parse(text, line)
+        tick = _whole(data.get("tick"), "tick", 0, 2**53, {"line": line})
+        if tick > max_tick:
+            raise BadReplay("log_too_long", line=line, minutes=MAX_DURATION_MS // 60_000)
         if tick < last_tick:
-            raise BadReplay(f"Line {number}: tick {tick} comes after tick {last_tick}.")
+            raise BadReplay("tick_backwards", line=line, tick=tick, last=last_tick)
         last_tick = tick
-        yield _record(found, tick, header, number)
+        yield _record(data, tick, header, line)
 
 
-def _record(found: dict[str, Any], tick: int, header: Header, line: int) -> Record:
-    positions = found.get("positions", {})
-    event = found.get("event", "")
+def _record(data: JSON, tick: int, header: Header, line: int) -> Record:
+    positions = data.get("positions", {})
+    event = data.get("event", "")
     if not isinstance(positions, dict) or not (positions or event):
-        raise BadReplay(f"Line {line} must hold positions or an event.")
+        raise BadReplay("no_content", line=line)
     if not event:
         return Record(tick, _positions(positions, header, line))
-    player = found.get("player", "")
+    player = data.get("player", "")
     if player != "" and (not isinstance(player, str) or player not in header.players):
-        raise BadReplay(f"Line {line}: there is no such player.")
+        raise BadReplay("unknown_player", line=line)
+    where = {"line": line}
     return Record(
         tick,
         _positions(positions, header, line),
-        event=_text(event, f"Line {line}: event", MAX_NAME),
-        text=_text(found.get("text", ""), f"Line {line}: text", MAX_TEXT),
+        event=_text(event, "event", MAX_NAME, where),
+        text=_text(data.get("text", ""), "text", MAX_TEXT, where),
         player=player,
-        score=_score(found.get("score", {}), header, line),
+        score=_score(data.get("score", {}), header, where),
     )
 
 
-def _positions(found: dict[str, Any], header: Header, line: int) -> dict[str, tuple[float, float]]:
+def _positions(data: JSON, header: Header, line: int) -> dict[str, tuple[float, float]]:
     positions: dict[str, tuple[float, float]] = {}
-    for player, place in found.items():
+    for player, position in data.items():
         if player not in header.players:
-            raise BadReplay(f"Line {line}: there is no such player.")
-        if not isinstance(place, list) or len(place) != 2:
-            raise BadReplay(f"Line {line}: a position must be [x, y].")
-        x, y = place
-        # The commonest line by far, so no call for each number when both are plainly right.
+            raise BadReplay("unknown_player", line=line)
+        if not isinstance(position, list) or len(position) != 2:
+            raise BadReplay("bad_position", line=line)
+        x, y = position
+        # By far the commonest kind of line, so the usual case makes no function call per number.
         if not (
             type(x) in (int, float) and type(y) in (int, float) and -1e6 <= x <= 1e6 and -1e6 <= y <= 1e6
         ):
-            raise BadReplay(f"Line {line}: a position must be two numbers within a million of the origin.")
+            raise BadReplay("position_out_of_range", line=line)
         positions[player] = (x, y)
     return positions
 
 
-def _score(found: Any, header: Header, line: int) -> dict[str, int]:
+def _score(data: Any, header: Header, where: Where) -> dict[str, int]:
     owners = header.teams or header.players
-    if not isinstance(found, dict) or any(owner not in owners for owner in found):
-        raise BadReplay(f"Line {line}: score must be an object of the teams' (or players') points.")
-    return {
-        owner: _whole(points, f"Line {line}: score", -MAX_SCORE, MAX_SCORE) for owner, points in found.items()
-    }
+    if not isinstance(data, dict) or any(owner not in owners for owner in data):
+        raise BadReplay("bad_score", **where)
+    return {owner: _whole(points, "score", -MAX_SCORE, MAX_SCORE, where) for owner, points in data.items()}
 
 
-def _number(value: Any, where: str, low: float, high: float) -> float:
+def _number(value: Any, name: str, low: float, high: float, where: Where) -> float:
     if type(value) not in (int, float) or not low <= value <= high or not math.isfinite(value):
-        raise BadReplay(f"{where} must be a number from {low} to {high}.")
+        raise BadReplay("not_number", **where, name=name, low=low, high=high)
     return float(value)
 
 
-def _whole(value: Any, where: str, low: int, high: int) -> int:
+def _whole(value: Any, name: str, low: int, high: int, where: Where) -> int:
     if type(value) is not int or not low <= value <= high:
-        raise BadReplay(f"{where} must be a whole number from {low} to {high}.")
+        raise BadReplay("not_whole", **where, name=name, low=low, high=high)
     return value
 
 
-def _text(value: Any, where: str, limit: int) -> str:
+def _text(value: Any, name: str, limit: int, where: Where) -> str:
     if not isinstance(value, str):
-        raise BadReplay(f"{where} must be a text.")
+        raise BadReplay("not_text", **where, name=name)
     if len(value) > limit:
-        raise BadReplay(f"{where} is longer than {limit} characters.")
-    # Line breaks, controls and lone surrogates would break a label; what they stood between stays.
+        raise BadReplay("text_too_long", **where, name=name, limit=limit)
+    # Line breaks, controls and lone surrogates would break a label; a space takes their place.
     return "".join(" " if unicodedata.category(c) in ("Cc", "Cs", "Zl", "Zp") else c for c in value).strip()

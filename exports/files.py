@@ -19,6 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from exports.failures import text
+
 CHUNK = 1024 * 1024
 MAX_NAME = 4_096
 WORK = ".work"
@@ -32,6 +34,9 @@ Parts = tuple[str, ...]
 
 class PathRefused(ValueError):
     """The name does not lead to a plain file below the root."""
+
+    def __init__(self, code: str) -> None:
+        super().__init__(text(code))
 
 
 class AlreadyThere(FileExistsError):
@@ -47,23 +52,23 @@ class Placed:
 def split(root: Path, name: str) -> Parts:
     """The components below the root of an absolute name, or of one that is relative to the root."""
     if not 0 < len(name) <= MAX_NAME:
-        raise PathRefused("The path is empty or too long.")
+        raise PathRefused("path_length")
     if not name.isprintable() or any(sign in name for sign in "%\\"):
-        raise PathRefused("The path holds control characters, percent signs or backslashes.")
+        raise PathRefused("path_characters")
     if unicodedata.normalize("NFKC", name) != unicodedata.normalize("NFC", name) or "\ufffd" in name:
-        raise PathRefused("The path holds look-alikes of other characters.")
+        raise PathRefused("path_lookalikes")
     parts = name.split("/")
     if name.startswith("/"):
         # By component: with a string prefix, /srv/exports-evil would be below /srv/exports.
         base = root.as_posix().rstrip("/").split("/")
         if parts[: len(base)] != base:
-            raise PathRefused("The path is outside the root.")
+            raise PathRefused("path_outside")
         parts = parts[len(base) :]
     for part in parts:
         if part in ("", ".", "..") or part.startswith(".") or part[-1] in " ." or len(part.encode()) > 255:
-            raise PathRefused("The path has a component that is empty, hidden, or ends in a dot or a space.")
+            raise PathRefused("path_component")
     if not parts:
-        raise PathRefused("The path names the root itself.")
+        raise PathRefused("path_is_root")
     return tuple(parts)
 
 
@@ -86,7 +91,7 @@ class Store:
         found = os.fstat(fd)
         if not stat.S_ISREG(found.st_mode) or found.st_nlink != 1:
             os.close(fd)
-            raise PathRefused("The path leads to something that is not a plain file with one name.")
+            raise PathRefused("path_not_plain")
         return os.fdopen(fd, "rb")
 
     def place(
@@ -233,5 +238,5 @@ def _refusal(error: OSError) -> Exception:
     if isinstance(error, FileNotFoundError):
         return error
     if error.errno in (errno.ELOOP, errno.ENOTDIR, errno.ENXIO, errno.EMLINK, errno.ENAMETOOLONG):
-        return PathRefused("The path leads through a link, or to something that is not a plain file.")
+        return PathRefused("path_link")
     return error

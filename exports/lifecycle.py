@@ -18,7 +18,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils.timezone import localtime
 
-from exports import deadletters, outbox, pubsub, serialize, sql
+from exports import deadletters, failures, outbox, pubsub, serialize, sql
 from exports.deadletters import Letter
 from exports.files import Store
 from exports.messages import REQUESTS, RESULTS, Progress, Request, Result
@@ -234,9 +234,9 @@ def stall(now: datetime, limit: timedelta) -> int:
     with transaction.atomic():
         stalled = [row[0] for row in call.rows(sql.STALLED, [now - limit])]
         seconds = int(limit.total_seconds())
-        sentence = f"Nothing was heard from the worker for {seconds} s. Ask for the export again."
+        message = failures.text("stalled", seconds=seconds)
         for job in ExportJob.objects.filter(pk__in=stalled).order_by("pk"):
-            _end(job, Result(job.pk, Status.FAILED, "", "", ErrorCode.STALLED, sentence), now)
+            _end(job, Result(job.pk, Status.FAILED, "", "", ErrorCode.STALLED, message), now)
     return len(stalled)
 
 

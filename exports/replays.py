@@ -10,10 +10,10 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from exports import eventlog
-from exports.eventlog import BadReplay
+from exports.failures import BadReplay
 from exports.files import NO_SPACE, Parts, Placed, Store
 from exports.models import ExportJob, Replay
-from exports.render.detect import EVENT_LOG, SNIFF_BYTES, kind
+from exports.render.detect import EVENT_LOG, SNIFF_BYTES, detect_kind
 from exports.render.timeline import outline
 from exports.states import LIVE
 from jobs.errors import Conflict, Invalid, TooLarge
@@ -33,7 +33,7 @@ def keep(owner: User, source: BinaryIO, file_name: str, title: str, now: datetim
     is only sniffed: a demuxer runs in a worker, not in the web process.
     """
     try:
-        found = kind(source.read(SNIFF_BYTES))
+        found = detect_kind(source.read(SNIFF_BYTES))
         source.seek(0)
         own_title, duration_ms = _read_log(source) if found == EVENT_LOG else ("", None)
     except BadReplay as bad:

@@ -4,6 +4,7 @@ import os
 from dataclasses import dataclass
 from typing import Any
 
+from exports.failures import text
 from exports.files import Parts, PathRefused, Store, split
 from exports.messages import MAX_TEXT, Result
 from exports.states import ErrorCode, Status
@@ -23,7 +24,7 @@ class Verdict:
         if self.error is not None:
             return self.error
         if self.parts[:-1] != folder:
-            return ErrorCode.INVALID_OUTPUT_PATH, "The worker named a file that is not this job's own."
+            return ErrorCode.INVALID_OUTPUT_PATH, text("result_not_own")
         return None
 
 
@@ -36,12 +37,13 @@ def inspect(store: Store, result: Result) -> Verdict | None:
         with store.open(parts) as file:
             return Verdict(parts, os.fstat(file.fileno()).st_size)
     except FileNotFoundError:
-        return Verdict((), 0, (ErrorCode.OUTPUT_MISSING, "The worker named a file that does not exist."))
+        return Verdict((), 0, (ErrorCode.OUTPUT_MISSING, text("result_missing")))
     except PathRefused as refusal:
-        return Verdict((), 0, (ErrorCode.INVALID_OUTPUT_PATH, f"The worker named a bad place. {refusal}"))
+        message = text("result_bad_path", problem=str(refusal))
+        return Verdict((), 0, (ErrorCode.INVALID_OUTPUT_PATH, message))
     except OSError as error:
-        sentence = f"The file that the worker named cannot be read: {error.strerror}."
-        return Verdict((), 0, (ErrorCode.OUTPUT_MISSING, sentence))
+        message = text("result_unreadable", reason=error.strerror)
+        return Verdict((), 0, (ErrorCode.OUTPUT_MISSING, message))
 
 
 def report_of(job_id: int, state: str, outcome: Any, failure_type: str, error: str) -> Result:
@@ -50,26 +52,23 @@ def report_of(job_id: int, state: str, outcome: Any, failure_type: str, error: s
         return Result(job_id, Status.SUCCEEDED, outcome["resultUri"], outcome["checksum"])
     if state == ExecutionStatus.CANCELLED:
         return Result(job_id, Status.CANCELLED)
-    code, sentence = failure(failure_type, error)
-    return Result(job_id, Status.FAILED, error_code=code, error_message=printable(sentence))
+    code, message = failure(failure_type, error)
+    return Result(job_id, Status.FAILED, error_code=code, error_message=printable(message))
 
 
 def failure(failure_type: str, error: str) -> tuple[str, str]:
-    """Code and sentence. The renderer's own failures begin with their code."""
-    code, _, sentence = error.partition(": ")
+    """Error code and message. The failures of our renderer begin with their code."""
+    code, _, message = error.partition(": ")
     if code in ErrorCode.values:
-        return code, sentence
+        return code, message
     match failure_type:
         case FailureType.TIMEOUT:
-            return (
-                ErrorCode.TIMEOUT,
-                "The export took too long and was stopped. A shorter replay may succeed.",
-            )
+            return ErrorCode.TIMEOUT, text("timeout")
         case FailureType.POISON | FailureType.WORKER_LOST:
-            return ErrorCode.WORKER_LOST, "Its worker died while making it. Ask for the export again."
-    return ErrorCode.RENDER_FAILED, f"The renderer failed: {error}"
+            return ErrorCode.WORKER_LOST, text("worker_lost")
+    return ErrorCode.RENDER_FAILED, text("render_failed", reason=error)
 
 
-def printable(text: str) -> str:
+def printable(value: str) -> str:
     """One line, as the messages require."""
-    return "".join(sign if sign.isprintable() else " " for sign in text)[:MAX_TEXT]
+    return "".join(sign if sign.isprintable() else " " for sign in value)[:MAX_TEXT]

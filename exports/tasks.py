@@ -10,7 +10,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from exports import retention
-from exports.eventlog import BadReplay
+from exports.failures import BadReplay, text
 from exports.files import NO_SPACE, AlreadyThere, PathRefused, Placed, Store, checksum, split
 from exports.messages import PROGRESS, Progress
 from exports.models import ExportJob, Replay
@@ -45,12 +45,11 @@ def render(ctx: Context, job_id: int) -> dict[str, Any]:
         raise
     except BadReplay as bad:
         code = ErrorCode.TOO_LARGE if bad.too_large else ErrorCode.BAD_REPLAY
-        raise refused(code, str(bad)) from None
+        raise failure(code, str(bad)) from None
     except OSError as error:
         if error.errno not in NO_SPACE:
             raise
-        sentence = "No space is left for the export. Free some, then ask for it again."
-        raise refused(ErrorCode.DISK_FULL, sentence) from None
+        raise failure(ErrorCode.DISK_FULL, text("disk_full")) from None
     uri = str(settings.DURE_EXPORT_PATH.joinpath(*job.output))
     return {"resultUri": uri, "checksum": placed.sha256, "sizeBytes": placed.size}
 
@@ -80,12 +79,12 @@ def opened(replay: Replay) -> BinaryIO:
     try:
         return store.open(split(store.root, replay.path))
     except (FileNotFoundError, PathRefused):
-        raise refused(ErrorCode.REPLAY_MISSING, "The replay's file is gone. Upload it again.") from None
+        raise failure(ErrorCode.REPLAY_MISSING, text("replay_missing")) from None
 
 
-def refused(code: ErrorCode, sentence: str) -> TaskFailure:
-    """Not tried again; the code in front goes into the result message."""
-    return TaskFailure(f"{code.value}: {sentence}", FailureType.INVALID_ARGS)
+def failure(code: ErrorCode, message: str) -> TaskFailure:
+    """A failure that is not retried. The result message takes the code from the front of it."""
+    return TaskFailure(f"{code.value}: {message}", FailureType.INVALID_ARGS)
 
 
 class Reporter:

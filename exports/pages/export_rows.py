@@ -8,14 +8,14 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
+from django.utils.translation import gettext
 
-from exports import serialize
+from exports import failures, serialize
 from exports.files import PathRefused, Store, split
 from exports.models import ExportJob
 from exports.pages import labels
 from exports.pages.wait_status import Standing, standings
 from exports.states import LIVE, JobType, Status
-from jobs.pages import refusals
 
 JSON = dict[str, Any]
 
@@ -53,7 +53,7 @@ def in_full(job: ExportJob, now: datetime) -> JSON:
     found = one(job, standings([job], now).get(job.pk), now)
     return found | {
         "failed": job.status == Status.FAILED,
-        "why": refusals.in_words(job.error_message),
+        "why": failures.translated(job.error_message, gettext),
         "error_name": labels.error_name(job.error_code),
         "advice": labels.advice(job.error_code),
         "gone": serialize.has_file(job) and not is_there(job),

@@ -9,11 +9,10 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from exports import replays
+from exports import failures, replays
 from exports.api.replays import LONGEST_TITLE
 from exports.models import Replay
 from jobs.errors import Refused
-from jobs.pages.refusals import told
 
 
 class UploadForm(forms.Form):
@@ -30,7 +29,9 @@ class UploadForm(forms.Form):
             return replays.keep(owner, content, file.name or "", self.cleaned_data["title"], timezone.now())
         except Refused as refused:
             self.add_error(
-                "file", _("This is no replay that can be used: %(why)s") % {"why": told(refused.message)}
+                "file",
+                _("This is no replay that can be used: %(why)s")
+                % {"why": failures.translated(refused.message, _) or refused.message},
             )
         except replays.NoSpace:
             self.add_error("file", _("The server has no space left for uploads; try again later."))

@@ -1,1 +1,1 @@
-"""Draws event logs, reads video files, and encodes both as MP4 or as one PNG. Knows no database."""
+"""Draws event logs, reads videos, and encodes both as MP4 or as a PNG. Uses no database."""

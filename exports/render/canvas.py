@@ -1,7 +1,7 @@
-"""A frame that Pillow draws straight into: no RGB picture, no conversion, no copy between.
+"""A frame that Pillow draws into directly: no RGB picture, no conversion, no copy.
 
-The planes of one AVFrame are mapped as three grey images. x264 copies what it is fed before encode()
-returns, so the same frame serves the whole video; going back to the background is one memcpy.
+The planes of one AVFrame are mapped as three grey images. x264 copies its input before encode() returns, so
+one frame serves the whole video; restoring the background is one memcpy.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from exports.render.colors import Ink, planes
 
 @dataclass(frozen=True, slots=True)
 class Sprite:
-    """A small picture ready to paste: its planes and its transparency, at full and at half size."""
+    """A small picture ready to paste: its planes and its transparency, in full and half size."""
 
     width: int
     height: int
@@ -39,7 +39,7 @@ class Sprite:
 
 
 def sprite(picture: Image.Image) -> Sprite:
-    """An RGBA picture as a sprite. Its sides are rounded up to even ones, as the half size needs."""
+    """An RGBA picture as a sprite. Its sides are rounded up to even numbers, for the half size."""
     width, height = picture.width + picture.width % 2, picture.height + picture.height % 2
     if picture.size != (width, height):
         even = Image.new("RGBA", (width, height))
@@ -65,24 +65,24 @@ class Canvas:
         half = background.resize((self.width // 2, self.height // 2), Image.Resampling.BOX)
         y, _, _ = planes(background)
         _, u, v = planes(half)
-        for image, still in zip(self._images, (y, u, v), strict=True):
-            image.paste(still, (0, 0))
+        for image, plane in zip(self._images, (y, u, v), strict=True):
+            image.paste(plane, (0, 0))
         self._cores = [image.im for image in self._images]
-        self._still = [bytes(view) for view in self._views]
+        self._background = [bytes(view) for view in self._views]
 
     def clear(self) -> None:
-        for view, still in zip(self._views, self._still, strict=True):
-            view[:] = still
+        for view, background in zip(self._views, self._background, strict=True):
+            view[:] = background
 
-    def paste(self, what: Sprite, x: int, y: int) -> None:
-        """Through Pillow's core, which clips at the edges: Image.paste checks for three times as long as
-        the pasting of a small sprite takes, and this is most of what a frame is made of."""
+    def paste(self, sprite: Sprite, x: int, y: int) -> None:
+        """Uses Pillow's core, which clips at the edges: Image.paste spends three times as long on checks as a
+        small sprite takes to paste, and pasting is most of the work of a frame."""
         luma, blue, red = self._cores
-        luma.paste(what.y.im, (x, y, x + what.width, y + what.height), what.mask.im)
+        luma.paste(sprite.y.im, (x, y, x + sprite.width, y + sprite.height), sprite.mask.im)
         x, y = x // 2, y // 2
-        half_box = (x, y, x + what.width // 2, y + what.height // 2)
-        blue.paste(what.u.im, half_box, what.half_mask.im)
-        red.paste(what.v.im, half_box, what.half_mask.im)
+        half_box = (x, y, x + sprite.width // 2, y + sprite.height // 2)
+        blue.paste(sprite.u.im, half_box, sprite.half_mask.im)
+        red.paste(sprite.v.im, half_box, sprite.half_mask.im)
 
     def line(
         self,
@@ -91,19 +91,19 @@ class Canvas:
         ink: Ink,
         width: int,
     ) -> None:
-        """The half points are the same ones on the color planes; who draws often keeps both."""
+        """`half_points` are the same points on the color planes; callers that draw often keep both."""
         luma, blue, red = self._pens
         luma.line(points, ink.y, width)
         blue.line(half_points, ink.u, (width + 1) // 2)
         red.line(half_points, ink.v, (width + 1) // 2)
 
     def picture(self) -> Image.Image:
-        """What stands on the canvas now, as RGB."""
+        """The canvas as RGB."""
         picture: Image.Image = self.frame.to_image()  # type: ignore[no-untyped-call]
         return picture
 
 
 def _mapped(view: memoryview, width: int, height: int, stride: int) -> Image.Image:
     image = Image.frombuffer("L", (width, height), view, "raw", "L", stride, 1)  # type: ignore[arg-type]
-    image.readonly = 0  # mapped pictures are copied at the first touch unless told that they are ours
+    image.readonly = 0  # Pillow copies a mapped image at the first write unless this is 0
     return image

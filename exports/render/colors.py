@@ -1,4 +1,4 @@
-"""From RGB to the encoder's own planes: BT.709, limited range, as every browser expects of H.264."""
+"""Converts RGB to the encoder's planes: BT.709, limited range, as browsers expect of H.264."""
 
 from dataclasses import dataclass
 

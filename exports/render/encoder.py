@@ -1,4 +1,4 @@
-"""H.264 in MP4 for browsers: yuv420p, constant rate. Its index is put in front by faststart.py."""
+"""Encodes H.264 in MP4 for browsers: yuv420p, constant rate. faststart.py moves the index to the front."""
 
 from collections.abc import Callable
 from fractions import Fraction
@@ -12,7 +12,7 @@ PRESET, CRF, KEYFRAME_SECONDS = "veryfast", "23", 2
 
 
 class Encoder:
-    """Feed frames in order, then leave the with block: only then is the file whole."""
+    """Feed frames in order. The file is complete only after the with block."""
 
     def __init__(
         self,
@@ -32,9 +32,9 @@ class Encoder:
         codec = self._stream.codec_context
         codec.gop_size, codec.thread_count = rate * KEYFRAME_SECONDS, threads
         self._tick = codec.time_base = Fraction(1, rate)
-        # BT.709, limited range: said in the file, so that players don't guess it from the size.
+        # BT.709, limited range: stated in the file, so that players do not guess it from the size.
         codec.colorspace = codec.color_primaries = codec.color_trc = codec.color_range = 1
-        self._muxed, self._told = 0, muxed
+        self._muxed, self._report = 0, muxed
         self._fed = 0
 
     def feed(self, frame: av.VideoFrame) -> None:
@@ -46,7 +46,7 @@ class Encoder:
         for packet in packets:
             self._container.mux(packet)
             self._muxed += 1
-        self._told(self._muxed)
+        self._report(self._muxed)
 
     def __enter__(self) -> "Encoder":
         return self

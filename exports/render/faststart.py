@@ -1,8 +1,8 @@
-"""Puts the index of an MP4 in front, so that a browser plays it before it has all of it.
+"""Moves the index of an MP4 to the front, so that a browser plays the file before it has all of it.
 
-FFmpeg can do this too, by rewriting the file once more as it closes it: a second copy that tells no
-progress, and that even a cancelled export would wait for. Here the file is only read in another order
-while it is copied to its place.
+FFmpeg can do this too, by rewriting the file when it closes it: a second copy that reports no progress, and
+that even a cancelled export would wait for. Here the file is read in another order while it is copied to
+its place.
 """
 
 import io
@@ -23,7 +23,7 @@ class Box:
 
 
 class Reordered(io.RawIOBase):
-    """Reads pieces one after the other: bytes at hand, or ranges of a file."""
+    """Reads pieces one after the other: bytes, or ranges of a file."""
 
     def __init__(self, source: BinaryIO, pieces: list[bytes | tuple[int, int]]) -> None:
         self._source, self._pieces = source, pieces
@@ -36,23 +36,23 @@ class Reordered(io.RawIOBase):
         while self._piece < len(self._pieces):
             piece = self._pieces[self._piece]
             length = len(piece) if isinstance(piece, bytes) else piece[1]
-            wanted = length - self._at if size < 0 else min(size, length - self._at)
-            if wanted > 0:
-                chunk = self._take(piece, wanted)
+            count = length - self._at if size < 0 else min(size, length - self._at)
+            if count > 0:
+                chunk = self._take(piece, count)
                 self._at += len(chunk)
                 return chunk
             self._piece, self._at = self._piece + 1, 0
         return b""
 
-    def _take(self, piece: bytes | tuple[int, int], wanted: int) -> bytes:
+    def _take(self, piece: bytes | tuple[int, int], count: int) -> bytes:
         if isinstance(piece, bytes):
-            return piece[self._at : self._at + wanted]
+            return piece[self._at : self._at + count]
         self._source.seek(piece[0] + self._at)
-        return self._source.read(wanted)
+        return self._source.read(count)
 
 
 def index_first(source: BinaryIO) -> BinaryIO:
-    """The same film with its index in front; the source itself when there is nothing to move."""
+    """The same video with its index first; the source itself when there is nothing to move."""
     boxes = list(_boxes(source, 0, source.seek(0, io.SEEK_END)))
     source.seek(0)
     kinds = [box.kind for box in boxes]
@@ -88,19 +88,19 @@ def _boxes(source: BinaryIO, start: int, end: int) -> Iterator[Box]:
 
 
 def _shift(index: bytearray, by: int) -> bool:
-    """Every chunk now lies so much further back. False when a number has no room for that."""
+    """Adds `by` to every chunk offset. False when a 32-bit offset would overflow."""
     for box in _tables(index, 8, len(index)):
         (count,) = struct.unpack_from(">I", index, box.start + 12)
         form = f">{count}{'I' if box.kind == b'stco' else 'Q'}"
-        moved = [offset + by for offset in struct.unpack_from(form, index, box.start + 16)]
-        if box.kind == b"stco" and moved and max(moved) >= 2**32:
+        offsets = [offset + by for offset in struct.unpack_from(form, index, box.start + 16)]
+        if box.kind == b"stco" and offsets and max(offsets) >= 2**32:
             return False
-        struct.pack_into(form, index, box.start + 16, *moved)
+        struct.pack_into(form, index, box.start + 16, *offsets)
     return True
 
 
 def _tables(index: bytearray, start: int, end: int) -> Iterator[Box]:
-    """The tables of chunk offsets, wherever in the index they are."""
+    """The tables of chunk offsets, at any depth of the index."""
     for box in _boxes(io.BytesIO(index), start, end):
         if box.kind in CONTAINERS:
             yield from _tables(index, box.start + 8, box.start + box.size)

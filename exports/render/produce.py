@@ -1,6 +1,6 @@
-"""Makes the MP4 or the thumbnail of a replay: chooses by what the replay is, and tells how far it is.
+"""Renders the MP4 or the thumbnail of a replay and reports the progress.
 
-An event log is drawn here and now. A video is read by a process of its own: see apart.py.
+An event log is drawn in this process. A video is converted in a child process: see sandbox.py.
 """
 
 import itertools
@@ -10,8 +10,9 @@ from typing import BinaryIO
 from PIL import Image
 
 from exports import eventlog
+from exports.failures import BadReplay
 from exports.render import sandbox
-from exports.render.detect import EVENT_LOG, SNIFF_BYTES, kind
+from exports.render.detect import EVENT_LOG, SNIFF_BYTES, detect_kind
 from exports.render.encoder import Encoder
 from exports.render.progress import Meter
 from exports.render.scene import HEIGHT, WIDTH, Scene
@@ -20,13 +21,13 @@ from exports.states import JobType, Phase
 
 
 def produce(job_type: JobType, source: BinaryIO, target: Path, meter: Meter) -> None:
-    """Writes the target, which must not be there yet. The source must stand at its beginning, be able to go
-    back to it, and when it is a video it must be a file that another process can be given."""
+    """Writes the target, which must not exist. The source must be seekable and at its start; a video must
+    be a real file, because the child process inherits its descriptor."""
     meter.at(Phase.PREPARING)
-    found = kind(source.read(SNIFF_BYTES))
+    kind = detect_kind(source.read(SNIFF_BYTES))
     source.seek(0)
-    if found != EVENT_LOG:
-        sandbox.make(job_type, found, source, target, meter)
+    if kind != EVENT_LOG:
+        sandbox.convert(job_type, kind, source, target, meter)
     elif job_type == JobType.MP4:
         _draw_video(source, target, meter)
     else:
@@ -56,9 +57,9 @@ def _draw_picture(source: BinaryIO, meter: Meter) -> Image.Image:
     header, records = eventlog.read(source)
     scene = Scene(header)
     moment = None
-    for moment in itertools.islice(moments(header, records, plan.frames), plan.telling_frame + 1):
+    for moment in itertools.islice(moments(header, records, plan.frames), plan.highlight_frame + 1):
         scene.follow(moment)
-        meter.at(Phase.RENDERING, moment.index, plan.telling_frame + 1)
+        meter.at(Phase.RENDERING, moment.index, plan.highlight_frame + 1)
     if moment is None:
-        raise eventlog.BadReplay("The event log has no moments to show.")
+        raise BadReplay("no_records")
     return scene.draw(moment).picture()

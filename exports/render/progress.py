@@ -1,4 +1,4 @@
-"""True progress: frames muxed of frames to come, phase by phase, never back, four times a second."""
+"""Progress by frames muxed: phase by phase, never backwards, at most four times a second."""
 
 import time
 from collections.abc import Callable
@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 from exports.states import Phase
 
-# The share of the whole that each phase takes. Rendering is nearly all of it.
+# The percentages that each phase covers. Rendering is nearly everything.
 SHARES = {Phase.PREPARING: (0, 2), Phase.RENDERING: (2, 94), Phase.FINALIZING: (94, 99)}
 MIN_GAP_SECONDS = 0.25
 
 
 class Cancelled(Exception):
-    """The export was told to stop."""
+    """The export was cancelled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,14 +31,14 @@ class Report:
 
 
 def percent(phase: Phase, done: int, total: int) -> int:
-    """100 is never reached here: only a result ends a job."""
+    """Below 100: only a result ends an export."""
     low, high = SHARES[phase]
     share = min(max(done / total, 0.0), 1.0) if total > 0 else 0.0
     return int(low + (high - low) * share)
 
 
 class Meter:
-    """Says how far the work is to `send`, and raises Cancelled when `cancelled` says so."""
+    """Reports progress to `send`, and raises Cancelled once `cancelled` is true."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class Meter:
         self._best = -1
 
     def check(self) -> None:
-        """Nothing new has been done; is it to go on?"""
+        """Raises Cancelled if the export was cancelled."""
         if self._cancelled():
             raise Cancelled
 

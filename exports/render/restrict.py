@@ -1,11 +1,11 @@
-"""Takes from this process what decoding a video does not need, before it sees the first byte of one.
+"""Takes away from this process what decoding a video does not need, before it reads the first byte.
 
-What is left to a decoder that was taken over: to compute, to write into the file and the pipe that it was
-given, and to change the modes of its user's files. It opens, renames and removes none, reaches no network,
-starts nothing, signals nobody, and ends with its parent.
+An exploited decoder can still compute, write to the file and the pipe that it inherited, and change the
+modes of its user's files. It cannot open, rename or remove files, reach the network, start processes or
+signal others, and it ends with its parent.
 
-Each of these holds by itself, so a system that lacks one (Landlock is Linux's, since 5.13) still has
-the others. Not here: namespaces, which many hosts forbid and which open more of the kernel than they
+Each restriction holds by itself, so a system that lacks one (Landlock is in Linux since 5.13) still has
+the others. Left out: namespaces, which many hosts forbid and which open more of the kernel than they
 close, and a list of system calls, which would differ from processor to processor.
 """
 
@@ -22,7 +22,7 @@ PR_SET_NO_NEW_PRIVS = 38
 # The same numbers on every processor.
 LANDLOCK_CREATE_RULESET, LANDLOCK_RESTRICT_SELF = 444, 446
 LANDLOCK_CREATE_RULESET_VERSION = 1
-# How many kinds of access to files each version of Landlock knows; later ones know as many as the last.
+# The number of file access rights of each Landlock version; later versions have as many as the last.
 FILE_RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}
 TCP_SINCE, TCP_RIGHTS = 4, 0b11
 SCOPES_SINCE, SCOPES = 6, 0b11  # abstract sockets, and signals to others
@@ -32,43 +32,44 @@ _libc = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    memory: int  # bytes of its own; programs and libraries come on top
+    memory: int  # bytes of private data; programs and libraries come on top
     cpu_seconds: int
     output: int  # bytes of the largest file
 
 
 def tie_to_parent(parent: int) -> None:
-    """When the one who started this process is gone, so is this process."""
+    """The kernel kills this process when its parent ends."""
     _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
-        os._exit(1)  # it died before we asked to be told
+        os._exit(1)  # the parent died before the call above
 
 
 def confine(limits: Limits) -> None:
-    """For good. Everything that will be needed must have been imported and opened."""
-    # Where memory runs out, let it be this process that dies, not the worker.
+    """Irreversible. Everything that will be needed must already be imported and open."""
+    # When memory runs out, the kernel should kill this process, not the worker.
     with suppress(OSError), open("/proc/self/oom_score_adj", "w") as score:  # noqa: PTH123
         score.write("500")
     _prctl(PR_SET_NO_NEW_PRIVS, 1)
     with suppress(OSError):
         _forbid_paths()
     _limit(resource.RLIMIT_CORE, 0)
-    _limit(resource.RLIMIT_CPU, limits.cpu_seconds, grace=5)  # at the second of the two it is SIGKILL
+    # SIGXCPU at the soft limit, SIGKILL at the hard one.
+    _limit(resource.RLIMIT_CPU, limits.cpu_seconds, grace=5)
     _limit(resource.RLIMIT_FSIZE, limits.output)
     _limit(resource.RLIMIT_DATA, limits.memory)
-    # None beside those it has: without a new descriptor there is no file and no socket.
+    # No new descriptors: without one there is no file and no socket.
     _limit(resource.RLIMIT_NOFILE, 0)
     if hasattr(resource, "RLIMIT_NPROC"):
         _limit(resource.RLIMIT_NPROC, 0)  # no process, and no thread
 
 
-def _limit(which: int, wanted: int, grace: int = 0) -> None:
-    """Downwards only: whoever started us may have set less."""
-    endless = wanted + grace
+def _limit(which: int, value: int, grace: int = 0) -> None:
+    """Only lowers a limit: our parent may have set less."""
+    ceiling = value + grace
     soft, hard = (
-        endless if limit == resource.RLIM_INFINITY else limit for limit in resource.getrlimit(which)
+        ceiling if limit == resource.RLIM_INFINITY else limit for limit in resource.getrlimit(which)
     )
-    resource.setrlimit(which, (min(wanted, soft, hard), min(endless, hard)))
+    resource.setrlimit(which, (min(value, soft, hard), min(ceiling, hard)))
 
 
 class _Ruleset(ctypes.Structure):
@@ -76,7 +77,7 @@ class _Ruleset(ctypes.Structure):
 
 
 def _forbid_paths() -> None:
-    """A ruleset without rules forbids all it handles, everywhere. Unlinking, say, takes no descriptor."""
+    """A ruleset without rules forbids all it handles. RLIMIT_NOFILE is not enough: unlink needs none."""
     if _libc is None:
         return
     version = _libc.syscall(
@@ -89,13 +90,13 @@ def _forbid_paths() -> None:
         network=TCP_RIGHTS if version >= TCP_SINCE else 0,
         scopes=SCOPES if version >= SCOPES_SINCE else 0,
     )
-    made = _libc.syscall(
+    descriptor = _libc.syscall(
         LANDLOCK_CREATE_RULESET, ctypes.byref(ruleset), ctypes.c_size_t(ctypes.sizeof(ruleset)), 0
     )
-    if made < 0:
-        raise OSError(ctypes.get_errno(), "no ruleset")
-    _libc.syscall(LANDLOCK_RESTRICT_SELF, made, 0)
-    os.close(made)
+    if descriptor < 0:
+        raise OSError(ctypes.get_errno(), "Landlock made no ruleset")
+    _libc.syscall(LANDLOCK_RESTRICT_SELF, descriptor, 0)
+    os.close(descriptor)
 
 
 def _prctl(option: int, value: int) -> None:

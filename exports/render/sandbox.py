@@ -1,9 +1,9 @@
-"""Has a video read in a process of its own, so that a decoder which crashes, hangs or was taken over costs
-that process and nothing else.
+"""Converts a video in a child process, so that a decoder that crashes, hangs or is exploited harms only that
+process.
 
-The process gets the file, the target and a pipe, all open, and an environment without secrets. It is
-confined before it reads (confine.py), and ends with this call, however that ends. What it says is not
-believed: a decoder that was taken over may say anything.
+The child inherits the open file, the target and a pipe, and an environment without secrets. It confines
+itself before it reads (restrict.py), and ends with this call, however that ends. Its messages are not
+trusted: an exploited decoder may write anything.
 """
 
 import errno
@@ -19,14 +19,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, BinaryIO
 
-from exports.eventlog import BadReplay
+from exports.failures import TEXTS, BadReplay
 from exports.render.progress import Meter
 from exports.render.restrict import Limits
 from exports.states import JobType, Phase
 from jobs.subprocesses.process_tree import kill_tree
 
 ROOT = Path(__file__).resolve().parents[2]
-# -I: what the environment or a folder holds does not get into it.
+# -I: neither the environment nor the current folder changes what is imported.
 COMMAND = (
     sys.executable,
     "-I",
@@ -35,47 +35,49 @@ COMMAND = (
     "from exports.render.sandbox_child import main; main(sys.argv[2:])",
     str(ROOT),
 )
-# With these the memory of a picture goes back as soon as it is free, instead of leaving holes.
+# With these malloc returns the memory of a picture as soon as it is free, instead of leaving holes.
 ENVIRONMENT = {"MALLOC_MMAP_THRESHOLD_": "65536", "MALLOC_ARENA_MAX": "1", "LC_ALL": "C.UTF-8"}
-# Carries a run's id (jobs/runner.py), by which a worker finds what a dead pool process left behind.
+# Holds a run's id (jobs/runner.py), by which a worker finds the children of a dead pool process.
 MARK = "DURE_EXECUTION_ID"
 MIB = 2**20
-# More than a video may take that keeps to the standards (thrift.py); four hours of 10 Mbit/s.
+# More than a video within the standards needs (memory_budget.py); four hours of 10 Mbit/s.
 LIMITS = Limits(memory=320 * MIB, cpu_seconds=2 * 3600, output=18 * 1024 * MIB)
-MAKE = {JobType.MP4: "film", JobType.THUMBNAIL: "picture"}
-# How often it is asked whether to go on while nothing is heard.
-TICK_SECONDS = 0.2
-READ, LONGEST_LINE = 65_536, 4_096
-PATIENCE_SECONDS = 5.0
+CONVERSIONS = {JobType.MP4: "video", JobType.THUMBNAIL: "thumbnail"}
+# How often a silent child's export is checked for a cancel.
+CHECK_SECONDS = 0.2
+READ_BYTES, MAX_LINE = 65_536, 4_096
+EXIT_TIMEOUT_SECONDS = 5.0
+
+
+NONSENSE = "The decoding process sent a message that is not valid."
 
 
 class RenderFailed(Exception):
-    """The fault is ours: the process that reads videos did not do its work."""
+    """The fault is ours: the decoding process did not do its work."""
 
 
-def make(
+def convert(
     job_type: JobType, kind: str, source: BinaryIO, target: Path, meter: Meter, limits: Limits = LIMITS
 ) -> None:
-    """Writes the target. Raises BadReplay, OSError where no space is left, and what the meter raises."""
+    """Writes the target. Raises BadReplay, OSError when no space is left, and what the meter raises."""
     with tempfile.TemporaryFile() as errors:
-        with _started(job_type, kind, source, target, limits, errors) as (process, pipe):
-            end = _follow(pipe, meter)
-            code = process.wait(PATIENCE_SECONDS)
-        if end.get("errno") == errno.EFBIG and target.stat().st_size >= limits.output:
-            gib = limits.output / 1024 / MIB
-            raise BadReplay(f"The film would become larger than {gib:.0f} GiB.", too_large=True)
-        _judge(end, code, limits, errors)
+        with _process(job_type, kind, source, target, limits, errors) as (process, pipe):
+            outcome = _read_messages(pipe, meter)
+            code = process.wait(EXIT_TIMEOUT_SECONDS)
+        if outcome.get("errno") == errno.EFBIG and target.stat().st_size >= limits.output:
+            raise BadReplay("output_too_large", limit=f"{limits.output / 1024 / MIB:.0f}")
+        _check_outcome(outcome, code, limits, errors)
 
 
 @contextmanager
-def _started(
+def _process(
     job_type: JobType, kind: str, source: BinaryIO, target: Path, limits: Limits, errors: IO[bytes]
 ) -> "Iterator[tuple[subprocess.Popen[bytes], IO[bytes]]]":
     reading, writing = os.pipe()
     with os.fdopen(reading, "rb", buffering=0) as pipe:
         try:
-            with target.open("xb") as made:
-                process = _start(job_type, kind, (source.fileno(), made.fileno(), writing), limits, errors)
+            with target.open("xb") as output:
+                process = _start(job_type, kind, (source.fileno(), output.fileno(), writing), limits, errors)
         finally:
             os.close(writing)
         try:
@@ -83,7 +85,7 @@ def _started(
         finally:
             if process.poll() is None:
                 kill_tree(process.pid)
-                process.wait(PATIENCE_SECONDS)
+                process.wait(EXIT_TIMEOUT_SECONDS)
 
 
 def _start(
@@ -92,7 +94,7 @@ def _start(
     numbers = (*files, os.getpid(), limits.memory, limits.cpu_seconds, limits.output)
     mark = {MARK: os.environ[MARK]} if MARK in os.environ else {}
     return subprocess.Popen(  # noqa: S603 (our own program; nothing of a client is in the command)
-        [*COMMAND, MAKE[job_type], kind, *map(str, numbers)],
+        [*COMMAND, CONVERSIONS[job_type], kind, *map(str, numbers)],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=errors,
@@ -102,65 +104,70 @@ def _start(
     )
 
 
-def _follow(pipe: IO[bytes], meter: Meter) -> dict[str, Any]:
-    """Passes on how far it is, until the pipe is closed; what it said last, if that was an end."""
-    end: dict[str, Any] = {}
+def _read_messages(pipe: IO[bytes], meter: Meter) -> dict[str, Any]:
+    """Passes progress to the meter until the pipe is closed; answers the last message if it is an outcome."""
+    outcome: dict[str, Any] = {}
     rest = b""
     with selectors.DefaultSelector() as selector:
         selector.register(pipe, selectors.EVENT_READ)
         while True:
-            if not selector.select(TICK_SECONDS):
+            if not selector.select(CHECK_SECONDS):
                 meter.check()
                 continue
-            piece = os.read(pipe.fileno(), READ)
+            piece = os.read(pipe.fileno(), READ_BYTES)
             if not piece:
-                return end
+                return outcome
             *lines, rest = (rest + piece).split(b"\n")
-            if len(rest) > LONGEST_LINE:
-                raise RenderFailed("The process that reads the video talks nonsense.")
+            if len(rest) > MAX_LINE:
+                raise RenderFailed(NONSENSE)
             for line in lines:
-                end = _heard(line, meter)
+                outcome = _handle_line(line, meter)
 
 
-def _heard(line: bytes, meter: Meter) -> dict[str, Any]:
-    """Progress goes to the meter; whatever else it is may be the end."""
+def _handle_line(line: bytes, meter: Meter) -> dict[str, Any]:
+    """Progress goes to the meter; anything else may be the outcome."""
     try:
-        said = json.loads(line)
+        message = json.loads(line)
     except (ValueError, RecursionError):
-        said = None
-    if not isinstance(said, dict):
-        raise RenderFailed("The process that reads the video talks nonsense.")
-    done, total = said.get("done"), said.get("of")
+        message = None
+    if not isinstance(message, dict):
+        raise RenderFailed(NONSENSE)
+    done, total = message.get("done"), message.get("of")
     if type(done) is int and type(total) is int and 0 <= done <= total:
         meter.at(Phase.RENDERING, done, total)
         return {}
-    return said
+    return message
 
 
-def _judge(end: dict[str, Any], code: int, limits: Limits, errors: IO[bytes]) -> None:
-    if end.get("memory") is True or code == -signal.SIGKILL:
-        raise BadReplay(
-            f"The video needs more than {limits.memory // MIB} MiB of memory to be read. Its pictures are "
-            "too large, or its encoder made them refer to too many others.",
-            too_large=True,
-        )
+def _check_outcome(outcome: dict[str, Any], code: int, limits: Limits, errors: IO[bytes]) -> None:
+    if outcome.get("memory") is True or code == -signal.SIGKILL:
+        raise BadReplay("decoder_out_of_memory", limit=limits.memory // MIB)
     if code == -signal.SIGXCPU:
-        raise BadReplay("The video takes too long to be read.", too_large=True)
+        raise BadReplay("decoder_out_of_time")
     if code < 0:
-        raise BadReplay(f"The video cannot be read: its decoder crashed ({_named(-code)}).")
-    if "bad" in end:
-        raise BadReplay(_plain(end["bad"]), too_large=end.get("tooLarge") is True)
-    if type(end.get("errno")) is int:
-        raise OSError(end["errno"], os.strerror(end["errno"]))
-    if code != 0 or end != {"end": True}:
+        raise BadReplay("decoder_crashed", signal=_signal_name(-code))
+    if "bad" in outcome:
+        raise _bad_replay(outcome["bad"], outcome.get("params"))
+    if type(outcome.get("errno")) is int:
+        raise OSError(outcome["errno"], os.strerror(outcome["errno"]))
+    if code != 0 or outcome != {"end": True}:
         errors.seek(max(errors.seek(0, os.SEEK_END) - 500, 0))
-        said = _plain(end.get("error") or errors.read().decode(errors="replace"))
-        raise RenderFailed(f"The process that reads the video ended with {code}: {said}")
+        message = _printable(outcome.get("error") or errors.read().decode(errors="replace"))
+        raise RenderFailed(f"The decoding process ended with {code}: {message}")
 
 
-def _named(number: int) -> str:
+def _bad_replay(code: object, params: object) -> Exception:
+    if not isinstance(code, str) or code not in TEXTS or not isinstance(params, dict):
+        return RenderFailed(NONSENSE)
+    try:
+        return BadReplay(code, **{name: _printable(value) for name, value in params.items()})
+    except (KeyError, TypeError):
+        return RenderFailed(NONSENSE)
+
+
+def _signal_name(number: int) -> str:
     return signal.Signals(number).name if number in signal.valid_signals() else str(number)
 
 
-def _plain(text: object) -> str:
+def _printable(text: object) -> str:
     return "".join(sign if sign.isprintable() else " " for sign in str(text))[:500]

@@ -1,6 +1,6 @@
-"""The process that decodes: given open files and a pipe, confined, and gone when it is done.
+"""The child process that decodes a video. It inherits open files and a pipe, and confines itself.
 
-apart.py starts it. It tells, a JSON object a line, how far it is; and at the end how it went.
+sandbox.py starts it. It writes one JSON object per line: its progress, and at the end the outcome.
 """
 
 import errno
@@ -16,65 +16,66 @@ from typing import Any
 import av
 from PIL import Image
 
-from exports.eventlog import BadReplay
+from exports.failures import BadReplay
 from exports.render import convert
 from exports.render.restrict import Limits, confine, tie_to_parent
 
-TELL_EVERY_SECONDS = 0.05
-# What PyAV imports when it meets the first of its kind, as Pillow does in preinit: then it is too late.
-IMPORTED_LATE = (
+REPORT_EVERY_SECONDS = 0.05
+# PyAV imports these when it meets the first of a kind, and Pillow does so in preinit: after `confine` that
+# would fail.
+LATE_IMPORTS = (
     "av.audio.codeccontext",
     "av.audio.stream",
     "av.subtitles.codeccontext",
     "av.subtitles.stream",
 )
-MAKE = {"film": convert.film, "picture": convert.picture}
+CONVERSIONS = {"video": convert.to_mp4, "thumbnail": convert.to_thumbnail}
 
 
 def main(argv: list[str]) -> None:
-    """What to make, of what kind of file; descriptors of source, target and pipe; parent; limits."""
-    what, kind, *numbers = argv
+    """Arguments: conversion, kind of file, descriptors of source, target and pipe, parent, limits."""
+    conversion, kind, *numbers = argv
     source, target, pipe, parent, memory, cpu_seconds, output = map(int, numbers)
     limits = Limits(memory, cpu_seconds, output)
     tie_to_parent(parent)
-    _hear_signals()
-    for name in IMPORTED_LATE:
+    _reset_signals()
+    for name in LATE_IMPORTS:
         import_module(name)
     Image.preinit()
-    gauge = Gauge()
+    peak_memory = PeakMemory()
     confine(limits)
-    made = Target(target)
+    target_file = Target(target)
     try:
-        with os.fdopen(source, "rb") as given, made:
-            given.seek(0)  # wherever the reading ahead of our parent's had left it
-            MAKE[what](given, kind, made, Teller(pipe))
+        with os.fdopen(source, "rb") as recording, target_file:
+            recording.seek(0)  # our parent's read-ahead may have left it anywhere
+            CONVERSIONS[conversion](recording, kind, target_file, ProgressPipe(pipe))
     except Exception as error:
-        # Decoders call it invalid data when they get no memory for another picture.
-        _tell(pipe, **_failed(made.failed or error, gauge.peak() > memory * 0.85))
+        # Decoders report invalid data when they get no memory for another picture.
+        _send(pipe, **_failure(target_file.failed or error, peak_memory.bytes() > memory * 0.85))
     else:
-        _tell(pipe, end=True)
+        _send(pipe, end=True)
 
 
-def _hear_signals() -> None:
-    """A worker ignores some signals, and what is ignored stays so in every program that it starts."""
-    pythons_own = {signal.SIGPIPE, signal.SIGXFSZ}
-    for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP} - pythons_own:
+def _reset_signals() -> None:
+    """A worker ignores some signals, and a program that it starts inherits that."""
+    kept_by_python = {signal.SIGPIPE, signal.SIGXFSZ}
+    for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP} - kept_by_python:
         if signal.getsignal(number) == signal.SIG_IGN:
             signal.signal(number, signal.SIG_DFL)
 
 
-def _failed(error: Exception, tight: bool) -> dict[str, Any]:
+def _failure(error: Exception, tight: bool) -> dict[str, Any]:
     if isinstance(error, MemoryError) or (tight and isinstance(error, (BadReplay, av.FFmpegError))):
         return {"memory": True}
     if isinstance(error, BadReplay):
-        return {"bad": str(error), "tooLarge": error.too_large}
+        return {"bad": error.code, "params": error.params}
     if isinstance(error, OSError) and not isinstance(error, av.FFmpegError):
         return {"errno": error.errno or errno.EIO}
     return {"error": f"{type(error).__name__}: {error}"[:500]}
 
 
-class Gauge:
-    """How much memory this process had at most. Opened before nothing can be opened any more.
+class PeakMemory:
+    """The most memory this process has had. Its file must be opened before `confine`.
 
     Not getrusage: its maximum outlives exec, so it would be that of the worker at the fork.
     """
@@ -85,15 +86,15 @@ class Gauge:
         except OSError:
             self._status = -1
 
-    def peak(self) -> int:
-        """In bytes; 0 where the system does not tell."""
+    def bytes(self) -> int:
+        """0 where the system does not report it."""
         text = os.pread(self._status, 8_192, 0) if self._status >= 0 else b""
-        found = re.search(rb"VmHWM:\s+(\d+) kB", text)
-        return int(found[1]) * 1024 if found else 0
+        match = re.search(rb"VmHWM:\s+(\d+) kB", text)
+        return int(match[1]) * 1024 if match else 0
 
 
 class Target(io.FileIO):
-    """Remembers why it could not be written: on its way through FFmpeg the reason may be lost."""
+    """Remembers why a write failed: FFmpeg may lose the reason."""
 
     failed: OSError | None = None
 
@@ -101,7 +102,7 @@ class Target(io.FileIO):
         super().__init__(descriptor, "w+b")
 
     def write(self, data: Any) -> int:
-        """All of it, or an error: FFmpeg does not ask how much was written."""
+        """Writes everything or raises: FFmpeg does not check how much was written."""
         left = memoryview(data)
         try:
             while left:
@@ -112,17 +113,17 @@ class Target(io.FileIO):
         return len(data)
 
 
-class Teller:
+class ProgressPipe:
     def __init__(self, pipe: int) -> None:
-        self._pipe, self._told_at = pipe, 0.0
+        self._pipe, self._sent_at = pipe, 0.0
 
     def __call__(self, done: int, total: int) -> None:
         now = time.monotonic()
-        if now - self._told_at >= TELL_EVERY_SECONDS:
-            self._told_at = now
-            _tell(self._pipe, done=done, of=total)
+        if now - self._sent_at >= REPORT_EVERY_SECONDS:
+            self._sent_at = now
+            _send(self._pipe, done=done, of=total)
 
 
-def _tell(pipe: int, **message: Any) -> None:
-    """When nobody reads any more, this process ends by the error."""
+def _send(pipe: int, **message: Any) -> None:
+    """When the reader is gone, the error ends this process."""
     os.write(pipe, json.dumps(message).encode() + b"\n")

@@ -1,7 +1,7 @@
 """Draws a moment: arena, trails, players with their names, captions, score and clock.
 
-What does not change is drawn once, into the canvas's background; what changes seldom is kept as a
-sprite; only lines and pastes are left for each frame.
+The static parts are drawn once, as the canvas's background; what changes seldom is kept as a sprite. Each
+frame draws only lines and pastes sprites.
 """
 
 from collections import deque
@@ -25,7 +25,7 @@ TRAIL_POINTS = 20
 TRAIL_STEP = 2  # a trail keeps every second frame: 40 frames, a second and a third
 FADE_STEPS = 6
 
-Place = tuple[float, float]
+Position = tuple[float, float]
 
 
 class Scene:
@@ -34,14 +34,14 @@ class Scene:
         self._scale = min((WIDTH - 2 * MARGIN) / header.width, (HEIGHT - BAR - MARGIN) / header.height)
         self._left = (WIDTH - header.width * self._scale) / 2
         self._top = BAR + (HEIGHT - BAR - MARGIN - header.height * self._scale) / 2
-        self.canvas = Canvas(self._still())
+        self.canvas = Canvas(self._background())
         self._colors = {own_id: rgb(player.color) for own_id, player in header.players.items()}
         self._discs = {own_id: sprite(_disc(color)) for own_id, color in self._colors.items()}
         self._names = {
-            own_id: sprite(text.written(text.shortened(player.name, 17, 160), 17, PAPER, shadow=True))
+            own_id: sprite(text.label(text.shorten(player.name, 17, 160), 17, PAPER, shadow=True))
             for own_id, player in header.players.items()
         }
-        self._trails: dict[str, tuple[deque[Place], deque[Place]]] = {
+        self._trails: dict[str, tuple[deque[Position], deque[Position]]] = {
             own_id: (deque(maxlen=TRAIL_POINTS), deque(maxlen=TRAIL_POINTS)) for own_id in header.players
         }
         self._shades = {
@@ -54,12 +54,12 @@ class Scene:
         self._caption = lru_cache(maxsize=32)(self._caption_sprite)
 
     def follow(self, moment: Moment) -> None:
-        """Lets the trails grow. Every moment must pass here, whether it is drawn or not."""
+        """Extends the trails. Call it for every moment, drawn or not."""
         if moment.index % TRAIL_STEP:
             return
-        for player, place in moment.places.items():
+        for player, position in moment.positions.items():
             points, half_points = self._trails[player]
-            x, y = self._pixel(place)
+            x, y = self._pixel(position)
             points.append((x, y))
             half_points.append((x / 2, y / 2))
 
@@ -68,8 +68,8 @@ class Scene:
         for player, (points, half_points) in self._trails.items():
             if len(points) > 1:
                 self._draw_trail(self._shades[player], list(points), list(half_points))
-        for player, place in moment.places.items():
-            self._draw_player(player, *self._pixel(place))
+        for player, position in moment.positions.items():
+            self._draw_player(player, *self._pixel(position))
         self._draw_captions(moment)
         if moment.score:
             self._centered(self._score(tuple(moment.score.items())), 22)
@@ -77,13 +77,13 @@ class Scene:
         self.canvas.paste(clock, WIDTH - MARGIN - clock.width, 22)
         return self.canvas
 
-    def _pixel(self, place: Place) -> Place:
-        x = min(max(place[0], 0.0), self.header.width)
-        y = min(max(place[1], 0.0), self.header.height)
+    def _pixel(self, position: Position) -> Position:
+        x = min(max(position[0], 0.0), self.header.width)
+        y = min(max(position[1], 0.0), self.header.height)
         return self._left + x * self._scale, self._top + y * self._scale
 
-    def _draw_trail(self, shades: list[Ink], points: list[Place], half_points: list[Place]) -> None:
-        """In a few shades, the oldest the faintest: three lines cost far less than one for each step."""
+    def _draw_trail(self, shades: list[Ink], points: list[Position], half_points: list[Position]) -> None:
+        """In a few shades, the oldest the faintest: three lines cost far less than one per step."""
         step = -(-TRAIL_POINTS // TRAIL_SHADES)
         end = len(points)
         for shade in reversed(range(TRAIL_SHADES)):
@@ -102,14 +102,14 @@ class Scene:
     def _draw_captions(self, moment: Moment) -> None:
         bottom = HEIGHT - MARGIN - 16
         for caption in reversed(moment.captions):
-            shown = self._caption(caption, _fade_step(moment.seconds - caption.since))
-            bottom -= shown.height + 6
-            self._centered(shown, bottom)
+            box = self._caption(caption, _fade_step(moment.seconds - caption.since))
+            bottom -= box.height + 6
+            self._centered(box, bottom)
 
-    def _centered(self, what: Sprite, y: int) -> None:
-        self.canvas.paste(what, (WIDTH - what.width) // 2, y)
+    def _centered(self, picture: Sprite, y: int) -> None:
+        self.canvas.paste(picture, (WIDTH - picture.width) // 2, y)
 
-    def _still(self) -> Image.Image:
+    def _background(self) -> Image.Image:
         picture = Image.new("RGB", (WIDTH, HEIGHT), GROUND)
         pen = ImageDraw.Draw(picture)
         left, top = round(self._left), round(self._top)
@@ -119,15 +119,15 @@ class Scene:
             pen.line((x, top + 2, x, bottom - 2), GRID)
         for y in range(top + 60, bottom - 10, 60):
             pen.line((left + 2, y, right - 2, y), GRID)
-        title = text.written(text.shortened(self.header.title, 26, 400), 26, PAPER)
+        title = text.label(text.shorten(self.header.title, 26, 400), 26, PAPER)
         picture.paste(title, (MARGIN, 26), title)
         return picture
 
     def _clock_sprite(self, seconds: int) -> Sprite:
-        return sprite(text.written(f"{seconds // 60}:{seconds % 60:02d}", 30, PAPER))
+        return sprite(text.label(f"{seconds // 60}:{seconds % 60:02d}", 30, PAPER))
 
     def _score_sprite(self, score: tuple[tuple[str, int], ...]) -> Sprite:
-        """Two sides as `Red 2 : 1 Blue`; more of them, the best first, side by side."""
+        """Two sides as `Red 2 : 1 Blue`; more than two side by side, the best first."""
         owners: dict[str, Player | Team] = {**self.header.players, **self.header.teams}
         sides = list(score)
         if len(sides) > 2:
@@ -136,11 +136,11 @@ class Scene:
         parts: list[Image.Image] = []
         for index, (owner, points) in enumerate(sides):
             color = blend(rgb(owners[owner].color), PAPER, 0.7)
-            name = text.written(text.shortened(owners[owner].name, 24, room), 24, color)
-            number = text.written(str(points), 30, PAPER)
+            name = text.label(text.shorten(owners[owner].name, 24, room), 24, color)
+            number = text.label(str(points), 30, PAPER)
             mirrored = len(sides) == 2 and index == 1
             if index:
-                parts.append(text.written(":" if len(sides) == 2 else "·", 28, SOFT))
+                parts.append(text.label(":" if len(sides) == 2 else "·", 28, SOFT))
             parts += [number, name] if mirrored else [name, number]
         return sprite(_row(parts, 12))
 
@@ -149,18 +149,18 @@ class Scene:
         line = caption.text
         if caption.player:
             line = f"{self.header.players[caption.player].name}  {line}"
-        box = text.pill(text.shortened(line, 28, WIDTH - 200), 28, PAPER, accent)
+        box = text.pill(text.shorten(line, 28, WIDTH - 200), 28, PAPER, accent)
         return sprite(box).faded(step / FADE_STEPS)
 
 
 def _fade_step(age: float) -> int:
-    """How much of a caption is to be seen, in steps: it comes and goes softly."""
+    """The opacity of a caption in steps: it fades in and out."""
     share = min(age, CAPTION_SECONDS - age) / FADE_SECONDS
     return round(min(max(share, 0.0), 1.0) * FADE_STEPS)
 
 
 def _disc(color: tuple[int, int, int]) -> Image.Image:
-    """Drawn four times as large and scaled down, which makes its edge smooth."""
+    """Drawn at four times the size and scaled down, for a smooth edge."""
     side = RADIUS * 2 + 4
     large = Image.new("RGBA", (side * 4, side * 4), (*PAPER, 0))
     pen = ImageDraw.Draw(large)

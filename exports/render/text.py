@@ -1,4 +1,4 @@
-"""Text as sprites, in the bundled font, which has all of Hangul."""
+"""Text as pictures, in the bundled font, which covers all of Hangul."""
 
 from functools import lru_cache
 from pathlib import Path
@@ -18,8 +18,8 @@ def width(text: str, size: int) -> int:
     return round(font(size).getlength(text))
 
 
-def shortened(text: str, size: int, room: int) -> str:
-    """The text, or as much of its beginning as fits, with an ellipsis."""
+def shorten(text: str, size: int, room: int) -> str:
+    """The text, or the start of it that fits, with an ellipsis."""
     if width(text, size) <= room:
         return text
     low, high = 0, len(text)
@@ -32,11 +32,11 @@ def shortened(text: str, size: int, room: int) -> str:
     return text[:low].rstrip() + "…"
 
 
-def written(text: str, size: int, color: tuple[int, int, int], shadow: bool = False) -> Image.Image:
-    """The text on nothing. With a shadow it stays readable on any ground."""
+def label(text: str, size: int, color: tuple[int, int, int], shadow: bool = False) -> Image.Image:
+    """The text on a transparent ground. With a shadow it is readable on any background."""
     ascent, descent = font(size).getmetrics()
     edge = 2 if shadow else 0
-    # Transparent pixels already have the text's color, so scaling brings no dark fringe.
+    # Transparent pixels have the text's color too, so scaling leaves no dark fringe.
     picture = Image.new("RGBA", (width(text, size) + 2 * edge + 1, ascent + descent + 2 * edge), (*color, 0))
     ImageDraw.Draw(picture).text(
         (edge, edge), text, (*color, 255), font(size), stroke_width=edge, stroke_fill=(10, 13, 20, 190)
@@ -45,14 +45,14 @@ def written(text: str, size: int, color: tuple[int, int, int], shadow: bool = Fa
 
 
 def pill(text: str, size: int, color: tuple[int, int, int], accent: tuple[int, int, int]) -> Image.Image:
-    """A caption: text in a dark rounded box with an accent at its left."""
-    label = written(text, size, color)
+    """A caption: text in a dark rounded box with an accent on its left."""
+    caption = label(text, size, color)
     padding = size // 2
-    box = Image.new("RGBA", (label.width + padding * 3, label.height + padding), (10, 13, 20, 0))
+    box = Image.new("RGBA", (caption.width + padding * 3, caption.height + padding), (10, 13, 20, 0))
     pen = ImageDraw.Draw(box)
     pen.rounded_rectangle((0, 0, box.width - 1, box.height - 1), box.height // 4, (10, 13, 20, 215))
     pen.rounded_rectangle(
         (padding // 2, padding // 2, padding // 2 + 6, box.height - padding // 2), 3, accent
     )
-    box.alpha_composite(label, (padding * 2, padding // 2))
+    box.alpha_composite(caption, (padding * 2, padding // 2))
     return box

@@ -1,4 +1,4 @@
-"""From records to frames: where everybody is, what is said and what the score is at each frame.
+"""From records to frames: the positions, captions and score of each frame.
 
 Pure arithmetic over a stream of records; it looks one sample ahead and keeps nothing else.
 """
@@ -7,7 +7,8 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from exports.eventlog import BadReplay, Header, Record
+from exports.eventlog import Header, Record
+from exports.failures import BadReplay
 
 FRAMES_PER_SECOND = 30
 CAPTION_SECONDS = 3.0
@@ -18,7 +19,7 @@ MAX_EVENTS_AT_ONCE = 100
 
 @dataclass(slots=True)
 class Sample:
-    """Everything that has the same tick."""
+    """All records of one tick."""
 
     tick: int
     positions: dict[str, tuple[float, float]] = field(default_factory=dict)
@@ -35,22 +36,22 @@ class Caption:
 
 @dataclass(slots=True)
 class Moment:
-    """One frame. The same object is used again for the next one: look, don't keep."""
+    """One frame. `moments` reuses the object for the next frame: do not keep it."""
 
     index: int = 0
     seconds: float = 0.0
-    places: dict[str, tuple[float, float]] = field(default_factory=dict)
+    positions: dict[str, tuple[float, float]] = field(default_factory=dict)
     captions: deque[Caption] = field(default_factory=lambda: deque(maxlen=MAX_CAPTIONS))
     score: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """What a first reading of a log tells: how long it is, and where it is at its best."""
+    """What a first pass over a log finds: its length and its highlight."""
 
     duration_ms: int
     frames: int
-    telling_frame: int
+    highlight_frame: int
 
 
 def samples(records: Iterator[Record]) -> Iterator[Sample]:
@@ -63,30 +64,30 @@ def samples(records: Iterator[Record]) -> Iterator[Sample]:
         current.positions.update(record.positions)
         if record.event:
             if len(current.events) == MAX_EVENTS_AT_ONCE:
-                raise BadReplay(
-                    f"Tick {record.tick} has more than {MAX_EVENTS_AT_ONCE} events.", too_large=True
-                )
+                raise BadReplay("too_many_events", tick=record.tick, limit=MAX_EVENTS_AT_ONCE)
             current.events.append(record)
     if current:
         yield current
 
 
 def outline(header: Header, records: Iterator[Record]) -> Outline:
-    """Reads the whole log once; the reading that draws it comes after."""
-    last, best_tick, best_weight, seen = 0, 0, -1, False
+    """Reads the whole log once; drawing it needs a second pass."""
+    last, best_tick, best_weight, empty = 0, 0, -1, True
     for sample in samples(records):
-        seen, last = True, sample.tick
+        empty, last = False, sample.tick
         weight = sum(3 if event.score else 1 for event in sample.events)
-        # Of equals the later one: the end of a match is where it is decided.
+        # Of equals the later one wins: a match is decided at its end.
         if sample.events and weight >= best_weight:
             best_tick, best_weight = sample.tick, weight
-    if not seen:
-        raise BadReplay("The event log has a header but no records.")
+    if empty:
+        raise BadReplay("no_records")
     frames = last * FRAMES_PER_SECOND // header.tick_rate + 1
-    telling = best_tick * FRAMES_PER_SECOND // header.tick_rate + round(FADE_SECONDS * FRAMES_PER_SECOND) + 1
+    highlight = (
+        best_tick * FRAMES_PER_SECOND // header.tick_rate + round(FADE_SECONDS * FRAMES_PER_SECOND) + 1
+    )
     if best_weight < 0:
-        telling = frames * 3 // 5
-    return Outline(header.milliseconds(last), frames, min(max(telling, 1), max(frames - 1, 0)))
+        highlight = frames * 3 // 5
+    return Outline(header.milliseconds(last), frames, min(max(highlight, 1), max(frames - 1, 0)))
 
 
 def moments(header: Header, records: Iterator[Record], frames: int) -> Iterator[Moment]:
@@ -123,12 +124,12 @@ def _place(
     following: Sample | None,
     tick: float,
 ) -> None:
-    """Those named by the next sample are on their way to it, in a straight line; the others stay."""
-    moment.places.update(base)
+    """Players of the next sample move towards it in a straight line; the others stay."""
+    moment.positions.update(base)
     if not following or not following.positions:
         return
     share = (tick - base_tick) / (following.tick - base_tick) if following.tick > base_tick else 0.0
     for player, (x, y) in following.positions.items():
         if player in base:
             from_x, from_y = base[player]
-            moment.places[player] = (from_x + (x - from_x) * share, from_y + (y - from_y) * share)
+            moment.positions[player] = (from_x + (x - from_x) * share, from_y + (y - from_y) * share)

@@ -13,7 +13,7 @@ import av
 import pytest
 from PIL import Image
 
-from exports.eventlog import BadReplay
+from exports.failures import BadReplay
 from exports.render import sandbox
 from exports.render.progress import Cancelled, Meter, Report
 from exports.states import JobType
@@ -59,7 +59,7 @@ def made(tmp_path: Path, source: Path | None = None, cancelled=lambda: False, **
         source = tmp_path / "source"
         source.write_bytes(b"whatever")
     with source.open("rb") as given:
-        sandbox.make(
+        sandbox.convert(
             JobType.MP4,
             "mp4",
             given,
@@ -119,7 +119,7 @@ def test_a_film_is_as_large_as_its_memory_allows(tmp_path, pixels, size) -> None
 
 def test_what_would_take_too_much_memory_in_any_way_is_refused_before_it_begins(tmp_path) -> None:
     film = recorded(tmp_path / "film.mp4", (3840, 2160), "yuv444p10le")
-    with pytest.raises(BadReplay, match="pictures are too large, or it is too long") as refused:
+    with pytest.raises(BadReplay, match="too large, or it is too long") as refused:
         made(tmp_path, film)
     assert refused.value.too_large
 
@@ -141,7 +141,7 @@ def test_one_that_computes_without_end_is_ended(tmp_path, instead) -> None:
 
 
 def test_a_film_that_becomes_too_large_is_refused(tmp_path, film) -> None:
-    with pytest.raises(BadReplay, match="film would become larger") as refused:
+    with pytest.raises(BadReplay, match="exported video would be larger") as refused:
         made(tmp_path, film, output=100_000)
     assert refused.value.too_large
 
@@ -191,12 +191,14 @@ def test_when_its_parent_is_killed_it_ends_too(tmp_path, film) -> None:
     parent = (
         "import sys; sys.path.insert(0, sys.argv[1])\n"
         "from pathlib import Path\n"
-        "from exports.render import apart\n"
+        "from exports.render import sandbox\n"
         "from exports.render.progress import Meter\n"
-        "apart.COMMAND = (sys.executable, '-I', '-c', 'import sys, time; sys.path.insert(0, sys.argv[1]);'\n"
+        "sandbox.COMMAND = (sys.executable, '-I', '-c',\n"
+        "    'import sys, time; sys.path.insert(0, sys.argv[1]);'\n"
         "    'from exports.render.restrict import tie_to_parent; tie_to_parent(int(sys.argv[8]));'\n"
         '    \'open(sys.argv[2] + "/tied", "w").close(); time.sleep(600)\', sys.argv[1], sys.argv[2])\n'
-        "apart.make('MP4', 'mp4', open(sys.argv[3], 'rb'), Path(sys.argv[2], 'out'), Meter(lambda r: None))\n"
+        "sandbox.convert(\n"
+        "    'MP4', 'mp4', open(sys.argv[3], 'rb'), Path(sys.argv[2], 'out'), Meter(lambda r: None))\n"
     )
     command = [sys.executable, "-I", "-c", parent, str(sandbox.ROOT), str(tmp_path), str(film)]
     with subprocess.Popen(command) as process:
@@ -212,13 +214,14 @@ def test_it_gets_no_secrets_and_no_open_files(tmp_path, instead, monkeypatch) ->
     monkeypatch.setenv(runner.MARK, "0190a0b0-0000-7000-8000-000000000001")
     instead(
         "import os, json; files = sorted(os.listdir('/proc/self/fd')); os.write(int(sys.argv[7]), "
-        'json.dumps({"bad": " ".join([*sorted(os.environ), *files])}).encode() + b"\\n")'
+        'json.dumps({"bad": "unreadable", "params": {"reason": " ".join([*sorted(os.environ), *files])}})'
+        '.encode() + b"\\n")'
     )
     with (tmp_path / "ours").open("w") as ours:
         os.set_inheritable(ours.fileno(), True)
         with pytest.raises(BadReplay) as told:
             made(tmp_path)
-    words = str(told.value).split()
+    words = str(told.value.params["reason"]).split()
     names, files = [word for word in words if not word.isdigit()], [word for word in words if word.isdigit()]
     assert set(names) == {*sandbox.ENVIRONMENT, runner.MARK}
     assert len(files) == 3 + 3 + 1  # its own three, the three of the contract, and that of the listing

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from exports import eventlog, sample_replay
-from exports.eventlog import BadReplay, Record, read
+from exports.eventlog import Record, read
+from exports.failures import BadReplay
 
 HEADER = {
     "format": "dure-replay/1",
@@ -105,9 +106,9 @@ def test_a_wrong_header_is_told_by_its_field(changed: dict[str, object], said: s
 @pytest.mark.parametrize(
     ("record", "said"),
     [
-        ("not json", "Line 3 is not JSON"),
-        ("[" * 60_000, "Line 3 is not JSON"),
-        ("[]", "Line 3 must be a JSON object"),
+        ("not json", "Line 3: this is not JSON"),
+        ("[" * 60_000, "Line 3: this is not JSON"),
+        ("[]", "Line 3: must be a JSON object"),
         ({"tick": 1}, "positions or an event"),
         ({"tick": -1, "event": "x"}, "tick"),
         ({"tick": 1.5, "event": "x"}, "tick"),

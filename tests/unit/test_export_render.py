@@ -12,15 +12,15 @@ import pytest
 from PIL import Image, ImageChops, ImageStat
 
 from exports import eventlog, sample_replay
-from exports.eventlog import BadReplay
+from exports.failures import BadReplay
 from exports.render import text
-from exports.render.detect import kind
+from exports.render.detect import detect_kind
 from exports.render.faststart import index_first
 from exports.render.produce import produce
 from exports.render.progress import Cancelled, Meter, Report
 from exports.render.scene import Scene
 from exports.render.timeline import moments, outline
-from exports.render.video import fitted
+from exports.render.video import fit_size
 from exports.states import JobType, Phase
 
 
@@ -121,7 +121,7 @@ def test_colors_survive_the_way_through_the_planes() -> None:
     moment = next(moments(header, records, 1))
     picture = scene.draw(moment).picture()
     for player, wanted in (("p0", (230, 72, 79)), ("p1", (61, 139, 253))):
-        x, y = scene._pixel(moment.places[player])
+        x, y = scene._pixel(moment.positions[player])
         found: Any = picture.getpixel((round(x), round(y)))
         assert max(abs(a - b) for a, b in zip(found, wanted, strict=True)) < 12
 
@@ -132,14 +132,14 @@ def test_the_same_log_gives_the_same_bytes(tmp_path: Path) -> None:
 
 def test_every_hangul_syllable_has_a_picture_of_its_own() -> None:
     white = (255, 255, 255)
-    nothing = text.written(chr(0x10FFFF), 24, white).tobytes()
-    seen = {text.written(chr(code), 24, white).tobytes() for code in range(0xAC00, 0xD7A4, 17)}
+    nothing = text.label(chr(0x10FFFF), 24, white).tobytes()
+    seen = {text.label(chr(code), 24, white).tobytes() for code in range(0xAC00, 0xD7A4, 17)}
     assert nothing not in seen
     assert len(seen) > 650
 
 
 def test_a_long_name_is_shortened_to_its_room() -> None:
-    short = text.shortened("가나다라마바사" * 20, 20, 200)
+    short = text.shorten("가나다라마바사" * 20, 20, 200)
     assert short.endswith("…") and text.width(short, 20) <= 200
 
 
@@ -207,9 +207,9 @@ def test_the_thumbnail_of_a_video_is_not_black(tmp_path: Path) -> None:
 
 
 def test_a_large_video_is_made_smaller_with_even_sides() -> None:
-    assert fitted(3840, 2160, (1920, 1080)) == (1920, 1080)
-    assert fitted(1081, 1921, (1920, 1080)) == (606, 1080)
-    assert fitted(2, 8000, (1920, 1080)) == (2, 1080)
+    assert fit_size(3840, 2160, (1920, 1080)) == (1920, 1080)
+    assert fit_size(1081, 1921, (1920, 1080)) == (606, 1080)
+    assert fit_size(2, 8000, (1920, 1080)) == (2, 1080)
 
 
 def test_a_picture_above_the_limit_is_refused(tmp_path: Path) -> None:
@@ -253,7 +253,7 @@ def test_a_video_of_sound_alone_is_refused(tmp_path: Path) -> None:
 )
 def test_what_is_not_one_of_our_kinds_never_reaches_a_demuxer(content: bytes) -> None:
     with pytest.raises(BadReplay):
-        kind(content)
+        detect_kind(content)
 
 
 def test_a_playlist_dressed_as_a_video_opens_no_other_file(tmp_path: Path) -> None:

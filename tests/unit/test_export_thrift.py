@@ -2,7 +2,7 @@
 
 import pytest
 
-from exports.render.memory_budget import FRAME, KEPT, MANNERS, OWN, ROOM, manner
+from exports.render.memory_budget import BASE, BUDGET, FRAME, KEPT, PROFILES, choose_profile
 
 HD, QHD, UHD = 1920 * 1080, 2560 * 1440, 3840 * 2160
 EIGHT_BITS, TEN_BITS = 1.5, 3.0  # bytes of a pixel
@@ -10,7 +10,7 @@ MINUTE = 60 * 30
 
 
 def chosen(pixels: int, depth: float, frames: int) -> tuple[tuple[int, int], str] | None:
-    found = manner(round(pixels * depth), frames)
+    found = choose_profile(round(pixels * depth), frames)
     return (found.box, found.x264) if found else None
 
 
@@ -38,7 +38,7 @@ def test_small_recordings_are_encoded_as_the_preset_has_it():
 
 
 def test_what_fits_in_no_way_is_known_before_it_begins():
-    assert manner(round(UHD * TEN_BITS), 864_000) is None
+    assert choose_profile(round(UHD * TEN_BITS), 864_000) is None
 
 
 @pytest.mark.parametrize("depth", [EIGHT_BITS, TEN_BITS])
@@ -46,8 +46,8 @@ def test_what_fits_in_no_way_is_known_before_it_begins():
 @pytest.mark.parametrize("pixels", [320 * 240, HD, QHD, UHD])
 def test_what_is_chosen_has_room_and_a_better_one_has_not(pixels, depth, frames):
     size = round(pixels * depth)
-    left = ROOM - OWN - FRAME * frames - size * next(kept for largest, kept in KEPT if size <= largest)
-    found = manner(size, frames)
-    better = MANNERS if found is None else MANNERS[: MANNERS.index(found)]
+    left = BUDGET - BASE - FRAME * frames - size * next(kept for largest, kept in KEPT if size <= largest)
+    found = choose_profile(size, frames)
+    better = PROFILES if found is None else PROFILES[: PROFILES.index(found)]
     assert found is None or found.memory <= left
     assert all(one.memory > left for one in better)

@@ -4,7 +4,8 @@ import copy
 
 import pytest
 
-from exports.eventlog import BadReplay, Header, Player, Record
+from exports.eventlog import Header, Player, Record
+from exports.failures import BadReplay
 from exports.render.timeline import Moment, moments, outline
 
 HEADER = Header("t", 100, 50, 10, {"a": Player("a", "A", "#ff0000"), "b": Player("b", "B", "#00ff00")}, {})
@@ -22,28 +23,28 @@ def test_a_second_of_ticks_is_thirty_frames_and_the_last_one() -> None:
 
 def test_between_two_samples_a_player_moves_in_a_straight_line() -> None:
     frames = shown([Record(0, {"a": (0, 0)}), Record(10, {"a": (30, 15)})])
-    assert frames[0].places["a"] == (0, 0)
-    assert frames[10].places["a"] == pytest.approx((10, 5))
-    assert frames[30].places["a"] == (30, 15)
+    assert frames[0].positions["a"] == (0, 0)
+    assert frames[10].positions["a"] == pytest.approx((10, 5))
+    assert frames[30].positions["a"] == (30, 15)
 
 
 def test_who_is_not_named_stays_and_sets_out_at_the_sample_before_the_next_word_of_them() -> None:
     frames = shown(
         [Record(0, {"a": (0, 0), "b": (0, 0)}), Record(10, {"b": (9, 9)}), Record(20, {"a": (10, 0)})]
     )
-    assert frames[29].places["a"] == (0, 0)
-    assert frames[45].places["a"] == pytest.approx((5, 0))
+    assert frames[29].positions["a"] == (0, 0)
+    assert frames[45].positions["a"] == pytest.approx((5, 0))
 
 
 def test_nobody_is_seen_before_the_first_word_of_them() -> None:
     frames = shown([Record(0, {"a": (0, 0)}), Record(10, {"b": (9, 9)})])
-    assert "b" not in frames[29].places
-    assert frames[30].places["b"] == (9, 9)
+    assert "b" not in frames[29].positions
+    assert frames[30].positions["b"] == (9, 9)
 
 
 def test_records_of_one_tick_are_one_sample() -> None:
     frames = shown([Record(0, {"a": (0, 0)}), Record(0, {"b": (1, 1)}), Record(3, {"a": (9, 9)})])
-    assert frames[0].places == {"a": (0, 0), "b": (1, 1)}
+    assert frames[0].positions == {"a": (0, 0), "b": (1, 1)}
 
 
 def test_the_score_counts_from_its_event_on_and_captions_pass() -> None:
@@ -56,7 +57,7 @@ def test_the_score_counts_from_its_event_on_and_captions_pass() -> None:
     assert not frames[30 + 91].captions
 
 
-def test_the_telling_frame_is_the_last_of_the_weightiest_events() -> None:
+def test_the_highlight_frame_is_the_last_of_the_weightiest_events() -> None:
     plan = outline(
         HEADER,
         iter(
@@ -67,15 +68,15 @@ def test_the_telling_frame_is_the_last_of_the_weightiest_events() -> None:
             ]
         ),
     )
-    assert 90 < plan.telling_frame < 110
+    assert 90 < plan.highlight_frame < 110
 
 
 @pytest.mark.parametrize("records", [[Record(0, {"a": (0, 0)})], [Record(100, {"a": (0, 0)})]])
-def test_without_events_the_telling_frame_is_not_the_first_while_there_is_another(
+def test_without_events_the_highlight_frame_is_not_the_first_while_there_is_another(
     records: list[Record],
 ) -> None:
     plan = outline(HEADER, iter(records))
-    assert plan.telling_frame == (0 if plan.frames == 1 else plan.frames * 3 // 5)
+    assert plan.highlight_frame == (0 if plan.frames == 1 else plan.frames * 3 // 5)
 
 
 def test_a_log_without_records_is_refused() -> None:
