@@ -7,17 +7,19 @@ the redirect to HTTPS.
 import time
 from collections.abc import Callable
 from functools import cache
+from typing import TYPE_CHECKING
 
-import redis
 from django.conf import settings
 from django.db import DatabaseError, InterfaceError, connection
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 from django.http import HttpRequest, HttpResponseBase, JsonResponse
-from redis.backoff import NoBackoff
-from redis.retry import Retry
 
 from config.metrics import metrics
+from jobs import redis
+
+if TYPE_CHECKING:
+    from redis import Redis
 
 
 class NotReady(Exception):
@@ -73,7 +75,7 @@ def _timed(check: Callable[[], None]) -> dict[str, object]:
         check()
     except NotReady as error:
         reason = str(error)
-    except (DatabaseError, InterfaceError, redis.RedisError):
+    except (DatabaseError, InterfaceError, *redis.ERRORS):
         # The driver's words name hosts and users, and anybody may read this.
         reason = "does not answer"
     result: dict[str, object] = {"ok": not reason, "ms": round((time.perf_counter() - start) * 1000, 1)}
@@ -81,9 +83,8 @@ def _timed(check: Callable[[], None]) -> dict[str, object]:
 
 
 @cache
-def _broker(url: str) -> redis.Redis:
-    once = Retry(NoBackoff(), 0)
-    return redis.Redis.from_url(url, socket_timeout=1, socket_connect_timeout=1, retry=once)
+def _broker(url: str) -> "Redis":
+    return redis.connect(redis.PROBE, url)
 
 
 PROBES = {"/healthz": healthz, "/readyz": readyz, "/metrics": metrics}

@@ -209,15 +209,6 @@ EMAIL_USE_TLS = env.flag("DURE_EMAIL_TLS")
 EMAIL_TIMEOUT = 10
 DEFAULT_FROM_EMAIL = env.text("DURE_EMAIL_FROM", "dure@localhost")
 
-CACHES = {
-    "default": {
-        "BACKEND": "django.core.cache.backends.redis.RedisCache",
-        "LOCATION": REDIS_URL,
-        "KEY_PREFIX": "dure",
-        "OPTIONS": {"socket_timeout": 3, "socket_connect_timeout": 3},
-    }
-}
-
 # --- The engine --------------------------------------------------------------------------------
 
 DURE_ROLES = ("PO", "Architect", "FE", "BE", "QA", "DevOps", "export", "default")

@@ -1,4 +1,4 @@
-"""Limits the attempts to sign in, on every page where one can."""
+"""Limits the attempts to sign in, on every page that has a form for it."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -14,15 +14,15 @@ View = Callable[..., HttpResponseBase]
 
 
 def throttled(view: View) -> View:
-    """For a view that takes `username` and a password by POST: 429 when there were too many attempts."""
+    """Decorates a view that takes `username` and a password by POST: 429 after too many attempts."""
 
     @wraps(view)
-    def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+    def wrapper(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if request.method != "POST":
             return view(request, *args, **kwargs)
         username = request.POST.get("username", "")
-        # Before the password is looked at, so that attempts at the same moment count as well.
-        wait = throttling.login(request, username)
+        # Before the password is checked, so that attempts at the same moment count as well.
+        wait = throttling.count_login(request, username)
         if wait is not None:
             seconds = max(1, ceil(wait))
             text = _("Too many attempts to sign in. Please wait %(seconds)s seconds.") % {"seconds": seconds}
@@ -30,7 +30,7 @@ def throttled(view: View) -> View:
             return HttpResponse(f"{text}\n", status=429, content_type="text/plain", headers=headers)
         response = view(request, *args, **kwargs)
         if request.user.is_authenticated:
-            throttling.login_succeeded(username)
+            throttling.reset_login(username)
         return response
 
-    return answer
+    return wrapper

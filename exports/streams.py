@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from redis import Redis
-from redis.backoff import NoBackoff
 from redis.exceptions import ResponseError
-from redis.retry import Retry
 
 from exports.messages import PROGRESS, REQUESTS, RESULTS
+from jobs import redis as redis_clients
 
 # The groups' names are part of the contract: foreign workers share BACKEND with nobody, and join
 # WORKERS when they want their part of the requests.
@@ -35,12 +34,8 @@ class GroupLost(Exception):
 
 
 def connect(url: str) -> "Redis":
-    """A client for reading. The timeout is well above any blocking read here, so silence is no error.
-
-    One retry, at once: whoever reads has a pause of its own, and must hear that it is to stop.
-    """
-    retry = Retry(NoBackoff(), 1)
-    return Redis.from_url(url, socket_timeout=5, socket_connect_timeout=3, socket_keepalive=True, retry=retry)
+    """A client for reading: its time-out is well above any blocking read here, so silence is no error."""
+    return redis_clients.connect(redis_clients.STREAMS, url)
 
 
 def ensure_groups(redis: "Redis", streams: Iterable[str]) -> list[str]:

@@ -8,12 +8,11 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 from redis import Redis
-from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
-from redis.retry import Retry
 
 from config.doctor.finding import Finding, bad, ok, warn
 from config.doctor.patience import SECONDS, NoAnswer, in_short, within
+from jobs.redis import CHECK, connect
 
 OLDEST = (6, 2)
 FULL = 0.8
@@ -36,13 +35,7 @@ def reachable() -> Finding:
 
 
 def client() -> "Redis":
-    return Redis.from_url(
-        settings.REDIS_URL,
-        socket_timeout=SECONDS,
-        socket_connect_timeout=SECONDS,
-        retry=Retry(NoBackoff(), 0),
-        decode_responses=True,
-    )
+    return connect(CHECK)
 
 
 def place() -> str:

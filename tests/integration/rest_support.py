@@ -17,11 +17,11 @@ from rest_framework.views import APIView
 
 from config.urls import handler400, handler403, handler404, handler500
 from config.urls import urlpatterns as real_urlpatterns
-from jobs.api.framework.counters import PREFIX, counters
 from jobs.api.framework.filtering import refuse_unknown
 from jobs.api.framework.idempotency import idempotent
 from jobs.api.framework.pagination import RoughPagination
 from jobs.api.framework.serializers import StrictModelSerializer
+from jobs.api.framework.throttling import KEY_PREFIX, counter
 from jobs.models.access import ApiToken
 
 __all__ = ["handler400", "handler403", "handler404", "handler500"]
@@ -39,8 +39,8 @@ def client_of(user: User, name: str = "test") -> Client:
 
 
 def forget_counts() -> None:
-    redis = counters()._redis
-    for key in redis.scan_iter(PREFIX + "*"):
+    redis = counter().redis
+    for key in redis.scan_iter(KEY_PREFIX + "*"):
         redis.delete(key)
 
 

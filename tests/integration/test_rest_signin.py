@@ -1,4 +1,4 @@
-"""Nobody tries passwords at leisure."""
+"""Sign-in: attempts are limited by account and by address."""
 
 import pytest
 from django.test import Client
@@ -22,7 +22,7 @@ def attempt(username: str, password: str, address: str):
     return Client().post("/admin/login/?next=/admin/", form, REMOTE_ADDR=address)
 
 
-def test_after_three_wrong_passwords_not_even_the_right_one_is_looked_at():
+def test_the_right_password_is_refused_after_too_many_wrong_ones():
     make_user("admin", is_staff=True)
     for number in range(3):
         assert attempt("admin", "wrong", f"198.51.100.{number}").status_code == 200
@@ -32,16 +32,16 @@ def test_after_three_wrong_passwords_not_even_the_right_one_is_looked_at():
     assert "sessionid" not in stopped.cookies
 
 
-def test_an_address_is_stopped_whichever_accounts_it_tries():
+def test_an_address_is_limited_over_all_accounts():
     statuses = [attempt(f"user{number}", "wrong", "198.51.100.1").status_code for number in range(4)]
     assert statuses == [200, 200, 200, 429]
 
 
-def test_whoever_signs_in_is_not_counted_against():
+def test_a_successful_sign_in_resets_the_count():
     make_user("admin", is_staff=True)
     for number in range(6):
         assert attempt("admin", "correct horse", f"198.51.100.{number}").status_code == 302
 
 
-def test_looking_at_the_page_counts_nothing():
+def test_a_get_of_the_page_is_not_counted():
     assert [Client().get("/admin/login/").status_code for _ in range(6)] == [200] * 6

@@ -1,11 +1,10 @@
-"""Too many requests are refused, however they are dressed up; and none while Redis is away."""
+"""Throttling: too many requests are refused, whatever headers they send, and none while Redis is away."""
 
 import threading
 
 import pytest
 from django.test import Client, RequestFactory
 
-from jobs.api.framework import counters as counting
 from jobs.api.framework import throttling
 from tests.integration.rest_support import PROBLEM, client_of, forget_counts, make_user
 from tests.integration.waiting import wait_until
@@ -30,7 +29,7 @@ def statuses(client: Client, address: str, count: int, **more) -> list[int]:
     return [client.get(address, **more).status_code for _ in range(count)]
 
 
-def test_the_sixth_of_five_is_429_and_says_when_to_come_back():
+def test_a_request_above_the_rate_is_429_with_retry_after():
     client = Client()
     assert statuses(client, "/api/open", 5) == [200] * 5
     response = client.get("/api/open")
@@ -41,7 +40,7 @@ def test_the_sixth_of_five_is_429_and_says_when_to_come_back():
 
 
 @pytest.mark.parametrize("address", ["/api/open", "/api/schema", "/api/echo"])
-def test_a_forged_address_does_not_pass(address):
+def test_a_forged_address_is_not_counted_apart(address):
     answers = [
         Client().get(address, headers={"X-Forwarded-For": forged, "X-Real-IP": forged, "Forwarded": forged})
         for forged in (f"10.0.0.{number}" for number in range(8))
@@ -49,7 +48,7 @@ def test_a_forged_address_does_not_pass(address):
     assert [answer.status_code for answer in answers[5:]] == [429] * 3
 
 
-def test_behind_one_proxy_each_client_has_a_count_of_its_own(settings):
+def test_clients_behind_one_proxy_are_counted_apart(settings):
     settings.REST_FRAMEWORK = {**settings.REST_FRAMEWORK, "NUM_PROXIES": 1}
     for number in range(8):
         # The client writes what it likes on the left; our proxy appends the truth.
@@ -66,22 +65,22 @@ def test_a_user_is_counted_over_all_tokens_and_apart_from_others():
     assert statuses(client_of(bob), "/api/echo", 5) == [200] * 5
 
 
-def test_whoever_tries_tokens_is_stopped_by_address():
+def test_guesses_of_tokens_are_counted_by_address():
     answers = [
         Client().get("/api/echo", headers={"Authorization": f"Token dure_{number:043}"}).status_code
         for number in range(7)
     ]
     assert answers == [401] * 5 + [429] * 2
-    # Those who have a token are not stopped with them.
+    # A valid token still passes.
     assert client_of(make_user()).get("/api/echo").status_code == 200
 
 
-def test_of_fifty_at_once_exactly_five_pass():
+def test_fifty_requests_at_once_are_counted_atomically():
     passed, start = [], threading.Barrier(50)
 
     def attempt():
         start.wait()
-        if throttling.wait_of("login", "account:x") is None:
+        if throttling.count_request("login", "account:x") is None:
             passed.append(1)
 
     threads = [threading.Thread(target=attempt) for _ in range(50)]
@@ -95,44 +94,44 @@ def test_of_fifty_at_once_exactly_five_pass():
 def test_a_sign_in_is_counted_by_account_and_by_address():
     def attempt(account: str, address: str) -> bool:
         request = RequestFactory().post("/login", REMOTE_ADDR=address)
-        return throttling.login(request, account) is None
+        return throttling.count_login(request, account) is None
 
     assert [attempt("alice", f"198.51.100.{number}") for number in range(6)] == [True] * 5 + [False]
     assert attempt(" Alice ", "198.51.100.99") is False
     assert [attempt(f"user{number}", "203.0.113.1") for number in range(6)] == [True] * 5 + [False]
-    throttling.login_succeeded("alice")
+    throttling.reset_login("alice")
     assert attempt("alice", "198.51.100.100") is True
 
 
 def test_a_count_ends_with_its_window():
     def count() -> int:
-        hit = counting.counters().hit("short", 1)
+        hit = throttling.counter().hit("short", 1)
         assert hit is not None
-        return hit.count
+        return hit.hits
 
     assert [count() for _ in range(3)] == [1, 2, 3]
     wait_until(lambda: count() == 1, seconds=3)
 
 
-def test_while_redis_is_away_everything_passes_and_one_line_says_so(settings, caplog):
+def test_every_request_passes_while_redis_is_away_and_one_log_line_says_so(settings, caplog):
     settings.REDIS_URL = NOBODY_LISTENS
-    counting._for.cache_clear()
+    throttling._counter.cache_clear()
     assert statuses(Client(), "/api/open", 10) == [200] * 10
     lines = [record for record in caplog.records if "nothing is throttled" in record.getMessage()]
     assert len(lines) == 1
 
 
-def test_when_redis_comes_back_requests_are_counted_again(settings, monkeypatch):
-    counters = counting.Counters(NOBODY_LISTENS)
-    monkeypatch.setattr(counting, "PAUSE_SECONDS", 0.0)
-    assert counters.hit("x", 60) is None
-    counters._redis = counting.counters()._redis
-    hit = counters.hit("x", 60)
+def test_requests_are_counted_again_once_redis_answers(settings, monkeypatch):
+    counter = throttling.Counter(NOBODY_LISTENS)
+    monkeypatch.setattr(throttling, "OUTAGE_PAUSE_SECONDS", 0.0)
+    assert counter.hit("x", 60) is None
+    counter.redis = throttling.counter().redis
+    hit = counter.hit("x", 60)
     assert hit is not None
-    assert hit.count == 1
+    assert hit.hits == 1
 
 
-def test_off_means_off(settings):
+def test_the_rate_off_counts_nothing(settings):
     rates = {**settings.REST_FRAMEWORK["DEFAULT_THROTTLE_RATES"], "anonymous": "off"}
     settings.REST_FRAMEWORK = {**settings.REST_FRAMEWORK, "DEFAULT_THROTTLE_RATES": rates}
     assert statuses(Client(), "/api/open", 10) == [200] * 10

@@ -4,14 +4,14 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 from django.test import RequestFactory
 
-from jobs.api.framework.throttling import address_of, parsed
+from jobs.api.framework.throttling import client_address, parse_rate
 from jobs.sockets.authentication import is_ours
 
 
 def asked(settings, proxies: int, remote: str, forwarded: str | None) -> str:
     settings.REST_FRAMEWORK = {**settings.REST_FRAMEWORK, "NUM_PROXIES": proxies}
     headers = {"X-Forwarded-For": forwarded} if forwarded else {}
-    return address_of(RequestFactory().get("/", REMOTE_ADDR=remote, headers=headers))
+    return client_address(RequestFactory().get("/", REMOTE_ADDR=remote, headers=headers))
 
 
 @pytest.mark.parametrize(
@@ -44,12 +44,12 @@ def test_a_forwarded_text_that_is_no_address_makes_no_odd_key(settings):
 
 
 def test_rates_are_read_and_a_malformed_one_is_named():
-    assert parsed("60/min") == (60, 60)
-    assert parsed("5/s") == (5, 1)
-    assert parsed("off") is None
+    assert parse_rate("60/min") == (60, 60)
+    assert parse_rate("5/s") == (5, 1)
+    assert parse_rate("off") is None
     for wrong in ("60", "x/min", "0/min", "-1/min", "60/fortnight", ""):
         with pytest.raises(ImproperlyConfigured, match="60/min"):
-            parsed(wrong)
+            parse_rate(wrong)
 
 
 @pytest.mark.parametrize(

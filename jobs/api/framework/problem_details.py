@@ -196,5 +196,5 @@ def _from_database(error: OperationalError | InterfaceError) -> Refusal:
 
 def _counted(refusal: Refusal, request: Any) -> Refusal:
     """Counts those who show no valid credentials, so that nobody tries tokens at leisure."""
-    wait = throttling.refused(request)
+    wait = throttling.count_unauthorized(request)
     return refusal if wait is None else throttled(wait)

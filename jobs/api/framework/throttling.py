@@ -1,31 +1,99 @@
-"""Limits how often an address, a user or an account may ask; settings.REST_FRAMEWORK has the rates.
+"""Limits how often an address, a user or an account may send requests; settings.REST_FRAMEWORK has the rates.
 
 A count belongs to the address that our own proxies report and to nothing a client can write: with
-DURE_PROXIES=0 no X-Forwarded-For counts. While Redis is away everything passes.
+DURE_PROXIES=0 no X-Forwarded-For counts. While Redis is away every request passes.
+
+DRF's SimpleRateThrottle reads a history from the cache and writes it back, so of fifty requests at once
+all may pass. These counts are atomic.
 """
 
 import hashlib
 import ipaddress
+import logging
+import time
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
+from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.http import HttpRequest
 from rest_framework.request import Request
 from rest_framework.settings import api_settings
 from rest_framework.throttling import BaseThrottle
 
-from jobs.api.framework.counters import counters
+from jobs import redis
 
 if TYPE_CHECKING:
     # DRF's views import this module by its name in the settings.
     from rest_framework.views import APIView
 
+log = logging.getLogger(__name__)
+
 PERIODS = {"s": 1, "sec": 1, "m": 60, "min": 60, "h": 3600, "hour": 3600, "d": 86_400, "day": 86_400}
+KEY_PREFIX = "dure:count:"
+# After a failure no request waits for Redis again until this long has passed.
+OUTAGE_PAUSE_SECONDS = 5.0
+
+
+# --- Counts --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Count:
+    hits: int
+    seconds_left: float
+
+
+class Counter:
+    """Fixed windows that begin with their first hit. One round trip a hit, none while Redis is away."""
+
+    def __init__(self, url: str) -> None:
+        self.redis = redis.connect(redis.THROTTLE, url)
+        self._away_until = 0.0
+
+    def hit(self, name: str, window_seconds: int) -> Count | None:
+        """The hits of this window so far, including this one; None while Redis does not answer."""
+        if time.monotonic() < self._away_until:
+            return None
+        key = KEY_PREFIX + name
+        try:
+            with self.redis.pipeline(transaction=True) as pipeline:
+                pipeline.set(key, 0, ex=window_seconds, nx=True)
+                pipeline.incr(key)
+                pipeline.pttl(key)
+                _, hits, milliseconds = pipeline.execute()
+        except redis.ERRORS as error:
+            if not self._away_until:
+                log.warning("Redis does not answer, so nothing is throttled: %s", error)
+            self._away_until = time.monotonic() + OUTAGE_PAUSE_SECONDS
+            return None
+        if self._away_until:
+            log.warning("Redis answers again; requests are throttled.")
+            self._away_until = 0.0
+        return Count(int(hits), max(0, int(milliseconds)) / 1000)
+
+    def reset(self, name: str) -> None:
+        try:
+            self.redis.delete(KEY_PREFIX + name)
+        except redis.ERRORS:
+            return  # the window ends by itself
 
 
 @cache
-def parsed(rate: str) -> tuple[int, int] | None:
+def _counter(url: str) -> Counter:
+    return Counter(url)
+
+
+def counter() -> Counter:
+    return _counter(settings.REDIS_URL)
+
+
+# --- Rates ---------------------------------------------------------------------------------------
+
+
+@cache
+def parse_rate(rate: str) -> tuple[int, int] | None:
     """`60/min` as (60, 60); None for `off`."""
     if rate == "off":
         return None
@@ -40,26 +108,26 @@ def parsed(rate: str) -> tuple[int, int] | None:
 def check_rates() -> None:
     """A malformed rate stops the start, not the first request."""
     for rate in api_settings.DEFAULT_THROTTLE_RATES.values():
-        parsed(str(rate))
+        parse_rate(str(rate))
 
 
-def wait_of(scope: str, who: str) -> float | None:
-    """Counts one hit; the seconds to wait when that was one too many."""
-    rate = parsed(str(api_settings.DEFAULT_THROTTLE_RATES[scope]))
+def count_request(scope: str, ident: str) -> float | None:
+    """Count one request; the seconds to wait if it exceeds the scope's rate."""
+    rate = parse_rate(str(api_settings.DEFAULT_THROTTLE_RATES[scope]))
     if rate is None:
         return None
     allowed, window = rate
-    counted = counters().hit(f"{scope}:{who}", window)
-    return counted.seconds_left if counted and counted.count > allowed else None
+    count = counter().hit(f"{scope}:{ident}", window)
+    return count.seconds_left if count and count.hits > allowed else None
 
 
-def address_of(request: HttpRequest | Request) -> str:
-    """Who asks, as far as an address says it. A home has a whole /64 of IPv6 addresses, so that is one."""
-    given = BaseThrottle().get_ident(request) or ""  # type: ignore[arg-type]
+def client_address(request: HttpRequest | Request) -> str:
+    """The client's address. A household usually has a whole /64 of IPv6, which counts as one address."""
+    ident = BaseThrottle().get_ident(request) or ""  # type: ignore[arg-type]
     try:
-        address = ipaddress.ip_address(given)
+        address = ipaddress.ip_address(ident)
     except ValueError:
-        return hashlib.sha256(given.encode()).hexdigest()[:32]
+        return hashlib.sha256(ident.encode()).hexdigest()[:32]
     if isinstance(address, ipaddress.IPv6Address):
         if address.ipv4_mapped:
             return str(address.ipv4_mapped)
@@ -67,16 +135,20 @@ def address_of(request: HttpRequest | Request) -> str:
     return str(address)
 
 
+# --- DRF's throttles -----------------------------------------------------------------------------
+
+
 class Throttle(BaseThrottle):
     scope = ""
     seconds: float | None = None
 
-    def who(self, request: Request) -> str | None:
+    def ident(self, request: Request) -> str | None:
+        """The client that the request is counted for; None: it is not counted in this scope."""
         raise NotImplementedError
 
     def allow_request(self, request: Request, view: "APIView") -> bool:
-        who = self.who(request)
-        self.seconds = wait_of(self.scope, who) if who else None
+        ident = self.ident(request)
+        self.seconds = count_request(self.scope, ident) if ident else None
         return self.seconds is None
 
     def wait(self) -> float | None:
@@ -88,34 +160,38 @@ class AnonymousThrottle(Throttle):
 
     scope = "anonymous"
 
-    def who(self, request: Request) -> str | None:
-        return None if request.user and request.user.is_authenticated else address_of(request)
+    def ident(self, request: Request) -> str | None:
+        return None if request.user and request.user.is_authenticated else client_address(request)
 
 
 class UserThrottle(Throttle):
     scope = "user"
 
-    def who(self, request: Request) -> str | None:
+    def ident(self, request: Request) -> str | None:
         return str(request.user.pk) if request.user and request.user.is_authenticated else None
 
 
-def refused(request: Request) -> float | None:
-    """Counts an answer of 401."""
-    return wait_of("refused", address_of(request))
+# --- Credentials ---------------------------------------------------------------------------------
 
 
-def login(request: HttpRequest, username: str) -> float | None:
-    """Counts an attempt to sign in, before the password is looked at; the seconds to wait, if any.
+def count_unauthorized(request: Request) -> float | None:
+    """Count an answer of 401."""
+    return count_request("refused", client_address(request))
+
+
+def count_login(request: HttpRequest, username: str) -> float | None:
+    """Count an attempt to sign in, before the password is checked; the seconds to wait, if any.
 
     By account, so that many addresses do not help, and by address, so that many accounts do not.
     """
-    waits = (wait_of("login", _account(username)), wait_of("login", f"address:{address_of(request)}"))
+    idents = (_account(username), f"address:{client_address(request)}")
+    waits = [count_request("login", ident) for ident in idents]
     return max((wait for wait in waits if wait is not None), default=None)
 
 
-def login_succeeded(username: str) -> None:
-    """Whoever knows the password starts anew."""
-    counters().forget(f"login:{_account(username)}")
+def reset_login(username: str) -> None:
+    """After a successful sign-in the account's attempts count from zero."""
+    counter().reset(f"login:{_account(username)}")
 
 
 def _account(username: str) -> str:
