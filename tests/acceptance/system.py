@@ -80,6 +80,8 @@ class System:
         ours = {"DURE_HOME": self.home, "PORT": self.port, "FLOWER_PORT": self.flower_port}
         # The browser tests sign in as the same few people, again and again.
         ours |= {"DURE_RATE_LOGIN": "1000/min"}
+        # The receivers of webhooks that the tests start.
+        ours |= {"DURE_HTTP_ALLOW": "127.0.0.1/32"}
         return kept | {name: str(value) for name, value in ours.items()}
 
     def start(self) -> None:
