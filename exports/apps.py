@@ -1,5 +1,3 @@
-from typing import Any
-
 from django.apps import AppConfig
 from django.utils.translation import gettext_lazy as _
 
@@ -14,11 +12,12 @@ class ExportsConfig(AppConfig):
 
         from exports import lifecycle, metrics
         from jobs import lifecycle as engine
+        from jobs.answers import Settlement
         from jobs.states import EXECUTION_ENDED, Trigger
 
-        def report(execution: str, source: str, answer: dict[str, Any]) -> None:
-            if answer["state"] in EXECUTION_ENDED:
-                lifecycle.ended(execution, source, answer, timezone.now())
+        def report(settlement: Settlement) -> None:
+            if settlement.state in EXECUTION_ENDED:
+                lifecycle.ended(settlement, timezone.now())
 
         metrics.register()
         engine.on_end(Trigger.EXPORT, report)

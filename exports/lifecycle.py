@@ -12,7 +12,6 @@ import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 
 from django.conf import settings
 from django.db import transaction
@@ -28,9 +27,11 @@ from exports.states import TERMINAL, ErrorCode, JobType, Status
 from exports.transitions import State, advance, settle
 from jobs import lifecycle as engine
 from jobs import registry
+from jobs.answers import Settlement
 from jobs.errors import Conflict
+from jobs.specs import ExecutionSpec
 from jobs.sql import call
-from jobs.states import Backoff, Trigger
+from jobs.states import Trigger
 
 log = logging.getLogger(__name__)
 
@@ -102,19 +103,15 @@ def take(asked: Request) -> str:
             return "the request does not say what the job says"
         if job.status != Status.QUEUED or job.execution_id is not None:
             return ""  # taken before, or ended: a repeated request has no effect
-        known = registry.find(RENDER)
-        job.execution_id = engine.start(
-            RENDER,
-            role=known.role,
+        spec = ExecutionSpec.for_task(
+            registry.find(RENDER),
             trigger=Trigger.EXPORT,
             args={"job_id": job.pk},
             source=str(job.pk),
-            max_retries=known.max_retries or 0,
-            retry_backoff=Backoff.EXPONENTIAL,
             retry_base_delay_ms=1_000,
-            timeout_ms=int((known.timeout or 3_600) * 1000),
-            on_lost=known.on_lost,
         )
+        engine.start_executions([spec])
+        job.execution_id = spec.id
         job.save(update_fields=["execution_id"])
     return ""
 
@@ -277,10 +274,14 @@ def reconcile(now: datetime) -> int:
     return len(found)
 
 
-def ended(execution: str, source: str, answer: dict[str, Any], now: datetime) -> None:
+def ended(settlement: Settlement, now: datetime) -> None:
     """The engine's run of an export has ended: its result goes out, in the transaction of that end."""
     report = report_of(
-        int(source), answer["state"], answer.get("result"), answer["failure_type"], answer["error"]
+        int(settlement.source),
+        settlement.state,
+        settlement.result,
+        settlement.failure_type,
+        settlement.error,
     )
     outbox.put([(RESULTS, report.fields())], now)
 

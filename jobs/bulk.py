@@ -7,6 +7,7 @@ from uuid import UUID
 from django.db import transaction
 
 from jobs import lifecycle
+from jobs.answers import Cancelled
 from jobs.models import Job
 from jobs.selection import in_states
 from jobs.sql import call, statements
@@ -23,7 +24,7 @@ class CancelWish:
     include_processing: bool = True
 
 
-def cancel_matching(office: UUID, wish: CancelWish, *, actor: str, reason: str = "") -> lifecycle.Answer:
+def cancel_matching(office: UUID, wish: CancelWish, *, actor: str, reason: str = "") -> Cancelled:
     """How many were cancelled at once, and how many were told to stop."""
     statuses = set(wish.statuses)
     if not wish.include_processing:

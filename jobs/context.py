@@ -3,7 +3,7 @@
 import logging
 import time
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.db import connection
 
@@ -32,36 +32,48 @@ class Context:
 
     @property
     def execution_id(self) -> str:
-        return self._run.execution_id
+        return self._run.claim.execution_id
 
     @property
     def attempt(self) -> int:
-        return self._run.attempt
+        return self._run.claim.attempt
 
     @property
     def fence(self) -> int:
         """Grows with every start of this Execution: the one with the highest owns it."""
-        return self._run.fence
+        return self._run.claim.fence
 
     @property
     def source(self) -> str:
         """The id of what caused this Execution, when that is no job: a schedule, a step, an export."""
-        return self._run.source
+        return self._run.claim.source
 
     @property
     def deadline(self) -> datetime:
-        return self._run.deadline
+        return self._run.claim.deadline
 
     @property
     def idempotency_key(self) -> str:
-        return self._run.execution_id
+        return self._run.claim.execution_id
+
+    @property
+    def extra(self) -> Any:
+        """A value for the handler of this run's end (`lifecycle.on_end`), beside the result.
+
+        It is handed over in memory: when another process reports the end, the handler gets None.
+        """
+        return self._run.extra
+
+    @extra.setter
+    def extra(self, value: Any) -> None:
+        self._run.extra = value
 
     @property
     def cancelled(self) -> bool:
         """Has somebody asked this run to stop? Asks the database at most once a second."""
         if not self._cancelled and time.monotonic() - self._asked >= ASK_EVERY_SECONDS:
             self._asked = time.monotonic()
-            self._cancelled = lifecycle.is_cancelled(self._run.execution_id, self._run.fence)
+            self._cancelled = lifecycle.is_cancelled(self._run.claim.execution_id, self._run.claim.fence)
         return self._cancelled
 
     def progress(self, fraction: float | None = None, message: str = "") -> None:
@@ -79,7 +91,7 @@ class Context:
         if not ended and time.monotonic() - self._written < PROGRESS_EVERY_SECONDS:
             return
         self._written = time.monotonic()
-        lifecycle.progress(self._run.execution_id, self._run.fence, fraction, message)
+        lifecycle.progress(self._run.claim.execution_id, self._run.claim.fence, fraction, message)
 
     def session(self, session_id: str) -> None:
         """Name the session that carries this run, for those who look at it from outside.
@@ -88,4 +100,4 @@ class Context:
         """
         if connection.in_atomic_block:
             return
-        lifecycle.name_session(self._run.execution_id, self._run.fence, session_id)
+        lifecycle.name_session(self._run.claim.execution_id, self._run.claim.fence, session_id)

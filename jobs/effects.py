@@ -1,41 +1,70 @@
-"""What has to follow a commit: messages, chord parts, stops and pub/sub messages.
+"""What follows a commit: messages, chord parts, stops, and notifications of those who watch.
 
-All of it may be lost, at any point, and come twice: a sweep does again what matters.
+Any of it may be lost at any point, or done twice: a sweep repeats what matters.
 """
 
 import logging
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Self
 
 from celery import current_app
 from django.db import transaction
 
 from jobs import joins, publish, pubsub
+from jobs.publish import Send
 
 log = logging.getLogger(__name__)
 
 
-def after(answer: Mapping[str, Any] | None) -> None:
-    """Once the transaction has committed, do what the engine's answer says is left to do."""
-    if answer:
-        transaction.on_commit(lambda: follow(answer))
+@dataclass(frozen=True, slots=True)
+class Effects:
+    """What one transaction of the engine leaves to do.
+
+    `parts` are `[join, dependency, position]` of chord parts that came in, `stop` the runs to stop;
+    `publish` and `notify` name the office whose sockets, or whose webhooks and mail, have something new.
+    """
+
+    send: Sequence[Send] = ()
+    parts: Sequence[Sequence[Any]] = ()
+    stop: Sequence[str] = ()
+    publish: str | None = None
+    notify: str | None = None
+
+    @classmethod
+    def read(cls, answer: Mapping[str, Any]) -> Self:
+        """From the answer of one of the engine's functions: see dure_effects in engine.sql."""
+        return cls(
+            send=[Send(*values) for values in answer.get("send", ())],
+            parts=answer.get("parts", ()),
+            stop=answer.get("stop", ()),
+            publish=answer.get("publish"),
+            notify=answer.get("notify"),
+        )
+
+    def on_commit(self) -> None:
+        """Apply these once the current transaction has committed, or now when there is none."""
+        transaction.on_commit(self.apply)
+
+    def apply(self) -> None:
+        if self.send:
+            publish.send_messages(self.send)
+        if self.parts:
+            joins.count(self.parts)
+        if self.stop:
+            stop_runs(self.stop)
+        if self.publish:
+            pubsub.publish_change(self.publish)
+        if self.notify:
+            pubsub.request_notifications(self.notify)
 
 
-def follow(answer: Mapping[str, Any]) -> None:
-    publish.messages(answer.get("send") or ())
-    if answer.get("parts"):
-        joins.count(answer["parts"])
-    if answer.get("signal"):
-        stop_runs([execution for execution, *_ in answer["signal"]])
-    if answer.get("ring"):
-        pubsub.publish_change(answer["ring"])
-    if answer.get("notify"):
-        pubsub.request_notifications(answer["notify"])
+NO_EFFECTS = Effects()
 
 
 def stop_runs(executions: Sequence[str]) -> None:
-    """Tell the workers at once. One that does not hear it is told by its next heartbeat."""
+    """Ask the workers to stop these runs. A worker that misses this learns of it at its next heartbeat."""
     try:
         current_app.control.broadcast("dure_stop", arguments={"executions": list(executions)})
     except Exception as error:  # whatever the broker's client raises
-        log.warning("could not broadcast a stop, the heartbeats will bring it: %s", error)
+        log.warning("could not broadcast a stop; the heartbeats will carry it: %s", error)

@@ -4,11 +4,10 @@ submit → dispatch → claim → (progress) → finish → release, and beside 
 reprioritise, process, wake, lose, rescue, resend. Views, workers, sweeps, commands and the admin call
 these verbs and change no row themselves. Each is one transaction, guarded by the state it expects;
 losing a race is normal, and the answer says what happened. What has to follow the commit (messages,
-chord parts, bells) is in `aftermath.py`, and may be lost at any point: the sweeps do it again.
+chord parts, notifications) is in `effects.py`, and may be lost at any point: the sweeps do it again.
 """
 
 import io
-import json
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -21,16 +20,16 @@ from django.conf import settings
 from django.db import DatabaseError, IntegrityError, InterfaceError, connection, transaction
 
 from jobs import counters, joins, publish, pubsub, registry
-from jobs.effects import after, follow
+from jobs.answers import Advanced, Cancelled, Claim, Settlement
+from jobs.effects import Effects
 from jobs.errors import Conflict, Fenced
-from jobs.ids import uuid7
+from jobs.publish import Send
+from jobs.specs import ExecutionSpec
 from jobs.sql import call, statements
 from jobs.states import TRIGGERS_OF_JOBS, ExecutionStatus, FailureType, Outcome
 from jobs.submission import Prepared
 
 log = logging.getLogger(__name__)
-
-Answer = dict[str, Any]
 
 # Rung when a cancelled run was killed: see jobs/tasks.py.
 STOPPED = "dure.stopped"
@@ -47,20 +46,22 @@ def submit(prepared: Prepared, *, actor: str = "") -> list[UUID]:
     """
     joins.seed((job["id"], job["dependency_count"]) for job in prepared.jobs if job["dependency_count"] > 1)
     ids = [job["id"] for job in prepared.jobs]
-    answer = None
+    effects = None
     try:
         with _one_job_per_key(), transaction.atomic():
             _insert(prepared)
             # Only now: writing ten thousand rows must not keep the office's other jobs waiting. What
             # their dependencies did meanwhile is seen after the lock.
             call.rows(statements.LOCK_OFFICE, [prepared.office])
-            answer = call.function("dure_open", prepared.office, prepared.roots, prepared.joined, actor)
-            after(answer)
+            effects = Effects.read(
+                call.function("dure_open", prepared.office, prepared.roots, prepared.joined, actor)
+            )
+            effects.on_commit()
     except (DatabaseError, InterfaceError):
         # A COMMIT can raise and have committed: then the rows are there, and nothing has followed yet.
-        if answer is None or connection.in_atomic_block or not _is_written(ids[0]):
+        if effects is None or connection.in_atomic_block or not _is_written(ids[0]):
             raise
-        follow(answer)
+        effects.apply()
     return ids
 
 
@@ -100,79 +101,36 @@ def _insert(prepared: Prepared) -> None:
             cursor.copy_expert("COPY job_dependencies (job_id, parent_id, position) FROM STDIN", lines)
 
 
-def start(
-    task_id: str,
-    *,
-    role: str,
-    trigger: str,
-    args: dict[str, Any],
-    source: str = "",
-    max_retries: int,
-    retry_backoff: str,
-    retry_base_delay_ms: int,
-    timeout_ms: int,
-    on_lost: str,
-    scheduled_for: datetime | None = None,
-    due_at: datetime | None = None,
-) -> UUID:
-    """An Execution that no job owns: of a schedule, a manual run, a step or an export."""
-    execution = uuid7()
-    order = {
-        "id": execution,
-        "task_id": task_id,
-        "role": role,
-        "trigger": trigger,
-        "source": source,
-        "args": args,
-        "max_retries": max_retries,
-        "retry_backoff": retry_backoff,
-        "retry_base_delay_ms": retry_base_delay_ms,
-        "timeout_ms": timeout_ms,
-        "on_lost": on_lost,
-        "scheduled_for": scheduled_for,
-        "due_at": due_at,
-    }
-    start_many([order])
-    return execution
-
-
-def start_many(orders: Sequence[dict[str, Any]]) -> None:
-    """Executions that no job owns, in one statement; each order has the names of `start`, and its id."""
-    if any(order["trigger"] in TRIGGERS_OF_JOBS for order in orders):
+def start_executions(specs: Sequence[ExecutionSpec]) -> None:
+    """Executions that no job owns, in one statement: of schedules, manual runs, steps and exports."""
+    if any(spec.trigger in TRIGGERS_OF_JOBS for spec in specs):
         raise ValueError("Executions of jobs are made by dispatch.")
-    if not orders:
+    if not specs:
         return
-    rows = [
-        {key: value if isinstance(value, dict) else _plain(value) for key, value in order.items()}
-        for order in orders
-    ]
     with transaction.atomic(savepoint=False):
-        call.change(statements.INSERT_EXECUTIONS, {"orders": call.as_json(rows)})
-        sends = [
-            [str(order["id"]), 1, order["role"], order["task_id"], publish.FAIR, 0, order["timeout_ms"]]
-            for order in orders
-            if order.get("due_at") is None
-        ]
-        after({"send": sends})
-
-
-def _plain(value: object) -> object:
-    return (
-        value.isoformat() if isinstance(value, datetime) else str(value) if isinstance(value, UUID) else value
-    )
+        call.change(statements.INSERT_EXECUTIONS, {"specs": call.as_json([spec.row() for spec in specs])})
+        Effects(
+            send=[
+                Send(str(spec.id), 1, spec.role, spec.task_id, publish.FAIR, 0)
+                for spec in specs
+                if spec.due_at is None
+            ]
+        ).on_commit()
 
 
 # --- claim, progress, finish: the life of one run ------------------------------------------------
 
 
-def claim(execution: str, dispatch: int, *, token: str, worker: str) -> Answer | None:
+def claim(execution: str, dispatch: int, *, token: str, worker: str) -> Claim | None:
     """PENDING → RUNNING for the one message that may; None for every other. One round trip."""
     lease = timedelta(seconds=settings.DURE_LEASE_SECONDS)
     values = (execution, dispatch, token, worker, lease)
-    answer: Answer | None = call.surely(lambda: call.function("dure_claim", *values))
-    if answer is not None and answer["ring"]:
-        pubsub.publish_change(answer["office_id"])
-    return answer
+    answer = call.surely(lambda: call.function("dure_claim", *values))
+    if answer is None:
+        return None
+    if answer["publish"]:
+        pubsub.publish_change(answer["publish"])
+    return Claim.read(execution, dispatch, answer)
 
 
 def progress(execution: str, fence: int, fraction: float | None, message: str) -> None:
@@ -204,44 +162,43 @@ def finish(
     failure_type: str = "",
     error: str = "",
     delay_ms: int | None = None,
-) -> Answer | None:
+    extra: object = None,
+) -> Settlement | None:
     """The owner's report: RUNNING → its end, or PENDING for the next attempt. None: no longer the owner.
 
     One round trip for a job: the same call frees the slot and picks what starts next in it. A database
-    that is away is waited for as long as the lease could hold; after that nobody owns anything.
+    that is away is waited for as long as the lease could hold; after that no worker owns the run.
     """
     delay = timedelta(milliseconds=delay_ms) if delay_ms is not None else None
-    values = (outcome, result, failure_type, clean(error), delay, settings.DURE_MAX_CRASHES)
-    return _settled(
-        trigger, execution, result, lambda: call.function("dure_finish", execution, fence, *values)
-    )
+    values = (execution, fence, outcome, result, failure_type, clean(error), delay, settings.DURE_MAX_CRASHES)
+    return _settled(execution, trigger, lambda: call.function("dure_finish", *values), result, extra)
 
 
-def lose(execution: str, fence: int, *, trigger: str, expired: bool, error: str) -> Answer | None:
+def lose(execution: str, fence: int, *, trigger: str, expired: bool, error: str) -> Settlement | None:
     """The end of a run whose worker died: its lease ran out, or its process was seen to go."""
-    answer = _lost(execution, fence, trigger, expired, error, settings.DURE_MAX_CRASHES)
-    if answer is not None and answer["failure_type"] == FailureType.POISON:
+    settlement = _lost(execution, fence, trigger, expired, error, settings.DURE_MAX_CRASHES)
+    if settlement is not None and settlement.failure_type == FailureType.POISON:
         counters.add(counters.POISON)
-    return answer
+    return settlement
 
 
-def hand_back(execution: str, fence: int, *, trigger: str) -> Answer | None:
+def hand_back(execution: str, fence: int, *, trigger: str) -> Settlement | None:
     """The end of a run whose worker has to stop before it: another starts it, and nothing is charged."""
     return _lost(execution, fence, trigger, False, "Its worker was stopped.", None)
 
 
 def _lost(
     execution: str, fence: int, trigger: str, expired: bool, error: str, max_crashes: int | None
-) -> Answer | None:
-    values = (expired, clean(error), max_crashes)
-    answer = _settled(trigger, execution, None, lambda: call.function("dure_lose", execution, fence, *values))
-    if answer is not None and answer["state"] == ExecutionStatus.CANCELLED:
+) -> Settlement | None:
+    values = (execution, fence, expired, clean(error), max_crashes)
+    settlement = _settled(execution, trigger, lambda: call.function("dure_lose", *values))
+    if settlement is not None and settlement.state == ExecutionStatus.CANCELLED:
         # The body was killed before it could see to that itself.
-        publish.control(STOPPED, execution)
-    return answer
+        publish.send_control(STOPPED, execution)
+    return settlement
 
 
-def overrun(execution: str, fence: int, *, trigger: str) -> Answer | None:
+def overrun(execution: str, fence: int, *, trigger: str) -> Settlement | None:
     """The end of a run that its worker killed at its hard limit: a timeout, retried as its policy says."""
     found = call.rows(statements.RETRY_POLICY, [execution, fence])
     if not found:
@@ -260,39 +217,46 @@ def overrun(execution: str, fence: int, *, trigger: str) -> Answer | None:
     )
 
 
-EndHandler = Callable[[str, str, Answer], None]
+EndHandler = Callable[[Settlement], None]
 _end_handlers: dict[str, EndHandler] = {}
 
 
 def on_end(trigger: str, handler: EndHandler) -> None:
-    """Have `handler(execution, source, answer)` called in the transaction in which an Execution of this
-    trigger ends, or an attempt of it: what belongs to its cause changes together with it, or not at all.
-
-    The answer says `state` (the Execution's status now), `outcome`, `failure_type`, `error` and `result`.
+    """Call `handler` in the transaction in which an attempt of an Execution of this trigger ends: what
+    belongs to the Execution's cause changes together with it, or not at all.
     """
     _end_handlers[trigger] = handler
 
 
 def _settled(
-    trigger: str, execution: str, result: str | None, settle: Callable[[], Answer | None]
-) -> Answer | None:
+    execution: str,
+    trigger: str,
+    settle: Callable[[], dict[str, Any] | None],
+    result: str | None = None,
+    extra: object = None,
+) -> Settlement | None:
+    """Settle, tell the handler of this trigger, and register what follows the commit."""
     handler = _end_handlers.get(trigger)
 
-    def together() -> Answer | None:
-        with transaction.atomic():
-            found = settle()
-            if found is not None and handler is not None:
-                accepted = found["state"] == ExecutionStatus.SUCCESS and result is not None
-                found["result"] = json.loads(result or "null") if accepted else None
-                handler(execution, found["source"], found)
-            after(found)
-            return found
+    def settle_and_handle() -> Settlement | None:
+        answer = settle()
+        if answer is None:
+            return None
+        if handler is None:  # then nobody reads the result
+            return Settlement.read(execution, answer)
+        settlement = Settlement.read(execution, answer, result, extra)
+        handler(settlement)
+        return settlement
 
-    if handler is not None:
-        return call.surely(together)
-    answer = call.surely(settle)
-    after(answer)
-    return answer
+    def in_transaction() -> Settlement | None:
+        with transaction.atomic():
+            return settle_and_handle()
+
+    # Without a handler it is a single statement.
+    settlement = call.surely(settle_and_handle if handler is None else in_transaction)
+    if settlement is not None:
+        settlement.effects.on_commit()
+    return settlement
 
 
 # --- release, process, wake: what makes a job ready, and sends it ---------------------------------
@@ -301,37 +265,38 @@ def _settled(
 def release(job: str) -> int:
     """The last part of a job's join has come in: pending → ready, if PostgreSQL agrees."""
     answer = call.function("dure_release", [UUID(job)])
-    after(answer)
+    Effects.read(answer).on_commit()
     return int(answer["ready"])
 
 
-def process(office: UUID | str, now: datetime | None = None) -> Answer:
+def process(office: UUID | str, now: datetime | None = None) -> Advanced:
     """Promote whatever is due or free in an office, and fill its free slots."""
-    answer: Answer = call.function("dure_process", office, now)
-    after(answer)
-    return {"promoted": answer["promoted"], "dispatched": len(answer["send"])}
+    answer = call.function("dure_process", office, now)
+    effects = Effects.read(answer)
+    effects.on_commit()
+    return Advanced(answer["promoted"], len(effects.send))
 
 
 def wake(now: datetime | None = None, limit: int = 1_000) -> int:
     """Send what has become due: jobs at their `run_at` or their retry, and other Executions' retries."""
     woken = 0
     for (office,) in call.rows(statements.DUE_OFFICES, {"now": now, "limit": limit}):
-        woken += process(office, now)["promoted"]
+        woken += process(office, now).promoted
     due = call.rows(statements.SEND_DUE_EXECUTIONS, {"now": now, "limit": limit})
-    after({"send": _sendable(due)})
+    _send(due)
     return woken + len(due)
 
 
 # --- cancel, retry, reprioritise: what people decide ----------------------------------------------
 
 
-def cancel(office: UUID, jobs: Sequence[UUID], *, actor: str, reason: str = "") -> Answer:
+def cancel(office: UUID, jobs: Sequence[UUID], *, actor: str, reason: str = "") -> Cancelled:
     """Cancel jobs, whatever they are doing. What runs is asked to stop, then killed after its grace."""
     with transaction.atomic():
         call.rows(statements.LOCK_OFFICE, [office])
-        answer: Answer = call.function("dure_cancel", office, list(jobs), _by(actor, reason))
-        after(answer)
-    return {"cancelled": answer["cancelled"], "cancelling": answer["cancelling"]}
+        answer = call.function("dure_cancel", office, list(jobs), _by(actor, reason))
+        Effects.read(answer).on_commit()
+    return Cancelled(answer["cancelled"], answer["cancelling"])
 
 
 def cancel_execution(execution: UUID | str) -> str | None:
@@ -340,17 +305,13 @@ def cancel_execution(execution: UUID | str) -> str | None:
         found = call.rows(statements.CANCEL_EXECUTION, [execution])
         if not found:
             return None
-        status, worker, trigger, source = found[0]
+        status, trigger, source = found[0]
         if status == ExecutionStatus.CANCELLED:
             handler = _end_handlers.get(trigger)
             if handler is not None:
-                handler(
-                    str(execution),
-                    source,
-                    {"state": status, "failure_type": FailureType.CANCELLED, "error": ""},
-                )
+                handler(Settlement(str(execution), source, status, FailureType.CANCELLED, ""))
         else:
-            after({"signal": [[str(execution), worker, None, True]]})
+            Effects(stop=[str(execution)]).on_commit()
     return str(status)
 
 
@@ -358,8 +319,8 @@ def retry(office: UUID, jobs: Sequence[UUID], *, actor: str, reason: str = "") -
     """Run failed, cancelled or timed-out jobs again, each with a new Execution; how many there were."""
     with _one_job_per_key(), transaction.atomic():
         call.rows(statements.LOCK_OFFICE, [office])
-        answer: Answer = call.function("dure_retry", office, list(jobs), _by(actor, reason))
-        after(answer)
+        answer = call.function("dure_retry", office, list(jobs), _by(actor, reason))
+        Effects.read(answer).on_commit()
     return int(answer["retried"])
 
 
@@ -399,7 +360,7 @@ def resend(*, everything: bool = False, limit: int = 5_000) -> int:
     """Publish again what was sent and never claimed; everything of it when Redis has lost its data."""
     values = {"all": everything, "after": settings.DURE_REPUBLISH_SECONDS, "limit": limit}
     stale = call.rows(statements.RESEND, values)
-    after({"send": _sendable(stale)})
+    _send(stale)
     return len(stale)
 
 
@@ -421,8 +382,8 @@ def _by(actor: str, reason: str) -> str:
     return call.as_json({key: text for key, text in (("actor", actor), ("reason", reason)) if text})
 
 
-def _sendable(found: Sequence[tuple[Any, ...]]) -> list[list[Any]]:
-    return [[str(execution), *rest] for execution, *rest in found]
+def _send(rows: Sequence[tuple[Any, ...]]) -> None:
+    Effects(send=[Send(str(execution), *values) for execution, *values in rows]).on_commit()
 
 
 def clean(text: str) -> str:

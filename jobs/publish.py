@@ -1,7 +1,7 @@
-"""Publishes what was committed: messages that carry an Execution's id and its dispatch number.
+"""Publishes messages after a commit: each carries an Execution's id and the number of its dispatch.
 
-A message is a doorbell. One that is lost is rung again by the sweep, one that comes twice finds
-nothing to claim, so a broker that is away costs time and nothing else.
+A message only says "look". The sweep republishes one that is lost, and one that comes twice finds nothing
+to claim, so a broker that is away costs time and nothing else.
 """
 
 import logging
@@ -10,6 +10,7 @@ import socket
 import time
 import uuid
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from celery import current_app
@@ -17,80 +18,81 @@ from django.conf import settings
 
 log = logging.getLogger(__name__)
 
-# After a failure nobody waits for the broker again until this long has passed: the sweep publishes.
-REST_SECONDS = 2.0
+# After a failure no caller waits for the broker again until this long has passed: the sweep republishes.
+PAUSE_SECONDS = 2.0
 BATCH = 500
 # The level of an Execution that no office owns: behind an office's first job, before what fills it up.
 FAIR = 3
 ORIGIN = f"{os.getpid()}@{socket.gethostname()}"
 
-_resting_until = 0.0
+_paused_until = 0.0
 
 
-def messages(sends: Sequence[Sequence[Any]]) -> int:
-    """Publish each `[execution, dispatch, role, task, level, retries, timeout_ms]`; how many went out."""
-    global _resting_until  # noqa: PLW0603 (one circuit for the process)
-    if not sends or time.monotonic() < _resting_until:
+@dataclass(frozen=True, slots=True)
+class Send:
+    """A message to publish. `level` is the broker's priority: 0 is served first."""
+
+    execution: str
+    dispatch: int
+    role: str
+    task_id: str
+    level: int
+    retries: int
+
+
+def send_messages(sends: Sequence[Send]) -> int:
+    """Publish each; the number of those that went out."""
+    if not sends or time.monotonic() < _paused_until:
         return 0
     try:
         with current_app.producer_or_acquire() as producer:
             if len(sends) == 1:
-                send(producer, *sends[0])
+                send_message(producer, sends[0])
             else:
                 for start in range(0, len(sends), BATCH):
                     with producer.batch(BATCH):
-                        for one in sends[start : start + BATCH]:
-                            send(producer, *one)
+                        for send in sends[start : start + BATCH]:
+                            send_message(producer, send)
     except Exception as error:  # whatever the broker's client raises: the rows are safe
-        _resting_until = time.monotonic() + REST_SECONDS
-        log.warning("could not publish %s messages, the sweep will: %s", len(sends), error)
+        _pause()
+        log.warning("could not publish %s messages; the sweep will: %s", len(sends), error)
         return 0
     return len(sends)
 
 
-def send(
-    producer: Any,
-    execution: str,
-    dispatch: int,
-    role: str,
-    task_id: str,
-    level: int,
-    retries: int,
-    _timeout_ms: int,
-) -> None:
-    """One message. No time limits ride along: Celery's main process keeps a timer for each until its time,
-    however soon the task has ended. See jobs/deadline.py for ours.
+def send_message(producer: Any, send: Send) -> None:
+    """Publish one message, without Celery's time limits: the worker's main process would keep a timer for
+    each until its time, however soon the task has ended. See jobs/deadline.py for ours.
     """
-    # What `send_task` would write, without looking up again for each message what is the same for all.
+    # What `send_task` would write, without repeating for each message what is the same for all.
     message = current_app.amqp.as_task_v2(
-        # A fresh id for each message: Celery discards one that it has seen revoked.
+        # A fresh id for each message: Celery discards one whose id was revoked.
         str(uuid.uuid4()),
-        task_id,
-        args=(execution, dispatch),
-        retries=retries,
+        send.task_id,
+        args=(send.execution, send.dispatch),
+        retries=send.retries,
         ignore_result=True,
-        # Neither the arguments nor their text is wanted in events; ids are all there is.
-        argsrepr=f"({execution}, {dispatch})",
+        # Celery's events show these texts instead of the arguments.
+        argsrepr=f"({send.execution}, {send.dispatch})",
         kwargsrepr="{}",
         origin=ORIGIN,
     )
     producer.publish(
         message.body,
         exchange="",
-        routing_key=role,
+        routing_key=send.role,
         serializer="json",
         headers=message.headers,
-        priority=level,
+        priority=send.level,
         delivery_mode=2,
         retry=False,
         **message.properties,
     )
 
 
-def control(name: str, *args: object, expires: float | None = None, queue: str = "") -> bool:
-    """Ring one of the engine's own tasks, on the control queue unless told another."""
-    global _resting_until  # noqa: PLW0603
-    if time.monotonic() < _resting_until:
+def send_control(name: str, *args: object, expires: float | None = None, queue: str = "") -> bool:
+    """Send one of the engine's own tasks, to the control queue unless another is named."""
+    if time.monotonic() < _paused_until:
         return False
     try:
         current_app.send_task(
@@ -102,7 +104,12 @@ def control(name: str, *args: object, expires: float | None = None, queue: str =
             expires=expires,
         )
     except Exception as error:
-        _resting_until = time.monotonic() + REST_SECONDS
-        log.warning("could not ring %s, the sweep will do it: %s", name, error)
+        _pause()
+        log.warning("could not send %s; the sweep will do its work: %s", name, error)
         return False
     return True
+
+
+def _pause() -> None:
+    global _paused_until  # noqa: PLW0603 (one circuit breaker for the process)
+    _paused_until = time.monotonic() + PAUSE_SECONDS

@@ -31,7 +31,7 @@ def request_notifications(office: str) -> None:
             return
     except redis.ERRORS:
         pass  # the broker is probably away too, and then the sweep creates them
-    publish.control(CREATE_NOTIFICATIONS, office, expires=60)
+    publish.send_control(CREATE_NOTIFICATIONS, office, expires=60)
 
 
 def clear_debounce(office: str) -> None:

@@ -16,7 +16,6 @@ import signal
 import time
 import uuid
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 
 from celery import Task as CeleryTask
@@ -26,6 +25,7 @@ from django.db import transaction
 from pydantic import ValidationError
 
 from jobs import counters, deadline, lifecycle, registry
+from jobs.answers import Claim, Settlement
 from jobs.context import Context
 from jobs.errors import Fenced, TaskFailure
 from jobs.sql import call, statements
@@ -47,34 +47,10 @@ ESCAPED_NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
 class Run:
     """One attempt, from its claim to its settlement."""
 
-    execution_id: str
-    dispatch: int
-    fence: int
-    attempt: int
-    retry_count: int
-    retry_backoff: str
-    retry_base_delay_ms: int
-    args: dict[str, Any]
-    source: str
-    trigger: str
-    deadline: datetime
+    claim: Claim
     settled: bool = False
-
-    @classmethod
-    def claimed(cls, execution_id: str, dispatch: int, row: dict[str, Any]) -> "Run":
-        return cls(
-            execution_id=execution_id,
-            dispatch=dispatch,
-            fence=row["fence"],
-            attempt=row["attempt"],
-            retry_count=row["retry_count"],
-            retry_backoff=row["retry_backoff"],
-            retry_base_delay_ms=row["retry_base_delay_ms"],
-            args=row["args"],
-            source=row["source"],
-            trigger=row["trigger"],
-            deadline=datetime.fromtimestamp(float(row["timeout_at"]), UTC),
-        )
+    # What the body hands to the handler of its end: see Context.extra.
+    extra: Any = None
 
 
 class EngineTask(CeleryTask):  # type: ignore[misc]
@@ -92,13 +68,11 @@ class EngineTask(CeleryTask):  # type: ignore[misc]
         run: Run | None = getattr(self.request, "run", None)
         if run is None or exc is None or run.settled:
             raise exc or Ignore()
-        answer = settle_failure(self.name, run, exc, again=True)
-        if answer is None:
+        settlement = settle_failure(self.name, run, exc, again=True)
+        if settlement is None or settlement.state == ExecutionStatus.CANCELLED:
             raise Ignore()
-        if answer["state"] == ExecutionStatus.PENDING:
+        if settlement.state == ExecutionStatus.PENDING:
             raise Retry(f"{type(exc).__name__}: {exc}", exc=exc)
-        if answer["state"] == ExecutionStatus.CANCELLED:
-            raise Ignore()
         raise exc
 
     def on_failure(
@@ -111,30 +85,31 @@ class EngineTask(CeleryTask):  # type: ignore[misc]
 
 
 def run(celery_task: CeleryTask, execution_id: str, dispatch: int) -> None:
+    """Carry out the message that Celery delivered."""
     request = celery_task.request
     token = f"{request.id}:{uuid.uuid4().hex[:8]}"
     stopped = None
     try:
-        row = lifecycle.claim(execution_id, dispatch, token=token, worker=request.hostname or "")
+        claim = lifecycle.claim(execution_id, dispatch, token=token, worker=request.hostname or "")
     except SoftTimeLimitExceeded as early:
         # It may have been claimed: the same token brings the same answer again.
         stopped = early
-        row = lifecycle.claim(execution_id, dispatch, token=token, worker=request.hostname or "")
-    if row is None:
+        claim = lifecycle.claim(execution_id, dispatch, token=token, worker=request.hostname or "")
+    if claim is None:
         counters.add(counters.DUPLICATES)
         log.debug("dropped a duplicate of %s, dispatch %s", execution_id, dispatch)
         raise Ignore()
-    current = request.run = Run.claimed(execution_id, dispatch, row)
+    current = request.run = Run(claim)
     os.environ[MARK] = execution_id
     try:
         if stopped is not None:
             raise stopped
-        with deadline.within(row["timeout_ms"] / 1000):
+        with deadline.within(claim.timeout_ms / 1000):
             perform(celery_task.name, current)
     except Fenced:
         current.settled = True
         counters.add(counters.FENCED)
-        log.warning("fenced: %s, fence %s is no longer the owner's", execution_id, current.fence)
+        log.warning("fenced: this worker no longer owns %s, fence %s", execution_id, claim.fence)
         raise Ignore() from None
     finally:
         os.environ.pop(MARK, None)
@@ -154,8 +129,8 @@ def perform_atomic(known: registry.Task, context: Context, current: Run) -> None
     """The body's writes, the result and the fence's check stand or fall together."""
     with transaction.atomic():
         call.change(statements.LET_IDLE)
-        answer = settle_success(current, called(known, context, current))
-        accepted = answer["state"] == ExecutionStatus.SUCCESS
+        settlement = settle_success(current, called(known, context, current))
+        accepted = settlement.state == ExecutionStatus.SUCCESS
         if not accepted:
             transaction.set_rollback(True)
     if not accepted:
@@ -166,7 +141,7 @@ def perform_atomic(known: registry.Task, context: Context, current: Run) -> None
 def called(known: registry.Task, context: Context, current: Run) -> str:
     """The body's result, as JSON."""
     try:
-        result = known.call(context, current.args)
+        result = known.call(context, current.claim.args)
     except SystemExit as leaving:
         if leaving.code in TERMINATED:
             raise  # the pool is stopping, it was not the body's wish: the run is handed back
@@ -193,43 +168,49 @@ def as_result(result: object) -> str:
     return text
 
 
-def settle_success(current: Run, result: str) -> dict[str, Any]:
-    answer = lifecycle.finish(
-        current.execution_id, current.fence, Outcome.SUCCESS, trigger=current.trigger, result=result
+def settle_success(current: Run, result: str) -> Settlement:
+    claim = current.claim
+    settlement = lifecycle.finish(
+        claim.execution_id,
+        claim.fence,
+        Outcome.SUCCESS,
+        trigger=claim.trigger,
+        result=result,
+        extra=current.extra,
     )
     current.settled = True
-    if answer is None:
+    if settlement is None:
         raise Fenced()
-    return answer
+    return settlement
 
 
-def settle_failure(task_id: str, current: Run, exc: BaseException, *, again: bool) -> dict[str, Any] | None:
+def settle_failure(task_id: str, current: Run, exc: BaseException, *, again: bool) -> Settlement | None:
+    claim = current.claim
     failure = failure_type_of(exc)
     outcome = Outcome.TIMEOUT if failure == FailureType.TIMEOUT else Outcome.FAILURE
-    if isinstance(exc, SoftTimeLimitExceeded) and time.time() < current.deadline.timestamp() - EARLY_SECONDS:
-        # Told to stop before its time: a cancel, or a signal that was meant for the run before.
+    if isinstance(exc, SoftTimeLimitExceeded) and time.time() < claim.deadline.timestamp() - EARLY_SECONDS:
+        # Stopped before its time: by a cancel, or by a signal that was meant for the run before.
         outcome, failure = Outcome.LOST, FailureType.WORKER_LOST
     known = registry.find(task_id)
     delay = None
     if again and failure in RETRYABLE:
-        delay = known.delay_ms(current.retry_backoff, current.retry_base_delay_ms, current.retry_count)
-    answer = lifecycle.finish(
-        current.execution_id,
-        current.fence,
+        delay = known.delay_ms(claim.retry_backoff, claim.retry_base_delay_ms, claim.retry_count)
+    settlement = lifecycle.finish(
+        claim.execution_id,
+        claim.fence,
         outcome,
-        trigger=current.trigger,
+        trigger=claim.trigger,
         failure_type=failure,
         error=described(exc),
         delay_ms=delay,
+        extra=current.extra,
     )
     current.settled = True
-    if answer is None:
-        log.warning(
-            "fenced: the failure of %s, fence %s, counts no longer", current.execution_id, current.fence
-        )
-    elif answer["state"] == ExecutionStatus.CANCELLED and known.on_cancel is not None:
-        known.on_cancel(current.execution_id, current.args)
-    return answer
+    if settlement is None:
+        log.warning("fenced: the failure of %s, fence %s, was not accepted", claim.execution_id, claim.fence)
+    elif settlement.state == ExecutionStatus.CANCELLED and known.on_cancel is not None:
+        known.on_cancel(claim.execution_id, claim.args)
+    return settlement
 
 
 def failure_type_of(exc: BaseException) -> str:

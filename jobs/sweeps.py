@@ -38,5 +38,5 @@ def promote_once(now: datetime | None = None) -> int:
     """Offices in which something may be free that nobody released, or ready and unsent."""
     promoted = 0
     for (office,) in call.rows(statements.UNSETTLED_OFFICES):
-        promoted += lifecycle.process(office, now)["promoted"]
+        promoted += lifecycle.process(office, now).promoted
     return promoted

@@ -7,12 +7,11 @@ from django.db import transaction
 
 from jobs import lifecycle as engine
 from jobs.errors import Conflict
-from jobs.ids import uuid7
 from jobs.models import Execution
+from jobs.specs import ExecutionSpec
 from jobs.sql import call
 from jobs.states import EXECUTION_LIVE, Trigger
 from scheduler import error_codes, sql
-from scheduler.execution_specs import order
 from scheduler.workflows.definition import check_task
 
 EXCLUSIVE = (Trigger.SCHEDULE, Trigger.MANUAL)
@@ -33,7 +32,6 @@ def run_task(task_id: str, args: dict[str, Any], *, user_id: object) -> UUID:
                 code=error_codes.ALREADY_RUNNING,
                 execution_id=str(live.id),
             )
-        wanted = order(task, uuid7(), trigger=Trigger.MANUAL, source=str(user_id), args=args)
-        engine.start_many([wanted])
-    execution: UUID = wanted["id"]
-    return execution
+        spec = ExecutionSpec.for_task(task, trigger=Trigger.MANUAL, source=str(user_id), args=args)
+        engine.start_executions([spec])
+    return spec.id

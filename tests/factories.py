@@ -6,7 +6,9 @@ from uuid import UUID
 from django.contrib.auth.models import User
 
 from jobs import lifecycle, submission
+from jobs.answers import Claim, Settlement
 from jobs.models import Job, Membership, Office
+from jobs.specs import ExecutionSpec
 from jobs.sql import call
 from jobs.states import MemberRole, Outcome, Trigger
 
@@ -48,13 +50,13 @@ def fresh(job: Job) -> Job:
 class Claimed:
     """A run, played by the test in place of a worker."""
 
-    def __init__(self, execution: str, row: dict[str, Any]) -> None:
-        self.execution = execution
-        self.row = row
-        self.fence: int = row["fence"]
-        self.trigger: str = row["trigger"]
+    def __init__(self, claim: Claim) -> None:
+        self.claim = claim
+        self.execution = claim.execution_id
+        self.fence = claim.fence
+        self.trigger = claim.trigger
 
-    def finish(self, outcome: str = Outcome.SUCCESS, **details: Any) -> dict[str, Any] | None:
+    def finish(self, outcome: str = Outcome.SUCCESS, **details: Any) -> Settlement | None:
         if outcome == Outcome.SUCCESS:
             details.setdefault("result", "null")
         return lifecycle.finish(self.execution, self.fence, outcome, trigger=self.trigger, **details)
@@ -62,7 +64,7 @@ class Claimed:
     def fail(self, failure_type: str = "error", error: str = "broken", delay_ms: int | None = None) -> Any:
         return self.finish(Outcome.FAILURE, failure_type=failure_type, error=error, delay_ms=delay_ms)
 
-    def lose(self, *, expired: bool = False) -> dict[str, Any] | None:
+    def lose(self, *, expired: bool = False) -> Settlement | None:
         return lifecycle.lose(self.execution, self.fence, trigger=self.trigger, expired=expired, error="gone")
 
 
@@ -72,8 +74,8 @@ def claimed(job: Job, *, worker: str = "w@test", token: str = "t") -> Claimed | 
     if job.execution is None:
         return None
     execution = str(job.execution.id)
-    row = lifecycle.claim(execution, job.execution.dispatch, token=token, worker=worker)
-    return Claimed(execution, row) if row is not None else None
+    claim = lifecycle.claim(execution, job.execution.dispatch, token=token, worker=worker)
+    return Claimed(claim) if claim is not None else None
 
 
 def done(job: Job) -> Job:
@@ -107,4 +109,6 @@ def a_start(**fields: Any) -> UUID:
         "on_lost": "retry",
         **fields,
     }
-    return lifecycle.start(values.pop("task_id"), **values)
+    spec = ExecutionSpec(**values)
+    lifecycle.start_executions([spec])
+    return spec.id

@@ -53,9 +53,9 @@ def executions(schedule: Schedule) -> list[Execution]:
 
 def claim(execution: Execution, worker: str = "w@test") -> Claimed:
     execution.refresh_from_db()
-    row = engine.claim(str(execution.id), execution.dispatch, token="t", worker=worker)
-    assert row is not None
-    return Claimed(str(execution.id), row)
+    claim = engine.claim(str(execution.id), execution.dispatch, token="t", worker=worker)
+    assert claim is not None
+    return Claimed(claim)
 
 
 def end(execution: Execution, outcome: str = Outcome.SUCCESS) -> None:

@@ -1,6 +1,7 @@
 """Step queues as tests need them, and a worker that the test plays: the real runner without Celery."""
 
 import uuid
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -10,6 +11,7 @@ from django.utils import timezone
 
 from jobs import lifecycle as engine
 from jobs import runner
+from jobs.answers import Settlement
 from jobs.errors import Fenced
 from jobs.models import Execution, Office
 from jobs.states import ExecutionStatus
@@ -100,9 +102,9 @@ class Claimed:
 
     def __init__(self, current: Execution) -> None:
         self.name = current.task_id
-        row = engine.claim(str(current.id), current.dispatch, token=uuid.uuid4().hex, worker="played@test")
-        assert row is not None
-        self.run = runner.Run.claimed(str(current.id), current.dispatch, row)
+        claim = engine.claim(str(current.id), current.dispatch, token=uuid.uuid4().hex, worker="played@test")
+        assert claim is not None
+        self.run = runner.Run(claim)
 
     def carry_out(self) -> None:
         """As EngineTask does it: every failure is offered to the retry policy."""
@@ -112,17 +114,17 @@ class Claimed:
             return
         except SoftTimeLimitExceeded as error:
             # Celery sends it at the deadline, which a test does not wait for.
-            self.run.deadline = LONG_AGO
+            self.run.claim = replace(self.run.claim, deadline=LONG_AGO)
             runner.settle_failure(self.name, self.run, error, again=True)
         except Exception as error:
             runner.settle_failure(self.name, self.run, error, again=True)
 
-    def lose(self) -> dict[str, Any] | None:
+    def lose(self) -> Settlement | None:
         """Its worker dies in the middle of it."""
         return engine.lose(
-            self.run.execution_id,
-            self.run.fence,
-            trigger=self.run.trigger,
+            self.run.claim.execution_id,
+            self.run.claim.fence,
+            trigger=self.run.claim.trigger,
             expired=False,
             error="The worker died.",
         )

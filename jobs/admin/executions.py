@@ -47,8 +47,7 @@ def _cancel_job(office: UUID | None, job: UUID | None, by: By) -> bool:
     """What a job owns is cancelled with it."""
     if office is None or job is None:
         return False
-    answer = lifecycle.cancel(office, [job], actor=by.actor, reason=by.reason)
-    return bool(answer["cancelled"] + answer["cancelling"])
+    return lifecycle.cancel(office, [job], actor=by.actor, reason=by.reason).total > 0
 
 
 def not_cancellable(run: Execution) -> display.Text:

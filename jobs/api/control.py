@@ -1,5 +1,6 @@
 """What people decide about jobs: retry, cancel, cancel many, change the order."""
 
+from dataclasses import asdict
 from typing import Any
 from uuid import UUID
 
@@ -83,7 +84,7 @@ class CancelView(JobView):
         reason = checked(ReasonSerializer(data=request.data)).get("reason", "")
         job = self.job(office)
         answer = lifecycle.cancel(office.id, [job.id], actor=self.actor(), reason=reason)
-        if not answer["cancelled"] and not answer["cancelling"]:
+        if not answer.total:
             raise ended(job)
         return accepted(shown(job.id), job_address(request, office_id, job_id))
 
@@ -154,7 +155,7 @@ class CancelAllView(OfficeView):
         )
         answer = cancel_matching(office.id, wish, actor=self.actor(), reason=given.get("reason", ""))
         jobs = request.build_absolute_uri(f"/api/offices/{office_id}/jobs")
-        return accepted(answer, batch_address(request, office_id, batch) if batch else jobs)
+        return accepted(asdict(answer), batch_address(request, office_id, batch) if batch else jobs)
 
 
 class PrioritySerializer(StrictSerializer):

@@ -1,5 +1,6 @@
 """An office's scheduler: its numbers, its settings, and a push by hand."""
 
+from dataclasses import asdict
 from uuid import UUID
 
 from drf_spectacular.utils import extend_schema, extend_schema_serializer
@@ -101,4 +102,4 @@ class ProcessView(OfficeView):
         examples=[answered("done", {"promoted": 2, "dispatched": 1})],
     )
     def post(self, request: Request, office_id: UUID) -> Response:
-        return Response(lifecycle.process(self.office(ACTS).id))
+        return Response(asdict(lifecycle.process(self.office(ACTS).id)))

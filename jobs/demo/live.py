@@ -86,6 +86,6 @@ def played(office: Office, job: dict[str, Any], **failure: Any) -> None:
 
 def fail(execution: UUID, dispatch: int, **failure: Any) -> None:
     """Within the submission's transaction, so that its message finds nothing to claim."""
-    row = lifecycle.claim(str(execution), dispatch, token=f"demo:{execution}", worker=WORKER)
-    if row is not None:
-        lifecycle.finish(str(execution), row["fence"], Outcome.FAILURE, trigger=row["trigger"], **failure)
+    claim = lifecycle.claim(str(execution), dispatch, token=f"demo:{execution}", worker=WORKER)
+    if claim is not None:
+        lifecycle.finish(str(execution), claim.fence, Outcome.FAILURE, trigger=claim.trigger, **failure)

@@ -81,7 +81,7 @@ def delete_old(before: datetime, limit: int) -> int:
 
 def request_sending() -> None:
     """Have due notifications sent, on a queue of its own: sending waits for other people's servers."""
-    publish.control(SEND_NOTIFICATIONS, expires=60, queue=settings.DURE_NOTICES_QUEUE)
+    publish.send_control(SEND_NOTIFICATIONS, expires=60, queue=settings.DURE_NOTICES_QUEUE)
 
 
 def database_time(now: datetime | None) -> datetime:

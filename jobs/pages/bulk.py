@@ -75,8 +75,7 @@ def pieces(ids: list[UUID]) -> Iterator[list[UUID]]:
 
 
 def cancel(office: UUID, ids: list[UUID], wish: Wish) -> int:
-    answer = lifecycle.cancel(office, ids, actor=wish.actor, reason=wish.reason)
-    return int(answer["cancelled"]) + int(answer["cancelling"])
+    return lifecycle.cancel(office, ids, actor=wish.actor, reason=wish.reason).total
 
 
 def retry(office: UUID, ids: list[UUID], wish: Wish) -> int:

@@ -6,7 +6,7 @@
 --     in use can be counted from live rows.
 --   * The clock is the database's, read after the lock was won: now() would be as old as the wait.
 --   * What has to happen after the commit comes back as JSON: `send` holds messages to publish,
---     `parts` the chord parts to return, `signal` the runs to stop, `ring` whether somebody watches,
+--     `parts` the chord parts to return, `stop` the runs to stop, `publish` whether somebody watches,
 --     `notify` whether webhooks or mail may have something to say.
 --   * Jobs that are known by their ids are looked up by them: where a condition on their state could
 --     lure a plan into the index of all that wait, by statistics from when that was empty, it is
@@ -136,7 +136,7 @@ BEGIN
         v_level := CASE WHEN j.urgent OR v_used < 1 THEN 0 WHEN v_used < 3 THEN 3 WHEN v_used < 10 THEN 6 ELSE 9 END;
         v_used := v_used + 1;
         v_sends := v_sends || jsonb_build_array(jsonb_build_array(
-            v_execution, v_dispatch, j.role, j.task_id, v_level, v_retries, j.timeout_ms));
+            v_execution, v_dispatch, j.role, j.task_id, v_level, v_retries));
     END LOOP;
     RETURN v_sends;
 END $$;
@@ -279,10 +279,9 @@ BEGIN
     END IF;
     RETURN jsonb_build_object(
         'fence', e.fence, 'args', e.args, 'attempt', e.attempt, 'retry_count', e.retry_count,
-        'max_retries', e.max_retries, 'retry_backoff', e.retry_backoff,
+        'retry_backoff', e.retry_backoff,
         'retry_base_delay_ms', e.retry_base_delay_ms, 'timeout_at', extract(epoch FROM e.timeout_at), 'timeout_ms', e.timeout_ms,
-        'job_id', e.job_id, 'office_id', v_office, 'trigger', e.trigger, 'source', e.source,
-        'ring', coalesce(v_watched > v_now, false));
+        'trigger', e.trigger, 'source', e.source, 'publish', CASE WHEN v_watched > v_now THEN v_office END);
 END $$;
 
 
@@ -392,11 +391,11 @@ BEGIN
 
     IF v_again THEN
         v_sends := jsonb_build_array(jsonb_build_array(
-            e.id, v_dispatch, e.role, e.task_id, 0, e.retry_count, e.timeout_ms));
+            e.id, v_dispatch, e.role, e.task_id, 0, e.retry_count));
     END IF;
     IF o.id IS NULL THEN
-        RETURN jsonb_build_object('state', v_status, 'send', v_sends, 'source', e.source,
-                                  'outcome', v_outcome, 'failure_type', v_failure, 'error', v_error);
+        RETURN jsonb_build_object('state', v_status, 'source', e.source, 'send', v_sends,
+                                  'failure_type', v_failure, 'error', v_error);
     END IF;
 
     IF v_again THEN
@@ -440,10 +439,10 @@ BEGIN
         END IF;
     END IF;
     RETURN jsonb_build_object(
-        'state', v_status, 'send', v_sends || dure_dispatch(o, v_now), 'parts', v_parts,
-        'ring', CASE WHEN o.watched_until > v_now THEN o.id END,
+        'state', v_status, 'source', e.source, 'send', v_sends || dure_dispatch(o, v_now), 'parts', v_parts,
+        'publish', CASE WHEN o.watched_until > v_now THEN o.id END,
         'notify', CASE WHEN v_status = 'FAILED' OR o.hooked THEN o.id END,
-        'outcome', v_outcome, 'failure_type', v_failure, 'error', v_error);
+        'failure_type', v_failure, 'error', v_error);
 END $$;
 
 
@@ -496,7 +495,7 @@ BEGIN
     v_ready := dure_ready(v_office, p_jobs, v_now);
     RETURN jsonb_build_object(
         'ready', v_ready, 'send', dure_dispatch(o, v_now),
-        'ring', CASE WHEN o.watched_until > v_now THEN v_office END,
+        'publish', CASE WHEN o.watched_until > v_now THEN v_office END,
         'notify', CASE WHEN o.hooked THEN v_office END);
 END $$;
 
@@ -525,7 +524,7 @@ BEGIN
     v_sends := dure_dispatch(o, v_now);
     RETURN jsonb_build_object(
         'promoted', v_ready, 'send', v_sends,
-        'ring', CASE WHEN o.watched_until > v_now THEN p_office END,
+        'publish', CASE WHEN o.watched_until > v_now THEN p_office END,
         'notify', CASE WHEN o.hooked THEN p_office END);
 END $$;
 
@@ -560,7 +559,7 @@ BEGIN
     END IF;
     RETURN jsonb_build_object(
         'send', dure_dispatch(o, v_now), 'parts', v_parts,
-        'ring', CASE WHEN o.watched_until > v_now THEN p_office END,
+        'publish', CASE WHEN o.watched_until > v_now THEN p_office END,
         'notify', CASE WHEN o.hooked THEN p_office END);
 END $$;
 
@@ -615,8 +614,8 @@ BEGIN
     RETURN jsonb_build_object(
         'cancelled', coalesce(cardinality(v_ended), 0),
         'cancelling', coalesce(jsonb_array_length(v_signal), 0),
-        'signal', coalesce(v_signal, '[]'), 'send', dure_dispatch(o, v_now), 'parts', v_parts,
-        'ring', CASE WHEN o.watched_until > v_now THEN p_office END,
+        'stop', coalesce((SELECT jsonb_agg(value -> 0) FROM jsonb_array_elements(v_signal)), '[]'), 'send', dure_dispatch(o, v_now), 'parts', v_parts,
+        'publish', CASE WHEN o.watched_until > v_now THEN p_office END,
         'notify', CASE WHEN o.hooked THEN p_office END);
 END $$;
 
@@ -654,7 +653,7 @@ BEGIN
     END IF;
     RETURN jsonb_build_object(
         'retried', coalesce(cardinality(v_jobs), 0), 'send', dure_dispatch(o, v_now),
-        'ring', CASE WHEN o.watched_until > v_now THEN p_office END,
+        'publish', CASE WHEN o.watched_until > v_now THEN p_office END,
         'notify', CASE WHEN o.hooked THEN p_office END);
 END $$;
 

@@ -37,7 +37,7 @@ INSERT_EXECUTIONS = """
            CASE WHEN o.due_at IS NULL THEN clock_timestamp() END, clock_timestamp(), 1, o.due_at,
            0, '', '', 0, 0, 0, o.max_retries, o.retry_backoff,
            o.retry_base_delay_ms, o.timeout_ms, o.on_lost, clock_timestamp(), o.scheduled_for, '', '', ''
-    FROM jsonb_to_recordset(%(orders)s::jsonb) AS o (
+    FROM jsonb_to_recordset(%(specs)s::jsonb) AS o (
         id uuid, task_id text, role text, trigger text, source text, args jsonb, max_retries integer,
         retry_backoff text, retry_base_delay_ms bigint, timeout_ms bigint, on_lost text,
         scheduled_for timestamptz, due_at timestamptz
@@ -86,7 +86,7 @@ RESEND = """
     )
     UPDATE job_executions e SET sent_at = clock_timestamp(), sent_count = e.sent_count + 1
     FROM stale WHERE e.id = stale.id
-    RETURNING e.id, e.dispatch, e.role, e.task_id, 0, e.retry_count, e.timeout_ms
+    RETURNING e.id, e.dispatch, e.role, e.task_id, 0, e.retry_count
 """
 
 # wake: offices with a job that has become due.
@@ -109,7 +109,7 @@ SEND_DUE_EXECUTIONS = """
     SET dispatch = e.dispatch + 1, dispatched_at = clock_timestamp(), sent_at = clock_timestamp(),
         sent_count = 1, due_at = NULL
     FROM due WHERE e.id = due.id
-    RETURNING e.id, e.dispatch, e.role, e.task_id, 0, e.retry_count, e.timeout_ms
+    RETURNING e.id, e.dispatch, e.role, e.task_id, 0, e.retry_count
 """
 
 # promote: offices that have something waiting that could be free, or ready without being sent.
@@ -144,7 +144,7 @@ CANCEL_EXECUTION = """
         failure_type = CASE WHEN status = 'PENDING' THEN 'cancelled' ELSE failure_type END,
         due_at = NULL
     WHERE id = %s AND job_id IS NULL AND status IN ('PENDING', 'RUNNING')
-    RETURNING status, worker, trigger, source
+    RETURNING status, trigger, source
 """
 
 # reprioritise: of what has not ended; the order of ready jobs follows at once.

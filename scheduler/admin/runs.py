@@ -46,7 +46,7 @@ def cancel(run: ScheduledJob, by: By) -> None:
     """What is left of its batch, as POST /api/offices/:id/jobs/cancel does it; the run ends with its jobs."""
     wish = CancelWish(batch=run.batch_id)
     answer = cancel_matching(run.workflow.office_id, wish, actor=by.actor, reason=by.reason)
-    if not answer["cancelled"] and not answer["cancelling"]:
+    if not answer.total:
         raise Conflict(str(_("its jobs have ended")))
 
 

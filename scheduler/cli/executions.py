@@ -128,5 +128,4 @@ def cancel(chosen: Sequence[Execution], *, actor: str, reason: str) -> int:
 def _with_their_jobs(office: UUID, executions: list[UUID], actor: str, reason: str) -> int:
     of_jobs = Execution.objects.filter(pk__in=executions).values_list("job_id", flat=True)
     current = Job.objects.filter(pk__in=list(of_jobs), execution__in=executions).values_list("pk", flat=True)
-    answer = lifecycle.cancel(office, list(current), actor=actor, reason=reason)
-    return int(answer["cancelled"]) + int(answer["cancelling"])
+    return lifecycle.cancel(office, list(current), actor=actor, reason=reason).total

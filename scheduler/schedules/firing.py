@@ -18,12 +18,11 @@ from django.db import transaction
 
 from jobs import lifecycle as engine
 from jobs import registry
-from jobs.ids import uuid7
 from jobs.models import Execution
+from jobs.specs import ExecutionSpec
 from jobs.sql import call
 from jobs.states import EXECUTION_LIVE, Trigger
 from scheduler import sql
-from scheduler.execution_specs import order
 from scheduler.models import Schedule
 from scheduler.schedules.catchup import decide
 from scheduler.schedules.rules import due_times
@@ -62,7 +61,7 @@ def fire_due(now: datetime, limit: int = SCHEDULES_AT_ONCE) -> Fired:
         plans = _plan(due, now)
         turns = [turn for plan in plans for turn in plan.turns]
         new = {row[0] for row in call.rows(sql.DECIDE_TURNS, {"turns": call.as_json(turns), "now": now})}
-        engine.start_many([wanted for plan in plans for wanted in plan.orders if wanted["id"] in new])
+        engine.start_executions([spec for plan in plans for spec in plan.specs if spec.id in new])
         advance = call.as_json([plan.advance for plan in plans])
         call.change(sql.ADVANCE_SCHEDULES, {"schedules": advance})
     fired = Fired(len(due), _count(turns))
@@ -76,7 +75,7 @@ class _Plan:
     def __init__(self, schedule: Schedule, following: datetime | None) -> None:
         self.schedule = schedule
         self.turns: list[dict[str, Any]] = []
-        self.orders: list[dict[str, Any]] = []
+        self.specs: list[ExecutionSpec] = []
         self.advance = {"id": str(schedule.id), "next_run_at": following and following.isoformat()}
 
     def add(self, when: datetime, turn: Turn, reason: str = "", execution: UUID | None = None) -> None:
@@ -91,20 +90,17 @@ class _Plan:
         )
 
     def add_run(self, when: datetime, task: registry.Task) -> None:
-        execution = uuid7()
-        self.add(when, Turn.RUN, execution=execution)
-        self.orders.append(
-            order(
-                task,
-                execution,
-                trigger=Trigger.SCHEDULE,
-                source=str(self.schedule.id),
-                args=self.schedule.args,
-                max_retries=self.schedule.max_retries,
-                scheduled_for=when,
-            )
+        spec = ExecutionSpec.for_task(
+            task,
+            trigger=Trigger.SCHEDULE,
+            source=str(self.schedule.id),
+            args=self.schedule.args,
+            max_retries=self.schedule.max_retries,
+            scheduled_for=when,
         )
-        self.advance |= {"execution": str(execution), "last_run_at": when.isoformat()}
+        self.add(when, Turn.RUN, execution=spec.id)
+        self.specs.append(spec)
+        self.advance |= {"execution": str(spec.id), "last_run_at": when.isoformat()}
 
 
 def _plan(due: Sequence[Schedule], now: datetime) -> list[_Plan]:

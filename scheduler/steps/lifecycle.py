@@ -6,14 +6,15 @@ the queue only ever makes new Executions.
 """
 
 import logging
+from typing import Any
 from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
 
 from jobs import lifecycle as engine
+from jobs.answers import Settlement
 from jobs.errors import Conflict
-from jobs.lifecycle import Answer
 from jobs.sql import call
 from jobs.states import ExecutionStatus, FailureType
 from scheduler.steps import handover, libraries, sql
@@ -53,55 +54,56 @@ def run(queue_id: int) -> int:
     return int(number)
 
 
-def advance(execution: str, source: str, answer: Answer) -> None:
+def advance(settlement: Settlement) -> None:
     """Called in the transaction in which an Execution of a step ended, or an attempt of it.
 
     The Execution that the queue's row names is the only one that moves the walk, so whatever else ends,
     late or for the second time, changes nothing.
     """
-    queue_id, _, _ = source.partition(":")
+    execution = settlement.execution
+    queue_id, _, _ = settlement.source.partition(":")
     if not queue_id.isdecimal():
         return  # a notice: see notices.py
     left = handover.of(execution)
     # What the operation read as it began still holds, unless somebody has cancelled: then it is read again.
-    if left is not None and _advance(left.walk, execution, int(queue_id), answer, left.context):
+    if left is not None and _advance(left.walk, int(queue_id), settlement, left.context):
         return
     read = call.function("dure_step_read", int(queue_id), execution, False)
     if read is None:
         log.warning("execution %s of queue %s moves nothing any more", execution, queue_id)
         return
-    _advance(read, execution, int(queue_id), answer, left.context if left else None)
+    _advance(read, int(queue_id), settlement, left.context if left else None)
 
 
-def _advance(read: Answer, execution: str, queue_id: int, answer: Answer, context: str | None) -> bool:
-    walk = Walk.at_the_end_of(execution, queue_id, read)
+def _advance(read: dict[str, Any], queue_id: int, settlement: Settlement, context: str | None) -> bool:
+    walk = Walk.at_the_end_of(settlement.execution, queue_id, read)
     walk.context = context
-    if answer["state"] == ExecutionStatus.PENDING:
-        _will_be_tried_again(walk, execution, answer)
+    if settlement.state == ExecutionStatus.PENDING:
+        _will_be_tried_again(walk, settlement)
         return walk.write()
-    succeeded = answer["state"] == ExecutionStatus.SUCCESS
+    succeeded = settlement.state == ExecutionStatus.SUCCESS
     walk.end_operation(
-        ended(answer),
-        answer["result"] if succeeded else failure(answer.get("error", ""), answer["failure_type"]),
+        ended(settlement),
+        settlement.result if succeeded else failure(settlement.error, settlement.failure_type),
     )
     walk.go_on()
     return walk.write()
 
 
-def ended(answer: Answer) -> Ended:
-    if answer["state"] == ExecutionStatus.SUCCESS:
+def ended(settlement: Settlement) -> Ended:
+    if settlement.state == ExecutionStatus.SUCCESS:
         return Ended.SUCCESS
-    return Ended.TIMEOUT if answer["failure_type"] == FailureType.TIMEOUT else Ended.FAILED
+    return Ended.TIMEOUT if settlement.failure_type == FailureType.TIMEOUT else Ended.FAILED
 
 
-def _will_be_tried_again(walk: Walk, execution: str, answer: Answer) -> None:
-    walk.execution = execution
+def _will_be_tried_again(walk: Walk, settlement: Settlement) -> None:
+    walk.execution = settlement.execution
     walk.tell(
         StepEventType.STEP_RETRYING,
         {
             "job_id": walk.at,
             "direction": str(walk.direction),
-            **failure(answer.get("error", "")[:500], answer["failure_type"]),
+            **failure(settlement.error[:500], settlement.failure_type),
         },
     )
 

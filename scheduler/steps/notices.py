@@ -12,8 +12,9 @@ from django.conf import settings
 
 from jobs import lifecycle as engine
 from jobs.models import Webhook
+from jobs.specs import ExecutionSpec
 from jobs.sql import call
-from jobs.states import Backoff, EventType, OnLost, Trigger
+from jobs.states import EventType, Trigger
 from scheduler.steps import sql
 from scheduler.steps.models import StepQueue
 from scheduler.steps.states import StepEventType
@@ -52,15 +53,14 @@ def undo_failed(queue_id: int, run: int, told: dict[str, Any]) -> None:
 
 
 def _start(task_id: str, event: int, args: dict[str, Any]) -> None:
-    engine.start(
-        task_id,
+    spec = ExecutionSpec(
+        task_id=task_id,
         role="default",
         trigger=Trigger.STEP,
         source=f"event:{event}",
         args=args,
         max_retries=settings.DURE_STEP_NOTICE_RETRIES,
-        retry_backoff=Backoff.EXPONENTIAL,
         retry_base_delay_ms=5_000,
         timeout_ms=30_000,
-        on_lost=OnLost.RETRY,
     )
+    engine.start_executions([spec])

@@ -12,9 +12,9 @@ from django.conf import settings
 from django.db import transaction
 
 from jobs import lifecycle as engine
-from jobs.ids import uuid7
+from jobs.specs import ExecutionSpec
 from jobs.sql import call
-from jobs.states import Backoff, OnLost, Trigger
+from jobs.states import Trigger
 from scheduler.steps import libraries, notices, pubsub
 from scheduler.steps.libraries import Operation
 from scheduler.steps.states import (
@@ -63,9 +63,9 @@ class Walk:
     again: bool = False
     context: str | None = None
     over: bool = False
-    # The Execution of the operation at which the walk is after this, and its order if it is a new one.
+    # The Execution of the operation at which the walk is after this, and its spec if it is a new one.
     execution: str | None = None
-    order: dict[str, Any] | None = None
+    spec: ExecutionSpec | None = None
     jobs: dict[str, Job] = field(default_factory=dict)
     changed: dict[str, dict[str, Any]] = field(default_factory=dict)
     lines: list[dict[str, Any]] = field(default_factory=list)
@@ -106,8 +106,8 @@ class Walk:
             elif (operation := self._registered(job)) is None:
                 self._pass_unregistered(job)
             else:
-                self.order = order(self.queue_id, job, self.direction, operation)
-                self.execution = str(self.order["id"])
+                self.spec = spec_of(self.queue_id, job, self.direction, operation)
+                self.execution = str(self.spec.id)
                 return
 
     def _pass_without_library(self, job: Job) -> None:
@@ -173,8 +173,8 @@ class Walk:
         written = call.function("dure_step_write", call.as_json(self._as_written()), self.context)
         if written is None:
             return False
-        if self.order is not None:
-            engine.start_many([self.order])
+        if self.spec is not None:
+            engine.start_executions([self.spec])
         for told in self.undo_failed:
             notices.undo_failed(self.queue_id, self.run, told)
         if self.over:
@@ -203,32 +203,29 @@ class Walk:
         }
 
 
-def order(queue_id: int, job: Job, direction: str, operation: Operation) -> dict[str, Any]:
-    """The Execution of one operation. What was done forward is never tried twice; undoing is."""
+def spec_of(queue_id: int, job: Job, direction: str, operation: Operation) -> ExecutionSpec:
+    """The Execution of one operation. A forward operation is never retried; a backward one is."""
     retries = 0
     if direction == Direction.BACKWARD:
         own = operation.max_retries
         retries = settings.DURE_STEP_BACKWARD_RETRIES if own is None else own
     job_id = job.here.job_id
-    return {
-        "id": uuid7(),
-        "task_id": OPERATE,
-        "role": operation.role,
-        "trigger": Trigger.STEP,
-        "source": f"{queue_id}:{job_id}:{direction}",
-        "args": {
+    return ExecutionSpec(
+        task_id=OPERATE,
+        role=operation.role,
+        trigger=Trigger.STEP,
+        source=f"{queue_id}:{job_id}:{direction}",
+        args={
             "queue_id": queue_id,
             "job_id": job_id,
             "direction": str(direction),
             "library": operation.library,
             "operation": operation.name,
         },
-        "max_retries": retries,
-        "retry_backoff": Backoff.EXPONENTIAL,
-        "retry_base_delay_ms": int(settings.DURE_STEP_BACKWARD_DELAY_SECONDS * 1000),
-        "timeout_ms": max(1, round(job.expired_time * 1000)),
-        "on_lost": OnLost.RETRY,
-    }
+        max_retries=retries,
+        retry_base_delay_ms=int(settings.DURE_STEP_BACKWARD_DELAY_SECONDS * 1000),
+        timeout_ms=max(1, round(job.expired_time * 1000)),
+    )
 
 
 def failure(error: str, failure_type: str) -> dict[str, str]:

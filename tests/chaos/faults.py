@@ -97,10 +97,12 @@ def repeat_messages(cluster: Cluster, chance: random.Random) -> None:
 
     connection.close()  # the server may have been restarted since
 
-    rows = Execution.objects.order_by("-id").values_list(
-        "id", "dispatch", "role", "task_id", "retry_count", "timeout_ms"
-    )[:200]
-    publish.messages([[str(row[0]), row[1], row[2], row[3], 0, row[4], row[5]] for row in rows])
+    publish.send_messages(
+        [
+            publish.Send(str(run.id), run.dispatch, run.role, run.task_id, 0, run.retry_count)
+            for run in Execution.objects.order_by("-id")[:200]
+        ]
+    )
 
 
 FAULTS: tuple[tuple[Callable[[Cluster, random.Random], None], int], ...] = (

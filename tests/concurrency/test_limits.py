@@ -39,7 +39,7 @@ def play(office: Office, number: int, patience: int = 4_000) -> int:
             continue
         outcome = chance.choice(("success", "success", "success", "failure"))
         ended = lifecycle.finish(
-            str(execution[0]), row["fence"], outcome, trigger="JOB",
+            str(execution[0]), row.fence, outcome, trigger="JOB",
             result="1" if outcome == "success" else None,
             failure_type="" if outcome == "success" else "error",
             delay_ms=None if outcome == "success" else 0,
@@ -115,7 +115,7 @@ def test_processes_at_once_promote_and_send_each_job_once():
     office = an_office(max_concurrent_jobs=50, paused=True)
     jobs = submitted(office, *[{}] * 40)
     Office.objects.filter(id=office.id).update(paused=False)
-    answers = all_at_once(lambda _: lifecycle.process(office.id)["dispatched"], 4)
+    answers = all_at_once(lambda _: lifecycle.process(office.id).dispatched, 4)
     assert sum(answers) == 40
     assert Execution.objects.filter(job__in=jobs, dispatch=1).count() == 40
 
@@ -141,7 +141,7 @@ def test_wakes_at_once_send_what_is_due_once():
         row = lifecycle.claim(str(execution), 1, token="t", worker="w")
         assert row is not None
         lifecycle.finish(
-            str(execution), row["fence"], "failure", trigger="MANUAL", failure_type="error", delay_ms=0
+            str(execution), row.fence, "failure", trigger="MANUAL", failure_type="error", delay_ms=0
         )
     assert sum(all_at_once(lambda _: lifecycle.wake(), 4)) == 20
     assert Execution.objects.filter(dispatch=2, status=ExecutionStatus.PENDING).count() == 20

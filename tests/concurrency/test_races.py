@@ -10,6 +10,7 @@ import pytest
 from django.db import connection, transaction
 
 from jobs import lifecycle
+from jobs.answers import Cancelled
 from jobs.models import Attempt, Execution
 from jobs.sql import call, statements
 from jobs.states import ExecutionStatus, JobStatus
@@ -28,7 +29,7 @@ def ways(*ways: Callable[[], Any]) -> list[Any]:
     return all_at_once(lambda number: ways[number](), len(ways))
 
 
-def cancel(job: Any) -> dict[str, Any]:
+def cancel(job: Any) -> Cancelled:
     return lifecycle.cancel(job.office_id, [job.id], actor="me")
 
 
@@ -95,9 +96,9 @@ def test_a_cancel_and_a_claim_leave_it_cancelled_or_running_and_asked():
         run, answer = ways(partial(claimed, job), partial(cancel, job))
         job = fresh(job)
         if run is None:
-            assert (job.status, answer["cancelled"]) == (JobStatus.CANCELLED, 1)
+            assert (job.status, answer.cancelled) == (JobStatus.CANCELLED, 1)
         else:
-            assert (job.status, answer["cancelling"]) == (JobStatus.PROCESSING, 1)
+            assert (job.status, answer.cancelling) == (JobStatus.PROCESSING, 1)
             assert job.execution.cancel_requested_at is not None
             run.finish()
             assert fresh(job).status == JobStatus.CANCELLED
@@ -268,7 +269,7 @@ def test_everything_at_once_meets_no_deadlock():
             if row is not None:
                 lifecycle.finish(
                     str(execution.id),
-                    row["fence"],
+                    row.fence,
                     "failure",
                     trigger="JOB",
                     failure_type="error",

@@ -1,6 +1,7 @@
 """Random graphs, played without processes: every job ends as its policy says, and in the right order."""
 
 import random
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from jobs import lifecycle
+from jobs.answers import Advanced
 from jobs.models import Event, Execution, Job, Office
 from jobs.states import FailureType
 from tests.events import T
@@ -56,7 +58,7 @@ class Chords:
         self.sizes = {str(job.id): job.dependency_count for job in jobs}
         self.parts: dict[str, set[str]] = {}
 
-    def count(self, parts: list[list[Any]]) -> list[str]:
+    def count(self, parts: Sequence[Sequence[Any]]) -> list[str]:
         full = []
         for join, parent, _ in parts:
             seen = self.parts.setdefault(join, set())
@@ -78,7 +80,7 @@ def play(office: Office, graph: list[dict[str, Any]], jobs: list[Job], chance: r
         assert run is not None
         answer = run.fail() if graph[place[job.id]]["fails"] else run.finish()
         assert answer is not None
-        for join in chords.count(answer["parts"]):
+        for join in chords.count(answer.effects.parts):
             lifecycle.release(join)
 
 
@@ -118,7 +120,7 @@ def test_a_random_graph_ends_as_its_policies_say_without_any_sweep(
         play(office, graph, jobs, random.Random(seed))
         ends = dict(Job.objects.filter(office=office).values_list("id", "status"))
         assert [ends[job.id] for job in jobs] == expected(graph)
-        assert lifecycle.process(office.id) == {"promoted": 0, "dispatched": 0}, "a sweep had to help"
+        assert lifecycle.process(office.id) == Advanced(0, 0), "a sweep had to help"
         check_order(office, graph, jobs)
         for number, job in enumerate(jobs):
             never_ran = job.id not in set(Execution.objects.values_list("job_id", flat=True))

@@ -4,6 +4,7 @@ import pytest
 from django.db import DatabaseError
 
 from jobs import lifecycle, submission
+from jobs.answers import Cancelled
 from jobs.models import Attempt, Execution, Job
 from jobs.states import ExecutionStatus, JobStatus
 from tests.concurrency.cutting_proxy import proxied
@@ -54,10 +55,10 @@ def test_a_finish_in_a_transaction_with_its_handler_is_not_written_again(monkeyp
     from tests.factories import a_start
 
     heard = []
-    monkeypatch.setitem(lifecycle._end_handlers, "MANUAL", lambda *told: heard.append(told))
+    monkeypatch.setitem(lifecycle._end_handlers, "MANUAL", heard.append)
     execution = str(a_start())
     row = lifecycle.claim(execution, 1, token="t", worker="w")
-    finish = lambda: lifecycle.finish(execution, row["fence"], "success", trigger="MANUAL", result="1")  # noqa: E731
+    finish = lambda: lifecycle.finish(execution, row.fence, "success", trigger="MANUAL", result="1")  # noqa: E731
     assert cut(b"COMMIT", finish) is None
     assert Execution.objects.get(id=execution).status == ExecutionStatus.SUCCESS
     assert len(heard) == 1
@@ -65,7 +66,7 @@ def test_a_finish_in_a_transaction_with_its_handler_is_not_written_again(monkeyp
 
 def test_a_submission_that_was_accepted_answers_its_jobs(monkeypatch):
     sent = []
-    monkeypatch.setattr("jobs.publish.messages", lambda sends: sent.extend(sends))
+    monkeypatch.setattr("jobs.publish.send_messages", lambda sends: sent.extend(sends))
     office = an_office()
     prepared = submission.read(office, {"task_id": "demo.sum", "args": {"numbers": []}})
     (job,) = cut(b"COMMIT", lambda: lifecycle.submit(prepared))
@@ -86,5 +87,5 @@ def test_a_cancel_may_be_asked_again():
     job = a_job(an_office())
     with pytest.raises(DatabaseError):
         cut(b"COMMIT", lambda: lifecycle.cancel(job.office_id, [job.id], actor="me"))
-    assert lifecycle.cancel(job.office_id, [job.id], actor="me") == {"cancelled": 0, "cancelling": 0}
+    assert lifecycle.cancel(job.office_id, [job.id], actor="me") == Cancelled(0, 0)
     assert told(job).count(T.JOB_CANCELLED) == 1

@@ -233,6 +233,6 @@ def test_a_job_costs_two_round_trips_from_its_claim_to_its_end(office):
     execution = str(first.execution_id)
     with connection.execute_wrapper(note):
         row = lifecycle.claim(execution, 1, token="t", worker="w")
-        lifecycle.finish(execution, row["fence"], "success", trigger="JOB", result="1")
+        lifecycle.finish(execution, row.fence, "success", trigger="JOB", result="1")
     assert len(asked) <= 3, asked
     assert second.dependency_count == 1

@@ -5,6 +5,8 @@ import json
 import pytest
 
 from jobs import lifecycle
+from jobs.answers import Cancelled, Settlement
+from jobs.effects import Effects
 from jobs.models import Event, Execution, Job
 from jobs.states import ExecutionStatus, JobStatus, Trigger
 from tests.events import T, batches_completed, details, told
@@ -19,7 +21,7 @@ def cancel(*jobs):
 
 def test_a_job_that_waits_is_cancelled_at_once():
     job = submitted(an_office(), {"ref": "a"}, {"ref": "b", "depends_on": ["a"]})[1]
-    assert cancel(job) == {"cancelled": 1, "cancelling": 0}
+    assert cancel(job) == Cancelled(1, 0)
     job = fresh(job)
     assert (job.status, job.failure_type) == (JobStatus.CANCELLED, "cancelled")
     assert job.cancelled_at == job.completed_at is not None
@@ -29,7 +31,7 @@ def test_a_job_that_waits_is_cancelled_at_once():
 
 def test_a_job_that_was_sent_and_not_claimed_is_cancelled_and_frees_its_slot():
     first, second = submitted(an_office(max_concurrent_jobs=1), {}, {})
-    assert cancel(first) == {"cancelled": 1, "cancelling": 0}
+    assert cancel(first) == Cancelled(1, 0)
     assert (fresh(first).status, fresh(first).execution.status) == ("cancelled", "CANCELLED")
     assert claimed(first) is None
     assert fresh(second).status == JobStatus.PROCESSING
@@ -37,11 +39,11 @@ def test_a_job_that_was_sent_and_not_claimed_is_cancelled_and_frees_its_slot():
 
 def test_a_running_job_is_asked_and_keeps_its_slot_until_it_has_stopped(monkeypatch):
     answers = []
-    monkeypatch.setattr(lifecycle, "after", answers.append)
+    monkeypatch.setattr(Effects, "on_commit", lambda effects: answers.append(effects))
     first, second = submitted(an_office(max_concurrent_jobs=1), {}, {})
     run = claimed(first, worker="w@here")
-    assert cancel(first) == {"cancelled": 0, "cancelling": 1}
-    assert answers[-1]["signal"] == [[run.execution, "w@here", str(first.id), True]]
+    assert cancel(first) == Cancelled(0, 1)
+    assert answers[-1].stop == [run.execution]
     assert (fresh(first).status, fresh(second).status) == ("processing", "ready")
     assert fresh(first).cancelled_at is not None
     assert lifecycle.is_cancelled(run.execution, run.fence)
@@ -62,7 +64,7 @@ def test_a_cancelled_run_that_is_lost_is_cancelled_and_does_not_start_again():
 def test_a_job_that_waits_for_its_retry_is_cancelled_with_its_execution():
     job = a_job(an_office())
     claimed(job).fail(delay_ms=60_000)
-    assert cancel(job) == {"cancelled": 1, "cancelling": 0}
+    assert cancel(job) == Cancelled(1, 0)
     assert (fresh(job).execution.status, fresh(job).due_at) == (ExecutionStatus.CANCELLED, None)
     lifecycle.process(job.office_id)
     assert fresh(job).status == JobStatus.CANCELLED
@@ -70,7 +72,7 @@ def test_a_job_that_waits_for_its_retry_is_cancelled_with_its_execution():
 
 def test_what_has_ended_stays_as_it_ended():
     job = done(a_job(an_office()))
-    assert cancel(job) == {"cancelled": 0, "cancelling": 0}
+    assert cancel(job) == Cancelled(0, 0)
     assert fresh(job).status == JobStatus.DONE
     assert told(job)[-1] == T.JOB_COMPLETED
 
@@ -78,7 +80,7 @@ def test_what_has_ended_stays_as_it_ended():
 def test_a_second_cancel_says_nothing_again():
     job = a_job(an_office())
     cancel(job)
-    assert cancel(job) == {"cancelled": 0, "cancelling": 0}
+    assert cancel(job) == Cancelled(0, 0)
     assert told(job).count(T.JOB_CANCELLED) == 1
 
 
@@ -88,7 +90,7 @@ def test_the_job_of_another_office_cannot_be_cancelled():
     running = a_job(an_office())
     claimed(running)
     answer = lifecycle.cancel(mine.id, [theirs.id, waiting.id, running.id], actor="me")
-    assert answer == {"cancelled": 0, "cancelling": 0}
+    assert answer == Cancelled(0, 0)
     assert (fresh(theirs).status, fresh(theirs).execution.status) == ("processing", "PENDING")
     assert (fresh(running).cancelled_at, fresh(running).execution.cancel_requested_at) == (None, None)
     assert fresh(waiting).status == JobStatus.READY
@@ -112,7 +114,7 @@ def test_a_whole_batch_is_cancelled_in_one_go_and_ends_once():
         office, *[{"ref": str(n), "depends_on": [str(n - 1)] if n % 5 else []} for n in range(200)]
     )
     run = claimed(jobs[0])
-    assert cancel(*jobs) == {"cancelled": 199, "cancelling": 1}
+    assert cancel(*jobs) == Cancelled(199, 1)
     assert batches_completed(office) == []
     run.finish()
     assert batches_completed(office) == [{"cancelled": 200}]
@@ -128,18 +130,16 @@ def test_ten_thousand_jobs_are_cancelled_within_two_seconds():
     before = time.perf_counter()
     answer = lifecycle.cancel(office.id, ids, actor="me")
     assert time.perf_counter() - before < 2
-    assert answer == {"cancelled": 10_000, "cancelling": 0}
+    assert answer == Cancelled(10_000, 0)
     assert Event.objects.filter(type=T.JOB_CANCELLED).count() == 10_000
 
 
 def test_an_execution_that_no_job_owns_is_cancelled_before_its_start(monkeypatch):
     heard = []
-    monkeypatch.setitem(lifecycle._end_handlers, Trigger.MANUAL, lambda *told: heard.append(told))
+    monkeypatch.setitem(lifecycle._end_handlers, Trigger.MANUAL, heard.append)
     execution = a_start(source="mine")
     assert lifecycle.cancel_execution(execution) == ExecutionStatus.CANCELLED
-    assert heard == [
-        (str(execution), "mine", {"state": "CANCELLED", "failure_type": "cancelled", "error": ""})
-    ]
+    assert heard == [Settlement(str(execution), "mine", "CANCELLED", "cancelled", "")]
     assert lifecycle.claim(str(execution), 1, token="t", worker="w") is None
     assert lifecycle.cancel_execution(execution) is None
 
@@ -148,11 +148,11 @@ def test_an_execution_that_runs_is_asked_to_stop():
     execution = a_start()
     row = lifecycle.claim(str(execution), 1, token="t", worker="w")
     assert lifecycle.cancel_execution(execution) == ExecutionStatus.RUNNING
-    assert lifecycle.is_cancelled(str(execution), row["fence"])
+    assert lifecycle.is_cancelled(str(execution), row.fence)
     answer = lifecycle.finish(
-        str(execution), row["fence"], "success", trigger=Trigger.MANUAL, result=json.dumps(1)
+        str(execution), row.fence, "success", trigger=Trigger.MANUAL, result=json.dumps(1)
     )
-    assert answer["state"] == ExecutionStatus.CANCELLED
+    assert answer.state == ExecutionStatus.CANCELLED
     assert Execution.objects.get(id=execution).result is None
 
 

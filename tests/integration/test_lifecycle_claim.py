@@ -40,11 +40,11 @@ def test_a_claim_makes_its_worker_the_owner_under_a_lease():
 
 def test_the_answer_has_all_that_a_run_needs():
     job = a_job(an_office(), args={"numbers": [1, 2.5]}, retry_backoff="linear", retry_base_delay=70)
-    row = claimed(job).row
-    assert row["args"] == {"numbers": [1, 2.5]}
-    assert (row["attempt"], row["retry_count"], row["trigger"], row["source"]) == (1, 0, "JOB", "")
-    assert (row["retry_backoff"], row["retry_base_delay_ms"]) == ("linear", 70)
-    assert row["timeout_at"] > time.time()
+    row = claimed(job).claim
+    assert row.args == {"numbers": [1, 2.5]}
+    assert (row.attempt, row.retry_count, row.trigger, row.source) == (1, 0, "JOB", "")
+    assert (row.retry_backoff, row.retry_base_delay_ms) == ("linear", 70)
+    assert row.deadline.timestamp() > time.time()
 
 
 def test_a_second_message_of_the_same_dispatch_finds_nothing():
@@ -58,7 +58,7 @@ def test_a_second_message_of_the_same_dispatch_finds_nothing():
 def test_asked_again_with_its_own_token_a_claim_answers_the_same():
     job = a_job(an_office())
     first, again = claimed(job, token="one"), claimed(job, token="one")
-    assert again.row == first.row
+    assert again.claim == first.claim
     assert told(job).count(T.JOB_STARTED) == 1
 
 
@@ -134,7 +134,7 @@ def test_progress_under_a_lease_that_ran_out_is_refused():
 def test_an_execution_that_no_job_owns_is_claimed_the_same_way_and_tells_no_office():
     execution = str(a_start(source="schedule-1"))
     row = lifecycle.claim(execution, 1, token="t", worker="w")
-    assert (row["office_id"], row["job_id"], row["source"]) == (None, None, "schedule-1")
+    assert row.source == "schedule-1"
     assert Execution.objects.get(id=execution).status == ExecutionStatus.RUNNING
     assert lifecycle.claim(execution, 1, token="other", worker="w") is None
 

@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 
 from jobs import lifecycle, submission
+from jobs.answers import Advanced
+from jobs.effects import Effects
 from jobs.models import Execution, Job, Office
 from jobs.states import JobStatus
 from tests.factories import a_job, an_office, claimed, done, fresh, submitted
@@ -111,12 +113,12 @@ def test_a_free_slot_is_filled_by_the_finish_that_freed_it():
     assert run is not None
     answer = run.finish()
     assert answer is not None
-    assert [send[0] for send in answer["send"]] == [str(fresh(second).execution_id)]
+    assert [send.execution for send in answer.effects.send] == [str(fresh(second).execution_id)]
 
 
 def test_a_message_carries_the_id_the_dispatch_the_role_and_how_full_its_office_is(monkeypatch):
     answers = []
-    monkeypatch.setattr(lifecycle, "after", answers.append)
+    monkeypatch.setattr(Effects, "on_commit", lambda effects: answers.append(effects))
     office = an_office(max_concurrent_jobs=20, paused=True)
     ordinary = [{"role": "QA"}] * 11
     submitted(office, *ordinary)
@@ -124,9 +126,9 @@ def test_a_message_carries_the_id_the_dispatch_the_role_and_how_full_its_office_
     office.refresh_from_db()
     prepared = submission.prepare(office, [{"task_id": "demo.sum", "args": {"numbers": []}, "urgent": True}])
     lifecycle.submit(prepared)
-    sends = answers[-1]["send"]
-    assert [send[4] for send in sends] == [0, 3, 3, 6, 6, 6, 6, 6, 6, 6, 9, 9]
-    assert sends[1][1:4] == [1, "QA", "demo.sum"]
+    sends = answers[-1].send
+    assert [send.level for send in sends] == [0, 3, 3, 6, 6, 6, 6, 6, 6, 6, 9, 9]
+    assert (sends[1].dispatch, sends[1].role, sends[1].task_id) == (1, "QA", "demo.sum")
 
 
 def test_one_offices_jobs_do_not_take_anothers_slots():
@@ -136,4 +138,4 @@ def test_one_offices_jobs_do_not_take_anothers_slots():
 
 
 def test_process_of_an_office_that_is_not_there_does_nothing():
-    assert lifecycle.process("00000000-0000-7000-8000-000000000000") == {"promoted": 0, "dispatched": 0}
+    assert lifecycle.process("00000000-0000-7000-8000-000000000000") == Advanced(0, 0)

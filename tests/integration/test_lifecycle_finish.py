@@ -7,6 +7,7 @@ import pytest
 
 from jobs import lifecycle
 from jobs.models import Attempt, Execution
+from jobs.publish import Send
 from jobs.states import ExecutionStatus, FailureType, JobStatus, Outcome, Trigger
 from tests.events import T, batches_completed, details, told
 from tests.factories import a_job, a_start, an_office, claimed, done, expire_lease, fresh, submitted
@@ -148,7 +149,7 @@ def test_a_result_that_comes_after_the_cancel_is_dropped():
     run = claimed(job)
     lifecycle.cancel(job.office_id, [job.id], actor="me")
     answer = run.finish(result='"too late"')
-    assert answer["state"] == ExecutionStatus.CANCELLED
+    assert answer.state == ExecutionStatus.CANCELLED
     job = fresh(job)
     assert (job.status, job.execution.status, job.execution.result) == ("cancelled", "CANCELLED", None)
     assert attempts(job) == [(1, "cancelled", "cancelled")]
@@ -166,8 +167,8 @@ def test_a_failure_after_the_cancel_is_a_cancel_and_no_retry():
 def test_a_chain_goes_on_in_the_finish_itself():
     first, second = submitted(an_office(), {"ref": "a"}, {"ref": "b", "depends_on": ["a"]})
     answer = claimed(first).finish()
-    assert [send[0] for send in answer["send"]] == [str(fresh(second).execution_id)]
-    assert answer["parts"] == []
+    assert [send.execution for send in answer.effects.send] == [str(fresh(second).execution_id)]
+    assert answer.effects.parts == []
     assert told(second) == [T.JOB_READY]
 
 
@@ -176,7 +177,7 @@ def test_a_join_gets_its_part_counted_with_the_id_of_the_job():
         an_office(), {"ref": "a"}, {"ref": "b"}, {"ref": "c", "depends_on": ["b", "a"]}
     )
     answer = claimed(first).finish()
-    assert answer["parts"] == [[str(last.id), str(first.id), 1]]
+    assert answer.effects.parts == [[str(last.id), str(first.id), 1]]
     assert fresh(last).status == JobStatus.PENDING
 
 
@@ -214,7 +215,7 @@ def test_a_lost_run_starts_again_at_once_in_the_same_slot_and_is_not_charged():
     answer = claimed(job).lose()
     job = fresh(job)
     assert (job.status, job.retry_count, job.execution.crash_count) == (JobStatus.PROCESSING, 0, 1)
-    assert answer["send"] == [[str(job.execution_id), 2, "default", "demo.sum", 0, 0, job.timeout_ms]]
+    assert answer.effects.send == [Send(str(job.execution_id), 2, "default", "demo.sum", 0, 0)]
     assert attempts(job) == [(1, "lost", "worker_lost")]
     assert fresh(other).status == JobStatus.READY
 
@@ -224,7 +225,7 @@ def test_the_third_lost_run_is_poison():
     for token in "abc":
         answer = claimed(job, token=token).lose()
     assert (fresh(job).status, fresh(job).failure_type) == (JobStatus.FAILED, FailureType.POISON)
-    assert answer["state"] == ExecutionStatus.FAILED
+    assert answer.state == ExecutionStatus.FAILED
     assert "3 times" in fresh(job).error_message
     assert [outcome for _, outcome, _ in attempts(job)] == ["lost"] * 3
 
@@ -232,7 +233,7 @@ def test_the_third_lost_run_is_poison():
 def test_a_task_that_must_not_start_twice_fails_when_it_is_lost():
     execution = a_start(on_lost="fail")
     row = lifecycle.claim(str(execution), 1, token="t", worker="w")
-    lifecycle.lose(str(execution), row["fence"], trigger=Trigger.MANUAL, expired=False, error="gone")
+    lifecycle.lose(str(execution), row.fence, trigger=Trigger.MANUAL, expired=False, error="gone")
     found = Execution.objects.get(id=execution)
     assert (found.status, found.failure_type) == (ExecutionStatus.FAILED, FailureType.WORKER_LOST)
 
@@ -252,29 +253,29 @@ def test_an_execution_that_no_job_owns_retries_by_its_own_row():
     execution = str(a_start(max_retries=1))
     row = lifecycle.claim(execution, 1, token="a", worker="w")
     lifecycle.finish(
-        execution, row["fence"], Outcome.FAILURE, trigger=Trigger.MANUAL, failure_type="error", delay_ms=0
+        execution, row.fence, Outcome.FAILURE, trigger=Trigger.MANUAL, failure_type="error", delay_ms=0
     )
     found = Execution.objects.get(id=execution)
     assert (found.status, found.retry_count, found.dispatched_at) == (ExecutionStatus.PENDING, 1, None)
     assert lifecycle.wake(found.due_at) == 1
     row = lifecycle.claim(execution, 2, token="b", worker="w")
     lifecycle.finish(
-        execution, row["fence"], Outcome.FAILURE, trigger=Trigger.MANUAL, failure_type="error", delay_ms=0
+        execution, row.fence, Outcome.FAILURE, trigger=Trigger.MANUAL, failure_type="error", delay_ms=0
     )
     assert Execution.objects.get(id=execution).status == ExecutionStatus.FAILED
 
 
 def test_the_handler_of_a_trigger_hears_each_attempt_inside_the_transaction(monkeypatch):
     heard = []
-    monkeypatch.setitem(lifecycle._end_handlers, Trigger.MANUAL, lambda *told: heard.append(told))
+    monkeypatch.setitem(lifecycle._end_handlers, Trigger.MANUAL, heard.append)
     execution = str(a_start(source="mine", max_retries=1))
     for dispatch in (1, 2):
         row = lifecycle.claim(execution, dispatch, token=str(dispatch), worker="w")
         lifecycle.finish(
-            execution, row["fence"], Outcome.FAILURE, trigger=Trigger.MANUAL, failure_type="error", delay_ms=0
+            execution, row.fence, Outcome.FAILURE, trigger=Trigger.MANUAL, failure_type="error", delay_ms=0
         )
         lifecycle.wake(Execution.objects.get(id=execution).due_at)
-    assert [(one, source, answer["state"]) for one, source, answer in heard] == [
+    assert [(end.execution, end.source, end.state) for end in heard] == [
         (execution, "mine", "PENDING"),
         (execution, "mine", "FAILED"),
     ]
@@ -288,7 +289,7 @@ def test_a_handler_that_fails_undoes_the_end_it_was_told_of(monkeypatch):
     execution = str(a_start())
     row = lifecycle.claim(execution, 1, token="t", worker="w")
     with pytest.raises(RuntimeError):
-        lifecycle.finish(execution, row["fence"], Outcome.SUCCESS, trigger=Trigger.MANUAL, result="1")
+        lifecycle.finish(execution, row.fence, Outcome.SUCCESS, trigger=Trigger.MANUAL, result="1")
     assert Execution.objects.get(id=execution).status == ExecutionStatus.RUNNING
 
 

@@ -6,6 +6,7 @@ import pytest
 from django.utils import timezone
 
 from jobs import lifecycle, sweeps
+from jobs.answers import Advanced
 from jobs.models import Job, Office
 from jobs.states import JobStatus
 from tests.events import T, told
@@ -20,15 +21,15 @@ def test_a_join_that_nobody_released_is_found():
     done(first)
     done(second)
     assert fresh(last).status == JobStatus.PENDING
-    assert lifecycle.process(office.id) == {"promoted": 1, "dispatched": 1}
+    assert lifecycle.process(office.id) == Advanced(1, 1)
     assert fresh(last).status == JobStatus.PROCESSING
-    assert lifecycle.process(office.id) == {"promoted": 0, "dispatched": 0}
+    assert lifecycle.process(office.id) == Advanced(0, 0)
 
 
 def test_what_still_waits_is_left_where_it_is():
     office = an_office()
     _, second = submitted(office, {"ref": "a"}, {"depends_on": ["a"]})
-    assert lifecycle.process(office.id) == {"promoted": 0, "dispatched": 0}
+    assert lifecycle.process(office.id) == Advanced(0, 0)
     assert told(second) == []
 
 
@@ -36,7 +37,7 @@ def test_a_raised_limit_is_used():
     office = an_office(max_concurrent_jobs=1)
     submitted(office, {}, {}, {})
     Office.objects.filter(id=office.id).update(max_concurrent_jobs=3)
-    assert lifecycle.process(office.id)["dispatched"] == 2
+    assert lifecycle.process(office.id).dispatched == 2
 
 
 def test_a_pause_holds_what_is_ready_and_the_end_of_it_sends_it():
@@ -47,15 +48,15 @@ def test_a_pause_holds_what_is_ready_and_the_end_of_it_sends_it():
     run.finish()
     assert (fresh(first).status, fresh(second).status) == ("done", "ready")
     Office.objects.filter(id=office.id).update(paused=False)
-    assert lifecycle.process(office.id) == {"promoted": 0, "dispatched": 1}
+    assert lifecycle.process(office.id) == Advanced(0, 1)
 
 
 def test_a_job_whose_time_has_come_starts_and_not_a_moment_earlier():
     office = an_office()
     at = timezone.now() + timedelta(hours=1)
     job = a_job(office, run_at=at.isoformat())
-    assert lifecycle.process(office.id, at - timedelta(milliseconds=1))["promoted"] == 0
-    assert lifecycle.process(office.id, at)["promoted"] == 1
+    assert lifecycle.process(office.id, at - timedelta(milliseconds=1)).promoted == 0
+    assert lifecycle.process(office.id, at).promoted == 1
     assert fresh(job).status == JobStatus.PROCESSING
 
 

@@ -3,6 +3,7 @@
 import pytest
 
 from jobs import lifecycle
+from jobs.effects import Effects
 from jobs.ids import uuid7
 from jobs.states import JobStatus
 from tests.events import T, told
@@ -44,7 +45,7 @@ def test_a_release_of_a_job_that_is_gone_changes_nothing():
 
 def test_a_join_that_runs_anyway_is_released_by_failures_too():
     first, second, last = submitted(an_office(), *JOIN[:2], {**JOIN[2], "on_dependency_failure": "run"})
-    assert len(claimed(first).fail()["parts"]) == 1
+    assert len(claimed(first).fail().effects.parts) == 1
     lifecycle.cancel(second.office_id, [second.id], actor="me")
     assert lifecycle.release(str(last.id)) == 0, "the cancel has released it already"
     assert fresh(last).status == JobStatus.PROCESSING
@@ -52,7 +53,7 @@ def test_a_join_that_runs_anyway_is_released_by_failures_too():
 
 def test_a_join_that_blocks_is_not_told_of_a_failure():
     first, _, last = submitted(an_office(), *JOIN)
-    assert claimed(first).fail()["parts"] == []
+    assert claimed(first).fail().effects.parts == []
     assert lifecycle.release(str(last.id)) == 0
 
 
@@ -61,17 +62,17 @@ def test_a_part_that_came_by_a_retry_by_hand_is_counted_for_those_that_still_wai
     first, second, last = submitted(an_office(), *JOIN)
     claimed(first).fail()
     lifecycle.retry(first.office_id, [first.id], actor="me")
-    assert claimed(first).finish()["parts"] == [[str(last.id), str(first.id), 0]]
-    assert claimed(second).finish()["parts"] == [[str(last.id), str(second.id), 1]]
+    assert claimed(first).finish().effects.parts == [[str(last.id), str(first.id), 0]]
+    assert claimed(second).finish().effects.parts == [[str(last.id), str(second.id), 1]]
 
 
 def test_a_part_that_came_by_a_cancel_is_counted_for_those_that_still_wait(monkeypatch):
     first, second, last = submitted(an_office(), *JOIN[:2], {**JOIN[2], "on_dependency_failure": "run"})
     answers = []
-    monkeypatch.setattr(lifecycle, "after", answers.append)
+    monkeypatch.setattr(Effects, "on_commit", lambda effects: answers.append(effects))
     lifecycle.cancel(first.office_id, [first.id], actor="me")
-    assert answers[0]["parts"] == [[str(last.id), str(first.id), 0]]
-    assert claimed(second).finish()["parts"] == [[str(last.id), str(second.id), 1]]
+    assert answers[0].parts == [[str(last.id), str(first.id), 0]]
+    assert claimed(second).finish().effects.parts == [[str(last.id), str(second.id), 1]]
 
 
 def test_a_part_that_came_by_an_older_failure_is_counted_too(monkeypatch):
@@ -80,11 +81,11 @@ def test_a_part_that_came_by_an_older_failure_is_counted_too(monkeypatch):
     (old,) = submitted(office, {})
     claimed(old).fail()
     answers = []
-    monkeypatch.setattr(lifecycle, "after", answers.append)
+    monkeypatch.setattr(Effects, "on_commit", lambda effects: answers.append(effects))
     first, _, last = submitted(
         office,
         {"ref": "a", "depends_on": [str(old.id)], "on_dependency_failure": "fail"},
         {"ref": "b"},
         {"depends_on": ["a", "b"], "on_dependency_failure": "run"},
     )
-    assert answers[0]["parts"] == [[str(last.id), str(first.id), 0]]
+    assert answers[0].parts == [[str(last.id), str(first.id), 0]]

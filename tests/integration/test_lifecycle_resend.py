@@ -3,7 +3,9 @@
 import pytest
 
 from jobs import lifecycle
+from jobs.effects import Effects
 from jobs.models import Execution
+from jobs.publish import Send
 from jobs.sql import call
 from tests.factories import a_job, a_start, an_office, claimed, fresh
 
@@ -13,8 +15,8 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def sent(monkeypatch):
     """What would be published."""
-    found: list[list[object]] = []
-    monkeypatch.setattr(lifecycle, "after", lambda answer: found.extend(answer["send"]))
+    found: list[Send] = []
+    monkeypatch.setattr(Effects, "on_commit", lambda effects: found.extend(effects.send))
     return found
 
 
@@ -33,7 +35,7 @@ def test_what_nobody_came_for_is_sent_again_with_the_same_dispatch(sent):
     sent.clear()
     sent_ago(11)
     assert lifecycle.resend() == 1
-    assert sent == [[str(job.execution_id), 1, "QA", "demo.sum", 0, 0, job.timeout_ms]]
+    assert sent == [Send(str(job.execution_id), 1, "QA", "demo.sum", 0, 0)]
     assert fresh(job).execution.sent_count == 2
     assert lifecycle.resend() == 0
 

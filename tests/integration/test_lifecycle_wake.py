@@ -7,6 +7,7 @@ import pytest
 from django.utils import timezone
 
 from jobs import lifecycle
+from jobs.effects import Effects
 from jobs.models import Execution
 from jobs.states import ExecutionStatus, JobStatus, Outcome
 from tests.events import T, told
@@ -27,17 +28,17 @@ def test_a_retry_is_sent_when_its_time_has_come_with_the_same_execution():
     assert job.execution_id == waiting.execution_id
     assert (job.execution.status, job.execution.dispatch) == (ExecutionStatus.PENDING, 2)
     assert told(job)[-2:] == [T.JOB_RETRYING, T.JOB_READY]
-    assert claimed(job, token="again").row["attempt"] == 2
+    assert claimed(job, token="again").claim.attempt == 2
 
 
 def test_the_message_of_a_retry_says_which_one_it_is(monkeypatch):
     answers = []
     job = a_job(an_office())
     claimed(job).fail(delay_ms=60_000)
-    monkeypatch.setattr(lifecycle, "after", answers.append)
+    monkeypatch.setattr(Effects, "on_commit", lambda effects: answers.append(effects))
     lifecycle.wake(fresh(job).retry_at)
-    (send,) = [send for answer in answers for send in answer["send"]]
-    assert (send[1], send[5]) == (2, 1)
+    (send,) = [send for effects in answers for send in effects.send]
+    assert (send.dispatch, send.retries) == (2, 1)
 
 
 def test_a_retry_waits_for_a_slot_like_everybody_else():

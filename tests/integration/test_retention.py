@@ -68,7 +68,7 @@ def test_an_old_execution_without_a_job_goes_and_a_live_one_stays():
     old, live = str(a_start()), str(a_start())
     row = lifecycle.claim(old, 1, token="t", worker="w")
     assert row is not None
-    Claimed(old, row).finish()
+    Claimed(row).finish()
     age(31)
 
     assert retention.delete_old(timezone.now() + timedelta(seconds=1))["executions"] == 1

@@ -64,7 +64,7 @@ def test_a_run_that_was_taken_away_while_its_worker_slept_changes_nothing_when_i
         # Another worker runs it meanwhile: played by the test, from claim to result.
         row = lifecycle.claim(str(run.id), taken.dispatch, token="the other", worker="other@test")
         assert row is not None
-        lifecycle.finish(str(run.id), row["fence"], "success", trigger="JOB", result='"the winner"')
+        lifecycle.finish(str(run.id), row.fence, "success", trigger="JOB", result='"the winner"')
     finally:
         for pid in reversed(pids):
             os.kill(pid, signal.SIGCONT)

@@ -11,6 +11,7 @@ from django.utils.dateparse import parse_datetime
 
 from jobs import lifecycle, publish
 from jobs.models import Counter, Event
+from jobs.publish import Send
 from jobs.states import FailureType, JobStatus
 from tests.engine_workers import LEASE, ended, in_state, lines, outcomes, result, started
 from tests.events import T, told
@@ -133,19 +134,19 @@ def test_a_run_shows_its_session_and_how_far_it_is(worker, path):
 def test_messages_that_come_twice_run_once(worker, path):
     office = an_office(max_concurrent_jobs=9)
     jobs = submitted(office, *[{"task_id": "try.line", "args": {"path": path, "seconds": 0.1}}] * 4)
-    sends = [[str(job.execution_id), 1, "default", job.task_id, 0, 0, 60_000] for job in jobs] * 5
-    publish.messages(sends)
+    sends = [Send(str(job.execution_id), 1, "default", job.task_id, 0, 0) for job in jobs] * 5
+    publish.send_messages(sends)
     assert {ended(job).status for job in jobs} == {JobStatus.DONE}
-    publish.messages(sends)
+    publish.send_messages(sends)
     follower = ended(tried(office))
     assert sorted(line.split()[0] for line in lines(path)) == sorted(str(job.execution_id) for job in jobs)
     assert [told(job).count(T.JOB_STARTED) for job in [*jobs, follower]] == [1] * 5
 
 
 def test_messages_that_make_no_sense_are_dropped_and_the_worker_goes_on(worker):
-    publish.messages([["00000000-0000-7000-8000-000000000000", 1, "default", "try.echo", 0, 0, 1_000]])
-    publish.messages([["not an id", 1, "default", "try.echo", 0, 0, 1_000]])
-    publish.messages([["not an id", 1, "default", "no.such.task", 0, 0, 1_000]])
+    publish.send_messages([Send("00000000-0000-7000-8000-000000000000", 1, "default", "try.echo", 0, 0)])
+    publish.send_messages([Send("not an id", 1, "default", "try.echo", 0, 0)])
+    publish.send_messages([Send("not an id", 1, "default", "no.such.task", 0, 0)])
     assert ended(tried(args={"value": 1})).status == JobStatus.DONE
 
 

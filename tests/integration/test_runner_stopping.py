@@ -4,6 +4,7 @@ import pytest
 from django.utils import timezone
 
 from jobs import lifecycle
+from jobs.answers import Cancelled
 from jobs.models import Attempt
 from jobs.sql import call
 from jobs.states import ExecutionStatus, FailureType, JobStatus
@@ -85,7 +86,7 @@ def test_a_cancelled_body_is_asked_to_stop_and_its_task_is_told_once(worker, pat
     job = tried("try.cancellable", args={"path": path})
     eventually(lambda: lines(path), what="its start")
     before = timezone.now()
-    assert cancel(job) == {"cancelled": 0, "cancelling": 1}
+    assert cancel(job) == Cancelled(0, 1)
     job = ended(job)
     assert (job.status, job.execution.status) == (JobStatus.CANCELLED, ExecutionStatus.CANCELLED)
     assert (job.completed_at - before).total_seconds() < GRACE

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from jobs import lifecycle as engine
+from jobs.answers import Settlement
 from jobs.errors import Conflict
 from jobs.models import Execution
-from jobs.states import Outcome
 from scheduler.steps import lifecycle
 from scheduler.steps.models import StepQueue
 from tests.step_factories import (
@@ -49,7 +49,7 @@ def test_a_cancel_while_the_operation_runs_turns_back_as_it_ends():
     lifecycle.run(queue.queue_id)
     run = claimed(queue)
     lifecycle.cancel(queue.queue_id)
-    assert Execution.objects.get(id=run.run.execution_id).cancel_requested_at is not None
+    assert Execution.objects.get(id=run.run.claim.execution_id).cancel_requested_at is not None
     run.carry_out()
     assert states(queue)[0] == "FAILED"
     carry_out_all(queue)
@@ -150,14 +150,7 @@ def test_the_end_of_an_execution_that_the_queue_does_not_name_changes_nothing():
     lifecycle.run(queue.queue_id)
     first = execution(queue)
     carry_out_one(queue)
-    answer = {
-        "state": "FAILED",
-        "outcome": Outcome.FAILURE,
-        "failure_type": "error",
-        "error": "late",
-        "result": None,
-    }
-    lifecycle.advance(str(first.id), first.source, answer)
+    lifecycle.advance(Settlement(str(first.id), first.source, "FAILED", "error", "late"))
     assert (states(queue), fresh(queue).operation_direction) == (["SUCCESS", "NOTYET"], "FORWARD")
 
 

@@ -149,7 +149,7 @@ def test_each_end_changes_the_queue_and_starts_the_next_operation_in_one_transac
     queue = a_queue(a_job("a"), a_job("b"))
     lifecycle.run(queue.queue_id)
     run = claimed(queue)
-    monkeypatch.setattr("scheduler.steps.runner.engine.start_many", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr("scheduler.steps.runner.engine.start_executions", lambda *_, **__: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         run.carry_out()
     # Nothing of it is left: neither the end of the Execution, nor the state, nor the context.

@@ -22,7 +22,7 @@ def fail_the_run(failure_type: str, error: str) -> None:
     run = str(Execution.objects.get().pk)
     claimed = engine.claim(run, 1, token="t", worker="w")
     assert claimed is not None
-    engine.finish(run, claimed["fence"], "failure", trigger="EXPORT", failure_type=failure_type, error=error)
+    engine.finish(run, claimed.fence, "failure", trigger="EXPORT", failure_type=failure_type, error=error)
 
 
 def test_a_cancel_is_final_at_once_and_a_late_result_leaves_no_file(redis, minji) -> None:

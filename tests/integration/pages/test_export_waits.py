@@ -75,7 +75,7 @@ def claimed(job: ExportJob) -> Claimed:
     run = Execution.objects.get(pk=job.execution_id)
     row = engine.claim(str(run.pk), run.dispatch, token="t", worker="w@test")
     assert row is not None
-    return Claimed(str(run.pk), row)
+    return Claimed(row)
 
 
 def test_a_result_that_could_not_be_sent_is_not_taken_for_silence(page, taken):

@@ -1,0 +1,91 @@
+"""What the engine's verbs answer."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Self
+
+from jobs.effects import NO_EFFECTS, Effects
+from jobs.states import ExecutionStatus
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A run that this worker owns from now on."""
+
+    execution_id: str
+    dispatch: int
+    fence: int
+    attempt: int
+    retry_count: int
+    retry_backoff: str
+    retry_base_delay_ms: int
+    timeout_ms: int
+    deadline: datetime
+    args: dict[str, Any]
+    source: str
+    trigger: str
+
+    @classmethod
+    def read(cls, execution_id: str, dispatch: int, answer: Mapping[str, Any]) -> Self:
+        """From what dure_claim answers."""
+        values = {name: answer[name] for name in cls.__slots__ if name in answer}
+        deadline = datetime.fromtimestamp(float(answer["timeout_at"]), UTC)
+        return cls(execution_id=execution_id, dispatch=dispatch, deadline=deadline, **values)
+
+
+@dataclass(frozen=True, slots=True)
+class Settlement:
+    """How an attempt ended, and what that made of its Execution.
+
+    `state` is the Execution's status now: PENDING when there will be another attempt. `result` is set
+    when the run succeeded. `extra` is what the body left in `Context.extra`; None when another process
+    reported the end.
+    """
+
+    execution: str
+    source: str
+    state: str
+    failure_type: str
+    error: str
+    effects: Effects = NO_EFFECTS
+    result: Any = None
+    extra: Any = None
+
+    @classmethod
+    def read(
+        cls, execution: str, answer: Mapping[str, Any], result: str | None = None, extra: Any = None
+    ) -> Self:
+        """From what dure_settle answers."""
+        state = answer["state"]
+        return cls(
+            execution=execution,
+            source=answer["source"],
+            state=state,
+            failure_type=answer["failure_type"],
+            error=answer["error"],
+            effects=Effects.read(answer),
+            result=json.loads(result or "null") if state == ExecutionStatus.SUCCESS else None,
+            extra=extra,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Advanced:
+    """How many waiting jobs of an office became ready, and how many ready ones were sent."""
+
+    promoted: int
+    dispatched: int
+
+
+@dataclass(frozen=True, slots=True)
+class Cancelled:
+    """How many jobs were cancelled at once, and how many runs were asked to stop."""
+
+    cancelled: int
+    cancelling: int
+
+    @property
+    def total(self) -> int:
+        return self.cancelled + self.cancelling

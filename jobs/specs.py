@@ -1,0 +1,47 @@
+"""What an Execution that no job owns is started with: by a schedule, by hand, by a step or an export."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from datetime import datetime
+from typing import Any, Self
+from uuid import UUID
+
+from jobs.ids import uuid7
+from jobs.registry import Task
+from jobs.states import Backoff, OnLost
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExecutionSpec:
+    """One Execution to start. `scheduled_for` is its due time; `due_at` delays its first message."""
+
+    task_id: str
+    role: str
+    trigger: str
+    args: Mapping[str, Any]
+    source: str = ""
+    max_retries: int = 3
+    retry_backoff: str = Backoff.EXPONENTIAL
+    retry_base_delay_ms: int = 60_000
+    timeout_ms: int = 30 * 60_000
+    on_lost: str = OnLost.RETRY
+    scheduled_for: datetime | None = None
+    due_at: datetime | None = None
+    id: UUID = field(default_factory=uuid7)
+
+    @classmethod
+    def for_task(cls, task: Task, **values: Any) -> Self:
+        """A spec with what the Task declares; each value that is given and not None takes precedence."""
+        declared = {
+            "max_retries": task.max_retries,
+            "retry_base_delay_ms": None if task.retry_backoff is None else int(task.retry_backoff * 1000),
+            "timeout_ms": None if task.timeout is None else int(task.timeout * 1000),
+        }
+        values = {name: value for name, value in (declared | values).items() if value is not None}
+        return cls(**{"task_id": task.task_id, "role": task.role, "on_lost": task.on_lost} | values)
+
+    def row(self) -> dict[str, Any]:
+        """The values that INSERT_EXECUTIONS reads."""
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        times = {name: values[name] and values[name].isoformat() for name in ("scheduled_for", "due_at")}
+        return values | times | {"id": str(self.id)}
