@@ -47,7 +47,7 @@ TAGS = {
     "executions": "Single runs of Tasks, whatever caused them.",
     "workflows": "Saved graphs of jobs, run at once, later, at a set time, or again and again.",
     "monitor": "The monitor's data, and what an outside cron may call beside beat.",
-    "step queues": "Operations that walk forward, and back when one fails.",
+    "step queues": "Lists of operations that roll back when one of them fails.",
     "exports": "Recordings, and the MP4s and thumbnails that are made of them.",
     "dead letters": "Messages of the export streams that could not be applied. For staff.",
     "problems": "What the `code` of a refusal means.",

@@ -1,4 +1,4 @@
-"""Whose a step queue is: its owner's, or its office's where it has one, by the rules of jobs/access.py."""
+"""Who may see and operate a step queue: its owner, or the members of its office; see jobs/access.py."""
 
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
@@ -13,12 +13,12 @@ from scheduler.steps.models import StepQueue
 def queues_of(user: User) -> QuerySet[StepQueue]:
     if role_of_staff(user):
         return StepQueue.objects.all()
-    mine = Q(office__isnull=True, owner=user) | Q(office__in=offices_of(user).values("id"))
-    return StepQueue.objects.filter(mine)
+    own = Q(office__isnull=True, owner=user) | Q(office__in=offices_of(user).values("id"))
+    return StepQueue.objects.filter(own)
 
 
 def queue_for(user: User, queue_id: int, needed: str = MemberRole.VIEWER) -> StepQueue:
-    """404 for whom there is no such queue, 403 for who may see it but not do this."""
+    """404 when the user cannot see the queue, 403 when the user's role does not allow this."""
     queue = StepQueue.objects.select_related("owner").filter(pk=queue_id).first()
     if queue is None:
         raise Http404
@@ -29,5 +29,5 @@ def queue_for(user: User, queue_id: int, needed: str = MemberRole.VIEWER) -> Ste
         if role is None:
             raise Http404
         if RANK[role] < RANK[needed]:
-            raise PermissionDenied("Staff may look at somebody's queue, and nothing else.")
+            raise PermissionDenied("Staff have read-only access to other users' queues.")
     return queue

@@ -1,4 +1,4 @@
-"""Step queues, their jobs and their story in the admin: run, turned back and undone by the API's verbs."""
+"""Step queues, their jobs and events in the admin, with the verbs of the API as actions."""
 
 from typing import Any
 
@@ -22,11 +22,12 @@ from jobs.templatetags import pages
 from scheduler.steps import lifecycle, queues
 from scheduler.steps.models import Step, StepEvent, StepQueue
 from scheduler.steps.pages import labels
-from scheduler.steps.states import NO_OPERATION, Direction, QueueState, undo_failed
+from scheduler.steps.states import NO_OPERATION, Direction, QueueState, operation_source, rollback_failed
 
-STATE = columns.column("state", _("state"), lambda state: pages.shown(labels.STATES[state]))
-DIRECTION = columns.named("operation_direction", _("direction"), labels.DIRECTIONS)
-TYPE = columns.named("type", _("what happened"), labels.EVENTS)
+STATE = columns.column("state", _("state"), lambda state: pages.shown(labels.STATE_LABELS[state]))
+STATE_NAMES = {state: label.name for state, label in labels.STATE_LABELS.items()}
+DIRECTION = columns.named("operation_direction", _("direction"), labels.DIRECTION_NAMES)
+TYPE = columns.named("type", _("what happened"), labels.EVENT_NAMES)
 QUEUE = columns.linked("queue", _("step queue"))
 
 
@@ -35,11 +36,11 @@ class TellsRefusals(Acting):
         return labels.refusal(refused)
 
 
-def not_runnable(queue: StepQueue) -> Text:
-    return "" if queue.state == QueueState.READY else labels.STATES[queue.state].name
+def why_not_run(queue: StepQueue) -> Text:
+    return "" if queue.state == QueueState.READY else labels.STATE_LABELS[queue.state].name
 
 
-def not_turnable(queue: StepQueue) -> Text:
+def why_not_cancel(queue: StepQueue) -> Text:
     forward = queue.state == QueueState.RUNNING and queue.operation_direction == Direction.FORWARD
     if forward and queue.cancel_requested_at is None:
         return ""
@@ -49,31 +50,39 @@ def not_turnable(queue: StepQueue) -> Text:
 @admin.register(StepQueue)
 class StepQueueAdmin(ByVerbs, TellsRefusals, LookOnly):
     list_display = (
-        *(
-            "queue_id",
-            "name",
-            columns.linked("owner", _("owner")),
-            columns.linked("office", _("office")),
-            STATE,
-        ),
-        *(DIRECTION, "job_number", "run", "started_at", "ended_at"),
+        "queue_id",
+        "name",
+        columns.linked("owner", _("owner")),
+        columns.linked("office", _("office")),
+        STATE,
+        DIRECTION,
+        "job_number",
+        "run",
+        "started_at",
+        "ended_at",
     )
-    list_filter = (
-        choice(
-            "state",
-            _("state"),
-            {one: label.name for one, label in labels.STATES.items()},
-            indexed=False,
-        ),
-    )
+    list_filter = (choice("state", _("state"), STATE_NAMES, indexed=False),)
     list_select_related = ("owner", "office")
     ids = ("office",)
     people = ("owner",)
     beginnings = ("name",)
     fields = (
-        *("queue_id", "name", "owner", "office", STATE, DIRECTION, "queue_library", "job_number", "run"),
-        *("callback_url", columns.row_of(Execution, "execution_id", _("run")), "created_at", "started_at"),
-        *("ended_at", "cancel_requested_at", columns.json("context", _("context"))),
+        "queue_id",
+        "name",
+        "owner",
+        "office",
+        STATE,
+        DIRECTION,
+        "queue_library",
+        "job_number",
+        "run",
+        "callback_url",
+        columns.row_of(Execution, "execution_id", _("run")),
+        "created_at",
+        "started_at",
+        "ended_at",
+        "cancel_requested_at",
+        columns.json("context", _("context")),
         columns.json("queue_return", _("return message")),
     )
     acts = (
@@ -82,46 +91,49 @@ class StepQueueAdmin(ByVerbs, TellsRefusals, LookOnly):
             _("Run…"),
             lambda n: ngettext("Run %d step queue", "Run %d step queues", n) % n,
             do=lambda queue, by: lifecycle.run(queue.pk),
-            refusal=not_runnable,
-            note=_("It begins with its first job, with an empty context."),
+            refusal=why_not_run,
+            note=_("The run starts with the first job and an empty context."),
         ),
         Act(
             "cancel",
-            _("Turn back…"),
-            lambda n: ngettext("Turn %d step queue back", "Turn %d step queues back", n) % n,
+            _("Cancel and roll back…"),
+            lambda n: ngettext("Cancel %d step queue", "Cancel %d step queues", n) % n,
             do=lambda queue, by: lifecycle.cancel(queue.pk),
-            refusal=not_turnable,
-            note=_("What was done is undone, in reverse."),
+            refusal=why_not_cancel,
+            note=_("Each queue rolls back from its current job."),
         ),
     )
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        runs = obj is not None and obj.state == QueueState.RUNNING
-        return not runs and request.user.has_perm("scheduler.delete_stepqueue")
+        running = obj is not None and obj.state == QueueState.RUNNING
+        return not running and request.user.has_perm("scheduler.delete_stepqueue")
 
     def delete_model(self, request: HttpRequest, obj: StepQueue) -> None:
-        queues.remove(obj.pk)
+        queues.delete(obj.pk)
 
     def links(self, request: HttpRequest, row: StepQueue) -> list[Link]:
         return [
-            Link(reverse("steps:queue", args=[row.pk]), _("Its page")),
-            rows_of(Step, _("Its jobs"), queue=row.pk),
-            rows_of(StepEvent, _("Its events"), queue=row.pk),
+            Link(reverse("steps:queue", args=[row.pk]), _("View page")),
+            rows_of(Step, _("Jobs"), queue=row.pk),
+            rows_of(StepEvent, _("Events"), queue=row.pk),
         ]
 
 
-def not_undoable_again(step: Step) -> Text:
-    return (
-        ""
-        if undo_failed(step.state) and step.backward_operation != NO_OPERATION
-        else _("nothing of it failed")
-    )
+def why_not_retry(step: Step) -> Text:
+    if rollback_failed(step.state) and step.backward_operation != NO_OPERATION:
+        return ""
+    return _("rollback has not failed")
 
 
 @admin.register(Step)
 class StepAdmin(TellsRefusals, LookOnly):
     list_display = (
-        *("__str__", QUEUE, "forward_operation", "backward_operation", "operation_library", "expired_time"),
+        "__str__",
+        QUEUE,
+        "forward_operation",
+        "backward_operation",
+        "operation_library",
+        "expired_time",
         "state",
     )
     list_select_related = ("queue",)
@@ -129,50 +141,52 @@ class StepAdmin(TellsRefusals, LookOnly):
     beginnings = ("forward_operation", "backward_operation")
     orders = {"queue": "number"}
     fields = (
-        *("job_id", "queue", "number", "state", "forward_operation", "backward_operation"),
-        *(
-            "operation_library",
-            "expired_time",
-            "prev_job",
-            "next_job",
-            columns.json("arguments", _("arguments")),
-        ),
+        "job_id",
+        "queue",
+        "number",
+        "state",
+        "forward_operation",
+        "backward_operation",
+        "operation_library",
+        "expired_time",
+        "prev_job",
+        "next_job",
+        columns.json("arguments", _("arguments")),
         columns.json("job_return", _("returned")),
     )
     acts = (
         Act(
             "rerun",
-            _("Undo again…"),
-            lambda n: ngettext("Undo %d job again", "Undo %d jobs again", n) % n,
+            _("Retry rollback…"),
+            lambda n: ngettext("Retry the rollback of %d job", "Retry the rollback of %d jobs", n) % n,
             do=lambda step, by: lifecycle.rerun_backward(step.queue_id, step.pk),
-            refusal=not_undoable_again,
+            refusal=why_not_retry,
         ),
     )
 
     def links(self, request: HttpRequest, row: Step) -> list[Link]:
-        both = [f"{row.queue_id}:{row.pk}:{direction}" for direction in Direction]
-        words = (_("Its forward runs"), _("Its backward runs"))
+        names = {Direction.FORWARD: _("Forward runs"), Direction.BACKWARD: _("Backward runs")}
         return [
-            rows_of(Execution, text, of=f"{Trigger.STEP}:{source}")
-            for text, source in zip(words, both, strict=True)
+            rows_of(Execution, name, of=f"{Trigger.STEP}:{operation_source(row.queue_id, row.pk, direction)}")
+            for direction, name in names.items()
         ]
 
 
 @admin.register(StepEvent)
 class StepEventAdmin(LookOnly):
     list_display = ("id", "at", QUEUE, "run", TYPE)
-    list_filter = (choice("type", _("what happened"), labels.EVENTS, indexed=False),)
+    list_filter = (choice("type", _("what happened"), labels.EVENT_NAMES, indexed=False),)
     list_select_related = ("queue",)
     ids = ("queue",)
     fields = ("id", "at", "queue", "run", TYPE, columns.json("details", _("details")))
 
 
-def of_step(source: str) -> Link | None:
-    """`queue:job:direction` of an operation, `event:id` of a message about one."""
-    queue, _colon, rest = source.partition(":")
-    if queue.isdecimal():
-        return Link(links.address(StepQueue, queue), f"{StepQueue._meta.verbose_name} {queue}")
+def link_to_source(source: str) -> Link | None:
+    """The source is `queue:job:direction` for an operation, `event:id` for a notification."""
+    kind, _colon, rest = source.partition(":")
+    if kind.isdecimal():
+        return Link(links.address(StepQueue, kind), f"{StepQueue._meta.verbose_name} {kind}")
     return Link(links.address(StepEvent, rest), source) if rest.isdecimal() else None
 
 
-links.source(Trigger.STEP, of_step)
+links.source(Trigger.STEP, link_to_source)

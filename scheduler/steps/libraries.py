@@ -4,8 +4,8 @@
     def create_volume(step: StepRun, gigabytes: int) -> dict[str, str]:
         '''Creates a volume.'''
 
-The library is named after its module; `library=` names it otherwise. A client chooses from what is
-registered here and can name nothing else: no name is ever imported.
+A library has the name of its module unless `library=` gives another. Clients choose from the registered
+operations; nothing is ever imported by a name that a client sends.
 """
 
 import inspect
@@ -21,7 +21,7 @@ from pydantic import BaseModel, ValidationError
 from jobs import registry
 from scheduler.steps.states import NO_OPERATION, UNINIT
 
-LONGEST_NAME = 100
+MAX_NAME_LENGTH = 100
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -32,7 +32,7 @@ class UnknownOperation(LookupError):
 
 @dataclass(frozen=True)
 class Operation:
-    """A registered function, and how it wants to be run."""
+    """A registered function and its options."""
 
     library: str
     name: str
@@ -40,34 +40,33 @@ class Operation:
     role: str
     description: str
     args_model: type[BaseModel]
-    # How often it is tried again when it undoes something; None leaves it to the settings.
+    # Retries of a backward operation; None means the setting's default.
     max_retries: int | None
 
     @property
-    def names(self) -> frozenset[str]:
-        """The arguments that it takes."""
+    def argument_names(self) -> frozenset[str]:
         return frozenset(self.args_model.model_fields)
 
     @property
     def schema(self) -> dict[str, Any]:
-        """The JSON schema of its arguments."""
+        """The JSON schema of the arguments."""
         schema = self.args_model.model_json_schema()
         schema.pop("title", None)
         return schema
 
-    def mine(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Both operations of a job are given the same arguments; each takes those that it names."""
-        return {name: value for name, value in arguments.items() if name in self.names}
+    def own_arguments(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Both operations of a job receive the same arguments; each takes those that it names."""
+        return {name: value for name, value in arguments.items() if name in self.argument_names}
 
-    def problems_with(self, arguments: Mapping[str, Any]) -> list[str]:
+    def argument_problems(self, arguments: Mapping[str, Any]) -> list[str]:
         try:
-            self.args_model.model_validate(self.mine(arguments))
+            self.args_model.model_validate(self.own_arguments(arguments))
         except ValidationError as error:
             return [f"{self.name}: {problem}" for problem in registry.described(error)]
         return []
 
     def call(self, step: Any, arguments: Mapping[str, Any]) -> Any:
-        values = self.args_model.model_validate(self.mine(arguments))
+        values = self.args_model.model_validate(self.own_arguments(arguments))
         return self.function(step, **{name: getattr(values, name) for name in type(values).model_fields})
 
 
@@ -89,13 +88,13 @@ def operation(
     role: str = "default",
     max_retries: int | None = None,
 ) -> F | Callable[[F], F]:
-    """Registers a function as an operation of its module's library; docs/step-queues.md shows how."""
+    """Register a function as an operation of its module's library; docs/step-queues.md shows how."""
 
     def register(function: F) -> F:
-        named = library or function.__module__.rpartition(".")[2]
-        _refuse_bad(named, function, role)
-        _libraries[named][function.__name__] = Operation(
-            library=named,
+        library_name = library or function.__module__.rpartition(".")[2]
+        _check_registration(library_name, function, role)
+        _libraries[library_name][function.__name__] = Operation(
+            library=library_name,
             name=function.__name__,
             function=function,
             role=role,
@@ -108,15 +107,15 @@ def operation(
     return register if function is None else register(function)
 
 
-def _refuse_bad(library: str, function: Callable[..., Any], role: str) -> None:
-    name = function.__name__
-    for word in (library, name):
-        if word in (UNINIT, NO_OPERATION) or not word.isidentifier() or len(word) > LONGEST_NAME:
-            raise ValueError(f"{word!r} cannot name a library or an operation.")
+def _check_registration(library: str, function: Callable[..., Any], role: str) -> None:
+    for name in (library, function.__name__):
+        if name in (UNINIT, NO_OPERATION) or not name.isidentifier() or len(name) > MAX_NAME_LENGTH:
+            raise ValueError(f"{name!r} cannot name a library or an operation.")
     if role not in settings.DURE_ROLES:
-        raise ValueError(f"{name!r}: no such role {role!r}; there are {', '.join(settings.DURE_ROLES)}.")
-    others = {known.function.__module__ for known in _libraries[library].values()} - {function.__module__}
-    if others:
+        roles = ", ".join(settings.DURE_ROLES)
+        raise ValueError(f"{function.__name__!r}: no such role {role!r}; there are {roles}.")
+    modules = {operation.function.__module__ for operation in _libraries[library].values()}
+    if others := modules - {function.__module__}:
         raise ValueError(f"The library {library!r} is registered already, by {', '.join(others)}.")
 
 
@@ -125,20 +124,20 @@ def names() -> list[str]:
     return sorted(name for name, operations in _libraries.items() if operations)
 
 
-def operations_of(library: str) -> list[Operation]:
+def operations_in(library: str) -> list[Operation]:
     registry.load()
-    return sorted(_libraries.get(library, {}).values(), key=lambda known: known.name)
+    return sorted(_libraries.get(library, {}).values(), key=lambda operation: operation.name)
 
 
-def description_of(library: str) -> str:
-    """What the module says of itself."""
-    module = sys.modules.get(operations_of(library)[0].function.__module__)
+def description(library: str) -> str:
+    """The docstring of the library's module."""
+    module = sys.modules.get(operations_in(library)[0].function.__module__)
     return inspect.getdoc(module) or "" if module else ""
 
 
 def find(library: str, name: str) -> Operation:
     registry.load()
-    found = _libraries.get(library, {}).get(name)
-    if found is None:
+    operation = _libraries.get(library, {}).get(name)
+    if operation is None:
         raise UnknownOperation(f"No operation {name!r} is registered in a library {library!r}.")
-    return found
+    return operation

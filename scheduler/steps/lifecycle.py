@@ -27,7 +27,7 @@ from scheduler.steps.states import (
     JobState,
     QueueState,
     StepEventType,
-    undo_failed,
+    rollback_failed,
 )
 from scheduler.steps.transitions import Ended
 
@@ -43,7 +43,7 @@ def run(queue_id: int) -> int:
         if queue.state == QueueState.RUNNING:
             raise Conflict("The queue is running already.", code="queue_running")
         values = {"queue": queue_id, "uninit": UNINIT, "forward": Direction.FORWARD}
-        call.change(sql.FORGET_EVENTS, {"queue": queue_id, "days": settings.DURE_RETENTION_DAYS})
+        call.change(sql.PRUNE_EVENTS, {"queue": queue_id, "days": settings.DURE_RETENTION_DAYS})
         call.change(sql.RESET_STEPS, {**values, "nolib": JobState.NOLIB, "notyet": JobState.NOTYET})
         ((number,),) = call.rows(sql.RESET_QUEUE, values)
         walk = Walk(queue_id, number, Direction.FORWARD, queue.job_queue)
@@ -116,14 +116,14 @@ def cancel(queue_id: int) -> int:
     """
     with transaction.atomic():
         asked = call.rows(
-            sql.ASK_TO_TURN,
+            sql.REQUEST_ROLLBACK,
             {"queue": queue_id, "running": QueueState.RUNNING, "forward": Direction.FORWARD},
         )
         if not asked:
             raise Conflict("The queue is not running, or turns back already.", code="nothing_to_cancel")
         ((run_number,),) = asked
         details = {"queue": queue_id, "run": run_number, "type": StepEventType.CANCEL_REQUESTED}
-        call.rows(sql.TELL, {**details, "details": "{}"})
+        call.rows(sql.ADD_EVENT, {**details, "details": "{}"})
     stop_forward(queue_id)
     return int(run_number)
 
@@ -145,7 +145,7 @@ def rerun_backward(queue_id: int, job_id: UUID) -> None:
         job = Step.objects.get(queue=queue, job_id=job_id)
         if queue.state != QueueState.READY:
             raise Conflict("The queue is running.", code="queue_running")
-        if not undo_failed(job.state) or job.backward_operation == NO_OPERATION:
+        if not rollback_failed(job.state) or job.backward_operation == NO_OPERATION:
             raise Conflict(f"The job is {job.state!r}: nothing of it failed to be undone.", code="not_failed")
         try:
             libraries.find(job.operation_library, job.backward_operation)

@@ -1,4 +1,4 @@
-"""What /metrics shows of step queues."""
+"""The metrics of step queues on /metrics."""
 
 from collections.abc import Iterable
 

@@ -27,7 +27,7 @@ MAIL = "steps.mail"
 
 def finished(queue_id: int) -> None:
     """The return message, as an event and to the queue's callback."""
-    ((event,),) = call.rows(sql.TELL_FINISHED, {"queue": queue_id, "type": StepEventType.FINISHED})
+    ((event,),) = call.rows(sql.ADD_FINISHED_EVENT, {"queue": queue_id, "type": StepEventType.FINISHED})
     if StepQueue.objects.filter(pk=queue_id).exclude(callback_url="").exists():
         _start(DELIVER, event, {"event": event})
 
@@ -36,7 +36,7 @@ def undo_failed(queue_id: int, run: int, told: dict[str, Any]) -> None:
     """A backward operation's retries are used up: somebody has to look."""
     log.error("queue %s: %s of job %s could not be undone", queue_id, told["operation"], told["job_id"])
     values = {"queue": queue_id, "run": run, "type": StepEventType.UNDO_FAILED}
-    ((event,),) = call.rows(sql.TELL, {**values, "details": call.as_json(told)})
+    ((event,),) = call.rows(sql.ADD_EVENT, {**values, "details": call.as_json(told)})
     queue = StepQueue.objects.select_related("office", "owner").get(pk=queue_id)
     if queue.office is None:
         addresses = [queue.owner.email]

@@ -1,4 +1,4 @@
-"""Makes step queues, enqueues jobs into them, and removes them."""
+"""Creates step queues, enqueues jobs, and deletes queues."""
 
 import json
 from collections.abc import Mapping
@@ -17,10 +17,10 @@ from scheduler.steps.models import Step, StepQueue
 from scheduler.steps.states import EMPTY_ARGS, HEAD, NO_OPERATION, TAIL, UNINIT, JobState, QueueState
 
 
-def create(given: Mapping[str, Any], *, owner: User, office: Office | None, now: datetime) -> StepQueue:
-    """A queue that is EMPTY; with a callback, a secret that its messages are signed with."""
-    _check_library("queue_library", given.get("queue_library", UNINIT))
-    queue = StepQueue(owner=owner, office=office, created_at=now, **given)
+def create(values: Mapping[str, Any], *, owner: User, office: Office | None, now: datetime) -> StepQueue:
+    """Create an EMPTY queue; with a callback URL also the secret that signs its messages."""
+    _check_library("queue_library", values.get("queue_library", UNINIT))
+    queue = StepQueue(owner=owner, office=office, created_at=now, **values)
     if queue.callback_url:
         _check_callback(queue.callback_url)
         queue.callback_secret = signing.new_secret()
@@ -28,44 +28,32 @@ def create(given: Mapping[str, Any], *, owner: User, office: Office | None, now:
     return queue
 
 
-def enqueue(queue_id: int, given: Mapping[str, Any]) -> Step:
-    """The job, linked behind the last one; the queue is READY after it."""
+def enqueue(queue_id: int, values: Mapping[str, Any]) -> Step:
+    """Append a job to the queue, which is READY afterwards."""
     with transaction.atomic():
         queue = StepQueue.objects.select_for_update(no_key=True).get(pk=queue_id)
         if queue.state == QueueState.RUNNING:
             raise Conflict("A running queue takes no jobs.", code="queue_running")
         if queue.job_number >= settings.DURE_MAX_STEPS_PER_QUEUE:
             raise Invalid(f"A queue has at most {settings.DURE_MAX_STEPS_PER_QUEUE} jobs.", code="queue_full")
-        job = _initialised(given)
-        _replace_library(job, queue)
-        _check_operations(job)
+        job = Step(**values)
+        if job.operation_library == UNINIT:
+            job.operation_library = queue.queue_library
+        job.state = JobState.NOLIB if job.operation_library == UNINIT else JobState.NOTYET
+        _check_job(job)
         _link(job, queue)
         job.save(force_insert=True)
         queue.save(update_fields=["job_number", "state", "job_queue", "last_job"])
     return job
 
 
-def remove(queue_id: int) -> None:
-    """The queue with its jobs and its story, unless it runs."""
+def delete(queue_id: int) -> None:
+    """Delete a queue with its jobs and events, unless it is running."""
     with transaction.atomic():
         queue = StepQueue.objects.select_for_update().get(pk=queue_id)
         if queue.state == QueueState.RUNNING:
             raise Conflict("A running queue cannot be deleted; cancel it first.", code="queue_running")
         queue.delete()
-
-
-def _initialised(given: Mapping[str, Any]) -> Step:
-    """A job as it is before any queue has it."""
-    job = Step(**given)
-    job.state = JobState.NOLIB if job.operation_library == UNINIT else JobState.NOTYET
-    return job
-
-
-def _replace_library(job: Step, queue: StepQueue) -> None:
-    if job.operation_library == UNINIT:
-        job.operation_library = queue.queue_library
-        if job.operation_library != UNINIT:
-            job.state = JobState.NOTYET
 
 
 def _link(job: Step, queue: StepQueue) -> None:
@@ -82,10 +70,10 @@ def _link(job: Step, queue: StepQueue) -> None:
 
 
 def _check_library(field: str, library: str) -> None:
-    if library != UNINIT and not libraries.operations_of(library):
-        known = ", ".join(libraries.names()) or "none"
-        sentence = f"There is no library {library[:100]!r}; there are: {known}."
-        raise Invalid(sentence, code="unknown_library", errors={field: [sentence]})
+    if library != UNINIT and not libraries.operations_in(library):
+        registered = ", ".join(libraries.names()) or "none"
+        message = f"There is no library {library[:100]!r}; there are: {registered}."
+        raise Invalid(message, code="unknown_library", errors={field: [message]})
 
 
 def _check_callback(url: str) -> None:
@@ -95,36 +83,40 @@ def _check_callback(url: str) -> None:
         raise Invalid(refused.message, errors={"callback_url": [refused.message]}) from None
 
 
-def _check_operations(job: Step) -> None:
-    """What can be known before the run: whether there are such operations, and whether they take this."""
+def _check_job(job: Step) -> None:
+    """Check that the job's operations are registered and accept its arguments."""
     _check_arguments(job.arguments)
     if job.operation_library == UNINIT:
         return
     _check_library("operation_library", job.operation_library)
     errors: dict[str, list[str]] = {}
-    found = []
+    operations = []
     for field in ("forward_operation", "backward_operation"):
         name = getattr(job, field)
         if name == NO_OPERATION:
             continue
         try:
-            found.append(libraries.find(job.operation_library, name))
+            operations.append(libraries.find(job.operation_library, name))
         except libraries.UnknownOperation as unknown:
             errors[field] = [str(unknown)]
-    if found and not errors:
+    if operations and not errors:
         arguments = {} if job.arguments == EMPTY_ARGS else job.arguments
-        taken = frozenset[str]().union(*(operation.names for operation in found))
-        wrong = [f"{name[:100]}: Neither operation takes this." for name in arguments if name not in taken]
-        wrong += [problem for operation in found for problem in operation.problems_with(arguments)]
-        if wrong:
-            errors["arguments"] = wrong[:50]
+        accepted = frozenset[str]().union(*(operation.argument_names for operation in operations))
+        problems = [
+            f"{name[:100]}: Neither operation takes this." for name in arguments if name not in accepted
+        ]
+        problems += [
+            problem for operation in operations for problem in operation.argument_problems(arguments)
+        ]
+        if problems:
+            errors["arguments"] = problems[:50]
     if errors:
         raise Invalid("The job was refused; nothing was enqueued.", errors=errors)
 
 
 def _check_arguments(arguments: object) -> None:
     if arguments != EMPTY_ARGS and not isinstance(arguments, dict):
-        sentence = f"Expected an object, or {EMPTY_ARGS!r}."
-        raise Invalid(f"arguments: {sentence}", errors={"arguments": [sentence]})
+        message = f"Expected an object, or {EMPTY_ARGS!r}."
+        raise Invalid(f"arguments: {message}", errors={"arguments": [message]})
     if len(json.dumps(arguments).encode()) > settings.DURE_MAX_ARGS_BYTES:
         raise TooLarge(f"The arguments are larger than {settings.DURE_MAX_ARGS_BYTES} bytes.")

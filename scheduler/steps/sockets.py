@@ -15,8 +15,9 @@ from jobs.sockets import fanout
 from jobs.sockets.base import NotYours, Socket
 from jobs.sockets.database import in_database
 from jobs.sockets.events import read_after
-from scheduler.steps import pubsub, shapes
+from scheduler.steps import pubsub
 from scheduler.steps.access import queue_for
+from scheduler.steps.api import shapes
 from scheduler.steps.models import StepEvent
 
 # Renewed every 20 s while anybody listens here.
@@ -70,7 +71,7 @@ def start(user: User, queue_id: int, after: int | None) -> tuple[int, dict[str, 
 
 def events_after(queue_id: int, after: int, limit: int) -> list[fanout.Row]:
     found = StepEvent.objects.filter(queue=queue_id, id__gt=after).order_by("id")[:limit]
-    return [shapes.event(one) for one in found]
+    return [shapes.event(event) for event in found]
 
 
 urlpatterns: list[URLPattern] = [path("ws/queues/<int:queue_id>", QueueSocket.as_asgi())]

@@ -1,11 +1,11 @@
-"""Every statement of step queues that the ORM cannot say, by name, with its purpose and its transition."""
+"""The SQL of step queues that the ORM cannot express, with the purpose of each statement."""
 
 from pathlib import Path
 
 # The statements of a running queue, as database functions.
 FUNCTIONS = Path(__file__).with_name("steps.sql")
 
-# run: READY → RUNNING begins with every job as it was before the first run.
+# run: resets every job to its state before the first run.
 RESET_STEPS = """
     UPDATE steps SET state = CASE WHEN operation_library = %(uninit)s THEN %(nolib)s ELSE %(notyet)s END,
                      job_return = to_jsonb(%(uninit)s::text)
@@ -22,14 +22,14 @@ RESET_QUEUE = """
     RETURNING run
 """
 
-# An event that somebody is told of by its id.
-TELL = """
+# An event whose id the caller needs.
+ADD_EVENT = """
     INSERT INTO step_events (queue_id, run, type, details, at)
     VALUES (%(queue)s, %(run)s, %(type)s, %(details)s, clock_timestamp()) RETURNING id
 """
 
-# The end of a run, with the message that its caller is given.
-TELL_FINISHED = """
+# The end of a run, with the return message.
+ADD_FINISHED_EVENT = """
     INSERT INTO step_events (queue_id, run, type, details, at)
     SELECT queue_id, run, %(type)s, jsonb_build_object(
         'operation_direction', operation_direction, 'queue_return', queue_return), clock_timestamp()
@@ -37,15 +37,15 @@ TELL_FINISHED = """
     RETURNING id
 """
 
-# cancel: a run that walks forward shall turn back.
-ASK_TO_TURN = """
+# cancel: asks a run that goes forward to roll back.
+REQUEST_ROLLBACK = """
     UPDATE step_queues SET cancel_requested_at = clock_timestamp()
     WHERE queue_id = %(queue)s AND state = %(running)s AND operation_direction = %(forward)s
       AND cancel_requested_at IS NULL
     RETURNING run
 """
 
-# watch, wait: while somebody does, each change of this queue rings.
+# watch, wait: until `watched_until` each change of the queue is published.
 WATCH = """
     UPDATE step_queues SET watched_until = clock_timestamp() + %(seconds)s * interval '1 second'
     WHERE queue_id = %(queue)s AND (
@@ -54,12 +54,12 @@ WATCH = """
     )
 """
 
-# run: the story of earlier runs is kept as long as everything else that has ended.
-FORGET_EVENTS = (
+# run: events of earlier runs are kept for the retention period.
+PRUNE_EVENTS = (
     "DELETE FROM step_events WHERE queue_id = %(queue)s AND at < now() - %(days)s * interval '1 day'"
 )
 
-# the metrics.
+# metrics.
 COUNTS = """
     SELECT (SELECT count(*) FROM step_queues WHERE state = %(running)s),
            (SELECT count(*) FROM steps WHERE state LIKE %(undo_failed)s)

@@ -1,25 +1,26 @@
-"""Every word that a step queue and its jobs can say, with the specification's own spelling."""
+"""The states and constants of step queues and their jobs, as the v1 contract spells them."""
 
 from enum import StrEnum
 from typing import Final
+from uuid import UUID
 
 from django.db import models
 
-# What an attribute holds before it has been given anything.
+# The value of an attribute that has not been set.
 UNINIT: Final = "UNINIT"
 EMPTY_ARGS: Final = "EMPTY_ARGS"
 NO_OPERATION: Final = "NO_OPERATION"
 QUEUE_NOT_RUNNING: Final = "QUEUE_NOT_RUNNING"
 EXPIRED_TIME: Final = 30.0
 
-# What a link holds when it leads to no job.
+# The value of a link that leads to no job.
 UNLINK: Final = "UNLINK"
 HEAD: Final = "HEAD"
 TAIL: Final = "TAIL"
 
 
 class QueueState(models.TextChoices):
-    """EMPTY has no jobs. READY has some, and waits to be run. RUNNING walks; only then it takes no jobs."""
+    """EMPTY has no jobs. READY has jobs and can be run. RUNNING accepts no jobs."""
 
     EMPTY = "EMPTY"
     READY = "READY"
@@ -27,17 +28,17 @@ class QueueState(models.TextChoices):
 
 
 class Direction(models.TextChoices):
-    """FORWARD until a job fails, BACKWARD from there; a run starts FORWARD."""
+    """A run starts FORWARD and changes to BACKWARD when a job fails."""
 
     FORWARD = "FORWARD"
     BACKWARD = "BACKWARD"
 
 
 class JobState(StrEnum):
-    """What a job is before its operations have run, and the words that they append.
+    """The parts of a job's state.
 
-    NOTYET and NOLIB (it has no library) stand before a run. SUCCESS, FAILED and TIMEOUT say how the forward
-    operation ended. The backward operation appends CANCELED or FAILED: "SUCCESS, CANCELED".
+    NOTYET and NOLIB (the job has no library) are the states before a run. SUCCESS, FAILED and TIMEOUT say
+    how the forward operation ended. Each backward operation appends CANCELED or FAILED: "SUCCESS, CANCELED".
     """
 
     NOTYET = "NOTYET"
@@ -48,21 +49,22 @@ class JobState(StrEnum):
     CANCELED = "CANCELED"
 
 
-FORWARD_ENDS: Final = (JobState.SUCCESS, JobState.FAILED, JobState.TIMEOUT)
-BACKWARD_ENDS: Final = (JobState.CANCELED, JobState.FAILED)
+def appended(state: str, part: JobState) -> str:
+    return f"{state}, {part}"
 
 
-def appended(state: str, word: JobState) -> str:
-    return f"{state}, {word}"
-
-
-def undo_failed(state: str) -> bool:
-    """Did its backward operation fail, the last time it ran?"""
+def rollback_failed(state: str) -> bool:
+    """Did the job's backward operation fail the last time it ran?"""
     return state.endswith(appended("", JobState.FAILED))
 
 
+def operation_source(queue_id: int, job_id: UUID | str, direction: str) -> str:
+    """The `source` of an operation's Execution."""
+    return f"{queue_id}:{job_id}:{direction}"
+
+
 class StepEventType(models.TextChoices):
-    """What is told of a queue, in the order in which it happened."""
+    """What happens to a queue, in the order in which it does."""
 
     STARTED = "queue_started"
     STEP_ENDED = "step_ended"

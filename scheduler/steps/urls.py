@@ -1,4 +1,4 @@
-"""The addresses of step queues, below /api/."""
+"""The URLs of step queues, below /api/."""
 
 from django.urls import path
 

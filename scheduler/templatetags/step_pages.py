@@ -1,4 +1,4 @@
-"""How the pages of step queues show marks, directions and what happened."""
+"""How the pages of step queues show statuses, directions and events."""
 
 from django import template
 from django.utils.safestring import SafeString
@@ -8,38 +8,38 @@ from jobs.models import Execution
 from jobs.states import Trigger
 from jobs.templatetags.pages import shown
 from scheduler.steps.pages import labels
-from scheduler.steps.pages.marks import Mark
+from scheduler.steps.pages.operation_status import OperationStatus
 
 register = template.Library()
 
 
 @register.filter
-def mark(value: Mark) -> SafeString:
-    return shown(labels.MARKS[value])
+def operation_status(value: OperationStatus) -> SafeString:
+    return shown(labels.OPERATION_LABELS[value])
 
 
 @register.filter
-def mark_name(value: Mark) -> Text:
-    return labels.MARKS[value].name
+def operation_status_name(value: OperationStatus) -> Text:
+    return labels.OPERATION_LABELS[value].name
 
 
 @register.filter
-def mark_tone(value: Mark) -> str:
-    return f"tone-{labels.MARKS[value].tone}"
+def operation_status_tone(value: OperationStatus) -> str:
+    return f"tone-{labels.OPERATION_LABELS[value].tone}"
 
 
 @register.filter
 def direction(value: str) -> Text:
-    return labels.DIRECTIONS.get(value, value)
+    return labels.DIRECTION_NAMES.get(value, value)
 
 
 @register.filter
-def happened_to_queue(value: str) -> Text:
-    return labels.EVENTS.get(value, value)
+def queue_event(value: str) -> Text:
+    return labels.EVENT_NAMES.get(value, value)
 
 
 @register.filter
 def queue_of(run: Execution) -> int | None:
-    """The queue whose operation this is; None of what belongs to none."""
+    """The step queue whose operation this is, or None."""
     queue, _, _ = run.source.partition(":")
     return int(queue) if run.trigger == Trigger.STEP and queue.isdecimal() else None

@@ -240,7 +240,7 @@ def step_queue(stack: System) -> Iterator[int]:
     alice.send("DELETE", f"/api/queues/{queue}")
 
 
-def test_a_step_queue_is_watched_walking_forward_and_back(stack, window, step_queue):
+def test_a_step_queues_page_follows_its_run_and_its_rollback(stack, window, step_queue):
     page = window().sign_in("alice")
     heard: list[str] = []
     page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: heard.append(str(frame))))
@@ -249,13 +249,13 @@ def test_a_step_queue_is_watched_walking_forward_and_back(stack, window, step_qu
     while not any("snapshot" in frame for frame in heard):
         page.wait_for_timeout(50)
     stack.client("alice").post(f"/api/queues/{step_queue}/run")
-    # Of a queue that does not run the page asks once a minute; its socket tells at once.
-    page.locator("#live h2", has_text=re.compile("running|turning back|turned back")).wait_for(timeout=10_000)
-    page.locator("#live h2", has_text="turned back, all undone").wait_for(timeout=60_000)
+    # The page polls a queue that is not running once a minute; the socket reports changes at once.
+    page.locator("#live h2", has_text=re.compile("running|rolling back|rolled back")).wait_for(timeout=10_000)
+    page.locator("#live h2", has_text="rolled back").wait_for(timeout=60_000)
     assert page.locator("#job-1 .tall").all_inner_texts()[1].startswith("release_address")
-    assert page.locator("#walk path.walked:not(.head)").count() == 3
+    assert page.locator("#steps path.taken:not(.head)").count() == 3
     page.click("#do-run")
-    assert "The queue runs." in page.locator(".messages").inner_text()
+    assert "Queue started." in page.locator(".messages").inner_text()
     assert eventually(
         lambda: stack.client("alice").get(f"/api/queues/{step_queue}").json["state"] == "READY", 60
     )

@@ -107,7 +107,7 @@ def test_a_running_queue_takes_no_jobs_and_cannot_be_deleted():
         queues.enqueue(queue.queue_id, a_job())
     assert refused.value.code == "queue_running"
     with pytest.raises(Conflict):
-        queues.remove(queue.queue_id)
+        queues.delete(queue.queue_id)
     assert len(steps(queue)) == 1
 
 
@@ -120,7 +120,7 @@ def test_a_queue_takes_jobs_again_after_its_run():
 
 def test_a_deleted_queue_takes_its_jobs_and_its_story_along():
     queue = ran(a_queue(a_job()))
-    queues.remove(queue.queue_id)
+    queues.delete(queue.queue_id)
     assert not StepQueue.objects.exists()
     assert not Step.objects.exists()
     assert not StepEvent.objects.exists()

@@ -1,4 +1,4 @@
-"""What requests about step queues, and the answers to them, look like."""
+"""Example payloads of the API of step queues."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The operation libraries that jobs can be enqueued from."""
+"""The operation libraries."""
 
 from typing import Any
 
@@ -10,7 +10,8 @@ from rest_framework.response import Response
 from jobs.api.framework.filtering import PAGING, refuse_unknown
 from jobs.api.framework.problem_details import Problem
 from jobs.api.tasks import TaskPagination
-from scheduler.steps import libraries, shapes
+from scheduler.steps import libraries
+from scheduler.steps.api import documents, shapes
 
 
 @extend_schema(tags=["step queues"])
@@ -18,9 +19,9 @@ class LibrariesView(GenericAPIView[Any]):
     pagination_class = TaskPagination
     filter_backends = ()
 
-    @extend_schema(operation_id="list_libraries", responses=shapes.LibraryDocument(many=True))
+    @extend_schema(operation_id="list_libraries", responses=documents.LibraryDocument(many=True))
     def get(self, request: Request) -> Response:
-        """List the operation libraries, each with its operations and what they take."""
+        """List the operation libraries, with their operations and arguments."""
         refuse_unknown(request, PAGING)
         names: Any = libraries.names()
         page = self.paginate_queryset(names) or []
@@ -32,9 +33,9 @@ class OneLibraryView(GenericAPIView[Any]):
     pagination_class = None
     filter_backends = ()
 
-    @extend_schema(operation_id="show_library", responses=shapes.LibraryDocument)
+    @extend_schema(operation_id="show_library", responses=documents.LibraryDocument)
     def get(self, request: Request, name: str) -> Response:
-        """One operation library."""
+        """Show an operation library."""
         if name not in libraries.names():
             raise Problem(404, "not_found", f"No library {name[:100]!r} is registered.")
         return Response(shapes.library(name))

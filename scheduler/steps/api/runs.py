@@ -1,4 +1,4 @@
-"""A step queue's runs: started, waited for, cancelled, and their story."""
+"""Running a step queue, waiting for the end, cancelling, and the events."""
 
 import json
 from typing import Any, cast
@@ -15,15 +15,15 @@ from jobs.api.framework.openapi_errors import refuses
 from jobs.api.framework.openapi_examples import answered
 from jobs.api.framework.query import Seconds, Whole
 from jobs.api.views import ACTS
-from scheduler.steps import lifecycle, pubsub, shapes
-from scheduler.steps.api import examples
-from scheduler.steps.api.views import QueueView, fresh
+from scheduler.steps import lifecycle, pubsub
+from scheduler.steps.api import documents, examples, shapes
+from scheduler.steps.api.views import QueueView, read_queue
 from scheduler.steps.models import StepEvent
 from scheduler.steps.states import StepEventType
 
 WAIT = Seconds("wait", "How long to wait for the end of this run, in seconds.", most=60)
 AFTER = Whole("after", "Only events with a greater id than this.", default=0, low=0, high=2**63 - 1)
-LIMIT = Whole("limit", "How many at the most.", default=100, low=1, high=1_000)
+LIMIT = Whole("limit", "The largest number of events to return.", default=100, low=1, high=1_000)
 
 
 @extend_schema(tags=["step queues"])
@@ -32,7 +32,7 @@ class RunView(QueueView):
         operation_id="run_queue",
         request=None,
         parameters=[WAIT.described],
-        responses={202: shapes.QueueDocument, 200: shapes.QueueDocument},
+        responses={202: documents.QueueDocument, 200: documents.QueueDocument},
         examples=[
             answered("accepted", examples.RUNNING_QUEUE, 202),
             answered("it has ended", examples.ENDED_QUEUE, 200),
@@ -40,7 +40,7 @@ class RunView(QueueView):
         extensions=refuses("queue_empty", "queue_running"),
     )
     def post(self, request: Request, queue_id: int) -> HttpResponseBase:
-        """Run a queue from its first job. With `wait`, 200 and the return message once this run has ended."""
+        """Run a queue from its first job. With `wait`, answer 200 once the run has ended."""
         refuse_unknown(request, ("wait",))
         seconds = WAIT.of(request)
         queue = self.queue(ACTS)
@@ -49,21 +49,21 @@ class RunView(QueueView):
         started = self._start(request)
         if not seconds:
             return started
-        number = _run_of(started)
-        # Outside of the transaction in which an Idempotency-Key is kept: nothing would be sent in it.
+        number = _run_number(started)
+        # Outside the transaction that stores an Idempotency-Key: inside it no message would be sent.
         with waiting.place() as may_wait:
             ended = (
-                pubsub.wait(queue.queue_id, lambda: _end_of(queue.queue_id, number), seconds)
+                pubsub.wait(queue.queue_id, lambda: _finished_event(queue.queue_id, number), seconds)
                 if may_wait
                 else None
             )
         if ended is None:
             return started
-        found = shapes.queue(fresh(queue.queue_id))
-        # Another run may have begun since: the answer is about this one.
-        return Response(found | {"run": number} | ended.details)
+        body = shapes.queue(read_queue(queue.queue_id))
+        # Another run may have started since; the answer describes this one.
+        return Response(body | {"run": number} | ended.details)
 
-    post.is_idempotent = True  # type: ignore[attr-defined]  # the API's schema shows the header
+    post.is_idempotent = True  # type: ignore[attr-defined]  # the API schema shows the header
 
     @idempotent
     def _start(self, request: Request) -> Response:
@@ -77,12 +77,12 @@ class CancelView(QueueView):
     @extend_schema(
         operation_id="cancel_queue",
         request=None,
-        responses={202: shapes.QueueDocument},
+        responses={202: documents.QueueDocument},
         examples=[answered("it turns back soon", examples.CANCELLING_QUEUE)],
         extensions=refuses("nothing_to_cancel"),
     )
     def post(self, request: Request, queue_id: int) -> Response:
-        """Cancel a run. It turns back from where it is."""
+        """Cancel a run. The queue rolls back from its current job."""
         lifecycle.cancel(self.queue(ACTS).queue_id)
         return self.accepted(queue_id)
 
@@ -91,24 +91,24 @@ class CancelView(QueueView):
 class EventsView(QueueView):
     @extend_schema(
         operation_id="list_queue_events",
-        responses=shapes.StepEventListDocument,
+        responses=documents.StepEventListDocument,
         parameters=[AFTER.described, LIMIT.described],
     )
     def get(self, request: Request, queue_id: int) -> Response:
-        """A queue's events, oldest first. Ask on after `next_after` and nothing is missed."""
+        """List a queue's events, oldest first. Continue with `after` set to `next_after` to miss none."""
         refuse_unknown(request, ("after", "limit"))
         after, limit = AFTER.of(request), LIMIT.of(request)
-        found = StepEvent.objects.filter(queue=self.queue(), id__gt=after).order_by("id")[:limit]
-        results = [shapes.event(one) for one in found]
+        events = StepEvent.objects.filter(queue=self.queue(), id__gt=after).order_by("id")[:limit]
+        results = [shapes.event(event) for event in events]
         return Response({"results": results, "next_after": results[-1]["id"] if results else after})
 
 
-def _end_of(queue_id: int, number: int) -> StepEvent | None:
+def _finished_event(queue_id: int, number: int) -> StepEvent | None:
     finished = StepEvent.objects.filter(queue=queue_id, run=number, type=StepEventType.FINISHED)
     return finished.order_by("id").first()
 
 
-def _run_of(started: HttpResponseBase) -> int:
-    """Which run was started, by this request or by the first one with its Idempotency-Key."""
+def _run_number(started: HttpResponseBase) -> int:
+    """The run that this request started, or the first request with the same Idempotency-Key."""
     data = getattr(started, "data", None)
     return int((data or json.loads(cast(Any, started).content))["run"])

@@ -1,4 +1,4 @@
-"""The jobs of a step queue: enqueued, listed, and undone again by hand."""
+"""Enqueuing, listing and showing the jobs of a step queue, and retrying their rollback."""
 
 from uuid import UUID
 
@@ -15,34 +15,36 @@ from jobs.api.framework.openapi_examples import answered, asked
 from jobs.api.framework.pagination import PagePagination
 from jobs.api.framework.serializers import StrictSerializer
 from jobs.api.views import ACTS
-from scheduler.steps import lifecycle, queues, shapes
-from scheduler.steps.api import examples
-from scheduler.steps.api.views import QueueView, read
+from scheduler.steps import lifecycle, queues
+from scheduler.steps.api import documents, examples, shapes
+from scheduler.steps.api.views import QueueView, validated
 from scheduler.steps.models import Step, StepQueue
 from scheduler.steps.states import EMPTY_ARGS, EXPIRED_TIME, NO_OPERATION, UNINIT
 
-LONGEST_OPERATION = 86_400
+MAX_OPERATION_SECONDS = 86_400
 
 
 class StepSerializer(StrictSerializer):
     forward_operation = serializers.CharField(
-        default=NO_OPERATION, max_length=100, help_text="What the job does: an operation of its library."
+        default=NO_OPERATION, max_length=100, help_text="The operation of the library that does the job."
     )
     backward_operation = serializers.CharField(
-        default=NO_OPERATION, max_length=100, help_text="What undoes it, when this job or a later one fails."
+        default=NO_OPERATION,
+        max_length=100,
+        help_text="The operation that rolls it back when this job or a later one fails.",
     )
-    arguments = shapes.ArgumentsField(
+    arguments = documents.ArgumentsField(
         default=lambda: EMPTY_ARGS,  # type: ignore[arg-type,return-value]
-        help_text="For both operations; each takes those that it names.",
+        help_text="The arguments of both operations; each takes those that it names.",
     )
     operation_library = serializers.CharField(
-        default=UNINIT, max_length=100, help_text="One of `GET /api/libraries`; the queue's, unless given."
+        default=UNINIT, max_length=100, help_text="One of `GET /api/libraries`; by default the queue's."
     )
     expired_time = serializers.FloatField(
         default=EXPIRED_TIME,
         min_value=0.001,
-        max_value=LONGEST_OPERATION,
-        help_text="How long an operation may take, in seconds.",
+        max_value=MAX_OPERATION_SECONDS,
+        help_text="The time limit of an operation, in seconds.",
     )
 
 
@@ -53,33 +55,33 @@ class StepsView(QueueView):
     filter_backends = (FilterBackend,)
     queryset = Step.objects.none()
 
-    @extend_schema(operation_id="list_steps", responses=shapes.StepDocument(many=True))
+    @extend_schema(operation_id="list_steps", responses=documents.StepDocument(many=True))
     def get(self, request: Request, queue_id: int) -> Response:
-        """List a queue's jobs, in their order."""
-        found = Step.objects.filter(queue=self.queue()).order_by("number")
-        page = self.paginate_queryset(self.filter_queryset(found))
-        return self.get_paginated_response([shapes.step(one) for one in page or ()])
+        """List a queue's jobs in order."""
+        steps = Step.objects.filter(queue=self.queue()).order_by("number")
+        page = self.paginate_queryset(self.filter_queryset(steps))
+        return self.get_paginated_response([shapes.step(step) for step in page or ()])
 
     @extend_schema(
         operation_id="enqueue_step",
-        responses={201: shapes.StepDocument},
+        responses={201: documents.StepDocument},
         examples=[asked("reserve an address", examples.NEW_STEP)],
         extensions=refuses("queue_full", "unknown_library", "queue_running"),
     )
     @idempotent
     def post(self, request: Request, queue_id: int) -> Response:
-        """Enqueue a job behind the last one. Not while the queue runs."""
+        """Append a job to a queue. A running queue accepts none."""
         queue = self.queue(ACTS)
-        made = queues.enqueue(queue.queue_id, read(StepSerializer(data=request.data)))
-        location = request.build_absolute_uri(f"/api/queues/{queue.queue_id}/jobs/{made.job_id}")
-        return Response(shapes.step(made), status=201, headers={"Location": location})
+        step = queues.enqueue(queue.queue_id, validated(StepSerializer(data=request.data)))
+        location = request.build_absolute_uri(f"/api/queues/{queue.queue_id}/jobs/{step.job_id}")
+        return Response(shapes.step(step), status=201, headers={"Location": location})
 
 
 @extend_schema(tags=["step queues"])
 class OneStepView(QueueView):
-    @extend_schema(operation_id="show_step", responses=shapes.StepDocument)
+    @extend_schema(operation_id="show_step", responses=documents.StepDocument)
     def get(self, request: Request, queue_id: int, job_id: UUID) -> Response:
-        """One job of a queue."""
+        """Show a job of a queue."""
         return Response(shapes.step(step_of(self.queue(), job_id)))
 
 
@@ -88,19 +90,19 @@ class RerunView(QueueView):
     @extend_schema(
         operation_id="rerun_backward",
         request=None,
-        responses={202: shapes.QueueDocument},
+        responses={202: documents.QueueDocument},
         examples=[answered("accepted", examples.RUNNING_QUEUE)],
         extensions=refuses("queue_running", "not_failed", "unknown_operation"),
     )
     def post(self, request: Request, queue_id: int, job_id: UUID) -> Response:
-        """Run a backward operation again that has failed for good."""
+        """Retry a backward operation that has failed for good."""
         queue = self.queue(ACTS)
         lifecycle.rerun_backward(queue.queue_id, step_of(queue, job_id).job_id)
         return self.accepted(queue_id)
 
 
 def step_of(queue: StepQueue, job_id: UUID) -> Step:
-    found = Step.objects.filter(queue=queue, job_id=job_id).first()
-    if found is None:
+    step = Step.objects.filter(queue=queue, job_id=job_id).first()
+    if step is None:
         raise Http404
-    return found
+    return step

@@ -1,4 +1,4 @@
-"""What the views of step queues have in common."""
+"""The base of the views about one step queue."""
 
 from typing import Any
 
@@ -9,14 +9,12 @@ from jobs.api.framework.authentication import user_of
 from jobs.api.framework.serializers import StrictSerializer
 from jobs.api.views import accepted
 from jobs.states import MemberRole
-from scheduler.steps import shapes
 from scheduler.steps.access import queue_for
+from scheduler.steps.api import shapes
 from scheduler.steps.models import StepQueue
 
 
 class QueueView(GenericAPIView[Any]):
-    """A view of one queue."""
-
     pagination_class: Any = None
     filter_backends: Any = ()
     serializer_class: Any = StrictSerializer
@@ -26,13 +24,13 @@ class QueueView(GenericAPIView[Any]):
 
     def accepted(self, queue_id: int) -> Response:
         location = self.request.build_absolute_uri(f"/api/queues/{queue_id}")
-        return accepted(shapes.queue(fresh(queue_id)), location)
+        return accepted(shapes.queue(read_queue(queue_id)), location)
 
 
-def fresh(queue_id: int) -> StepQueue:
+def read_queue(queue_id: int) -> StepQueue:
     return StepQueue.objects.select_related("owner").get(pk=queue_id)
 
 
-def read(serializer: StrictSerializer) -> dict[str, Any]:
+def validated(serializer: StrictSerializer) -> dict[str, Any]:
     serializer.is_valid(raise_exception=True)
     return dict(serializer.validated_data)

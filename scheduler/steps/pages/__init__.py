@@ -1,1 +1,1 @@
-"""The pages of step queues: each view parses, calls a verb or a reading, and renders."""
+"""The pages of step queues: each view parses, calls a verb or a query, and renders."""

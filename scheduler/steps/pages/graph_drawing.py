@@ -1,4 +1,4 @@
-"""Where the boxes and lines of a walk stand: forward above, from left to right; backward below, and back."""
+"""The layout of a step queue's graph: forward operations above, left to right; backward ones below."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -6,30 +6,30 @@ from itertools import groupby, pairwise
 from typing import Any
 
 from jobs.pages.graph_drawing import BOX_HEIGHT, BOX_WIDTH, MARGIN, shortened
-from scheduler.steps.pages.marks import Mark
+from scheduler.steps.pages.operation_status import OperationStatus
 from scheduler.steps.states import NO_OPERATION, Direction
 
 GAP_X, GAP_Y = 36, 46
-RADIUS = 7
 FORWARD_Y = MARGIN
 BACKWARD_Y = MARGIN + BOX_HEIGHT + GAP_Y
 HEIGHT = BACKWARD_Y + BOX_HEIGHT + MARGIN
-# The head of an arrow: how long, and half as wide.
-HEAD = 7
+# The length of an arrow's head; it is half as wide.
+ARROWHEAD = 7
 STRIP_WIDTH = 1000
 
-# A place in the walk: a job's number, and which of its two operations.
-Place = tuple[int, str]
+# A node of the graph: a job's number, and the direction of one of its two operations.
+Node = tuple[int, str]
+Edge = tuple[Node, Node]
 
 
 @dataclass(frozen=True)
 class Operation:
-    """One of a job's two operations, as it is drawn."""
+    """One of a job's two operations, as the page shows it."""
 
     number: int
     direction: str
     name: str
-    mark: Mark
+    status: OperationStatus
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Box:
 class Line:
     path: str
     head: str
-    walked: bool
+    taken: bool
 
 
 @dataclass(frozen=True)
@@ -56,81 +56,83 @@ class Drawing:
 
 
 @dataclass(frozen=True)
-class Piece:
-    """Neighbours that stand alike, in thousandths of the whole."""
+class Segment:
+    """Neighbouring jobs of the same status, in thousandths of the strip."""
 
     x: int
     width: int
-    mark: Mark
+    status: OperationStatus
 
 
-def steps_of(lines: Sequence[Mapping[str, Any]], at: Place | None) -> set[tuple[Place, Place]]:
-    """From where to where the walk went, by its return message; `at` is where it is now."""
-    places: list[Place] = [(line["number"], line["direction"]) for line in lines]
-    places += [at] if at is not None else []
-    # What was run again by hand is no step of the way.
-    return {(start, end) for start, end in pairwise(places) if abs(start[0] - end[0]) <= 1}
+def taken_edges(return_lines: Sequence[Mapping[str, Any]], current: Node | None) -> set[Edge]:
+    """The edges that the run has taken, from its return message and its current node."""
+    nodes: list[Node] = [(line["number"], line["direction"]) for line in return_lines]
+    nodes += [current] if current is not None else []
+    # A rollback that was retried by hand does not follow the line before it.
+    return {(start, end) for start, end in pairwise(nodes) if abs(start[0] - end[0]) <= 1}
 
 
-def draw(
-    operations: Sequence[tuple[Operation, Operation]], steps: Collection[tuple[Place, Place]]
-) -> Drawing:
-    """`operations`: each job's forward and backward one, in the order of the queue."""
-    spot = {one.number: x for x, (one, _) in enumerate(operations)}
-    boxes = [Box(one, *corner(one, spot), text(one.name)) for both in operations for one in both]
-    wanted = [*rails(spot), *((start, end) for start, end in steps if turns(start, end))]
+def draw(operations: Sequence[tuple[Operation, Operation]], taken: Collection[Edge]) -> Drawing:
+    """`operations` holds each job's forward and backward operation, in the order of the queue."""
+    columns = {forward.number: column for column, (forward, _) in enumerate(operations)}
+    boxes = [_box(operation, columns) for pair in operations for operation in pair]
+    edges = [*straight_edges(columns), *(edge for edge in taken if is_turn(edge))]
     lines = [
-        Line(*arrow(start, end, spot), (start, end) in steps)
-        for start, end in wanted
-        if start[0] in spot and end[0] in spot
+        Line(*arrow(edge, columns), edge in taken)
+        for edge in edges
+        if all(number in columns for number, _ in edge)
     ]
     width = 2 * MARGIN + max(0, len(operations) * (BOX_WIDTH + GAP_X) - GAP_X)
-    return Drawing(width, HEIGHT, boxes, sorted(lines, key=lambda line: line.walked))
+    return Drawing(width, HEIGHT, boxes, sorted(lines, key=lambda line: line.taken))
 
 
-def rails(numbers: Iterable[int]) -> list[tuple[Place, Place]]:
-    """The whole way, walked or not."""
-    found: list[tuple[Place, Place]] = []
+def straight_edges(numbers: Iterable[int]) -> list[Edge]:
+    """The edges between neighbours in both directions, taken or not."""
+    edges: list[Edge] = []
     for left, right in pairwise(numbers):
-        found.append(((left, Direction.FORWARD), (right, Direction.FORWARD)))
-        found.append(((right, Direction.BACKWARD), (left, Direction.BACKWARD)))
-    return found
+        edges.append(((left, Direction.FORWARD), (right, Direction.FORWARD)))
+        edges.append(((right, Direction.BACKWARD), (left, Direction.BACKWARD)))
+    return edges
 
 
-def turns(start: Place, end: Place) -> bool:
-    return start[1] == Direction.FORWARD and end[1] == Direction.BACKWARD
+def is_turn(edge: Edge) -> bool:
+    """Does the run change from forward to backward here?"""
+    (_, before), (_, after) = edge
+    return before == Direction.FORWARD and after == Direction.BACKWARD
 
 
-def corner(one: Operation, spot: Mapping[int, int]) -> tuple[int, int]:
-    x = MARGIN + spot[one.number] * (BOX_WIDTH + GAP_X)
-    return x, FORWARD_Y if one.direction == Direction.FORWARD else BACKWARD_Y
+def _box(operation: Operation, columns: Mapping[int, int]) -> Box:
+    y = FORWARD_Y if operation.direction == Direction.FORWARD else BACKWARD_Y
+    text = "–" if operation.name == NO_OPERATION else shortened(operation.name)
+    return Box(operation, _left(operation.number, columns), y, text)
 
 
-def arrow(start: Place, end: Place, spot: Mapping[int, int]) -> tuple[str, str]:
-    """Its line and its head."""
-    left, right = (MARGIN + spot[place[0]] * (BOX_WIDTH + GAP_X) for place in (start, end))
-    if turns(start, end):
-        # Down; a job that has no library has nothing to undo, so the way goes to the one before it.
+def _left(number: int, columns: Mapping[int, int]) -> int:
+    return MARGIN + columns[number] * (BOX_WIDTH + GAP_X)
+
+
+def arrow(edge: Edge, columns: Mapping[int, int]) -> tuple[str, str]:
+    """The SVG paths of the edge's line and of its head."""
+    left, right = (_left(number, columns) for number, _ in edge)
+    half = ARROWHEAD // 2 + 1
+    if is_turn(edge):
+        # From a job without a library, which has nothing to roll back, to the job before it.
         x1, x2 = left + BOX_WIDTH // 2, right + BOX_WIDTH // 2
         y1, y2 = FORWARD_Y + BOX_HEIGHT, BACKWARD_Y
-        return f"M{x1} {y1}L{x2} {y2 - HEAD}", f"M{x2} {y2}l{-HEAD // 2 - 1} {-HEAD}h{HEAD + 1}z"
-    if start[1] == Direction.FORWARD:
-        x1, x2, y = left + BOX_WIDTH, right, FORWARD_Y + BOX_HEIGHT // 2
-        return f"M{x1} {y}H{x2 - HEAD}", f"M{x2} {y}l{-HEAD} {-HEAD // 2 - 1}v{HEAD + 1}z"
-    x1, x2, y = left, right + BOX_WIDTH, BACKWARD_Y + BOX_HEIGHT // 2
-    return f"M{x1} {y}H{x2 + HEAD}", f"M{x2} {y}l{HEAD} {-HEAD // 2 - 1}v{HEAD + 1}z"
+        return f"M{x1} {y1}L{x2} {y2 - ARROWHEAD}", f"M{x2} {y2}l{-half} {-ARROWHEAD}h{ARROWHEAD + 1}z"
+    if edge[0][1] == Direction.FORWARD:
+        x1, x2, y, back = left + BOX_WIDTH, right, FORWARD_Y + BOX_HEIGHT // 2, -ARROWHEAD
+    else:
+        x1, x2, y, back = left, right + BOX_WIDTH, BACKWARD_Y + BOX_HEIGHT // 2, ARROWHEAD
+    return f"M{x1} {y}H{x2 + back}", f"M{x2} {y}l{back} {-half}v{ARROWHEAD + 1}z"
 
 
-def text(name: str) -> str:
-    return "–" if name == NO_OPERATION else shortened(name)
-
-
-def strip(marks: Sequence[Mark]) -> list[Piece]:
+def status_strip(statuses: Sequence[OperationStatus]) -> list[Segment]:
     """The whole queue as one bar, however long it is."""
-    found, place = [], 0
-    for mark, alike in groupby(marks):
-        number = len(list(alike))
-        x = round(STRIP_WIDTH * place / len(marks))
-        place += number
-        found.append(Piece(x, round(STRIP_WIDTH * place / len(marks)) - x, mark))
-    return found
+    segments, before = [], 0
+    for status, same in groupby(statuses):
+        after = before + len(list(same))
+        x, end = (round(STRIP_WIDTH * position / len(statuses)) for position in (before, after))
+        segments.append(Segment(x, end - x, status))
+        before = after
+    return segments

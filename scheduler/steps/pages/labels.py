@@ -1,4 +1,4 @@
-"""What people read instead of the words of step queues: a name, a sign and a tone for each."""
+"""The names, signs and tones in which people read the states of step queues."""
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
@@ -7,44 +7,44 @@ from jobs.display import Label
 from jobs.errors import Refused
 from jobs.pages.refusals import told
 from scheduler.steps.models import StepQueue
-from scheduler.steps.pages.marks import Mark
+from scheduler.steps.pages.operation_status import OperationStatus
 from scheduler.steps.states import Direction, QueueState, StepEventType
 
-MARKS: dict[Mark, Label] = {
-    Mark.NOT_YET: Label(_("not yet"), "○"),
-    Mark.RUNNING: Label(_("running"), "●", "run"),
-    Mark.DONE: Label(_("done"), "✓", "good"),
-    Mark.FAILED: Label(_("failed"), "✕", "bad"),
-    Mark.TOO_LONG: Label(_("took too long"), "◷", "bad"),
-    Mark.NO_LIBRARY: Label(_("has no library"), "∅", "late"),
-    Mark.NOTHING: Label(_("nothing to do"), "–"),
-    Mark.NOT_NEEDED: Label(_("not needed"), "·"),
-    Mark.AHEAD: Label(_("will be undone"), "◇", "ready"),
-    Mark.UNDOING: Label(_("being undone"), "●", "run"),
-    Mark.UNDONE: Label(_("undone"), "↶", "late"),
-    Mark.UNDO_FAILED: Label(_("could not be undone"), "✕", "bad"),
+OPERATION_LABELS: dict[OperationStatus, Label] = {
+    OperationStatus.PENDING: Label(_("pending"), "○"),
+    OperationStatus.RUNNING: Label(_("running"), "●", "run"),
+    OperationStatus.SUCCEEDED: Label(_("succeeded"), "✓", "good"),
+    OperationStatus.FAILED: Label(_("failed"), "✕", "bad"),
+    OperationStatus.TIMED_OUT: Label(_("timed out"), "◷", "bad"),
+    OperationStatus.NO_LIBRARY: Label(_("no library"), "∅", "late"),
+    OperationStatus.NO_OPERATION: Label(_("no operation"), "–"),
+    OperationStatus.NOT_NEEDED: Label(_("not needed"), "·"),
+    OperationStatus.TO_ROLL_BACK: Label(_("will be rolled back"), "◇", "ready"),
+    OperationStatus.ROLLING_BACK: Label(_("rolling back"), "●", "run"),
+    OperationStatus.ROLLED_BACK: Label(_("rolled back"), "↶", "late"),
+    OperationStatus.ROLLBACK_FAILED: Label(_("rollback failed"), "✕", "bad"),
 }
-STATES: dict[str, Label] = {
+STATE_LABELS: dict[str, Label] = {
     QueueState.EMPTY: Label(_("empty"), "○"),
     QueueState.READY: Label(_("ready"), "◇", "ready"),
     QueueState.RUNNING: Label(_("running"), "●", "run"),
 }
-EVENTS: dict[str, Promise] = {
+EVENT_NAMES: dict[str, Promise] = {
     StepEventType.STARTED: _("started"),
-    StepEventType.STEP_ENDED: _("an operation ended"),
-    StepEventType.STEP_RETRYING: _("will be tried again"),
-    StepEventType.UNDO_FAILED: _("could not be undone"),
-    StepEventType.CANCEL_REQUESTED: _("told to turn back"),
+    StepEventType.STEP_ENDED: _("step finished"),
+    StepEventType.STEP_RETRYING: _("retry scheduled"),
+    StepEventType.UNDO_FAILED: _("rollback failed"),
+    StepEventType.CANCEL_REQUESTED: _("rollback requested"),
     StepEventType.FINISHED: _("finished"),
 }
-DIRECTIONS: dict[str, Promise] = {Direction.FORWARD: _("forward"), Direction.BACKWARD: _("backward")}
-# What a verb answers when the queue is not in a state for it.
+DIRECTION_NAMES: dict[str, Promise] = {Direction.FORWARD: _("forward"), Direction.BACKWARD: _("backward")}
+# Why a verb refuses to act on a queue.
 REFUSALS: dict[str, Promise] = {
-    "queue_empty": _("The queue has no jobs that could be run."),
-    "queue_running": _("The queue is running: wait for its end, or have it turn back."),
-    "nothing_to_cancel": _("There is nothing to turn back: the queue is not running forward any more."),
-    "not_failed": _("Nothing of this job failed to be undone, or it was undone meanwhile."),
-    "unknown_operation": _("The operation is not registered any more: no worker knows it."),
+    "queue_empty": _("The queue has no jobs."),
+    "queue_running": _("The queue is running. Wait until it has finished, or cancel it."),
+    "nothing_to_cancel": _("The queue is not running forward, so there is nothing to cancel."),
+    "not_failed": _("The rollback of this job has not failed, or has succeeded meanwhile."),
+    "unknown_operation": _("The operation is no longer registered."),
 }
 
 
@@ -52,17 +52,18 @@ def refusal(refused: Refused) -> str:
     return str(REFUSALS.get(refused.code) or told(refused.message))
 
 
-def standing(queue: StepQueue, *, undo_failed: bool) -> Label:
-    """In one word what a queue does, or how its last run ended."""
+def queue_label(queue: StepQueue, *, failed: bool) -> Label:
+    """What the queue does, or how its last run ended; `failed`: a rollback of one of its jobs failed."""
     if queue.state == QueueState.RUNNING:
         if queue.operation_direction == Direction.BACKWARD:
-            return Label(_("turning back"), "↶", "late")
-        told = queue.cancel_requested_at is not None
-        return Label(_("told to turn back"), "●", "late") if told else STATES[queue.state]
+            return Label(_("rolling back"), "↶", "late")
+        if queue.cancel_requested_at is not None:
+            return Label(_("rollback requested"), "●", "late")
+        return STATE_LABELS[queue.state]
     if queue.state == QueueState.EMPTY or not queue.run:
-        return STATES[queue.state]
+        return STATE_LABELS[queue.state]
     if queue.operation_direction == Direction.FORWARD:
-        return Label(_("done"), "✓", "good")
-    if undo_failed:
-        return Label(_("turned back, not all undone"), "✕", "bad")
-    return Label(_("turned back, all undone"), "↶", "late")
+        return Label(_("succeeded"), "✓", "good")
+    if failed:
+        return Label(_("rollback incomplete"), "✕", "bad")
+    return Label(_("rolled back"), "↶", "late")

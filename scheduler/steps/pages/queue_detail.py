@@ -1,10 +1,11 @@
-"""One step queue: the walk as it stands, and what can be done about it."""
+"""One step queue: its run, and the actions on it."""
 
 from collections.abc import Callable
 from uuid import UUID
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -15,89 +16,98 @@ from jobs.errors import Conflict
 from jobs.keyset import place
 from jobs.pages.flower import link_for
 from jobs.pages.permissions import current_user
+from jobs.states import MemberRole
 from scheduler.steps import lifecycle, queues
-from scheduler.steps.models import Step
+from scheduler.steps.access import queue_for
+from scheduler.steps.models import Step, StepQueue
 from scheduler.steps.pages import labels
-from scheduler.steps.pages.permissions import may_act, queue_acted_on_by, queue_seen_by
-from scheduler.steps.pages.reading import reading
+from scheduler.steps.pages.queue_context import queue_context
 
 
 @require_safe
 @login_required
 def queue(request: HttpRequest, queue_id: int) -> HttpResponse:
-    return _answer(request, queue_id, "step_queues/one.html")
+    return _render_queue(request, queue_id, "step_queues/queue.html")
 
 
 @require_safe
 @login_required
 def queue_live(request: HttpRequest, queue_id: int) -> HttpResponse:
-    return _answer(request, queue_id, "step_queues/one_live.html")
+    return _render_queue(request, queue_id, "step_queues/queue_live.html")
 
 
-def _answer(request: HttpRequest, queue_id: int, template: str) -> HttpResponse:
-    found = queue_seen_by(request, queue_id)
-    wanted = place(request.GET.get("from"))
-    context = {"section": "step-queues", "may_act": may_act(request, queue_id), "wanted": wanted}
-    read = reading(found, wanted, timezone.now())
-    if read["current"]:
-        read["current"]["flower"] = link_for(current_user(request), read["current"]["run"])
-    return render(request, template, context | read)
+def _render_queue(request: HttpRequest, queue_id: int, template: str) -> HttpResponse:
+    step_queue = queue_for(current_user(request), queue_id)
+    start = place(request.GET.get("from"))
+    context = queue_context(step_queue, start, timezone.now())
+    context |= {"section": "step-queues", "may_act": _may_operate(request, queue_id), "from_job": start}
+    if context["current"]:
+        context["current"]["flower"] = link_for(current_user(request), context["current"]["run"])
+    return render(request, template, context)
 
 
 @require_POST
 @login_required
 def run(request: HttpRequest, queue_id: int) -> HttpResponse:
-    queue_acted_on_by(request, queue_id)
-    return _tried(request, queue_id, lambda: lifecycle.run(queue_id), _("The queue runs."))
+    _queue_to_operate(request, queue_id)
+    return _act(request, queue_id, lambda: lifecycle.run(queue_id), _("Queue started."))
 
 
 @require_POST
 @login_required
 def cancel(request: HttpRequest, queue_id: int) -> HttpResponse:
-    queue_acted_on_by(request, queue_id)
-    return _tried(
-        request,
-        queue_id,
-        lambda: lifecycle.cancel(queue_id),
-        _("The queue was told to turn back: what was done is being undone."),
-    )
+    _queue_to_operate(request, queue_id)
+    return _act(request, queue_id, lambda: lifecycle.cancel(queue_id), _("Rollback requested."))
 
 
 @require_POST
 @login_required
 def rerun(request: HttpRequest, queue_id: int, job_id: UUID) -> HttpResponse:
-    queue_acted_on_by(request, queue_id)
+    _queue_to_operate(request, queue_id)
     if not Step.objects.filter(queue=queue_id, job_id=job_id).exists():
         raise Http404
-    verb = lambda: lifecycle.rerun_backward(queue_id, job_id)  # noqa: E731
-    return _tried(request, queue_id, verb, _("The backward operation runs again."))
+    return _act(request, queue_id, lambda: lifecycle.rerun_backward(queue_id, job_id), _("Rollback retried."))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @login_required
 def delete(request: HttpRequest, queue_id: int) -> HttpResponse:
-    """What would be gone, before it is."""
-    found = queue_acted_on_by(request, queue_id)
+    """A confirmation that says what will be deleted; then the deletion."""
+    step_queue = _queue_to_operate(request, queue_id)
     if request.method != "POST":
-        return render(request, "step_queues/delete.html", {"section": "step-queues", "queue": found})
-    name = str(found)
+        return render(
+            request, "step_queues/queue_delete.html", {"section": "step-queues", "queue": step_queue}
+        )
+    name = str(step_queue)
     try:
-        queues.remove(queue_id)
+        queues.delete(queue_id)
     except Conflict as refused:
-        return _refused(request, queue_id, refused)
+        return _redirect_refused(request, queue_id, refused)
     messages.success(request, _("%(name)s was deleted.") % {"name": name})
     return redirect("steps:queues")
 
 
-def _tried(request: HttpRequest, queue_id: int, verb: Callable[[], object], words: str) -> HttpResponse:
+def _queue_to_operate(request: HttpRequest, queue_id: int) -> StepQueue:
+    return queue_for(current_user(request), queue_id, MemberRole.OPERATOR)
+
+
+def _may_operate(request: HttpRequest, queue_id: int) -> bool:
+    try:
+        _queue_to_operate(request, queue_id)
+    except PermissionDenied:
+        return False
+    return True
+
+
+def _act(request: HttpRequest, queue_id: int, verb: Callable[[], object], message: str) -> HttpResponse:
     try:
         verb()
     except Conflict as refused:
-        return _refused(request, queue_id, refused)
-    messages.success(request, words)
+        return _redirect_refused(request, queue_id, refused)
+    messages.success(request, message)
     return redirect("steps:queue", queue_id=queue_id)
 
 
-def _refused(request: HttpRequest, queue_id: int, refused: Conflict) -> HttpResponse:
+def _redirect_refused(request: HttpRequest, queue_id: int, refused: Conflict) -> HttpResponse:
     messages.warning(request, labels.refusal(refused))
     return redirect("steps:queue", queue_id=queue_id)

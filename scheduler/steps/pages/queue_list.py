@@ -1,4 +1,4 @@
-"""The step queues that the reader may see."""
+"""The step queues that the user may see."""
 
 from collections.abc import Collection
 from typing import Any
@@ -20,13 +20,13 @@ from scheduler.steps.models import Step, StepQueue
 from scheduler.steps.pages import labels
 from scheduler.steps.states import JobState, QueueState, appended
 
-# What can be as large as 256 KiB, and is not shown in a list.
-LARGE = ("context", "queue_return")
+# Up to 256 KiB each, and not shown in a list.
+LARGE_FIELDS = ("context", "queue_return")
 
 
 class QueueFilterForm(forms.Form):
     state = forms.MultipleChoiceField(choices=QueueState.choices, required=False)
-    undo_failed = forms.BooleanField(label=_("Something could not be undone"), required=False)
+    undo_failed = forms.BooleanField(label=_("Rollback failed"), required=False)
     name = forms.CharField(label=_("Name"), required=False, max_length=200)
     queue_library = forms.CharField(label=_("Library"), required=False, max_length=100)
 
@@ -37,34 +37,39 @@ def queues(request: HttpRequest) -> HttpResponse:
     form = QueueFilterForm(request.GET)
     valid = form.is_valid()
     query = asked(request.GET, form.fields)
-    mine = queues_of(current_user(request)).select_related("office", "owner").defer(*LARGE)
-    found = chosen(mine, form.cleaned_data) if valid else mine.none()
+    visible = queues_of(current_user(request)).select_related("office", "owner").defer(*LARGE_FIELDS)
     page = page_of(
-        found,
+        filter_queues(visible, form.cleaned_data) if valid else visible.none(),
         by="queue_id",
         after=place(request.GET.get("after")),
         before=place(request.GET.get("before")),
     )
-    failed = undo_failed_in([queue.queue_id for queue in page.rows])
+    failed = queues_with_failed_rollback([queue.queue_id for queue in page.rows])
     rows = [
-        {"queue": queue, "label": labels.standing(queue, undo_failed=queue.queue_id in failed)}
+        {"queue": queue, "label": labels.queue_label(queue, failed=queue.queue_id in failed)}
         for queue in page.rows
     ]
-    context = {"section": "step-queues", "rows": rows, "query": query, "form": form, "states": labels.STATES}
-    return render(request, "step_queues/list.html", context | links(page, query))
+    context = {
+        "section": "step-queues",
+        "rows": rows,
+        "query": query,
+        "form": form,
+        "states": labels.STATE_LABELS,
+    }
+    return render(request, "step_queues/queue_list.html", context | links(page, query))
 
 
-def chosen(found: QuerySet[StepQueue], wanted: dict[str, Any]) -> QuerySet[StepQueue]:
-    if wanted["undo_failed"]:
-        found = found.filter(queue_id__in=with_undo_failed().values("queue_id"))
+def filter_queues(queues: QuerySet[StepQueue], values: dict[str, Any]) -> QuerySet[StepQueue]:
+    if values["undo_failed"]:
+        queues = queues.filter(queue_id__in=steps_with_failed_rollback().values("queue_id"))
     lookups = {"state": "state__in", "name": "name__icontains", "queue_library": "queue_library"}
-    return narrowed(found, wanted, lookups)
+    return narrowed(queues, values, lookups)
 
 
-def with_undo_failed() -> QuerySet[Step]:
-    """From the partial index of those jobs."""
+def steps_with_failed_rollback() -> QuerySet[Step]:
+    """Read from the partial index `steps_undo_failed`."""
     return Step.objects.filter(state__endswith=appended("", JobState.FAILED))
 
 
-def undo_failed_in(queues: Collection[int]) -> set[int]:
-    return set(with_undo_failed().filter(queue__in=queues).values_list("queue_id", flat=True))
+def queues_with_failed_rollback(queues: Collection[int]) -> set[int]:
+    return set(steps_with_failed_rollback().filter(queue__in=queues).values_list("queue_id", flat=True))

@@ -1,4 +1,4 @@
-"""Addresses of the pages about step queues."""
+"""URLs of the pages about step queues."""
 
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""The page of one step queue: how its walk is shown."""
+"""The page of one step queue: how its run is shown."""
 
 import pytest
 from django.db import connection
@@ -6,7 +6,7 @@ from django.test.utils import CaptureQueriesContext
 
 from scheduler.steps import lifecycle
 from scheduler.steps.models import StepQueue
-from scheduler.steps.pages.marks import Mark
+from scheduler.steps.pages.operation_status import OperationStatus
 from scheduler.steps.states import NO_OPERATION
 from tests.integration.pages.readers import at_queue as at
 from tests.integration.pages.readers import text_of as text
@@ -15,41 +15,47 @@ from tests.step_factories import a_job, a_queue, carry_out_all, carry_out_one, c
 pytestmark = pytest.mark.django_db
 
 
-def marks(page) -> list[tuple[Mark, Mark]]:
-    return [tuple(half.operation.mark for half in row.halves) for row in page.context["rows"]]
+def statuses(page) -> list[tuple[OperationStatus, OperationStatus]]:
+    return [tuple(cell.operation.status for cell in row.cells) for row in page.context["rows"]]
 
 
-def test_a_walk_is_shown_as_far_as_it_came(alice):
+def test_the_page_shows_how_far_a_run_has_come(alice):
     queue = a_queue(a_job("one"), a_job("two"), a_job("three"))
-    assert marks(alice.get(at(queue))) == [(Mark.NOT_YET, Mark.NOT_NEEDED)] * 3
+    assert statuses(alice.get(at(queue))) == [(OperationStatus.PENDING, OperationStatus.NOT_NEEDED)] * 3
     lifecycle.run(queue.queue_id)
     carry_out_one(queue)
     page = alice.get(at(queue))
-    assert [forward for forward, _ in marks(page)] == [Mark.DONE, Mark.RUNNING, Mark.NOT_YET]
+    assert [forward for forward, _ in statuses(page)] == [
+        OperationStatus.SUCCEEDED,
+        OperationStatus.RUNNING,
+        OperationStatus.PENDING,
+    ]
     assert "one did" in text(page)
     assert page.context["current"]["run"].id == execution(queue).id
-    walked = [line for line in page.context["drawing"].lines if line.walked]
-    assert len(walked) == 1
+    assert len([line for line in page.context["drawing"].lines if line.taken]) == 1
 
 
-def test_what_failed_and_why_and_what_is_being_undone_is_shown(alice):
+def test_the_page_shows_failures_their_errors_and_the_rollback(alice):
     queue = a_queue(a_job("one"), a_job("two", forward="fail"), a_job("three"))
     lifecycle.run(queue.queue_id)
     carry_out_one(queue)
     carry_out_one(queue)
     page = alice.get(at(queue))
-    assert marks(page) == [
-        (Mark.DONE, Mark.AHEAD),
-        (Mark.FAILED, Mark.UNDOING),
-        (Mark.NOT_YET, Mark.NOT_NEEDED),
+    assert statuses(page) == [
+        (OperationStatus.SUCCEEDED, OperationStatus.TO_ROLL_BACK),
+        (OperationStatus.FAILED, OperationStatus.ROLLING_BACK),
+        (OperationStatus.PENDING, OperationStatus.NOT_NEEDED),
     ]
     assert "error: two fails as asked" in text(page)
-    assert str(page.context["label"].name) == "turning back"
+    assert str(page.context["label"].name) == "rolling back"
     carry_out_all(queue)
-    assert marks(alice.get(at(queue)))[:2] == [(Mark.DONE, Mark.UNDONE), (Mark.FAILED, Mark.UNDONE)]
+    assert statuses(alice.get(at(queue)))[:2] == [
+        (OperationStatus.SUCCEEDED, OperationStatus.ROLLED_BACK),
+        (OperationStatus.FAILED, OperationStatus.ROLLED_BACK),
+    ]
 
 
-def test_retries_and_the_worker_are_shown(alice):
+def test_the_page_shows_retries_and_the_worker(alice):
     job = {
         "forward_operation": "do",
         "backward_operation": "undo_stubbornly",
@@ -62,7 +68,7 @@ def test_retries_and_the_worker_are_shown(alice):
     page = text(alice.get(at(queue)))
     assert "Next attempt" in page
     assert "(1 of 2 retries, 0 lost workers)" in page
-    assert "will be tried again" in page
+    assert "retry scheduled" in page
     carry_out_all(queue)
     again = a_queue(a_job())
     lifecycle.run(again.queue_id)
@@ -72,11 +78,11 @@ def test_retries_and_the_worker_are_shown(alice):
     assert "Lease until" in page
 
 
-def test_only_what_happened_in_this_run_is_told_of_an_operation(alice):
+def test_an_operation_shows_only_its_execution_of_the_current_run(alice):
     queue = ran(a_queue(a_job("one"), a_job("two")))
 
     def runs(page) -> list[bool]:
-        return [row.halves[0].run is not None for row in page.context["rows"]]
+        return [row.cells[0].run is not None for row in page.context["rows"]]
 
     assert runs(alice.get(at(queue))) == [True, True]
     assert text(alice.get(at(queue))).count("played@test") == 2
@@ -86,7 +92,7 @@ def test_only_what_happened_in_this_run_is_told_of_an_operation(alice):
     assert page.context["rows"][0].halves[0].run.id == execution(queue).id
 
 
-def test_what_is_long_or_secret_in_the_context_is_not_shown_whole(alice):
+def test_long_or_secret_context_values_are_not_shown(alice):
     queue = a_queue({"forward_operation": "put", "arguments": {"size": 100_000}})
     ran(queue)
     StepQueue.objects.filter(pk=queue.pk).update(
@@ -99,16 +105,16 @@ def test_what_is_long_or_secret_in_the_context_is_not_shown_whole(alice):
     assert "characters more" in text(page)
 
 
-def test_a_job_without_operations_or_library_is_shown_as_such(alice):
+def test_a_job_without_operations_or_library_has_its_own_status(alice):
     queue = a_queue(
         {"forward_operation": "nothing"}, {"forward_operation": NO_OPERATION}, {"operation_library": "UNINIT"}
     )
-    assert marks(alice.get(at(queue)))[1] == (Mark.NOT_YET, Mark.NOT_NEEDED)
+    assert statuses(alice.get(at(queue)))[1] == (OperationStatus.PENDING, OperationStatus.NOT_NEEDED)
     ran(queue)
-    assert marks(alice.get(at(queue)))[1][0] is Mark.NOTHING
+    assert statuses(alice.get(at(queue)))[1][0] is OperationStatus.NO_OPERATION
 
 
-def test_a_long_queue_is_shown_around_where_it_stands(alice):
+def test_a_long_queue_is_shown_around_its_current_job(alice):
     queue = a_queue(*({"forward_operation": NO_OPERATION} for _ in range(149)), a_job("last"))
     lifecycle.run(queue.queue_id)
     page = alice.get(at(queue))
@@ -126,7 +132,7 @@ def test_the_page_listens_to_the_queues_own_socket(alice):
     assert f'data-events="/ws/queues/{queue.queue_id}"' in text(alice.get(at(queue)))
 
 
-def test_it_needs_no_more_queries_for_many_jobs_than_for_one(alice):
+def test_the_page_needs_no_more_queries_for_many_jobs_than_for_one(alice):
     def queries(jobs: int) -> int:
         queue = ran(a_queue(*(a_job(str(number)) for number in range(jobs))))
         with CaptureQueriesContext(connection) as asked:

@@ -1,4 +1,4 @@
-"""The pages of step queues: whose they are, the list, and that looking is not acting."""
+"""The pages of step queues: access, the list, and the actions."""
 
 import re
 
@@ -10,7 +10,7 @@ from jobs.states import MemberRole
 from scheduler.steps import lifecycle
 from scheduler.steps.models import Step, StepQueue
 from scheduler.steps.pages import labels
-from scheduler.steps.pages.marks import Mark
+from scheduler.steps.pages.operation_status import OperationStatus
 from scheduler.steps.states import Direction, QueueState
 from tests.factories import a_user, an_office
 from tests.integration.pages.readers import at_queue as at
@@ -41,10 +41,10 @@ def verbs_of(queue: StepQueue) -> list[str]:
     ]
 
 
-# --- whose they are --------------------------------------------------------------------------------
+# --- access --------------------------------------------------------------------------------
 
 
-def test_who_is_not_signed_in_is_asked_to():
+def test_anonymous_visitors_are_sent_to_the_login():
     queue = a_queue(a_job())
     for path in pages_of(queue):
         assert Client().get(path)["Location"].startswith("/login?next="), path
@@ -52,7 +52,7 @@ def test_who_is_not_signed_in_is_asked_to():
         assert Client().post(path)["Location"].startswith("/login?next="), path
 
 
-def test_somebody_elses_queue_does_not_exist(office):
+def test_a_queue_of_another_user_does_not_exist(office):
     own, of_office = a_queue(a_job(), name="secret"), a_queue(a_job(), office=office, name="secret too")
     mallory = reader("mallory")
     for queue in (own, of_office):
@@ -63,7 +63,7 @@ def test_somebody_elses_queue_does_not_exist(office):
     assert reader().get(f"/step-queues/{10**30}").status_code == 404
 
 
-def test_a_viewer_sees_everything_and_can_do_nothing(office):
+def test_a_viewer_sees_everything_and_has_no_actions(office):
     queue = ran(a_queue(a_job(backward="fail"), a_job(forward="fail"), office=office))
     Membership.objects.create(office=office, user=a_user("vera"), role=MemberRole.VIEWER)
     vera = reader("vera")
@@ -77,14 +77,14 @@ def test_a_viewer_sees_everything_and_can_do_nothing(office):
     assert fresh(queue).run == 1
 
 
-def test_staff_look_at_somebodys_queue_and_nothing_else():
+def test_staff_have_read_only_access_to_other_users_queues():
     queue = a_queue(a_job())
     steve = reader("steve", is_staff=True)
     assert {steve.get(path).status_code for path in pages_of(queue)} == {200}
     assert steve.post(at(queue, "/run")).status_code == 403
 
 
-def test_a_job_of_another_queue_is_not_run_again_through_ones_own(alice):
+def test_a_job_of_another_queue_cannot_be_rerun_through_an_own_queue(alice):
     mine, other = a_queue(a_job()), ran(a_queue(a_job(backward="fail", forward="fail"), owner=a_user("bob")))
     step = Step.objects.get(queue=other)
     assert alice.post(at(mine, f"/jobs/{step.job_id}/rerun")).status_code == 404
@@ -123,7 +123,7 @@ def test_the_filter_is_in_the_address(alice):
     assert b'role="alert"' in wrong.content
 
 
-def test_pages_follow_each_other_without_gap_or_overlap_while_queues_are_made(alice):
+def test_list_pages_have_no_gap_or_overlap_while_queues_are_created(alice):
     for number in range(60):
         a_queue(name=f"q{number}")
     first = alice.get("/step-queues?state=EMPTY")
@@ -134,7 +134,7 @@ def test_pages_follow_each_other_without_gap_or_overlap_while_queues_are_made(al
     assert names(alice.get("/step-queues" + second.context["newer"]))[-1] == "q10"
 
 
-def test_one_word_says_how_each_queue_stands(alice):
+def test_a_queues_label_says_what_it_does_or_how_it_ended(alice):
     told = {
         "new": a_queue(),
         "made": a_queue(a_job()),
@@ -149,9 +149,9 @@ def test_one_word_says_how_each_queue_stands(alice):
     assert {name: words[queue.queue_id] for name, queue in told.items()} == {
         "new": "empty",
         "made": "ready",
-        "fine": "done",
-        "undone": "turned back, all undone",
-        "stuck": "turned back, not all undone",
+        "fine": "succeeded",
+        "undone": "rolled back",
+        "stuck": "rollback incomplete",
         "walks": "running",
     }
 
@@ -163,41 +163,41 @@ def buttons(page) -> set[str]:
     return set(re.findall(r'id="(do-\w+|again-\d+)"', text(page)))
 
 
-def test_a_queue_is_run_turned_back_undone_again_and_deleted_by_its_page(alice):
+def test_a_queues_page_runs_cancels_reruns_and_deletes_it(alice):
     queue = a_queue(a_job("one", backward="fail"), a_job("two"))
     assert buttons(alice.get(at(queue))) == {"do-run", "do-delete"}
-    assert "The queue runs." in text(alice.post(at(queue, "/run"), follow=True))
+    assert "Queue started." in text(alice.post(at(queue, "/run"), follow=True))
     assert buttons(alice.get(at(queue))) == {"do-cancel"}
     answer = alice.post(at(queue, "/cancel"), follow=True)
-    assert "told to turn back" in text(answer)
+    assert "Rollback requested." in text(answer)
     assert fresh(queue).cancel_requested_at is not None
     carry_out_all(queue)
     assert buttons(alice.get(at(queue))) == {"do-run", "do-delete", "again-1"}
     first = Step.objects.get(queue=queue, number=1)
-    assert "runs again" in text(alice.post(at(queue, f"/jobs/{first.job_id}/rerun"), follow=True))
+    assert "Rollback retried." in text(alice.post(at(queue, f"/jobs/{first.job_id}/rerun"), follow=True))
     assert fresh(queue).operation_direction == Direction.BACKWARD
     carry_out_all(queue)
-    assert "Its 2 jobs" in text(alice.get(at(queue, "/delete")))
+    assert "with its 2 jobs" in text(alice.get(at(queue, "/delete")))
     assert alice.post(at(queue, "/delete"))["Location"] == "/step-queues"
     assert not StepQueue.objects.filter(pk=queue.pk).exists()
 
 
-def test_what_cannot_be_done_now_is_refused_with_the_reason_and_changes_nothing(alice):
+def test_an_action_that_is_not_possible_is_refused_with_a_reason(alice):
     empty, queue = a_queue(), a_queue(a_job())
     step = Step.objects.get(queue=queue)
 
     def said(queue: StepQueue, rest: str) -> str:
         return text(alice.post(at(queue, rest), follow=True))
 
-    assert "no jobs that could be run" in said(empty, "/run")
-    assert "nothing to turn back" in said(queue, "/cancel")
-    assert "Nothing of this job failed" in said(queue, f"/jobs/{step.job_id}/rerun")
+    assert "The queue has no jobs." in said(empty, "/run")
+    assert "nothing to cancel" in said(queue, "/cancel")
+    assert "rollback of this job has not failed" in said(queue, f"/jobs/{step.job_id}/rerun")
     lifecycle.run(queue.queue_id)
     for rest in ("/run", "/delete", f"/jobs/{step.job_id}/rerun"):
         assert "The queue is running" in said(queue, rest)
     assert fresh(queue).run == 1
 
 
-def test_every_refusal_that_a_verb_knows_has_its_words():
+def test_every_refusal_and_status_has_a_text():
     assert all(str(words) for words in labels.REFUSALS.values())
-    assert set(labels.MARKS) == set(Mark)
+    assert set(labels.OPERATION_LABELS) == set(OperationStatus)

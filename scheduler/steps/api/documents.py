@@ -1,4 +1,4 @@
-"""What a step queue, its jobs, its events and a library look like as JSON, and how OpenAPI describes them."""
+"""How OpenAPI describes step queues, their jobs and events, and operation libraries."""
 
 from typing import Any
 
@@ -6,14 +6,9 @@ from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 
 from jobs.api.framework.openapi_examples import answered
-from jobs.api.shapes import moment
 from jobs.states import FailureType
-from scheduler.steps import libraries
 from scheduler.steps.api import examples
-from scheduler.steps.models import Step, StepEvent, StepQueue
 from scheduler.steps.states import EMPTY_ARGS, UNINIT, Direction, QueueState, StepEventType
-
-JSON = dict[str, Any]
 
 
 class Described(serializers.Serializer[Any]):
@@ -35,7 +30,9 @@ class Described(serializers.Serializer[Any]):
                         "direction": {"enum": Direction.values},
                         "operation": {"type": "string"},
                         "state": {"type": "string"},
-                        "return": {"description": "Cut at 200 characters; `job_return` has all of it."},
+                        "return": {
+                            "description": "Shortened to 200 characters; `job_return` has the whole value."
+                        },
                     },
                 },
             },
@@ -54,47 +51,51 @@ class QueueReturnField(serializers.JSONField):
                 "type": "object",
                 "required": ["forward", "backward"],
                 "properties": {
-                    "forward": {"description": "UNINIT until it was run."},
-                    "backward": {"description": "UNINIT until it was run."},
+                    "forward": {"description": "UNINIT until the operation has run."},
+                    "backward": {"description": "UNINIT until the operation has run."},
                 },
             },
         ]
     }
 )
 class JobReturnField(serializers.JSONField):
-    """What a job's two operations returned."""
+    """The returns of a job's two operations."""
 
 
 @extend_schema_field({"oneOf": [{"const": EMPTY_ARGS}, {"type": "object", "additionalProperties": {}}]})
 class ArgumentsField(serializers.JSONField):
-    """What both operations are given: an object, or the word for none."""
+    """The arguments of both operations: an object, or EMPTY_ARGS."""
 
 
 @extend_schema_serializer(component_name="StepQueue", examples=[answered("new", examples.QUEUE)])
 class QueueDocument(Described):
     queue_id = serializers.IntegerField()
-    job_number = serializers.IntegerField(help_text="How many jobs it has.")
+    job_number = serializers.IntegerField(help_text="The number of jobs.")
     operation_direction = serializers.ChoiceField(
-        Direction.choices, help_text="BACKWARD after a run: it turned back."
+        Direction.choices, help_text="BACKWARD after a run that rolled back."
     )
-    queue_library = serializers.CharField(help_text="For jobs that name none; UNINIT when there is none.")
+    queue_library = serializers.CharField(help_text="The default library of the jobs, or UNINIT.")
     state = serializers.ChoiceField(QueueState.choices)
     queue_return = QueueReturnField(
-        help_text="UNINIT, then a list of what each operation returned, in the order of the walk."
+        help_text="UNINIT, then a list of what each operation returned, in the order of the run."
     )
     job_queue = serializers.CharField(help_text="The first job's id, or UNINIT.")
     running_job = serializers.CharField(help_text="The job's id, or QUEUE_NOT_RUNNING.")
     last_job = serializers.CharField(help_text="The last job's id, or UNINIT.")
     context = serializers.DictField(  # type: ignore[assignment]  # DRF has its own by that name
-        help_text="What the operations share; emptied when a run starts."
+        help_text="The data that the operations share; a run starts with an empty context."
     )
     name = serializers.CharField()
     owner = serializers.CharField()
-    office = serializers.UUIDField(allow_null=True, help_text="Null: it is its owner's alone.")
-    callback_url = serializers.CharField(allow_null=True, help_text="Told when a run has ended.")
-    run = serializers.IntegerField(help_text="How often it was run.")
+    office = serializers.UUIDField(
+        allow_null=True, help_text="Null when the queue belongs to its owner alone."
+    )
+    callback_url = serializers.CharField(
+        allow_null=True, help_text="Receives a signed message when a run has ended."
+    )
+    run = serializers.IntegerField(help_text="The number of runs.")
     cancel_requested_at = serializers.DateTimeField(
-        allow_null=True, help_text="Since when it is to turn back."
+        allow_null=True, help_text="When the rollback was requested."
     )
     created_at = serializers.DateTimeField()
     started_at = serializers.DateTimeField(allow_null=True)
@@ -104,7 +105,7 @@ class QueueDocument(Described):
 @extend_schema_serializer(component_name="NewStepQueue")
 class NewQueueDocument(QueueDocument):
     callback_secret = serializers.CharField(
-        required=False, help_text="Shown once: what the callback's messages are signed with."
+        required=False, help_text="The key that signs the callback's messages; shown only once."
     )
 
 
@@ -112,7 +113,7 @@ class NewQueueDocument(QueueDocument):
 class StepDocument(Described):
     job_id = serializers.UUIDField()
     queue_id = serializers.IntegerField()
-    number = serializers.IntegerField(help_text="Its place in the queue, from 1.")
+    number = serializers.IntegerField(help_text="The position in the queue, from 1.")
     forward_operation = serializers.CharField()
     backward_operation = serializers.CharField()
     arguments = ArgumentsField()
@@ -120,8 +121,8 @@ class StepDocument(Described):
     expired_time = serializers.FloatField(help_text="In seconds.")
     job_return = JobReturnField(
         help_text=(
-            "UNINIT, then `{forward, backward}`, each UNINIT until it was run. An operation that failed "
-            f"returns `{{error, failure_type}}`; the types are {', '.join(FailureType.values)}."
+            "UNINIT, then `{forward, backward}`, each UNINIT until the operation has run. A failed operation "
+            f"returns `{{error, failure_type}}`; the failure types are {', '.join(FailureType.values)}."
         )
     )
     next_job = serializers.CharField(help_text="A job's id, or TAIL.")
@@ -135,7 +136,7 @@ class StepEventDocument(Described):
     type = serializers.ChoiceField(StepEventType.choices)
     queue_id = serializers.IntegerField()
     run = serializers.IntegerField()
-    details = serializers.DictField(help_text="What else is known; which depends on the type.")
+    details = serializers.DictField(help_text="Further data; its keys depend on the type.")
     timestamp = serializers.DateTimeField()
 
 
@@ -145,7 +146,7 @@ class StepEventDocument(Described):
 )
 class StepEventListDocument(Described):
     results = StepEventDocument(many=True)
-    next_after = serializers.IntegerField(help_text="Ask on with `?after=` this.")
+    next_after = serializers.IntegerField(help_text="The value of `?after=` for the next request.")
 
 
 @extend_schema_serializer(component_name="Operation")
@@ -154,9 +155,9 @@ class OperationDocument(Described):
     description = serializers.CharField()
     role = serializers.CharField()
     max_retries = serializers.IntegerField(
-        allow_null=True, help_text="When it runs backward. Null: the installation's."
+        allow_null=True, help_text="Retries of a backward operation. Null: the installation's default."
     )
-    arguments_schema = serializers.DictField(help_text="JSON Schema of the arguments that it takes.")
+    arguments_schema = serializers.DictField(help_text="The JSON Schema of the arguments.")
 
 
 @extend_schema_serializer(
@@ -166,74 +167,3 @@ class LibraryDocument(Described):
     name = serializers.CharField()
     description = serializers.CharField()
     operations = OperationDocument(many=True)
-
-
-def queue(found: StepQueue) -> JSON:
-    return {
-        "queue_id": found.queue_id,
-        "job_number": found.job_number,
-        "operation_direction": found.operation_direction,
-        "queue_library": found.queue_library,
-        "state": found.state,
-        "queue_return": found.queue_return,
-        "job_queue": found.job_queue,
-        "running_job": found.running_job,
-        "last_job": found.last_job,
-        "context": found.context,
-        "name": found.name,
-        "owner": found.owner.get_username(),
-        "office": found.office_id and str(found.office_id),
-        "callback_url": found.callback_url or None,
-        "run": found.run,
-        "cancel_requested_at": moment(found.cancel_requested_at),
-        "created_at": moment(found.created_at),
-        "started_at": moment(found.started_at),
-        "ended_at": moment(found.ended_at),
-    }
-
-
-def step(found: Step) -> JSON:
-    seconds = found.expired_time
-    return {
-        "job_id": str(found.job_id),
-        "queue_id": found.queue_id,
-        "number": found.number,
-        "forward_operation": found.forward_operation,
-        "backward_operation": found.backward_operation,
-        "arguments": found.arguments,
-        "operation_library": found.operation_library,
-        # The default reads 30, as it is written.
-        "expired_time": int(seconds) if seconds == int(seconds) else seconds,
-        "job_return": found.job_return,
-        "next_job": found.next_job,
-        "prev_job": found.prev_job,
-        "state": found.state,
-    }
-
-
-def event(found: StepEvent) -> JSON:
-    return {
-        "id": found.id,
-        "type": found.type,
-        "queue_id": found.queue_id,
-        "run": found.run,
-        "details": found.details,
-        "timestamp": moment(found.at),
-    }
-
-
-def library(name: str) -> JSON:
-    return {
-        "name": name,
-        "description": libraries.description_of(name),
-        "operations": [
-            {
-                "name": known.name,
-                "description": known.description,
-                "role": known.role,
-                "max_retries": known.max_retries,
-                "arguments_schema": known.schema,
-            }
-            for known in libraries.operations_of(name)
-        ],
-    }

@@ -2,7 +2,7 @@
 
 import pytest
 
-from scheduler.steps.states import undo_failed
+from scheduler.steps.states import rollback_failed
 from scheduler.steps.transitions import Ended, Here, passed, passed_without_library
 
 
@@ -92,4 +92,4 @@ def test_no_operation_has_nothing_to_run_in_its_own_direction_only(direction, no
     ],
 )
 def test_an_undo_that_failed_is_read_from_the_end_of_the_state(state, failed):
-    assert undo_failed(state) is failed
+    assert rollback_failed(state) is failed
