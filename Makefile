@@ -1,6 +1,6 @@
 # The commands of this repository. `make` alone lists them.
 .DEFAULT_GOAL := help
-.PHONY: help up test check format-check types contracts deploy-check bench chaos fuzz schema pictures lock clean install-dev
+.PHONY: help up test check static format-check types contracts templates sql dead-code dependencies deploy-check bench chaos fuzz schema pictures lock clean install-dev
 
 PY := .venv/bin/python
 RUNTIME := requirements.txt requirements-embedded.txt
@@ -28,7 +28,10 @@ up: ## install, start and show the whole system; Ctrl-C stops it
 test: install-dev ## run the whole suite on servers of its own
 	@exec $(BESIDE) -- $(PY) -m pytest -n auto $(ARGS)
 
-check: install-dev format-check types contracts deploy-check test ## everything CI checks, the suite included
+check: ARGS += --cov --cov-report=term --durations=15
+check: install-dev static deploy-check test ## everything CI checks, the suite included
+
+static: format-check types contracts templates sql dead-code dependencies ## the checks that run nothing
 
 format-check:
 	$(PY) -m ruff format --check .
@@ -39,6 +42,18 @@ types:
 
 contracts:
 	.venv/bin/lint-imports
+
+templates:
+	.venv/bin/djlint config jobs scheduler exports --lint --quiet
+
+sql:
+	.venv/bin/sqlfluff lint --processes 2 jobs scheduler exports
+
+dead-code:
+	.venv/bin/vulture
+
+dependencies:
+	.venv/bin/deptry .
 
 # With the values that production needs, so that only real complaints are left.
 deploy-check:
@@ -64,11 +79,12 @@ schema: install-dev ## write down the API's schema as the code has it: docs/open
 pictures: install-dev ## take the pictures of the docs anew, from the demonstration
 	@exec $(PY) -m tests.pictures
 
-lock: install-dev ## resolve requirements*.in into requirements*.txt, with hashes
-	for name in requirements requirements-embedded requirements-dev; do \
-		$(PY) -m uv pip compile -q --no-header --python-version 3.11 --universal --generate-hashes \
-			$$name.in -o $$name.txt || exit 1; \
-	done
+LOCK := $(PY) -m uv pip compile -q --no-header --python-version 3.11 --universal --generate-hashes
+
+lock: install-dev ## resolve the dependencies of pyproject.toml into requirements*.txt, with hashes
+	$(LOCK) pyproject.toml -o requirements.txt
+	$(LOCK) --group embedded -c requirements.txt -o requirements-embedded.txt
+	$(LOCK) --group dev -c requirements.txt -c requirements-embedded.txt -o requirements-dev.txt
 
 clean: ## remove what was installed and cached; var/, with its data, stays
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache staticfiles

@@ -1,4 +1,4 @@
-"""What every test may need. Servers: PostgreSQL and Redis are the real ones, embedded unless named."""
+"""Fixtures of all tests. PostgreSQL and Redis are real: started here, unless the environment names them."""
 
 import os
 import sys
@@ -16,35 +16,35 @@ SERVER_VARIABLES = ("DATABASE_URL", "REDIS_URL")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """A plain `pytest` starts the servers that `make test` starts: it begins again beside them.
+    """A plain `pytest` starts itself again with servers of its own, as `make test` does.
 
-    Were they left unset, the settings would name the servers of a `make up` that runs here.
+    With the variables unset, the settings would name the servers of a running `make up`.
     """
     if all(os.environ.get(name) for name in SERVER_VARIABLES):
         return
     capture = config.pluginmanager.getplugin("capturemanager")
     if capture is not None:
         capture.stop_global_capturing()
-    # From a folder below, the packages of the checkout are found as well.
+    # So that Python finds the packages when pytest starts in a subfolder.
     os.environ["PYTHONPATH"] = os.pathsep.join([str(config.rootpath), os.environ.get("PYTHONPATH", "")])
-    this = [sys.executable, "-m", "pytest", *config.invocation_params.args]
-    os.execv(sys.executable, [sys.executable, "-m", "config.embedded", "run", "--", *this])
+    command = [sys.executable, "-m", "pytest", *config.invocation_params.args]
+    os.execv(sys.executable, [sys.executable, "-m", "config.embedded", "run", "--", *command])
 
 
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
     with django_db_blocker.unblock():
-        fast_teardown.remember()
+        fast_teardown.remember_rows_of_migrations()
     yield
-    # A thread of asgiref's keeps its connection for good, and nobody can drop the database meanwhile.
+    # A thread of asgiref keeps its connection open, which prevents dropping the database.
     with django_db_blocker.unblock():
-        fast_teardown.cut_others_off()
+        fast_teardown.close_other_connections()
 
 
 @pytest.fixture(autouse=True, scope="session")
-def quick_passwords() -> Iterator[None]:
-    """A password is slow to check on purpose, and hundreds of tests make users. Each hash says itself how
-    often it was turned, so the processes that tests start can check it as well."""
+def fast_password_hashing() -> Iterator[None]:
+    """Hundreds of tests create users. Each hash contains its number of iterations, so the processes that
+    tests start can check it as well."""
     from django.contrib.auth.hashers import PBKDF2PasswordHasher
 
     with mock.patch.object(PBKDF2PasswordHasher, "iterations", 1):

@@ -1,8 +1,8 @@
-"""Empties the tables after a test whose rows were committed, in a hundredth of the time Django takes for it.
+"""Empties the tables after a test that committed rows, in a hundredth of the time that Django takes.
 
-Django truncates every table, and makes the content types and permissions anew. A test leaves a few rows in a
-few tables: these are deleted, and the rows that migrations made are put back. So every test finds what a
-new system holds, whatever ran before it.
+Django truncates every table, and recreates the content types and permissions. A test leaves a few rows in a
+few tables: these are deleted, and the rows that migrations inserted are restored. So every test starts with
+the rows of a new system.
 """
 
 from collections.abc import Iterator
@@ -12,22 +12,22 @@ import pytest
 from django.db import connection, transaction
 from django.test import TransactionTestCase
 
-MADE_BY_MIGRATE = {"django_content_type", "auth_permission"}
-# A table whose file has grown beyond this is truncated, so that it is read as fast as a new one.
-SMALL = 256 * 1024
+RECREATED_BY_MIGRATE = {"django_content_type", "auth_permission"}
+# A table whose file is larger than this is truncated, so that reading it is as fast as reading a new one.
+SMALL_BYTES = 256 * 1024
 # By table, as JSON.
 rows_of_migrations: dict[str, str] = {}
 
 
-def remember() -> None:
+def remember_rows_of_migrations() -> None:
     """Called once, when the migrations have just run."""
     with connection.cursor() as cursor:
-        for name, _ in filled():
+        for name, _ in tables_with_rows():
             cursor.execute(f'SELECT json_agg(made)::text FROM "{name}" made')
             rows_of_migrations[name] = cursor.fetchone()[0]
 
 
-def cut_others_off() -> None:
+def close_other_connections() -> None:
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity "
@@ -35,29 +35,29 @@ def cut_others_off() -> None:
         )
 
 
-def filled() -> list[tuple[str, int]]:
+def tables_with_rows() -> list[tuple[str, int]]:
     """The tables that hold rows, with the sizes of their files."""
     names = connection.introspection.django_table_names(only_existing=True, include_views=False)
-    looks = [
+    queries = [
         f"(SELECT '{name}', pg_relation_size('\"{name}\"') FROM \"{name}\" LIMIT 1)"
         for name in names
-        if name not in MADE_BY_MIGRATE
+        if name not in RECREATED_BY_MIGRATE
     ]
     with connection.cursor() as cursor:
-        cursor.execute(" UNION ALL ".join(looks))
+        cursor.execute(" UNION ALL ".join(queries))
         return list(cursor.fetchall())
 
 
-def empty() -> None:
-    found = dict.fromkeys(rows_of_migrations, 0) | dict(filled())
-    names = [f'"{name}"' for name in found]
+def empty_tables() -> None:
+    sizes = dict.fromkeys(rows_of_migrations, 0) | dict(tables_with_rows())
+    names = [f'"{name}"' for name in sizes]
     if not names:
         return
-    if any(size > SMALL for size in found.values()):
+    if any(size > SMALL_BYTES for size in sizes.values()):
         statement = f"TRUNCATE {', '.join(names)} CASCADE"
     else:
         statement = "; ".join(f"DELETE FROM {name}" for name in names)
-    # The foreign keys are looked at when all of it is gone.
+    # Foreign keys are deferred: PostgreSQL checks them when all tables are empty.
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(statement)
         for name, rows in rows_of_migrations.items():
@@ -66,6 +66,9 @@ def empty() -> None:
 
 
 @pytest.fixture(autouse=True, scope="session")
-def quick_emptying() -> Iterator[None]:
-    with mock.patch.object(TransactionTestCase, "_fixture_teardown", lambda case: empty()):
+def fast_teardown() -> Iterator[None]:
+    def teardown(case: TransactionTestCase) -> None:
+        empty_tables()
+
+    with mock.patch.object(TransactionTestCase, "_fixture_teardown", teardown):
         yield

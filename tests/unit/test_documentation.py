@@ -2,6 +2,7 @@
 
 import ast
 import re
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -126,10 +127,10 @@ def test_the_refusals_of_production_are_documented():
 
 
 def requirements() -> Iterator[str]:
-    for path in sorted(ROOT.glob("requirements*.in")):
-        for line in path.read_text().splitlines():
-            if line and not line.startswith(("#", "-")):
-                yield re.split(r"[\[<>=~!; ]", line)[0]
+    pyproject = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    for group in (pyproject["project"]["dependencies"], *pyproject["dependency-groups"].values()):
+        for line in group:
+            yield re.split(r"[\[<>=~!; ]", line)[0]
 
 
 def test_every_direct_dependency_has_its_reason():
