@@ -16,7 +16,7 @@ from django.http import Http404
 from jobs.access import enter, offices_of
 from jobs.models import Execution, Job
 from jobs.states import MemberRole, Trigger
-from scheduler.models import Schedule, ScheduledJob, Workflow
+from scheduler.models import Schedule, Workflow, WorkflowRun
 from scheduler.steps.access import queue_for, queues_of
 from scheduler.steps.models import Step
 from scheduler.steps.states import Direction
@@ -122,8 +122,8 @@ def workflows_of(user: User) -> QuerySet[Workflow]:
     return Workflow.objects.filter(office__in=offices_of(user).values("id"))
 
 
-def runs_of(user: User) -> QuerySet[ScheduledJob]:
-    return ScheduledJob.objects.filter(workflow__office__in=offices_of(user).values("id"))
+def runs_of(user: User) -> QuerySet[WorkflowRun]:
+    return WorkflowRun.objects.filter(workflow__office__in=offices_of(user).values("id"))
 
 
 def workflow_for(user: User, workflow_id: UUID | str, needed: str = MemberRole.VIEWER) -> Workflow:

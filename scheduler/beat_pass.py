@@ -6,7 +6,7 @@ from datetime import datetime
 from jobs import lifecycle as engine
 from jobs.sql import call
 from scheduler import sql
-from scheduler.schedules.firing import SCHEDULES_AT_ONCE, Fired, fire_due
+from scheduler.schedules.firing import BATCH, FiringResult, fire_due
 from scheduler.workflows.runs import run_due, settle_runs
 
 log = logging.getLogger(__name__)
@@ -27,13 +27,13 @@ def pass_once() -> float | None:
     return None if due is None else max(0.0, (due - now).total_seconds())
 
 
-def fire_all(now: datetime) -> Fired:
+def fire_all(now: datetime) -> FiringResult:
     """Fire what is due, batch by batch: each is a transaction of its own."""
-    total = Fired()
+    total = FiringResult()
     for _ in range(ROUNDS):
         fired = fire_due(now)
         total += fired
-        if fired.schedules < SCHEDULES_AT_ONCE:
+        if fired.schedules < BATCH:
             break
     return total
 

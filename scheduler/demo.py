@@ -69,7 +69,7 @@ def fill(owner: User, office: Office, now: datetime) -> None:
             with transaction.atomic():
                 _provision(name, owner, now, fails=fails)
     # The history of the jobs, for the monitor's curve: beat counts it once a minute.
-    call.change(sql.COUNT_MINUTES, {"now": now})
+    call.change(sql.ROLL_UP_MINUTES, {"now": now})
 
 
 def _provision(name: str, owner: User, now: datetime, *, fails: bool) -> None:

@@ -14,7 +14,7 @@ from jobs.api.framework import metrics
 from jobs.models import Counter
 from jobs.sql import call
 from scheduler import sql
-from scheduler.states import Turn
+from scheduler.states import OccurrenceOutcome
 
 DAY = 86_400
 RARE = {
@@ -47,17 +47,17 @@ def schedules() -> Iterable[Metric]:
         "How long the schedule that is most overdue has been due: grows when no beat works.",
         max(0.0, overdue),
     )
-    lately = {turn: (count, lag) for turn, count, lag in call.rows(sql.TURNS_LATELY)}
+    lately = {turn: (count, lag) for turn, count, lag in call.rows(sql.RECENT_OCCURRENCE_COUNTS)}
     turns = GaugeMetricFamily(
         "dure_schedule_turns_5m", "Turns decided in the last 5 minutes.", labels=["turn"]
     )
-    for turn in Turn.values:
+    for turn in OccurrenceOutcome.values:
         turns.add_metric([turn], lately.get(turn, (0, 0.0))[0])
     yield turns
     yield GaugeMetricFamily(
         "dure_schedule_lag_seconds",
         "The longest time between due and fired, of the turns that ran in the last 5 minutes.",
-        lately.get(Turn.RUN, (0, 0.0))[1],
+        lately.get(OccurrenceOutcome.RUN, (0, 0.0))[1],
     )
 
 
@@ -74,7 +74,7 @@ def workflow_runs() -> Iterable[Metric]:
 
 def queues() -> Iterable[Metric]:
     figures = {role: rest for role, *rest in call.rows(sql.QUEUES)}
-    sung = {role: seconds for role, seconds, _ in call.rows(sql.CANARIES)}
+    sung = {role: seconds for role, seconds, _ in call.rows(sql.QUEUE_PROBES)}
     workers = dict(call.rows(sql.WORKERS_BY_ROLE, {"alive": settings.DURE_LEASE_SECONDS}))
     ready = GaugeMetricFamily("dure_queue_ready", "Work that could start now.", labels=["role"])
     running = GaugeMetricFamily("dure_queue_running", "Executions that run.", labels=["role"])

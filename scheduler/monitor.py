@@ -19,7 +19,7 @@ from jobs.sql import call
 from jobs.states import ExecutionStatus, JobStatus
 from scheduler import access, sql
 from scheduler.api import shapes
-from scheduler.models import Minute, Schedule, ScheduledJob
+from scheduler.models import Minute, Schedule, WorkflowRun
 from scheduler.states import RunStatus
 
 JSON = dict[str, Any]
@@ -53,7 +53,7 @@ def data(user: User, now: datetime) -> JSON:
     }
 
 
-def _run_counts(runs: QuerySet[ScheduledJob], now: datetime) -> JSON:
+def _run_counts(runs: QuerySet[WorkflowRun], now: datetime) -> JSON:
     """Those that have not ended, and those that ended within a day."""
     live = dict(
         runs.filter(status__in=(RunStatus.PENDING, RunStatus.RUNNING))
@@ -81,7 +81,7 @@ def _execution_counts() -> JSON:
     }
 
 
-def delayed(runs: QuerySet[ScheduledJob], now: datetime) -> list[JSON]:
+def delayed(runs: QuerySet[WorkflowRun], now: datetime) -> list[JSON]:
     """Runs that should have begun more than a minute ago, the latest first, and what holds each back."""
     late = list(_pending(runs).filter(scheduled_time__lt=now - DELAYED_AFTER)[:MOST_DELAYED])
     found = [_delayed(run, run.scheduled_time, str(NOBODY_LOOKED), now) for run in late]
@@ -92,11 +92,11 @@ def delayed(runs: QuerySet[ScheduledJob], now: datetime) -> list[JSON]:
     return sorted(found, key=lambda one: -float(one["delayed_seconds"]))
 
 
-def _delayed(run: ScheduledJob, since: datetime, reason: str, now: datetime) -> JSON:
+def _delayed(run: WorkflowRun, since: datetime, reason: str, now: datetime) -> JSON:
     return {**shapes.run(run), "delayed_seconds": round((now - since).total_seconds(), 1), "reason": reason}
 
 
-def _why_waiting(run: ScheduledJob, now: datetime) -> str:
+def _why_waiting(run: WorkflowRun, now: datetime) -> str:
     if run.workflow.office.paused:
         return gettext("Its office is paused.")
     open_jobs = Job.objects.filter(batch=run.batch_id, status__in=(JobStatus.READY, JobStatus.PROCESSING))
@@ -113,7 +113,7 @@ def _roles_with_workers() -> set[str]:
     return {role for role, _ in call.rows(sql.WORKERS_BY_ROLE, {"alive": settings.DURE_LEASE_SECONDS})}
 
 
-def _pending(runs: QuerySet[ScheduledJob]) -> QuerySet[ScheduledJob]:
+def _pending(runs: QuerySet[WorkflowRun]) -> QuerySet[WorkflowRun]:
     return runs.filter(status=RunStatus.PENDING).order_by("scheduled_time")
 
 
@@ -134,7 +134,7 @@ def _next_schedule(one: Schedule) -> JSON:
 def queues() -> list[JSON]:
     """Every role's queue: what is ready, what runs, how long the oldest waits, when work was consumed."""
     figures = {role: rest for role, *rest in call.rows(sql.QUEUES)}
-    sung = {role: (seconds, seen) for role, seconds, seen in call.rows(sql.CANARIES)}
+    sung = {role: (seconds, seen) for role, seconds, seen in call.rows(sql.QUEUE_PROBES)}
     found = []
     for role in settings.DURE_ROLES:
         ready, processing, oldest = figures.get(role, (0, 0, None))

@@ -13,13 +13,13 @@ from scheduler import sql
 
 # A message that was not seen for so long is taken for lost, and another one is sent.
 LOST_AFTER = timedelta(minutes=5)
-SING = "dure.sing"
+QUEUE_PROBE = "dure.queue_probe"
 
 
-def send_canaries() -> int:
+def send_due() -> int:
     """One for each queue that is ready for another; how many went out."""
     queues = [*settings.DURE_ROLES, settings.DURE_CONTROL_QUEUE]
-    unsent = [role for (role,) in call.rows(sql.SEND_CANARIES, {"roles": queues, "lost": LOST_AFTER})]
+    unsent = [role for (role,) in call.rows(sql.START_PROBES, {"roles": queues, "lost": LOST_AFTER})]
     wanted = len(unsent)
     try:
         while unsent:
@@ -28,17 +28,17 @@ def send_canaries() -> int:
     finally:
         # The broker is away: what did not go out is sent the next time, not when it counts as lost.
         if unsent:
-            call.change(sql.CANARIES_NOT_SENT, [unsent])
+            call.change(sql.RESET_UNSENT_PROBES, [unsent])
     return wanted
 
 
 def _send(role: str) -> None:
     expires = LOST_AFTER.total_seconds()
     current_app.send_task(
-        SING, args=(role,), queue=role, priority=0, ignore_result=True, retry=False, expires=expires
+        QUEUE_PROBE, args=(role,), queue=role, priority=0, ignore_result=True, retry=False, expires=expires
     )
 
 
-def seen(role: str) -> None:
+def mark_seen(role: str) -> None:
     """A worker has consumed one."""
-    call.change(sql.CANARY_SEEN, [role])
+    call.change(sql.MARK_PROBE_SEEN, [role])

@@ -1,11 +1,11 @@
 """Every statement of this app that the ORM cannot say, by name, with its purpose."""
 
 # fire_due: one row for each due time, once. What comes back was not there before.
-DECIDE_TURNS = """
-    INSERT INTO schedule_occurrences (schedule_id, due_at, turn, reason, execution_id, decided_at)
-    SELECT t.schedule, t.due_at, t.turn, t.reason, t.execution, %(now)s
-    FROM jsonb_to_recordset(%(turns)s::jsonb) AS t (
-        schedule uuid, due_at timestamptz, turn text, reason text, execution uuid
+INSERT_OCCURRENCES = """
+    INSERT INTO schedule_occurrences (schedule_id, due_at, outcome, reason, execution_id, decided_at)
+    SELECT o.schedule, o.due_at, o.outcome, o.reason, o.execution, %(now)s
+    FROM jsonb_to_recordset(%(occurrences)s::jsonb) AS o (
+        schedule uuid, due_at timestamptz, outcome text, reason text, execution uuid
     )
     ON CONFLICT (schedule_id, due_at) DO NOTHING
     RETURNING execution_id
@@ -71,41 +71,41 @@ STEPS_OF_BATCH = """
 """
 
 # the pages: the newest turns of each schedule, with what became of their Executions, oldest first.
-LAST_TURNS = """
-    SELECT s.id, t.due_at, t.turn, e.status
+RECENT_OCCURRENCES = """
+    SELECT s.id, o.due_at, o.outcome, e.status
     FROM unnest(%(schedules)s::uuid[]) AS s(id)
     CROSS JOIN LATERAL (
-        SELECT due_at, turn, execution_id FROM schedule_occurrences
-        WHERE schedule_id = s.id ORDER BY due_at DESC LIMIT %(most)s
-    ) AS t
-    LEFT JOIN job_executions e ON e.id = t.execution_id
-    ORDER BY s.id, t.due_at
+        SELECT due_at, outcome, execution_id FROM schedule_occurrences
+        WHERE schedule_id = s.id ORDER BY due_at DESC LIMIT %(limit)s
+    ) AS o
+    LEFT JOIN job_executions e ON e.id = o.execution_id
+    ORDER BY s.id, o.due_at
 """
 # the pages: the newest runs of each workflow that have begun, oldest first.
-LAST_RUNS = """
+RECENT_RUNS = """
     SELECT w.id, r.scheduled_time, r.status
     FROM unnest(%(workflows)s::uuid[]) AS w(id)
     CROSS JOIN LATERAL (
         SELECT scheduled_time, status FROM scheduled_jobs
-        WHERE workflow_id = w.id AND status <> 'pending' ORDER BY scheduled_time DESC LIMIT %(most)s
+        WHERE workflow_id = w.id AND status <> 'pending' ORDER BY scheduled_time DESC LIMIT %(limit)s
     ) AS r
     ORDER BY w.id, r.scheduled_time
 """
 
 # canary: one for each queue whose last one was consumed, or is so old that it was lost.
-SEND_CANARIES = """
-    INSERT INTO queue_canaries AS c (role, sent_at)
+START_PROBES = """
+    INSERT INTO queue_probes AS p (role, sent_at)
     SELECT role, clock_timestamp() FROM unnest(%(roles)s) AS role
     ON CONFLICT (role) DO UPDATE SET sent_at = EXCLUDED.sent_at
-    WHERE c.sent_at IS NULL OR c.seen_at >= c.sent_at OR c.sent_at < clock_timestamp() - %(lost)s
+    WHERE p.sent_at IS NULL OR p.seen_at >= p.sent_at OR p.sent_at < clock_timestamp() - %(lost)s
     RETURNING role
 """
-CANARIES_NOT_SENT = "UPDATE queue_canaries SET sent_at = NULL WHERE role = ANY (%s)"
-CANARY_SEEN = "UPDATE queue_canaries SET seen_at = clock_timestamp() WHERE role = %s"
+RESET_UNSENT_PROBES = "UPDATE queue_probes SET sent_at = NULL WHERE role = ANY (%s)"
+MARK_PROBE_SEEN = "UPDATE queue_probes SET seen_at = clock_timestamp() WHERE role = %s"
 
 # count_minutes: the Executions that ended in each minute that is over. Ends commit a moment after the
 # time that they carry, hence the margin.
-COUNT_MINUTES = """
+ROLL_UP_MINUTES = """
     INSERT INTO execution_minutes (minute, done, failed, wait_ms, run_ms)
     SELECT date_trunc('minute', finished_at),
            count(*) FILTER (WHERE status = 'SUCCESS'), count(*) FILTER (WHERE status = 'FAILED'),
@@ -153,9 +153,9 @@ QUEUES = """
         SELECT role, 0, count(*), NULL FROM job_executions WHERE status = 'RUNNING' GROUP BY role
     ) AS parts GROUP BY role
 """
-CANARIES = """
+QUEUE_PROBES = """
     SELECT role, extract(epoch FROM now() - coalesce(seen_at, sent_at))::float, seen_at IS NOT NULL
-    FROM queue_canaries
+    FROM queue_probes
 """
 
 # monitor: Executions that have not ended, by their partial indexes.
@@ -194,9 +194,9 @@ SCHEDULE_FIGURES = """
            coalesce(extract(epoch FROM now() - min(next_run_at)), 0)::float
     FROM schedules
 """
-TURNS_LATELY = """
-    SELECT turn, count(*), coalesce(max(extract(epoch FROM decided_at - due_at)), 0)::float
-    FROM schedule_occurrences WHERE decided_at > now() - interval '5 minutes' GROUP BY turn
+RECENT_OCCURRENCE_COUNTS = """
+    SELECT outcome, count(*), coalesce(max(extract(epoch FROM decided_at - due_at)), 0)::float
+    FROM schedule_occurrences WHERE decided_at > now() - interval '5 minutes' GROUP BY outcome
 """
 RUN_FIGURES = """
     SELECT count(*) FILTER (WHERE status = 'pending'), count(*) FILTER (WHERE status = 'running'),

@@ -12,7 +12,7 @@ class Overlap(models.TextChoices):
     ALLOW = "allow"
 
 
-class Turn(models.TextChoices):
+class OccurrenceOutcome(models.TextChoices):
     """What became of one due time of a schedule.
 
     RUN made an Execution. SKIPPED met one that had not ended. MISSED was nobody's to fire in time, and

@@ -10,7 +10,7 @@ from jobs.models import Execution, Office
 from jobs.states import Outcome
 from scheduler.models import Occurrence, Schedule, Workflow
 from scheduler.schedules import lifecycle as schedules
-from scheduler.schedules.firing import Fired, fire_due
+from scheduler.schedules.firing import FiringResult, fire_due
 from scheduler.workflows import lifecycle as workflows
 from tests.factories import Claimed, an_office
 
@@ -35,7 +35,7 @@ def a_schedule(now: datetime = T0, owner: User | None = None, **fields: Any) -> 
     return schedules.create(given, owner=owner, now=now)
 
 
-def fire(schedule: Schedule, late: float = 0) -> Fired:
+def fire(schedule: Schedule, late: float = 0) -> FiringResult:
     """Fire what is due when this schedule is, or so many seconds later."""
     assert schedule.next_run_at is not None
     return fire_due(schedule.next_run_at + timedelta(seconds=late))
@@ -44,7 +44,7 @@ def fire(schedule: Schedule, late: float = 0) -> Fired:
 def turns(schedule: Schedule) -> list[tuple[float, str]]:
     """Each due time, in seconds after T0, with what became of it."""
     rows = Occurrence.objects.filter(schedule=schedule).order_by("due_at")
-    return [((row.due_at - T0).total_seconds(), row.turn) for row in rows]
+    return [((row.due_at - T0).total_seconds(), row.outcome) for row in rows]
 
 
 def executions(schedule: Schedule) -> list[Execution]:

@@ -14,7 +14,13 @@ from scheduler import sql
 from scheduler.leader import LOCK
 
 SWEEP = "dure.sweep"
-MAINTENANCE = (SWEEP, "dure.canary", "dure.count", "dure.retention", "dure.register")
+MAINTENANCE = (
+    SWEEP,
+    "dure.send_queue_probes",
+    "dure.rollup_minutes",
+    "dure.retention",
+    "dure.schedule_workflows",
+)
 LATE = 10.0
 # Sent every few seconds; beat writes down when.
 SILENT = 60.0

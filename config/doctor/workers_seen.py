@@ -88,7 +88,7 @@ def answering(alive: Collection[str]) -> Iterator[Finding]:
 
 def queues() -> list[Queue]:
     figures = {role: (ready, oldest) for role, ready, _, oldest in call.rows(sql.QUEUES)}
-    sung = {role: seconds if was_seen else None for role, seconds, was_seen in call.rows(sql.CANARIES)}
+    sung = {role: seconds if was_seen else None for role, seconds, was_seen in call.rows(sql.QUEUE_PROBES)}
     workers = dict(call.rows(sql.WORKERS_BY_ROLE, {"alive": lease()}))
     return [
         Queue(name, *figures.get(name, (0, None)), workers.get(name, 0), sung.get(name))

@@ -1,13 +1,13 @@
-"""What the monitor remembers: canaries and counted minutes."""
+"""Queue probes and minute statistics, read only."""
 
 from django.contrib import admin
 
 from jobs.admin.base import LookOnly
-from scheduler.models import Canary, Minute
+from scheduler.models import Minute, QueueProbe
 
 
-@admin.register(Canary)
-class CanaryAdmin(LookOnly):
+@admin.register(QueueProbe)
+class QueueProbeAdmin(LookOnly):
     list_display = ("role", "sent_at", "seen_at")
     search_fields = ()
     fields = ("role", "sent_at", "seen_at")

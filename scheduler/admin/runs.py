@@ -20,7 +20,7 @@ from jobs.display import state_label
 from jobs.errors import Conflict
 from jobs.models import Batch, Execution, Job
 from scheduler.clock import database_now
-from scheduler.models import RunHistory, ScheduledJob
+from scheduler.models import WorkflowRun, WorkflowRunStart
 from scheduler.pages.labels import RUNS
 from scheduler.states import RUN_ENDED, RUN_RESUMABLE, RunStatus
 from scheduler.workflows import runs
@@ -38,11 +38,11 @@ class StateFilter(choice("status", _("state"), STATES)):  # type: ignore[misc]
         return newest(found) if self.value() in RUN_ENDED else found
 
 
-def resume(run: ScheduledJob, by: By) -> None:
+def resume(run: WorkflowRun, by: By) -> None:
     runs.resume(run.pk, actor=by.actor, now=database_now())
 
 
-def cancel(run: ScheduledJob, by: By) -> None:
+def cancel(run: WorkflowRun, by: By) -> None:
     """What is left of its batch, as POST /api/offices/:id/jobs/cancel does it; the run ends with its jobs."""
     wish = CancelWish(batch=run.batch_id)
     answer = cancel_matching(run.workflow.office_id, wish, actor=by.actor, reason=by.reason)
@@ -50,8 +50,8 @@ def cancel(run: ScheduledJob, by: By) -> None:
         raise Conflict(str(_("its jobs have ended")))
 
 
-@admin.register(ScheduledJob)
-class ScheduledJobAdmin(Acting, LookOnly):
+@admin.register(WorkflowRun)
+class WorkflowRunAdmin(Acting, LookOnly):
     list_display = (
         *(
             "scheduled_time",
@@ -66,7 +66,12 @@ class ScheduledJobAdmin(Acting, LookOnly):
     ids = ("workflow", "batch")
     fields = (
         *("id", "workflow", STATE, "batch", "started_by", "scheduled_time", "created_at", "executed_at"),
-        *("ended_at", "retry_count", "error_message", columns.json("workflow_data", _("as it was started"))),
+        *(
+            "ended_at",
+            "retry_count",
+            "error_message",
+            columns.json("workflow_data", _("definition at start")),
+        ),
     )
     acts = (
         Act(
@@ -90,19 +95,19 @@ class ScheduledJobAdmin(Acting, LookOnly):
     def get_queryset(self, request: HttpRequest) -> Any:
         return super().get_queryset(request).select_related("workflow")
 
-    def links(self, request: HttpRequest, row: ScheduledJob) -> list[Link]:
+    def links(self, request: HttpRequest, row: WorkflowRun) -> list[Link]:
         if row.batch_id is None:
             return []
         page = reverse("pages:batch", args=[row.workflow.office_id, row.batch_id])
         return [Link(page, _("Graph")), rows_of(Job, _("Its jobs"), batch=row.batch_id)]
 
-    def panels(self, request: HttpRequest, row: ScheduledJob) -> list[SafeString]:
+    def panels(self, request: HttpRequest, row: WorkflowRun) -> list[SafeString]:
         starts = list(row.history.order_by("number"))
         return [render_to_string("admin/dure/starts.html", {"starts": starts})]
 
 
-@admin.register(RunHistory)
-class RunHistoryAdmin(LookOnly):
+@admin.register(WorkflowRunStart)
+class WorkflowRunStartAdmin(LookOnly):
     list_display = (
         "id",
         columns.linked("run", _("run")),
@@ -119,8 +124,8 @@ class RunHistoryAdmin(LookOnly):
 
 
 def of_batch(batch: Batch) -> Link | None:
-    run = ScheduledJob.objects.filter(batch=batch).first()
-    return Link(links.address(ScheduledJob, run.pk), _("Its workflow's run")) if run else None
+    run = WorkflowRun.objects.filter(batch=batch).first()
+    return Link(links.address(WorkflowRun, run.pk), _("Its workflow's run")) if run else None
 
 
 def page_of_run(run: Execution) -> Link:

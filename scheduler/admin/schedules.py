@@ -39,7 +39,7 @@ from scheduler.states import Overlap
 from scheduler.workflows.definition import TIMING, check_rule, check_task
 
 LAST_RUN = columns.row_of(Execution, "last_execution_id", _("last run"))
-TURN = columns.column("turn", _("turn"), lambda turn: pages.shown(labels.TURNS[turn]))
+TURN = columns.column("outcome", _("outcome"), lambda turn: pages.shown(labels.TURNS[turn]))
 RUN = columns.row_of(Execution, "execution_id", _("run"))
 FACTS = ("owner", "next_run_at", "last_run_at", LAST_RUN, "created_at", "updated_at")
 
@@ -50,14 +50,14 @@ class ScheduleForm(MaskedForm):
     masked = ("args",)
 
     task_id = forms.ChoiceField(label=_("Task"))
-    kind = forms.ChoiceField(label=_("kind"), choices=list(labels.KINDS.items()))
+    kind = forms.ChoiceField(label=_("schedule type"), choices=list(labels.KINDS.items()))
     overlap = forms.ChoiceField(
-        label=_("when the last run has not ended"),
+        label=_("if the previous run is still running"),
         choices=list(labels.OVERLAPS.items()),
         initial=Overlap.SKIP,
     )
     catch_up = forms.ChoiceField(
-        label=_("after an outage"), choices=list(labels.CATCH_UPS.items()), initial=CatchUp.LATEST
+        label=_("if runs were missed"), choices=list(labels.CATCH_UPS.items()), initial=CatchUp.LATEST
     )
 
     class Meta:
@@ -183,7 +183,9 @@ class ScheduleAdmin(Previewing, Acting, SmallList):
 class OccurrenceAdmin(LookOnly):
     list_display = ("due_at", columns.linked("schedule", _("schedule")), TURN, "reason", RUN, "decided_at")
     list_filter = (
-        choice("turn", _("turn"), {turn: label.name for turn, label in labels.TURNS.items()}, indexed=False),
+        choice(
+            "outcome", _("outcome"), {turn: label.name for turn, label in labels.TURNS.items()}, indexed=False
+        ),
     )
     list_select_related = ("schedule",)
     ids = ("schedule",)

@@ -23,7 +23,7 @@ from jobs.errors import Invalid, Refused
 from jobs.pages.refusals import all_told, told
 from scheduler.admin.preview import SHOWN, Outlook, Previewing, wrong
 from scheduler.clock import database_now
-from scheduler.models import ScheduledJob, Workflow
+from scheduler.models import Workflow, WorkflowRun
 from scheduler.pages import labels
 from scheduler.pages.times import language
 from scheduler.schedules import words
@@ -143,7 +143,7 @@ class WorkflowAdmin(Previewing, Acting, SmallList):
 
     def links(self, request: HttpRequest, row: Workflow) -> list[Link]:
         page = Link(reverse("scheduler:workflow", args=[row.pk]), _("Its page"))
-        return [page, rows_of(ScheduledJob, _("Its runs"), workflow=row.pk)]
+        return [page, rows_of(WorkflowRun, _("Its runs"), workflow=row.pk)]
 
     def save_model(self, request: HttpRequest, obj: Workflow, form: Any, change: bool) -> None:
         if change:

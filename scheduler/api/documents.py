@@ -11,7 +11,7 @@ from jobs.states import ExecutionStatus, Outcome, Trigger
 from scheduler.api import examples
 from scheduler.schedules.catchup import CatchUp
 from scheduler.schedules.rules import Kind
-from scheduler.states import Overlap, RunStatus, Turn, WorkflowStatus
+from scheduler.states import OccurrenceOutcome, Overlap, RunStatus, WorkflowStatus
 
 KINDS = [kind.value for kind in Kind]
 POLICIES = [policy.value for policy in CatchUp]
@@ -64,7 +64,7 @@ class NextDocument(serializers.Serializer[Any]):
 class TurnDocument(serializers.Serializer[Any]):
     due_at = serializers.DateTimeField()
     turn = serializers.ChoiceField(
-        Turn.choices, help_text="Run; skipped as one was still running; missed in an outage."
+        OccurrenceOutcome.choices, help_text="Run; skipped as one was still running; missed in an outage."
     )
     reason = serializers.CharField(allow_null=True, help_text="Why it was not run.")
     execution_id = serializers.UUIDField(allow_null=True, help_text="The run that it made.")

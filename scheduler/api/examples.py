@@ -4,7 +4,7 @@ from typing import Any
 
 from jobs.api.examples import AT, BATCH, OFFICE, ONE_JOB, TWO_JOBS, TWO_SECONDS_LATER, WAITING_JOB, WORKER
 from jobs.states import ExecutionStatus, JobStatus, Outcome, Trigger
-from scheduler.states import Overlap, RunStatus, Turn, WorkflowStatus
+from scheduler.states import OccurrenceOutcome, Overlap, RunStatus, WorkflowStatus
 
 SCHEDULE = "0199c0de-0000-7000-8000-000000000011"
 EXECUTION = "0199c0de-0000-7000-8000-000000000012"
@@ -53,7 +53,7 @@ RULE = {"kind": "cron", "cron": "0 9 * * *", "count": 2}
 NEXT = {"next": [TOMORROW, "2026-12-03T09:00:00+09:00"], "words": CRON_WORDS}
 TURN_SKIPPED = {
     "due_at": AT,
-    "turn": Turn.SKIPPED.value,
+    "turn": OccurrenceOutcome.SKIPPED.value,
     "reason": "The execution before has not ended.",
     "execution_id": None,
     "decided_at": AT,

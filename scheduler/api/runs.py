@@ -30,7 +30,7 @@ from scheduler.api import examples, shapes
 from scheduler.api.documents import RunWithHistoryDocument, RunWithResultsDocument
 from scheduler.api.workflows import WorkflowView, read
 from scheduler.clock import database_now
-from scheduler.models import ScheduledJob
+from scheduler.models import WorkflowRun
 from scheduler.states import RUN_ENDED, RunStatus
 from scheduler.workflows import runs
 
@@ -52,7 +52,7 @@ class RunFilter(filters.FilterSet):  # type: ignore[misc]
     status = filters.ChoiceFilter(choices=RunStatus.choices, help_text="Only those in this state.")
 
     class Meta:
-        model = ScheduledJob
+        model = WorkflowRun
         fields: tuple[str, ...] = ()
 
 
@@ -61,14 +61,14 @@ class RunsView(WorkflowView):
     pagination_class = PagePagination
     filter_backends = (FilterBackend,)
     filterset_class = RunFilter
-    queryset = ScheduledJob.objects.none()
+    queryset = WorkflowRun.objects.none()
     serializer_class = RunWithHistoryDocument
 
     @extend_schema(operation_id="list_runs", responses=RunWithHistoryDocument(many=True))
     def get(self, request: Request, workflow_id: UUID) -> Response:
         """List the runs of a workflow, the newest first. Each with every start: the workflow_run_history."""
         workflow = workflow_for(user_of(request), workflow_id)
-        found = ScheduledJob.objects.filter(workflow=workflow).order_by("-scheduled_time")
+        found = WorkflowRun.objects.filter(workflow=workflow).order_by("-scheduled_time")
         page = self.paginate_queryset(self.filter_queryset(found.prefetch_related("history")))
         return self.get_paginated_response([shapes.run_with_history(one) for one in page or ()])
 
@@ -76,9 +76,9 @@ class RunsView(WorkflowView):
 class RunView(WorkflowView):
     serializer_class = RunWithHistoryDocument
 
-    def run(self, needed: str) -> ScheduledJob:
+    def run(self, needed: str) -> WorkflowRun:
         workflow = workflow_for(user_of(self.request), self.kwargs["workflow_id"], needed)
-        found = ScheduledJob.objects.filter(workflow=workflow, pk=self.kwargs["run_id"]).first()
+        found = WorkflowRun.objects.filter(workflow=workflow, pk=self.kwargs["run_id"]).first()
         if found is None:
             raise Http404
         return found
@@ -146,7 +146,7 @@ class ExecuteView(GenericAPIView[Any]):
         return accepted(shapes.run_with_history(run), _run_address(request, run))
 
 
-def _run_address(request: Request, run: ScheduledJob) -> str:
+def _run_address(request: Request, run: WorkflowRun) -> str:
     return request.build_absolute_uri(f"/api/workflows/{run.workflow_id}/runs/{run.id}")
 
 
@@ -155,18 +155,18 @@ def _id_of(started: Any) -> str:
     return str(started["Location"]).rpartition("/")[2]
 
 
-def _wait_for(run_id: str, seconds: float) -> ScheduledJob | None:
+def _wait_for(run_id: str, seconds: float) -> WorkflowRun | None:
     """The run as it is in the end; None when somebody deletes it meanwhile."""
     until = time.monotonic() + seconds
     while True:
         runs.settle_runs(database_now(), UUID(run_id))
-        run = ScheduledJob.objects.prefetch_related("history").filter(pk=run_id).first()
+        run = WorkflowRun.objects.prefetch_related("history").filter(pk=run_id).first()
         if run is None or run.status in RUN_ENDED or time.monotonic() >= until:
             return run
         time.sleep(LOOK_EVERY)
 
 
-def _with_results(run: ScheduledJob) -> dict[str, Any]:
+def _with_results(run: WorkflowRun) -> dict[str, Any]:
     jobs = (
         list(engine_shapes.shown(Job.objects.filter(batch=run.batch_id)).order_by("seq"))
         if run.batch_id

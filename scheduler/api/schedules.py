@@ -25,7 +25,7 @@ from scheduler.clock import database_now
 from scheduler.models import Occurrence, Schedule
 from scheduler.schedules import lifecycle as schedules
 from scheduler.schedules import rules
-from scheduler.states import Overlap, Turn
+from scheduler.states import OccurrenceOutcome, Overlap
 from scheduler.workflows.definition import LONGEST_INTERVAL, MOST_RETRIES, check_rule
 from scheduler.workflows.recurrence import KOREAN_TIME
 
@@ -233,7 +233,9 @@ class PreviewView(GenericAPIView[Schedule]):
 
 
 class TurnFilter(filters.FilterSet):  # type: ignore[misc]
-    turn = filters.ChoiceFilter(choices=Turn.choices, help_text="Only those that this became of.")
+    turn = filters.ChoiceFilter(
+        field_name="outcome", choices=OccurrenceOutcome.choices, help_text="Only those that this became of."
+    )
 
     class Meta:
         model = Occurrence

@@ -5,7 +5,7 @@ from typing import Any
 from jobs.api.shapes import moment
 from jobs.models import Execution
 from jobs.states import ExecutionStatus, Trigger
-from scheduler.models import Occurrence, Schedule, ScheduledJob, Workflow
+from scheduler.models import Occurrence, Schedule, Workflow, WorkflowRun
 from scheduler.schedules import words
 from scheduler.schedules.rules import Rule
 from scheduler.states import RunStatus
@@ -48,7 +48,7 @@ def words_of(rule: Rule) -> JSON:
 def turn(one: Occurrence) -> JSON:
     return {
         "due_at": moment(one.due_at),
-        "turn": one.turn,
+        "turn": one.outcome,
         "reason": one.reason or None,
         "execution_id": one.execution_id and str(one.execution_id),
         "decided_at": moment(one.decided_at),
@@ -107,7 +107,7 @@ def workflow(one: Workflow) -> JSON:
     }
 
 
-def run(one: ScheduledJob) -> JSON:
+def run(one: WorkflowRun) -> JSON:
     return {
         "id": str(one.id),
         "workflow_id": str(one.workflow_id),
@@ -124,7 +124,7 @@ def run(one: ScheduledJob) -> JSON:
     }
 
 
-def run_with_history(one: ScheduledJob) -> JSON:
+def run_with_history(one: WorkflowRun) -> JSON:
     starts = [
         {
             "number": start.number,

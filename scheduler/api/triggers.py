@@ -25,7 +25,7 @@ from scheduler.api import examples, shapes
 from scheduler.api.documents import RunDocument
 from scheduler.api.monitor_document import MonitorDocument
 from scheduler.clock import database_now
-from scheduler.models import ScheduledJob
+from scheduler.models import WorkflowRun
 from scheduler.workflows import lifecycle as workflows
 from scheduler.workflows import runs
 
@@ -80,7 +80,7 @@ class CronView(TriggerView):
         examples=[answered("one was new", {"created": 1, "kept": 41, "replaced": 0, "removed": 0})],
     )
     def post(self, request: Request) -> Response:
-        return Response(workflows.register_all(database_now()))
+        return Response(workflows.schedule_all(database_now()))
 
 
 EXECUTED = inline_serializer("Executed", {"executed": RunDocument(many=True)})
@@ -104,7 +104,7 @@ class ExecuteDueView(TriggerView):
         now = database_now()
         started = runs.run_due(now)
         runs.settle_runs(now)
-        visible = runs_of(request.user) if isinstance(request.user, User) else ScheduledJob.objects.all()
+        visible = runs_of(request.user) if isinstance(request.user, User) else WorkflowRun.objects.all()
         found = visible.filter(id__in=started).order_by("scheduled_time")
         return Response({"executed": [shapes.run(one) for one in found]})
 

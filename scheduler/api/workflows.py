@@ -28,11 +28,11 @@ from scheduler.api.documents import (
 )
 from scheduler.api.schedule_config import SCHEDULE_CONFIG
 from scheduler.clock import database_now
-from scheduler.models import ScheduledJob, Workflow
+from scheduler.models import Workflow, WorkflowRun
 from scheduler.states import RunStatus, WorkflowStatus
 from scheduler.workflows import lifecycle as workflows
 
-PENDING = Prefetch("runs", ScheduledJob.objects.filter(status=RunStatus.PENDING))
+PENDING = Prefetch("runs", WorkflowRun.objects.filter(status=RunStatus.PENDING))
 
 
 @extend_schema_field(JobSubmissionDocument(many=True))

@@ -144,7 +144,7 @@ def turns(found: Sequence[Occurrence]) -> list[str]:
     shown = [
         (
             times.shown(one.due_at),
-            one.turn,
+            one.outcome,
             outcomes.get(one.execution_id) if one.execution_id else one.reason,
             one.execution_id,
         )

@@ -6,11 +6,11 @@ from django.db import migrations
 # name, Celery task, seconds, what it is for
 EVERY = (
     ("dure: sweep", "dure.sweep", None, "Rescues lost work and publishes again what nobody came for."),
-    ("dure: canary", "dure.canary", 30, "Sends a no-op through every queue, to see that work is consumed."),
-    ("dure: count", "dure.count", 30, "Counts the Executions that ended in each minute."),
+    ("dure: queue probes", "dure.send_queue_probes", 30, "Sends a no-op through every queue, to see that work is consumed."),
+    ("dure: roll up minutes", "dure.rollup_minutes", 30, "Counts the Executions that ended in each minute."),
     ("dure: retention", "dure.retention", 300, "Deletes what ended longer ago than DURE_RETENTION_DAYS."),
 )
-MIDNIGHT = ("dure: register", "dure.register", "Makes sure that each active workflow has its next run.")
+MIDNIGHT = ("dure: schedule workflows", "dure.schedule_workflows", "Makes sure that each active workflow has its next run.")
 
 
 def create(apps, schema_editor):

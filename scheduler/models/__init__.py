@@ -1,19 +1,19 @@
-"""What is stored about time: schedules and workflows. The verbs in lifecycle.py change it."""
+"""Schedules, workflows, step queues and the overview's statistics."""
 
-from scheduler.models.monitoring import Canary, Minute
+from scheduler.models.monitoring import Minute, QueueProbe
 from scheduler.models.schedule import Occurrence, Schedule
-from scheduler.models.workflow import RunHistory, ScheduledJob, Workflow
+from scheduler.models.workflow import Workflow, WorkflowRun, WorkflowRunStart
 from scheduler.steps.models import Step, StepEvent, StepQueue
 
 __all__ = [
-    "Canary",
     "Minute",
     "Occurrence",
-    "RunHistory",
+    "QueueProbe",
     "Schedule",
-    "ScheduledJob",
     "Step",
     "StepEvent",
     "StepQueue",
     "Workflow",
+    "WorkflowRun",
+    "WorkflowRunStart",
 ]

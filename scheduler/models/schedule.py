@@ -1,4 +1,4 @@
-"""Schedules, and what became of each of their due times."""
+"""Schedules and their occurrences."""
 
 from zoneinfo import ZoneInfo
 
@@ -10,12 +10,12 @@ from django.utils.translation import gettext_lazy as _
 from jobs.ids import uuid7
 from scheduler.schedules.catchup import CatchUp
 from scheduler.schedules.rules import Kind, Rule
-from scheduler.states import Overlap, Turn
+from scheduler.states import OccurrenceOutcome, Overlap
 from scheduler.workflows.recurrence import KOREAN_TIME
 
 
 class Schedule(models.Model):
-    """A time rule that makes Executions of a Task. Changed by the verbs in lifecycle.py."""
+    """A time rule that starts Executions of a Task; schedules/lifecycle.py changes it."""
 
     id = models.UUIDField(_("id"), primary_key=True, default=uuid7, editable=False)
     owner = models.ForeignKey(
@@ -31,34 +31,36 @@ class Schedule(models.Model):
     args = models.JSONField(_("arguments"), default=dict, blank=True)
     enabled = models.BooleanField(_("enabled"), default=True)
 
-    kind = models.CharField(_("kind"), max_length=8, choices=[(kind.value, kind.value) for kind in Kind])
+    kind = models.CharField(
+        _("schedule type"), max_length=8, choices=[(kind.value, kind.value) for kind in Kind]
+    )
     cron = models.CharField(_("cron expression"), max_length=128, blank=True)
-    every_seconds = models.BigIntegerField(_("every (seconds)"), null=True, blank=True)
-    at = models.DateTimeField(_("once at"), null=True, blank=True)
+    every_seconds = models.BigIntegerField(_("repeat every (seconds)"), null=True, blank=True)
+    at = models.DateTimeField(_("run once at"), null=True, blank=True)
     timezone = models.CharField(_("time zone"), max_length=64, default=KOREAN_TIME)
-    starts_at = models.DateTimeField(_("not before"), null=True, blank=True)
-    ends_at = models.DateTimeField(_("not after"), null=True, blank=True)
-    # An interval counts from here; set when its rule is.
-    anchor = models.DateTimeField(_("counts from"), editable=False)
+    starts_at = models.DateTimeField(_("starts on"), null=True, blank=True)
+    ends_at = models.DateTimeField(_("ends on"), null=True, blank=True)
+    # Intervals are counted from here; set together with the rule.
+    anchor = models.DateTimeField(_("counted from"), editable=False)
 
     overlap = models.CharField(
-        _("when the last run has not ended"), max_length=8, choices=Overlap.choices, default=Overlap.SKIP
+        _("if the previous run is still running"), max_length=8, choices=Overlap.choices, default=Overlap.SKIP
     )
     catch_up = models.CharField(
-        _("after an outage"),
+        _("if runs were missed"),
         max_length=8,
         choices=[(policy.value, policy.value) for policy in CatchUp],
         default=CatchUp.LATEST.value,
     )
-    max_retries = models.PositiveIntegerField(_("retries at most"), default=3)
+    max_retries = models.PositiveIntegerField(_("max retries"), default=3)
 
-    # Null when nothing is due any more: paused, past its end, or fired its one time.
+    # Null when nothing is due: the schedule is paused, has ended, or has fired its single time.
     next_run_at = models.DateTimeField(_("next run at"), null=True, blank=True, editable=False)
-    last_run_at = models.DateTimeField(_("last turn at"), null=True, blank=True, editable=False)
-    # No foreign key: retention deletes the Execution, and the schedule need not know.
+    last_run_at = models.DateTimeField(_("last scheduled run at"), null=True, blank=True, editable=False)
+    # Not a foreign key: retention deletes Executions independently of schedules.
     last_execution_id = models.UUIDField(_("last run"), null=True, blank=True, editable=False)
-    created_at = models.DateTimeField(_("made at"), editable=False)
-    updated_at = models.DateTimeField(_("changed at"), editable=False)
+    created_at = models.DateTimeField(_("created at"), editable=False)
+    updated_at = models.DateTimeField(_("updated at"), editable=False)
 
     class Meta:
         db_table = "schedules"
@@ -66,11 +68,11 @@ class Schedule(models.Model):
         verbose_name_plural = _("schedules")
         ordering = ["name", "id"]
         indexes = [
-            # fire_due, and when the next one is.
+            # fire_due and NEXT_DUE.
             models.Index(
                 fields=["next_run_at"], name="schedules_due", condition=Q(next_run_at__isnull=False)
             ),
-            # the list of an owner.
+            # the list of an owner's schedules.
             models.Index(fields=["owner", "name"], name="schedules_of_owner"),
         ]
         constraints = [
@@ -108,7 +110,7 @@ class Schedule(models.Model):
 
 
 class Occurrence(models.Model):
-    """One due time of one schedule, decided once: the unique pair is what makes any number of beats safe."""
+    """One due time of one schedule. The unique pair lets any number of beats decide it exactly once."""
 
     schedule = models.ForeignKey(
         Schedule,
@@ -118,30 +120,32 @@ class Occurrence(models.Model):
         verbose_name=_("schedule"),
     )
     due_at = models.DateTimeField(_("due at"))
-    turn = models.CharField(_("turn"), max_length=8, choices=Turn.choices)
+    outcome = models.CharField(_("outcome"), max_length=8, choices=OccurrenceOutcome.choices)
     reason = models.CharField(_("reason"), max_length=200, blank=True)
     execution_id = models.UUIDField(_("run"), null=True, blank=True)
     decided_at = models.DateTimeField(_("decided at"))
 
     class Meta:
         db_table = "schedule_occurrences"
-        verbose_name = _("turn")
-        verbose_name_plural = _("turns")
+        verbose_name = _("scheduled run")
+        verbose_name_plural = _("scheduled runs")
         indexes = [
             # retention.
             models.Index(fields=["decided_at"], name="occurrences_by_age"),
         ]
         constraints = [
-            # Also read newest first, by the schedule's page.
-            models.UniqueConstraint(fields=["schedule", "due_at"], name="one_turn_per_due_time"),
+            # Also read newest first by the schedule's page.
+            models.UniqueConstraint(fields=["schedule", "due_at"], name="one_occurrence_per_due_time"),
             models.CheckConstraint(
                 name="occurrence_run_iff_execution",
-                condition=Q(turn=Turn.RUN, execution_id__isnull=False)
-                | (~Q(turn=Turn.RUN) & Q(execution_id__isnull=True)),
+                condition=Q(outcome=OccurrenceOutcome.RUN, execution_id__isnull=False)
+                | (~Q(outcome=OccurrenceOutcome.RUN) & Q(execution_id__isnull=True)),
             ),
-            models.CheckConstraint(name="occurrence_turn_known", condition=Q(turn__in=Turn.values)),
+            models.CheckConstraint(
+                name="occurrence_outcome_known", condition=Q(outcome__in=OccurrenceOutcome.values)
+            ),
         ]
         ordering = [F("due_at").desc()]
 
     def __str__(self) -> str:
-        return f"{self.turn} at {self.due_at}"
+        return f"{self.outcome} at {self.due_at}"

@@ -1,4 +1,4 @@
-"""Workflows, their materialised runs, and the log of every start."""
+"""Workflows, their runs, and the log of every start of a run."""
 
 from django.conf import settings
 from django.db import models
@@ -11,7 +11,7 @@ from scheduler.states import RUN_ENDED, RunStatus, WorkflowStatus
 
 
 class Workflow(models.Model):
-    """A saved template of steps with a mode. Its row's lock orders what happens to its next run."""
+    """A saved template of steps with a schedule. The lock on its row serialises changes of its next run."""
 
     id = models.UUIDField(_("id"), primary_key=True, default=uuid7, editable=False)
     office = models.ForeignKey(
@@ -22,13 +22,13 @@ class Workflow(models.Model):
         _("status"), max_length=8, choices=WorkflowStatus.choices, default=WorkflowStatus.DRAFT
     )
     steps = models.JSONField(_("steps"), default=list)
-    schedule_config = models.JSONField(_("when"))
-    # When it became active with this schedule_config: what immediate and delayed count from.
+    schedule_config = models.JSONField(_("schedule settings"))
+    # When the workflow became active with this schedule_config: immediate and delayed count from here.
     activated_at = models.DateTimeField(_("activated at"), null=True, blank=True, editable=False)
-    # The last registered time that was taken up since then.
-    last_turn = models.DateTimeField(_("last turn at"), null=True, blank=True, editable=False)
-    created_at = models.DateTimeField(_("made at"), editable=False)
-    updated_at = models.DateTimeField(_("changed at"), editable=False)
+    # The last scheduled time that was started since then.
+    last_occurrence = models.DateTimeField(_("last scheduled run at"), null=True, blank=True, editable=False)
+    created_at = models.DateTimeField(_("created at"), editable=False)
+    updated_at = models.DateTimeField(_("updated at"), editable=False)
 
     class Meta:
         db_table = "workflows"
@@ -36,7 +36,7 @@ class Workflow(models.Model):
         verbose_name_plural = _("workflows")
         ordering = ["name", "id"]
         indexes = [
-            # register_all.
+            # schedule_all.
             models.Index(fields=["id"], name="workflows_active", condition=Q(status=WorkflowStatus.ACTIVE)),
         ]
         constraints = [
@@ -53,26 +53,26 @@ class Workflow(models.Model):
         return self.name
 
 
-class ScheduledJob(models.Model):
-    """One run of a workflow: pending until its time, then a batch of jobs, kept as its history."""
+class WorkflowRun(models.Model):
+    """One run of a workflow: pending until its scheduled time, then a batch of jobs."""
 
     id = models.UUIDField(_("id"), primary_key=True, default=uuid7, editable=False)
     workflow = models.ForeignKey(
         Workflow, on_delete=models.CASCADE, related_name="runs", db_index=False, verbose_name=_("workflow")
     )
-    # The workflow's name and steps as they were when the run started.
-    workflow_data = models.JSONField(_("as it was started"), default=dict)
-    scheduled_time = models.DateTimeField(_("planned for"))
+    # The workflow's name, steps and schedule when the run started.
+    workflow_data = models.JSONField(_("definition at start"), default=dict)
+    scheduled_time = models.DateTimeField(_("scheduled for"))
     status = models.CharField(
         _("status"), max_length=10, choices=RunStatus.choices, default=RunStatus.PENDING
     )
-    created_at = models.DateTimeField(_("made at"))
-    updated_at = models.DateTimeField(_("changed at"))
+    created_at = models.DateTimeField(_("created at"))
+    updated_at = models.DateTimeField(_("updated at"))
     executed_at = models.DateTimeField(_("started at"), null=True, blank=True)
     ended_at = models.DateTimeField(_("ended at"), null=True, blank=True)
     retry_count = models.PositiveIntegerField(_("retries"), default=0)
     error_message = models.TextField(_("error"), blank=True)
-    # No constraint: the engine's retention deletes batches, and need not know what stands on them.
+    # No constraint: the engine's retention deletes batches independently of workflow runs.
     batch = models.ForeignKey(
         Batch,
         on_delete=models.SET_NULL,
@@ -93,10 +93,10 @@ class ScheduledJob(models.Model):
 
     class Meta:
         db_table = "scheduled_jobs"
-        verbose_name = _("workflow's run")
-        verbose_name_plural = _("workflows' runs")
+        verbose_name = _("workflow run")
+        verbose_name_plural = _("workflow runs")
         indexes = [
-            # run_due, the next runs and the delayed ones.
+            # run_due, upcoming and late runs.
             models.Index(
                 fields=["scheduled_time"], name="runs_pending", condition=Q(status=RunStatus.PENDING)
             ),
@@ -104,9 +104,9 @@ class ScheduledJob(models.Model):
             models.Index(fields=["updated_at"], name="runs_running", condition=Q(status=RunStatus.RUNNING)),
             # a workflow's runs, newest first.
             models.Index(F("workflow"), F("scheduled_time").desc(), name="runs_of_workflow"),
-            # the monitor's window, retention.
+            # the overview's counts, retention.
             models.Index(fields=["ended_at"], name="runs_ended", condition=Q(ended_at__isnull=False)),
-            # the monitor's recent failures.
+            # the overview's recent failures.
             models.Index(F("ended_at").desc(), name="runs_failed", condition=Q(status=RunStatus.FAILED)),
         ]
         constraints = [
@@ -132,11 +132,11 @@ class ScheduledJob(models.Model):
         return f"{self.status} at {self.scheduled_time}"
 
 
-class RunHistory(models.Model):
-    """Every start of a run, first or resumed, and how it ended: the log of executions."""
+class WorkflowRunStart(models.Model):
+    """One start of a workflow run, the first or a resumed one, and how it ended."""
 
     run = models.ForeignKey(
-        ScheduledJob, on_delete=models.CASCADE, related_name="history", db_index=False, verbose_name=_("run")
+        WorkflowRun, on_delete=models.CASCADE, related_name="history", db_index=False, verbose_name=_("run")
     )
     number = models.PositiveIntegerField(_("no."))
     started_at = models.DateTimeField(_("started at"))
@@ -148,8 +148,8 @@ class RunHistory(models.Model):
 
     class Meta:
         db_table = "workflow_run_history"
-        verbose_name = _("start of a run")
-        verbose_name_plural = _("starts of runs")
+        verbose_name = _("run log entry")
+        verbose_name_plural = _("run log")
         ordering = ["run", "number"]
         constraints = [models.UniqueConstraint(fields=["run", "number"], name="one_start_per_number")]
 

@@ -8,12 +8,12 @@ from jobs.states import ExecutionStatus
 from scheduler.models import Schedule
 from scheduler.schedules.catchup import CatchUp
 from scheduler.schedules.rules import Kind
-from scheduler.states import Overlap, RunStatus, Turn, WorkflowStatus
+from scheduler.states import OccurrenceOutcome, Overlap, RunStatus, WorkflowStatus
 
 TURNS: dict[str, Label] = {
-    Turn.RUN: Label(_("run"), "✓", "good"),
-    Turn.SKIPPED: Label(_("skipped"), "»", "late"),
-    Turn.MISSED: Label(_("missed"), "–", "late"),
+    OccurrenceOutcome.RUN: Label(_("run"), "✓", "good"),
+    OccurrenceOutcome.SKIPPED: Label(_("skipped"), "»", "late"),
+    OccurrenceOutcome.MISSED: Label(_("missed"), "–", "late"),
 }
 WORKFLOWS: dict[str, Label] = {
     WorkflowStatus.DRAFT: Label(_("draft"), "✎"),
@@ -59,6 +59,6 @@ def of_schedule(schedule: Schedule) -> Label:
 
 def of_turn(turn: str, status: str | None) -> Label:
     """What became of a due time: of one that ran, what became of its Execution."""
-    if turn != Turn.RUN:
+    if turn != OccurrenceOutcome.RUN:
         return TURNS[turn]
     return GONE if status is None else display.state_label(status)

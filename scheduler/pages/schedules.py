@@ -92,7 +92,7 @@ def chosen(found: QuerySet[Schedule], wanted: dict[str, Any]) -> QuerySet[Schedu
 def marks_of(schedules: Collection[UUID]) -> dict[UUID, list[Mark]]:
     """The last turns of each, the newest last."""
     found: dict[UUID, list[Mark]] = {}
-    rows = call.rows(sql.LAST_TURNS, {"schedules": list(schedules), "most": MARKS})
+    rows = call.rows(sql.RECENT_OCCURRENCES, {"schedules": list(schedules), "limit": MARKS})
     for schedule, due_at, turn, status in rows:
         found.setdefault(schedule, []).append(mark(due_at, labels.of_turn(turn, status)))
     return found
@@ -157,5 +157,5 @@ def turns_of(found: Schedule) -> list[dict[str, Any]]:
 
 
 def turn_row(turn: Occurrence, run: Execution | None) -> dict[str, Any]:
-    label = labels.of_turn(turn.turn, run.status if run else None)
+    label = labels.of_turn(turn.outcome, run.status if run else None)
     return {"turn": turn, "execution": run, "label": label, "reason": told(turn.reason)}

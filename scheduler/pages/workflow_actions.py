@@ -16,7 +16,7 @@ from jobs.pages.refusals import all_told, told
 from jobs.states import MemberRole
 from scheduler.access import workflow_for
 from scheduler.clock import database_now
-from scheduler.models import ScheduledJob, Workflow
+from scheduler.models import Workflow, WorkflowRun
 from scheduler.pages.back import back_to
 from scheduler.states import RunStatus, WorkflowStatus
 from scheduler.workflows import lifecycle as workflows
@@ -73,7 +73,7 @@ def resume(request: HttpRequest, workflow_id: UUID, run_id: UUID) -> HttpRespons
     """Run what failed or was cancelled again; what succeeded is kept."""
     user = current_user(request)
     found = workflow_for(user, workflow_id, ACTS)
-    if not ScheduledJob.objects.filter(workflow=found, pk=run_id).exists():
+    if not WorkflowRun.objects.filter(workflow=found, pk=run_id).exists():
         raise Http404
     try:
         runs.resume(run_id, actor=user.get_username(), now=database_now())

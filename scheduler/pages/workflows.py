@@ -26,7 +26,7 @@ from jobs.sql import call
 from jobs.states import MemberRole
 from scheduler import sql
 from scheduler.access import workflow_for, workflows_of
-from scheduler.models import ScheduledJob, Workflow
+from scheduler.models import Workflow, WorkflowRun
 from scheduler.pages.keyset import links, page_of, place
 from scheduler.pages.schedules import MARKS, ORDER, Mark, mark
 from scheduler.pages.steps_graph import drawing_of, steps_of
@@ -38,7 +38,7 @@ from scheduler.workflows import recurrence
 RUNS = 20
 MOST_OFFICES = 200
 NEWEST_FIRST = ("-scheduled_time", "-id")
-PENDING = Prefetch("runs", ScheduledJob.objects.filter(status=RunStatus.PENDING), to_attr="pending")
+PENDING = Prefetch("runs", WorkflowRun.objects.filter(status=RunStatus.PENDING), to_attr="pending")
 
 
 class WorkflowFilterForm(forms.Form):
@@ -103,14 +103,14 @@ def in_words(workflow: Workflow) -> str:
     return words.config_in_words(recurrence.read(workflow.schedule_config), language())
 
 
-def next_of(workflow: Any) -> ScheduledJob | None:
+def next_of(workflow: Any) -> WorkflowRun | None:
     return next(iter(workflow.pending), None)
 
 
 def marks_of(found: Collection[UUID]) -> dict[UUID, list[Mark]]:
     """The last runs of each, the newest last."""
     marks: dict[UUID, list[Mark]] = {}
-    rows = call.rows(sql.LAST_RUNS, {"workflows": list(found), "most": MARKS})
+    rows = call.rows(sql.RECENT_RUNS, {"workflows": list(found), "limit": MARKS})
     for workflow, at, status in rows:
         marks.setdefault(workflow, []).append(mark(at, state_label(status)))
     return marks
@@ -154,13 +154,13 @@ def _answer(request: HttpRequest, workflow_id: UUID, template: str) -> HttpRespo
 
 
 def runs_of(found: Workflow, after: UUID | None, before: UUID | None) -> Any:
-    all_runs = ScheduledJob.objects.filter(workflow=found)
+    all_runs = WorkflowRun.objects.filter(workflow=found)
     begun = all_runs.exclude(status=RunStatus.PENDING).select_related("started_by")
     begun = begun.defer("workflow_data").prefetch_related("history")
     return page_of(begun, NEWEST_FIRST, among=all_runs, after=after, before=before, size=RUNS)
 
 
-def run_rows(runs: Sequence[ScheduledJob]) -> list[dict[str, Any]]:
+def run_rows(runs: Sequence[WorkflowRun]) -> list[dict[str, Any]]:
     """Each with its batch, as long as that is kept, and how far it is."""
     batches = Batch.objects.in_bulk([run.batch_id for run in runs if run.batch_id])
     live = [run.batch_id for run in runs if run.batch_id and run.status == RunStatus.RUNNING]

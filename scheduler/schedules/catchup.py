@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from scheduler.states import Overlap, Turn
+from scheduler.states import OccurrenceOutcome, Overlap
 
 GRACE = timedelta(seconds=60)
 STILL_RUNNING = "The previous Execution had not ended."
@@ -36,17 +36,21 @@ def decide(
     catch_up: str,
     overlap: str,
     previous_is_live: bool,
-) -> Iterator[tuple[datetime, Turn, str]]:
+) -> Iterator[tuple[datetime, OccurrenceOutcome, str]]:
     """Each due time with its turn and why. `following` is the due time after them."""
     to_run = turns_to_run(dues, following, now, CatchUp(catch_up))
     for due in dues:
         if due not in to_run:
-            yield due, Turn.MISSED, TOO_LATE if due == dues[-1] and _is_past(due, now) else A_LATER_TURN
+            yield (
+                due,
+                OccurrenceOutcome.MISSED,
+                TOO_LATE if due == dues[-1] and _is_past(due, now) else A_LATER_TURN,
+            )
         elif previous_is_live and overlap == Overlap.SKIP:
-            yield due, Turn.SKIPPED, STILL_RUNNING
+            yield due, OccurrenceOutcome.SKIPPED, STILL_RUNNING
         else:
             previous_is_live = True
-            yield due, Turn.RUN, ""
+            yield due, OccurrenceOutcome.RUN, ""
 
 
 def turns_to_run(

@@ -1,13 +1,14 @@
-"""Fires what is due: for each due time one turn, and for each turn that runs one Execution.
+"""Fires due schedules: one occurrence for each due time, and one Execution for each occurrence that runs.
 
-Any number of beats call this at once. They share the due schedules by skip-locked rows, and the unique
-(schedule, due time) decides; the turns, the Executions and the next times commit together or not at
-all. So a beat that is killed at any point has either fired a turn completely or not touched it.
+Any number of beats may call this at once. They share the due schedules by skip-locked rows, and the unique
+(schedule, due time) makes each decision final. Occurrences, Executions and next times commit together, so
+a beat that is killed at any point has either fired a due time completely or not at all.
 
-Not guaranteed: that a turn is fired on time. What is fired late is judged by the catch-up policy.
+Not guaranteed: that a schedule fires on time. The catch-up policy decides about late due times.
 """
 
 import logging
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -26,30 +27,28 @@ from scheduler import sql
 from scheduler.models import Schedule
 from scheduler.schedules.catchup import decide
 from scheduler.schedules.rules import due_times
-from scheduler.states import Turn
+from scheduler.states import OccurrenceOutcome
 
 log = logging.getLogger(__name__)
 
-SCHEDULES_AT_ONCE = 500
-# How many missed turns of one schedule a pass writes; the rest stays due for the next.
-TURNS_AT_ONCE = 200
+BATCH = 500
+# How many due times of one schedule a call decides; the others stay due for the next call.
+DUE_TIMES_PER_SCHEDULE = 200
 
 
 @dataclass
-class Fired:
-    """What one pass did."""
+class FiringResult:
+    """How many schedules were fired, and how many occurrences have each outcome."""
 
     schedules: int = 0
-    turns: dict[str, int] = field(default_factory=dict)
+    outcomes: Counter[str] = field(default_factory=Counter)
 
-    def __add__(self, other: "Fired") -> "Fired":
-        names = {*self.turns, *other.turns}
-        both = {name: self.turns.get(name, 0) + other.turns.get(name, 0) for name in names}
-        return Fired(self.schedules + other.schedules, both)
+    def __add__(self, other: "FiringResult") -> "FiringResult":
+        return FiringResult(self.schedules + other.schedules, self.outcomes + other.outcomes)
 
 
-def fire_due(now: datetime, limit: int = SCHEDULES_AT_ONCE) -> Fired:
-    """Fire at most `limit` due schedules; those that another beat is firing are left to it."""
+def fire_due(now: datetime, limit: int = BATCH) -> FiringResult:
+    """Fire at most `limit` due schedules, except those that another beat has locked."""
     with transaction.atomic():
         due = list(
             Schedule.objects.select_for_update(skip_locked=True, no_key=True)
@@ -57,90 +56,89 @@ def fire_due(now: datetime, limit: int = SCHEDULES_AT_ONCE) -> Fired:
             .order_by("next_run_at")[:limit]
         )
         if not due:
-            return Fired()
-        plans = _plan(due, now)
-        turns = [turn for plan in plans for turn in plan.turns]
-        new = {row[0] for row in call.rows(sql.DECIDE_TURNS, {"turns": call.as_json(turns), "now": now})}
-        engine.start_executions([spec for plan in plans for spec in plan.specs if spec.id in new])
-        advance = call.as_json([plan.advance for plan in plans])
+            return FiringResult()
+        decisions = _decide_all(due, now)
+        occurrences = [row for decision in decisions for row in decision.occurrences]
+        parameters = {"occurrences": call.as_json(occurrences), "now": now}
+        inserted = {execution_id for (execution_id,) in call.rows(sql.INSERT_OCCURRENCES, parameters)}
+        engine.start_executions(
+            [spec for decision in decisions for spec in decision.specs if spec.id in inserted]
+        )
+        advance = call.as_json([decision.advance for decision in decisions])
         call.change(sql.ADVANCE_SCHEDULES, {"schedules": advance})
-    fired = Fired(len(due), _count(turns))
-    log.info("fired %s schedules: %s", fired.schedules, fired.turns)
-    return fired
+    result = FiringResult(len(due), Counter(str(row["outcome"]) for row in occurrences))
+    log.info("fired %s schedules: %s", result.schedules, dict(result.outcomes))
+    return result
 
 
-class _Plan:
-    """One schedule's turns, the Executions they make, and how the schedule goes on."""
+class _Decision:
+    """What one schedule does: rows of occurrences, Executions to start, and the schedule's next state."""
 
     def __init__(self, schedule: Schedule, following: datetime | None) -> None:
         self.schedule = schedule
-        self.turns: list[dict[str, Any]] = []
+        self.occurrences: list[dict[str, Any]] = []
         self.specs: list[ExecutionSpec] = []
         self.advance = {"id": str(schedule.id), "next_run_at": following and following.isoformat()}
 
-    def add(self, when: datetime, turn: Turn, reason: str = "", execution: UUID | None = None) -> None:
-        self.turns.append(
+    def add(
+        self, due_at: datetime, outcome: OccurrenceOutcome, reason: str = "", execution: UUID | None = None
+    ) -> None:
+        self.occurrences.append(
             {
                 "schedule": str(self.schedule.id),
-                "due_at": when.isoformat(),
-                "turn": turn,
+                "due_at": due_at.isoformat(),
+                "outcome": outcome,
                 "reason": reason[:200],
                 "execution": execution and str(execution),
             }
         )
 
-    def add_run(self, when: datetime, task: registry.Task) -> None:
+    def add_run(self, due_at: datetime, task: registry.Task) -> None:
         spec = ExecutionSpec.for_task(
             task,
             trigger=Trigger.SCHEDULE,
             source=str(self.schedule.id),
             args=self.schedule.args,
             max_retries=self.schedule.max_retries,
-            scheduled_for=when,
+            scheduled_for=due_at,
         )
-        self.add(when, Turn.RUN, execution=spec.id)
+        self.add(due_at, OccurrenceOutcome.RUN, execution=spec.id)
         self.specs.append(spec)
-        self.advance |= {"execution": str(spec.id), "last_run_at": when.isoformat()}
+        self.advance |= {"execution": str(spec.id), "last_run_at": due_at.isoformat()}
 
 
-def _plan(due: Sequence[Schedule], now: datetime) -> list[_Plan]:
+def _decide_all(due: Sequence[Schedule], now: datetime) -> list[_Decision]:
     previous = [schedule.last_execution_id for schedule in due if schedule.last_execution_id]
     live = set(
         Execution.objects.filter(id__in=previous, status__in=EXECUTION_LIVE).values_list("id", flat=True)
     )
-    return [_plan_safely(schedule, now, schedule.last_execution_id in live) for schedule in due]
+    decisions = []
+    for schedule in due:
+        try:
+            decisions.append(_decide(schedule, now, schedule.last_execution_id in live))
+        except Exception:  # a row that bypassed the checks must not stop the other schedules
+            log.exception("schedule %s cannot be read; it has no next run any more", schedule.id)
+            decisions.append(_Decision(schedule, None))
+    return decisions
 
 
-def _plan_safely(schedule: Schedule, now: datetime, previous_is_live: bool) -> _Plan:
-    try:
-        return _plan_one(schedule, now, previous_is_live)
-    except Exception:  # a row that somebody wrote past the checks must not stop all the others
-        log.exception("schedule %s cannot be read and was put aside", schedule.id)
-        return _Plan(schedule, None)
-
-
-def _plan_one(schedule: Schedule, now: datetime, previous_is_live: bool) -> _Plan:
-    first = schedule.next_run_at or now  # it was chosen by having one
-    dues, following = due_times(schedule.rule, first, now, TURNS_AT_ONCE)
-    plan = _Plan(schedule, following)
+def _decide(schedule: Schedule, now: datetime, previous_is_live: bool) -> _Decision:
+    first = schedule.next_run_at or now  # never None: fire_due selects by it
+    dues, following = due_times(schedule.rule, first, now, DUE_TIMES_PER_SCHEDULE)
+    decision = _Decision(schedule, following)
     try:
         task = registry.find(schedule.task_id)
     except registry.UnknownTask as unknown:
-        # Somebody removed the code. Each turn says so, instead of an Execution that nobody can run.
-        for when in dues:
-            plan.add(when, Turn.MISSED, str(unknown))
-        return plan
+        # The Task's code was removed: each occurrence records that, and no Execution starts.
+        for due_at in dues:
+            decision.add(due_at, OccurrenceOutcome.MISSED, str(unknown))
+        return decision
     policies = {"catch_up": schedule.catch_up, "overlap": schedule.overlap}
-    for when, turn, reason in decide(dues, following, now, previous_is_live=previous_is_live, **policies):
-        if turn == Turn.RUN:
-            plan.add_run(when, task)
+    for due_at, outcome, reason in decide(
+        dues, following, now, previous_is_live=previous_is_live, **policies
+    ):
+        if outcome == OccurrenceOutcome.RUN:
+            decision.add_run(due_at, task)
         else:
-            plan.add(when, turn, reason)
-    return plan
-
-
-def _count(turns: Sequence[dict[str, Any]]) -> dict[str, int]:
-    found: dict[str, int] = {}
-    for turn in turns:
-        found[str(turn["turn"])] = found.get(turn["turn"], 0) + 1
-    return found
+            decision.add(due_at, outcome, reason)
+    return decision

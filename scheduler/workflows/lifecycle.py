@@ -13,7 +13,7 @@ from django.db import transaction
 
 from jobs.errors import Invalid
 from jobs.models import Office
-from scheduler.models import ScheduledJob, Workflow
+from scheduler.models import Workflow, WorkflowRun
 from scheduler.states import RunStatus, WorkflowStatus
 from scheduler.workflows import recurrence, steps
 from scheduler.workflows.recurrence import ConfigError, Recurring, ScheduleConfig
@@ -43,7 +43,7 @@ def remove(workflow_id: UUID | str) -> None:
     Workflow.objects.filter(pk=workflow_id).delete()
 
 
-def register_all(now: datetime) -> dict[str, int]:
+def schedule_all(now: datetime) -> dict[str, int]:
     """Make, keep, replace or remove the pending run of every workflow."""
     counts = dict.fromkeys((CREATED, KEPT, REPLACED, REMOVED), 0)
     wrong = Workflow.objects.exclude(status=WorkflowStatus.ACTIVE).filter(runs__status=RunStatus.PENDING)
@@ -56,7 +56,7 @@ def register_all(now: datetime) -> dict[str, int]:
             break
         last = some[-1].id
         pending = dict(
-            ScheduledJob.objects.filter(workflow__in=some, status=RunStatus.PENDING).values_list(
+            WorkflowRun.objects.filter(workflow__in=some, status=RunStatus.PENDING).values_list(
                 "workflow_id", "scheduled_time"
             )
         )
@@ -66,27 +66,25 @@ def register_all(now: datetime) -> dict[str, int]:
             else:
                 ids.append(workflow.id)
     for workflow_id in ids:
-        outcome = _register_one(workflow_id, now)
+        outcome = _schedule_workflow(workflow_id, now)
         if outcome != NOTHING:
             counts[outcome] += 1
     return counts
 
 
-def register(workflow: Workflow, now: datetime) -> str:
+def schedule_next_run(workflow: Workflow, now: datetime) -> str:
     """What became of its pending run. The caller holds the workflow's lock."""
-    pending = ScheduledJob.objects.filter(workflow=workflow, status=RunStatus.PENDING).first()
+    pending = WorkflowRun.objects.filter(workflow=workflow, status=RunStatus.PENDING).first()
     if pending is not None and _is_right(workflow, pending.scheduled_time, now):
         if pending.workflow_data != snapshot(workflow):
-            ScheduledJob.objects.filter(pk=pending.pk).update(
-                workflow_data=snapshot(workflow), updated_at=now
-            )
+            WorkflowRun.objects.filter(pk=pending.pk).update(workflow_data=snapshot(workflow), updated_at=now)
         return KEPT
     due = next_due(workflow, now)
     if pending is not None:
         pending.delete()
     if due is None:
         return NOTHING if pending is None else REMOVED
-    ScheduledJob.objects.create(
+    WorkflowRun.objects.create(
         workflow=workflow,
         workflow_data=snapshot(workflow),
         scheduled_time=due,
@@ -101,18 +99,18 @@ def next_due(workflow: Workflow, now: datetime) -> datetime | None:
         return None
     config = recurrence.read(workflow.schedule_config)
     if isinstance(config, Recurring):
-        return recurrence.next_time(config, workflow.activated_at, max(now, workflow.last_turn or now))
-    return recurrence.next_time(config, workflow.activated_at, workflow.last_turn)
+        return recurrence.next_time(config, workflow.activated_at, max(now, workflow.last_occurrence or now))
+    return recurrence.next_time(config, workflow.activated_at, workflow.last_occurrence)
 
 
 def snapshot(workflow: Workflow) -> dict[str, Any]:
     return {"name": workflow.name, "steps": workflow.steps, "schedule_config": workflow.schedule_config}
 
 
-def _register_one(workflow_id: UUID, now: datetime) -> str:
+def _schedule_workflow(workflow_id: UUID, now: datetime) -> str:
     with transaction.atomic():
         workflow = Workflow.objects.select_for_update().filter(pk=workflow_id).first()
-        return NOTHING if workflow is None else register(workflow, now)
+        return NOTHING if workflow is None else schedule_next_run(workflow, now)
 
 
 def _is_right(workflow: Workflow, scheduled_time: datetime, now: datetime) -> bool:
@@ -135,7 +133,7 @@ def _write(workflow: Workflow, given: dict[str, Any], now: datetime) -> Workflow
     if active and (not was_active or workflow.schedule_config != config_before):
         workflow.activated_at = now
         if not isinstance(config, Recurring):
-            workflow.last_turn = None  # it may run once more
+            workflow.last_occurrence = None  # it may run once more
         # A recurring one keeps its last turn: `now` may be from before the wait for the row, and a turn that
         # was taken meanwhile must not come again.
         if next_due(workflow, now) is None or _is_past(config, now):
@@ -143,7 +141,7 @@ def _write(workflow: Workflow, given: dict[str, Any], now: datetime) -> Workflow
             raise Invalid(said, errors={"schedule_config.at": [said]})
     workflow.updated_at = now
     workflow.save()
-    log.info("workflow %s: its next run was %s", workflow.id, register(workflow, now))
+    log.info("workflow %s: its next run was %s", workflow.id, schedule_next_run(workflow, now))
     return workflow
 
 

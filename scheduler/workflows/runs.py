@@ -20,10 +20,10 @@ from jobs.models import Job
 from jobs.sql import call
 from jobs.states import JobStatus
 from scheduler import error_codes, sql
-from scheduler.models import RunHistory, ScheduledJob, Workflow
+from scheduler.models import Workflow, WorkflowRun, WorkflowRunStart
 from scheduler.states import RUN_RESUMABLE, RunStatus
 from scheduler.workflows import steps
-from scheduler.workflows.lifecycle import register, snapshot
+from scheduler.workflows.lifecycle import schedule_next_run, snapshot
 
 log = logging.getLogger(__name__)
 
@@ -46,7 +46,7 @@ def _start_next(now: datetime) -> UUID | None:
     with transaction.atomic():
         run = (
             # Both rows: what edits a workflow holds its row, and this must not wait for it.
-            ScheduledJob.objects.select_for_update(skip_locked=True, of=("self", "workflow"))
+            WorkflowRun.objects.select_for_update(skip_locked=True, of=("self", "workflow"))
             .select_related("workflow__office")
             .filter(status=RunStatus.PENDING, scheduled_time__lte=now)
             .order_by("scheduled_time")
@@ -55,14 +55,14 @@ def _start_next(now: datetime) -> UUID | None:
         if run is None:
             return None
         workflow = run.workflow
-        workflow.last_turn = run.scheduled_time
-        workflow.save(update_fields=["last_turn"])
+        workflow.last_occurrence = run.scheduled_time
+        workflow.save(update_fields=["last_occurrence"])
         _start(run, now, actor=BY_SCHEDULE)
-        register(workflow, now)
+        schedule_next_run(workflow, now)
         return run.id
 
 
-def run_now(workflow_id: UUID | str, *, user_id: int | None, actor: str, now: datetime) -> ScheduledJob:
+def run_now(workflow_id: UUID | str, *, user_id: int | None, actor: str, now: datetime) -> WorkflowRun:
     """A run by hand, whatever the workflow's mode and status; its registered run stays as it is."""
     with transaction.atomic():
         workflow = (
@@ -70,7 +70,7 @@ def run_now(workflow_id: UUID | str, *, user_id: int | None, actor: str, now: da
         )
         if not workflow.steps:
             raise Conflict("The workflow has no steps to run.", code=error_codes.NO_STEPS)
-        run = ScheduledJob(
+        run = WorkflowRun(
             workflow=workflow,
             scheduled_time=now,
             created_at=now,
@@ -81,11 +81,11 @@ def run_now(workflow_id: UUID | str, *, user_id: int | None, actor: str, now: da
         return run
 
 
-def resume(run_id: UUID | str, *, actor: str, now: datetime) -> ScheduledJob:
+def resume(run_id: UUID | str, *, actor: str, now: datetime) -> WorkflowRun:
     """Run what failed or was cancelled again, and what waits for it; what succeeded is kept."""
     with transaction.atomic():
         run = (
-            ScheduledJob.objects.select_for_update(of=("self",))
+            WorkflowRun.objects.select_for_update(of=("self",))
             .select_related("workflow__office")
             .get(pk=run_id)
         )
@@ -106,7 +106,7 @@ def settle_runs(now: datetime, run_id: UUID | None = None) -> int:
     settled = 0
     with transaction.atomic():
         for (found,) in call.rows(sql.SETTLED_RUNS, {"run": run_id and str(run_id), "before": now}):
-            run = ScheduledJob.objects.get(pk=found)
+            run = WorkflowRun.objects.get(pk=found)
             _close(run, _outcome(run), now)
             settled += 1
     return settled
@@ -117,7 +117,7 @@ def judge_again(now: datetime) -> int:
     judged = 0
     with transaction.atomic():
         for (found,) in call.rows(sql.ENDED_AGAIN):
-            run = ScheduledJob.objects.get(pk=found)
+            run = WorkflowRun.objects.get(pk=found)
             _open(run, now)
             _close(run, _outcome(run), now)
             judged += 1
@@ -127,7 +127,7 @@ def judge_again(now: datetime) -> int:
 # --- the parts of the verbs above ------------------------------------------------------------------
 
 
-def _start(run: ScheduledJob, now: datetime, *, actor: str) -> None:
+def _start(run: WorkflowRun, now: datetime, *, actor: str) -> None:
     """Submit the steps as they are now. A refusal ends the run, and the reason is kept."""
     workflow = run.workflow
     run.workflow_data = snapshot(workflow)
@@ -150,7 +150,7 @@ class Outcome:
     error_message: str = ""
 
 
-def _outcome(run: ScheduledJob) -> Outcome:
+def _outcome(run: WorkflowRun) -> Outcome:
     total, done, failed, cancelled, first = call.rows(sql.STEPS_OF_BATCH, {"batch": run.batch_id})[0]
     if total == 0:
         return Outcome(RunStatus.FAILED, "The run's jobs were deleted.")
@@ -163,16 +163,16 @@ def _outcome(run: ScheduledJob) -> Outcome:
     return Outcome(RunStatus.CANCELLED, f"{total - done} of {total} steps were cancelled.")
 
 
-def _open(run: ScheduledJob, now: datetime) -> None:
+def _open(run: WorkflowRun, now: datetime) -> None:
     run.status, run.ended_at, run.error_message = RunStatus.RUNNING, None, ""
     run.executed_at = run.executed_at or now
     run.updated_at = now
     run.save()
     number = run.history.aggregate(last=Max("number"))["last"] or 0
-    RunHistory.objects.create(run=run, number=number + 1, started_at=now)
+    WorkflowRunStart.objects.create(run=run, number=number + 1, started_at=now)
 
 
-def _close(run: ScheduledJob, outcome: Outcome, now: datetime) -> None:
+def _close(run: WorkflowRun, outcome: Outcome, now: datetime) -> None:
     run.status, run.error_message, run.ended_at, run.updated_at = (
         outcome.status,
         outcome.error_message,

@@ -68,7 +68,7 @@ PAGES = [
     (STAFF, "/admin/scheduler/schedule/add/"),
     (STAFF, "/admin/scheduler/schedule/{schedule}/change/"),
     (STAFF, "/admin/scheduler/workflow/{workflow}/change/"),
-    (STAFF, "/admin/scheduler/scheduledjob/"),
+    (STAFF, "/admin/scheduler/workflowrun/"),
     (STAFF, "/admin/scheduler/stepqueue/{queue}/change/"),
     (STAFF, "/admin/exports/exportjob/{export}/change/"),
     (STAFF, "/admin/exports/deadletter/"),

@@ -357,7 +357,7 @@ def monitor(folder: Path, count: int) -> None:
 
     clear()
     fill(count)
-    call.change(sql.COUNT_MINUTES, {"now": now()})
+    call.change(sql.ROLL_UP_MINUTES, {"now": now()})
     client = Client(headers={"Authorization": f"Token {a_token()}"}, SERVER_NAME="127.0.0.1")
     times = []
     for _ in range(60):

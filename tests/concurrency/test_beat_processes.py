@@ -13,7 +13,7 @@ from redis import Redis
 
 from jobs.sql import call
 from scheduler.clock import database_now
-from scheduler.models import Occurrence, ScheduledJob
+from scheduler.models import Occurrence, WorkflowRun
 from scheduler.schedules import lifecycle as schedules
 from scheduler.states import RunStatus
 from tests.schedule_factories import a_schedule, a_workflow
@@ -55,7 +55,9 @@ def beats(folder, count):
 def a_periodic_task(seconds=1, name="test"):
     every, _ = IntervalSchedule.objects.get_or_create(every=seconds, period="seconds")
     # Nobody consumes the queue, so what was sent can be counted.
-    return PeriodicTask.objects.create(name=name, task="dure.sing", args='["x"]', interval=every, queue=QUEUE)
+    return PeriodicTask.objects.create(
+        name=name, task="dure.queue_probe", args='["x"]', interval=every, queue=QUEUE
+    )
 
 
 def test_two_beats_send_a_periodic_task_once_and_a_schedule_once(tmp_path):
@@ -68,7 +70,7 @@ def test_two_beats_send_a_periodic_task_once_and_a_schedule_once(tmp_path):
         seconds = time.monotonic() - began
         assert sent() - first <= seconds + 1.5
     turns = Occurrence.objects.filter(schedule=schedule).order_by("due_at")
-    assert {turn.turn for turn in turns} == {"run"}
+    assert {turn.outcome for turn in turns} == {"run"}
     assert all(turn.decided_at - turn.due_at < timedelta(seconds=1) for turn in turns)
 
 
@@ -109,10 +111,10 @@ def test_a_workflow_starts_at_its_time_and_a_periodic_task_is_edited_while_beat_
         task.interval, _ = IntervalSchedule.objects.get_or_create(every=1, period="seconds")
         task.save()
         eventually(
-            lambda: ScheduledJob.objects.filter(workflow=workflow, status=RunStatus.RUNNING).exists(),
+            lambda: WorkflowRun.objects.filter(workflow=workflow, status=RunStatus.RUNNING).exists(),
             what="the run to start",
         )
-        run = ScheduledJob.objects.get(workflow=workflow)
+        run = WorkflowRun.objects.get(workflow=workflow)
         assert run.executed_at is not None
         assert run.executed_at - run.scheduled_time < timedelta(seconds=1.2)
         eventually(lambda: sent() >= 2, what="the edited periodic task")
@@ -130,7 +132,7 @@ def test_schedules_are_fired_while_the_broker_is_away(tmp_path):
     finally:
         beat.stop()
     assert max(turn.decided_at - turn.due_at for turn in turns) < timedelta(seconds=3)
-    assert Counter(turn.turn for turn in turns)["run"] >= 3
+    assert Counter(turn.outcome for turn in turns)["run"] >= 3
 
 
 def test_a_beat_whose_connections_are_cut_goes_on(tmp_path):
@@ -162,13 +164,13 @@ def test_our_maintenance_runs_as_periodic_tasks_on_the_control_queue():
     ours = {task.task: task for task in PeriodicTask.objects.filter(name__startswith="dure: ")}
     assert set(ours) == {
         "dure.sweep",
-        "dure.canary",
-        "dure.count",
+        "dure.send_queue_probes",
+        "dure.rollup_minutes",
         "dure.retention",
-        "dure.register",
+        "dure.schedule_workflows",
         "dure.exports",
     }
     assert {task.queue for task in ours.values()} == {settings.DURE_CONTROL_QUEUE}
     assert set(ours) <= set(current_app.tasks)
-    assert ours["dure.register"].crontab.hour == "0"
-    assert str(ours["dure.register"].crontab.timezone) == "Asia/Seoul"
+    assert ours["dure.schedule_workflows"].crontab.hour == "0"
+    assert str(ours["dure.schedule_workflows"].crontab.timezone) == "Asia/Seoul"

@@ -79,7 +79,7 @@ def test_four_beats_and_random_kills_decide_ten_thousand_due_times_once_each():
     assert [os.waitpid(beat, 0)[1] for beat in beats] == [0] * BEATS
 
     assert kills > 20
-    turns = list(Occurrence.objects.values_list("schedule_id", "due_at", "turn", "execution_id"))
+    turns = list(Occurrence.objects.values_list("schedule_id", "due_at", "outcome", "execution_id"))
     expected = {(one.id, after(second)) for one in made for second in range(1, DUE_TIMES + 1)}
     assert Counter((schedule, due) for schedule, due, *_ in turns) == Counter(expected)
     ran = {(str(schedule), due, execution) for schedule, due, turn, execution in turns if turn == "run"}

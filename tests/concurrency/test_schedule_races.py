@@ -8,7 +8,7 @@ from django.db import transaction
 
 from jobs.errors import Conflict
 from jobs.models import Execution, Job
-from scheduler.models import Occurrence, Schedule, ScheduledJob
+from scheduler.models import Occurrence, Schedule, WorkflowRun
 from scheduler.schedules import lifecycle as schedules
 from scheduler.schedules.firing import fire_due
 from scheduler.states import RunStatus
@@ -87,7 +87,7 @@ def test_edits_and_firings_in_a_crowd_leave_one_turn_for_each_due_time():
                 schedules.change(made[step % 4].id, {"every_seconds": 2 + (step + number) % 3}, now=now)
 
     all_at_once(work, 6)
-    ran = Occurrence.objects.filter(turn="run").values_list("execution_id", flat=True)
+    ran = Occurrence.objects.filter(outcome="run").values_list("execution_id", flat=True)
     assert set(ran) == set(Execution.objects.values_list("id", flat=True))
     pairs = Occurrence.objects.values_list("schedule_id", "due_at")
     assert len(pairs) == len(set(pairs)) > 0
@@ -97,7 +97,7 @@ def test_edits_and_firings_in_a_crowd_leave_one_turn_for_each_due_time():
 
 
 def pending():
-    return ScheduledJob.objects.filter(status=RunStatus.PENDING)
+    return WorkflowRun.objects.filter(status=RunStatus.PENDING)
 
 
 def test_a_due_run_is_started_once_by_twelve_callers_at_once():
@@ -108,7 +108,7 @@ def test_a_due_run_is_started_once_by_twelve_callers_at_once():
     started = all_at_once(lambda _: runs.run_due(due), 12)
     found = [run for one in started for run in one]
     assert len(found) == len(set(found)) == 5
-    assert ScheduledJob.objects.filter(status=RunStatus.RUNNING).count() == 5
+    assert WorkflowRun.objects.filter(status=RunStatus.RUNNING).count() == 5
     assert Job.objects.count() == 10
     assert pending().count() == 5
 
@@ -117,7 +117,7 @@ def test_registering_in_a_crowd_leaves_one_pending_run_each():
     office = an_office()
     made = [a_workflow(office) for _ in range(5)]
     pending().delete()
-    answers = all_at_once(lambda _: workflows.register_all(after(60)), 8)
+    answers = all_at_once(lambda _: workflows.schedule_all(after(60)), 8)
     assert sum(one["created"] for one in answers) == 5
     assert pending().count() == len(made)
 
@@ -132,16 +132,14 @@ def test_edits_triggers_and_starts_in_a_crowd_leave_one_pending_run_each():
             if number % 3 == 0:
                 runs.run_due(now)
             elif number % 3 == 1:
-                workflows.register_all(now)
+                workflows.schedule_all(now)
             else:
                 config = {"mode": "recurring", "pattern": "daily", "time": f"{(number + step) % 24:02}:00"}
                 workflows.change(made[step % 3].id, {"schedule_config": config}, now=now)
 
     all_at_once(work, 6)
     assert Counter(pending().values_list("workflow_id", flat=True)) == {one.id: 1 for one in made}
-    taken = ScheduledJob.objects.exclude(status=RunStatus.PENDING).values_list(
-        "workflow_id", "scheduled_time"
-    )
+    taken = WorkflowRun.objects.exclude(status=RunStatus.PENDING).values_list("workflow_id", "scheduled_time")
     assert len(taken) == len(set(taken))
 
 
@@ -172,4 +170,4 @@ def test_two_resumes_at_once_resume_once():
         return True
 
     assert sorted(all_at_once(resume, 8)) == [False] * 7 + [True]
-    assert ScheduledJob.objects.get(id=run.id).retry_count == 1
+    assert WorkflowRun.objects.get(id=run.id).retry_count == 1

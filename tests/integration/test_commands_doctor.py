@@ -101,10 +101,10 @@ def test_the_engines_own_queues_need_workers():
 
 def test_a_queue_that_is_not_consumed_is_told_by_its_canary():
     a_worker("FE")
-    call.rows(sql.SEND_CANARIES, {"roles": ["FE"], "lost": queue_probes.LOST_AFTER})
-    call.change("UPDATE queue_canaries SET sent_at = now() - interval '9 minutes', seen_at = now()")
+    call.rows(sql.START_PROBES, {"roles": ["FE"], "lost": queue_probes.LOST_AFTER})
+    call.change("UPDATE queue_probes SET sent_at = now() - interval '9 minutes', seen_at = now()")
     assert told()["workers", "canaries"] == "ok"
-    call.change("UPDATE queue_canaries SET seen_at = now() - interval '2 minutes'")
+    call.change("UPDATE queue_probes SET seen_at = now() - interval '2 minutes'")
     assert told()["workers", "canaries"] == "warn"
 
 

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from jobs.models import Batch, Event, Job, Office
 from jobs.states import JobStatus
-from scheduler.models import Schedule, ScheduledJob
+from scheduler.models import Schedule, WorkflowRun
 from scheduler.steps.models import StepQueue
 from tests.integration.rest_support import forget_counts
 
@@ -88,7 +88,7 @@ def test_it_shows_schedules_a_workflow_and_step_queues_once():
     for _ in range(2):
         demo()
     assert Schedule.objects.filter(owner__username="alice", next_run_at__isnull=False).count() == 2
-    runs = ScheduledJob.objects.filter(workflow__office__memberships__user__username="alice").order_by(
+    runs = WorkflowRun.objects.filter(workflow__office__memberships__user__username="alice").order_by(
         "status"
     )
     assert [run.status for run in runs] == ["pending", "running"]

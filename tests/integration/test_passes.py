@@ -7,7 +7,7 @@ import pytest
 from jobs.models import Execution, Job
 from scheduler.beat_pass import fire_all, pass_once
 from scheduler.clock import database_now
-from scheduler.models import Schedule, ScheduledJob
+from scheduler.models import Schedule, WorkflowRun
 from scheduler.states import RunStatus
 from tests.factories import a_job, an_office, claimed, fresh
 from tests.schedule_factories import a_schedule, a_step, a_workflow, after, claim, executions
@@ -39,7 +39,7 @@ def test_it_fires_starts_and_settles_what_is_due():
     workflow = a_workflow(now=database_now(), schedule_config={"mode": "immediate"}, steps=[a_step("a")])
     pass_once()
     assert len(executions(schedule)) == 1
-    run = ScheduledJob.objects.get(workflow=workflow)
+    run = WorkflowRun.objects.get(workflow=workflow)
     assert run.status == RunStatus.RUNNING
     attempt = claimed(Job.objects.get(batch=run.batch_id))
     assert attempt is not None
@@ -66,7 +66,7 @@ def test_it_sends_retries_that_have_become_due():
 
 
 def test_a_herd_is_fired_batch_by_batch(monkeypatch):
-    monkeypatch.setattr("scheduler.beat_pass.SCHEDULES_AT_ONCE", 4)
+    monkeypatch.setattr("scheduler.beat_pass.BATCH", 4)
     monkeypatch.setattr("scheduler.schedules.firing.fire_due.__defaults__", (4,))
     for _ in range(10):
         a_schedule()

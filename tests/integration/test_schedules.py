@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db
 
 def test_a_due_schedule_makes_one_execution_of_its_task():
     schedule = a_schedule(max_retries=7)
-    assert fire_due(after(60)).turns == {"run": 1}
+    assert fire_due(after(60)).outcomes == {"run": 1}
     (execution,) = executions(schedule)
     assert (execution.task_id, execution.trigger) == ("demo.sum", Trigger.SCHEDULE)
     assert (execution.args, execution.max_retries) == ({"numbers": [1, 2]}, 7)
@@ -101,11 +101,11 @@ def test_the_schedule_ends_at_its_end():
 def test_a_turn_is_skipped_while_the_previous_execution_has_not_ended():
     schedule = a_schedule()
     fire_due(after(60))
-    assert fire_due(after(120)).turns == {"skipped": 1}
+    assert fire_due(after(120)).outcomes == {"skipped": 1}
     claim(executions(schedule)[0])
     fire_due(after(180))
     assert turns(schedule) == [(60, "run"), (120, "skipped"), (180, "skipped")]
-    assert Occurrence.objects.filter(turn="skipped")[0].reason == "The previous Execution had not ended."
+    assert Occurrence.objects.filter(outcome="skipped")[0].reason == "The previous Execution had not ended."
 
 
 def test_after_the_end_the_next_turn_runs_again():
@@ -325,13 +325,13 @@ def test_a_row_that_cannot_be_read_does_not_stop_the_others():
 def test_the_database_refuses_a_second_turn_for_a_due_time():
     schedule = a_schedule()
     fire_due(after(60))
-    with pytest.raises(IntegrityError, match="one_turn_per_due_time"), transaction.atomic():
-        Occurrence.objects.create(schedule=schedule, due_at=after(60), turn="missed", decided_at=T0)
+    with pytest.raises(IntegrityError, match="one_occurrence_per_due_time"), transaction.atomic():
+        Occurrence.objects.create(schedule=schedule, due_at=after(60), outcome="missed", decided_at=T0)
 
 
 def test_the_database_refuses_a_run_without_its_execution():
     with pytest.raises(IntegrityError, match="occurrence_run_iff_execution"), transaction.atomic():
-        Occurrence.objects.create(schedule=a_schedule(), due_at=after(60), turn="run", decided_at=T0)
+        Occurrence.objects.create(schedule=a_schedule(), due_at=after(60), outcome="run", decided_at=T0)
 
 
 @pytest.mark.parametrize(

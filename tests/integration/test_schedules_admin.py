@@ -7,7 +7,7 @@ from django.test import Client
 from django.urls import reverse
 
 from scheduler.clock import database_now
-from scheduler.models import Schedule, ScheduledJob, Workflow
+from scheduler.models import Schedule, Workflow, WorkflowRun
 from scheduler.schedules.firing import fire_due
 from tests.factories import an_office
 from tests.integration.rest_support import make_user
@@ -183,9 +183,9 @@ def test_a_workflow_is_registered_as_it_is_saved(client):
     answer = client.post(page("workflow_add"), given)
     assert answer.status_code == 302, answer.content.decode()
     workflow = Workflow.objects.get()
-    assert ScheduledJob.objects.filter(workflow=workflow).count() == 1
+    assert WorkflowRun.objects.filter(workflow=workflow).count() == 1
     client.post(page("workflow_change", workflow.pk), given | {"status": "paused"})
-    assert not ScheduledJob.objects.exists()
+    assert not WorkflowRun.objects.exists()
 
 
 def test_a_refused_workflow_is_told_beside_its_field(client):
@@ -222,8 +222,8 @@ def test_the_next_times_of_a_workflow_are_previewed(client):
 def test_history_is_shown_and_cannot_be_written(client):
     fire(a_schedule(now=database_now()))
     workflow = a_workflow(now=database_now())
-    run = ScheduledJob.objects.get(workflow=workflow)
+    run = WorkflowRun.objects.get(workflow=workflow)
     assert client.get(page("occurrence_changelist")).status_code == 200
-    assert client.get(page("scheduledjob_change", run.pk)).status_code == 200
-    assert client.get(page("scheduledjob_add")).status_code == 403
-    assert client.post(page("scheduledjob_delete", run.pk), {"post": "yes"}).status_code == 403
+    assert client.get(page("workflowrun_change", run.pk)).status_code == 200
+    assert client.get(page("workflowrun_add")).status_code == 403
+    assert client.post(page("workflowrun_delete", run.pk), {"post": "yes"}).status_code == 403

@@ -184,7 +184,7 @@ def test_a_scheduled_run_of_the_task_refuses_a_manual_one_and_a_job_does_not(cli
 def test_a_manual_run_does_not_keep_a_schedule_from_running(client):
     post(client, "/api/tasks/demo.sum/run", {"args": {"numbers": [1]}})
     schedule = a_schedule()
-    assert fire(schedule).turns == {"run": 1}
+    assert fire(schedule).outcomes == {"run": 1}
 
 
 def test_another_task_may_run_meanwhile(client):

@@ -17,7 +17,7 @@ from jobs.models import Attempt, Execution, Job
 from jobs.sql import call
 from scheduler import metrics, queue_probes, retention, sql
 from scheduler.clock import database_now
-from scheduler.models import Canary, Minute, Occurrence, RunHistory, ScheduledJob
+from scheduler.models import Minute, Occurrence, QueueProbe, WorkflowRun, WorkflowRunStart
 from scheduler.schedules.firing import fire_due
 from scheduler.workflows import runs
 from tests.factories import a_job, a_start, an_office, claimed, done, expire_lease
@@ -52,18 +52,18 @@ def ended(days_ago, **fields):
 
 
 def test_a_canary_goes_through_every_queue_once_until_it_is_consumed(quiet_queues):
-    assert queue_probes.send_canaries() == len(ROLES)
-    assert queue_probes.send_canaries() == 0
+    assert queue_probes.send_due() == len(ROLES)
+    assert queue_probes.send_due() == 0
     assert [quiet_queues.llen(role) for role in ROLES] == [1] * len(ROLES)
-    queue_probes.seen("QA")
-    assert queue_probes.send_canaries() == 1
+    queue_probes.mark_seen("QA")
+    assert queue_probes.send_due() == 1
     assert quiet_queues.llen("QA") == 2
 
 
 def test_a_canary_that_got_lost_is_sent_again_after_a_while(quiet_queues):
-    queue_probes.send_canaries()
-    Canary.objects.update(sent_at=timezone.now() - queue_probes.LOST_AFTER - timedelta(seconds=1))
-    assert queue_probes.send_canaries() == len(ROLES)
+    queue_probes.send_due()
+    QueueProbe.objects.update(sent_at=timezone.now() - queue_probes.LOST_AFTER - timedelta(seconds=1))
+    assert queue_probes.send_due() == len(ROLES)
 
 
 def test_a_canary_that_could_not_be_sent_is_sent_the_next_time(quiet_queues, monkeypatch):
@@ -72,8 +72,8 @@ def test_a_canary_that_could_not_be_sent_is_sent_the_next_time(quiet_queues, mon
         away.setattr(current_app.conf, "broker_url", "redis://127.0.0.1:1/0")
         away.setattr(current_app, "_pool", None)
         with pytest.raises(Exception, match=r"127\.0\.0\.1:1"):
-            queue_probes.send_canaries()
-    assert queue_probes.send_canaries() == len(ROLES)
+            queue_probes.send_due()
+    assert queue_probes.send_due() == len(ROLES)
 
 
 # --- minutes ---------------------------------------------------------------------------------------
@@ -93,13 +93,13 @@ def test_each_minute_that_is_over_is_counted_once():
             {"at": at, "id": execution.id},
         )
     for _ in range(2):
-        call.change(sql.COUNT_MINUTES, {"now": now})
+        call.change(sql.ROLL_UP_MINUTES, {"now": now})
     found = [
         (one.minute.minute, one.done, one.failed, one.wait_ms, one.run_ms)
         for one in Minute.objects.order_by("minute")
     ]
     assert found == [(5, 1, 1, 5000, 4000), (7, 1, 0, 5000, 4000)]
-    call.change(sql.COUNT_MINUTES, {"now": now + timedelta(minutes=1)})
+    call.change(sql.ROLL_UP_MINUTES, {"now": now + timedelta(minutes=1)})
     assert Minute.objects.filter(minute=now.replace(second=0)).exists()
 
 
@@ -145,7 +145,7 @@ def test_retention_of_a_runs_jobs_and_batch_leaves_what_else_there_is_of_it():
     deleted = retention.delete_old(now)
     assert (deleted["jobs"], deleted["batches"]) == (1, 1)
     call.rows("SET CONSTRAINTS ALL IMMEDIATE; SELECT 1")
-    assert ScheduledJob.objects.get(id=run.id).status == "completed"
+    assert WorkflowRun.objects.get(id=run.id).status == "completed"
 
 
 def test_retention_takes_turns_runs_and_minutes_along():
@@ -155,13 +155,13 @@ def test_retention_takes_turns_runs_and_minutes_along():
     workflow = a_workflow(now=now - timedelta(days=40), status="draft")
     for days_ago in (35, 1):
         run = runs.run_now(workflow.id, user_id=None, actor="", now=now - timedelta(days=days_ago))
-        ScheduledJob.objects.filter(id=run.id).update(
+        WorkflowRun.objects.filter(id=run.id).update(
             status="completed", ended_at=now - timedelta(days=days_ago)
         )
     Minute.objects.create(minute=now - timedelta(days=31), done=1, failed=0)
     deleted = retention.delete_old(now)
     assert (deleted["occurrences"], deleted["runs"], deleted["minutes"]) == (1, 1, 1)
-    assert ScheduledJob.objects.count() == RunHistory.objects.count() == 1
+    assert WorkflowRun.objects.count() == WorkflowRunStart.objects.count() == 1
     assert not Occurrence.objects.exists()
 
 
@@ -218,8 +218,8 @@ def test_the_figures_of_queues_and_workers():
     first = a_job(office, role="QA")
     a_job(office, role="QA")
     assert claimed(first) is not None
-    call.change(sql.SEND_CANARIES, {"roles": ["QA"], "lost": queue_probes.LOST_AFTER})
-    queue_probes.seen("QA")
+    call.change(sql.START_PROBES, {"roles": ["QA"], "lost": queue_probes.LOST_AFTER})
+    queue_probes.mark_seen("QA")
     found = figures()
     assert (
         found['dure_workers{role="QA"}'],
@@ -261,7 +261,7 @@ def test_every_figure_that_the_operators_page_names_is_there(client):
     commands = set(re.findall(r"(?:inspect|control)[^`\n]* (dure_\w+)", page)) | {"dure_resume"}
     named = set(re.findall(r"dure_[a-z0-9_]+", page)) - {"dure_http_request_seconds"} - commands
     streams.ensure_groups(redis.client(), [REQUESTS])
-    call.change(sql.SEND_CANARIES, {"roles": ["QA"], "lost": queue_probes.LOST_AFTER})
+    call.change(sql.START_PROBES, {"roles": ["QA"], "lost": queue_probes.LOST_AFTER})
     Minute.objects.create(minute=timezone.now(), done=1, failed=0)
     text = client.get("/metrics").content.decode()
     redis.client().delete(REQUESTS)

@@ -11,7 +11,7 @@ from jobs.errors import Conflict, Invalid, Refused
 from jobs.models import Job
 from jobs.states import JobStatus, Trigger
 from scheduler.clock import database_now
-from scheduler.models import RunHistory, ScheduledJob, Workflow
+from scheduler.models import Workflow, WorkflowRun, WorkflowRunStart
 from scheduler.states import RunStatus
 from scheduler.workflows import lifecycle as workflows
 from scheduler.workflows import runs
@@ -25,11 +25,11 @@ SEOUL = ZoneInfo("Asia/Seoul")
 
 
 def pending(workflow):
-    return ScheduledJob.objects.filter(workflow=workflow, status=RunStatus.PENDING)
+    return WorkflowRun.objects.filter(workflow=workflow, status=RunStatus.PENDING)
 
 
 def the_run(workflow):
-    return ScheduledJob.objects.exclude(status=RunStatus.PENDING).get(workflow=workflow)
+    return WorkflowRun.objects.exclude(status=RunStatus.PENDING).get(workflow=workflow)
 
 
 def steps_of(run):
@@ -66,7 +66,7 @@ def test_what_is_not_active_has_no_run(status):
 def test_registering_again_keeps_the_run():
     workflow = a_workflow()
     run = pending(workflow).get()
-    assert workflows.register_all(after(60)) == {"created": 0, "kept": 1, "replaced": 0, "removed": 0}
+    assert workflows.schedule_all(after(60)) == {"created": 0, "kept": 1, "replaced": 0, "removed": 0}
     assert pending(workflow).get() == run
 
 
@@ -101,15 +101,15 @@ def test_the_cron_makes_keeps_replaces_and_removes():
     pending(missing).delete()
     pending(wrong).update(scheduled_time=after(1234))
     Workflow.objects.filter(id=paused.id).update(status="paused")
-    assert workflows.register_all(after(60)) == {"created": 1, "kept": 1, "replaced": 1, "removed": 1}
-    assert workflows.register_all(after(60)) == {"created": 0, "kept": 3, "replaced": 0, "removed": 0}
+    assert workflows.schedule_all(after(60)) == {"created": 1, "kept": 1, "replaced": 1, "removed": 1}
+    assert workflows.schedule_all(after(60)) == {"created": 0, "kept": 3, "replaced": 0, "removed": 0}
     assert pending(wrong).get().scheduled_time == pending(missing).get().scheduled_time == TOMORROW_AT_NINE
     assert pending(right).exists()
 
 
 def test_a_run_that_is_overdue_is_kept_until_it_starts():
     workflow = a_workflow()
-    workflows.register_all(TOMORROW_AT_NINE + timedelta(days=3))
+    workflows.schedule_all(TOMORROW_AT_NINE + timedelta(days=3))
     assert pending(workflow).get().scheduled_time == TOMORROW_AT_NINE
 
 
@@ -118,7 +118,7 @@ def test_more_workflows_than_one_batch_are_registered(monkeypatch):
     office = an_office()
     for _ in range(5):
         pending(a_workflow(office)).delete()
-    assert workflows.register_all(T0)["created"] == 5
+    assert workflows.schedule_all(T0)["created"] == 5
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_the_other_modes_run_once(config, due):
     assert pending(workflow).get().scheduled_time == due
     assert len(runs.run_due(due)) == 1
     assert not pending(workflow).exists()
-    workflows.register_all(due + timedelta(days=1))
+    workflows.schedule_all(due + timedelta(days=1))
     assert not pending(workflow).exists()
 
 
@@ -149,7 +149,7 @@ def test_activating_an_immediate_workflow_again_runs_it_again():
 def test_the_database_refuses_a_second_pending_run():
     workflow = a_workflow()
     with pytest.raises(IntegrityError, match="one_pending_run_per_workflow"), transaction.atomic():
-        ScheduledJob.objects.create(workflow=workflow, scheduled_time=T0, created_at=T0, updated_at=T0)
+        WorkflowRun.objects.create(workflow=workflow, scheduled_time=T0, created_at=T0, updated_at=T0)
 
 
 @pytest.mark.parametrize(
@@ -235,7 +235,7 @@ def test_a_run_is_completed_when_all_its_steps_are_done():
     assert runs.settle_runs(TOMORROW_AT_NINE) == 1
     run.refresh_from_db()
     assert (run.status, run.error_message, run.ended_at) == ("completed", "", TOMORROW_AT_NINE)
-    assert RunHistory.objects.get(run=run).status == RunStatus.COMPLETED
+    assert WorkflowRunStart.objects.get(run=run).status == RunStatus.COMPLETED
 
 
 def test_a_run_fails_with_its_step_and_says_which_and_what_waits_for_it():
@@ -334,13 +334,13 @@ def test_a_failed_run_is_resumed_from_its_failed_steps():
     runs.settle_runs(after(90_001))
     run.refresh_from_db()
     assert (run.status, run.retry_count, run.error_message) == ("completed", 1, "")
-    assert [row.status for row in RunHistory.objects.filter(run=run)] == ["failed", "completed"]
+    assert [row.status for row in WorkflowRunStart.objects.filter(run=run)] == ["failed", "completed"]
 
 
 def test_a_run_whose_failed_step_was_run_again_as_a_job_has_not_failed():
     _, run = failed()
     long_ago = database_now() - timedelta(minutes=1)
-    ScheduledJob.objects.filter(id=run.id).update(ended_at=long_ago)
+    WorkflowRun.objects.filter(id=run.id).update(ended_at=long_ago)
     lifecycle.retry(run.workflow.office_id, [steps_of(run)["b"].id], actor="alice")
     finish(run, "b")
     assert runs.judge_again(database_now()) == 0, "its last step has not ended"
@@ -380,7 +380,7 @@ def test_a_removed_workflow_takes_its_runs_along_and_leaves_the_jobs():
     workflow, run = started()
     batch = run.batch_id
     workflows.remove(workflow.id)
-    assert not ScheduledJob.objects.exists()
+    assert not WorkflowRun.objects.exists()
     assert Job.objects.filter(batch=batch).count() == 2
 
 

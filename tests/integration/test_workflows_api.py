@@ -10,7 +10,7 @@ from django.utils import timezone
 from jobs.api.framework import waiting
 from jobs.models import Job, Membership
 from scheduler.clock import database_now
-from scheduler.models import ScheduledJob, Workflow
+from scheduler.models import Workflow, WorkflowRun
 from scheduler.states import RunStatus
 from scheduler.workflows import runs
 from tests.factories import an_office, claimed
@@ -53,7 +53,7 @@ def post(client, path, given=None, **headers):
 
 
 def due_now(workflow):
-    ScheduledJob.objects.filter(workflow=workflow).update(
+    WorkflowRun.objects.filter(workflow=workflow).update(
         scheduled_time=database_now() - timedelta(seconds=90)
     )
 
@@ -65,7 +65,7 @@ def test_an_active_workflow_is_registered_at_once_and_says_what_it_means(client,
     assert made["words"] == {"ko": "매일 09:00", "en": "every day at 09:00"}
     assert made["next_run_at"].endswith("T09:00:00+09:00")
     assert client.get(answer["Location"]).json() == made
-    assert ScheduledJob.objects.filter(workflow=made["id"], status=RunStatus.PENDING).count() == 1
+    assert WorkflowRun.objects.filter(workflow=made["id"], status=RunStatus.PENDING).count() == 1
 
 
 def test_editing_and_pausing_register_at_once(client, office):
@@ -94,7 +94,7 @@ def test_a_refusal_names_the_field(client, office, fields, field):
 
 def test_the_cron_is_idempotent(client, office):
     made = post(client, "/api/workflows", body(office)).json()
-    ScheduledJob.objects.filter(workflow=made["id"]).delete()
+    WorkflowRun.objects.filter(workflow=made["id"]).delete()
     assert post(client, "/api/scheduler/cron").json() == {
         "created": 1,
         "kept": 0,
@@ -164,7 +164,7 @@ def test_executing_with_wait_answers_the_results_once_it_has_ended(client, offic
     attempt.finish(result="42")
     settled = runs.settle_runs(database_now())
     assert settled == 1
-    run = ScheduledJob.objects.get(id=started.json()["id"])
+    run = WorkflowRun.objects.get(id=started.json()["id"])
     assert run.status == RunStatus.COMPLETED
 
 
@@ -250,7 +250,7 @@ def test_a_stranger_who_triggers_what_is_due_is_not_told_whose_it_was(office):
     workflow = a_workflow(office, now=database_now())
     due_now(workflow)
     assert client_of(make_user("stranger")).get("/api/scheduler/execute").json() == {"executed": []}
-    assert ScheduledJob.objects.filter(workflow=workflow, status=RunStatus.RUNNING).exists()
+    assert WorkflowRun.objects.filter(workflow=workflow, status=RunStatus.RUNNING).exists()
 
 
 # --- the monitor -----------------------------------------------------------------------------------
@@ -294,7 +294,7 @@ def test_a_run_that_nobody_has_started_is_delayed_and_says_why(client, office):
 def test_a_run_whose_steps_do_not_start_is_delayed_and_says_why(alice, client, config, reason):
     office = an_office(alice, **config)
     run = runs.run_now(a_workflow(office, status="draft").id, user_id=None, actor="", now=database_now())
-    ScheduledJob.objects.filter(id=run.id).update(executed_at=timezone.now() - timedelta(minutes=3))
+    WorkflowRun.objects.filter(id=run.id).update(executed_at=timezone.now() - timedelta(minutes=3))
     (late,) = client.get("/api/scheduler/monitor").json()["delayed"]
     assert (late["status"], late["reason"]) == ("running", reason)
 
@@ -309,7 +309,7 @@ def test_the_monitor_shows_queues_and_workers(client, office):
     run = runs.run_now(workflow.id, user_id=None, actor="", now=now)
     attempt = claimed(Job.objects.get(batch=run.batch_id), worker="w@here")
     assert attempt is not None
-    queue_probes.seen("default")
+    queue_probes.mark_seen("default")
     shown = client.get("/api/scheduler/monitor").json()
     (worker,) = shown["workers"]
     assert (worker["name"], worker["roles"], worker["running"]) == ("w@here", ["default"], 1)

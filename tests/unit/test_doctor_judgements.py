@@ -315,7 +315,7 @@ def test_without_a_beat_that_leads_everything_stands_still():
         (sent(sweep=False), BAD),
         (sent(retention=False), WARN),
         ([], BAD),
-        ([one for one in sent() if one.task != "dure.canary"], WARN),
+        ([one for one in sent() if one.task != "dure.send_queue_probes"], WARN),
     ],
 )
 def test_maintenance_has_to_be_enabled_and_sent(tasks, level):

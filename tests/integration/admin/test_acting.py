@@ -14,7 +14,7 @@ from exports.states import Status
 from jobs.models import Event, Execution, Notification, Office, Webhook
 from jobs.states import EventType, JobStatus, Outcome
 from scheduler.clock import database_now
-from scheduler.models import Schedule, ScheduledJob, Step, StepQueue, Workflow
+from scheduler.models import Schedule, Step, StepQueue, Workflow, WorkflowRun
 from scheduler.states import RunStatus, WorkflowStatus
 from scheduler.steps.states import Direction, QueueState
 from scheduler.workflows import runs
@@ -84,14 +84,14 @@ def test_a_schedule_is_run_now_once_and_its_turns_stay(root):
 def test_a_workflow_is_run_paused_and_activated(root):
     workflow = a_workflow(now=database_now())
     act(root, "run_now", workflow)
-    run = ScheduledJob.objects.get(status=RunStatus.RUNNING)
+    run = WorkflowRun.objects.get(status=RunStatus.RUNNING)
     assert run.started_by == a_user("root")
     assert LogEntry.objects.get().object_id == str(workflow.pk)
     act(root, "pause", workflow)
     assert Workflow.objects.get().status == WorkflowStatus.PAUSED
-    assert not ScheduledJob.objects.filter(status=RunStatus.PENDING).exists()
+    assert not WorkflowRun.objects.filter(status=RunStatus.PENDING).exists()
     act(root, "resume", workflow)
-    assert ScheduledJob.objects.filter(status=RunStatus.PENDING).exists()
+    assert WorkflowRun.objects.filter(status=RunStatus.PENDING).exists()
     empty = a_workflow(now=database_now(), status="draft", steps=[])
     assert "it has no steps" in act(root, "run_now", empty, sure=False)
 

@@ -192,7 +192,7 @@ def test_only_a_superuser_gives_rights_away(root):
 
 
 def test_of_our_own_periodic_tasks_only_the_rhythm_is_changed(root):
-    task = PeriodicTask.objects.get(name="dure: canary")
+    task = PeriodicTask.objects.get(name="dure: queue probes")
     slower = IntervalSchedule.objects.create(every=7, period="minutes")
     change = address(PeriodicTask, "change", task.pk)
     given = {"interval": str(slower.pk), "description": "x", "name": "mine", "task": "other", "enabled": ""}
@@ -200,15 +200,15 @@ def test_of_our_own_periodic_tasks_only_the_rhythm_is_changed(root):
     task.refresh_from_db()
     assert (task.interval, task.name, task.task, task.enabled) == (
         slower,
-        "dure: canary",
-        "dure.canary",
+        "dure: queue probes",
+        "dure.send_queue_probes",
         True,
     )
     assert root.post(address(PeriodicTask, "delete", task.pk), {"post": "yes"}).status_code == 403
 
 
 def test_a_rhythm_that_a_task_goes_by_is_not_deleted_under_it(root):
-    task = PeriodicTask.objects.get(name="dure: canary")
+    task = PeriodicTask.objects.get(name="dure: queue probes")
     used = address(IntervalSchedule, "delete", task.interval.pk)
     assert root.post(used, {"post": "yes"}).status_code == 403
     spare = IntervalSchedule.objects.create(every=7, period="minutes")

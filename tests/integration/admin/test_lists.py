@@ -179,7 +179,7 @@ def test_the_jobs_of_an_office_are_in_the_order_of_their_submission(root):
 def test_the_turns_of_a_schedule_are_paged_by_their_time(root):
     schedule = a_schedule(now=database_now())
     call.change(
-        "INSERT INTO schedule_occurrences (schedule_id, due_at, turn, reason, decided_at) "
+        "INSERT INTO schedule_occurrences (schedule_id, due_at, outcome, reason, decided_at) "
         "SELECT %s, now() - n * interval '1 minute', 'missed', '', now() FROM generate_series(1, 60) n",
         [schedule.pk],
     )

@@ -29,7 +29,7 @@ from jobs.models import (
 )
 from jobs.states import JobStatus
 from scheduler.clock import database_now
-from scheduler.models import Canary, Minute, Occurrence, RunHistory, ScheduledJob, Step, StepEvent
+from scheduler.models import Minute, Occurrence, QueueProbe, Step, StepEvent, WorkflowRun, WorkflowRunStart
 from tests.factories import a_user, done, submitted
 from tests.integration.admin.asking import act, address
 from tests.integration.pages.readers import signed_in
@@ -52,7 +52,7 @@ LOOKED_AT = (
         SocketTicket,
         Worker,
     ),
-    *(Canary, Minute, Occurrence, RunHistory, ScheduledJob, Step, StepEvent),
+    *(QueueProbe, Minute, Occurrence, WorkflowRunStart, WorkflowRun, Step, StepEvent),
     *(DeadLetter, ExportJob, Replay, StreamOutbox),
 )
 
@@ -85,7 +85,7 @@ def rows(jobs: list[Job]) -> list[Any]:
     token, _ = ApiToken.issue(a_user("alice"), "ci", timezone.now())
     return [
         *(finished, finished.batch, finished.office, finished.execution, Attempt.objects.get()),
-        *(Event.objects.first(), Occurrence.objects.get(), workflow, ScheduledJob.objects.get(), token),
+        *(Event.objects.first(), Occurrence.objects.get(), workflow, WorkflowRun.objects.get(), token),
         *(Occurrence.objects.get().schedule, a_user("alice")),
     ]
 

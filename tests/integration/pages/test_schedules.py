@@ -9,7 +9,7 @@ from django.utils import timezone
 from jobs.models import Execution
 from jobs.states import ExecutionStatus, Trigger
 from scheduler.models import Occurrence, Schedule
-from scheduler.states import Turn
+from scheduler.states import OccurrenceOutcome
 from tests.factories import a_user
 from tests.integration.pages.readers import reader, text_of
 from tests.integration.pages.schedule_pages import FORM, of_alice
@@ -157,7 +157,7 @@ def test_one_schedule_shows_its_next_runs_its_policies_and_its_turns(alice):
     skipped = Occurrence.objects.create(
         schedule=schedule,
         due_at=timezone.now() - timedelta(days=3),
-        turn=Turn.SKIPPED,
+        outcome=OccurrenceOutcome.SKIPPED,
         reason="The previous Execution had not ended.",
         decided_at=timezone.now(),
     )

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from scheduler.models import ScheduledJob, Workflow
+from scheduler.models import Workflow, WorkflowRun
 from scheduler.states import RunStatus
 from tests.factories import a_user, an_office
 from tests.integration.pages.readers import reader, text_of, why
@@ -28,7 +28,7 @@ def test_a_workflow_is_made_by_the_form(office, alice):
         STEPS,
         {**DAILY, "timezone": "Asia/Seoul"},
     )
-    assert ScheduledJob.objects.get().status == RunStatus.PENDING
+    assert WorkflowRun.objects.get().status == RunStatus.PENDING
 
 
 @pytest.mark.parametrize(
@@ -133,13 +133,13 @@ def test_the_preview_draws_what_it_can_and_says_what_is_wrong(office, alice):
 
 def test_saving_another_name_keeps_the_registered_run(office, alice):
     workflow = made(office, schedule_config={"mode": "delayed", "delay_seconds": 7200})
-    pending = ScheduledJob.objects.get()
+    pending = WorkflowRun.objects.get()
     texts = alice.get(f"/workflows/{workflow.id}/edit").context["texts"]
     alice.post(f"/workflows/{workflow.id}/edit", {**texts, "name": "other"})
     workflow.refresh_from_db()
     assert workflow.name == "other"
-    assert ScheduledJob.objects.get().scheduled_time == pending.scheduled_time
-    assert ScheduledJob.objects.get().workflow_data["name"] == "other"
+    assert WorkflowRun.objects.get().scheduled_time == pending.scheduled_time
+    assert WorkflowRun.objects.get().workflow_data["name"] == "other"
 
 
 def test_hidden_values_of_steps_stay_what_they_were(office, alice):

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from jobs.models import Job, Membership
 from jobs.states import MemberRole
-from scheduler.models import ScheduledJob, Workflow
+from scheduler.models import Workflow, WorkflowRun
 from scheduler.states import RunStatus, WorkflowStatus
 from scheduler.workflows import runs
 from tests.factories import a_user, an_office, claimed
@@ -28,16 +28,16 @@ def names(page) -> list[str]:
     return [row["workflow"].name for row in page.context["rows"]]
 
 
-def acts(workflow: Workflow, run: ScheduledJob) -> list[str]:
+def acts(workflow: Workflow, run: WorkflowRun) -> list[str]:
     verbs = ("run", "pause", "activate", "delete", "edit", "preview", f"runs/{run.id}/resume")
     return [f"/workflows/{workflow.id}/{verb}" for verb in verbs]
 
 
-def started(workflow: Workflow) -> ScheduledJob:
+def started(workflow: Workflow) -> WorkflowRun:
     return runs.run_now(workflow.id, user_id=a_user("alice").pk, actor="alice", now=timezone.now())
 
 
-def failed(workflow: Workflow) -> ScheduledJob:
+def failed(workflow: Workflow) -> WorkflowRun:
     """A run whose first step has failed."""
     run = started(workflow)
     first = Job.objects.filter(batch=run.batch_id).order_by("seq").first()
@@ -67,7 +67,7 @@ def test_somebody_elses_workflow_does_not_exist(office):
     assert "secret work" not in text_of(mallory.get("/workflows"))
     assert {mallory.post(path, FORM).status_code for path in acts(workflow, run)} == {404}
     assert Workflow.objects.get() == workflow
-    assert ScheduledJob.objects.exclude(status=RunStatus.PENDING).count() == 1
+    assert WorkflowRun.objects.exclude(status=RunStatus.PENDING).count() == 1
 
 
 @pytest.mark.parametrize("staff", [False, True])
@@ -103,7 +103,7 @@ def test_an_action_needs_a_post_with_its_csrf_token(office):
     assert strict.get(f"/workflows/{workflow.id}/run").status_code == 405
     for path in ("run", "pause", "delete", "edit", "preview"):
         assert strict.post(f"/workflows/{workflow.id}/{path}", FORM).status_code == 403
-    assert not ScheduledJob.objects.exclude(status=RunStatus.PENDING).exists()
+    assert not WorkflowRun.objects.exclude(status=RunStatus.PENDING).exists()
 
 
 def test_no_page_needs_more_than_its_own_server(office, alice):
@@ -139,7 +139,7 @@ def test_the_list_tells_the_mode_in_words_the_next_run_and_the_last_ones(office,
     text = text_of(alice.get("/workflows"))
     assert "every day at 09:00" in text
     assert "the newest last: failed, running" in text
-    pending = ScheduledJob.objects.get(status=RunStatus.PENDING)
+    pending = WorkflowRun.objects.get(status=RunStatus.PENDING)
     assert f"{timezone.localtime(pending.scheduled_time):%Y-%m-%d 09:00:00}" in text
     assert "매일 09:00" in text_of(reader(language="ko").get("/workflows"))
 
@@ -162,15 +162,15 @@ def test_a_run_whose_batch_is_deleted_has_no_link(office, alice):
     run = failed(workflow)
     Job.objects.filter(batch=run.batch_id).delete()
     office.batches.all().delete()
-    ScheduledJob.objects.filter(pk=run.pk).update(batch_id=run.batch_id)
+    WorkflowRun.objects.filter(pk=run.pk).update(batch_id=run.batch_id)
     assert f"/batches/{run.batch_id}" not in text_of(alice.get(f"/workflows/{workflow.id}"))
 
 
 def test_runs_have_pages(office, alice):
     workflow = made(office)
     now = timezone.now()
-    ScheduledJob.objects.bulk_create(
-        ScheduledJob(
+    WorkflowRun.objects.bulk_create(
+        WorkflowRun(
             workflow=workflow,
             scheduled_time=now - timedelta(minutes=number),
             created_at=now,
@@ -198,7 +198,7 @@ def test_runs_have_pages(office, alice):
 def test_it_runs_now_and_leads_to_its_jobs(office, alice):
     workflow = made(office, status="draft")
     answer = alice.post(f"/workflows/{workflow.id}/run")
-    run = ScheduledJob.objects.get()
+    run = WorkflowRun.objects.get()
     assert answer["Location"] == f"/offices/{office.id}/batches/{run.batch_id}"
     assert run.started_by == a_user("alice")
     empty = made(office, name="empty", status="draft", steps=[])
@@ -218,9 +218,9 @@ def test_it_is_paused_and_activated(office, alice):
     form = {"back": "/workflows?name=r"}
     answer = alice.post(f"/workflows/{workflow.id}/pause", form, follow=True)
     assert answer.redirect_chain == [("/workflows?name=r", 302)]
-    assert not ScheduledJob.objects.filter(status=RunStatus.PENDING).exists()
+    assert not WorkflowRun.objects.filter(status=RunStatus.PENDING).exists()
     alice.post(f"/workflows/{workflow.id}/activate")
-    assert ScheduledJob.objects.filter(status=RunStatus.PENDING).count() == 1
+    assert WorkflowRun.objects.filter(status=RunStatus.PENDING).count() == 1
     Workflow.objects.update(
         status=WorkflowStatus.PAUSED, schedule_config={"mode": "scheduled", "at": "2001-01-01T00:00:00+09:00"}
     )
