@@ -16,8 +16,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from jobs.api.framework.error_codes import KINDS
 from jobs.api.framework.openapi_examples import answered
+from jobs.errors import PROBLEM_CODES
 
 # Swagger UI writes styles into its page, and icons as data.
 DOCS_POLICY = (
@@ -72,9 +72,9 @@ class ProblemKindView(APIView):
         summary="What the code of a problem means",
         description="The `type` of a problem is this address.",
         responses=ProblemKindSerializer,
-        examples=[answered("a code", {"code": "not_found", "meaning": KINDS["not_found"].meaning})],
+        examples=[answered("a code", {"code": "not_found", "meaning": PROBLEM_CODES["not_found"].meaning})],
     )
     def get(self, request: Request, code: str) -> Response:
-        if code not in KINDS:
+        if code not in PROBLEM_CODES:
             raise Http404
-        return Response({"code": code, "meaning": KINDS[code].meaning})
+        return Response({"code": code, "meaning": PROBLEM_CODES[code].meaning})

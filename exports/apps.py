@@ -10,7 +10,8 @@ class ExportsConfig(AppConfig):
     def ready(self) -> None:
         from django.utils import timezone
 
-        from exports import lifecycle, metrics
+        from exports import error_texts, lifecycle, metrics
+        from jobs import errors
         from jobs import lifecycle as engine
         from jobs.answers import Settlement
         from jobs.states import EXECUTION_ENDED, Trigger
@@ -20,4 +21,6 @@ class ExportsConfig(AppConfig):
                 lifecycle.ended(settlement, timezone.now())
 
         metrics.register()
+        errors.register_texts(error_texts.TEXTS)
+        errors.register_problem_codes(error_texts.PROBLEM_CODES)
         engine.on_end(Trigger.EXPORT, report)

@@ -6,3 +6,11 @@ class JobsConfig(AppConfig):
     name = "jobs"
     verbose_name = _("Jobs and their runs")
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        from jobs import error_texts, errors
+        from jobs.api.framework import error_codes
+
+        errors.register_texts(error_texts.TEXTS)
+        errors.register_problem_codes(error_codes.CODES)
+        errors.register_problem_codes(error_texts.PROBLEM_CODES)

@@ -1,10 +1,86 @@
-"""What a Task's body raises to say how it failed, and what a verb raises when it refuses."""
+"""The exceptions of Task bodies and of verbs, and the catalogue of their texts.
+
+An error names its text by a code, with parameters: `raise Conflict("too_many_webhooks", limit=20)`. Each
+app registers the texts of its codes (see error_texts.py). `str(error)` is English, for the API, the command
+line and the log; `error.text` reads in the reader's language wherever a page shows it.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import pydantic
+from django.utils import translation
+from django.utils.functional import Promise
 
 from jobs.states import FailureType
 
 
+class ProblemCode(NamedTuple):
+    """A `code` of the API's problem documents: its status, and what /api/problems/:code says about it."""
+
+    status: int
+    meaning: str
+
+
+_texts: dict[str, str | Promise] = {}
+PROBLEM_CODES: dict[str, ProblemCode] = {}
+
+
+def register_texts(texts: Mapping[str, str | Promise]) -> None:
+    """Add an app's texts. Each app calls this once, in its AppConfig.ready()."""
+    if doubled := [code for code, text in texts.items() if _texts.setdefault(code, text) != text]:
+        raise ValueError(f"These codes have another text already: {', '.join(doubled)}.")
+
+
+def register_problem_codes(codes: Mapping[str, ProblemCode]) -> None:
+    if doubled := [
+        code for code, meaning in codes.items() if PROBLEM_CODES.setdefault(code, meaning) != meaning
+    ]:
+        raise ValueError(f"These codes mean something else already: {', '.join(doubled)}.")
+
+
+@dataclass(frozen=True)
+class ErrorText:
+    """A text of the catalogue with its parameters. `str()` renders it in the active language."""
+
+    code: str
+    params: Mapping[str, object] = field(default_factory=dict)
+
+    def __init__(self, code: str, /, **params: object) -> None:
+        object.__setattr__(self, "code", code)
+        object.__setattr__(self, "params", params)
+
+    def __str__(self) -> str:
+        text = _texts.get(self.code)
+        # Until every verb names a code, a code that is not in the catalogue is the text itself.
+        return self.code if text is None else str(text) % self.params
+
+    def __hash__(self) -> int:
+        return hash(self.code)
+
+
+FieldErrors = dict[str, list[ErrorText]]
+
+
+def in_english(text: object) -> str:
+    with translation.override("en"):
+        return str(text)
+
+
+class CodedError(Exception):
+    """An error whose text comes from the catalogue."""
+
+    def __init__(self, code: str, /, **params: object) -> None:
+        super().__init__(code)
+        self.text = ErrorText(code, **params)
+
+    def __str__(self) -> str:
+        return in_english(self.text)
+
+
 class TaskFailure(Exception):
-    """A run failed; the failure type decides whether it is tried again."""
+    """A run failed; the failure type decides whether it is retried."""
 
     failure_type: str = FailureType.ERROR
 
@@ -12,70 +88,88 @@ class TaskFailure(Exception):
         super().__init__(message or (self.__doc__ or "").splitlines()[0])
         if failure_type is not None:
             if failure_type not in FailureType.values:
-                raise ValueError(f"{failure_type!r} is no failure type: {', '.join(FailureType.values)}.")
+                raise ValueError(f"{failure_type!r} is not a failure type: {', '.join(FailureType.values)}.")
             self.failure_type = failure_type
 
 
 class SessionError(TaskFailure):
-    """The session that carried the work broke; a new one may succeed."""
+    """The session broke; a new one may succeed."""
 
     failure_type = FailureType.SESSION_ERROR
 
 
 class GitConflict(TaskFailure):
-    """Somebody has to resolve a conflict before this can succeed."""
+    """A conflict must be resolved before this can succeed."""
 
     failure_type = FailureType.GIT_CONFLICT
 
 
 class PermissionRefused(TaskFailure):
-    """The work lacks a right; somebody has to check the settings."""
+    """A permission is missing; check the settings."""
 
     failure_type = FailureType.PERMISSION_ERROR
 
 
 class InvalidArgs(TaskFailure):
-    """The arguments cannot be worked with; trying again would not help."""
+    """The arguments are not valid; another attempt would fail too."""
 
     failure_type = FailureType.INVALID_ARGS
+
+    def __init__(
+        self, message: str = "", failure_type: str | None = None, *, errors: Sequence[ErrorText] = ()
+    ) -> None:
+        super().__init__(message or "; ".join(map(in_english, errors)), failure_type)
+        self.errors = list(errors) or [ErrorText("other", text=message)]
 
 
 class Fenced(Exception):
     """This run no longer owns its Execution: another one does, or it has ended. Nothing was written."""
 
 
-class Refused(Exception):
+class Refused(CodedError):
     """A verb cannot do what was asked; nothing was changed.
 
-    `code` is the machine's word for it, `errors` says which field is to blame, `extra` goes along
-    into the answer.
+    `code` goes into the API's answer: the code of the text if it is a problem code, else the class's own.
+    `errors` holds the texts of the fields that are wrong, `extra` further members of the answer.
+    Without a code of its own, the error has the text of its first wrong field.
     """
 
     code = "refused"
 
     def __init__(
         self,
-        message: str,
+        text_code: str = "",
+        /,
         *,
-        code: str | None = None,
-        errors: dict[str, list[str]] | None = None,
-        **extra: object,
+        code: str = "",
+        errors: Mapping[str, Sequence[ErrorText | str]] | None = None,
+        extra: Mapping[str, object] | None = None,
+        **params: object,
     ) -> None:
-        super().__init__(message)
-        self.message = message
-        self.code = code or self.code
-        self.errors = errors or {}
-        self.extra = extra
+        self.errors: FieldErrors = {
+            name: [text if isinstance(text, ErrorText) else ErrorText(text) for text in texts]
+            for name, texts in (errors or {}).items()
+        }
+        if not text_code and self.errors:
+            name, texts = next(iter(self.errors.items()))
+            super().__init__("in_field", field=name, text=texts[0])
+        else:
+            super().__init__(text_code, **params)
+        self.code = code or (text_code if text_code in PROBLEM_CODES else self.code)
+        self.extra = dict(extra or {})
+
+    def errors_in_english(self) -> dict[str, list[str]]:
+        return {name: [in_english(text) for text in texts] for name, texts in self.errors.items()}
 
 
 class Invalid(Refused):
-    """What was given cannot be accepted as it is (400)."""
+    """The input is not valid (400)."""
 
     code = "invalid"
 
 
 class TooLarge(Refused):
-    """What was given is larger than a limit allows (413)."""
+    """The input is larger than a limit allows (413)."""
 
     code = "too_large"
 
@@ -84,3 +178,48 @@ class Conflict(Refused):
     """The object's state does not allow this now (409)."""
 
     code = "conflict"
+
+
+# Pydantic's type of an error, our code, and pydantic's name for the limit.
+_LIMITS = {
+    "greater_than": ("greater_than", "gt"),
+    "greater_than_equal": ("at_least", "ge"),
+    "less_than": ("less_than", "lt"),
+    "less_than_equal": ("at_most", "le"),
+    "too_short": ("too_short", "min_length"),
+    "too_long": ("too_long", "max_length"),
+    "string_too_short": ("too_short", "min_length"),
+    "string_too_long": ("too_long", "max_length"),
+    "string_pattern_mismatch": ("pattern", "pattern"),
+    "literal_error": ("one_of", "expected"),
+    "enum": ("one_of", "expected"),
+    "multiple_of": ("multiple_of", "multiple_of"),
+}
+
+
+def text_of_pydantic(problem: Any, *, unknown: str = "unknown_field") -> ErrorText:
+    """The text of one of pydantic's errors; `unknown` is the code for a field that does not exist."""
+    kind, context = problem["type"], problem.get("ctx", {})
+    if kind in _LIMITS:
+        code, name = _LIMITS[kind]
+        return ErrorText(code, limit=context[name])
+    if kind == "missing":
+        return ErrorText("required")
+    if kind == "extra_forbidden":
+        return ErrorText(unknown)
+    if kind == "finite_number":
+        return ErrorText("finite")
+    if kind.endswith(("_type", "_parsing", "_from_float")):
+        return ErrorText("wrong_type", type=kind.partition("_")[0])
+    if isinstance(error := context.get("error"), CodedError):
+        return error.text
+    return ErrorText("other", text=problem["msg"].removeprefix("Value error, "))
+
+
+def pydantic_errors(error: pydantic.ValidationError, *, unknown: str = "unknown_field") -> FieldErrors:
+    """What is wrong with each field, by its dotted path."""
+    errors: FieldErrors = {}
+    for problem in error.errors(include_url=False, include_input=False):
+        path = ".".join(str(part) for part in problem["loc"] if part != "[key]")
+        errors.setdefault(path, []).append(text_of_pydantic(problem, unknown=unknown))
+    return errors

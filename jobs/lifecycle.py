@@ -77,9 +77,7 @@ def _one_job_per_key() -> Iterator[None]:
         yield
     except IntegrityError as error:
         if "one_live_job_per_unique_key" in str(error):
-            raise Conflict(
-                "The office has a job with this unique_key that has not ended.", code="unique_key_taken"
-            ) from None
+            raise Conflict("unique_key_taken") from None
         raise
 
 

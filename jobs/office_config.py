@@ -24,7 +24,7 @@ from pydantic.alias_generators import to_camel
 from pydantic_core import CoreSchema, core_schema
 
 from jobs import lifecycle
-from jobs.errors import Invalid
+from jobs.errors import Invalid, pydantic_errors
 from jobs.models import Office
 from jobs.states import RETRYABLE, Backoff
 from jobs.submission import LONGEST_DELAY_MS, LONGEST_TIMEOUT_MS, MOST_RETRIES
@@ -168,10 +168,4 @@ def checked(values: Mapping[str, Any]) -> JobSchedulerConfig:
     try:
         return JobSchedulerConfig.model_validate(values)
     except ValidationError as error:
-        errors: dict[str, list[str]] = {}
-        for problem in error.errors(include_url=False, include_input=False):
-            where = ".".join(str(part) for part in problem["loc"] if part != "[key]")
-            message = "Unknown setting." if problem["type"] == "extra_forbidden" else problem["msg"]
-            errors.setdefault(where, []).append(message)
-        where, messages = next(iter(errors.items()))
-        raise Invalid(f"{where}: {messages[0]}", errors=errors) from None
+        raise Invalid(errors=pydantic_errors(error, unknown="unknown_setting")) from None

@@ -26,10 +26,7 @@ def close(office_id: UUID) -> None:
         office = Office.objects.select_for_update().get(pk=office_id)
         processing = Job.objects.filter(office=office, status=JobStatus.PROCESSING).count()
         if processing:
-            raise Conflict(
-                f"{processing} of its jobs are processing: cancel them, and wait until they have stopped.",
-                code="jobs_processing",
-            )
+            raise Conflict("jobs_processing", count=processing)
         for statement in DELETIONS:
             call.change(statement, [office_id])
         office.delete()

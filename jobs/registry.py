@@ -12,7 +12,7 @@ from django.utils.module_loading import autodiscover_modules
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
 from jobs import backoff
-from jobs.errors import InvalidArgs
+from jobs.errors import CodedError, ErrorText, InvalidArgs, pydantic_errors
 from jobs.states import OnLost
 
 TASK_ID_LONGEST = 200
@@ -56,24 +56,29 @@ class Task:
         try:
             self.args_model.model_validate(args)
         except ValidationError as error:
-            raise InvalidArgs("; ".join(described(error))) from None
+            raise InvalidArgs(errors=described(error)) from None
 
     def call(self, context: Any, args: Mapping[str, Any]) -> Any:
         values = self.args_model.model_validate(args)
         return self.function(context, **{name: getattr(values, name) for name in type(values).model_fields})
 
 
-class UnknownTask(LookupError):
+class UnknownTask(CodedError, LookupError):
     """No Task of that name is registered."""
+
+    def __init__(self, task_id: str) -> None:
+        super().__init__("unknown_task", task=task_id)
 
 
 _tasks: dict[str, Task] = {}
 
 
-def described(error: ValidationError) -> list[str]:
+def described(error: ValidationError) -> list[ErrorText]:
+    """What is wrong with each argument."""
     return [
-        f"{'.'.join(str(part) for part in problem['loc']) or 'args'}: {problem['msg']}"
-        for problem in error.errors(include_url=False, include_input=False)
+        ErrorText("in_field", field=name or "args", text=text)
+        for name, texts in pydantic_errors(error, unknown="unknown_argument").items()
+        for text in texts
     ]
 
 
@@ -179,7 +184,7 @@ def find(task_id: str) -> Task:
     try:
         return _tasks[task_id]
     except KeyError:
-        raise UnknownTask(f"No Task {task_id!r} is registered.") from None
+        raise UnknownTask(task_id) from None
 
 
 def everything() -> list[Task]:

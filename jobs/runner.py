@@ -27,7 +27,7 @@ from pydantic import ValidationError
 from jobs import counters, deadline, lifecycle, registry
 from jobs.answers import Claim, Settlement
 from jobs.context import Context
-from jobs.errors import Fenced, TaskFailure
+from jobs.errors import Fenced, TaskFailure, in_english
 from jobs.sql import call, statements
 from jobs.states import RETRYABLE, ExecutionStatus, FailureType, Outcome
 
@@ -229,5 +229,5 @@ def described(exc: BaseException) -> str:
     if isinstance(exc, TaskFailure):
         return str(exc)
     if isinstance(exc, ValidationError):
-        return "; ".join(registry.described(exc))
+        return "; ".join(map(in_english, registry.described(exc)))
     return f"{type(exc).__name__}: {exc}"

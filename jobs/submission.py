@@ -15,7 +15,7 @@ from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
 from jobs import graph, registry
-from jobs.errors import Invalid, InvalidArgs, TooLarge
+from jobs.errors import ErrorText, FieldErrors, Invalid, InvalidArgs, TooLarge
 from jobs.ids import uuid7
 from jobs.models import Batch, Job, Office
 from jobs.sql import call
@@ -53,29 +53,32 @@ class Problems:
     """Collects what is wrong, by field, and refuses in the end."""
 
     def __init__(self) -> None:
-        self.found: dict[str, list[str]] = {}
+        self.found: FieldErrors = {}
 
-    def add(self, where: str, message: str) -> None:
+    def add(self, where: str, code: str, /, **params: object) -> None:
+        self.add_text(where, ErrorText(code, **params))
+
+    def add_text(self, where: str, text: ErrorText) -> None:
         if len(self.found) < SHOWN_ERRORS:
-            self.found.setdefault(where, []).append(message)
+            self.found.setdefault(where, []).append(text)
 
     def refuse(self) -> None:
         if self.found:
-            raise Invalid("The submission was refused; nothing was written.", errors=self.found)
+            raise Invalid("submission_invalid", errors=self.found)
 
 
 def read(office: Office, body: object, *, trigger: str = Trigger.JOB) -> Prepared:
     """A client's submission: one job, or `{"jobs": [...], "batch": {...}}`."""
     if not isinstance(body, Mapping):
-        raise Invalid("A submission is a JSON object.", errors={"body": ["Expected an object."]})
+        raise Invalid("submission_object", errors={"body": [ErrorText("object")]})
     if "jobs" not in body:
         return prepare(office, [body], named=False, trigger=trigger)
     problems = Problems()
     for unknown in sorted(set(body) - {"jobs", "batch"}):
-        problems.add(str(unknown), "Unknown field.")
+        problems.add(str(unknown), "unknown_field")
     batch, name = read_batch(office, body.get("batch"), problems)
     if not isinstance(body["jobs"], list) or not body["jobs"]:
-        problems.add("jobs", "Expected a list with at least one job.")
+        problems.add("jobs", "submission_jobs")
     problems.refuse()
     return prepare(office, body["jobs"], batch=batch, batch_name=name, trigger=trigger)
 
@@ -84,22 +87,22 @@ def read_batch(office: Office, given: object, problems: Problems) -> tuple[UUID,
     if given is None:
         return uuid7(), ""
     if not isinstance(given, Mapping):
-        problems.add("batch", "Expected an object with an id, a name, or both.")
+        problems.add("batch", "submission_batch")
         return uuid7(), ""
     for unknown in sorted(set(given) - {"id", "name"}):
-        problems.add(f"batch.{unknown}", "Unknown field.")
+        problems.add(f"batch.{unknown}", "unknown_field")
     name = given.get("name") or ""
     if not isinstance(name, str) or len(name) > LONGEST_TEXT:
-        problems.add("batch.name", f"Expected a text of at most {LONGEST_TEXT} characters.")
+        problems.add("batch.name", "text_up_to", limit=LONGEST_TEXT)
         name = ""
     if given.get("id") is None:
         return uuid7(), name
     batch = as_uuid(given["id"])
     if batch is None:
-        problems.add("batch.id", "Expected a UUID.")
+        problems.add("batch.id", "uuid")
         return uuid7(), name
     if Batch.objects.filter(id=batch).exclude(office=office).exists():
-        problems.add("batch.id", "This id is taken.")
+        problems.add("batch.id", "id_taken")
     return batch, name
 
 
@@ -114,20 +117,14 @@ def prepare(
 ) -> Prepared:
     """Check jobs one by one, then the graph that they make."""
     if len(given) > settings.DURE_MAX_JOBS_PER_SUBMISSION:
-        raise TooLarge(
-            f"A submission has at most {settings.DURE_MAX_JOBS_PER_SUBMISSION} jobs; "
-            f"this one has {len(given)}."
-        )
+        raise TooLarge("too_many_jobs", limit=settings.DURE_MAX_JOBS_PER_SUBMISSION, count=len(given))
     edge_count = sum(
         len(job["depends_on"])
         for job in given
         if isinstance(job, Mapping) and isinstance(job.get("depends_on"), list)
     )
     if edge_count > settings.DURE_MAX_EDGES_PER_SUBMISSION:
-        raise TooLarge(
-            f"A submission has at most {settings.DURE_MAX_EDGES_PER_SUBMISSION} edges; "
-            f"this one has {edge_count}."
-        )
+        raise TooLarge("too_many_edges", limit=settings.DURE_MAX_EDGES_PER_SUBMISSION, count=edge_count)
     problems = Problems()
     reader = JobReader(office, problems, trigger)
     jobs = [reader.read(job, f"jobs.{place}." if named else "", place) for place, job in enumerate(given)]
@@ -156,10 +153,10 @@ class JobReader:
 
     def read(self, given: object, where: str, place: int) -> dict[str, Any]:
         if not isinstance(given, Mapping):
-            self.problems.add(where.rstrip(".") or "body", "Expected an object.")
+            self.problems.add(where.rstrip(".") or "body", "object")
             return {}
         for unknown in given.keys() - self.FIELDS:
-            self.problems.add(f"{where}{unknown}", "Unknown field.")
+            self.problems.add(f"{where}{unknown}", "unknown_field")
         pick = Picker(given, where, self.problems)
         known = self.task(pick)
         args = self.args(pick, known)
@@ -201,15 +198,15 @@ class JobReader:
     def task(self, pick: "Picker") -> registry.Task | None:
         task_id = pick.given.get("task_id")
         if not isinstance(task_id, str) or not task_id:
-            pick.wrong("task_id", "This field is required.")
+            pick.wrong("task_id", "required")
             return None
         try:
             known = registry.find(task_id)
         except registry.UnknownTask as error:
-            pick.wrong("task_id", str(error))
+            self.problems.add_text(f"{pick.where}task_id", error.text)
             return None
         if not known.public:
-            pick.wrong("task_id", f"The Task {task_id!r} is started by the system only.")
+            pick.wrong("task_id", "internal_task", task=task_id)
         return known
 
     def args(self, pick: "Picker", known: registry.Task | None) -> dict[str, Any]:
@@ -217,20 +214,24 @@ class JobReader:
         if args is None:
             args = {}
         if not isinstance(args, dict):
-            pick.wrong("args", "Expected an object.")
+            pick.wrong("args", "object")
             return {}
         # Only what can be large is measured exactly.
         if len(str(args)) > settings.DURE_MAX_ARGS_BYTES // 4:
             size = len(call.as_json(args).encode())
             if size > settings.DURE_MAX_ARGS_BYTES:
                 raise TooLarge(
-                    f"{pick.where}args has {size} bytes; a job takes at most {settings.DURE_MAX_ARGS_BYTES}."
+                    "args_too_large",
+                    field=f"{pick.where}args",
+                    size=size,
+                    limit=settings.DURE_MAX_ARGS_BYTES,
                 )
         if known is not None:
             try:
                 known.check_args(args)
             except InvalidArgs as error:
-                pick.wrong("args", str(error))
+                for text in error.errors:
+                    self.problems.add_text(f"{pick.where}args", text)
         return args
 
     def timeout_ms(self, known: registry.Task | None, role: str) -> int:
@@ -243,10 +244,10 @@ class JobReader:
         if named is None:
             return []
         if not isinstance(named, list) or not all(isinstance(one, str) and one for one in named):
-            pick.wrong("depends_on", "Expected a list of refs or job ids.")
+            pick.wrong("depends_on", "dependency_list")
             return []
         if len(set(named)) != len(named):
-            pick.wrong("depends_on", "Names a dependency twice.")
+            pick.wrong("depends_on", "dependency_twice")
         return named
 
     def run_at(self, pick: "Picker") -> str | None:
@@ -260,10 +261,10 @@ class JobReader:
             except ValueError:
                 moment = None
         if moment is None or moment.tzinfo is None:
-            pick.wrong("run_at", "Expected an ISO 8601 time with its offset, like 2026-12-01T09:00:00+09:00.")
+            pick.wrong("run_at", "time_with_offset")
             return None
         if not EARLIEST <= moment <= self.latest:
-            pick.wrong("run_at", "Lies before 1970, or more than ten years ahead.")
+            pick.wrong("run_at", "time_out_of_range")
             return None
         # In UTC, as PostgreSQL does not know every offset that a client may write.
         return moment.astimezone(UTC).isoformat()
@@ -277,15 +278,17 @@ class Picker:
         self.where = where
         self.problems = problems
 
-    def wrong(self, name: str, message: str) -> None:
-        self.problems.add(f"{self.where}{name}", message)
+    def wrong(self, name: str, code: str, /, **params: object) -> None:
+        self.problems.add(f"{self.where}{name}", code, **params)
 
-    def _pick(self, name: str, default: Any, fits: Callable[[Any], bool], expected: str) -> Any:
+    def _pick(
+        self, name: str, default: Any, fits: Callable[[Any], bool], code: str, /, **params: object
+    ) -> Any:
         value = self.given.get(name)
         if value is None:
             return default
         if not fits(value):
-            self.wrong(name, expected)
+            self.wrong(name, code, **params)
             return default
         return value
 
@@ -293,7 +296,7 @@ class Picker:
         def fits(value: Any) -> bool:
             return isinstance(value, str) and len(value) <= LONGEST_TEXT
 
-        return str(self._pick(name, "", fits, f"Expected a text of at most {LONGEST_TEXT} characters."))
+        return str(self._pick(name, "", fits, "text_up_to", limit=LONGEST_TEXT))
 
     def integer(self, name: str, default: int, low: int, high: int) -> int:
         def fits(value: Any) -> bool:
@@ -301,16 +304,16 @@ class Picker:
             is_whole = type(value) is int or (type(value) is float and value.is_integer())
             return is_whole and low <= value <= high
 
-        return int(self._pick(name, default, fits, f"Expected a whole number from {low} to {high}."))
+        return int(self._pick(name, default, fits, "whole_number_between", low=low, high=high))
 
     def flag(self, name: str) -> bool:
-        return bool(self._pick(name, False, lambda value: isinstance(value, bool), "Expected true or false."))
+        return bool(self._pick(name, False, lambda value: isinstance(value, bool), "boolean"))
 
     def one_of(self, name: str, allowed: Sequence[str], default: str) -> str:
         def fits(value: Any) -> bool:
             return isinstance(value, str) and value in allowed
 
-        return str(self._pick(name, default, fits, f"Expected one of {', '.join(allowed)}."))
+        return str(self._pick(name, default, fits, "one_of", limit=", ".join(allowed)))
 
 
 def connect(prepared: Prepared, problems: Problems, named: bool) -> None:
@@ -322,11 +325,11 @@ def connect(prepared: Prepared, problems: Problems, named: bool) -> None:
         where = f"jobs.{place}." if named else ""
         if job["ref"]:
             if job["ref"] in by_ref:
-                problems.add(f"{where}ref", f"The ref {job['ref']!r} is used twice.")
+                problems.add(f"{where}ref", "ref_twice", name=job["ref"])
             by_ref[job["ref"]] = own
         if job["unique_key"]:
             if job["unique_key"] in keys:
-                problems.add(f"{where}unique_key", "Two jobs of this submission have the same unique key.")
+                problems.add(f"{where}unique_key", "unique_key_twice")
             keys.add(job["unique_key"])
     had_before = known_before(prepared, by_ref)
     old = set(had_before.values())
@@ -335,12 +338,12 @@ def connect(prepared: Prepared, problems: Problems, named: bool) -> None:
         parents = [by_ref.get(name) or had_before.get(name) for name in job["depends_on"]]
         for name, parent in zip(job["depends_on"], parents, strict=True):
             if parent is None:
-                problems.add(where, f"There is no job {name!r} in this submission or in the office.")
+                problems.add(where, "dependency_unknown", name=name)
             elif parent == own:
-                problems.add(where, "A job cannot depend on itself.")
+                problems.add(where, "dependency_self")
         found = [parent for parent in parents if parent is not None]
         if len(set(found)) != len(found):
-            problems.add(where, "Names a dependency twice.")
+            problems.add(where, "dependency_twice")
         job["dependency_count"] = len(found)
         prepared.edges.extend((own, parent, position) for position, parent in enumerate(found))
         if not found:
@@ -376,11 +379,7 @@ def refuse_cycle(prepared: Prepared) -> None:
     if circle is not None:
         members = [names[job] for job in circle]
         shown = members if len(members) <= SHOWN_MEMBERS else [*members[:SHOWN_MEMBERS], "…"]
-        raise Invalid(
-            f"{len(members)} jobs depend on each other in a circle: {' → '.join(shown)}",
-            code="cycle",
-            cycle=members,
-        )
+        raise Invalid("cycle", count=len(members), members=" → ".join(shown), extra={"cycle": members})
 
 
 def as_uuid(value: object) -> UUID | None:

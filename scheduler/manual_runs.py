@@ -11,7 +11,7 @@ from jobs.models import Execution
 from jobs.specs import ExecutionSpec
 from jobs.sql import call
 from jobs.states import EXECUTION_LIVE, Trigger
-from scheduler import error_codes, sql
+from scheduler import sql
 from scheduler.workflows.definition import check_task
 
 EXCLUSIVE = (Trigger.SCHEDULE, Trigger.MANUAL)
@@ -29,8 +29,8 @@ def run_task(task_id: str, args: dict[str, Any], *, user_id: object) -> UUID:
         if live is not None:
             raise Conflict(
                 f"An Execution of {task_id} has not ended.",
-                code=error_codes.ALREADY_RUNNING,
-                execution_id=str(live.id),
+                code="already_running",
+                extra={"execution_id": str(live.id)},
             )
         spec = ExecutionSpec.for_task(task, trigger=Trigger.MANUAL, source=str(user_id), args=args)
         engine.start_executions([spec])

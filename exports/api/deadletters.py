@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from exports import deadletters
-from exports.api import examples, problems, shapes
+from exports.api import examples, shapes
 from exports.api.paging import PAGING, page_of
 from exports.messages import PROGRESS, REQUESTS, RESULTS
 from exports.models import DeadLetter
@@ -76,7 +76,7 @@ class RepublishView(_Handle):
         operation_id="republish_dead_letter",
         request=None,
         responses=shapes.DeadLetterDocument,
-        extensions=refuses(problems.NOT_WHOLE, problems.HANDLED),
+        extensions=refuses("not_whole", "already_handled"),
     )
     @idempotent
     def post(self, request: Request, letter_id: int) -> Response:
@@ -90,7 +90,7 @@ class DiscardView(_Handle):
         operation_id="discard_dead_letter",
         request=None,
         responses=shapes.DeadLetterDocument,
-        extensions=refuses(problems.HANDLED),
+        extensions=refuses("already_handled"),
     )
     @idempotent
     def post(self, request: Request, letter_id: int) -> Response:

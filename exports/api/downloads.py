@@ -10,7 +10,6 @@ from django.http import HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.utils.http import content_disposition_header, parse_etags
 from rest_framework.request import Request
 
-from exports.api import problems
 from exports.files import PathRefused, Store, split
 from exports.models import ExportJob
 from exports.states import CONTENT_TYPES, JobType, Status
@@ -23,9 +22,7 @@ _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
 def download(request: Request, job: ExportJob) -> HttpResponseBase:
     """200, 206, 304, 400, 404, 409 or 416. The file is opened once; what it is called later is no matter."""
     if job.status != Status.SUCCEEDED:
-        raise Problem(
-            409, problems.NOT_SUCCEEDED, f"The export is {job.status}; there is nothing to download."
-        )
+        raise Problem(409, "not_succeeded", f"The export is {job.status}; there is nothing to download.")
     etag = f'"{job.result_checksum}"'
     file = _opened(job)
     name = content_disposition_header(True, job.download_name(job.replay.title)) or "attachment"
@@ -49,7 +46,7 @@ def download(request: Request, job: ExportJob) -> HttpResponseBase:
         file.close()
         raise Problem(
             416,
-            problems.RANGE,
+            "range_not_satisfiable",
             f"The file has {size} bytes.",
             headers={"Content-Range": f"bytes */{size}"},
         )
@@ -61,23 +58,19 @@ def _opened(job: ExportJob) -> BinaryIO:
     if job.expired_at is not None:
         raise Problem(
             404,
-            problems.FILE_GONE,
+            "file_gone",
             "The file is kept no longer. Ask for the export again: its replay is there.",
         )
     store = Store(settings.DURE_EXPORT_PATH)
     try:
         file = store.open(split(store.root, job.result_uri))
     except PathRefused as refusal:
-        raise Problem(400, problems.OUTSIDE, str(refusal)) from None
+        raise Problem(400, "outside_export_root", str(refusal)) from None
     except FileNotFoundError:
-        raise Problem(
-            404, problems.FILE_GONE, "The file is no longer there. Ask for the export again."
-        ) from None
+        raise Problem(404, "file_gone", "The file is no longer there. Ask for the export again.") from None
     if os.fstat(file.fileno()).st_size != job.result_size:
         file.close()
-        raise Problem(
-            404, problems.FILE_GONE, "The file is no longer what was recorded. Ask for the export again."
-        )
+        raise Problem(404, "file_gone", "The file is no longer what was recorded. Ask for the export again.")
     return file
 
 

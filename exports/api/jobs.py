@@ -9,12 +9,11 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from exports import lifecycle, serialize
-from exports.api import examples, problems, shapes
+from exports.api import examples, shapes
 from exports.api.downloads import download
 from exports.api.paging import PAGING, page_of
 from exports.models import ExportJob
 from exports.states import JobType, Status
-from jobs.api.error_codes import ENDED
 from jobs.api.framework.authentication import user_of
 from jobs.api.framework.filtering import refuse_unknown
 from jobs.api.framework.idempotency import idempotent
@@ -89,7 +88,7 @@ class CancelView(APIView):
         request=None,
         responses={202: shapes.ExportDocument},
         examples=[answered("cancelled", examples.CANCELLED)],
-        extensions=refuses(ENDED),
+        extensions=refuses("ended"),
     )
     @idempotent
     def post(self, request: Request, job_id: int) -> Response:
@@ -111,7 +110,7 @@ class ResultView(APIView):
             (206, "image/png"): OpenApiResponse(OpenApiTypes.BINARY, "The range of it."),
             304: OpenApiResponse(None, "You have it already."),
         },
-        extensions=refuses(problems.OUTSIDE, problems.FILE_GONE, problems.NOT_SUCCEEDED, problems.RANGE),
+        extensions=refuses("outside_export_root", "file_gone", "not_succeeded", "range_not_satisfiable"),
     )
     def get(self, request: Request, job_id: int) -> HttpResponseBase:
         """Download the result, or a range of it."""

@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from exports import lifecycle, replays
-from exports.api import examples, problems, shapes
+from exports.api import examples, shapes
 from exports.api.paging import PAGING, page_of
 from exports.models import Replay
 from exports.states import JobType
@@ -74,7 +74,7 @@ class ReplaysView(APIView):
         request=UPLOAD,
         responses={201: shapes.ReplayDocument},
         examples=[asked("an event log", examples.UPLOAD)],
-        extensions=refuses(problems.BAD_REPLAY, (413, problems.BAD_REPLAY), problems.NO_SPACE),
+        extensions=refuses("bad_replay", (413, "bad_replay"), "no_space"),
     )
     @idempotent
     def post(self, request: Request) -> Response:
@@ -84,7 +84,7 @@ class ReplaysView(APIView):
         try:
             replay = replays.keep(user_of(request), content, file.name or "", title, timezone.now())
         except replays.NoSpace as full:
-            raise Problem(507, problems.NO_SPACE, str(full), headers={"Retry-After": "60"}) from None
+            raise Problem(507, "no_space", str(full), headers={"Retry-After": "60"}) from None
         location = request.build_absolute_uri(f"/api/replays/{replay.pk}")
         return Response(shapes.replay(replay), status=201, headers={"Location": location})
 
@@ -115,9 +115,7 @@ class ReplayView(APIView):
         """One of your replays."""
         return Response(shapes.replay(own_replay(request, replay_id)))
 
-    @extend_schema(
-        operation_id="delete_replay", responses={204: None}, extensions=refuses(problems.EXPORT_LIVE)
-    )
+    @extend_schema(operation_id="delete_replay", responses={204: None}, extensions=refuses("export_live"))
     def delete(self, request: Request, replay_id: int) -> Response:
         """Delete a replay, its exports and their files. Not while an export of it is being made."""
         replays.forget(own_replay(request, replay_id))

@@ -59,4 +59,4 @@ def advice(code: str) -> Words:
 
 
 def refusal(refused: Refused) -> str:
-    return str(REFUSALS.get(refused.code) or told(refused.message))
+    return str(REFUSALS.get(refused.code) or told(refused.text))

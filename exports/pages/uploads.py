@@ -31,7 +31,7 @@ class UploadForm(forms.Form):
             self.add_error(
                 "file",
                 _("This is no replay that can be used: %(why)s")
-                % {"why": failures.translated(refused.message, _) or refused.message},
+                % {"why": failures.translated(str(refused), _) or str(refused)},
             )
         except replays.NoSpace:
             self.add_error("file", _("The server has no space left for uploads; try again later."))

@@ -134,7 +134,7 @@ class Acting(Linked):
         tell(request, len(done), refusals)
 
     def told(self, refused: Refused) -> str:
-        return told(refused.message)
+        return told(refused.text)
 
     def confirmation(
         self, request: HttpRequest, name: str, question: str, found: Any, form: forms.Form, note: Text = ""

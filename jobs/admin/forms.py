@@ -22,7 +22,7 @@ def blamed(form: "forms.BaseModelForm[Any]", check: Callable[[], object]) -> Non
     try:
         check()
     except Refused as refused:
-        for name, why in (all_told(refused.errors) or {"": [told(refused.message)]}).items():
+        for name, why in (all_told(refused.errors) or {"": [told(refused.text)]}).items():
             field, _dot, _rest = name.partition(".")
             text = " ".join(why)
             known = field in form.fields
@@ -57,7 +57,7 @@ class ByVerbs(Linked):
         return [str(one) for one in objs], {}, set(), []
 
     def _refused(self, request: HttpRequest, refused: Refused, object_id: str | None) -> HttpResponse:
-        self.message_user(request, told(refused.message), messages.ERROR)
+        self.message_user(request, told(refused.text), messages.ERROR)
         where = f"admin:{self.opts.app_label}_{self.opts.model_name}"
         return redirect(f"{where}_change", quote(object_id)) if object_id else redirect(f"{where}_changelist")
 

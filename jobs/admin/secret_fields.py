@@ -4,7 +4,6 @@ from typing import Any, ClassVar
 
 from django import forms
 
-from jobs.pages.refusals import told
 from jobs.pages.secrets import HIDDEN_AGAIN, hidden, restored, still_hides
 
 
@@ -25,5 +24,5 @@ class MaskedForm(forms.ModelForm):  # type: ignore[type-arg]
             if name in given:
                 given[name] = restored(given[name], self.before[name])
                 if still_hides(given[name]):
-                    self.add_error(name, told(HIDDEN_AGAIN))
+                    self.add_error(name, str(HIDDEN_AGAIN))
         return given

@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from jobs import lifecycle
-from jobs.api import documents, error_codes, examples, shapes
+from jobs.api import documents, examples, shapes
 from jobs.api.framework.idempotency import idempotent
 from jobs.api.framework.openapi_errors import refuses
 from jobs.api.framework.openapi_examples import answered, asked
@@ -46,7 +46,7 @@ class RetryView(JobView):
         request=ReasonSerializer,
         responses={202: documents.JobDocument},
         examples=[asked("after a merge by hand", {"reason": "merged by hand"})],
-        extensions=refuses(error_codes.NOT_RETRYABLE),
+        extensions=refuses("not_retryable"),
     )
     @idempotent
     def post(self, request: Request, office_id: UUID, job_id: UUID) -> Response:
@@ -54,10 +54,7 @@ class RetryView(JobView):
         reason = checked(ReasonSerializer(data=request.data)).get("reason", "")
         job = self.job(office)
         if not lifecycle.retry(office.id, [job.id], actor=self.actor(), reason=reason):
-            raise Conflict(
-                f"Only a failed, timed-out or cancelled job can be retried; this one is {job.status}.",
-                code=error_codes.NOT_RETRYABLE,
-            )
+            raise Conflict("not_retryable", status=job.status)
         return accepted(shown(job.id), job_address(request, office_id, job_id))
 
 
@@ -76,7 +73,7 @@ class CancelView(JobView):
             asked("for a reason", {"reason": "not wanted any more"}),
             answered("it had not started", examples.CANCELLED_JOB),
         ],
-        extensions=refuses(error_codes.ENDED),
+        extensions=refuses("ended"),
     )
     @idempotent
     def post(self, request: Request, office_id: UUID, job_id: UUID) -> Response:
@@ -190,7 +187,7 @@ class PriorityView(JobView):
             asked("next", {"urgent": True}),
             answered("next", {**examples.WAITING_JOB, "urgent": True}),
         ],
-        extensions=refuses(error_codes.ENDED),
+        extensions=refuses("ended"),
     )
     def patch(self, request: Request, office_id: UUID, job_id: UUID) -> Response:
         office = self.office(ACTS)
@@ -219,4 +216,4 @@ def shown(job_id: UUID) -> shapes.JSON:
 
 def ended(job: Job) -> Conflict:
     status = Job.objects.values_list("status", flat=True).get(pk=job.pk)
-    return Conflict(f"The job has ended as {status}.", code=error_codes.ENDED)
+    return Conflict("ended", status=status)

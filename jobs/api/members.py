@@ -10,7 +10,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from jobs.api import examples
-from jobs.api.error_codes import LAST_OWNER
 from jobs.api.framework.filtering import FilterBackend
 from jobs.api.framework.idempotency import idempotent
 from jobs.api.framework.openapi_errors import refuses
@@ -18,7 +17,7 @@ from jobs.api.framework.pagination import PagePagination
 from jobs.api.framework.problem_details import Problem
 from jobs.api.framework.serializers import StrictSerializer
 from jobs.api.views import CONFIGURES, OfficeView
-from jobs.errors import Conflict, Invalid
+from jobs.errors import Conflict, ErrorText, Invalid
 from jobs.models import Membership, Office
 from jobs.sql import call, statements
 from jobs.states import MemberRole
@@ -61,7 +60,7 @@ class MemberListView(OfficeView):
         request=MemberSerializer,
         responses={201: MemberSerializer, 200: MemberSerializer},
         examples=[OpenApiExample("an operator", examples.MEMBER)],
-        extensions=refuses(LAST_OWNER),
+        extensions=refuses("last_owner"),
     )
     @idempotent
     def post(self, request: Request, office_id: UUID) -> Response:
@@ -71,7 +70,7 @@ class MemberListView(OfficeView):
         given = serializer.validated_data
         user = User.objects.filter(username=given["username"], is_active=True).first()
         if user is None:
-            raise Invalid("username: There is no such user.", errors={"username": ["There is no such user."]})
+            raise Invalid(errors={"username": [ErrorText("unknown_user")]})
         with transaction.atomic():
             call.rows(statements.LOCK_OFFICE, [office.id])
             member, is_new = office.memberships.update_or_create(user=user, defaults={"role": given["role"]})
@@ -89,7 +88,7 @@ class MemberDetailView(OfficeView):
         summary="Remove a member",
         description="Owners only.",
         responses={204: None},
-        extensions=refuses(LAST_OWNER),
+        extensions=refuses("last_owner"),
     )
     def delete(self, request: Request, office_id: UUID, username: str) -> Response:
         office = self.office(CONFIGURES)
@@ -105,4 +104,4 @@ class MemberDetailView(OfficeView):
 def refuse_ownerless(office: Office) -> None:
     """After a change, in its transaction."""
     if not office.memberships.filter(role=MemberRole.OWNER).exists():
-        raise Conflict("An office needs an owner: make somebody else one first.", code=LAST_OWNER)
+        raise Conflict("last_owner")

@@ -10,7 +10,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from jobs.api import examples, shapes
-from jobs.api.framework.error_codes import describe
 from jobs.api.framework.filtering import FilterBackend
 from jobs.api.framework.idempotency import idempotent
 from jobs.api.framework.openapi_errors import refuses
@@ -22,9 +21,6 @@ from jobs.api.views import CONFIGURES, OfficeView
 from jobs.models import Notification, Webhook
 from jobs.notifications import batches, creation, webhooks
 from jobs.states import TOLD_TO_CLIENTS
-
-TOO_MANY = describe("too_many_webhooks", "The office has as many webhooks as an office may have.")
-DISABLED = describe("webhook_disabled", "A disabled webhook is told nothing; enable it first.")
 
 
 class WebhookSerializer(StrictSerializer):
@@ -103,7 +99,7 @@ class WebhookListView(OfficeView):
         request=WebhookSerializer,
         responses={201: WebhookWithSecretDocument},
         examples=[asked("failures and ends of batches", examples.NEW_WEBHOOK)],
-        extensions=refuses(TOO_MANY),
+        extensions=refuses("too_many_webhooks"),
     )
     @idempotent
     def post(self, request: Request, office_id: UUID) -> Response:
@@ -216,7 +212,7 @@ class SendAgainView(WebhookView):
         description="Owners only. Its `webhook-id` stays the same.",
         request=None,
         responses={202: DeliveryDocument},
-        extensions=refuses(DISABLED),
+        extensions=refuses("webhook_disabled"),
     )
     def post(self, request: Request, office_id: UUID, webhook_id: int, delivery_id: int) -> Response:
         notification = Notification.objects.filter(webhook=self.webhook(), pk=delivery_id).first()

@@ -83,7 +83,7 @@ class Console(BaseCommand):
         except Complaint as complaint:
             code = self.complain(str(complaint), complaint.code)
         except Refused as refused:
-            code = self.complain(refused.message, NOT_ALL)
+            code = self.complain(str(refused), NOT_ALL)
         except (DatabaseError, InterfaceError) as error:
             code = self.complain(f"The database does not answer as it should: {first_line(error)}", NOT_ALL)
         except KeyboardInterrupt:

@@ -80,10 +80,7 @@ def _checked_addresses(target: Target, deadline: Deadline, allow: Allowance, res
     found = resolve(resolver, target.host, target.port, deadline)
     if not found or not all(allow.may_reach(target.host, target.port, address) for address in found):
         # Says neither which address it was nor whether anything listens there.
-        raise RequestRefused(
-            f"{target} is refused: only public addresses can be reached, on port 80, 443 or from 1024 on "
-            "without those of databases."
-        )
+        raise RequestRefused("target_not_public", target=str(target))
     return found
 
 

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from ipaddress import IPv6Address
 from urllib.parse import quote, urlsplit
 
+from jobs.errors import CodedError
+
 MAX_URL = 8_192
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 PORTS = {"http": 80, "https": 443}
@@ -31,7 +33,7 @@ OWN_HEADERS = frozenset(
 )
 
 
-class RequestRefused(Exception):
+class RequestRefused(CodedError):
     """The request was not sent: what it asks for is not allowed."""
 
 
@@ -61,18 +63,18 @@ class Target:
 
 def read_url(url: str) -> Target:
     if len(url) > MAX_URL:
-        raise RequestRefused(f"The URL is longer than {MAX_URL} characters.")
+        raise RequestRefused("url_too_long", limit=MAX_URL)
     if UNCLEAR.search(url):
-        raise RequestRefused("The URL holds a space, a backslash or a control character.")
+        raise RequestRefused("url_characters")
     try:
         parts = urlsplit(url)
         port, host = parts.port, parts.hostname
     except ValueError:
-        raise RequestRefused("This is not a URL.") from None
+        raise RequestRefused("url_invalid") from None
     if parts.scheme not in PORTS:
-        raise RequestRefused("The URL must start with http:// or https://.")
+        raise RequestRefused("url_scheme")
     if "@" in parts.netloc:
-        raise RequestRefused("The URL holds a user name or a password; use the Authorization header.")
+        raise RequestRefused("url_credentials")
     return Target(
         parts.scheme,
         _host(host or ""),
@@ -89,9 +91,9 @@ def _host(host: str) -> str:
             return str(IPv6Address(host))
         host = host if host.isascii() else host.encode("idna").decode()
     except ValueError:
-        raise RequestRefused("The URL's host is not a valid name or address.") from None
+        raise RequestRefused("url_host") from None
     if not HOST.fullmatch(host):
-        raise RequestRefused("The URL's host is not a valid name or address.")
+        raise RequestRefused("url_host")
     return host
 
 
@@ -99,21 +101,21 @@ def _quoted(text: str) -> str:
     try:
         return quote(text, safe="%/:?[]@!$&'()*+,;=~")
     except UnicodeEncodeError:  # half of a surrogate pair
-        raise RequestRefused("The URL holds a character that cannot be encoded.") from None
+        raise RequestRefused("url_encoding") from None
 
 
 def read_method(method: str) -> str:
     if method.upper() not in METHODS:
-        raise RequestRefused(f"The method must be one of {', '.join(METHODS)}.")
+        raise RequestRefused("method", allowed=", ".join(METHODS))
     return method.upper()
 
 
 def read_headers(headers: Mapping[str, str]) -> dict[str, str]:
     for name, value in headers.items():
         if not TOKEN.fullmatch(name):
-            raise RequestRefused(f"{name[:80]!r} is not a header's name.")
+            raise RequestRefused("header_name", name=name[:80])
         if name.lower() in OWN_HEADERS or name.lower().startswith("proxy-"):
-            raise RequestRefused(f"The header {name} is set by the client itself.")
+            raise RequestRefused("header_reserved", name=name)
         if not VALUE.fullmatch(value):
-            raise RequestRefused(f"The header {name} may hold visible ASCII characters and spaces only.")
+            raise RequestRefused("header_value", name=name)
     return dict(headers)

@@ -11,7 +11,7 @@ from ipaddress import ip_address
 from django.conf import settings
 from django.utils import timezone
 
-from jobs.errors import Conflict, Invalid
+from jobs.errors import Conflict, ErrorText, Invalid
 from jobs.http_client import Allowance, RequestRefused
 from jobs.http_client.target import Target, read_url
 from jobs.models import Notification, Office, Webhook
@@ -34,7 +34,7 @@ def add(
     types = check_event_types(DEFAULT_TYPES if event_types is None else event_types)
     with events_drained(office.pk):
         if Webhook.objects.filter(office=office).count() >= MAX_WEBHOOKS:
-            raise Conflict(f"An office has at most {MAX_WEBHOOKS} webhooks.", code="too_many_webhooks")
+            raise Conflict("too_many_webhooks", limit=MAX_WEBHOOKS)
         webhook = Webhook.objects.create(
             office=office, url=url, event_types=types, enabled=enabled, secret=signing.new_secret()
         )
@@ -91,7 +91,7 @@ def send_again(notification: Notification) -> None:
     with events_drained(notification.office_id):
         webhook = notification.webhook_id
         if webhook and not Webhook.objects.filter(pk=webhook, enabled=True).exists():
-            raise Conflict("The webhook is disabled: enable it first.", code="webhook_disabled")
+            raise Conflict("webhook_disabled")
         Notification.objects.filter(pk=notification.pk).update(
             attempts=0, next_at=timezone.now(), sent_at=None, gave_up_at=None, answer=""
         )
@@ -109,25 +109,23 @@ def check_url(url: str) -> Target:
     try:
         target = read_url(url)
     except RequestRefused as refused:
-        raise Invalid(str(refused), errors={"url": [str(refused)]}) from None
+        raise Invalid(errors={"url": [refused.text]}) from None
     try:
         ip_address(target.host)
     except ValueError:
         return target
     if not Allowance.parse(settings.DURE_HTTP_ALLOW).may_reach(target.host, target.port, target.host):
-        sentence = "Only public addresses can be reached, on port 80, 443 or from 1024 on."
-        raise Invalid(sentence, errors={"url": [sentence]})
+        raise Invalid(errors={"url": [ErrorText("url_not_public")]})
     return target
 
 
 def check_event_types(event_types: Sequence[str]) -> list[str]:
     """The types without duplicates, in the order of the states module."""
     if unknown := [event_type for event_type in event_types if event_type not in TOLD_TO_CLIENTS]:
-        sentence = f"There is no event {unknown[0]}; there are: {', '.join(TOLD_TO_CLIENTS)}."
-        raise Invalid(sentence, errors={"event_types": [sentence]})
+        text = ErrorText("unknown_event", event=unknown[0], allowed=", ".join(TOLD_TO_CLIENTS))
+        raise Invalid(errors={"event_types": [text]})
     if not event_types:
-        sentence = "Choose at least one event, or disable the webhook."
-        raise Invalid(sentence, errors={"event_types": [sentence]})
+        raise Invalid(errors={"event_types": [ErrorText("no_event")]})
     return [event_type for event_type in TOLD_TO_CLIENTS if event_type in event_types]
 
 

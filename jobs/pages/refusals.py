@@ -4,11 +4,12 @@ What is not known here is shown as it was said.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from django.utils.translation import gettext_lazy as _
 
 from jobs.display import Text
+from jobs.errors import ErrorText
 
 # By the sentence: what it is about, and the same in words to be translated. What a group named `rest`
 # holds is a sentence itself.
@@ -116,8 +117,11 @@ def register(known: Iterable[Known], places: Mapping[str, Text] | None = None) -
     _places.update(places or {})
 
 
-def told(sentence: str) -> str:
-    return in_words(sentence) or sentence
+def told(sentence: object) -> str:
+    """An ErrorText is in the reader's language already; a sentence is looked up."""
+    if isinstance(sentence, ErrorText) and " " not in sentence.code:
+        return str(sentence)
+    return in_words(str(sentence)) or str(sentence)
 
 
 def in_words(sentence: str) -> str:
@@ -134,12 +138,8 @@ def in_words(sentence: str) -> str:
     return ""
 
 
-def all_told(errors: Mapping[str, list[str]]) -> dict[str, list[str]]:
-    return {
-        # Of arguments one sentence says everything that is wrong with any of them.
-        field: [told(one) for said in sentences for one in (said.split("; ") if field == "args" else [said])]
-        for field, sentences in errors.items()
-    }
+def all_told(errors: Mapping[str, Sequence[object]]) -> dict[str, list[str]]:
+    return {field: [told(sentence) for sentence in sentences] for field, sentences in errors.items()}
 
 
 register(KNOWN)

@@ -3,9 +3,11 @@
 import re
 from typing import Any
 
+from jobs.errors import ErrorText
+
 SECRET = re.compile(r"passw|secret|token|authorization|api_?-?key|cookie|credential", re.IGNORECASE)
 HIDDEN = "••••••"
-HIDDEN_AGAIN = "Write the hidden value again: it has moved, or is new."
+HIDDEN_AGAIN = ErrorText("hidden_value")
 
 
 def hidden(value: Any) -> Any:

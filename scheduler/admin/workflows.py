@@ -57,7 +57,7 @@ class WorkflowForm(MaskedForm):
             raise Invalid("", errors={CONFIG: problems_of(refused)}) from None
         except Refused as refused:
             said = [f"{name}: {' '.join(why)}" for name, why in all_told(refused.errors).items()]
-            raise Invalid("", errors={"steps": said or [told(refused.message)]}) from None
+            raise Invalid("", errors={"steps": said or [told(refused.text)]}) from None
         if given["status"] == WorkflowStatus.ACTIVE and not prepared.jobs:
             raise Invalid("", errors={"steps": [str(_("An active workflow needs at least one step."))]})
 

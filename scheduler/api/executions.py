@@ -16,7 +16,6 @@ from rest_framework.response import Response
 from jobs import lifecycle as engine
 from jobs import registry
 from jobs.access import enter
-from jobs.api.error_codes import ENDED
 from jobs.api.framework.authentication import user_of
 from jobs.api.framework.filtering import FilterBackend, MomentFilter
 from jobs.api.framework.idempotency import idempotent
@@ -28,7 +27,6 @@ from jobs.api.views import ACTS, accepted
 from jobs.errors import Conflict
 from jobs.models import Execution
 from jobs.states import EXECUTION_ENDED, ExecutionStatus, Trigger
-from scheduler import error_codes
 from scheduler.access import executions_by_cause, executions_of, may_cancel
 from scheduler.api import examples, shapes
 from scheduler.api.documents import ExecutionDocument
@@ -53,7 +51,7 @@ class RunTaskView(GenericAPIView[Execution]):
             asked("a sum", {"args": {"numbers": [1, 2, 3]}}),
             answered("accepted", {"execution_id": examples.EXECUTION}),
         ],
-        extensions=refuses(error_codes.ALREADY_RUNNING),
+        extensions=refuses("already_running"),
     )
     @idempotent
     def post(self, request: Request, task_id: str) -> Response:
@@ -147,7 +145,7 @@ class CancelExecutionView(ExecutionView):
         request=None,
         responses={202: ExecutionDocument},
         examples=[answered("it had not started", examples.EXECUTION_CANCELLED)],
-        extensions=refuses(ENDED),
+        extensions=refuses("ended"),
     )
     def post(self, request: Request, execution_id: UUID) -> Response:
         """Cancel a run. One that is under way is told to stop."""
@@ -155,12 +153,12 @@ class CancelExecutionView(ExecutionView):
         if execution.job_id is not None and execution.office_id is not None:
             enter(user_of(request), execution.office_id, ACTS)
             if execution.status in EXECUTION_ENDED:
-                raise Conflict("This Execution has ended.", code=ENDED)
+                raise Conflict("This Execution has ended.", code="ended")
             engine.cancel(execution.office_id, [execution.job_id], actor=user_of(request).get_username())
         elif not may_cancel(user_of(request), execution):
             raise PermissionDenied("Staff may look at somebody's Execution, and nothing else.")
         elif engine.cancel_execution(execution.id) is None:
-            raise Conflict("This Execution has ended.", code=ENDED)
+            raise Conflict("This Execution has ended.", code="ended")
         execution.refresh_from_db()
         return accepted(
             shapes.execution(execution), request.build_absolute_uri(f"/api/executions/{execution_id}")

@@ -24,7 +24,6 @@ from jobs.api.framework.serializers import StrictSerializer
 from jobs.api.views import ACTS, accepted
 from jobs.models import Job
 from jobs.states import MemberRole
-from scheduler import error_codes
 from scheduler.access import workflow_for
 from scheduler.api import examples, shapes
 from scheduler.api.documents import RunWithHistoryDocument, RunWithResultsDocument
@@ -98,7 +97,7 @@ class ResumeRunView(RunView):
         operation_id="resume_run",
         request=None,
         responses={202: RunWithHistoryDocument},
-        extensions=refuses(error_codes.NOT_RESUMABLE),
+        extensions=refuses("not_resumable"),
     )
     def post(self, request: Request, workflow_id: UUID, run_id: UUID) -> Response:
         """Resume a failed or cancelled run. What succeeded is kept."""
@@ -121,7 +120,7 @@ class ExecuteView(GenericAPIView[Any]):
             answered("accepted", examples.RUN_WITH_HISTORY, 202),
             answered("it has ended", examples.RUN_WITH_RESULTS, 200),
         ],
-        extensions=refuses(error_codes.NO_STEPS, "not_found"),
+        extensions=refuses("no_steps", "not_found"),
     )
     def post(self, request: Request) -> Response:
         """Run a workflow now, whatever its mode. With `wait`, 200 and the jobs' results once it has ended."""

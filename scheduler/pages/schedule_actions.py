@@ -33,7 +33,7 @@ def run(request: HttpRequest, schedule_id: UUID) -> HttpResponse:
     except Conflict as conflict:
         messages.warning(request, _under_way(request, schedule, str(conflict.extra.get("execution_id", ""))))
     except Refused as refused:
-        messages.error(request, told(refused.message))
+        messages.error(request, told(refused.text))
     else:
         messages.success(request, _("It was sent. This is its run."))
         return redirect("scheduler:execution", execution)

@@ -82,7 +82,7 @@ def _save(request: HttpRequest, schedule: Schedule | None, texts: Texts) -> Http
         else:
             saved = schedules.change(schedule.id, found.given, now=now)
     except Refused as refused:
-        return _form(request, schedule, texts, refused.errors or {NOWHERE: [refused.message]})
+        return _form(request, schedule, texts, refused.errors or {NOWHERE: [refused.text]})
     messages.success(
         request, (_("%(name)s is made.") if schedule is None else _("%(name)s is changed.")) % {"name": saved}
     )

@@ -20,7 +20,8 @@ from scheduler.workflows.definition import FIELD_OF_KIND, TIMING, check_rule, ch
 from scheduler.workflows.recurrence import KOREAN_TIME
 
 Texts = Mapping[str, str]
-Errors = dict[str, list[str]]
+# Texts of our own errors, and sentences of serializers.
+Errors = dict[str, list[Any]]
 
 UNITS = {"seconds": 1, "minutes": 60, "hours": 3_600, "days": 86_400}
 TIMES = ("at", "starts_at", "ends_at")
@@ -106,7 +107,7 @@ def read(texts: Texts, args: Any) -> tuple[dict[str, Any], Errors]:
         try:
             body[name] = reading(text)
         except ValueError as refused:
-            errors[name] = [str(refused)]
+            errors[name] = [getattr(refused, "text", None) or str(refused)]
             body.pop(name, None)
 
     take("args", texts["args"].strip() or "{}", lambda text: json_of(text, args))
@@ -145,7 +146,7 @@ def refusal_of_task(texts: Texts, errors: Errors, body: dict[str, Any], schedule
     try:
         check_task(texts["task_id"], body.get("args", before))
     except Refused as refused:
-        return refused.errors or {"args": [refused.message]}
+        return refused.errors or {"args": [refused.text]}
     return {}
 
 

@@ -33,7 +33,7 @@ def run(request: HttpRequest, workflow_id: UUID) -> HttpResponse:
     try:
         started = runs.run_now(found.id, user_id=user.pk, actor=user.get_username(), now=database_now())
     except Refused as refused:
-        messages.warning(request, told(refused.message))
+        messages.warning(request, told(refused.text))
         return back_to(request, _address(found))
     if started.status == RunStatus.FAILED:
         messages.error(request, told(started.error_message))
@@ -61,7 +61,7 @@ def _turn(request: HttpRequest, workflow_id: UUID, status: WorkflowStatus, done:
         workflows.change(found.id, {"status": status.value}, now=database_now())
     except Refused as refused:
         why = [one for sentences in all_told(refused.errors).values() for one in sentences]
-        messages.error(request, " ".join(why) or told(refused.message))
+        messages.error(request, " ".join(why) or told(refused.text))
     else:
         messages.success(request, done % {"name": found})
     return back_to(request, _address(found))
@@ -78,7 +78,7 @@ def resume(request: HttpRequest, workflow_id: UUID, run_id: UUID) -> HttpRespons
     try:
         runs.resume(run_id, actor=user.get_username(), now=database_now())
     except Refused as refused:
-        messages.warning(request, told(refused.message))
+        messages.warning(request, told(refused.text))
     else:
         messages.success(request, _("The run goes on from its failed steps."))
     return back_to(request, _address(found))

@@ -127,7 +127,7 @@ def _save(
         else:
             saved = workflows.change(workflow.id, found.given, now=now)
     except Refused as refused:
-        return _form(request, workflow, office, texts, refused.errors or {NOWHERE: [refused.message]})
+        return _form(request, workflow, office, texts, refused.errors or {NOWHERE: [refused.text]})
     messages.success(
         request, (_("%(name)s is made.") if workflow is None else _("%(name)s is changed.")) % {"name": saved}
     )

@@ -100,7 +100,7 @@ def check(texts: Texts, workflow: Workflow | None, office: Office | None) -> Che
         try:
             return reading()
         except ValueError as refused:
-            errors[name] = [str(refused)]
+            errors[name] = [getattr(refused, "text", None) or str(refused)]
             return None
 
     steps = take("steps", lambda: json_of(texts["steps"].strip() or "[]", workflow.steps if workflow else []))
@@ -129,7 +129,7 @@ def refusal_of_steps(office: Office, steps: Any) -> Errors:
     try:
         prepare(office, steps)
     except Refused as refused:
-        return refused.errors or {"steps": [refused.message]}
+        return refused.errors or {"steps": [refused.text]}
     return {}
 
 
@@ -145,7 +145,9 @@ def config_of(texts: Texts) -> tuple[dict[str, Any], Errors]:
             case "recurring":
                 config |= recurring_of(texts)
     except ValueError as refused:
-        errors[{"delayed": "delay", "scheduled": "at"}.get(texts["mode"], "day_of_month")] = [str(refused)]
+        errors[{"delayed": "delay", "scheduled": "at"}.get(texts["mode"], "day_of_month")] = [
+            getattr(refused, "text", None) or str(refused)
+        ]
     return config, errors
 
 

@@ -6,14 +6,17 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from jobs.api.framework import strict_json
+from jobs.errors import CodedError
 from jobs.pages.secrets import HIDDEN_AGAIN, hidden, restored, still_hides
 from scheduler.schedules.wallclock import instant_of
 from scheduler.workflows.recurrence import KOREAN_TIME, zones
 
-NO_NUMBER = "A whole number is needed."
-NO_TIME = "A time is needed, such as 2026-12-01T09:00."
 LONGEST_NUMBER = 15
 LINE = 76
+
+
+class WrittenWrong(CodedError, ValueError):
+    """A field of a form holds something else than it should."""
 
 
 def as_text(value: Any) -> str:
@@ -39,14 +42,14 @@ def json_of(text: str, before: Any) -> Any:
     """The value; what is still hidden in it is what stood there before."""
     given = restored(strict_json.loads(text.encode()), before)
     if still_hides(given):
-        raise ValueError(HIDDEN_AGAIN)
+        raise WrittenWrong(HIDDEN_AGAIN.code)
     return given
 
 
 def whole_number(text: str) -> int:
     digits = text.removeprefix("-")
     if not (digits.isascii() and digits.isdecimal() and len(digits) <= LONGEST_NUMBER):
-        raise ValueError(NO_NUMBER)
+        raise WrittenWrong("whole_number")
     return int(text)
 
 
@@ -55,7 +58,7 @@ def instant(text: str, zone: str) -> str:
     try:
         wall = datetime.fromisoformat(text)
     except ValueError:
-        raise ValueError(NO_TIME) from None
+        raise WrittenWrong("time_example") from None
     if wall.tzinfo is None:
         wall = instant_of(wall, zone_of(zone))
     return wall.isoformat()

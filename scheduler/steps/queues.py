@@ -80,7 +80,7 @@ def _check_callback(url: str) -> None:
     try:
         webhooks.check_url(url)
     except Invalid as refused:
-        raise Invalid(refused.message, errors={"callback_url": [refused.message]}) from None
+        raise Invalid(errors={"callback_url": [refused.text]}) from None
 
 
 def _check_job(job: Step) -> None:

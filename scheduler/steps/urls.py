@@ -2,9 +2,7 @@
 
 from django.urls import path
 
-from scheduler.steps.api import codes, libraries, queues, runs, steps
-
-__all__ = ["codes", "urlpatterns"]
+from scheduler.steps.api import libraries, queues, runs, steps
 
 urlpatterns = [
     path("queues", queues.QueuesView.as_view()),

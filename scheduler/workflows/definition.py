@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 from django.conf import settings
 
 from jobs import registry
-from jobs.errors import Invalid, InvalidArgs, TooLarge
+from jobs.errors import ErrorText, Invalid, InvalidArgs, TooLarge
 from jobs.sql import call
 from scheduler.schedules import cron, rules
 from scheduler.schedules.rules import Kind, Rule
@@ -40,17 +40,16 @@ def check_task(task_id: str, args: dict[str, Any]) -> registry.Task:
     try:
         task = registry.find(task_id)
     except registry.UnknownTask as unknown:
-        raise Invalid(str(unknown), errors={"task_id": [str(unknown)]}) from None
+        raise Invalid(errors={"task_id": [unknown.text]}) from None
     if not task.public:
-        said = f"The Task {task_id!r} is started by the system only."
-        raise Invalid(said, errors={"task_id": [said]})
+        raise Invalid(errors={"task_id": [ErrorText("internal_task", task=task_id)]})
     size = len(call.as_json(args).encode())
     if size > settings.DURE_MAX_ARGS_BYTES:
-        raise TooLarge(f"args has {size} bytes; at most {settings.DURE_MAX_ARGS_BYTES} are taken.")
+        raise TooLarge("args_too_large", field="args", size=size, limit=settings.DURE_MAX_ARGS_BYTES)
     try:
         task.check_args(args)
     except InvalidArgs as refused:
-        raise Invalid(f"args: {refused}", errors={"args": [str(refused)]}) from None
+        raise Invalid(errors={"args": refused.errors}) from None
     return task
 
 

@@ -19,7 +19,7 @@ from jobs.ids import uuid7
 from jobs.models import Job
 from jobs.sql import call
 from jobs.states import JobStatus
-from scheduler import error_codes, sql
+from scheduler import sql
 from scheduler.models import Workflow, WorkflowRun, WorkflowRunStart
 from scheduler.states import RUN_RESUMABLE, RunStatus
 from scheduler.workflows import steps
@@ -69,7 +69,7 @@ def run_now(workflow_id: UUID | str, *, user_id: int | None, actor: str, now: da
             Workflow.objects.select_for_update(of=("self",)).select_related("office").get(pk=workflow_id)
         )
         if not workflow.steps:
-            raise Conflict("The workflow has no steps to run.", code=error_codes.NO_STEPS)
+            raise Conflict("The workflow has no steps to run.", code="no_steps")
         run = WorkflowRun(
             workflow=workflow,
             scheduled_time=now,
@@ -90,7 +90,7 @@ def resume(run_id: UUID | str, *, actor: str, now: datetime) -> WorkflowRun:
             .get(pk=run_id)
         )
         if run.status not in RUN_RESUMABLE:
-            raise Conflict(f"A run that is {run.status} cannot be resumed.", code=error_codes.NOT_RESUMABLE)
+            raise Conflict(f"A run that is {run.status} cannot be resumed.", code="not_resumable")
         run.retry_count += 1
         if run.batch_id is None:
             _start(run, now, actor=actor)
@@ -137,8 +137,8 @@ def _start(run: WorkflowRun, now: datetime, *, actor: str) -> None:
         engine.submit(prepared, actor=actor)
     except Refused as refused:
         _open(run, now)
-        said = "; ".join(f"{field}: {' '.join(why)}" for field, why in refused.errors.items())
-        _close(run, Outcome(RunStatus.FAILED, f"{refused.message} {said}".strip()), now)
+        said = "; ".join(f"{field}: {' '.join(why)}" for field, why in refused.errors_in_english().items())
+        _close(run, Outcome(RunStatus.FAILED, f"{refused} {said}".strip()), now)
         return
     run.batch_id = batch
     _open(run, now)

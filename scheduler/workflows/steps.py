@@ -20,7 +20,7 @@ def prepare(office: Office, steps: object, *, batch: UUID | None = None, name: s
     except Refused as refused:
         refused.errors = {field.replace("jobs.", "steps.", 1): why for field, why in refused.errors.items()}
         if not refused.errors:
-            refused.errors = {"steps": [refused.message]}
+            refused.errors = {"steps": [refused.text]}
         raise
 
 

@@ -14,8 +14,8 @@ from django.test import Client
 from drf_spectacular.validation import validate_schema
 
 from config.openapi import TAGS
-from jobs.api.framework.error_codes import KINDS
 from jobs.api.framework.openapi_errors import METHODS
+from jobs.errors import PROBLEM_CODES
 from tests.integration.rest_support import PROBLEM, forget_counts
 from tests.workers import ROOT
 
@@ -131,7 +131,7 @@ def test_every_operation_says_how_it_refuses(document):
             shown = answer["content"][PROBLEM]["examples"]
             assert shown, (path, method, status)
             for code, example in shown.items():
-                assert code in KINDS
+                assert code in PROBLEM_CODES
                 assert (example["value"]["code"], example["value"]["status"]) == (code, status)
                 assert f"`{code}`" in answer["description"]
     assert document["components"]["schemas"]["Problem"]["required"]
@@ -146,7 +146,7 @@ def test_every_code_is_explained_and_named_by_an_operation(document):
         for code in resolved(document, answer)["content"][PROBLEM]["examples"]
     }
     # The others belong to no operation, or are what an error without a code of its own is called.
-    assert set(KINDS) - named == {"method_not_allowed", "conflict", "refused"}
+    assert set(PROBLEM_CODES) - named == {"method_not_allowed", "conflict", "refused"}
 
 
 def test_every_operation_that_needs_credentials_says_so_and_means_it(document):

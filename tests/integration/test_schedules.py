@@ -274,7 +274,7 @@ def test_a_refused_change_changes_nothing():
     schedule = a_schedule()
     with pytest.raises(Invalid) as refused:
         schedules.change(schedule.id, {"kind": "cron", "cron": "61 * * * *"}, now=after(30))
-    assert refused.value.errors == {"cron": ["minute: 61 is out of range; allowed: 0-59."]}
+    assert refused.value.errors_in_english() == {"cron": ["minute: 61 is out of range; allowed: 0-59."]}
     schedule.refresh_from_db()
     assert (schedule.kind, schedule.next_run_at) == ("interval", after(60))
 
@@ -298,7 +298,7 @@ def test_a_refused_change_changes_nothing():
 def test_what_cannot_work_is_refused_by_field(fields, field, said):
     with pytest.raises(Invalid) as refused:
         a_schedule(**fields)
-    assert said in " ".join(refused.value.errors[field])
+    assert said in " ".join(refused.value.errors_in_english()[field])
     assert not Schedule.objects.exists()
 
 

@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 
 from jobs.api.framework import waiting
-from jobs.api.framework.error_codes import KINDS
+from jobs.errors import PROBLEM_CODES
 from jobs.models import Membership
 from scheduler.steps.models import Step, StepQueue
 from tests.factories import an_office
@@ -38,7 +38,7 @@ def post(client, path, given=None, **headers):
 def code(answer):
     assert answer["Content-Type"] == PROBLEM, answer.content
     # What a problem's `type` leads to.
-    assert answer.json()["code"] in KINDS
+    assert answer.json()["code"] in PROBLEM_CODES
     return answer.status_code, answer.json()["code"]
 
 

@@ -170,7 +170,7 @@ def test_the_database_refuses_a_second_pending_run():
 def test_what_cannot_work_is_refused_by_field(fields, field, said):
     with pytest.raises(Refused) as refused:
         a_workflow(**fields)
-    assert said in " ".join(refused.value.errors[field])
+    assert said in " ".join(refused.value.errors_in_english()[field])
     assert not Workflow.objects.exists()
 
 

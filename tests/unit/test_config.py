@@ -14,7 +14,7 @@ def settings(**changes):
 def refused(**changes):
     with pytest.raises(Invalid) as caught:
         office_config.checked(settings(**changes))
-    return caught.value.errors
+    return caught.value.errors_in_english()
 
 
 def test_the_defaults_pass_their_own_check():
@@ -48,7 +48,7 @@ def test_a_bad_value_is_refused_under_its_name(name, value):
 
 
 def test_an_unknown_setting_is_refused():
-    assert refused(maxJobs=3) == {"maxJobs": ["Unknown setting."]}
+    assert refused(maxJobs=3) == {"maxJobs": ["There is no such setting."]}
     assert list(refused(max_concurrent_jobs=3)) == ["max_concurrent_jobs"]
 
 

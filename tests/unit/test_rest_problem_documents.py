@@ -62,7 +62,7 @@ def test_an_error_nobody_expected_is_left_to_become_a_500():
 
 
 def test_what_a_verb_adds_stands_in_the_document_but_cannot_replace_what_belongs_there():
-    refusal = explain(verb_errors.Invalid("A circle.", code="cycle", cycle=["a", "b"], status="done"))
+    refusal = explain(verb_errors.Invalid("boolean", extra={"cycle": ["a", "b"], "status": "done"}))
     assert refusal is not None
     document = refusal.document()
     assert document["cycle"] == ["a", "b"]

@@ -7,9 +7,9 @@ them it names itself: `@extend_schema(…, extensions=refuses("ended"))`.
 from collections.abc import Iterable
 from typing import Any
 
-from jobs.api.framework.error_codes import KINDS
 from jobs.api.framework.idempotency import HEADER
 from jobs.api.framework.problem_details import CONTENT_TYPE, title_of
+from jobs.errors import PROBLEM_CODES
 
 JSON = dict[str, Any]
 
@@ -98,7 +98,7 @@ PROBLEM: JSON = {
 
 def refuses(*codes: str | tuple[int, str]) -> JSON:
     """What an operation refuses of its own; a code may come with another status than its usual one."""
-    return {MARK: [(KINDS[one].status, one) if isinstance(one, str) else one for one in codes]}
+    return {MARK: codes}
 
 
 def add_refusals(result: JSON, **_: Any) -> JSON:
@@ -115,7 +115,8 @@ def add_refusals(result: JSON, **_: Any) -> JSON:
 
 def _add_to(operation: JSON, method: str) -> None:
     own: dict[int, list[str]] = {}
-    for status, code in operation.pop(MARK, ()):
+    for named in operation.pop(MARK, ()):
+        status, code = (PROBLEM_CODES[named].status, named) if isinstance(named, str) else named
         own.setdefault(status, []).append(code)
     common = _common_of(operation, method)
     for status in {*common, *own}:
@@ -135,7 +136,7 @@ def _add_to(operation: JSON, method: str) -> None:
 def response(status: int, codes: Iterable[str]) -> JSON:
     found = list(codes)
     described: JSON = {
-        "description": "\n".join(f"- `{code}`: {KINDS[code].meaning}" for code in found),
+        "description": "\n".join(f"- `{code}`: {PROBLEM_CODES[code].meaning}" for code in found),
         "content": {
             CONTENT_TYPE: {
                 "schema": {"$ref": "#/components/schemas/Problem"},
@@ -151,7 +152,7 @@ def example(status: int, code: str) -> JSON:
         "type": f"https://dure.example/api/problems/{code}",
         "title": title_of(status),
         "status": status,
-        "detail": KINDS[code].meaning.replace("`", ""),
+        "detail": PROBLEM_CODES[code].meaning.replace("`", ""),
         "code": code,
     }
     if status == 400:

@@ -22,7 +22,7 @@ from rest_framework.renderers import JSONRenderer
 
 from jobs import errors as verb_errors
 from jobs.api.framework import request_id, throttling
-from jobs.api.framework.error_codes import KINDS
+from jobs.errors import PROBLEM_CODES
 
 CONTENT_TYPE = "application/problem+json"
 # Python's own phrases change with its version.
@@ -66,7 +66,9 @@ class Refusal:
         written = {
             **self.extra,
             # RFC 9457's word for "the status says it all", where nobody has described the code.
-            "type": f"{settings.BASE_URL}/api/problems/{self.code}" if self.code in KINDS else "about:blank",
+            "type": f"{settings.BASE_URL}/api/problems/{self.code}"
+            if self.code in PROBLEM_CODES
+            else "about:blank",
             "title": title_of(self.status),
             "status": self.status,
             "detail": self.detail,
@@ -101,7 +103,7 @@ def explain(error: BaseException) -> Refusal | None:
             return error.refusal
         case verb_errors.Refused():
             return Refusal(
-                _status_of(error), error.code, error.message, error.errors, extra=dict(error.extra)
+                _status_of(error), error.code, str(error), error.errors_in_english(), extra=error.extra
             )
         case api_errors.APIException():
             return _from_drf(error)

@@ -10,6 +10,8 @@ import math
 import re
 from typing import Any
 
+from jobs.errors import CodedError
+
 DEEPEST = 32
 LOWEST, HIGHEST = -(2**63), 2**63 - 1
 
@@ -18,7 +20,7 @@ _LONG_NUMBER = re.compile(r"[0-9]{19}")
 _ODD_CHARACTER = re.compile("[\x00\ud800-\udfff]")
 
 
-class BadJSON(ValueError):
+class BadJSON(CodedError, ValueError):
     """The text is not JSON that this API takes."""
 
 
@@ -36,7 +38,7 @@ def _decoded(raw: bytes) -> str:
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise BadJSON(f"The body is not UTF-8: byte {error.start} cannot be read.") from None
+        raise BadJSON("json_not_utf8", byte=error.start) from None
 
 
 def _parsed(text: str) -> Any:
@@ -50,11 +52,9 @@ def _parsed(text: str) -> Any:
             parse_constant=_refuse_constant,
         )
     except RecursionError:
-        raise BadJSON(f"The body is nested deeper than {DEEPEST} levels.") from None
+        raise BadJSON("json_too_deep", limit=DEEPEST) from None
     except json.JSONDecodeError as error:
-        raise BadJSON(
-            f"The body is not valid JSON: {error.msg} at line {error.lineno} column {error.colno}."
-        ) from None
+        raise BadJSON("json_syntax", reason=error.msg, line=error.lineno, column=error.colno) from None
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -62,7 +62,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) != len(pairs):
         seen: set[str] = set()
         twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-        raise BadJSON(f"The key {_shown(twice)} stands twice in one object.")
+        raise BadJSON("json_key_twice", key=_shown(twice))
     return found
 
 
@@ -70,19 +70,19 @@ def _integer(text: str) -> int:
     # Twenty characters hold every 64-bit integer; int() of a long text would cost a lot or fail.
     number = int(text) if len(text) <= 20 else None
     if number is None or not LOWEST <= number <= HIGHEST:
-        raise BadJSON(f"The number {_shown(text, quote='')} does not fit in 64 bits.")
+        raise BadJSON("json_number_64_bits", number=_shown(text, quote=""))
     return number
 
 
 def _number(text: str) -> float:
     number = float(text)
     if not math.isfinite(number):
-        raise BadJSON(f"The number {_shown(text, quote='')} is too large.")
+        raise BadJSON("json_number_too_large", number=_shown(text, quote=""))
     return number
 
 
 def _refuse_constant(text: str) -> None:
-    raise BadJSON(f"{text} is not a JSON number.")
+    raise BadJSON("json_constant", text=text)
 
 
 def _refuse_deep(value: Any) -> None:
@@ -90,7 +90,7 @@ def _refuse_deep(value: Any) -> None:
     while containers:
         level += 1
         if level > DEEPEST:
-            raise BadJSON(f"The body is nested deeper than {DEEPEST} levels.")
+            raise BadJSON("json_too_deep", limit=DEEPEST)
         containers = [
             child
             for container in containers
@@ -102,8 +102,7 @@ def _refuse_deep(value: Any) -> None:
 def _refuse_odd_characters(value: Any, where: str = "the body") -> None:
     if isinstance(value, str):
         if odd := _ODD_CHARACTER.search(value):
-            what = "a NUL character" if odd[0] == "\0" else "half of a surrogate pair"
-            raise BadJSON(f"The text at {where} contains {what}.")
+            raise BadJSON("json_nul" if odd[0] == "\0" else "json_surrogate", place=where)
     elif isinstance(value, list):
         for position, item in enumerate(value):
             _refuse_odd_characters(item, f"{where}[{position}]")

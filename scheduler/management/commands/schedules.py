@@ -91,7 +91,7 @@ class Command(Console):
                 try:
                     done.append(verb(one))
                 except Refused as why:
-                    refused.append((one, why.message))
+                    refused.append((one, str(why)))
                 except Schedule.DoesNotExist:
                     missing.append(str(one.pk))
         self.show(

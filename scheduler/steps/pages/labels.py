@@ -49,7 +49,7 @@ REFUSALS: dict[str, Promise] = {
 
 
 def refusal(refused: Refused) -> str:
-    return str(REFUSALS.get(refused.code) or told(refused.message))
+    return str(REFUSALS.get(refused.code) or told(refused.text))
 
 
 def queue_label(queue: StepQueue, *, failed: bool) -> Label:

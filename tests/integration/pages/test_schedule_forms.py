@@ -51,17 +51,17 @@ def test_an_interval_has_a_unit_and_a_time_is_by_the_clock_of_its_zone(alice):
         ({"cron": "30 2 30 2 *"}, "cron", "No day fits '30 2 *'", "맞는 날이 없어"),
         ({"cron": ""}, "cron", "It is needed.", "필수 항목"),
         ({"kind": "interval", "every": "0"}, "every", "greater than or equal to 1", "1보다"),
-        ({"kind": "interval", "every": "x"}, "every", "A whole number is needed.", "정수를"),
+        ({"kind": "interval", "every": "x"}, "every", "Must be a whole number.", "정수여야"),
         ({"kind": "once", "at": "2001-01-01T09:00"}, "at", "It lies in the past.", "지난 시각"),
         ({"kind": "once", "at": "soon"}, "at", "A time is needed", "시각을 입력"),
         ({"timezone": "Mars"}, "timezone", "'Mars' is not a time zone", "시간대가 아닙니다"),
         ({"ends_at": "2001-01-01T09:00"}, "ends_at", "So it would never run.", "실행되지 않습니다"),
-        ({"task_id": "no.such"}, "task_id", "There is no Task no.such.", "태스크 no.such"),
-        ({"task_id": "exports.render"}, "task_id", "started by the system only", "시스템만"),
+        ({"task_id": "no.such"}, "task_id", "No Task 'no.such' is registered.", "태스크 'no.such'"),
+        ({"task_id": "exports.render"}, "task_id", "Only the system starts", "시스템만"),
         ({"args": '{"numbers": "x"}'}, "args", "numbers: ", "numbers: 형식이"),
-        ({"args": "{}"}, "args", "numbers: It is needed.", "numbers: 필수"),
+        ({"args": "{}"}, "args", "numbers: This field is required.", "numbers: 필수"),
         ({"args": '{"numbers": [1], "n": 2}'}, "args", "n: The Task takes no such argument.", "없는 인자"),
-        ({"args": "{numbers: 1}"}, "args", "This is not JSON: line 1, character 2", "JSON이 아닙니다"),
+        ({"args": "{numbers: 1}"}, "args", "Not valid JSON", "JSON이 아닙니다"),
         ({"max_retries": "101"}, "max_retries", "less than or equal to 100", "100"),
         ({"name": ""}, "name", "", ""),
     ],
@@ -93,7 +93,7 @@ def test_the_preview_says_what_is_wrong_and_is_silent_about_what_is_still_empty(
         "/schedules/preview", {"kind": "cron", "cron": "0 9 * *", "args": "{", "timezone": "UTC"}
     )
     assert "five are expected" in why(answer, "cron")
-    assert "This is not JSON" in why(answer, "args")
+    assert "Not valid JSON" in why(answer, "args")
     assert {why(answer, field) for field in ("name", "task_id", "every", "max_retries")} == {""}
     empty = alice.post("/schedules/preview", {})
     assert empty.status_code == 200

@@ -64,23 +64,23 @@ def test_each_mode_is_written_and_read_again(office, alice, change, config):
 @pytest.mark.parametrize(
     ("change", "field", "said", "said_in_korean"),
     [
-        ({"steps": "[{"}, "steps", "This is not JSON", "JSON이 아닙니다"),
+        ({"steps": "[{"}, "steps", "Not valid JSON", "JSON이 아닙니다"),
         ({"steps": "{}"}, "steps", "", ""),
         ({"steps": "[]"}, "steps", "needs at least one step", "하나 이상"),
         (
             {"steps": json.dumps([a_step("a"), a_step("b", task_id="no.such")])},
             "steps",
-            "step 2 (b), task_id: There is no Task no.such.",
+            "step 2 (b), task_id: No Task 'no.such' is registered.",
             "2번째 단계 (b), task_id: 태스크",
         ),
         (
             {"steps": json.dumps([a_step("a", "b"), a_step("b", "a")])},
             "steps",
-            "depend on each other in a circle",
+            "depend on each other in a cycle",
             "순환",
         ),
         ({"steps": json.dumps([a_step("a", "zz")])}, "steps", "There is no step 'zz'.", "'zz'"),
-        ({"mode": "delayed", "delay": "x"}, "delay", "A whole number is needed.", "정수"),
+        ({"mode": "delayed", "delay": "x"}, "delay", "Must be a whole number.", "정수"),
         ({"mode": "scheduled", "at": "2001-01-01T09:00"}, "at", "Its time has passed", "지난 시각"),
         ({"mode": "scheduled"}, "at", "A time is needed", "시각"),
         ({"pattern": "weekly"}, "days_of_week", "at least one day", "하나 이상"),
@@ -118,7 +118,7 @@ def test_the_preview_draws_what_it_can_and_says_what_is_wrong(office, alice):
     steps = [a_step("a", task_id="no.such"), a_step("b", "a")]
     form = {**FORM, "office": str(office.id), "time": "", "name": ""}
     answer = alice.post("/workflows/preview", {**form, "steps": json.dumps(steps)})
-    assert "There is no Task no.such." in why(answer, "steps")
+    assert "No Task 'no.such' is registered." in why(answer, "steps")
     assert len(answer.context["drawing"].boxes) == 2
     assert {why(answer, field) for field in ("name", "time")} == {""}
     circle = [a_step("a", "b"), a_step("b", "a")]
