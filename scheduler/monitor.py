@@ -13,8 +13,8 @@ from django.db.models import Count, QuerySet
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from jobs.api.shapes import moment
 from jobs.models import Execution, Job, Worker
+from jobs.serialize import iso_time
 from jobs.sql import call
 from jobs.states import ExecutionStatus, JobStatus
 from scheduler import access, sql
@@ -38,7 +38,7 @@ NOBODY_LOOKED = _("It is due, and no scheduler has started it: is beat running?"
 def data(user: User, now: datetime) -> JSON:
     runs = access.runs_of(user)
     return {
-        "generated_at": moment(now),
+        "generated_at": iso_time(now),
         "counts": _run_counts(runs, now),
         "executions": _execution_counts(),
         "delayed": delayed(runs, now),
@@ -126,7 +126,7 @@ def _next_schedule(one: Schedule) -> JSON:
         "id": str(one.id),
         "name": one.name,
         "task_id": one.task_id,
-        "next_run_at": moment(one.next_run_at),
+        "next_run_at": iso_time(one.next_run_at),
         "words": shapes.words_of(one.rule),
     }
 
@@ -166,7 +166,7 @@ def workers(user: User, now: datetime) -> list[JSON]:
             "slots": one.slots,
             "running": one.running,
             "draining": one.draining,
-            "last_seen": moment(one.seen_at),
+            "last_seen": iso_time(one.seen_at),
             "executions": running.get(one.name, []),
         }
         for one in Worker.objects.filter(seen_at__gte=now - FORGOTTEN_AFTER)
@@ -174,7 +174,7 @@ def workers(user: User, now: datetime) -> list[JSON]:
 
 
 def _running(one: Execution) -> JSON:
-    return {"execution_id": str(one.id), "task_id": one.task_id, "since": moment(one.attempt_started_at)}
+    return {"execution_id": str(one.id), "task_id": one.task_id, "since": iso_time(one.attempt_started_at)}
 
 
 def throughput(now: datetime) -> list[JSON]:
@@ -189,7 +189,7 @@ def throughput(now: datetime) -> list[JSON]:
         one = counted.get(minute)
         found.append(
             {
-                "minute": moment(minute),
+                "minute": iso_time(minute),
                 "done": one.done if one else 0,
                 "failed": one.failed if one else 0,
                 "wait_ms": one.wait_ms if one else None,

@@ -9,8 +9,8 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from jobs import graph
-from jobs.api import examples, shapes
+from jobs import graph, serialize
+from jobs.api import examples
 from jobs.api.framework.filtering import FilterBackend, refuse_unknown
 from jobs.api.framework.openapi_examples import answered
 from jobs.api.framework.pagination import PagePagination
@@ -132,7 +132,7 @@ class BatchDetailView(OfficeView):
         if with_graph:
             answer["graph"] = graph_json(nodes, parents)
         answer["critical_path"] = {"jobs": path.jobs, "seconds": round(path.seconds, 3)}
-        answer["estimated_end"] = shapes.moment(progress.estimated_end(office, nodes, now))
+        answer["estimated_end"] = serialize.iso_time(progress.estimated_end(office, nodes, now))
         return Response(answer)
 
 
@@ -140,8 +140,8 @@ def batch_json(batch: Batch, counts: dict[str, int]) -> dict[str, Any]:
     return {
         "id": str(batch.id),
         "name": batch.name or None,
-        "created_at": shapes.moment(batch.created_at),
-        "ended_at": shapes.moment(batch.ended_at),
+        "created_at": serialize.iso_time(batch.created_at),
+        "ended_at": serialize.iso_time(batch.ended_at),
         "progress": {
             "total": sum(counts.values()),
             "by_status": counts,
@@ -161,8 +161,8 @@ def graph_json(nodes: list[progress.Node], parents: dict[str, list[str]]) -> dic
                 "role": node.role,
                 "status": node.status,
                 "level": levels[node.id],
-                "started_at": shapes.moment(node.started_at),
-                "completed_at": shapes.moment(node.completed_at),
+                "started_at": serialize.iso_time(node.started_at),
+                "completed_at": serialize.iso_time(node.completed_at),
             }
             for node in nodes
         ],

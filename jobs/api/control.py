@@ -10,8 +10,8 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from jobs import lifecycle
-from jobs.api import documents, examples, shapes
+from jobs import lifecycle, serialize
+from jobs.api import documents, examples
 from jobs.api.framework.idempotency import idempotent
 from jobs.api.framework.openapi_errors import refuses
 from jobs.api.framework.openapi_examples import answered, asked
@@ -210,8 +210,8 @@ def checked(serializer: StrictSerializer) -> dict[str, Any]:
     return dict(serializer.validated_data)
 
 
-def shown(job_id: UUID) -> shapes.JSON:
-    return shapes.jobs(list(shapes.shown(Job.objects.filter(pk=job_id))))[0]
+def shown(job_id: UUID) -> serialize.JSON:
+    return serialize.jobs_json(list(serialize.with_job_fields(Job.objects.filter(pk=job_id))))[0]
 
 
 def ended(job: Job) -> Conflict:

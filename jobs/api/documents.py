@@ -1,4 +1,4 @@
-"""How the API's objects are described in OpenAPI. Only described: jobs/api/shapes.py writes them."""
+"""How the API's objects are described in OpenAPI. Only described: jobs/serialize.py writes them."""
 
 from typing import Any
 

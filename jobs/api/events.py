@@ -6,7 +6,8 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from jobs.api import documents, shapes
+from jobs import serialize
+from jobs.api import documents
 from jobs.api.framework.filtering import refuse_unknown
 from jobs.api.framework.query import Whole
 from jobs.api.views import OfficeView
@@ -36,7 +37,7 @@ class EventListView(OfficeView):
         found = list(told.order_by("id")[:limit])
         return Response(
             {
-                "results": [shapes.event(event) for event in found],
+                "results": [serialize.event_json(event) for event in found],
                 "next_after": found[-1].id if found else after,
             }
         )

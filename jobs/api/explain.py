@@ -10,7 +10,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from jobs.api import shapes
+from jobs import serialize
 from jobs.api.framework.openapi_examples import answered
 from jobs.api.views import JobView
 from jobs.insight.explain import Code, Explanation, Reason, explain
@@ -71,13 +71,13 @@ def explanation_json(explained: Explanation) -> dict[str, Any]:
         "state": explained.state,
         "reasons": [reason_json(reason) for reason in explained.reasons],
         "queue_position": explained.queue_position,
-        "estimated_start": shapes.moment(explained.estimated_start),
+        "estimated_start": serialize.iso_time(explained.estimated_start),
     }
 
 
 def reason_json(reason: Reason) -> dict[str, Any]:
     facts = {
-        name: shapes.moment(value) if isinstance(value, datetime) else value
+        name: serialize.iso_time(value) if isinstance(value, datetime) else value
         for name, value in reason.facts.items()
     }
     return {"code": reason.code.value, "message": reason.message, **facts}

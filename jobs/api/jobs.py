@@ -6,8 +6,8 @@ from drf_spectacular.utils import PolymorphicProxySerializer, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from jobs import lifecycle, submission
-from jobs.api import documents, examples, shapes, submissions
+from jobs import lifecycle, serialize, submission
+from jobs.api import documents, examples, submissions
 from jobs.api.filters import JobFilter
 from jobs.api.framework.filtering import FilterBackend
 from jobs.api.framework.idempotency import idempotent
@@ -37,8 +37,8 @@ class JobListView(OfficeView):
     )
     def get(self, request: Request, office_id: UUID) -> Response:
         jobs = self.filter_queryset(self.office().jobs.all())
-        page = self.paginate_queryset(shapes.shown(jobs)) or []
-        return self.get_paginated_response(shapes.jobs(page))
+        page = self.paginate_queryset(serialize.with_job_fields(jobs)) or []
+        return self.get_paginated_response(serialize.jobs_json(page))
 
     @extend_schema(
         operation_id="submit_jobs",
@@ -83,7 +83,7 @@ class JobListView(OfficeView):
         described = {
             "id": str(batch.id),
             "name": batch.name or None,
-            "created_at": shapes.moment(batch.created_at),
+            "created_at": serialize.iso_time(batch.created_at),
         }
         return Response(
             {"batch": described, "jobs": answer},
@@ -92,7 +92,7 @@ class JobListView(OfficeView):
         )
 
 
-def submitted(prepared: Prepared) -> list[shapes.JSON]:
+def submitted(prepared: Prepared) -> list[serialize.JSON]:
     """The jobs as they are now, in the order given.
 
     Of those that only wait, all but the status is at hand: reading ten thousand rows and a hundred thousand
@@ -107,9 +107,11 @@ def submitted(prepared: Prepared) -> list[shapes.JSON]:
     for child, parent, _ in prepared.edges:
         parents.setdefault(child, []).append(parent)
     others = Job.objects.filter(pk__in=[job for job in ids if job not in waiting])
-    read_again = {job["id"]: job for job in shapes.jobs(list(shapes.shown(others)), parents)}
+    read_again = {
+        job["id"]: job for job in serialize.jobs_json(list(serialize.with_job_fields(others)), parents)
+    }
     return [
-        shapes.new_job(prepared, given, *waiting[job], parents.get(job, []))
+        serialize.new_job_json(prepared, given, *waiting[job], parents.get(job, []))
         if job in waiting
         else read_again[job]
         for job, given in zip(ids, prepared.jobs, strict=True)
@@ -126,4 +128,4 @@ class JobDetailView(JobView):
         responses=documents.JobInFullDocument,
     )
     def get(self, request: Request, office_id: UUID, job_id: UUID) -> Response:
-        return Response(shapes.job_in_full(self.job(self.office())))
+        return Response(serialize.job_detail_json(self.job(self.office())))

@@ -10,9 +10,9 @@ from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from jobs import office_deletion
+from jobs import office_deletion, serialize
 from jobs.access import Seat, enter, higher, offices_of, role_of_staff
-from jobs.api import documents, shapes
+from jobs.api import documents
 from jobs.api.framework.authentication import user_of
 from jobs.api.framework.filtering import FilterBackend
 from jobs.api.framework.idempotency import idempotent
@@ -42,11 +42,11 @@ class OfficeSerializer(StrictModelSerializer):
         fields = ("name", "notify_emails")
 
 
-def office_json(office: Office, role: str) -> shapes.JSON:
+def office_json(office: Office, role: str) -> serialize.JSON:
     return {
         "id": str(office.id),
         "name": office.name,
-        "created_at": shapes.moment(office.created_at),
+        "created_at": serialize.iso_time(office.created_at),
         "role": role,
         "notify_emails": office.notify_emails,
     }

@@ -10,8 +10,8 @@ from rest_framework.pagination import BasePagination
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from jobs import serialize
 from jobs.access import enter
-from jobs.api import shapes
 from jobs.api.framework.authentication import user_of
 from jobs.api.framework.problem_details import Problem
 from jobs.models import Job, Office
@@ -39,7 +39,7 @@ class JobView(OfficeView):
     """A view of one job."""
 
     def job(self, office: Office) -> Job:
-        found = shapes.shown(office.jobs.all()).filter(pk=self.kwargs["job_id"]).first()
+        found = serialize.with_job_fields(office.jobs.all()).filter(pk=self.kwargs["job_id"]).first()
         if found is None:
             raise Problem(404, "not_found", "There is no such job in this office.")
         return found

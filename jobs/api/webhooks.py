@@ -9,7 +9,8 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from jobs.api import examples, shapes
+from jobs import serialize
+from jobs.api import examples
 from jobs.api.framework.filtering import FilterBackend
 from jobs.api.framework.idempotency import idempotent
 from jobs.api.framework.openapi_errors import refuses
@@ -224,32 +225,32 @@ class SendAgainView(WebhookView):
         return Response(delivery_json(notification), status=202, headers={"Location": location})
 
 
-def webhook_json(webhook: Webhook) -> shapes.JSON:
+def webhook_json(webhook: Webhook) -> serialize.JSON:
     return {
         "id": webhook.pk,
         "url": webhook.url,
         "event_types": webhook.event_types,
         "enabled": webhook.enabled,
         "disabled_reason": webhook.disabled_reason or None,
-        "created_at": shapes.moment(webhook.created_at),
-        "old_secret_until": shapes.moment(webhook.old_secret_until),
+        "created_at": serialize.iso_time(webhook.created_at),
+        "old_secret_until": serialize.iso_time(webhook.old_secret_until),
     }
 
 
-def with_secret(webhook: Webhook, secret: str) -> shapes.JSON:
+def with_secret(webhook: Webhook, secret: str) -> serialize.JSON:
     return {**webhook_json(webhook), "secret": secret}
 
 
-def delivery_json(notification: Notification) -> shapes.JSON:
+def delivery_json(notification: Notification) -> serialize.JSON:
     return {
         "id": notification.pk,
         "webhook_id": batches.message_id(notification.pk),
         "event_id": notification.event_id,
         "body": creation.parse_body(notification),
         "attempts": notification.attempts,
-        "created_at": shapes.moment(notification.created_at),
-        "next_at": shapes.moment(notification.next_at),
-        "sent_at": shapes.moment(notification.sent_at),
-        "gave_up_at": shapes.moment(notification.gave_up_at),
+        "created_at": serialize.iso_time(notification.created_at),
+        "next_at": serialize.iso_time(notification.next_at),
+        "sent_at": serialize.iso_time(notification.sent_at),
+        "gave_up_at": serialize.iso_time(notification.gave_up_at),
         "answer": notification.answer or None,
     }

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
-from jobs.api import shapes
+from jobs import serialize
 from jobs.api.explain import explanation_json
 from jobs.cli.table import cut, pairs, table, titled
 from jobs.cli.times import between, duration, shown
@@ -66,7 +66,7 @@ def facts(job: Job) -> list[tuple[str, object]]:
         ("batch", job.batch_id),
         ("role", job.role),
         ("priority", f"{job.priority}, urgent" if job.urgent else job.priority),
-        ("waits for", ", ".join(shapes.parents_of([job.id]).get(str(job.id), []))),
+        ("waits for", ", ".join(serialize.dependencies_of([job.id]).get(str(job.id), []))),
         ("made", shown(job.created_at)),
         ("started", shown(job.started_at)),
         ("ended", shown(job.completed_at)),
@@ -129,9 +129,9 @@ def event_row(event: Event) -> tuple[str, str, str]:
 def document(job: Job, explained: Explanation, events: Sequence[Event]) -> dict[str, Any]:
     """The API's documents of a job in full, of its explanation and of its events, in one."""
     return {
-        **shapes.job_in_full(job),
+        **serialize.job_detail_json(job),
         "explain": explanation_json(explained),
-        "events": [shapes.event(event) for event in events],
+        "events": [serialize.event_json(event) for event in events],
     }
 
 

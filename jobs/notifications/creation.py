@@ -21,8 +21,7 @@ from uuid import UUID
 from django.conf import settings
 from django.db import transaction
 
-from jobs import publish
-from jobs.api import shapes
+from jobs import publish, serialize
 from jobs.models import Batch, Event, EventCursor, Job, Notification, Office, Webhook
 from jobs.sql import call
 from jobs.sql import notifications as statements
@@ -156,8 +155,8 @@ def event_bodies(events: Sequence[Event]) -> list[dict[str, Any]]:
     return [
         {
             "type": event.type,
-            "timestamp": shapes.moment(event.at),
-            "data": {**shapes.event(event), **names[event.job_id], **names[event.batch_id]},
+            "timestamp": serialize.iso_time(event.at),
+            "data": {**serialize.event_json(event), **names[event.job_id], **names[event.batch_id]},
         }
         for event in events
     ]

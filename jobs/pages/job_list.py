@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST, require_safe
 
-from jobs.api import shapes
+from jobs import serialize
 from jobs.keyset import links, page_of, place
 from jobs.pages import bulk, selection
 from jobs.pages.forms import SureForm, WishForm
@@ -28,7 +28,7 @@ def jobs(request: HttpRequest, office_id: UUID) -> HttpResponse:
     here = office_access(request, office_id)
     wanted = selection.chosen(here.office, request.GET)
     after, before = place(request.GET.get("after")), place(request.GET.get("before"))
-    page = page_of(shapes.shown(wanted.jobs), after=after, before=before, few=wanted.few)
+    page = page_of(serialize.with_job_fields(wanted.jobs), after=after, before=before, few=wanted.few)
     return render(
         request,
         "jobs/list.html",

@@ -12,8 +12,8 @@ from django.contrib.auth.models import User
 from django.db.models import Q
 from django.utils import timezone
 
+from jobs import serialize
 from jobs.access import seat_of
-from jobs.api import shapes
 from jobs.models import Event
 from jobs.pubsub import OFFICE_CHANNEL
 from jobs.sockets import fanout
@@ -94,7 +94,7 @@ def start(user: User, office: UUID, after: int | None) -> tuple[int, dict[str, A
 
 def events_after(office: UUID, after: int, limit: int) -> list[fanout.Row]:
     told = Event.objects.filter(office_id=office, id__gt=after, type__in=TOLD_TO_CLIENTS)
-    return [shapes.event(one) for one in told.order_by("id")[:limit]]
+    return [serialize.event_json(one) for one in told.order_by("id")[:limit]]
 
 
 def watch(office: UUID) -> set[int]:

@@ -100,8 +100,8 @@ def rows_of(executions: list[str], patience: float = PATIENCE_SECONDS) -> dict[s
 def look_up(executions: list[str]) -> dict[str, dict[str, Any]]:
     from django.db import DatabaseError, InterfaceError, connection
 
-    from jobs.api.shapes import moment
     from jobs.models import Execution
+    from jobs.serialize import iso_time
 
     try:
         return {
@@ -112,9 +112,9 @@ def look_up(executions: list[str]) -> dict[str, dict[str, Any]]:
                 "office": run.office_id and str(run.office_id),
                 "job": run.job_id and str(run.job_id),
                 "attempt": run.attempt,
-                "since": moment(run.attempt_started_at),
-                "deadline": moment(run.timeout_at),
-                "lease_until": moment(run.locked_until),
+                "since": iso_time(run.attempt_started_at),
+                "deadline": iso_time(run.timeout_at),
+                "lease_until": iso_time(run.locked_until),
             }
             for run in Execution.objects.filter(pk__in=executions)
         }

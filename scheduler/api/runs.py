@@ -12,7 +12,7 @@ from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from jobs.api import shapes as engine_shapes
+from jobs import serialize
 from jobs.api.framework import waiting
 from jobs.api.framework.authentication import user_of
 from jobs.api.framework.filtering import FilterBackend
@@ -167,8 +167,8 @@ def _wait_for(run_id: str, seconds: float) -> WorkflowRun | None:
 
 def _with_results(run: WorkflowRun) -> dict[str, Any]:
     jobs = (
-        list(engine_shapes.shown(Job.objects.filter(batch=run.batch_id)).order_by("seq"))
+        list(serialize.with_job_fields(Job.objects.filter(batch=run.batch_id)).order_by("seq"))
         if run.batch_id
         else []
     )
-    return {**shapes.run_with_history(run), "results": engine_shapes.jobs(jobs)}
+    return {**shapes.run_with_history(run), "results": serialize.jobs_json(jobs)}

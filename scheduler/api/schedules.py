@@ -17,7 +17,7 @@ from jobs.api.framework.openapi_examples import answered, asked
 from jobs.api.framework.pagination import PagePagination, RoughPagination
 from jobs.api.framework.query import Whole
 from jobs.api.framework.serializers import StrictSerializer
-from jobs.api.shapes import moment
+from jobs.serialize import iso_time
 from scheduler.access import schedule_for, schedules_of
 from scheduler.api import examples, shapes
 from scheduler.api.documents import KINDS, POLICIES, NextDocument, ScheduleDocument, TurnDocument
@@ -264,4 +264,4 @@ def _read(serializer: StrictSerializer) -> dict[str, Any]:
 
 
 def _next(rule: rules.Rule, moments: list[Any]) -> dict[str, Any]:
-    return {"next": [moment(one) for one in moments], "words": shapes.words_of(rule)}
+    return {"next": [iso_time(one) for one in moments], "words": shapes.words_of(rule)}

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from jobs.api.shapes import moment
 from jobs.models import Execution
+from jobs.serialize import iso_time
 from jobs.states import ExecutionStatus, Trigger
 from scheduler.models import Occurrence, Schedule, Workflow, WorkflowRun
 from scheduler.schedules import words
@@ -24,20 +24,20 @@ def schedule(one: Schedule) -> JSON:
         "kind": one.kind,
         "cron": one.cron or None,
         "every_seconds": one.every_seconds,
-        "at": moment(one.at),
+        "at": iso_time(one.at),
         "enabled": one.enabled,
         "timezone": one.timezone,
         "overlap": one.overlap,
         "catch_up": one.catch_up,
         "max_retries": one.max_retries,
-        "starts_at": moment(one.starts_at),
-        "ends_at": moment(one.ends_at),
+        "starts_at": iso_time(one.starts_at),
+        "ends_at": iso_time(one.ends_at),
         "words": words_of(one.rule),
-        "next_run_at": moment(one.next_run_at),
-        "last_run_at": moment(one.last_run_at),
+        "next_run_at": iso_time(one.next_run_at),
+        "last_run_at": iso_time(one.last_run_at),
         "last_execution_id": one.last_execution_id and str(one.last_execution_id),
-        "created_at": moment(one.created_at),
-        "updated_at": moment(one.updated_at),
+        "created_at": iso_time(one.created_at),
+        "updated_at": iso_time(one.updated_at),
     }
 
 
@@ -47,11 +47,11 @@ def words_of(rule: Rule) -> JSON:
 
 def turn(one: Occurrence) -> JSON:
     return {
-        "due_at": moment(one.due_at),
+        "due_at": iso_time(one.due_at),
         "turn": one.outcome,
         "reason": one.reason or None,
         "execution_id": one.execution_id and str(one.execution_id),
-        "decided_at": moment(one.decided_at),
+        "decided_at": iso_time(one.decided_at),
     }
 
 
@@ -62,19 +62,19 @@ def execution(one: Execution) -> JSON:
         "task_id": one.task_id,
         "trigger": one.trigger,
         "schedule_id": one.source if one.trigger == Trigger.SCHEDULE else None,
-        "scheduled_for": moment(one.scheduled_for),
-        "created_at": moment(one.created_at),
-        "started_at": moment(one.started_at),
-        "finished_at": moment(one.finished_at),
+        "scheduled_for": iso_time(one.scheduled_for),
+        "created_at": iso_time(one.created_at),
+        "started_at": iso_time(one.started_at),
+        "finished_at": iso_time(one.finished_at),
         "status": one.status,
         "retry_count": one.retry_count,
         "max_retries": one.max_retries,
-        "next_retry_at": moment(one.due_at) if waits else None,
+        "next_retry_at": iso_time(one.due_at) if waits else None,
         "attempts": [
             {
                 "number": attempt.number,
-                "started_at": moment(attempt.started_at),
-                "ended_at": moment(attempt.ended_at),
+                "started_at": iso_time(attempt.started_at),
+                "ended_at": iso_time(attempt.ended_at),
                 "outcome": attempt.outcome,
                 "failure_type": attempt.failure_type or None,
                 "error": attempt.error or None,
@@ -86,7 +86,7 @@ def execution(one: Execution) -> JSON:
         "result": one.result,
         "error": one.error or None,
         "instance": one.worker or None,
-        "locked_until": moment(one.locked_until),
+        "locked_until": iso_time(one.locked_until),
     }
 
 
@@ -101,9 +101,9 @@ def workflow(one: Workflow) -> JSON:
         "steps": one.steps,
         "schedule_config": one.schedule_config,
         "words": {language: words.config_in_words(config, language) for language in LANGUAGES},
-        "next_run_at": moment(pending.scheduled_time) if pending else None,
-        "created_at": moment(one.created_at),
-        "updated_at": moment(one.updated_at),
+        "next_run_at": iso_time(pending.scheduled_time) if pending else None,
+        "created_at": iso_time(one.created_at),
+        "updated_at": iso_time(one.updated_at),
     }
 
 
@@ -112,12 +112,12 @@ def run(one: WorkflowRun) -> JSON:
         "id": str(one.id),
         "workflow_id": str(one.workflow_id),
         "workflow_data": one.workflow_data,
-        "scheduled_time": moment(one.scheduled_time),
+        "scheduled_time": iso_time(one.scheduled_time),
         "status": one.status,
-        "created_at": moment(one.created_at),
-        "updated_at": moment(one.updated_at),
-        "executed_at": moment(one.executed_at),
-        "ended_at": moment(one.ended_at),
+        "created_at": iso_time(one.created_at),
+        "updated_at": iso_time(one.updated_at),
+        "executed_at": iso_time(one.executed_at),
+        "ended_at": iso_time(one.ended_at),
         "retry_count": one.retry_count,
         "error_message": one.error_message or None,
         "batch": str(one.batch_id) if one.batch_id else None,
@@ -128,8 +128,8 @@ def run_with_history(one: WorkflowRun) -> JSON:
     starts = [
         {
             "number": start.number,
-            "started_at": moment(start.started_at),
-            "ended_at": moment(start.ended_at),
+            "started_at": iso_time(start.started_at),
+            "ended_at": iso_time(start.ended_at),
             "status": start.status,
             "error_message": start.error_message or None,
         }

@@ -8,7 +8,6 @@ from uuid import UUID
 from django.core.management.base import CommandParser
 from django.db.models import QuerySet
 
-from jobs.api.shapes import moment
 from jobs.cli import times
 from jobs.cli.command import Complaint, one_of
 from jobs.cli.filters import add_since
@@ -16,6 +15,7 @@ from jobs.cli.format import as_text
 from jobs.cli.table import cut, pairs, table, titled
 from jobs.models import Execution
 from jobs.selection import narrowed
+from jobs.serialize import iso_time
 from scheduler.api import shapes
 from scheduler.models import Occurrence, Schedule
 from scheduler.schedules import rules
@@ -106,7 +106,7 @@ def document(one: Schedule, now: datetime) -> dict[str, Any]:
     """The API's document of a schedule, with its next times and its last turns."""
     return {
         **shapes.schedule(one),
-        "next": [moment(due) for due in next_times(one, now)],
+        "next": [iso_time(due) for due in next_times(one, now)],
         "turns": [shapes.turn(turn) for turn in last_turns(one)],
     }
 

@@ -9,8 +9,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from jobs import lifecycle
-from jobs.api import shapes
+from jobs import lifecycle, serialize
 from jobs.models import Event, Job
 from jobs.states import EventType, JobStatus
 from tests.factories import a_job, an_office, claimed, done, fresh, submitted
@@ -48,7 +47,7 @@ def test_the_list_has_the_newest_first_and_is_bounded():
 def test_the_list_is_in_the_shapes_of_the_api():
     job = a_job(an_office(), ref="one")
     document = run("jobs", "list", "--json").json["results"][0]
-    assert document == shapes.jobs([fresh(job)])[0]
+    assert document == serialize.jobs_json([fresh(job)])[0]
 
 
 @pytest.fixture
@@ -146,7 +145,7 @@ def test_one_job_as_json_is_the_apis_document_with_its_explanation_and_its_event
     job = failed(an_office())
     document = run("jobs", "show", job.id, "--json").json
     explanation, events = document.pop("explain"), document.pop("events")
-    assert document == shapes.job_in_full(job)
+    assert document == serialize.job_detail_json(job)
     assert explanation["state"] == JobStatus.FAILED
     assert events[0]["type"] == EventType.JOB_FAILED
     assert document["executions"][0]["attempts"][0]["error_message"] == "the disk is full"

@@ -8,7 +8,7 @@ from django.core.management.base import CommandParser
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from jobs.api import shapes
+from jobs import serialize
 from jobs.api.control import HIGHEST, LOWEST
 from jobs.cli import bulk, filters, format
 from jobs.cli.command import (
@@ -61,7 +61,7 @@ class Command(Console):
         chosen = filters.newest_first(filters.matching(options), options)
         found = list(chosen.select_related("execution", "office")[: options["limit"] + 1])
         more, found = len(found) > options["limit"], found[: options["limit"]]
-        self.show_rows({"results": shapes.jobs(found), "more": more}, format.rows(found), "job")
+        self.show_rows({"results": serialize.jobs_json(found), "more": more}, format.rows(found), "job")
         return DONE if found else NOT_ALL
 
     def show_one(self, options: dict[str, Any]) -> int:

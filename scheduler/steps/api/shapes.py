@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from jobs.api.shapes import moment
+from jobs.serialize import iso_time
 from scheduler.steps import libraries
 from scheduler.steps.models import Step, StepEvent, StepQueue
 
@@ -26,10 +26,10 @@ def queue(queue: StepQueue) -> JSON:
         "office": queue.office_id and str(queue.office_id),
         "callback_url": queue.callback_url or None,
         "run": queue.run,
-        "cancel_requested_at": moment(queue.cancel_requested_at),
-        "created_at": moment(queue.created_at),
-        "started_at": moment(queue.started_at),
-        "ended_at": moment(queue.ended_at),
+        "cancel_requested_at": iso_time(queue.cancel_requested_at),
+        "created_at": iso_time(queue.created_at),
+        "started_at": iso_time(queue.started_at),
+        "ended_at": iso_time(queue.ended_at),
     }
 
 
@@ -59,7 +59,7 @@ def event(event: StepEvent) -> JSON:
         "queue_id": event.queue_id,
         "run": event.run,
         "details": event.details,
-        "timestamp": moment(event.at),
+        "timestamp": iso_time(event.at),
     }
 
 

@@ -41,29 +41,29 @@ _SHOWN_OF_JOB = [
 _SHOWN_OF_EXECUTION = ["status", "started_at", "result", "progress", "session_id"]
 
 
-def moment(value: datetime | None) -> str | None:
+def iso_time(value: datetime | None) -> str | None:
     """ISO 8601, with the offset of the settings' time zone."""
     return None if value is None else timezone.localtime(value).isoformat()
 
 
-def shown(jobs: QuerySet[Job]) -> QuerySet[Job]:
+def with_job_fields(jobs: QuerySet[Job]) -> QuerySet[Job]:
     """The jobs with all that `job` reads, in one statement."""
     of_execution = (f"execution__{name}" for name in _SHOWN_OF_EXECUTION)
     return jobs.select_related("execution").only(*_SHOWN_OF_JOB, *of_execution)
 
 
-def jobs(found: Sequence[Job], parents: Mapping[str, list[str]] | None = None) -> list[JSON]:
-    known = parents_of([one.id for one in found]) if parents is None else parents
-    return [job(one, known.get(str(one.id), [])) for one in found]
+def jobs_json(found: Sequence[Job], parents: Mapping[str, list[str]] | None = None) -> list[JSON]:
+    known = dependencies_of([one.id for one in found]) if parents is None else parents
+    return [job_json(one, known.get(str(one.id), [])) for one in found]
 
 
-def parents_of(ids: Sequence[UUID]) -> dict[str, list[str]]:
+def dependencies_of(ids: Sequence[UUID]) -> dict[str, list[str]]:
     """The ids of what each job depends on, in the order given at submission."""
     rows = call.rows(reports.PARENTS_OF_JOBS, {"jobs": list(ids)})
     return {child: parents.split() for child, parents in rows}
 
 
-def job(one: Job, depends_on: list[str]) -> JSON:
+def job_json(one: Job, depends_on: list[str]) -> JSON:
     run = one.execution
     started_at = one.started_at
     # While a job runs for the first time, only its Execution knows since when.
@@ -85,12 +85,12 @@ def job(one: Job, depends_on: list[str]) -> JSON:
         "timeout_ms": one.timeout_ms,
         "max_retries": one.max_retries,
         "retry_count": one.retry_count,
-        "retry_at": moment(one.retry_at),
-        "run_at": moment(one.run_at),
-        "created_at": moment(one.created_at),
-        "started_at": moment(started_at),
-        "completed_at": moment(one.completed_at),
-        "cancelled_at": moment(one.cancelled_at),
+        "retry_at": iso_time(one.retry_at),
+        "run_at": iso_time(one.run_at),
+        "created_at": iso_time(one.created_at),
+        "started_at": iso_time(started_at),
+        "completed_at": iso_time(one.completed_at),
+        "cancelled_at": iso_time(one.cancelled_at),
         "failure_type": one.failure_type or None,
         "error_message": one.error_message or None,
         "result": run.result if run is not None else None,
@@ -100,7 +100,7 @@ def job(one: Job, depends_on: list[str]) -> JSON:
     }
 
 
-def new_job(
+def new_job_json(
     submission: Prepared, given: JSON, status: str, created_at: datetime, depends_on: list[str]
 ) -> JSON:
     """A job that was submitted and has only waited since: the same as `job`, without its row."""
@@ -121,8 +121,8 @@ def new_job(
         "max_retries": given["max_retries"],
         "retry_count": 0,
         "retry_at": None,
-        "run_at": moment(datetime.fromisoformat(given["run_at"])) if given["run_at"] else None,
-        "created_at": moment(created_at),
+        "run_at": iso_time(datetime.fromisoformat(given["run_at"])) if given["run_at"] else None,
+        "created_at": iso_time(created_at),
         "started_at": None,
         "completed_at": None,
         "cancelled_at": None,
@@ -135,23 +135,23 @@ def new_job(
     }
 
 
-def job_in_full(one: Job) -> JSON:
+def job_detail_json(one: Job) -> JSON:
     """A job with its Executions, the oldest first, and their attempts."""
     runs = one.executions.order_by("created_at", "id").prefetch_related("attempts")
-    answer = job(one, parents_of([one.id]).get(str(one.id), []))
-    answer["executions"] = [execution(run) for run in runs]
+    answer = job_json(one, dependencies_of([one.id]).get(str(one.id), []))
+    answer["executions"] = [execution_json(run) for run in runs]
     return answer
 
 
-def execution(run: Execution) -> JSON:
+def execution_json(run: Execution) -> JSON:
     running = run.status == ExecutionStatus.RUNNING
-    attempts = [attempt(one) for one in run.attempts.all()]
+    attempts = [attempt_json(one) for one in run.attempts.all()]
     if running:
         # The row of an attempt is written when it ends.
         attempts.append(
             {
                 "number": run.attempt,
-                "started_at": moment(run.attempt_started_at),
+                "started_at": iso_time(run.attempt_started_at),
                 "ended_at": None,
                 "outcome": None,
                 "failure_type": None,
@@ -163,9 +163,9 @@ def execution(run: Execution) -> JSON:
         "id": str(run.id),
         "attempt": run.attempt,
         "status": execution_status(run),
-        "started_at": moment(run.started_at),
-        "timeout_at": moment(run.timeout_at),
-        "completed_at": moment(run.finished_at),
+        "started_at": iso_time(run.started_at),
+        "timeout_at": iso_time(run.timeout_at),
+        "completed_at": iso_time(run.finished_at),
         "session_id": run.session_id or None,
         "error_message": None if running else (run.error or None),
         "worker": run.worker or None,
@@ -182,11 +182,11 @@ def execution_status(run: Execution) -> str:
     return SEED_EXECUTION_STATUS[status]
 
 
-def attempt(one: Attempt) -> JSON:
+def attempt_json(one: Attempt) -> JSON:
     return {
         "number": one.number,
-        "started_at": moment(one.started_at),
-        "ended_at": moment(one.ended_at),
+        "started_at": iso_time(one.started_at),
+        "ended_at": iso_time(one.ended_at),
         "outcome": one.outcome,
         "failure_type": one.failure_type or None,
         "error_message": one.error or None,
@@ -194,7 +194,7 @@ def attempt(one: Attempt) -> JSON:
     }
 
 
-def event(one: Event) -> JSON:
+def event_json(one: Event) -> JSON:
     """The seed's SchedulerEvent, with the id to resume after."""
     return {
         "id": one.id,
@@ -203,5 +203,5 @@ def event(one: Event) -> JSON:
         "batch_id": str(one.batch_id) if one.batch_id else None,
         "office_id": str(one.office_id),
         "details": one.details,
-        "timestamp": moment(one.at),
+        "timestamp": iso_time(one.at),
     }
