@@ -16,11 +16,11 @@ class ExportsConfig(AppConfig):
         from jobs.answers import Settlement
         from jobs.states import EXECUTION_ENDED, Trigger
 
-        def report(settlement: Settlement) -> None:
+        def report_end(settlement: Settlement) -> None:
             if settlement.state in EXECUTION_ENDED:
-                lifecycle.ended(settlement, timezone.now())
+                lifecycle.report_end(settlement, timezone.now())
 
         metrics.register()
         errors.register_texts(error_texts.TEXTS)
         errors.register_problem_codes(error_texts.PROBLEM_CODES)
-        engine.on_end(Trigger.EXPORT, report)
+        engine.on_end(Trigger.EXPORT, report_end)

@@ -1,67 +1,64 @@
-"""Messages that could not be understood or applied: kept as rows, told to `job.deadletter`, never lost."""
+"""Messages that cannot be parsed or applied: stored as rows and sent to `job.deadletter`, never lost."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
 
 from exports import outbox, sql
-from exports.messages import DEADLETTER, Fields, keepsake
+from exports.messages import DEADLETTER, Fields, sanitized_copy
 from exports.models import DeadLetter
 from jobs.errors import Conflict
 from jobs.sql import call
 
 
 @dataclass(frozen=True, slots=True)
-class Letter:
+class DeadLetterIn:
     source_stream: str
     source_id: str
     raw: Fields
     reason: str
 
 
-def bury(letters: Sequence[Letter], now: datetime) -> int:
-    """Inside the transaction of what the others of their batch did. How many were new."""
-    if not letters:
+def dead_letter(messages: Sequence[DeadLetterIn], now: datetime) -> int:
+    """Stores the messages that are not stored yet, and answers how many those were.
+
+    Runs inside the transaction that applies the rest of the batch.
+    """
+    if not messages:
         return 0
-    by_source = {(letter.source_stream, letter.source_id): letter for letter in letters}
-    kept = {source: keepsake(letter.raw) for source, letter in by_source.items()}
-    rows = [
-        {
-            "source_stream": stream,
-            "source_id": own_id,
-            "fields": kept[stream, own_id][0],
-            "whole": kept[stream, own_id][1],
-            "reason": letter.reason[:500],
+    rows = {}
+    for message in messages:
+        fields, whole = sanitized_copy(message.raw)
+        rows[message.source_stream, message.source_id] = {
+            "source_stream": message.source_stream,
+            "source_id": message.source_id,
+            "fields": fields,
+            "whole": whole,
+            "reason": message.reason[:500],
         }
-        for (stream, own_id), letter in by_source.items()
-    ]
-    new = call.rows(sql.INSERT_LETTERS, {"letters": call.as_json(rows), "now": now})
-    outbox.put(
-        (
-            (
-                DEADLETTER,
-                {
-                    **kept[source][0],
-                    "sourceStream": source[0],
-                    "sourceId": source[1],
-                    "reason": by_source[source].reason[:500],
-                    "failedAt": now.isoformat(),
-                },
-            )
-            for source in new
-        ),
-        now,
-    )
+    new = call.rows(sql.INSERT_DEAD_LETTERS, {"rows": call.as_json(list(rows.values())), "now": now})
+    outbox.put(((DEADLETTER, _as_message(rows[stream, own_id], now)) for stream, own_id in new), now)
     return len(new)
 
 
+def _as_message(row: dict[str, Any], now: datetime) -> dict[str, str]:
+    return {
+        **row["fields"],
+        "sourceStream": row["source_stream"],
+        "sourceId": row["source_id"],
+        "reason": row["reason"],
+        "failedAt": now.isoformat(),
+    }
+
+
 def republish(letter_id: int, by: User, now: datetime) -> DeadLetter:
-    """Send it again as it was: the jobId in it is the same, so it has one effect at most."""
+    """Sends the message to its stream again. Its jobId is the same, so it takes effect at most once."""
     with transaction.atomic():
-        letter = _take(letter_id)
+        letter = _lock_open(letter_id)
         if not letter.whole:
             raise Conflict("The message was cut when it was kept; it cannot be sent again.", code="not_whole")
         outbox.put([(letter.source_stream, letter.fields)], now)
@@ -70,10 +67,10 @@ def republish(letter_id: int, by: User, now: datetime) -> DeadLetter:
 
 def discard(letter_id: int, by: User, now: datetime) -> DeadLetter:
     with transaction.atomic():
-        return _close(_take(letter_id), DeadLetter.State.DISCARDED, by, now)
+        return _close(_lock_open(letter_id), DeadLetter.State.DISCARDED, by, now)
 
 
-def _take(letter_id: int) -> DeadLetter:
+def _lock_open(letter_id: int) -> DeadLetter:
     letter = DeadLetter.objects.select_for_update().get(pk=letter_id)
     if letter.state != DeadLetter.State.OPEN:
         raise Conflict(f"The message was {letter.state} already.", code="already_handled")

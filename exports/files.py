@@ -1,8 +1,8 @@
-"""The only way to files of exports and replays: below one root, plain files, never through a link.
+"""The only access to files of exports and replays: below one root, plain files, never through a link.
 
-A name from outside (a row, a message of a stream) is split into components first and refused if any
-is suspect; then each component is opened from the one before it with O_NOFOLLOW. So it does not
-matter what is swapped in meanwhile: what was opened is what was checked.
+A name from a row or a message is split into components first, and refused if any is suspect; then each
+component is opened from the one before it with O_NOFOLLOW. So a swap in the meantime has no effect: the file
+that was opened is the file that was checked.
 """
 
 import errno
@@ -26,7 +26,7 @@ MAX_NAME = 4_096
 WORK = ".work"
 PART = ".part"
 
-# What the system says when a disk, a quota or a limit is used up.
+# The errors of a full disk, quota or limit.
 NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 Parts = tuple[str, ...]
@@ -40,7 +40,7 @@ class PathRefused(ValueError):
 
 
 class AlreadyThere(FileExistsError):
-    """A file of this name is in its place; nothing is ever overwritten."""
+    """A file of this name exists; nothing is ever overwritten."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ def split(root: Path, name: str) -> Parts:
 
 
 class Store:
-    """A root and what may be done below it."""
+    """A root folder, and the operations below it."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -88,8 +88,8 @@ class Store:
                 )
             except OSError as error:
                 raise _refusal(error) from None
-        found = os.fstat(fd)
-        if not stat.S_ISREG(found.st_mode) or found.st_nlink != 1:
+        info = os.fstat(fd)
+        if not stat.S_ISREG(info.st_mode) or info.st_nlink != 1:
             os.close(fd)
             raise PathRefused("path_not_plain")
         return os.fdopen(fd, "rb")
@@ -99,7 +99,7 @@ class Store:
     ) -> Placed:
         """Copies the source beside its place, flushes it, and links it there. Never overwrites.
 
-        The sum is of the very bytes written. Whoever looks sees no file or the whole one.
+        The checksum is of the very bytes written. A reader sees no file, or the complete one.
         """
         with self._folder(parts[:-1], create=True) as folder:
             _clear_parts(folder, parts[-1])
@@ -121,7 +121,7 @@ class Store:
         return placed
 
     def remove(self, parts: Parts) -> bool:
-        """Whether there was one to remove. A folder that it leaves empty goes too."""
+        """Removes a file, and its folder if that is empty then; answers whether the file existed."""
         try:
             with self._folder(parts[:-1]) as folder:
                 os.unlink(parts[-1], dir_fd=folder)
@@ -133,7 +133,7 @@ class Store:
 
     @contextmanager
     def workspace(self) -> Iterator[Path]:
-        """A folder for half-made files, gone afterwards, and swept if this process dies in it."""
+        """A temporary folder, removed at the end, and swept if this process dies before."""
         name = secrets.token_hex(12)
         with self._folder((WORK,), create=True) as work:
             os.mkdir(name, 0o750, dir_fd=work)
@@ -144,9 +144,9 @@ class Store:
                     shutil.rmtree(name, ignore_errors=True, dir_fd=work)
 
     def sweep(self, now: float, min_age: float = 60.0) -> int:
-        """Removes the workspaces whose maker is dead, and tells how many.
+        """Removes the workspaces of dead processes; answers how many.
 
-        A maker holds a lock on its own; the age covers the instant between making and locking.
+        A live process holds a lock on its workspace; the age covers the instant before the lock.
         """
         with suppress(FileNotFoundError, PathRefused), self._folder((WORK,)) as work:
             return sum(_remove_abandoned(work, name, now - min_age) for name in _names(work))
@@ -175,7 +175,7 @@ class Store:
 
 
 def checksum(source: BinaryIO) -> Placed:
-    """Size and sum of a file that is there already."""
+    """Size and checksum of an existing file."""
     digest, size = hashlib.sha256(), 0
     while chunk := source.read(CHUNK):
         digest.update(chunk)
@@ -194,12 +194,12 @@ def _copy(source: BinaryIO, target: BinaryIO, copied: Callable[[int], None]) -> 
 
 
 def _clear_parts(folder: int, name: str) -> None:
-    """What an earlier try of the same file left behind: after a kill between link and unlink the file
-    itself would have two names, and could not be opened."""
-    for left in _names(folder):
-        if left.startswith(f".{name}.") and left.endswith(PART):
+    """Removes the parts of an earlier attempt: after a kill between link and unlink the file would have two
+    names, and could not be opened."""
+    for part in _names(folder):
+        if part.startswith(f".{name}.") and part.endswith(PART):
             with suppress(FileNotFoundError):
-                os.unlink(left, dir_fd=folder)
+                os.unlink(part, dir_fd=folder)
 
 
 def _names(folder: int) -> list[str]:
@@ -217,7 +217,7 @@ def _remove_abandoned(folder: int, name: str, old: float) -> int:
 
 @contextmanager
 def _locked(folder: int, name: str, wait: bool = True) -> Iterator[os.stat_result | None]:
-    """What it is, while this process alone holds it; None when somebody else does, or it is a link."""
+    """The status of the folder while this process holds its lock; None when another does, or it is a link."""
     try:
         fd = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
     except OSError:

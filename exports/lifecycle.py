@@ -1,14 +1,14 @@
-"""Every transition of an export, in the order in which one lives them.
+"""Every transition of an export, in the order in which an export lives them.
 
-request → take → hear (progress, then one result) and beside that way: cancel, stall, requeue,
-reconcile. Views, the listener, the admin and the engine's end handler call these verbs and change no
-row themselves. Each is one transaction, guarded by the state it expects; losing a race is normal.
+request → accept_request → apply_messages (progress, then one result); beside these: cancel, fail_stalled,
+republish_requests and report_missing_results. Views, the listener, the admin and the engine's end handler
+call these functions and change no row themselves. Each runs in one transaction, guarded by the state that it
+expects; losing a race is normal.
 
-Lock order: jobs ascending, then the owners' feeds ascending, then an Execution.
+Lock order: jobs ascending, then the owners' event feeds ascending, then an Execution.
 """
 
 import json
-import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -18,7 +18,7 @@ from django.db import transaction
 from django.utils.timezone import localtime
 
 from exports import deadletters, failures, outbox, pubsub, serialize, sql
-from exports.deadletters import Letter
+from exports.deadletters import DeadLetterIn
 from exports.files import Store
 from exports.messages import REQUESTS, RESULTS, Progress, Request, Result
 from exports.models import ExportEvent, ExportJob, Replay, StreamOutbox
@@ -33,8 +33,6 @@ from jobs.specs import ExecutionSpec
 from jobs.sql import call
 from jobs.states import Trigger
 
-log = logging.getLogger(__name__)
-
 RENDER = "exports.render"
 EVENT_TYPES = {
     Status.RUNNING: "job.progress",
@@ -42,12 +40,13 @@ EVENT_TYPES = {
     Status.FAILED: "job.failed",
     Status.CANCELLED: "job.cancelled",
 }
-LOST_AFTER = timedelta(seconds=10)
+UNREPORTED_AFTER = timedelta(seconds=10)
+NO_SUCH_JOB = "there is no such job"
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
-    """A message that was understood, and where it stood."""
+class Received:
+    """A message that was parsed, and where it stood."""
 
     stream: str
     id: str
@@ -56,19 +55,19 @@ class Heard:
 
 
 @dataclass(slots=True)
-class Tally:
-    """What a batch did, for the log and the metrics."""
+class BatchStats:
+    """What a batch of messages did."""
 
     applied: int = 0
     ignored: int = 0
-    buried: int = 0
+    dead_lettered: int = 0
 
 
-# --- request, take: how an export begins ----------------------------------------------------------
+# --- request, accept_request: how an export begins ------------------------------------------------
 
 
 def request(replay: Replay, job_type: JobType, now: datetime) -> ExportJob:
-    """A new export, and its request in the outbox: both, or neither."""
+    """Creates an export and puts its request into the outbox: both, or neither."""
     with transaction.atomic():
         job = ExportJob.objects.create(
             job_type=job_type, owner_id=replay.owner_id, replay=replay, created_at=now
@@ -90,17 +89,18 @@ def request_message(job: ExportJob) -> Request:
     )
 
 
-def take(asked: Request) -> str:
-    """Our worker side takes a request: an Execution of the engine. Answers why not, else nothing.
+def accept_request(message: Request) -> str:
+    """Starts an Execution for a request. Answers why the request is not acceptable, or an empty text.
 
-    Only the jobId of the message is believed; what it says beside that must be what the row says.
+    Only the jobId of the message is trusted; everything else must match the row.
     """
     with transaction.atomic():
-        job = ExportJob.objects.select_for_update(no_key=True, of=("self",)).filter(pk=asked.job_id).first()
+        locked = ExportJob.objects.select_for_update(no_key=True, of=("self",))
+        job = locked.filter(pk=message.job_id).first()
         if job is None:
-            return "there is no such job"
-        if request_message(job) != asked:
-            return "the request does not say what the job says"
+            return NO_SUCH_JOB
+        if request_message(job) != message:
+            return "the request does not match the job"
         if job.status != Status.QUEUED or job.execution_id is not None:
             return ""  # taken before, or ended: a repeated request has no effect
         spec = ExecutionSpec.for_task(
@@ -116,49 +116,53 @@ def take(asked: Request) -> str:
     return ""
 
 
-# --- hear: what workers say, ours or others' ------------------------------------------------------
+# --- apply_messages: progress and results of any worker -------------------------------------------
 
 
-def hear(batch: Sequence[Heard], letters: Sequence[Letter], now: datetime) -> Tally:
-    """Applies a batch of messages in its order, and buries what cannot be applied. All of it, or nothing.
+def apply_messages(
+    batch: Sequence[Received], unparsable: Sequence[DeadLetterIn], now: datetime
+) -> BatchStats:
+    """Applies a batch in its order and dead-letters what cannot be applied: all of it, or nothing.
 
-    A message that came before, or too late, changes nothing and is no error.
+    A repeated or late message changes nothing and is no error.
     """
     store = Store(settings.DURE_EXPORT_PATH)
-    # Files are looked at before anything is locked.
-    verdicts = {one.id: inspect(store, one.message) for one in batch if isinstance(one.message, Result)}
-    tally, buried, events = Tally(), list(letters), list[ExportEvent]()
+    # Result files are opened before any row is locked.
+    verdicts = {
+        entry.id: inspect(store, entry.message) for entry in batch if isinstance(entry.message, Result)
+    }
+    stats, rejected, events = BatchStats(), list(unparsable), list[ExportEvent]()
     with transaction.atomic():
-        jobs = _locked({one.message.job_id for one in batch})
+        jobs = _lock({entry.message.job_id for entry in batch})
         changed: set[int] = set()
-        for one in batch:
-            job = jobs.get(one.message.job_id)
+        for entry in batch:
+            job = jobs.get(entry.message.job_id)
             if job is None:
-                buried.append(Letter(one.stream, one.id, one.raw, "there is no such job"))
+                rejected.append(DeadLetterIn(entry.stream, entry.id, entry.raw, NO_SUCH_JOB))
                 continue
-            effect = _apply(job, one.message, verdicts.get(one.id), now)
-            if effect is None:
-                tally.ignored += 1
+            reason = _apply(job, entry.message, verdicts.get(entry.id), now)
+            if reason is None:
+                stats.ignored += 1
                 continue
-            tally.applied += 1
+            stats.applied += 1
             changed.add(job.pk)
-            events.append(event_of(job, now))
-            if effect:
-                buried.append(Letter(one.stream, one.id, one.raw, effect))
+            events.append(new_event(job, now))
+            if reason:
+                rejected.append(DeadLetterIn(entry.stream, entry.id, entry.raw, reason))
         _write(jobs, changed, now)
-        tell(events, now)
-        tally.buried = deadletters.bury(buried, now)
-    return tally
+        publish_events(events, now)
+        stats.dead_lettered = deadletters.dead_letter(rejected, now)
+    return stats
 
 
-def _locked(job_ids: Iterable[int]) -> dict[int, ExportJob]:
-    """Ascending, so that two listeners with the same jobs wait for each other instead of locking up."""
+def _lock(job_ids: Iterable[int]) -> dict[int, ExportJob]:
+    """Ascending, so that two listeners with the same jobs wait for each other instead of deadlocking."""
     rows = ExportJob.objects.filter(pk__in=sorted(job_ids)).order_by("pk").select_for_update(no_key=True)
     return {job.pk: job for job in rows}
 
 
 def _apply(job: ExportJob, message: Progress | Result, verdict: Verdict | None, now: datetime) -> str | None:
-    """None: nothing changed. Else why an operator should see the message all the same, or nothing."""
+    """None when nothing changed. Otherwise why an operator should still see the message, or an empty text."""
     state = State(Status(job.status), job.progress, job.phase)
     if isinstance(message, Progress):
         after = advance(state, message)
@@ -189,7 +193,7 @@ def _move(job: ExportJob, after: State, now: datetime) -> None:
     job.ended_at = now if after.status in TERMINAL else None
 
 
-WRITTEN = (
+COLUMNS = (
     "status", "progress", "phase", "message", "error_code", "error_message", "result_uri", "result_checksum",
     "result_size",
 )  # fmt: skip
@@ -198,40 +202,42 @@ WRITTEN = (
 def _write(jobs: dict[int, ExportJob], changed: set[int], now: datetime) -> None:
     rows = [
         {
-            "job_id": number,
-            "ended": jobs[number].status in TERMINAL,
-            **{name: getattr(jobs[number], name) for name in WRITTEN},
+            "job_id": job_id,
+            "ended": jobs[job_id].status in TERMINAL,
+            **{name: getattr(jobs[job_id], name) for name in COLUMNS},
         }
-        for number in sorted(changed)
+        for job_id in sorted(changed)
     ]
     if rows:
         call.change(sql.WRITE_STATES, {"changes": call.as_json(rows), "now": now})
-    repeated = [job.pk for job in jobs.values() if job.pk not in changed and job.status == Status.RUNNING]
-    if repeated:
-        call.change(sql.WRITE_HEARD, [now, repeated])
+    unchanged = [job.pk for job in jobs.values() if job.pk not in changed and job.status == Status.RUNNING]
+    if unchanged:
+        call.change(sql.WRITE_HEARD_AT, [now, unchanged])
 
 
-# --- cancel, stall: ends that no worker reported --------------------------------------------------
+# --- cancel, fail_stalled: ends that no worker reported -------------------------------------------
 
 
 def cancel(job_id: int, now: datetime) -> ExportJob:
-    """Final at once: what a worker still says of it is ignored, and our own is told to stop."""
+    """Final at once: later messages about the export are ignored, and our own run is cancelled."""
     with transaction.atomic():
-        job = _locked([job_id])[job_id]
+        job = _lock([job_id])[job_id]
         if job.status in TERMINAL:
             raise Conflict(f"The job has {job.status.lower()} already.", code="ended")
-        # A request that has not gone out need not: a foreign worker would work in vain.
+        # An unsent request need not go out: a foreign worker would work in vain.
         StreamOutbox.objects.filter(stream=REQUESTS, fields__jobId=str(job_id)).delete()
         _end(job, Result(job.pk, Status.CANCELLED), now)
     return job
 
 
-def stall(now: datetime, limit: timedelta) -> int:
-    """RUNNING and not spoken of for too long → FAILED. Only for a listener that hears well itself."""
+def fail_stalled(now: datetime, limit: timedelta) -> int:
+    """RUNNING without a message for longer than the limit → FAILED.
+
+    Only for a listener that has itself read the streams for as long.
+    """
     with transaction.atomic():
         stalled = [row[0] for row in call.rows(sql.STALLED, [now - limit])]
-        seconds = int(limit.total_seconds())
-        message = failures.text("stalled", seconds=seconds)
+        message = failures.text("stalled", seconds=int(limit.total_seconds()))
         for job in ExportJob.objects.filter(pk__in=stalled).order_by("pk"):
             _end(job, Result(job.pk, Status.FAILED, "", "", ErrorCode.STALLED, message), now)
     return len(stalled)
@@ -241,16 +247,16 @@ def _end(job: ExportJob, result: Result, now: datetime) -> None:
     if _apply(job, result, None, now) is None:
         raise Conflict("The job has ended already.", code="ended")
     _write({job.pk: job}, {job.pk}, now)
-    tell([event_of(job, now)], now)
+    publish_events([new_event(job, now)], now)
     if job.execution_id:
         engine.cancel_execution(job.execution_id)
 
 
-# --- requeue, reconcile: what sweeps put right ----------------------------------------------------
+# --- republish_requests, report_missing_results, report_end ---------------------------------------
 
 
-def requeue(now: datetime) -> int:
-    """Redis has lost its data: ask again for what nobody has taken. The jobId is the same."""
+def republish_requests(now: datetime) -> int:
+    """After Redis lost its data: sends requests that no worker has accepted again, with the same jobId."""
     with transaction.atomic():
         ids = [row[0] for row in call.rows(sql.UNREQUESTED)]
         jobs = (
@@ -260,22 +266,20 @@ def requeue(now: datetime) -> int:
     return len(ids)
 
 
-def reconcile(now: datetime) -> int:
-    """A run that ended and whose result did not arrive: report it again."""
+def report_missing_results(now: datetime) -> int:
+    """Sends the result again of every run that ended while its result did not arrive."""
     with transaction.atomic():
-        found = call.rows(sql.UNREPORTED, [now - LOST_AFTER])
-        outbox.put(
-            [
-                (RESULTS, report_of(job, state, json.loads(result or "null"), failure, error).fields())
-                for job, state, result, failure, error in found
-            ],
-            now,
-        )
-    return len(found)
+        rows = call.rows(sql.UNREPORTED, [now - UNREPORTED_AFTER])
+        reports = [
+            report_of(job_id, state, json.loads(result or "null"), failure_type, error)
+            for job_id, state, result, failure_type, error in rows
+        ]
+        outbox.put([(RESULTS, report.fields()) for report in reports], now)
+    return len(rows)
 
 
-def ended(settlement: Settlement, now: datetime) -> None:
-    """The engine's run of an export has ended: its result goes out, in the transaction of that end."""
+def report_end(settlement: Settlement, now: datetime) -> None:
+    """Sends the result of the engine's run of an export, in the transaction that ended the run."""
     report = report_of(
         int(settlement.source),
         settlement.state,
@@ -286,21 +290,21 @@ def ended(settlement: Settlement, now: datetime) -> None:
     outbox.put([(RESULTS, report.fields())], now)
 
 
-# --- tell: what the owner's sockets read ----------------------------------------------------------
+# --- events: what the owner's sockets read --------------------------------------------------------
 
 
-def event_of(job: ExportJob, now: datetime) -> ExportEvent:
+def new_event(job: ExportJob, now: datetime) -> ExportEvent:
     return ExportEvent(
         owner_id=job.owner_id,
         job_id=job.pk,
         type=EVENT_TYPES[Status(job.status)],
-        data=serialize.as_json(job, now),
+        data=serialize.export(job, now),
         at=now,
     )
 
 
-def tell(events: Sequence[ExportEvent], now: datetime) -> None:
-    """After the locks of jobs, never before: an owner's ids then grow in the order of commits."""
+def publish_events(events: Sequence[ExportEvent], now: datetime) -> None:
+    """After the locks of jobs, never before: then an owner's ids grow in the order of the commits."""
     if not events:
         return
     owners = sorted({event.owner_id for event in events})
@@ -309,7 +313,7 @@ def tell(events: Sequence[ExportEvent], now: datetime) -> None:
     pubsub.ring_after_commit(owners)
 
 
-def forget_events(now: datetime, kept: timedelta = timedelta(days=7), limit: int = 5_000) -> int:
-    """Deletes old events, some at a time; how many."""
-    old = ExportEvent.objects.filter(at__lt=now - kept).order_by("at").values_list("pk", flat=True)[:limit]
+def delete_old_events(now: datetime, max_age: timedelta = timedelta(days=7), limit: int = 5_000) -> int:
+    """Deletes one batch of old events; answers how many."""
+    old = ExportEvent.objects.filter(at__lt=now - max_age).order_by("at").values_list("pk", flat=True)[:limit]
     return ExportEvent.objects.filter(pk__in=list(old)).delete()[0]

@@ -1,8 +1,8 @@
-"""Our ends of the streams: progress and results for the backend, requests for our worker side.
+"""Reads the streams: progress and results for the backend, requests for our own workers.
 
-Each pass does a little and returns; the loop only repeats them. What was done is committed before it
-is acknowledged, so a listener that dies leaves messages that another takes over and applies again
-without harm. Any number of listeners may run.
+Each pass does a little and returns; the loop only repeats passes. The listener acknowledges a message after
+it has committed what the message did, so another listener can take over the messages of one that died, and
+apply them again without harm. Any number of listeners may run.
 """
 
 import logging
@@ -18,8 +18,8 @@ from django.utils import timezone
 from redis import Redis
 
 from exports import deadletters, lifecycle, orphan_files, outbox, streams
-from exports.deadletters import Letter
-from exports.lifecycle import Heard, Tally
+from exports.deadletters import DeadLetterIn
+from exports.lifecycle import BatchStats, Received
 from exports.messages import (
     PROGRESS,
     REQUESTS,
@@ -40,10 +40,10 @@ log = logging.getLogger(__name__)
 BATCH = 500
 REQUEST_BATCH = 50
 BLOCK_MS = 200
-MOST_DELIVERIES = 5
-TIDY_SECONDS = 60.0
+MAX_DELIVERIES = 5
+DELETE_EVERY_SECONDS = 60.0
 PARSERS: dict[str, Callable[[Fields], Progress | Result]] = {PROGRESS: parse_progress, RESULTS: parse_result}
-AWAY = (OperationalError, InterfaceError)
+DATABASE_ERRORS = (OperationalError, InterfaceError)
 
 
 class Listener:
@@ -54,143 +54,143 @@ class Listener:
         self.streams = [PROGRESS, RESULTS, *([REQUESTS] if self.worker else [])]
 
     def start(self) -> None:
-        """Groups first, so that nothing that comes from now on is missed."""
+        """Makes the groups first, so that no message from now on is missed."""
         if streams.ensure_groups(self.redis, self.streams):
             self.recover()
 
     def recover(self) -> None:
-        """Redis has no memory of us: what nobody has taken is asked for again."""
-        asked = lifecycle.requeue(_now())
-        log.warning("the groups of the streams were made; %s exports are asked for again", asked)
+        """Redis has lost its data: requests that no worker has accepted are sent again."""
+        count = lifecycle.republish_requests(_now())
+        log.warning("created the consumer groups; republished the requests of %s exports", count)
 
-    def turn(self, block_ms: int | None = BLOCK_MS) -> int:
-        """Sends what waits, then reads and applies what came; how many messages."""
-        sent = outbox.relay_once(self.redis)
+    def poll(self, block_ms: int | None = BLOCK_MS) -> int:
+        """Sends the outbox, then reads and applies new messages; answers how many."""
+        sent = outbox.send_once(self.redis)
         try:
-            heard = streams.read(
+            reports = streams.read(
                 self.redis, self.name, [PROGRESS, RESULTS], BATCH, None if sent else block_ms
             )
-            asked = (
+            requests = (
                 streams.read(self.redis, self.name, [REQUESTS], REQUEST_BATCH, None) if self.worker else []
             )
         except GroupLost:
             self.recover()
             return 0
-        self.work(heard)
-        self.work(asked)
-        return len(heard) + len(asked)
+        self.process(reports)
+        self.process(requests)
+        return len(reports) + len(requests)
 
-    def work(self, entries: Sequence[Entry]) -> Tally:
-        """Applies messages and acknowledges them: once committed they are done, whatever follows."""
+    def process(self, entries: Sequence[Entry]) -> BatchStats:
+        """Applies messages, and acknowledges them once they are committed."""
         if not entries:
-            return Tally()
-        tally = self._apply(entries)
+            return BatchStats()
+        stats = self._apply(entries)
         streams.acknowledge(self.redis, entries)
-        if tally.buried:
-            log.warning("%s messages went to the dead letters", tally.buried)
-        return tally
+        if stats.dead_lettered:
+            log.warning("dead-lettered %s messages", stats.dead_lettered)
+        return stats
 
-    def _apply(self, entries: Sequence[Entry]) -> Tally:
+    def _apply(self, entries: Sequence[Entry]) -> BatchStats:
         try:
             return apply(entries, _now())
-        except (*AWAY, *ERRORS):
+        except (*DATABASE_ERRORS, *ERRORS):
             raise
         except Exception:
             if len(entries) == 1:
-                log.exception("a message could not be applied: %s %s", entries[0].stream, entries[0].id)
-                return bury(entries, "it could not be applied: see the listener's log", _now())
-            # One of them is to blame. The others must not wait for it, nor die with it.
-            tallies = [self._apply([entry]) for entry in entries]
-        return Tally(
-            sum(tally.applied for tally in tallies),
-            sum(tally.ignored for tally in tallies),
-            sum(tally.buried for tally in tallies),
+                log.exception("could not apply message %s of %s", entries[0].id, entries[0].stream)
+                return dead_letter(entries, "it could not be applied: see the listener's log", _now())
+            # One of them is at fault. The others must neither wait for it nor fail with it.
+            parts = [self._apply([entry]) for entry in entries]
+        return BatchStats(
+            sum(part.applied for part in parts),
+            sum(part.ignored for part in parts),
+            sum(part.dead_lettered for part in parts),
         )
 
     def take_over(self) -> int:
-        """What a dead listener left unfinished. A message that was handed out too often is buried."""
+        """Processes what dead listeners left. A message that was delivered too often is dead-lettered."""
         idle_ms, count = int(settings.DURE_STREAM_CLAIM_SECONDS * 1000), 0
         for stream in self.streams:
             entries = streams.take_over(self.redis, self.name, stream, idle_ms, BATCH)
-            times = streams.deliveries(self.redis, stream, [entry.id for entry in entries])
-            worn = [entry for entry in entries if times.get(entry.id, 0) > MOST_DELIVERIES]
-            if worn:
-                bury(worn, f"it was handed out {MOST_DELIVERIES} times and never finished", _now())
-                streams.acknowledge(self.redis, worn)
-            self.work([entry for entry in entries if entry not in worn])
+            deliveries = streams.deliveries(self.redis, stream, [entry.id for entry in entries])
+            failing = [entry for entry in entries if deliveries.get(entry.id, 0) > MAX_DELIVERIES]
+            if failing:
+                reason = f"it was delivered {MAX_DELIVERIES} times and never acknowledged"
+                dead_letter(failing, reason, _now())
+                streams.acknowledge(self.redis, failing)
+            self.process([entry for entry in entries if entry not in failing])
             count += len(entries)
         return count
 
-    def sweep(self, healthy_for: float) -> None:
-        """What time alone brings about."""
+    def sweep(self, healthy_seconds: float) -> None:
+        """Takes over messages, repairs missing results, fails stalled exports and trims the streams."""
         now = _now()
         self.take_over()
-        lifecycle.reconcile(now)
+        lifecycle.report_missing_results(now)
         limit = settings.DURE_EXPORT_STALL_SECONDS
-        # A listener that was deaf itself cannot say who was silent.
-        if healthy_for >= limit:
-            lifecycle.stall(now, timedelta(seconds=limit))
+        # A listener that could not read for a while cannot tell which workers were silent.
+        if healthy_seconds >= limit:
+            lifecycle.fail_stalled(now, timedelta(seconds=limit))
         for stream in self.streams:
             streams.trim(self.redis, stream)
 
-    def tidy(self, thorough: bool = False) -> None:
-        """Old events, and files that belong to nothing."""
+    def delete_old(self, full: bool = False) -> None:
+        """Deletes old events and orphan files."""
         now = _now()
-        lifecycle.forget_events(now)
-        orphan_files.sweep_once(now, looked_before=None if thorough else timedelta(hours=1))
+        lifecycle.delete_old_events(now)
+        orphan_files.sweep_once(now, changed_within=None if full else timedelta(hours=1))
 
 
-def apply(entries: Sequence[Entry], now: datetime) -> Tally:
-    """One transaction for all that workers said; requests one by one, as each starts a run."""
-    heard, letters, tally = list[Heard](), list[Letter](), Tally()
+def apply(entries: Sequence[Entry], now: datetime) -> BatchStats:
+    """One transaction for all progress and results; one for each request, because each starts a run."""
+    received, rejected, requests = list[Received](), list[DeadLetterIn](), 0
     for entry in entries:
         if entry.raw is None:
             continue
         try:
             if entry.stream == REQUESTS:
-                tally.applied += 1
-                reason = lifecycle.take(parse_request(entry.raw))
-                if reason:
-                    letters.append(Letter(entry.stream, entry.id, entry.raw, reason))
+                requests += 1
+                if reason := lifecycle.accept_request(parse_request(entry.raw)):
+                    rejected.append(DeadLetterIn(entry.stream, entry.id, entry.raw, reason))
             else:
-                heard.append(Heard(entry.stream, entry.id, entry.raw, PARSERS[entry.stream](entry.raw)))
+                message = PARSERS[entry.stream](entry.raw)
+                received.append(Received(entry.stream, entry.id, entry.raw, message))
         except BadMessage as bad:
-            letters.append(Letter(entry.stream, entry.id, entry.raw, str(bad)))
-    if heard or letters:
-        said = lifecycle.hear(heard, letters, now)
-        tally = Tally(tally.applied + said.applied, said.ignored, said.buried)
-    return tally
+            rejected.append(DeadLetterIn(entry.stream, entry.id, entry.raw, str(bad)))
+    stats = lifecycle.apply_messages(received, rejected, now) if received or rejected else BatchStats()
+    stats.applied += requests
+    return stats
 
 
-def bury(entries: Sequence[Entry], reason: str, now: datetime) -> Tally:
-    letters = [Letter(entry.stream, entry.id, entry.raw or {}, reason) for entry in entries]
+def dead_letter(entries: Sequence[Entry], reason: str, now: datetime) -> BatchStats:
+    messages = [DeadLetterIn(entry.stream, entry.id, entry.raw or {}, reason) for entry in entries]
     with transaction.atomic():
-        return Tally(buried=deadletters.bury(letters, now))
+        return BatchStats(dead_lettered=deadletters.dead_letter(messages, now))
 
 
 def run(listener: Listener, stopped: Callable[[], bool]) -> None:
-    """Until it is told to stop. Redis or the database being away is waited out; nothing is lost by it."""
+    """Repeats passes until `stopped`. While Redis or the database is down it waits; nothing is lost."""
     pause = 0.1
-    healthy_since, swept_at, tidied_at, ready = time.monotonic(), 0.0, 0.0, False
+    healthy_since, swept_at, deleted_at, ready = time.monotonic(), 0.0, 0.0, False
     while not stopped():
         try:
             if not ready:
                 listener.start()
                 ready, healthy_since = True, time.monotonic()
-            listener.turn()
+            listener.poll()
             if time.monotonic() - swept_at >= settings.DURE_SWEEP_SECONDS:
                 swept_at = time.monotonic()
                 listener.sweep(time.monotonic() - healthy_since)
-            if time.monotonic() - tidied_at >= TIDY_SECONDS:
-                listener.tidy(thorough=not tidied_at)
-                tidied_at = time.monotonic()
+            if time.monotonic() - deleted_at >= DELETE_EVERY_SECONDS:
+                listener.delete_old(full=not deleted_at)
+                deleted_at = time.monotonic()
             pause = 0.1
         except Exception as error:
             ready = False
-            if not isinstance(error, (*AWAY, *ERRORS)):
+            if not isinstance(error, (*DATABASE_ERRORS, *ERRORS)):
                 log.exception("a pass of the listener failed")
             else:
-                log.warning("the listener waits %.1f s: %s", pause, str(error).strip())
+                log.warning("the listener retries in %.1f s: %s", pause, str(error).strip())
             connection.close()
             time.sleep(pause)
             pause = min(pause * 2, 5.0)

@@ -1,4 +1,4 @@
-"""The stream messages, read as hostile input: whoever can write to Redis may have written them.
+"""The stream messages, parsed as hostile input: anything with access to Redis may have written them.
 
 Every field is a flat string; `options` is one JSON string. A message that breaks a rule raises
 BadMessage, whose text is the reason an operator reads in the dead letters.
@@ -26,14 +26,14 @@ BIGGEST_ID = 2**63 - 1
 _NUMBER = re.compile(r"[0-9]{1,19}")
 _CHECKSUM = re.compile(r"(?:sha256:)?([0-9a-f]{64})")
 _ERROR_CODE = re.compile(r"[A-Z][A-Z0-9_]{0,63}")
-# C0 and C1 controls, the line separators and the surrogates: nothing a log or a page should be given.
+# C0 and C1 controls, line separators and surrogates: none of these may reach a log or a page.
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 Fields = Mapping[bytes, bytes]
 
 
 class BadMessage(ValueError):
-    """The message cannot be understood."""
+    """The message cannot be parsed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,15 +142,14 @@ def parse_result(raw: Fields) -> Result:
     if status == Status.SUCCEEDED:
         if not result_uri:
             raise BadMessage("SUCCEEDED needs a resultUri")
-        found = _CHECKSUM.fullmatch(fields.get("checksum", "").lower())
-        if not found:
+        match = _CHECKSUM.fullmatch(fields.get("checksum", "").lower())
+        if not match:
             raise BadMessage("SUCCEEDED needs a checksum: the SHA-256 of the file in 64 hex digits")
-        checksum = found[1]
+        checksum = match[1]
     return Result(
         job_id=job_id,
         status=Status(status),
-        # What the path may be is decided where paths are: it is not refused here, so that a bad one
-        # can fail its job with INVALID_OUTPUT_PATH.
+        # Not checked here: a bad path must fail its job with INVALID_OUTPUT_PATH (results.py).
         result_uri=result_uri,
         checksum=checksum,
         error_code=error_code,
@@ -158,22 +157,22 @@ def parse_result(raw: Fields) -> Result:
     )
 
 
-def keepsake(raw: Fields, limit: int = 4_096) -> tuple[dict[str, str], bool]:
-    """The fields as an operator may see and store them, and whether they are still whole.
+def sanitized_copy(raw: Fields, limit: int = 4_096) -> tuple[dict[str, str], bool]:
+    """The fields in a form that can be stored and shown, and whether they are complete.
 
-    Never raises: bytes that are no text are escaped, what is huge is cut, NUL is made visible.
+    Never raises: it escapes bytes that are not UTF-8 and controls, and cuts long values.
     """
-    kept: dict[str, str] = {}
+    copy: dict[str, str] = {}
     whole = len(raw) <= MAX_FIELDS
     for name, value in list(raw.items())[:MAX_FIELDS]:
         texts = []
         for part, size in ((name, 64), (value, limit)):
             text = part[:size].decode("utf-8", "backslashreplace")
-            clean = _UNPRINTABLE.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
+            clean = _UNPRINTABLE.sub(lambda match: f"\\x{ord(match[0]):02x}", text)
             whole = whole and clean.encode("utf-8", "replace") == part
             texts.append(clean)
-        kept[texts[0]] = texts[1]
-    return kept, whole
+        copy[texts[0]] = texts[1]
+    return copy, whole
 
 
 def _decode(raw: Fields) -> dict[str, str]:

@@ -1,7 +1,7 @@
-"""Prometheus figures of exports, dead letters, the outbox and the streams; docs/operations.md has the alerts.
+"""Prometheus metrics of exports, dead letters, the outbox and the streams; docs/operations.md has the alerts.
 
-Gauges, read at each scrape, so whichever web process is asked answers for all. Those of the streams come
-from Redis and have a collector of their own: when Redis is away the others are still there.
+All are gauges that are read at each scrape, so any web process answers for all. The metrics of the streams
+come from Redis and have their own collector, so that an outage of Redis hides only them.
 """
 
 from collections.abc import Iterable
@@ -18,7 +18,7 @@ from jobs.api.framework import metrics
 from jobs.sql import call
 
 HOUR = {"seconds": 3_600}
-FOREIGN = "other"  # the words of foreign workers: as labels they would be without number
+FOREIGN = "other"  # codes of foreign workers; as labels they would be unbounded
 
 
 def register() -> None:
@@ -29,46 +29,46 @@ def register() -> None:
 
 
 def exports() -> Iterable[Metric]:
-    live = {status: (count, age, silent) for status, count, age, silent in call.rows(sql.LIVE_FIGURES)}
+    live = {status: (count, age, silent) for status, count, age, silent in call.rows(sql.LIVE_METRICS)}
     count = GaugeMetricFamily("dure_exports", "Exports that have not ended.", labels=["status"])
     for status in sorted(LIVE):
         count.add_metric([status], live.get(status, (0, 0, 0))[0])
     yield count
     yield GaugeMetricFamily(
         "dure_export_oldest_queued_seconds",
-        "How long the oldest export has waited for a worker.",
+        "Age of the oldest export that waits for a worker.",
         live.get(Status.QUEUED, (0, 0.0, 0.0))[1],
     )
     yield GaugeMetricFamily(
         "dure_export_silent_seconds",
-        "How long nothing was heard of the running export of which that is longest.",
+        "The longest time since the last message about a running export.",
         live.get(Status.RUNNING, (0, 0.0, 0.0))[2],
     )
-    yield from ended_lately()
+    yield from ended_recently()
 
 
-def ended_lately() -> Iterable[Metric]:
-    rows = call.rows(sql.ENDED_FIGURES, HOUR)
+def ended_recently() -> Iterable[Metric]:
+    rows = call.rows(sql.ENDED_METRICS, HOUR)
     ended = GaugeMetricFamily("dure_exports_1h", "Exports that ended in the last hour.", labels=["status"])
     for status in sorted(TERMINAL):
         ended.add_metric([status], sum(row[3] for row in rows if row[0] == status))
     yield ended
     failed = GaugeMetricFamily(
-        "dure_exports_failed_1h", "Of them those that failed, by why.", labels=["code"]
+        "dure_exports_failed_1h", "Exports that failed in the last hour, by error code.", labels=["code"]
     )
     for code in (*ErrorCode.values, FOREIGN):
-        known = (row for row in rows if row[0] == Status.FAILED and _code(row[2]) == code)
-        failed.add_metric([code], sum(row[3] for row in known))
+        matching = (row for row in rows if row[0] == Status.FAILED and _code(row[2]) == code)
+        failed.add_metric([code], sum(row[3] for row in matching))
     yield failed
-    took = GaugeMetricFamily(
+    duration = GaugeMetricFamily(
         "dure_export_seconds",
-        "95th percentile from the first sign of a worker to the file, of those made in the last hour.",
+        "95th percentile from the first message of a worker to the result, in the last hour.",
         labels=["type"],
     )
     slowest = {row[1]: row[4] for row in rows if row[0] == Status.SUCCEEDED}
     for job_type in JobType.values:
-        took.add_metric([job_type], slowest.get(job_type, 0.0))
-    yield took
+        duration.add_metric([job_type], slowest.get(job_type, 0.0))
+    yield duration
 
 
 def _code(code: str) -> str:
@@ -76,25 +76,25 @@ def _code(code: str) -> str:
 
 
 def dead_letters() -> Iterable[Metric]:
-    count, age = call.rows(sql.OPEN_LETTERS)[0]
-    yield GaugeMetricFamily("dure_dead_letters", "Dead letters that no operator has dealt with.", count)
-    yield GaugeMetricFamily("dure_dead_letter_oldest_seconds", "Age of the oldest of them.", age)
+    count, age = call.rows(sql.OPEN_DEAD_LETTERS)[0]
+    yield GaugeMetricFamily("dure_dead_letters", "Dead letters that no operator has handled.", count)
+    yield GaugeMetricFamily("dure_dead_letter_oldest_seconds", "Age of the oldest one.", age)
 
 
 def outbox() -> Iterable[Metric]:
-    count, age = call.rows(sql.OUTBOX_FIGURES)[0]
-    yield GaugeMetricFamily("dure_stream_outbox", "Messages that are yet to go out to the streams.", count)
-    yield GaugeMetricFamily("dure_stream_outbox_oldest_seconds", "Age of the oldest of them.", age)
+    count, age = call.rows(sql.OUTBOX_METRICS)[0]
+    yield GaugeMetricFamily("dure_stream_outbox", "Messages that wait to be sent to the streams.", count)
+    yield GaugeMetricFamily("dure_stream_outbox_oldest_seconds", "Age of the oldest one.", age)
 
 
 def streams() -> Iterable[Metric]:
     labels = ["stream", "group"]
     pending = GaugeMetricFamily(
-        "dure_stream_pending", "Messages that were handed out and are not done.", labels=labels
+        "dure_stream_pending", "Messages that were delivered and not acknowledged.", labels=labels
     )
-    lag = GaugeMetricFamily("dure_stream_lag", "Messages that nobody was given yet.", labels=labels)
+    lag = GaugeMetricFamily("dure_stream_lag", "Messages that were not delivered yet.", labels=labels)
     oldest = GaugeMetricFamily(
-        "dure_stream_oldest_seconds", "Age of the oldest message that is not done.", labels=labels
+        "dure_stream_oldest_seconds", "Age of the oldest message that is not acknowledged.", labels=labels
     )
     client: Any = redis.client()
     seconds, micros = client.time()
@@ -103,7 +103,7 @@ def streams() -> Iterable[Metric]:
         for group in groups_of(client, stream):
             name = group["name"]
             pending.add_metric([stream, name], group["pending"])
-            # Redis cannot tell when messages were deleted out of the middle of a stream.
+            # Redis does not know the lag when messages were deleted from the middle of a stream.
             if group.get("lag") is not None:
                 lag.add_metric([stream, name], group["lag"])
             oldest.add_metric([stream, name], age_of_oldest(client, stream, group, now))
@@ -115,7 +115,7 @@ def groups_of(client: Any, stream: str) -> list[dict[str, Any]]:
 
 
 def age_of_oldest(client: Any, stream: str, group: dict[str, Any], now: float) -> float:
-    """By the clock in its id: of the oldest that was handed out, else of the first that was not."""
+    """By the time in its id: of the oldest delivered message, or else of the first undelivered one."""
     first = client.xpending(stream, group["name"])["min"] if group["pending"] else None
     if first is None:
         waiting = client.xrange(stream, min=f"({group['last-delivered-id']}", count=1)

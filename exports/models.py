@@ -1,4 +1,4 @@
-"""The tables of exports. `jobs` has the name and the columns that the stream contract's own text gives it."""
+"""The tables of exports. The stream contract defines the name and the columns of the table `jobs`."""
 
 import uuid
 from pathlib import PurePosixPath
@@ -12,7 +12,7 @@ from exports.states import LIVE, SUFFIXES, TERMINAL, JobType, Status
 
 
 class Replay(models.Model):
-    """A recording that somebody uploaded. `path` is relative to the replay root."""
+    """An uploaded recording. `path` is relative to the replay root."""
 
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="replays", verbose_name=_("owner")
@@ -23,7 +23,7 @@ class Replay(models.Model):
     path = models.CharField(_("path"), max_length=300, unique=True)
     size_bytes = models.BigIntegerField(_("size (bytes)"))
     sha256 = models.CharField(_("SHA-256"), max_length=64)
-    # None for a video: whoever renders it finds out.
+    # None for a video: only the renderer measures it.
     duration_ms = models.BigIntegerField(_("length (ms)"), null=True, blank=True)
     created_at = models.DateTimeField(_("made at"))
 
@@ -39,9 +39,9 @@ class Replay(models.Model):
 
 
 class ExportJob(models.Model):
-    """One asynchronous job of the seed: a replay becomes an MP4 or a thumbnail.
+    """Turns a replay into an MP4 or a thumbnail: a job of the stream contract.
 
-    Not guaranteed: that the rendering began only once. One result is accepted, and one file recorded.
+    Rendering may start more than once. One result is accepted, and one file recorded.
     """
 
     id = models.BigAutoField(_("id"), primary_key=True, db_column="job_id")
@@ -66,18 +66,18 @@ class ExportJob(models.Model):
     message = models.CharField(_("message"), max_length=1_000, blank=True)
     created_at = models.DateTimeField(_("made at"))
     started_at = models.DateTimeField(_("started at"), null=True, blank=True)
-    # When a message about it last came: a running job that nobody speaks of has stalled.
+    # When the last message about it came: a running job without messages has stalled.
     heard_at = models.DateTimeField(_("last heard of at"), null=True, blank=True)
     ended_at = models.DateTimeField(_("ended at"), null=True, blank=True)
     error_code = models.CharField(_("error code"), max_length=64, blank=True)
     error_message = models.CharField(_("error"), max_length=1_000, blank=True)
-    # Relative to the export root: the only file of this job that can be downloaded.
+    # Relative to the export root. No other file of the job can be downloaded.
     result_uri = models.CharField(_("result"), max_length=1_000, blank=True)
     result_checksum = models.CharField(_("result's checksum"), max_length=64, blank=True)
     result_size = models.BigIntegerField(_("result's size (bytes)"), null=True, blank=True)
-    # Since when its file is no longer kept; the rest of the row still says what it was.
+    # When its file expired; the rest of the row stays.
     expired_at = models.DateTimeField(_("expired at"), null=True, blank=True)
-    # The engine's run of it, when our own worker side took it.
+    # The engine's run, when our own worker renders the export.
     execution_id = models.UUIDField(_("run"), null=True, blank=True)
 
     class Meta:
@@ -87,9 +87,9 @@ class ExportJob(models.Model):
         indexes = [
             # the owner's list, newest first.
             models.Index(F("owner"), F("id").desc(), name="exports_of_owner"),
-            # stalled ones; what is still to be done after Redis lost its data.
+            # fail_stalled; republish_requests after Redis lost its data.
             models.Index(fields=["status", "heard_at"], name="exports_live", condition=Q(status__in=LIVE)),
-            # retention; the figures of what ended lately.
+            # pruning; metrics of what ended recently.
             models.Index(fields=["ended_at"], name="exports_by_end", condition=Q(ended_at__isnull=False)),
         ]
         constraints = [
@@ -126,7 +126,7 @@ class ExportJob(models.Model):
 
     @property
     def folder(self) -> tuple[str, str]:
-        """Its own folder below the export root: a result anywhere else is not its own."""
+        """Its folder below the export root: a result anywhere else is refused."""
         return str(self.owner_id), str(self.pk)
 
     @property
@@ -138,7 +138,7 @@ class ExportJob(models.Model):
 
 
 class ExportEvent(models.Model):
-    """What an owner's sockets are told. Ids grow in the order of an owner's commits: see lifecycle.py."""
+    """An event for the sockets of an owner. Ids grow in the order of the owner's commits (lifecycle.py)."""
 
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL,
@@ -166,14 +166,14 @@ class ExportEvent(models.Model):
 
 
 class StreamOutbox(models.Model):
-    """A message that is to go out; gone when it has. Written in the transaction of what it tells."""
+    """A message to send, stored in the transaction of the change that it reports, and deleted once sent."""
 
-    # Redis remembers it, so that a message whose row could not be deleted in time goes out once.
+    # Redis keeps it, so that a message whose row was not deleted in time goes out once.
     token = models.UUIDField(_("token"), default=uuid.uuid4, editable=False)
     stream = models.CharField(_("stream"), max_length=64)
     fields = models.JSONField(_("message"))
     created_at = models.DateTimeField(_("made at"))
-    # Somebody is sending it; after this time somebody else may.
+    # A listener is sending it; after this time another may.
     taken_until = models.DateTimeField(_("taken until"), null=True, blank=True)
 
     class Meta:
@@ -186,10 +186,10 @@ class StreamOutbox(models.Model):
 
 
 class DeadLetter(models.Model):
-    """A message that could not be understood or applied, kept until an operator decides."""
+    """A message that could not be parsed or applied, kept until an operator decides."""
 
     class State(models.TextChoices):
-        """OPEN waits for an operator; the other two say what one did, for the record."""
+        """OPEN waits for an operator; the other two record what an operator did."""
 
         OPEN = "open"
         REPUBLISHED = "republished"
@@ -198,7 +198,7 @@ class DeadLetter(models.Model):
     source_stream = models.CharField(_("stream"), max_length=64)
     source_id = models.CharField(_("message id"), max_length=64)
     fields = models.JSONField(_("message"))
-    # Whether `fields` is all of it: a message that was cut cannot be sent again.
+    # Whether `fields` is complete: a message that was cut cannot be sent again.
     whole = models.BooleanField(_("whole"), default=True)
     reason = models.CharField(_("reason"), max_length=500)
     failed_at = models.DateTimeField(_("failed at"))
@@ -219,7 +219,7 @@ class DeadLetter(models.Model):
         verbose_name_plural = _("dead letters")
         indexes = [models.Index(fields=["state", "-id"], name="dead_letters_newest")]  # the operators' list
         constraints = [
-            # A message delivered twice dies once.
+            # A message that was delivered twice is stored once.
             models.UniqueConstraint(fields=["source_stream", "source_id"], name="one_letter_per_message"),
             models.CheckConstraint(
                 name="dead_letter_handled_iff_not_open",

@@ -1,4 +1,4 @@
-"""Recordings: how one is taken in, and how it goes."""
+"""Stores uploaded replays, and deletes them."""
 
 import unicodedata
 import uuid
@@ -20,35 +20,35 @@ from jobs.errors import Conflict, Invalid, TooLarge
 
 
 class NoSpace(Exception):
-    """The disk of the uploads is full."""
+    """No disk space is left for uploads."""
 
 
 SUFFIXES = {EVENT_LOG: "jsonl", "mp4": "mp4", "matroska": "mkv", "avi": "avi"}
 
 
-def keep(owner: User, source: BinaryIO, file_name: str, title: str, now: datetime) -> Replay:
-    """Looks at an upload, copies it below the replay root, and writes its row.
+def store(owner: User, source: BinaryIO, file_name: str, title: str, now: datetime) -> Replay:
+    """Checks an upload, copies it below the replay root, and inserts its row.
 
-    An event log is read to its end here, so that a mistake is told at once and with its line. A video
-    is only sniffed: a demuxer runs in a worker, not in the web process.
+    An event log is read to its end, so that a mistake is reported at once with its line. Of a video only the
+    first bytes are read: demuxers run in workers, not in the web process.
     """
     try:
-        found = detect_kind(source.read(SNIFF_BYTES))
+        kind = detect_kind(source.read(SNIFF_BYTES))
         source.seek(0)
-        own_title, duration_ms = _read_log(source) if found == EVENT_LOG else ("", None)
+        own_title, duration_ms = _read_log(source) if kind == EVENT_LOG else ("", None)
     except BadReplay as bad:
         refusal = TooLarge if bad.too_large else Invalid
         raise refusal(str(bad), code="bad_replay", errors={"file": [str(bad)]}) from None
     source.seek(0)
-    name = shown(file_name) or "replay"
-    parts = (str(owner.pk), uuid.uuid4().hex, f"replay.{SUFFIXES[found]}")
-    # Before the row: a row without its file would be worse than a file without its row, which is swept.
-    placed = _placed(parts, source)
+    name = clean_name(file_name) or "replay"
+    parts = (str(owner.pk), uuid.uuid4().hex, f"replay.{SUFFIXES[kind]}")
+    # The file first: a file without a row is swept, a row without a file would be broken.
+    placed = _place(parts, source)
     return Replay.objects.create(
         owner=owner,
-        title=shown(title) or own_title or name.rpartition(".")[0] or name,
+        title=clean_name(title) or own_title or name.rpartition(".")[0] or name,
         file_name=name,
-        kind=found,
+        kind=kind,
         path="/".join(parts),
         size_bytes=placed.size,
         sha256=placed.sha256,
@@ -57,8 +57,8 @@ def keep(owner: User, source: BinaryIO, file_name: str, title: str, now: datetim
     )
 
 
-def forget(replay: Replay) -> None:
-    """The replay, its exports and all their files. Not while one of them is being made."""
+def delete(replay: Replay) -> None:
+    """Deletes the replay, its exports and all their files, unless one of them is in progress."""
     with transaction.atomic():
         exports = list(ExportJob.objects.select_for_update().filter(replay=replay).order_by("pk"))
         if any(job.status in LIVE for job in exports):
@@ -68,18 +68,17 @@ def forget(replay: Replay) -> None:
         transaction.on_commit(lambda: _remove_files(tuple(replay.path.split("/")), results))
 
 
-def _placed(parts: Parts, source: BinaryIO) -> Placed:
+def _place(parts: Parts, source: BinaryIO) -> Placed:
     try:
         return Store(settings.DURE_REPLAY_PATH).place(parts, source)
     except OSError as error:
         if error.errno not in NO_SPACE:
             raise
-        sentence = "The server has no space left for uploads; try again later."
-        raise NoSpace(sentence) from None
+        raise NoSpace("The server has no space left for uploads; try again later.") from None
 
 
-def shown(text: str) -> str:
-    """A name as it may be shown anywhere: one line, composed, no controls, not too long."""
+def clean_name(text: str) -> str:
+    """A name that is safe to show: one line in NFC without controls, at most 200 characters."""
     plain = unicodedata.normalize("NFC", text.replace("\\", "/").rpartition("/")[2])
     return "".join(sign for sign in plain if sign.isprintable()).strip()[:200]
 
@@ -90,7 +89,7 @@ def _read_log(source: BinaryIO) -> tuple[str, int]:
 
 
 def _remove_files(path: tuple[str, ...], results: list[tuple[str, ...]]) -> None:
-    """What fails here is swept later."""
+    """A file that cannot be removed here is swept later."""
     Store(settings.DURE_REPLAY_PATH).remove(path)
     for parts in results:
         Store(settings.DURE_EXPORT_PATH).remove(parts)

@@ -1,4 +1,4 @@
-"""Results: what a worker's claim to have made a file is worth, and what our own runs report."""
+"""Checks the result files that workers report, and builds the reports of our own runs."""
 
 import os
 from dataclasses import dataclass
@@ -13,14 +13,14 @@ from jobs.states import ExecutionStatus, FailureType
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What was found at the place that a result named."""
+    """The file at the path that a result names."""
 
     parts: Parts
     size: int
     error: tuple[str, str] | None = None
 
     def refusal(self, folder: Parts) -> tuple[str, str] | None:
-        """Why this cannot be the result of the job with this folder, as error code and message."""
+        """Error code and message when the file cannot be the result of the job with this folder."""
         if self.error is not None:
             return self.error
         if self.parts[:-1] != folder:
@@ -29,7 +29,7 @@ class Verdict:
 
 
 def inspect(store: Store, result: Result) -> Verdict | None:
-    """None for a result that names no file. Never raises: a bad path is the worker's fault, not ours."""
+    """None for a result without a file. Never raises: a bad path is an error of the worker."""
     if result.status != Status.SUCCEEDED:
         return None
     try:
@@ -47,7 +47,7 @@ def inspect(store: Store, result: Result) -> Verdict | None:
 
 
 def report_of(job_id: int, state: str, outcome: Any, failure_type: str, error: str) -> Result:
-    """The end of our own run as the message that a foreign worker would send."""
+    """The end of our own run, as the message that a foreign worker would send."""
     if state == ExecutionStatus.SUCCESS:
         return Result(job_id, Status.SUCCEEDED, outcome["resultUri"], outcome["checksum"])
     if state == ExecutionStatus.CANCELLED:
@@ -70,5 +70,5 @@ def failure(failure_type: str, error: str) -> tuple[str, str]:
 
 
 def printable(value: str) -> str:
-    """One line, as the messages require."""
+    """One line, as messages require."""
     return "".join(sign if sign.isprintable() else " " for sign in value)[:MAX_TEXT]

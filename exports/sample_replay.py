@@ -1,4 +1,4 @@
-"""A replay made by rule: the demonstration's, and that of the tests."""
+"""A generated event log, for the demonstration and the tests."""
 
 import json
 import math

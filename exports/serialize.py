@@ -1,15 +1,15 @@
-"""An export as the API and the sockets show it: camelCase, and no path of the server."""
+"""Exports, replays and dead letters as JSON: camelCase, and no path of the server."""
 
 from datetime import datetime
 from typing import Any
 
 from django.utils.timezone import localtime
 
-from exports.models import ExportJob
+from exports.models import DeadLetter, ExportJob, Replay
 from exports.states import Status
 
 
-def as_json(job: ExportJob, now: datetime) -> dict[str, Any]:
+def export(job: ExportJob, now: datetime) -> dict[str, Any]:
     return {
         "jobId": job.pk,
         "jobType": job.job_type,
@@ -19,7 +19,7 @@ def as_json(job: ExportJob, now: datetime) -> dict[str, Any]:
         "phase": job.phase,
         "message": job.message,
         "etaSeconds": eta_seconds(job, now),
-        # Where its owner fetches it; the path below the root stays ours.
+        # Where the owner downloads it; the path below the root is not published.
         "resultUri": f"/api/jobs/{job.pk}/result" if has_file(job) else None,
         "checksum": job.result_checksum or None,
         "sizeBytes": job.result_size,
@@ -32,13 +32,41 @@ def as_json(job: ExportJob, now: datetime) -> dict[str, Any]:
     }
 
 
+def replay(row: Replay) -> dict[str, Any]:
+    return {
+        "replayId": row.pk,
+        "title": row.title,
+        "fileName": row.file_name,
+        "kind": row.kind,
+        "sizeBytes": row.size_bytes,
+        "checksum": row.sha256,
+        "durationMs": row.duration_ms,
+        "createdAt": _time(row.created_at),
+    }
+
+
+def dead_letter(row: DeadLetter) -> dict[str, Any]:
+    return {
+        "id": row.pk,
+        "sourceStream": row.source_stream,
+        "sourceId": row.source_id,
+        "fields": row.fields,
+        "whole": row.whole,
+        "reason": row.reason,
+        "failedAt": _time(row.failed_at),
+        "state": row.state,
+        "handledAt": _time(row.handled_at),
+        "handledBy": row.handled_by.get_username() if row.handled_by else None,
+    }
+
+
 def has_file(job: ExportJob) -> bool:
-    """Whether there is anything to fetch: it was made, and it is still kept."""
+    """Whether there is a result that has not expired."""
     return job.status == Status.SUCCEEDED and job.expired_at is None
 
 
 def eta_seconds(job: ExportJob, now: datetime) -> int | None:
-    """What is left, at the speed so far. Nothing is said before there is a speed."""
+    """The time left at the speed so far. None before there is enough progress to tell."""
     if job.status != Status.RUNNING or job.started_at is None or job.progress < 3:
         return None
     spent = (now - job.started_at).total_seconds()

@@ -64,7 +64,7 @@ def start(user: User, after: int | None) -> tuple[int, dict[str, Any]]:
     now = timezone.now()
     own = ExportJob.objects.filter(owner=user).order_by("-id")
     shown = [*own.filter(status__in=LIVE)[:SHOWN], *own.exclude(status__in=LIVE)[:SHOWN]]
-    return last_id, {"jobs": [serialize.as_json(job, now) for job in shown]}
+    return last_id, {"jobs": [serialize.export(job, now) for job in shown]}
 
 
 def events_after(owner: int, after: int, limit: int) -> list[fanout.Row]:

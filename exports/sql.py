@@ -1,6 +1,10 @@
-"""Every statement of exports that is not the ORM's, by name, with its purpose and its transition."""
+"""The SQL of exports: each statement has a name, its purpose and its transition.
 
-# hear: where each job stands after the batch. QUEUED → RUNNING, any live one → its end.
+ATTENTION: the table `jobs` here is the exports table of the stream contract (model ExportJob). It is NOT the
+queue of the engine: the jobs of the app `jobs` are in the table `job_queue`.
+"""
+
+# apply_messages: the state of each job after the batch. QUEUED → RUNNING, any live one → its end.
 WRITE_STATES = """
     UPDATE jobs j
     SET status = c.status, progress = c.progress, phase = c.phase, message = c.message,
@@ -16,30 +20,30 @@ WRITE_STATES = """
     WHERE j.job_id = c.job_id AND j.status IN ('QUEUED', 'RUNNING')
 """
 
-# hear: a running job was spoken of, though nothing new was said; it has not stalled.
-WRITE_HEARD = """
+# apply_messages: a message about a running job that changed nothing; the job has not stalled.
+WRITE_HEARD_AT = """
     UPDATE jobs SET heard_at = %s WHERE job_id = ANY (%s::bigint[]) AND status = 'RUNNING'
 """
 
-# tell: an owner's events get ids in the order of commits, so `?after=` has no gaps. Taken after the
+# publish_events: an owner's events get ids in the order of commits, so `?after=` has no gaps. Taken after the
 # locks of jobs, never before, and in ascending order.
 LOCK_FEEDS = """
     SELECT pg_advisory_xact_lock(hashtext('exports'), owner)
     FROM (SELECT unnest(%s::integer[]) AS owner ORDER BY 1) AS owners
 """
 
-# bury: a message that was delivered twice dies once. Answers the ids of the new ones.
-INSERT_LETTERS = """
+# dead_letter: a message that was delivered twice is stored once. Answers the ids of the new ones.
+INSERT_DEAD_LETTERS = """
     INSERT INTO dead_letters (source_stream, source_id, fields, whole, reason, failed_at, state)
     SELECT l.source_stream, l.source_id, l.fields, l.whole, l.reason, %(now)s, 'open'
-    FROM jsonb_to_recordset(%(letters)s::jsonb) AS l (
+    FROM jsonb_to_recordset(%(rows)s::jsonb) AS l (
         source_stream text, source_id text, fields jsonb, whole boolean, reason text
     )
     ON CONFLICT (source_stream, source_id) DO NOTHING
     RETURNING source_stream, source_id
 """
 
-# relay: the oldest messages that nobody is sending. Published outside of the transaction.
+# send_once: the oldest messages that no listener is sending. They are sent outside the transaction.
 TAKE_OUTBOX = """
     WITH next AS (
         SELECT id FROM stream_outbox WHERE taken_until IS NULL OR taken_until < clock_timestamp()
@@ -50,16 +54,16 @@ TAKE_OUTBOX = """
     RETURNING o.id, o.token, o.stream, o.fields
 """
 
-# relay: Redis was away; the next pass may have them at once.
+# send_once: Redis was down; the next pass may take them at once.
 GIVE_BACK_OUTBOX = "UPDATE stream_outbox SET taken_until = NULL WHERE id = ANY (%s::bigint[])"
 
-# stall: RUNNING and not spoken of.
+# fail_stalled: RUNNING without a message since then.
 STALLED = """
     SELECT job_id FROM jobs WHERE status = 'RUNNING' AND heard_at < %s
     ORDER BY job_id LIMIT 500 FOR NO KEY UPDATE SKIP LOCKED
 """
 
-# requeue: QUEUED, no worker of ours has it, and its request is not on its way either.
+# republish_requests: QUEUED, not accepted by our workers, and its request is not in the outbox.
 UNREQUESTED = """
     SELECT j.job_id FROM jobs j
     WHERE j.status = 'QUEUED' AND j.execution_id IS NULL
@@ -70,7 +74,7 @@ UNREQUESTED = """
     ORDER BY j.job_id LIMIT 1000
 """
 
-# retention: the files of these are no longer kept; the sweep of leftovers removes them.
+# prune: marks results as expired; the sweep of orphan files removes their files.
 EXPIRE = """
     UPDATE jobs SET expired_at = %(now)s WHERE job_id IN (
         SELECT job_id FROM jobs
@@ -79,7 +83,7 @@ EXPIRE = """
     )
 """
 
-# retention: nobody's file can be left by them.
+# prune: deletes rows whose file is gone for sure.
 DELETE_EXPORTS = """
     DELETE FROM jobs WHERE job_id IN (
         SELECT job_id FROM jobs
@@ -88,14 +92,14 @@ DELETE_EXPORTS = """
     )
 """
 
-# retention: dead letters that an operator has dealt with. One that is open waits for ever.
-DELETE_LETTERS = """
+# prune: deletes handled dead letters. Open ones are kept.
+DELETE_DEAD_LETTERS = """
     DELETE FROM dead_letters WHERE id IN (
         SELECT id FROM dead_letters WHERE state <> 'open' AND handled_at < %(before)s LIMIT %(limit)s
     )
 """
 
-# reconcile: live, though its run ended a while ago: the result was lost on its way.
+# report_missing_results: live although its run ended a while ago: the result was lost.
 UNREPORTED = """
     SELECT j.job_id, e.status, e.result, e.failure_type, e.error
     FROM jobs j JOIN job_executions e ON e.id = j.execution_id
@@ -108,16 +112,16 @@ UNREPORTED = """
     LIMIT 500
 """
 
-# figures: what has not ended, how long it has waited, and how long nobody spoke of it.
-LIVE_FIGURES = """
+# metrics: exports that have not ended, the oldest age and the longest silence, by status.
+LIVE_METRICS = """
     SELECT status, count(*),
         coalesce(max(extract(epoch FROM now() - created_at)), 0)::float8,
         coalesce(max(extract(epoch FROM now() - heard_at)), 0)::float8
     FROM jobs WHERE status IN ('QUEUED', 'RUNNING') GROUP BY status
 """
 
-# figures: what ended lately, how and of what kind, and how long it took.
-ENDED_FIGURES = """
+# metrics: exports that ended recently by status, type and error, and the 95th percentile of their duration.
+ENDED_METRICS = """
     SELECT status, job_type, error_code, count(*),
         coalesce(percentile_cont(0.95) WITHIN GROUP (
             ORDER BY extract(epoch FROM ended_at - started_at)), 0)::float8
@@ -125,13 +129,13 @@ ENDED_FIGURES = """
     GROUP BY status, job_type, error_code
 """
 
-# figures: what waits for an operator.
-OPEN_LETTERS = """
+# metrics: dead letters that wait for an operator.
+OPEN_DEAD_LETTERS = """
     SELECT count(*), coalesce(extract(epoch FROM now() - min(failed_at)), 0)::float8
     FROM dead_letters WHERE state = 'open'
 """
 
-# figures: what waits for Redis, or for a listener.
-OUTBOX_FIGURES = """
+# metrics: messages that wait for Redis or a listener.
+OUTBOX_METRICS = """
     SELECT count(*), coalesce(extract(epoch FROM now() - min(created_at)), 0)::float8 FROM stream_outbox
 """

@@ -1,11 +1,11 @@
-"""Every status an export can have, what each means, and the only ways from one to another.
+"""The statuses of an export, their meaning and their transitions.
 
     QUEUED ──▶ RUNNING ──▶ SUCCEEDED
        │          ├──────▶ FAILED
        │          └──────▶ CANCELLED
        └─ a result may overtake the first progress message: they travel in two streams
 
-The database, the API, the admin and the documents take their lists from here.
+The database, the API, the admin and the documentation take their lists from here.
 """
 
 from django.db.models import TextChoices
@@ -13,8 +13,8 @@ from django.utils.translation import gettext_lazy as _
 
 
 class Status(TextChoices):
-    """QUEUED waits for a worker, as long as it takes. RUNNING has been heard of by a progress message,
-    and must be heard of again within the stall limit. The other three are ends: nothing leaves them."""
+    """QUEUED waits for a worker, without limit. RUNNING has had a progress message, and must have the next
+    one within the stall limit. The other three are terminal: nothing leaves them."""
 
     QUEUED = "QUEUED", _("queued")
     RUNNING = "RUNNING", _("running")
@@ -29,7 +29,7 @@ class JobType(TextChoices):
 
 
 class Phase(TextChoices):
-    """What our worker is doing. A worker in another language may send words of its own."""
+    """What our worker is doing. Foreign workers may send phases of their own."""
 
     PREPARING = "PREPARING", _("preparing")
     RENDERING = "RENDERING", _("rendering")
@@ -37,7 +37,7 @@ class Phase(TextChoices):
 
 
 class ErrorCode(TextChoices):
-    """Why an export failed: stable words that clients may switch on."""
+    """Why an export failed: stable codes that clients may switch on."""
 
     BAD_REPLAY = "BAD_REPLAY", _("the replay cannot be read")
     TOO_LARGE = "TOO_LARGE", _("the replay is above a limit")
@@ -66,5 +66,5 @@ SUFFIXES = {JobType.MP4: "mp4", JobType.THUMBNAIL: "png"}
 CONTENT_TYPES = {JobType.MP4: "video/mp4", JobType.THUMBNAIL: "image/png"}
 
 
-def may_become(status: Status, wanted: Status) -> bool:
-    return wanted in TRANSITIONS[status]
+def may_become(status: Status, target: Status) -> bool:
+    return target in TRANSITIONS[status]

@@ -1,7 +1,7 @@
-"""Redis Streams with consumer groups: reading, taking over, acknowledging, trimming.
+"""Redis Streams with consumer groups: read, take over, acknowledge, trim.
 
-A group is made when it is missing, on an empty stream too. That a group is missing on a running
-system means that Redis has lost its data; whoever reads is told, since messages went with it.
+A missing group is created, on an empty stream too. A group that is missing on a running system means that
+Redis has lost its data, messages included; `read` then raises GroupLost.
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,8 +14,8 @@ from redis.exceptions import ResponseError
 from exports.messages import PROGRESS, REQUESTS, RESULTS
 from jobs import redis as redis_clients
 
-# The groups' names are part of the contract: foreign workers share BACKEND with nobody, and join
-# WORKERS when they want their part of the requests.
+# The names of the groups are part of the contract: BACKEND is ours alone, and foreign workers join WORKERS to
+# share the requests.
 BACKEND = "dure-backend"
 WORKERS = "dure-workers"
 GROUPS = {PROGRESS: BACKEND, RESULTS: BACKEND, REQUESTS: WORKERS}
@@ -25,38 +25,38 @@ GROUPS = {PROGRESS: BACKEND, RESULTS: BACKEND, REQUESTS: WORKERS}
 class Entry:
     stream: str
     id: str
-    # None: it was deleted or trimmed while it was being worked on; only its id is left.
+    # None: it was deleted or trimmed meanwhile; only its id is left.
     raw: dict[bytes, bytes] | None
 
 
 class GroupLost(Exception):
-    """A group that had been there was gone; it has been made again."""
+    """A group was gone; it has been created again."""
 
 
 def connect(url: str) -> "Redis":
-    """A client for reading: its time-out is well above any blocking read here, so silence is no error."""
+    """A client for reading. Its timeout is well above any blocking read here."""
     return redis_clients.connect(redis_clients.STREAMS, url)
 
 
 def ensure_groups(redis: "Redis", streams: Iterable[str]) -> list[str]:
-    """Those streams whose group had to be made. From the beginning: what is there already counts."""
-    made = []
+    """Creates missing groups, from the start of their streams; answers the streams concerned."""
+    created = []
     for stream in streams:
         try:
             redis.xgroup_create(stream, GROUPS[stream], id="0", mkstream=True)
-            made.append(stream)
+            created.append(stream)
         except ResponseError as error:
             if not str(error).startswith("BUSYGROUP"):
                 raise
-    return made
+    return created
 
 
 def read(
     redis: "Redis", consumer: str, streams: Sequence[str], count: int, block_ms: int | None
 ) -> list[Entry]:
-    """New messages of streams that have the same group."""
+    """New messages of streams with the same group."""
     try:
-        found: Any = redis.xreadgroup(
+        answer: Any = redis.xreadgroup(
             GROUPS[streams[0]], consumer, dict.fromkeys(streams, ">"), count=count, block=block_ms
         )
     except ResponseError as error:
@@ -65,20 +65,20 @@ def read(
         ensure_groups(redis, GROUPS)
         raise GroupLost from None
     # A list of pairs, or with RESP3 a mapping of lists of such lists.
-    pairs = found.items() if isinstance(found, dict) else found or []
-    return [_entry(stream, one) for stream, ones in pairs for one in _flat(ones)]
+    pairs = answer.items() if isinstance(answer, dict) else answer or []
+    return [_entry(stream, message) for stream, messages in pairs for message in _flat(messages)]
 
 
 def take_over(redis: "Redis", consumer: str, stream: str, idle_ms: int, count: int) -> list[Entry]:
-    """Messages that some consumer took and did not finish, this one included."""
+    """Messages that a consumer, this one included, read and did not acknowledge."""
     entries, start = list[Entry](), "0-0"
     while len(entries) < count:
         answer: Any = redis.xautoclaim(stream, GROUPS[stream], consumer, idle_ms, start_id=start, count=count)
-        entries += [_entry(stream, one) for one in answer[1]]
-        # Ids whose message is gone: nothing can be done for them but to forget them.
-        gone = [_text(own_id) for own_id in (answer[2] if len(answer) > 2 else ())]
-        if gone:
-            redis.xack(stream, GROUPS[stream], *gone)
+        entries += [_entry(stream, message) for message in answer[1]]
+        # Ids whose message was deleted can only be acknowledged.
+        deleted = [_text(own_id) for own_id in (answer[2] if len(answer) > 2 else ())]
+        if deleted:
+            redis.xack(stream, GROUPS[stream], *deleted)
         start = _text(answer[0])
         if start == "0-0":
             break
@@ -86,11 +86,11 @@ def take_over(redis: "Redis", consumer: str, stream: str, idle_ms: int, count: i
 
 
 def deliveries(redis: "Redis", stream: str, ids: Sequence[str]) -> dict[str, int]:
-    """How often each of these was handed out."""
+    """How often each message was delivered."""
     if not ids:
         return {}
-    found: Any = redis.xpending_range(stream, GROUPS[stream], min=ids[0], max=ids[-1], count=len(ids) * 4)
-    return {_text(one["message_id"]): int(one["times_delivered"]) for one in found}
+    rows: Any = redis.xpending_range(stream, GROUPS[stream], min=ids[0], max=ids[-1], count=len(ids) * 4)
+    return {_text(row["message_id"]): int(row["times_delivered"]) for row in rows}
 
 
 def acknowledge(redis: "Redis", entries: Iterable[Entry]) -> None:
@@ -105,20 +105,20 @@ def acknowledge(redis: "Redis", entries: Iterable[Entry]) -> None:
 
 
 def trim(redis: "Redis", stream: str) -> int:
-    """Drops what every group of the stream has acknowledged, and nothing else; how many."""
+    """Deletes messages that every group has acknowledged; answers how many."""
     try:
         groups: Any = redis.xinfo_groups(stream)
     except ResponseError:
         return 0
-    limits = [_unacknowledged_from(redis, stream, group) for group in groups]
+    limits = [_first_needed(redis, stream, group) for group in groups]
     if not limits or None in limits:
         return 0
     lowest = min(limit for limit in limits if limit is not None)
     return int(redis.xtrim(stream, minid=f"{lowest[0]}-{lowest[1]}", approximate=False))
 
 
-def _unacknowledged_from(redis: "Redis", stream: str, group: Any) -> tuple[int, int] | None:
-    """The first id that this group may still need."""
+def _first_needed(redis: "Redis", stream: str, group: Any) -> tuple[int, int] | None:
+    """The first id that the group may still need."""
     name = _text(group["name"])
     if group["pending"]:
         pending: Any = redis.xpending(stream, name)
@@ -132,13 +132,14 @@ def _parsed(own_id: Any) -> tuple[int, int]:
     return int(time), int(number)
 
 
-def _entry(stream: Any, one: Any) -> Entry:
-    own_id, raw = one
+def _entry(stream: Any, message: Any) -> Entry:
+    own_id, raw = message
     return Entry(_text(stream), _text(own_id), raw)
 
 
-def _flat(ones: Any) -> list[Any]:
-    return [item for part in ones for item in part] if ones and isinstance(ones[0], list) else list(ones)
+def _flat(messages: Any) -> list[Any]:
+    nested = messages and isinstance(messages[0], list)
+    return [message for part in messages for message in part] if nested else list(messages)
 
 
 def _text(value: Any) -> str:

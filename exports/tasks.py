@@ -1,4 +1,4 @@
-"""The Task that makes an export. Its progress goes out over the stream, its end through the engine."""
+"""The Task that renders an export. It reports progress over the stream, and its end through the engine."""
 
 import logging
 import time
@@ -26,19 +26,19 @@ from jobs.states import FailureType
 
 log = logging.getLogger(__name__)
 
-# After Redis did not answer it is left alone for so long: a message is worth no pause of the work.
-REST_SECONDS = 5.0
+# After an error of Redis no progress is sent for so long: rendering must not wait for it.
+PAUSE_SECONDS = 5.0
 
 
-# No retries: what fails once fails again. A worker that died is another matter, and starts anew.
+# No retries: what fails once fails again. After a worker's death the run still starts again (on_lost).
 @task("exports.render", role="export", timeout=2 * 3600, max_retries=0, public=False)
 def render(ctx: Context, job_id: int) -> dict[str, Any]:
-    """Makes the MP4 or the thumbnail of a replay."""
+    """Renders the MP4 or the thumbnail of a replay."""
     job = ExportJob.objects.select_related("replay").get(pk=job_id)
     if job.status in TERMINAL:
         raise TaskFailure("The export has ended already.", FailureType.CANCELLED)
     try:
-        placed = make(job, Meter(Reporter(ctx, job.pk), lambda: ctx.cancelled))
+        placed = render_file(job, Meter(Reporter(ctx, job.pk), lambda: ctx.cancelled))
     except Cancelled:
         raise TaskFailure("The export was cancelled.", FailureType.CANCELLED) from None
     except SoftTimeLimitExceeded:
@@ -54,27 +54,27 @@ def render(ctx: Context, job_id: int) -> dict[str, Any]:
     return {"resultUri": uri, "checksum": placed.sha256, "sizeBytes": placed.size}
 
 
-def make(job: ExportJob, meter: Meter) -> Placed:
-    """Renders in a workspace, then places the whole file. Nothing half-made is ever at its place."""
+def render_file(job: ExportJob, meter: Meter) -> Placed:
+    """Renders in a workspace, then places the complete file; a partial file is never in its place."""
     exports = Store(settings.DURE_EXPORT_PATH)
-    with opened(job.replay) as source, exports.workspace() as folder:
-        half_made = folder / "out"
-        produce(JobType(job.job_type), source, half_made, meter)
-        size = half_made.stat().st_size
+    with open_replay(job.replay) as source, exports.workspace() as folder:
+        rendered = folder / "out"
+        produce(JobType(job.job_type), source, rendered, meter)
+        size = rendered.stat().st_size
         meter.at(Phase.FINALIZING, 0, size)
         try:
-            with half_made.open("rb") as made:
-                film = index_first(made)
+            with rendered.open("rb") as file:
+                video = index_first(file)
                 return exports.place(
-                    job.output, film, lambda copied: meter.at(Phase.FINALIZING, copied, size)
+                    job.output, video, lambda copied: meter.at(Phase.FINALIZING, copied, size)
                 )
         except AlreadyThere:
-            # An earlier start of this same run placed it and died before it could say so.
+            # An earlier start of the same run placed it and died before it could report.
             with exports.open(job.output) as earlier:
                 return checksum(earlier)
 
 
-def opened(replay: Replay) -> BinaryIO:
+def open_replay(replay: Replay) -> BinaryIO:
     store = Store(settings.DURE_REPLAY_PATH)
     try:
         return store.open(split(store.root, replay.path))
@@ -88,25 +88,25 @@ def failure(code: ErrorCode, message: str) -> TaskFailure:
 
 
 class Reporter:
-    """Sends a report to the stream as any worker would, and to the engine, which may know better."""
+    """Sends progress to the stream, as any worker does, and to the engine."""
 
     def __init__(self, ctx: Context, job_id: int) -> None:
         self._ctx, self._job_id = ctx, job_id
-        self._resting_until = 0.0
+        self._paused_until = 0.0
 
     def __call__(self, report: Report) -> None:
         self._ctx.progress(report.progress / 100, report.message())
-        if time.monotonic() < self._resting_until:
+        if time.monotonic() < self._paused_until:
             return
-        said = Progress(self._job_id, report.progress, report.phase.value, report.message())
+        message = Progress(self._job_id, report.progress, report.phase.value, report.message())
         try:
-            redis.client().xadd(PROGRESS, said.fields())  # type: ignore[arg-type]
+            redis.client().xadd(PROGRESS, message.fields())  # type: ignore[arg-type]
         except redis.ERRORS as error:
-            self._resting_until = time.monotonic() + REST_SECONDS
-            log.warning("could not tell the progress of export %s: %s", self._job_id, error)
+            self._paused_until = time.monotonic() + PAUSE_SECONDS
+            log.warning("could not send the progress of export %s: %s", self._job_id, error)
 
 
-@shared_task(name="dure.exports", ignore_result=True)  # type: ignore[untyped-decorator]
-def keep_house() -> None:
-    """Let old exports go, on the control queue: migrations/0003."""
-    retention.pass_once(timezone.now())
+@shared_task(name="dure.prune_exports", ignore_result=True)  # type: ignore[untyped-decorator]
+def prune_exports() -> None:
+    """Deletes old exports; a PeriodicTask calls it on the control queue."""
+    retention.prune(timezone.now())

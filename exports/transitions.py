@@ -1,7 +1,7 @@
-"""What a message does to an export: pure decisions, for the listener and for its tests.
+"""The effect of a message on an export: pure functions.
 
-Messages may be repeated, late or out of order. Each decision answers the next state, or None when
-the message changes nothing.
+Messages may be repeated, late or out of order. Each function answers the next state, or None when the
+message changes nothing.
 """
 
 from dataclasses import dataclass, replace
@@ -22,7 +22,7 @@ class State:
 def advance(state: State, message: Progress) -> State | None:
     """Progress moves forward only; at equal progress a later phase counts."""
     if state.status == Status.RUNNING:
-        if _place(message.progress, message.phase) <= _place(state.progress, state.phase):
+        if _position(message.progress, message.phase) <= _position(state.progress, state.phase):
             return None
     elif not may_become(state.status, Status.RUNNING):
         return None
@@ -37,6 +37,6 @@ def settle(state: State, message: Result) -> State | None:
     return replace(state, status=message.status, progress=progress)
 
 
-def _place(progress: int, phase: str) -> tuple[int, int]:
-    """Where a run stands. A foreign worker's own words count as the middle of the work."""
+def _position(progress: int, phase: str) -> tuple[int, int]:
+    """The order of progress. The own phases of a foreign worker rank in the middle."""
     return progress, _RANKS.get(phase, 1)

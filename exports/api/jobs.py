@@ -70,7 +70,7 @@ class JobsView(APIView):
         if status := STATUS.of(request):
             rows = rows.filter(status=status)
         now = timezone.now()
-        return page_of(request, rows, lambda job: serialize.as_json(job, now))
+        return page_of(request, rows, lambda job: serialize.export(job, now))
 
 
 @extend_schema(tags=["exports"])
@@ -78,7 +78,7 @@ class JobView(APIView):
     @extend_schema(operation_id="get_export", responses={200: shapes.ExportDocument})
     def get(self, request: Request, job_id: int) -> Response:
         """One of your exports."""
-        return Response(serialize.as_json(own_job(request, job_id), timezone.now()))
+        return Response(serialize.export(own_job(request, job_id), timezone.now()))
 
 
 @extend_schema(tags=["exports"])
@@ -95,7 +95,7 @@ class CancelView(APIView):
         """Cancel an export."""
         job = lifecycle.cancel(own_job(request, job_id).pk, timezone.now())
         location = request.build_absolute_uri(f"/api/jobs/{job.pk}")
-        return Response(serialize.as_json(job, timezone.now()), status=202, headers={"Location": location})
+        return Response(serialize.export(job, timezone.now()), status=202, headers={"Location": location})
 
 
 @extend_schema(tags=["exports"])

@@ -82,7 +82,7 @@ class ReplaysView(APIView):
         file, title = _upload(request)
         content = cast(BinaryIO, file.file)  # Django's own wrapper has no readline with a limit
         try:
-            replay = replays.keep(user_of(request), content, file.name or "", title, timezone.now())
+            replay = replays.store(user_of(request), content, file.name or "", title, timezone.now())
         except replays.NoSpace as full:
             raise Problem(507, "no_space", str(full), headers={"Retry-After": "60"}) from None
         location = request.build_absolute_uri(f"/api/replays/{replay.pk}")
@@ -118,7 +118,7 @@ class ReplayView(APIView):
     @extend_schema(operation_id="delete_replay", responses={204: None}, extensions=refuses("export_live"))
     def delete(self, request: Request, replay_id: int) -> Response:
         """Delete a replay, its exports and their files. Not while an export of it is being made."""
-        replays.forget(own_replay(request, replay_id))
+        replays.delete(own_replay(request, replay_id))
         return Response(status=204)
 
 

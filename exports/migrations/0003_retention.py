@@ -4,7 +4,7 @@ from django.conf import settings
 from django.contrib.postgres.operations import AddIndexConcurrently
 from django.db import migrations, models
 
-NAME, TASK, SECONDS = "dure: exports", "dure.exports", 3_600
+NAME, TASK, SECONDS = "dure: exports", "dure.prune_exports", 3_600
 DESCRIPTION = "Expires and deletes exports that ended longer ago than DURE_EXPORT_FILE_DAYS and _RETENTION_DAYS."
 
 

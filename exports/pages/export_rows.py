@@ -43,7 +43,7 @@ def one(job: ExportJob, standing: Standing | None, now: datetime) -> JSON:
         "phase": labels.PHASES.get(job.phase, job.phase),
         "left": serialize.eta_seconds(job, now),
         "expired": job.expired_at is not None,
-        "url": serialize.as_json(job, now)["resultUri"],
+        "url": serialize.export(job, now)["resultUri"],
         "is_picture": job.job_type == JobType.THUMBNAIL,
     }
 

@@ -12,7 +12,7 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from exports import lifecycle
-from exports import replays as verbs
+from exports import replays as replay_storage
 from exports.api.replays import LONGEST_TITLE
 from exports.models import Replay
 from exports.pages import labels
@@ -93,7 +93,7 @@ def delete(request: HttpRequest, replay_id: int) -> HttpResponse:
     if "sure" not in request.POST:
         return render(request, "exports/confirm.html", _question(found))
     try:
-        verbs.forget(found)
+        replay_storage.delete(found)
     except Conflict as conflict:
         messages.warning(request, labels.refusal(conflict))
         return redirect("exports:replay", replay_id=found.pk)

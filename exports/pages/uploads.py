@@ -26,7 +26,7 @@ class UploadForm(forms.Form):
         file: UploadedFile[Any] = self.cleaned_data["file"]
         content = cast(BinaryIO, file.file)  # Django's own wrapper has no readline with a limit
         try:
-            return replays.keep(owner, content, file.name or "", self.cleaned_data["title"], timezone.now())
+            return replays.store(owner, content, file.name or "", self.cleaned_data["title"], timezone.now())
         except Refused as refused:
             self.add_error(
                 "file",

@@ -39,7 +39,7 @@ def measure_listener(redis: Any, jobs: list[Any]) -> None:
     listener = Listener(redis, "bench", worker=False)
     listener.start()
     began = time.perf_counter()
-    while listener.turn(None):
+    while listener.poll(None):
         pass
     rate = len(said) / (time.perf_counter() - began)
     print(f"listener, {MESSAGES} messages three times over, shuffled   {rate:,.0f} messages/s  (reach 2,000)")

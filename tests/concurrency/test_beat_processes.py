@@ -168,7 +168,7 @@ def test_our_maintenance_runs_as_periodic_tasks_on_the_control_queue():
         "dure.rollup_minutes",
         "dure.retention",
         "dure.schedule_workflows",
-        "dure.exports",
+        "dure.prune_exports",
     }
     assert {task.queue for task in ours.values()} == {settings.DURE_CONTROL_QUEUE}
     assert set(ours) <= set(current_app.tasks)

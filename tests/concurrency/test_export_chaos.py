@@ -271,7 +271,7 @@ def relayed(url: str) -> None:
     """All that waits goes out to Redis; nobody reads it there."""
     with streams.connect(url) as redis:
         while StreamOutbox.objects.exists():
-            outbox.relay_once(redis)
+            outbox.send_once(redis)
 
 
 def wait(seconds: float) -> None:

@@ -40,7 +40,7 @@ def user(name: str = "minji", **options) -> User:
 
 def replay_of(owner: User, seconds: float = 1.0) -> Replay:
     data = "\n".join(sample_replay.event_log(seconds)).encode()
-    return replays.keep(owner, io.BytesIO(data), "match.jsonl", "", timezone.now())
+    return replays.store(owner, io.BytesIO(data), "match.jsonl", "", timezone.now())
 
 
 def video_of(owner: User, folder: Path, frames: int) -> Replay:
@@ -56,7 +56,7 @@ def video_of(owner: User, folder: Path, frames: int) -> Replay:
             out.mux(stream.encode(picture))
         out.mux(stream.encode(None))
     with path.open("rb") as film:
-        return replays.keep(owner, film, "film.mp4", "", timezone.now())
+        return replays.store(owner, film, "film.mp4", "", timezone.now())
 
 
 def export_of(owner: User, job_type: JobType = JobType.MP4, seconds: float = 1.0) -> ExportJob:
@@ -94,7 +94,7 @@ def listen(redis: Redis, name: str = "here", worker: bool = False) -> Listener:
 
 def drain(listener: Listener) -> None:
     """Turns until there is nothing left to send or to read."""
-    while listener.turn(block_ms=None) or StreamOutbox.objects.exists():
+    while listener.poll(block_ms=None) or StreamOutbox.objects.exists():
         pass
 
 

@@ -134,12 +134,12 @@ def test_whatever_comes_is_understood_or_refused_and_can_be_kept(fields: dict[by
     for parse in (parse_request, parse_progress, parse_result):
         with pytest.raises(BadMessage):
             parse(fields)
-    kept, _ = messages.keepsake(fields)
+    kept, _ = messages.sanitized_copy(fields)
     json.dumps(kept).encode()
     assert "\x00" not in "".join(kept) + "".join(kept.values())
 
 
 def test_a_keepsake_of_a_plain_message_is_whole_and_of_a_cut_one_is_not() -> None:
-    assert messages.keepsake(raw(jobId="1", message="골")) == ({"jobId": "1", "message": "골"}, True)
-    assert messages.keepsake(raw(message="x" * 5000))[1] is False
-    assert messages.keepsake({b"a": b"\x00"}) == ({"a": "\\x00"}, False)
+    assert messages.sanitized_copy(raw(jobId="1", message="골")) == ({"jobId": "1", "message": "골"}, True)
+    assert messages.sanitized_copy(raw(message="x" * 5000))[1] is False
+    assert messages.sanitized_copy({b"a": b"\x00"}) == ({"a": "\\x00"}, False)

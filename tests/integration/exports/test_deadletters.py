@@ -35,8 +35,8 @@ def test_a_message_delivered_twice_dies_once(redis) -> None:
     own_id = redis.xadd(RESULTS, {"jobId": "1"})
     listener = tools.listen(redis)
     entry = streams.Entry(RESULTS, own_id.decode(), {b"jobId": b"1"})
-    listener.work([entry])
-    listener.work([entry])
+    listener.process([entry])
+    listener.process([entry])
     assert DeadLetter.objects.count() == 1
     assert StreamOutbox.objects.filter(stream=DEADLETTER).count() == 1
 

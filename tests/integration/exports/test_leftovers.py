@@ -78,7 +78,7 @@ def test_a_quick_pass_looks_only_where_something_changed(minji) -> None:
     path = put("999", "999", "replay-1.mp4")
     long_ago = timezone.now().timestamp() - 7200
     os.utime(path.parent, (long_ago, long_ago))
-    assert orphan_files.sweep_once(timezone.now(), AT_ONCE, looked_before=timedelta(hours=1)) == 0
+    assert orphan_files.sweep_once(timezone.now(), AT_ONCE, changed_within=timedelta(hours=1)) == 0
     assert orphan_files.sweep_once(timezone.now(), AT_ONCE) == 1
 
 

@@ -41,7 +41,7 @@ def test_two_listeners_share_the_messages(redis, minji) -> None:
     for percent in range(1, 50):
         for job in jobs:
             tools.ForeignWorker(redis).progress(job, percent)
-    while one.turn(None) + two.turn(None):
+    while one.poll(None) + two.poll(None):
         pass
     assert {after(job).progress for job in jobs} == {49}
 
@@ -54,7 +54,7 @@ def test_a_message_that_is_handed_out_too_often_is_buried(redis, minji, settings
     for name in "bcdef":
         assert len(streams.take_over(redis, name, PROGRESS, 0, 10)) == 1
     listener.take_over()
-    assert "handed out 5 times" in DeadLetter.objects.get().reason
+    assert "delivered 5 times" in DeadLetter.objects.get().reason
     assert redis.xpending(PROGRESS, streams.BACKEND)["pending"] == 0
 
 

@@ -77,7 +77,7 @@ def test_dead_letters_are_counted_until_somebody_deals_with_them() -> None:
 def test_what_waits_in_the_outbox_is_counted_until_it_went_out(redis, minji) -> None:
     tools.export_of(minji)
     assert figure("dure_stream_outbox") == 1
-    outbox.relay_once(redis)
+    outbox.send_once(redis)
     assert figure("dure_stream_outbox") == figure("dure_stream_outbox_oldest_seconds") == 0
 
 

@@ -20,8 +20,8 @@ pytestmark = pytest.mark.django_db
 
 def test_a_request_goes_out_once_with_the_fields_of_the_contract(redis, minji, settings) -> None:
     job = tools.export_of(minji)
-    assert outbox.relay_once(redis) == 1
-    assert outbox.relay_once(redis) == 0
+    assert outbox.send_once(redis) == 1
+    assert outbox.send_once(redis) == 0
     ((_, fields),) = redis.xrange(REQUESTS)
     options = json.loads(fields[b"options"])
     assert {name: fields[name] for name in (b"jobId", b"jobType", b"replayId")} == {
@@ -41,31 +41,31 @@ def test_no_request_goes_out_for_an_export_that_was_rolled_back(redis, minji) ->
     with pytest.raises(RuntimeError), transaction.atomic():
         lifecycle.request(replay, JobType.MP4, timezone.now())
         raise RuntimeError
-    assert outbox.relay_once(redis) == 0
+    assert outbox.send_once(redis) == 0
 
 
 def test_an_outage_of_redis_only_delays_a_request(redis, minji) -> None:
     tools.export_of(minji)
     away = streams.connect("redis://127.0.0.1:1/0")
     with pytest.raises(RedisAway):
-        outbox.relay_once(away)
-    assert outbox.relay_once(redis) == 1
+        outbox.send_once(away)
+    assert outbox.send_once(redis) == 1
     assert redis.xlen(REQUESTS) == 1
 
 
 def test_a_sender_that_died_before_it_could_forget_does_not_double_the_message(redis, minji) -> None:
     tools.export_of(minji)
     row = StreamOutbox.objects.get()
-    outbox.relay_once(redis)
+    outbox.send_once(redis)
     row.save(force_insert=True)
-    assert outbox.relay_once(redis) == 1
+    assert outbox.send_once(redis) == 1
     assert redis.xlen(REQUESTS) == 1
 
 
 def test_our_worker_side_makes_one_execution_of_a_request_however_often_it_comes(redis, minji) -> None:
     job = tools.export_of(minji)
     listener = tools.listen(redis, worker=True)
-    outbox.relay_once(redis)
+    outbox.send_once(redis)
     ((_, fields),) = redis.xrange(REQUESTS)
     for _ in range(3):
         redis.xadd(REQUESTS, fields)
@@ -89,7 +89,7 @@ def test_a_forged_request_is_buried_and_starts_nothing(redis, minji, changed) ->
     redis.xadd(REQUESTS, fields)
     tools.drain(listener)
     assert after(job).execution_id is None
-    assert DeadLetter.objects.get().reason == "the request does not say what the job says"
+    assert DeadLetter.objects.get().reason == "the request does not match the job"
 
 
 def test_after_redis_lost_its_data_what_nobody_took_is_asked_for_again(redis, minji) -> None:

@@ -19,7 +19,7 @@ from tests.integration.exports.outcomes import after
 from tests.integration.rest_support import client_of
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("folders", "fresh_counts")]
-NOTHING = {"expired": 0, "deleted": 0, "letters": 0}
+NOTHING = {"expired": 0, "deleted": 0, "dead_letters": 0}
 
 
 @pytest.fixture(autouse=True)
@@ -55,16 +55,16 @@ def unchanged(job: ExportJob) -> ExportJob:
 
 def swept() -> int:
     """As the listener does it once a minute."""
-    return orphan_files.sweep_once(timezone.now(), timedelta(), looked_before=timedelta(hours=1))
+    return orphan_files.sweep_once(timezone.now(), timedelta(), changed_within=timedelta(hours=1))
 
 
 def test_an_old_file_is_removed_and_its_row_says_so(minji) -> None:
     old, young = ended(minji, 11), ended(minji, 9)
-    assert retention.pass_once(timezone.now()) == NOTHING | {"expired": 1}
+    assert retention.prune(timezone.now()) == NOTHING | {"expired": 1}
     assert after(old).expired_at and not after(young).expired_at
     assert swept() == 1
     assert file_of(young).exists() and not file_of(old).exists()
-    assert retention.pass_once(timezone.now()) == NOTHING
+    assert retention.prune(timezone.now()) == NOTHING
     client = client_of(minji)
     shown = client.get(f"/api/jobs/{old.pk}").json()
     assert (shown["status"], shown["resultUri"], shown["sizeBytes"]) == ("SUCCEEDED", None, 4)
@@ -76,7 +76,7 @@ def test_an_old_file_is_removed_and_its_row_says_so(minji) -> None:
 
 def test_an_expired_export_is_not_served_before_the_sweep_has_been_there_either(minji) -> None:
     old = ended(minji, 11)
-    retention.pass_once(timezone.now())
+    retention.prune(timezone.now())
     assert file_of(old).exists()
     assert client_of(minji).get(f"/api/jobs/{old.pk}/result").status_code == 404
 
@@ -85,13 +85,13 @@ def test_a_folder_in_which_nothing_changed_is_looked_into_when_its_export_expire
     """The quick pass passes over folders that are as they were."""
     unchanged(ended(minji, 11))
     assert swept() == 0
-    retention.pass_once(timezone.now())
+    retention.prune(timezone.now())
     assert swept() == 1
 
 
 def test_a_sweep_that_was_missed_is_made_up_for_as_the_listener_starts(minji) -> None:
     old = unchanged(ended(minji, 11))
-    retention.pass_once(timezone.now() - timedelta(hours=5))
+    retention.prune(timezone.now() - timedelta(hours=5))
     assert swept() == 0
     assert orphan_files.sweep_once(timezone.now(), timedelta()) == 1
     assert not file_of(old).exists()
@@ -101,9 +101,9 @@ def test_rows_are_deleted_later_and_only_when_their_file_has_long_been_nobodys(m
     failed, cancelled = ended(minji, 31, Status.FAILED), ended(minji, 31, Status.CANCELLED)
     made, young = ended(minji, 31), ended(minji, 28, Status.FAILED)
     replays = Replay.objects.count()
-    assert retention.pass_once(timezone.now()) == NOTHING | {"expired": 1, "deleted": 2}
+    assert retention.prune(timezone.now()) == NOTHING | {"expired": 1, "deleted": 2}
     assert set(ExportJob.objects.all()) == {made, young}
-    assert retention.pass_once(timezone.now() + timedelta(hours=25)) == NOTHING | {"deleted": 1}
+    assert retention.prune(timezone.now() + timedelta(hours=25)) == NOTHING | {"deleted": 1}
     assert set(ExportJob.objects.all()) == {young}
     assert Replay.objects.count() == replays
     assert {failed.pk, cancelled.pk}.isdisjoint(ExportJob.objects.values_list("pk", flat=True))
@@ -116,7 +116,7 @@ def test_what_has_not_ended_is_never_touched(minji) -> None:
     long_ago = timezone.now() - timedelta(days=1_000)
     ExportJob.objects.update(created_at=long_ago, heard_at=long_ago)
     ExportJob.objects.filter(pk=running.pk).update(status=Status.RUNNING)
-    assert retention.pass_once(timezone.now()) == NOTHING
+    assert retention.prune(timezone.now()) == NOTHING
     assert set(ExportJob.objects.all()) == {queued, running}
 
 
@@ -132,19 +132,19 @@ def test_what_has_not_ended_is_never_touched(minji) -> None:
 def test_nought_keeps_for_ever(minji, settings, file_days, row_days, wanted) -> None:
     settings.DURE_EXPORT_FILE_DAYS, settings.DURE_EXPORT_RETENTION_DAYS = file_days, row_days
     ended(minji, 20), ended(minji, 40), ended(minji, 40, Status.FAILED)
-    assert retention.pass_once(timezone.now()) == NOTHING | wanted
+    assert retention.prune(timezone.now()) == NOTHING | wanted
 
 
 def test_more_than_a_batch_goes_in_one_pass(minji) -> None:
     for _ in range(5):
         ended(minji, 11)
-    assert retention.pass_once(timezone.now(), batch=2)["expired"] == 5
+    assert retention.prune(timezone.now(), batch=2)["expired"] == 5
 
 
 def test_a_download_that_has_begun_goes_on_to_its_end(minji) -> None:
     old = ended(minji, 11)
     answer: Any = client_of(minji).get(f"/api/jobs/{old.pk}/result")
-    retention.pass_once(timezone.now())
+    retention.prune(timezone.now())
     assert swept() == 1
     assert b"".join(answer.streaming_content) == b"film"
 
@@ -160,7 +160,7 @@ def test_dead_letters_go_when_they_were_dealt_with_and_stay_while_they_are_open(
     opened = letter("1-0")
     letter("2-0", state="discarded", handled_at=long_ago)
     lately = letter("3-0", state="republished", handled_at=timezone.now())
-    assert retention.pass_once(timezone.now()) == NOTHING | {"letters": 1}
+    assert retention.prune(timezone.now()) == NOTHING | {"dead_letters": 1}
     assert set(DeadLetter.objects.all()) == {opened, lately}
 
 

@@ -57,7 +57,7 @@ def test_a_running_export_that_nobody_speaks_of_stalls_and_a_queued_one_waits(re
     ExportJob.objects.update(heard_at=long_ago, created_at=long_ago)
     worker.progress(heard, 5)  # nothing new, but a sign of life
     tools.drain(listener)
-    assert lifecycle.stall(timezone.now(), timedelta(seconds=60)) == 1
+    assert lifecycle.fail_stalled(timezone.now(), timedelta(seconds=60)) == 1
     assert (after(silent).status, after(silent).error_code) == (Status.FAILED, ErrorCode.STALLED)
     assert after(heard).status == Status.RUNNING
     assert after(queued).status == Status.QUEUED
@@ -69,9 +69,9 @@ def test_a_listener_that_was_deaf_itself_stalls_nobody(redis, minji) -> None:
     tools.ForeignWorker(redis).progress(job, 10)
     tools.drain(listener)
     ExportJob.objects.update(heard_at=timezone.now() - timedelta(hours=1))
-    listener.sweep(healthy_for=5)
+    listener.sweep(healthy_seconds=5)
     assert after(job).status == Status.RUNNING
-    listener.sweep(healthy_for=61)
+    listener.sweep(healthy_seconds=61)
     assert after(job).status == Status.FAILED
 
 
@@ -103,11 +103,11 @@ def test_a_result_that_was_lost_with_redis_is_reported_again(redis, minji) -> No
     listener = tools.listen(redis, worker=True)
     tools.drain(listener)
     fail_the_run("timeout", "x")
-    outbox.relay_once(redis)
+    outbox.send_once(redis)
     redis.delete(*tools.ALL)
-    assert lifecycle.reconcile(timezone.now()) == 0
-    assert lifecycle.reconcile(timezone.now() + timedelta(seconds=11)) == 1
-    assert lifecycle.reconcile(timezone.now() + timedelta(seconds=11)) == 0
+    assert lifecycle.report_missing_results(timezone.now()) == 0
+    assert lifecycle.report_missing_results(timezone.now() + timedelta(seconds=11)) == 1
+    assert lifecycle.report_missing_results(timezone.now() + timedelta(seconds=11)) == 0
     tools.drain(listener)
     tools.drain(listener)
     assert after(job).status == Status.FAILED

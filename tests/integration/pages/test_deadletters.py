@@ -8,7 +8,7 @@ from django.test import Client
 from django.utils import timezone
 
 from exports import deadletters
-from exports.deadletters import Letter
+from exports.deadletters import DeadLetterIn
 from exports.messages import DEADLETTER, PROGRESS, RESULTS
 from exports.models import DeadLetter, StreamOutbox
 from tests.integration import export_tools as tools
@@ -30,8 +30,9 @@ def page(steve):
 def buried(
     number: int = 1, stream: str = PROGRESS, raw: Any = None, reason: str = "no such job"
 ) -> DeadLetter:
-    deadletters.bury(
-        [Letter(stream, f"{number}-0", raw or {b"jobId": b"7", b"progress": b"5"}, reason)], timezone.now()
+    deadletters.dead_letter(
+        [DeadLetterIn(stream, f"{number}-0", raw or {b"jobId": b"7", b"progress": b"5"}, reason)],
+        timezone.now(),
     )
     StreamOutbox.objects.filter(stream=DEADLETTER).delete()
     return DeadLetter.objects.latest("pk")

@@ -54,7 +54,7 @@ def taken(minji):
     """An export that our own worker side took, with its run of the engine."""
     job = export(minji)
     StreamOutbox.objects.all().delete()
-    assert lifecycle.take(lifecycle.request_message(job)) == ""
+    assert lifecycle.accept_request(lifecycle.request_message(job)) == ""
     job.refresh_from_db()
     return job
 
