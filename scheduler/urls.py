@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from scheduler.api import executions, runs, schedules, triggers, workflows
+from scheduler.api import executions, monitor, runs, schedules, triggers, workflows
 
 urlpatterns = [
     path("api/tasks/<str:task_id>/run", executions.RunTaskView.as_view(), name="run-task"),
@@ -38,5 +38,5 @@ urlpatterns = [
     path("api/workflow/execute", runs.ExecuteView.as_view(), name="execute-workflow"),
     path("api/scheduler/cron", triggers.CronView.as_view(), name="scheduler-cron"),
     path("api/scheduler/execute", triggers.ExecuteDueView.as_view(), name="scheduler-execute"),
-    path("api/scheduler/monitor", triggers.MonitorView.as_view(), name="scheduler-monitor"),
+    path("api/scheduler/monitor", monitor.MonitorView.as_view(), name="scheduler-monitor"),
 ]

@@ -17,13 +17,11 @@ from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from jobs.api.framework.authentication import SessionAuthentication, TokenAuthentication, user_of
+from jobs.api.framework.authentication import SessionAuthentication, TokenAuthentication
 from jobs.api.framework.openapi_examples import answered
-from scheduler import monitor
 from scheduler.access import runs_of
 from scheduler.api import examples, shapes
 from scheduler.api.documents import RunDocument
-from scheduler.api.monitor_document import MonitorDocument
 from scheduler.clock import database_now
 from scheduler.models import WorkflowRun
 from scheduler.workflows import lifecycle as workflows
@@ -107,15 +105,3 @@ class ExecuteDueView(TriggerView):
         visible = runs_of(request.user) if isinstance(request.user, User) else WorkflowRun.objects.all()
         found = visible.filter(id__in=started).order_by("scheduled_time")
         return Response({"executed": [shapes.run(one) for one in found]})
-
-
-@extend_schema(tags=["monitor"])
-class MonitorView(GenericAPIView[Any]):
-    pagination_class = None
-    filter_backends = ()
-    serializer_class = serializers.Serializer
-
-    @extend_schema(operation_id="monitor", responses=MonitorDocument)
-    def get(self, request: Request) -> Response:
-        """What waits, what runs, what is late and why. What has ended is counted over a day."""
-        return Response(monitor.data(user_of(request), database_now()))

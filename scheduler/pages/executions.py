@@ -37,7 +37,7 @@ class ExecutionFilterForm(forms.Form):
         label=_("Caused by"), choices=[(one, TRIGGER_NAMES[one]) for one in Trigger], required=False
     )
     task_id = forms.CharField(label=_("Task"), max_length=200, required=False)
-    schedule = forms.UUIDField(label=_("Schedule"), required=False)
+    schedule = forms.UUIDField(label=_("Schedule ID"), required=False)
 
 
 @require_safe

@@ -1,12 +1,14 @@
-"""The monitor: what waits, what runs, what is late and why. Everybody sees theirs, and staff all of it."""
+"""The overview. Users see their own work, staff everything."""
 
-from datetime import datetime, timedelta
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
-from django.db.models import Count, Q
+from django.db.models import Count, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
@@ -14,141 +16,156 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_safe
 
 from jobs.access import offices_of
-from jobs.models import Execution, Job, Worker
+from jobs.models import Execution, Job
 from jobs.pages.permissions import current_user
 from jobs.pages.summary import Standing, standing
 from jobs.selection import in_states
 from jobs.states import EXECUTION_LIVE, JOB_LIVE, ExecutionStatus, JobStatus
 from scheduler import access, monitor
-from scheduler.pages.sparkline import bars
+from scheduler.models import Minute, WorkflowRun
 from scheduler.pages.times import language
 from scheduler.schedules import words
 from scheduler.workflows import recurrence
 
-JSON = dict[str, Any]
-
-RUNNING_SHOWN = 25
-FAILURES_SHOWN = 10
-OFFICES_SHOWN = 30
+RUNNING_LIMIT = 25
+FAILURES_LIMIT = 10
+OFFICES_LIMIT = 30
+BAR_STEP, CHART_HEIGHT = 10, 60
 
 
 @require_safe
 @login_required
 def page(request: HttpRequest) -> HttpResponse:
-    return render(request, "scheduler/monitor.html", {"section": "monitor"} | reading(current_user(request)))
+    context = {"section": "monitor"} | overview(current_user(request))
+    return render(request, "scheduler/monitor.html", context)
 
 
 @require_safe
 def live(request: HttpRequest) -> HttpResponse:
-    """The part of the page that is fetched again and again. Who was signed out goes to sign in."""
+    """The refreshed part of the page. A reader who was signed out is redirected to the sign-in page."""
     if not request.user.is_authenticated:
         return HttpResponse(status=204, headers={"HX-Redirect": f"{settings.LOGIN_URL}?next=/"})
-    return render(request, "scheduler/monitor_live.html", reading(current_user(request)))
+    return render(request, "scheduler/monitor_live.html", overview(current_user(request)))
 
 
-def reading(user: User) -> JSON:
+def overview(user: User) -> dict[str, Any]:
     now = timezone.now()
-    data = monitor.data(user, now)
-    late = [*data["delayed"], *unclaimed(user, now)]
-    offices = list(offices_of(user)[:OFFICES_SHOWN])
+    offices = list(offices_of(user)[:OFFICES_LIMIT])
     counts = standing([office.id for office in offices], now)
-    last_hour = data["throughput"]
+    minutes = monitor.throughput(now)
+    limit = monitor.LIST_LIMIT
     return {
         "now": now,
-        "tiles": tiles(user, data, list(counts.values())),
-        "delayed": late,
+        "tiles": tiles(user, list(counts.values())),
+        "delayed": [*monitor.late_runs(user, now), *unclaimed(user, now)],
         "rows": [{"office": office, "counts": counts[office.id]} for office in offices],
         "running": list(running(user)),
         "failures": failures(user, now),
-        "next": in_words(data["next_schedules"]),
-        "next_runs": mode_in_words(data["next"]),
-        "run_failures": data["recent_failures"],
-        "workers": data["workers"],
-        "queues": data["queues"],
+        "next": [
+            {"schedule": schedule, "in_words": words.rule_in_words(schedule.rule, language())}
+            for schedule in monitor.due_schedules(user)[:limit]
+        ],
+        "next_runs": upcoming_runs(monitor.pending_runs(user)[:limit]),
+        "run_failures": monitor.failed_runs(user)[:limit],
+        "workers": monitor.workers(now),
+        "queues": monitor.queues(),
         "flower": settings.DURE_FLOWER_URL if user.is_staff else "",
-        "bars": bars(last_hour),
-        "done": sum(one["done"] for one in last_hour),
-        "failed": sum(one["failed"] for one in last_hour),
+        "bars": bars(minutes),
+        "done": sum(minute.done for minute in minutes),
+        "failed": sum(minute.failed for minute in minutes),
     }
 
 
-def tiles(user: User, data: JSON, counts: list[Standing]) -> JSON:
-    """What waits and runs: jobs, and what no job owns. What has ended: for staff every Execution of the
+def tiles(user: User, counts: Sequence[Standing]) -> dict[str, int]:
+    """Live work: jobs, and Executions without a job. Ended work: for staff every Execution of the
     installation, for others the jobs of their offices."""
-    ended = {name: sum(getattr(one, name) for one in counts) for name in ("done", "failed")}
-    live = {name: sum(getattr(one, name) for one in counts) for name in ("waiting", "running")}
     if user.is_staff:
-        ended = {"done": data["executions"]["completed"], "failed": data["executions"]["failed"]}
-        live = live_jobs()
-    loose = access.executions_of(user).filter(status__in=EXECUTION_LIVE, job__isnull=True).order_by()
-    found = dict(loose.values_list("status").annotate(number=Count("*")))
-    return {
-        "waiting": live["waiting"] + found.get(ExecutionStatus.PENDING, 0),
-        "running": live["running"] + found.get(ExecutionStatus.RUNNING, 0),
-        **ended,
-    }
+        ended = monitor.execution_counts()
+        totals = live_jobs() | {"done": ended.completed, "failed": ended.failed}
+    else:
+        names = ("waiting", "running", "done", "failed")
+        totals = {name: sum(getattr(office, name) for office in counts) for name in names}
+    without_job = access.executions_of(user).filter(status__in=EXECUTION_LIVE, job__isnull=True).order_by()
+    live = dict(without_job.values_list("status").annotate(number=Count("*")))
+    totals["waiting"] += live.get(ExecutionStatus.PENDING, 0)
+    totals["running"] += live.get(ExecutionStatus.RUNNING, 0)
+    return totals
 
 
 def live_jobs() -> dict[str, int]:
-    """Those of all offices, however many there are: each state from its partial index."""
-    found = dict(
-        Job.objects.filter(in_states(JOB_LIVE)).order_by().values_list("status").annotate(number=Count("*"))
-    )
-    running = found.pop(JobStatus.PROCESSING, 0)
-    return {"waiting": sum(found.values()), "running": running}
+    """Live jobs of all offices: each state is counted by its partial index."""
+    jobs = Job.objects.filter(in_states(JOB_LIVE)).order_by()
+    counts = dict(jobs.values_list("status").annotate(number=Count("*")))
+    running = counts.pop(JobStatus.PROCESSING, 0)
+    return {"waiting": sum(counts.values()), "running": running}
 
 
-def running(user: User) -> Any:
-    live_ones = access.executions_of(user).filter(status=ExecutionStatus.RUNNING)
-    return live_ones.select_related("job").order_by("attempt_started_at")[:RUNNING_SHOWN]
+def running(user: User) -> QuerySet[Execution]:
+    live = access.executions_of(user).filter(status=ExecutionStatus.RUNNING)
+    return live.select_related("job").order_by("attempt_started_at")[:RUNNING_LIMIT]
 
 
-def failures(user: User, now: datetime) -> list[JSON]:
-    """What failed within a day; first what nobody has run again since."""
+def failures(user: User, now: datetime) -> list[dict[str, Any]]:
+    """The last day's failures; those that were not retried come first."""
     failed = access.executions_of(user).filter(
         status=ExecutionStatus.FAILED, finished_at__gte=now - monitor.WINDOW
     )
-    found = failed.select_related("job").order_by("-finished_at")[: 3 * FAILURES_SHOWN]
-    rows = [{"run": run, "handled": handled(run)} for run in found]
-    return sorted(rows, key=lambda row: bool(row["handled"]))[:FAILURES_SHOWN]
+    recent = failed.select_related("job").order_by("-finished_at")[: 3 * FAILURES_LIMIT]
+    rows = [{"run": run, "handled": was_retried(run)} for run in recent]
+    return sorted(rows, key=lambda row: bool(row["handled"]))[:FAILURES_LIMIT]
 
 
-def handled(run: Execution) -> bool:
+def was_retried(run: Execution) -> bool:
     job: Job | None = run.job
     return job is not None and (job.status != JobStatus.FAILED or job.execution_id != run.id)
 
 
-def unclaimed(user: User, now: datetime) -> list[JSON]:
-    """Runs that were sent more than a minute ago and that no worker has taken."""
+def unclaimed(user: User, now: datetime) -> list[dict[str, Any]]:
+    """Executions that were sent more than a minute ago and that no worker has claimed."""
     sent = access.executions_of(user).filter(
-        status=ExecutionStatus.PENDING, dispatched_at__lt=now - monitor.DELAYED_AFTER
+        status=ExecutionStatus.PENDING, dispatched_at__lt=now - monitor.LATE_AFTER
     )
-    found = list(sent.select_related("job").order_by("dispatched_at")[: monitor.MOST_DELAYED])
-    if not found:
-        return []
-    alive = Worker.objects.filter(
-        Q(seen_at__gt=now - timedelta(seconds=settings.DURE_LEASE_SECONDS)), draining=False
-    )
-    roles = {role for names in alive.values_list("roles", flat=True) for role in names}
+    late = list(sent.select_related("job").order_by("dispatched_at")[: monitor.LATE_LIMIT])
+    served = monitor.served_roles() if late else set()
+    busy = gettext("It was sent to workers, but no worker was free to start it yet.")
     return [
         {
-            "run": run,
-            "delayed_seconds": (now - run.dispatched_at).total_seconds() if run.dispatched_at else None,
-            "reason": gettext("It was sent, and no worker was free to take it yet.")
-            if run.role in roles
-            else gettext("No worker takes work of the role %(roles)s.") % {"roles": run.role},
+            "execution": execution,
+            "late_seconds": execution.dispatched_at and (now - execution.dispatched_at).total_seconds(),
+            "reason": busy if execution.role in served else monitor.no_worker(execution.role),
         }
-        for run in found
+        for execution in late
     ]
 
 
-def in_words(schedules: list[JSON]) -> list[JSON]:
-    """Each with its rule in the reader's language."""
-    return [{**one, "in_words": one["words"][language()]} for one in schedules]
+def upcoming_runs(runs: Iterable[WorkflowRun]) -> list[dict[str, Any]]:
+    """Each run with its workflow's schedule in words, as it was when the run was scheduled."""
+    configs = [(run, recurrence.read(run.workflow_data["schedule_config"])) for run in runs]
+    return [{"run": run, "in_words": words.config_in_words(config, language())} for run, config in configs]
 
 
-def mode_in_words(runs: list[JSON]) -> list[JSON]:
-    """Each with when its workflow runs, as it was when the run was registered."""
-    configs = (recurrence.read(one["workflow_data"]["schedule_config"]) for one in runs)
-    told = (words.config_in_words(config, language()) for config in configs)
-    return [{**one, "in_words": so} for one, so in zip(runs, told, strict=True)]
+@dataclass(frozen=True)
+class Bar:
+    """One minute of the chart, in the units of its view box."""
+
+    x: int
+    done_y: int
+    done_height: int
+    failed_y: int
+    failed_height: int
+
+
+def bars(minutes: Sequence[Minute]) -> list[Bar]:
+    """Failed Executions are stacked on succeeded ones; the highest minute fills the chart."""
+    highest = max((minute.done + minute.failed for minute in minutes), default=0) or 1
+    chart = []
+    for index, minute in enumerate(minutes):
+        failed = bar_height(minute.failed, highest)
+        done = min(bar_height(minute.done, highest), CHART_HEIGHT - failed)
+        chart.append(Bar(index * BAR_STEP, CHART_HEIGHT - done, done, CHART_HEIGHT - done - failed, failed))
+    return chart
+
+
+def bar_height(number: int, highest: int) -> int:
+    """At least two units: a single failure among thousands stays visible."""
+    return max(2, round(CHART_HEIGHT * number / highest)) if number else 0

@@ -27,7 +27,7 @@ def tomorrow() -> str:
 
 def test_a_job_submitted_by_the_api_appears_runs_and_shows_its_result(stack, window, office):
     page = window().sign_in("alice")
-    assert page.locator("h1").inner_text() == "Monitor"
+    assert page.locator("h1").inner_text() == "Overview"
     job = submit(stack, office, ref="seen in the browser", args={"numbers": [20, 22]})
     page.click(f"#office-{office}")
     page.click("text=seen in the browser")
@@ -112,7 +112,7 @@ def test_a_viewer_has_nothing_to_press(stack, window, office, viewer):
 def test_it_speaks_korean_and_fits_a_phone(stack, window):
     page = window("ko", viewport={"width": 375, "height": 800}, color_scheme="dark").sign_in("alice")
     assert page.locator("html").get_attribute("lang") == "ko"
-    assert page.locator("h1").inner_text() == "모니터"
+    assert page.locator("h1").inner_text() == "대시보드"
     demo = f"/offices/{stack.office_id}"
     batch = stack.client("alice").get(f"/api{demo}/batches").json["results"][0]["id"]
     for path in ("/", "/offices", f"{demo}/jobs", f"{demo}/batches", f"{demo}/batches/{batch}"):

@@ -280,15 +280,15 @@ def test_a_run_that_nobody_has_started_is_delayed_and_says_why(client, office):
     (late,) = client.get("/api/scheduler/monitor").json()["delayed"]
     assert late["status"] == "pending"
     assert 89 < late["delayed_seconds"] < 120
-    assert late["reason"] == "It is due, and no scheduler has started it: is beat running?"
+    assert late["reason"] == "It is due, but no scheduler has started it. Is beat running?"
 
 
 @pytest.mark.parametrize(
     ("config", "reason"),
     [
         ({"paused": True}, "Its office is paused."),
-        ({}, "No worker takes work of the role default."),
-        ({"max_concurrent_jobs": 0}, "No worker takes work of the role default."),
+        ({}, "No online worker serves the role default."),
+        ({"max_concurrent_jobs": 0}, "No online worker serves the role default."),
     ],
 )
 def test_a_run_whose_steps_do_not_start_is_delayed_and_says_why(alice, client, config, reason):

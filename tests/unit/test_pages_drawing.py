@@ -7,7 +7,8 @@ from jobs.insight.progress import Node
 from jobs.pages.graph_drawing import BARS_WIDTH, BOX_HEIGHT, BOX_WIDTH, bar, draw
 from jobs.pages.secrets import HIDDEN, hidden
 from jobs.states import JobStatus
-from scheduler.pages.sparkline import HEIGHT, bars
+from scheduler.models import Minute
+from scheduler.pages.monitor import CHART_HEIGHT, bars
 
 AT = datetime(2026, 12, 1, tzinfo=UTC)
 
@@ -60,13 +61,13 @@ def test_a_bar_is_a_part_of_the_whole_and_never_too_thin_to_see():
     assert bar(None, end, AT, end) is None
 
 
-def test_the_tallest_minute_fills_the_height_and_a_single_failure_is_seen():
-    quiet, busy = {"done": 0, "failed": 0}, {"done": 5_000, "failed": 1}
+def test_the_chart_fills_its_height_and_shows_a_single_failure():
+    quiet, busy = Minute(done=0, failed=0), Minute(done=5_000, failed=1)
     first, second = bars([quiet, busy])
     assert (first.done_height, first.failed_height) == (0, 0)
     assert second.failed_height == 2
     assert second.failed_y >= 0
-    assert second.done_height + second.failed_height == HEIGHT
+    assert second.done_height + second.failed_height == CHART_HEIGHT
 
 
 def test_what_is_secret_by_its_name_is_not_shown():

@@ -91,7 +91,7 @@ def test_what_no_worker_takes_is_delayed_and_the_monitor_says_why(office, alice)
     run.dispatched_at = timezone.now() - timedelta(minutes=2)
     run.save(update_fields=["dispatched_at"])
     text = alice.get("/").content.decode()
-    assert "No worker takes work of the role QA." in text
+    assert "No online worker serves the role QA." in text
     assert "stuck" in text
 
 
