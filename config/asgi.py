@@ -13,8 +13,8 @@ from django.urls import re_path
 from config.handler import Handler
 from exports import sockets as exports_sockets
 from jobs.api.framework.throttling import check_rates
-from jobs.sockets import routing as jobs_sockets
-from jobs.sockets.authentication import Authentication, OurPagesOnly
+from jobs.sockets import events
+from jobs.sockets.authentication import Authentication, OwnPagesOnly
 from jobs.sockets.base import NoSuchSocket
 from scheduler.steps import sockets as step_sockets
 
@@ -22,7 +22,7 @@ check_rates()
 
 # The last pattern takes what no app knows; without it the router raises.
 socket_patterns = [
-    *jobs_sockets.urlpatterns,
+    *events.urlpatterns,
     *step_sockets.urlpatterns,
     *exports_sockets.urlpatterns,
     re_path(r"", NoSuchSocket.as_asgi()),
@@ -31,6 +31,6 @@ socket_patterns = [
 application = ProtocolTypeRouter(
     {
         "http": Handler(),
-        "websocket": OurPagesOnly(Authentication(URLRouter(socket_patterns))),
+        "websocket": OwnPagesOnly(Authentication(URLRouter(socket_patterns))),
     }
 )

@@ -9,7 +9,7 @@ from django.views.i18n import set_language
 
 from config.api import DocsView, ProblemKindView, SchemaView
 from config.signin import throttled
-from jobs.sockets.views import TicketView
+from jobs.api.socket_tickets import TicketView
 
 login = LoginView.as_view(template_name="login.html", redirect_authenticated_user=True)
 

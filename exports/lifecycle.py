@@ -310,7 +310,7 @@ def publish_events(events: Sequence[ExportEvent], now: datetime) -> None:
     owners = sorted({event.owner_id for event in events})
     call.rows(sql.LOCK_FEEDS, [owners])
     ExportEvent.objects.bulk_create(events)
-    pubsub.ring_after_commit(owners)
+    pubsub.publish_on_commit(owners)
 
 
 def delete_old_events(now: datetime, max_age: timedelta = timedelta(days=7), limit: int = 5_000) -> int:

@@ -1,28 +1,15 @@
-"""Rings for the sockets of an owner after a commit. A bell carries no news, only "look"."""
+"""Tells the sockets of an owner that one of their exports has changed."""
 
-import logging
 from collections.abc import Iterable
 
 from django.db import transaction
 
-from jobs import redis
-
-log = logging.getLogger(__name__)
+from jobs import pubsub
 
 CHANNEL = "dure:exports:{}"
 
 
-def ring_after_commit(owners: Iterable[int]) -> None:
-    wanted = sorted(set(owners))
-    if wanted:
-        transaction.on_commit(lambda: ring(wanted))
-
-
-def ring(owners: Iterable[int]) -> None:
-    try:
-        pipe = redis.client().pipeline(transaction=False)
-        for owner in owners:
-            pipe.publish(CHANNEL.format(owner), "look")
-        pipe.execute()
-    except redis.ERRORS as error:
-        log.warning("could not ring for exports; the sockets look again by themselves: %s", error)
+def publish_on_commit(owners: Iterable[int]) -> None:
+    channels = [CHANNEL.format(owner) for owner in sorted(set(owners))]
+    if channels:
+        transaction.on_commit(lambda: pubsub.publish_to(channels))

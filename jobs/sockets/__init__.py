@@ -1,1 +1,2 @@
-"""The sockets: who may open one (authentication, tickets), and how all of them behave (base)."""
+"""WebSockets. authentication.py decides who may open one, base.py how all of them behave, fanout.py reads
+rows once for many of them."""

@@ -1,7 +1,7 @@
-"""Decides who may open a socket at all: no foreign page, and then whoever the credentials name.
+"""ASGI middleware for sockets: refuses pages of other sites, then authenticates the user.
 
-A socket is not bound by the same-origin policy, and the browser sends our cookie along for anybody's
-page; the Origin header is what tells them apart. Programs send none.
+The same-origin policy does not cover sockets, and the browser sends our cookie for any site's page; the
+Origin header tells the pages apart. Programs send none, which Channels' AllowedHostsOriginValidator refuses.
 """
 
 import logging
@@ -10,13 +10,11 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from django.conf import settings
-from django.db import InterfaceError, OperationalError
 from django.http.request import split_domain_port, validate_host
 from django.utils import timezone
 
-from jobs.sockets import tickets
-from jobs.sockets.base import Close
-from jobs.sockets.credentials import Credentials, by_session, by_token
+from jobs.sockets import credentials
+from jobs.sockets.base import DATABASE_ERRORS, Close
 from jobs.sockets.database import in_database
 
 log = logging.getLogger(__name__)
@@ -24,15 +22,15 @@ log = logging.getLogger(__name__)
 DEFAULT_PORTS = {"http": "80", "https": "443"}
 
 
-class OurPagesOnly:
-    """ASGI middleware: a foreign Origin, or a Host that is not ours, never gets a handshake (403)."""
+class OwnPagesOnly:
+    """Refuses the handshake (403) for a foreign Origin, or a Host that is not ours."""
 
     def __init__(self, app: Any) -> None:
         self.app = app
 
     async def __call__(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
         headers = headers_of(scope)
-        if is_ours(headers.get("host", ""), headers.get("origin")):
+        if is_own_page(headers.get("host", ""), headers.get("origin")):
             await self.app(scope, receive, send)
             return
         await receive()
@@ -40,8 +38,8 @@ class OurPagesOnly:
 
 
 class Authentication:
-    """ASGI middleware: puts `credentials` (or None) and `query` into the scope. Refuses nobody itself:
-    a close code reaches the client only after the handshake, so the socket says 4401."""
+    """Puts `credentials` (or None) and `query` into the scope. It refuses nobody itself: a close code reaches
+    the client only after the handshake, so the socket sends 4401."""
 
     def __init__(self, app: Any) -> None:
         self.app = app
@@ -49,29 +47,29 @@ class Authentication:
     async def __call__(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
         query = dict(parse_qsl(scope.get("query_string", b"").decode("latin-1"), keep_blank_values=True))
         try:
-            found = await in_database(find, headers_of(scope), query.pop("ticket", None))
-        except (OperationalError, InterfaceError) as error:
+            user = await in_database(authenticate, headers_of(scope), query.pop("ticket", None))
+        except DATABASE_ERRORS as error:
             log.warning("A socket is refused because the database does not answer: %s", error)
             await receive()
             await send({"type": "websocket.accept"})
             await send({"type": "websocket.close", "code": int(Close.TRY_AGAIN)})
             return
-        await self.app({**scope, "credentials": found, "query": query}, receive, send)
+        await self.app({**scope, "credentials": user, "query": query}, receive, send)
 
 
-def find(headers: dict[str, str], ticket: str | None) -> Credentials | None:
-    """What was given on purpose counts alone: a bad token is not made up for by a good cookie."""
+def authenticate(headers: dict[str, str], ticket: str | None) -> credentials.Credentials | None:
+    """An explicit token or ticket counts alone: a valid cookie does not make up for an invalid one."""
     now = timezone.now()
     scheme, _, plain = headers.get("authorization", "").strip().partition(" ")
     if scheme.lower() == "token":
-        return by_token(plain.strip(), now)
+        return credentials.from_token(plain.strip(), now)
     if ticket is not None:
-        return tickets.redeem(ticket, now)
+        return credentials.redeem_ticket(ticket, now)
     key = _cookies(headers.get("cookie", "")).get(settings.SESSION_COOKIE_NAME)
-    return by_session(key) if key else None
+    return credentials.from_session(key) if key else None
 
 
-def is_ours(host: str, origin: str | None) -> bool:
+def is_own_page(host: str, origin: str | None) -> bool:
     domain, _ = split_domain_port(host)
     if not domain or not validate_host(domain, settings.ALLOWED_HOSTS):
         return False
@@ -79,11 +77,11 @@ def is_ours(host: str, origin: str | None) -> bool:
         return True
     try:
         parts = urlsplit(origin)
-        theirs = _with_port(parts.netloc, parts.scheme)
+        page = _with_port(parts.netloc, parts.scheme)
     except ValueError:
         return False
-    # The same host and port as this page came from; which of the two schemes, our proxy knows.
-    return parts.scheme in DEFAULT_PORTS and theirs == _with_port(host, parts.scheme)
+    # The same host and port; only our proxy knows which of the two schemes it is.
+    return parts.scheme in DEFAULT_PORTS and page == _with_port(host, parts.scheme)
 
 
 def headers_of(scope: dict[str, Any]) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Lets a socket ask the database without making the other sockets wait for it."""
+"""Runs database queries of a socket in a thread, so that the other sockets need not wait for them."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -9,10 +9,12 @@ from channels.db import database_sync_to_async
 P = ParamSpec("P")
 R = TypeVar("R")
 
-# asgiref's default is one thread for everything; each of these keeps a connection of its own.
+# asgiref's default is one thread for everything; each of these keeps its own connection.
 _THREADS = ThreadPoolExecutor(max_workers=4, thread_name_prefix="socket")
 
 
-async def in_database(ask: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-    asked: R = await database_sync_to_async(ask, thread_sensitive=False, executor=_THREADS)(*args, **kwargs)
-    return asked
+async def in_database(query: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+    result: R = await database_sync_to_async(query, thread_sensitive=False, executor=_THREADS)(
+        *args, **kwargs
+    )
+    return result

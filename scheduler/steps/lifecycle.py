@@ -63,7 +63,7 @@ def advance(settlement: Settlement) -> None:
     execution = settlement.execution
     queue_id, _, _ = settlement.source.partition(":")
     if not queue_id.isdecimal():
-        return  # a notice: see notices.py
+        return  # a notification: see notifications.py
     left = handover.of(execution)
     # What the operation read as it began still holds, unless somebody has cancelled: then it is read again.
     if left is not None and _advance(left.walk, int(queue_id), settlement, left.context):

@@ -15,7 +15,7 @@ from jobs import lifecycle as engine
 from jobs.specs import ExecutionSpec
 from jobs.sql import call
 from jobs.states import Trigger
-from scheduler.steps import libraries, notices, pubsub
+from scheduler.steps import libraries, notifications, pubsub
 from scheduler.steps.libraries import Operation
 from scheduler.steps.states import (
     NO_OPERATION,
@@ -176,11 +176,11 @@ class Walk:
         if self.spec is not None:
             engine.start_executions([self.spec])
         for told in self.undo_failed:
-            notices.undo_failed(self.queue_id, self.run, told)
+            notifications.notify_undo_failed(self.queue_id, self.run, told)
         if self.over:
-            notices.finished(self.queue_id)
+            notifications.notify_finished(self.queue_id)
         if written["watched"]:
-            transaction.on_commit(lambda: pubsub.ring(self.queue_id))
+            transaction.on_commit(lambda: pubsub.publish_change(self.queue_id))
         return True
 
     def _as_written(self) -> dict[str, Any]:

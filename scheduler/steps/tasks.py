@@ -7,7 +7,7 @@ from typing import Any
 
 from jobs.context import Context
 from jobs.registry import task
-from scheduler.steps import callbacks, operations
+from scheduler.steps import notifications, operations
 
 
 @task("steps.operate", public=False)
@@ -19,10 +19,10 @@ def operate(ctx: Context, queue_id: int, job_id: str, direction: str, library: s
 @task("steps.deliver", public=False)
 def deliver(ctx: Context, event: int, webhook: int | None = None) -> dict[str, Any] | None:
     """Tells a callback or a webhook of one event of a step queue."""
-    return callbacks.post(event, webhook)
+    return notifications.deliver(event, webhook)
 
 
 @task("steps.mail", public=False)
 def mail(ctx: Context, event: int, address: str) -> None:
     """Tells an operator that something could not be undone."""
-    callbacks.mail(event, address)
+    notifications.send_mail(event, address)

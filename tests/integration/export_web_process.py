@@ -8,7 +8,7 @@ def main() -> None:
     from exports.sockets import ExportsSocket
     from jobs.sockets import subscriber
 
-    subscriber.QUIET_SECONDS = 0.2
+    subscriber.SILENCE_SECONDS = 0.2
     ExportsSocket.slow_seconds = 0.5
     ExportsSocket.heartbeat_seconds = 0.5
     web.main()

@@ -1,4 +1,4 @@
-"""The socket of an office's events: who may listen, where it begins, and that nothing is left out."""
+"""The socket of an office's events: who may listen, where it begins, and that no event is missing."""
 
 import asyncio
 import threading
@@ -18,14 +18,14 @@ from jobs.models import ApiToken, Event, Membership, Office
 from jobs.sockets.events import OfficeEvents
 from jobs.states import MemberRole
 from tests.integration.rest_support import forget_counts, make_user
-from tests.integration.test_rest_sockets import code_of, opened, said
+from tests.integration.test_rest_sockets import code_of, opened, receive
 from tests.integration.waiting import wait_until
 from tests.integration.web_process import running
 from tests.workers import database_url
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-NOBODY_RINGS = "redis://127.0.0.1:1/0"
+NO_REDIS = "redis://127.0.0.1:1/0"
 
 
 @pytest.fixture(scope="module")
@@ -67,58 +67,58 @@ def ids_of(office: Office) -> list[int]:
     return list(Event.objects.filter(office_id=office.pk).order_by("id").values_list("id", flat=True))
 
 
-def heard(ws, last: int) -> list[int]:
+def receive_until(ws, last: int) -> list[int]:
     """The ids of the events up to that one, however long the silence in between."""
-    found: list[int] = []
-    while not found or found[-1] < last:
-        message = said(ws)
+    ids: list[int] = []
+    while not ids or ids[-1] < last:
+        message = receive(ws)
         if message["type"] != "heartbeat":
-            found.append(message["id"])
-    return found
+            ids.append(message["id"])
+    return ids
 
 
-def test_it_begins_with_a_snapshot_and_tells_each_event_as_it_happens(address, office, token):
+def test_the_socket_sends_a_snapshot_and_each_event_as_it_happens(address, office, token):
     submit(office)
     before = ids_of(office)
     with opened(address, events_of(office), token) as ws:
-        snapshot = said(ws)
+        snapshot = receive(ws)
         assert snapshot == {
             "type": "snapshot",
             "last_id": before[-1],
             "data": {"office_id": str(office.pk), "first_id": before[0], "complete": True},
         }
         (job,) = submit(office)
-        event = said(ws)
+        event = receive(ws)
     assert event["type"] == "job_ready"
     assert event["id"] > before[-1]
     assert (event["job_id"], event["office_id"]) == (str(job), str(office.pk))
     assert event["timestamp"].endswith("+09:00")
 
 
-def test_an_event_is_told_when_its_bell_rings_and_not_at_the_next_look(address, office, token):
+def test_an_event_arrives_when_it_is_published_and_not_at_the_next_poll(address, office, token):
     with opened(address, events_of(office), token) as ws:
-        said(ws)
+        receive(ws)
         wait_until(lambda: Office.objects.get(pk=office.pk).watched_until)
         quickest = 10.0
         for _ in range(3):
             began = time.monotonic()
             submit(office)
-            said(ws)
+            receive(ws)
             quickest = min(quickest, time.monotonic() - began)
     assert quickest < 0.5
 
 
-def test_whoever_comes_back_gets_all_that_happened_meanwhile(address, office, token):
+def test_a_client_that_comes_back_gets_every_event_it_missed(address, office, token):
     submit(office, 3)
     ids = ids_of(office)
     with opened(address, events_of(office, f"?after={ids[0]}"), token) as ws:
-        snapshot = said(ws)
+        snapshot = receive(ws)
         assert snapshot["last_id"] == ids[0]
         assert snapshot["data"]["complete"] is True
-        assert heard(ws, ids[-1]) == ids[1:]
+        assert receive_until(ws, ids[-1]) == ids[1:]
 
 
-def test_resuming_in_the_middle_of_much_traffic_leaves_no_gap_and_repeats_nothing(address, office, token):
+def test_resuming_during_heavy_traffic_leaves_no_gap_and_repeats_nothing(address, office, token):
     def work() -> None:
         for _ in range(30):
             submit(office, 10)
@@ -127,100 +127,100 @@ def test_resuming_in_the_middle_of_much_traffic_leaves_no_gap_and_repeats_nothin
     busy = [threading.Thread(target=work) for _ in range(2)]
     for thread in busy:
         thread.start()
-    found: list[int] = []
-    while any(thread.is_alive() for thread in busy) and len(found) < 450:
-        # Each time from where the last one ended, and cut off in mid-sentence.
-        last = found[-1] if found else 0
+    received: list[int] = []
+    while any(thread.is_alive() for thread in busy) and len(received) < 450:
+        # Each connection continues where the last ended, and is cut off in the middle.
+        last = received[-1] if received else 0
         with opened(address, events_of(office, f"?after={last}"), token) as ws:
-            assert said(ws)["last_id"] == last
-            found += [said(ws)["id"] for _ in range(70)]
+            assert receive(ws)["last_id"] == last
+            received += [receive(ws)["id"] for _ in range(70)]
     for thread in busy:
         thread.join()
     ids = ids_of(office)
-    with opened(address, events_of(office, f"?after={found[-1]}"), token) as ws:
-        said(ws)
-        found += heard(ws, ids[-1])
-    assert found == ids
+    with opened(address, events_of(office, f"?after={received[-1]}"), token) as ws:
+        receive(ws)
+        received += receive_until(ws, ids[-1])
+    assert received == ids
     assert len(ids) == 600
 
 
-def test_many_sockets_of_one_office_hear_the_same(address, office, token):
+def test_many_sockets_of_one_office_receive_the_same_events(address, office, token):
     sockets = [opened(address, events_of(office), token) for _ in range(20)]
     try:
         for ws in sockets:
-            said(ws)
+            receive(ws)
         submit(office, 300)
         ids = ids_of(office)
-        assert all(heard(ws, ids[-1]) == ids for ws in sockets)
+        assert all(receive_until(ws, ids[-1]) == ids for ws in sockets)
     finally:
         for ws in sockets:
             ws.close()
 
 
-def test_silence_longer_than_any_time_out_of_the_redis_client_does_not_end_it(address, office, token):
+def test_a_silence_longer_than_the_redis_time_outs_does_not_close_the_socket(address, office, token):
     with opened(address, events_of(office), token) as ws:
-        said(ws)
+        receive(ws)
         with pytest.raises(TimeoutError):
             ws.recv(timeout=6.5)
         submit(office)
-        assert said(ws)["type"] == "job_ready"
+        assert receive(ws)["type"] == "job_ready"
 
 
-def test_without_redis_the_events_come_all_the_same(tmp_path, office, token):
-    alone = {"DATABASE_URL": database_url(), "REDIS_URL": NOBODY_RINGS}
+def test_events_arrive_without_redis(tmp_path, office, token):
+    alone = {"DATABASE_URL": database_url(), "REDIS_URL": NO_REDIS}
     with (
         running(tmp_path, module="config.web", **alone) as web,
         opened(f"ws://127.0.0.1:{web.port}", events_of(office), token) as ws,
     ):
-        said(ws)
+        receive(ws)
         submit(office)
-        assert said(ws)["type"] == "job_ready"
+        assert receive(ws)["type"] == "job_ready"
 
 
-def test_a_connection_to_redis_that_breaks_is_made_again(address, office, token):
+def test_a_broken_connection_to_redis_is_replaced(address, office, token):
     redis = Redis.from_url(settings.REDIS_URL)
     with opened(address, events_of(office), token) as ws:
-        said(ws)
+        receive(ws)
         wait_until(lambda: redis.pubsub_numsub(f"dure:office:{office.pk}")[0][1])
         before = {client["id"] for client in redis.client_list(_type="pubsub")}
         for client in before:
             redis.client_kill_filter(_id=client)
         wait_until(lambda: redis.pubsub_numsub(f"dure:office:{office.pk}")[0][1])
         submit(office)
-        assert said(ws)["type"] == "job_ready"
+        assert receive(ws)["type"] == "job_ready"
 
 
-def test_an_office_is_watched_only_while_somebody_looks(address, office, token):
+def test_an_office_is_watched_only_while_a_socket_is_open(address, office, token):
     redis = Redis.from_url(settings.REDIS_URL)
     channel = f"dure:office:{office.pk}"
     with opened(address, events_of(office), token) as ws:
-        said(ws)
+        receive(ws)
         watched = wait_until(lambda: Office.objects.get(pk=office.pk).watched_until)
         assert watched > timezone.now() + timedelta(seconds=40)
         wait_until(lambda: redis.pubsub_numsub(channel)[0][1] == 1)
     wait_until(lambda: redis.pubsub_numsub(channel)[0][1] == 0)
 
 
-def test_what_is_older_than_the_list_is_said_to_be_missing(address, office, token):
+def test_a_snapshot_is_incomplete_when_older_events_were_deleted(address, office, token):
     submit(office, 5)
     ids = ids_of(office)
     Office.objects.filter(pk=office.pk).update(created_at=timezone.now() - timedelta(days=99))
     Event.objects.filter(id__lte=ids[2]).delete()
     with opened(address, events_of(office, f"?after={ids[0]}"), token) as ws:
-        snapshot = said(ws)
+        snapshot = receive(ws)
         assert snapshot["last_id"] == ids[0]
         assert snapshot["data"] == {"office_id": str(office.pk), "first_id": ids[3], "complete": False}
-        assert heard(ws, ids[-1]) == ids[3:]
+        assert receive_until(ws, ids[-1]) == ids[3:]
 
 
-def test_an_id_from_the_future_does_not_make_it_deaf(address, office, token):
+def test_an_after_from_the_future_still_receives_new_events(address, office, token):
     submit(office)
     ids = ids_of(office)
     with opened(address, events_of(office, "?after=9000000000000000000"), token) as ws:
-        snapshot = said(ws)
+        snapshot = receive(ws)
         assert (snapshot["last_id"], snapshot["data"]["complete"]) == (ids[-1], False)
         submit(office)
-        assert said(ws)["id"] > ids[-1]
+        assert receive(ws)["id"] > ids[-1]
 
 
 @pytest.mark.parametrize("after", ["-1", "x", "1.5", "", "٣", "9" * 40])
@@ -229,12 +229,12 @@ def test_an_after_that_is_no_id_is_refused(address, office, token, after):
         assert code_of(ws) == 1007
 
 
-def test_without_credentials_it_is_4401(address, office):
+def test_a_socket_without_credentials_closes_with_4401(address, office):
     with opened(address, events_of(office)) as ws:
         assert code_of(ws) == 4401
 
 
-def test_a_foreign_office_is_like_one_that_does_not_exist(address, office):
+def test_a_foreign_office_is_like_an_office_that_does_not_exist(address, office):
     stranger = ApiToken.issue(make_user("stranger"), "test", timezone.now())[1]
     for path in (
         events_of(office),
@@ -242,27 +242,27 @@ def test_a_foreign_office_is_like_one_that_does_not_exist(address, office):
         "/ws/offices/1/events",
     ):
         with opened(address, path, stranger) as ws:
-            # And not a word before it.
+            # Nothing is sent before the close.
             with pytest.raises(ConnectionClosed) as closed:
                 ws.recv(timeout=10)
             assert closed.value.rcvd is not None
             assert closed.value.rcvd.code == 4404
 
 
-def test_whoever_leaves_the_office_is_not_admitted_any_more(office, user):
+def test_a_user_who_leaves_the_office_is_not_admitted_any_more(office, user):
     stranger, staff = make_user("stranger"), make_user("staff", is_staff=True)
     source = OfficeEvents(office.pk)
-    asyncio.run(source.keep())
-    assert [source.admits(one) for one in (user, staff, stranger)] == [True, True, False]
+    asyncio.run(source.renew())
+    assert [source.admits(reader) for reader in (user, staff, stranger)] == [True, True, False]
     Membership.objects.all().delete()
-    asyncio.run(source.keep())
+    asyncio.run(source.renew())
     assert not source.admits(user)
 
 
-def test_nobody_hears_the_events_of_another_office(address, office, token):
+def test_a_socket_receives_no_events_of_another_office(address, office, token):
     other = Office.objects.create(name="Theirs")
     with opened(address, events_of(office), token) as ws:
-        said(ws)
+        receive(ws)
         submit(other, 3)
         (job,) = submit(office)
-        assert said(ws)["job_id"] == str(job)
+        assert receive(ws)["job_id"] == str(job)

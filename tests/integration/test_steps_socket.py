@@ -12,7 +12,7 @@ from scheduler.steps import lifecycle
 from scheduler.steps.models import StepEvent
 from tests.factories import an_office
 from tests.integration.rest_support import forget_counts, make_user
-from tests.integration.test_rest_sockets import code_of, opened, said
+from tests.integration.test_rest_sockets import code_of, opened, receive
 from tests.integration.web_process import running
 from tests.step_factories import a_job, a_queue, carry_out_all, ran
 
@@ -46,7 +46,7 @@ def heard(ws, count):
     """So many events, however long the silence in between."""
     found: list[dict[str, Any]] = []
     while len(found) < count:
-        if (message := said(ws))["type"] != "heartbeat":
+        if (message := receive(ws))["type"] != "heartbeat":
             found.append(message)
     return found
 
@@ -54,7 +54,7 @@ def heard(ws, count):
 def test_it_begins_with_the_queue_and_tells_its_run_to_the_return_message(address, alice, token):
     queue = a_queue(a_job("a"), a_job("b", "fail"), owner=alice)
     with opened(address, path(queue), token) as ws:
-        snapshot = said(ws)
+        snapshot = receive(ws)
         assert (snapshot["type"], snapshot["last_id"]) == ("snapshot", 0)
         assert (snapshot["data"]["queue_id"], snapshot["data"]["state"]) == (queue.queue_id, "READY")
         lifecycle.run(queue.queue_id)
@@ -71,7 +71,7 @@ def test_it_goes_on_from_where_the_client_was(address, alice, token):
     queue = ran(a_queue(a_job("a"), owner=alice))
     ids = list(StepEvent.objects.filter(queue=queue).order_by("id").values_list("id", flat=True))
     with opened(address, path(queue, f"?after={ids[0]}"), token) as ws:
-        assert said(ws)["last_id"] == ids[0]
+        assert receive(ws)["last_id"] == ids[0]
         assert [event["id"] for event in heard(ws, len(ids) - 1)] == ids[1:]
 
 
@@ -84,7 +84,7 @@ def test_a_member_of_its_office_may_listen_and_a_stranger_may_not(address, alice
         assert code_of(ws) == 4401
     Membership.objects.create(office=office, user=alice, role=MemberRole.VIEWER)
     with opened(address, path(queue), token) as ws:
-        assert said(ws)["data"]["queue_id"] == queue.queue_id
+        assert receive(ws)["data"]["queue_id"] == queue.queue_id
 
 
 def test_there_is_nothing_to_hear_of_a_queue_that_is_not_there(address, token):

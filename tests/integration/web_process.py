@@ -62,10 +62,10 @@ def running(folder: Path, module: str = "tests.integration.web_process", **envir
 def main() -> None:
     from config import web
     from jobs.sockets.base import Socket
-    from jobs.sockets.routing import urlpatterns
+    from jobs.sockets.events import urlpatterns
 
     class Count(Socket):
-        """Counts on from where the client was."""
+        """Counts up from `after`."""
 
         heartbeat_seconds = 0.3
 

@@ -1,4 +1,4 @@
-"""One reader for many sockets: nothing left out, nothing twice, and nobody waits for a laggard for ever."""
+"""The fan-out: no row is left out or sent twice, and a slow follower delays the others only for a while."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from jobs.sockets import fanout
-from jobs.sockets.base import Close, Ended
+from jobs.sockets.base import Close, CloseSocket
 from jobs.sockets.fanout import Feed, Row
 
 
@@ -17,7 +17,7 @@ class Log:
 
     def __init__(self, last: int = 0) -> None:
         self.rows: list[Row] = []
-        self.reads = self.keeps = 0
+        self.reads = self.renewals = 0
         self.append(last)
 
     def append(self, count: int) -> None:
@@ -31,16 +31,16 @@ class Log:
         await asyncio.sleep(0)
         return [row for row in self.rows if row["id"] > after][:limit]
 
-    async def keep(self) -> None:
-        self.keeps += 1
+    async def renew(self) -> None:
+        self.renewals += 1
 
 
 @pytest.fixture(autouse=True)
 def small_and_quick(monkeypatch):
     monkeypatch.setattr(fanout, "PAGE", 10)
-    monkeypatch.setattr(fanout, "KEPT_ROWS", 50)
-    monkeypatch.setattr(fanout, "PATIENCE_SECONDS", 0.2)
-    monkeypatch.setattr(fanout, "BREATH_SECONDS", 0.001)
+    monkeypatch.setattr(fanout, "MAX_ROWS", 50)
+    monkeypatch.setattr(fanout, "LAGGARD_SECONDS", 0.2)
+    monkeypatch.setattr(fanout, "DEBOUNCE_SECONDS", 0.001)
 
 
 def following(test: Callable[[Feed[Log]], Coroutine[Any, Any, None]], last: int = 0) -> None:
@@ -71,7 +71,7 @@ def test_a_late_follower_gets_what_was_before_and_what_comes():
         follower = asyncio.create_task(taken(feed, 5, 35))
         await asyncio.sleep(0)
         feed.source.append(10)
-        feed.ring()
+        feed.wake()
         assert await follower == list(range(6, 41))
 
     following(test, last=30)
@@ -83,7 +83,7 @@ def test_many_followers_that_begin_anywhere_in_the_traffic_miss_nothing():
         for place in range(40):
             followers.append(asyncio.create_task(taken(feed, place * 3, 300 - place * 3)))
             feed.source.append(5)
-            feed.ring()
+            feed.wake()
             await asyncio.sleep(0.001)
         for place, follower in enumerate(followers):
             assert await follower == list(range(place * 3 + 1, 301))
@@ -98,7 +98,7 @@ def test_followers_cost_no_reads_of_their_own():
         before = feed.source.reads
         for _ in range(30):
             feed.source.append(1)
-            feed.ring()
+            feed.wake()
             await asyncio.sleep(0.002)
         assert await asyncio.gather(*followers) == [list(range(21, 51))] * 100
         assert feed.source.reads - before <= 32
@@ -111,34 +111,34 @@ def test_a_burst_longer_than_the_list_cuts_off_nobody_who_takes_what_comes():
         followers = [asyncio.create_task(taken(feed, 0, 1_000)) for _ in range(5)]
         await asyncio.sleep(0.01)
         feed.source.append(1_000)
-        feed.ring()
+        feed.wake()
         assert await asyncio.gather(*followers) == [list(range(1, 1_001))] * 5
 
     following(test)
 
 
-def test_one_that_takes_nothing_is_cut_off_and_the_others_go_on():
+def test_a_follower_that_reads_nothing_is_closed_and_the_others_continue():
     async def test(feed: Feed[Log]) -> None:
         async with aclosing(feed.rows(0)) as lazy:
             first = asyncio.create_task(anext(lazy))
             await asyncio.sleep(0.01)
             feed.source.append(1)
-            feed.ring()
+            feed.wake()
             assert (await first)["id"] == 1
             eager = asyncio.create_task(taken(feed, 0, 200))
             feed.source.append(199)
-            feed.ring()
+            feed.wake()
             # The list waits for the lazy one, once.
-            async with asyncio.timeout(5 * fanout.PATIENCE_SECONDS):
+            async with asyncio.timeout(5 * fanout.LAGGARD_SECONDS):
                 assert await eager == list(range(1, 201))
-            with pytest.raises(Ended) as ended:
+            with pytest.raises(CloseSocket) as closed:
                 await anext(lazy)
-        assert ended.value.code == Close.TOO_SLOW
+        assert closed.value.code == Close.TOO_SLOW
 
     following(test)
 
 
-def test_what_is_deleted_for_its_age_does_not_make_a_follower_wait_for_it():
+def test_a_follower_does_not_wait_for_rows_that_were_deleted():
     async def test(feed: Feed[Log]) -> None:
         assert await taken(feed, 29, 1) == [30]
         ahead = asyncio.create_task(taken(feed, 30, 1))
@@ -147,14 +147,14 @@ def test_what_is_deleted_for_its_age_does_not_make_a_follower_wait_for_it():
         behind = asyncio.create_task(taken(feed, 10, 1))
         await asyncio.sleep(0.01)
         feed.source.rows.append({"id": 31})
-        feed.ring()
+        feed.wake()
         assert [await ahead, await behind] == [[31], [31]]
 
     following(test, last=30)
 
 
-def test_a_bell_that_is_lost_costs_one_look(monkeypatch):
-    monkeypatch.setattr(fanout, "LOOK_SECONDS", 0.05)
+def test_a_lost_message_costs_one_poll(monkeypatch):
+    monkeypatch.setattr(fanout, "POLL_SECONDS", 0.05)
 
     async def test(feed: Feed[Log]) -> None:
         follower = asyncio.create_task(taken(feed, 0, 1))
@@ -165,13 +165,13 @@ def test_a_bell_that_is_lost_costs_one_look(monkeypatch):
     following(test)
 
 
-def test_the_source_is_kept_while_anybody_follows(monkeypatch):
-    monkeypatch.setattr(fanout, "LOOK_SECONDS", 0.01)
-    monkeypatch.setattr(fanout, "KEEP_SECONDS", 0.03)
+def test_a_source_is_renewed_while_there_are_followers(monkeypatch):
+    monkeypatch.setattr(fanout, "POLL_SECONDS", 0.01)
+    monkeypatch.setattr(fanout, "RENEW_SECONDS", 0.03)
 
     async def test(feed: Feed[Log]) -> None:
         follower = asyncio.create_task(taken(feed, 0, 1))
-        while feed.source.keeps < 3:
+        while feed.source.renewals < 3:
             await asyncio.sleep(0.01)
         feed.source.append(1)
         await follower

@@ -1,14 +1,14 @@
-"""Who asks is what our own proxies say, never what the client says."""
+"""A client's address is what our own proxies report, never what the client sends."""
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 from django.test import RequestFactory
 
 from jobs.api.framework.throttling import client_address, parse_rate
-from jobs.sockets.authentication import is_ours
+from jobs.sockets.authentication import is_own_page
 
 
-def asked(settings, proxies: int, remote: str, forwarded: str | None) -> str:
+def address_seen(settings, proxies: int, remote: str, forwarded: str | None) -> str:
     settings.REST_FRAMEWORK = {**settings.REST_FRAMEWORK, "NUM_PROXIES": proxies}
     headers = {"X-Forwarded-For": forwarded} if forwarded else {}
     return client_address(RequestFactory().get("/", REMOTE_ADDR=remote, headers=headers))
@@ -27,18 +27,18 @@ def asked(settings, proxies: int, remote: str, forwarded: str | None) -> str:
     ],
 )
 def test_only_what_our_proxies_appended_counts(settings, proxies, forwarded, expected):
-    assert asked(settings, proxies, "203.0.113.9", forwarded) == expected
+    assert address_seen(settings, proxies, "203.0.113.9", forwarded) == expected
 
 
 def test_all_addresses_of_one_ipv6_network_are_one(settings):
-    one = asked(settings, 0, "2001:db8:1:2::1", None)
-    assert one == asked(settings, 0, "2001:db8:1:2:ffff::9", None)
-    assert one != asked(settings, 0, "2001:db8:1:3::1", None)
-    assert asked(settings, 0, "::ffff:203.0.113.9", None) == "203.0.113.9"
+    one = address_seen(settings, 0, "2001:db8:1:2::1", None)
+    assert one == address_seen(settings, 0, "2001:db8:1:2:ffff::9", None)
+    assert one != address_seen(settings, 0, "2001:db8:1:3::1", None)
+    assert address_seen(settings, 0, "::ffff:203.0.113.9", None) == "203.0.113.9"
 
 
 def test_a_forwarded_text_that_is_no_address_makes_no_odd_key(settings):
-    key = asked(settings, 1, "203.0.113.9", "x" * 5000 + "\x01 *")
+    key = address_seen(settings, 1, "203.0.113.9", "x" * 5000 + "\x01 *")
     assert key.isalnum()
     assert len(key) == 32
 
@@ -73,7 +73,7 @@ def test_rates_are_read_and_a_malformed_one_is_named():
         ("", None, False),
     ],
 )
-def test_a_foreign_page_opens_no_socket(settings, host, origin, ours):
+def test_a_foreign_page_may_open_no_socket(settings, host, origin, ours):
     settings.ALLOWED_HOSTS = ["127.0.0.1", "localhost", "dure.example"]
     settings.CSRF_TRUSTED_ORIGINS = ["https://other.example"]
-    assert is_ours(host, origin) is ours
+    assert is_own_page(host, origin) is ours

@@ -53,7 +53,7 @@ class RunView(QueueView):
         # Outside the transaction that stores an Idempotency-Key: inside it no message would be sent.
         with waiting.place() as may_wait:
             ended = (
-                pubsub.wait(queue.queue_id, lambda: _finished_event(queue.queue_id, number), seconds)
+                pubsub.wait_for(queue.queue_id, lambda: _finished_event(queue.queue_id, number), seconds)
                 if may_wait
                 else None
             )

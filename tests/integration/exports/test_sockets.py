@@ -15,8 +15,9 @@ from websockets.sync.client import ClientConnection
 
 from exports import listener, streams
 from exports.models import ExportEvent
-from exports.pubsub import CHANNEL, ring
-from jobs.sockets.subscriber import Bells
+from exports.pubsub import CHANNEL
+from jobs import pubsub
+from jobs.sockets.subscriber import Subscriber
 from tests.integration import export_tools as tools
 from tests.integration.exports.live_web import frame, resident, said, socket_of, start, token_of
 from tests.integration.waiting import wait_until
@@ -53,48 +54,48 @@ def happens(user: User, count: int = 1, filler: str = "") -> list[int]:
     data = {"jobId": 1, "filler": filler}
     rows = [ExportEvent(owner=user, job_id=1, type="job.progress", data=data, at=now) for _ in range(count)]
     ids = [row.pk for row in ExportEvent.objects.bulk_create(rows, batch_size=50)]
-    ring([user.pk])
+    pubsub.publish_to([CHANNEL.format(user.pk)])
     return ids
 
 
 # --- Silence -------------------------------------------------------------------------------------
 
 
-def bells_heard(redis) -> set[str]:
-    """The connections of our Redis number on which somebody listens for bells."""
+def subscribers(redis) -> set[str]:
+    """The connections of our Redis database that have a subscription."""
     number = redis.connection_pool.connection_kwargs.get("db", 0)
     listening = redis.client_list(_type="pubsub")
-    return {one["id"] for one in listening if int(one["db"]) == int(number) and int(one["sub"])}
+    return {client["id"] for client in listening if int(client["db"]) == int(number) and int(client["sub"])}
 
 
 @pytest.mark.parametrize("pings", [None, 0.3])
-def test_in_silence_the_socket_and_its_bell_stay_the_same(web, redis, minji, pings) -> None:
+def test_a_silent_socket_keeps_its_connection_and_its_subscription(web, redis, minji, pings) -> None:
     """Thirty-five times the time after which the server asks whether Redis is there; a proxy's or a
     client's own pings change nothing."""
     with opened(web, minji, ping_interval=pings) as ws:
         assert frame(ws)["type"] == "snapshot"
-        (connection,) = wait_until(lambda: bells_heard(redis))
+        (connection,) = wait_until(lambda: subscribers(redis))
         assert {frame(ws)["type"] for _ in range(14)} == {"heartbeat"}
-        assert bells_heard(redis) == {connection}
+        assert subscribers(redis) == {connection}
         began = time.monotonic()
         (wanted,) = happens(minji)
         assert said(ws)["id"] == wanted
-        assert time.monotonic() - began < 3  # by the bell: without one the next look comes after five
+        assert time.monotonic() - began < 3  # published: the next poll would come after five seconds
 
 
-def test_no_time_out_of_the_redis_client_applies_to_a_bell() -> None:
+def test_a_subscription_has_no_time_out() -> None:
     """redis-py 8 gives a connection five seconds unless it is told otherwise."""
 
     async def timeout_of_the_connection() -> tuple[Any, Any]:
-        bells, rung = Bells(live_settings.REDIS_URL), asyncio.Event()
-        await bells.hear(CHANNEL.format(0), rung.set)
+        subscriber, called = Subscriber(live_settings.REDIS_URL), asyncio.Event()
+        await subscriber.subscribe(CHANNEL.format(0), called.set)
         try:
             async with asyncio.timeout(10):
-                await rung.wait()
-            connection = bells._pubsub.connection
+                await called.wait()
+            connection = subscriber._pubsub.connection
             return connection.socket_timeout, connection.socket_keepalive
         finally:
-            await bells.forget(CHANNEL.format(0))
+            await subscriber.unsubscribe(CHANNEL.format(0))
 
     assert asyncio.run(timeout_of_the_connection()) == (None, True)
 

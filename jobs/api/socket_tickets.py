@@ -11,7 +11,7 @@ from jobs.api.framework.authentication import user_of
 from jobs.api.framework.idempotency import idempotent
 from jobs.api.framework.openapi_examples import answered
 from jobs.models.access import ApiToken
-from jobs.sockets import tickets
+from jobs.sockets.credentials import TICKET_LIFETIME, issue_ticket
 
 EXAMPLE = {"ticket": "wnT3mQ0pZ5cN1yqkYw2uH8vJx4dRb6sLfA7eGt9oKiM", "expires_in": 30}
 
@@ -38,5 +38,5 @@ class TicketView(APIView):
     def post(self, request: Request) -> Response:
         token = request.auth if isinstance(request.auth, ApiToken) else None
         session = "" if token else request._request.session.session_key or ""
-        ticket = tickets.issue(user_of(request), timezone.now(), token=token, session=session)
-        return Response({"ticket": ticket, "expires_in": int(tickets.LIFETIME.total_seconds())}, status=201)
+        ticket = issue_ticket(user_of(request), timezone.now(), token=token, session=session)
+        return Response({"ticket": ticket, "expires_in": int(TICKET_LIFETIME.total_seconds())}, status=201)

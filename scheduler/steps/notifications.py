@@ -1,0 +1,127 @@
+"""Notifies the caller of a run when it has ended, and the operators when a step could not be undone.
+
+Each message to each receiver is an Execution, started in the transaction that writes its event, so no
+message is lost and none reports something that did not happen. The engine retries a delivery that failed;
+a receiver may get a message twice, and recognises it by its id.
+"""
+
+import json
+import logging
+from typing import Any
+
+from django.conf import settings
+from django.core import mail
+from django.utils import timezone
+
+from jobs import http_client
+from jobs import lifecycle as engine
+from jobs.errors import SessionError, TaskFailure
+from jobs.models import Webhook
+from jobs.notifications import signing, webhooks
+from jobs.specs import ExecutionSpec
+from jobs.sql import call
+from jobs.states import EventType, FailureType, Trigger
+from scheduler.steps import sql
+from scheduler.steps.models import StepEvent, StepQueue
+from scheduler.steps.states import StepEventType
+
+log = logging.getLogger(__name__)
+
+DELIVER = "steps.deliver"
+MAIL = "steps.mail"
+
+
+# --- Started with the event ----------------------------------------------------------------------
+
+
+def notify_finished(queue_id: int) -> None:
+    """Write the return message as an event, and send it to the queue's callback."""
+    ((event,),) = call.rows(sql.ADD_FINISHED_EVENT, {"queue": queue_id, "type": StepEventType.FINISHED})
+    if StepQueue.objects.filter(pk=queue_id).exclude(callback_url="").exists():
+        _start(DELIVER, event, {"event": event})
+
+
+def notify_undo_failed(queue_id: int, run: int, step: dict[str, Any]) -> None:
+    """A backward operation has no retries left: notify the office, or the queue's owner."""
+    log.error("queue %s: %s of job %s could not be undone", queue_id, step["operation"], step["job_id"])
+    values = {"queue": queue_id, "run": run, "type": StepEventType.UNDO_FAILED}
+    ((event,),) = call.rows(sql.ADD_EVENT, {**values, "details": call.as_json(step)})
+    queue = StepQueue.objects.select_related("office", "owner").get(pk=queue_id)
+    if queue.office is None:
+        addresses = [queue.owner.email]
+    else:
+        addresses = list(queue.office.notify_emails)
+        for webhook in Webhook.objects.filter(
+            office=queue.office, enabled=True, event_types__contains=[EventType.JOB_FAILED]
+        ):
+            _start(DELIVER, event, {"event": event, "webhook": webhook.id})
+    for address in filter(None, addresses):
+        _start(MAIL, event, {"event": event, "address": address})
+
+
+def _start(task_id: str, event: int, args: dict[str, Any]) -> None:
+    spec = ExecutionSpec(
+        task_id=task_id,
+        role="default",
+        trigger=Trigger.STEP,
+        source=f"event:{event}",
+        args=args,
+        max_retries=settings.DURE_STEP_NOTICE_RETRIES,
+        retry_base_delay_ms=5_000,
+        timeout_ms=30_000,
+    )
+    engine.start_executions([spec])
+
+
+# --- Run by a worker -----------------------------------------------------------------------------
+
+
+def deliver(event_id: int, webhook_id: int | None) -> dict[str, Any] | None:
+    """POST the event to the queue's callback, or to a webhook of its office."""
+    event = _event(event_id)
+    if event is None:
+        return None
+    url, secrets = event.queue.callback_url, [event.queue.callback_secret]
+    if webhook_id is not None:
+        webhook = Webhook.objects.filter(id=webhook_id, enabled=True).first()
+        if webhook is None:
+            return None
+        url, secrets = webhook.url, webhooks.valid_secrets(webhook, timezone.now())
+    try:
+        answer = signing.post(url, secrets, f"msg_step_{event.id}", json.dumps(body(event)).encode())
+    except http_client.RequestRefused as refused:
+        raise TaskFailure(str(refused), FailureType.PERMISSION_ERROR) from None
+    except http_client.Unanswered as error:
+        raise SessionError(str(error)) from None
+    if not 200 <= answer.status < 300:
+        raise SessionError(f"The receiver answered {answer.status} {answer.reason}.")
+    return {"status": answer.status}
+
+
+def body(event: StepEvent) -> dict[str, Any]:
+    """The same at every attempt."""
+    queue = {"queue_id": event.queue_id, "name": event.queue.name, "run": event.run}
+    return {"type": event.type, "timestamp": event.at.isoformat(), "data": {**queue, **event.details}}
+
+
+def send_mail(event_id: int, address: str) -> None:
+    event = _event(event_id)
+    if event is None:
+        return
+    step = event.details
+    mail.send_mail(
+        subject=f"[Dure] {event.queue}: an operation could not be undone",
+        message=(
+            f"Queue {event.queue_id} ({event.queue}), run {event.run}: the backward operation "
+            f"{step['operation']} of job {step['number']} failed, and no retries are left.\n\n"
+            f"{step['return']}\n\nThe roll-back continued with the jobs before it. When the cause is fixed, "
+            f"run it again:\n\n    POST /api/queues/{event.queue_id}/jobs/{step['job_id']}/rerun\n"
+        ),
+        from_email=None,
+        recipient_list=[address],
+    )
+
+
+def _event(event_id: int) -> StepEvent | None:
+    """None when the queue was deleted, and its events with it."""
+    return StepEvent.objects.select_related("queue").filter(id=event_id).first()
