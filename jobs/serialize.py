@@ -1,10 +1,12 @@
-"""What a job, its Executions and an event look like as JSON.
+"""Jobs, Executions, attempts and events as JSON, in the form of the v1 contract.
 
-Plain functions: a submission's answer has ten thousand jobs, which serializers would take seconds for.
+Plain functions instead of serializers: the answer to a submission holds up to ten thousand jobs.
 """
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, tzinfo
+from functools import lru_cache
+from types import SimpleNamespace
 from typing import Any
 from uuid import UUID
 
@@ -24,128 +26,114 @@ from jobs.submission import Prepared
 
 JSON = dict[str, Any]
 
-# An Execution has a copy of the job's args, and more that the answer does not show.
-_SHOWN_OF_JOB = [
+# An Execution has a copy of the job's args, and other columns that the answer does not need.
+_JOB_FIELDS = (
     *("seq", "id", "ref", "office_id", "batch_id", "task_id", "args", "role", "priority", "urgent", "status"),
-    *(
-        "on_dependency_failure",
-        "timeout_ms",
-        "max_retries",
-        "retry_count",
-        "retry_at",
-        "run_at",
-        "created_at",
-    ),
-    *("started_at", "completed_at", "cancelled_at", "failure_type", "error_message", "unique_key"),
-]
-_SHOWN_OF_EXECUTION = ["status", "started_at", "result", "progress", "session_id"]
+    *("on_dependency_failure", "timeout_ms", "max_retries", "retry_count", "retry_at", "run_at"),
+    *("created_at", "started_at", "completed_at", "cancelled_at", "failure_type", "error_message"),
+    "unique_key",
+)
+_EXECUTION_FIELDS = ("status", "started_at", "result", "progress", "session_id")
+# The fields that a run fills in.
+_NEVER_STARTED = dict.fromkeys(
+    ("retry_at", "started_at", "completed_at", "cancelled_at", "failure_type", "error_message", "execution")
+)
 
 
 def iso_time(value: datetime | None) -> str | None:
-    """ISO 8601, with the offset of the settings' time zone."""
-    return None if value is None else timezone.localtime(value).isoformat()
+    """ISO 8601, with the offset of the time zone in the settings."""
+    return None if value is None else _iso_time(value, timezone.get_current_timezone())
+
+
+# The jobs of a submission were all created at one time.
+@lru_cache(maxsize=1)
+def _iso_time(value: datetime, zone: tzinfo) -> str:
+    return timezone.localtime(value, zone).isoformat()
 
 
 def with_job_fields(jobs: QuerySet[Job]) -> QuerySet[Job]:
-    """The jobs with all that `job` reads, in one statement."""
-    of_execution = (f"execution__{name}" for name in _SHOWN_OF_EXECUTION)
-    return jobs.select_related("execution").only(*_SHOWN_OF_JOB, *of_execution)
+    """The jobs with all columns that `job_json` reads, in one statement."""
+    execution_fields = (f"execution__{name}" for name in _EXECUTION_FIELDS)
+    return jobs.select_related("execution").only(*_JOB_FIELDS, *execution_fields)
 
 
-def jobs_json(found: Sequence[Job], parents: Mapping[str, list[str]] | None = None) -> list[JSON]:
-    known = dependencies_of([one.id for one in found]) if parents is None else parents
-    return [job_json(one, known.get(str(one.id), [])) for one in found]
+def jobs_json(jobs: Sequence[Job], dependencies: Mapping[str, list[str]] | None = None) -> list[JSON]:
+    if dependencies is None:
+        dependencies = dependencies_of([job.id for job in jobs])
+    return [job_json(job, dependencies.get(str(job.id), [])) for job in jobs]
 
 
 def dependencies_of(ids: Sequence[UUID]) -> dict[str, list[str]]:
-    """The ids of what each job depends on, in the order given at submission."""
+    """The ids that each job depends on, in the order of the submission."""
     rows = call.rows(reports.PARENTS_OF_JOBS, {"jobs": list(ids)})
     return {child: parents.split() for child, parents in rows}
 
 
-def job_json(one: Job, depends_on: list[str]) -> JSON:
-    run = one.execution
-    started_at = one.started_at
-    # While a job runs for the first time, only its Execution knows since when.
-    if started_at is None and one.status == JobStatus.PROCESSING and run is not None:
-        started_at = run.started_at
+def job_json(job: Any, depends_on: list[str]) -> JSON:
+    """`job` is a Job, or has its attributes."""
+    execution = job.execution
+    started_at = job.started_at
+    # During a job's first run, only its Execution has the start time.
+    if started_at is None and job.status == JobStatus.PROCESSING and execution is not None:
+        started_at = execution.started_at
     return {
-        "id": str(one.id),
-        "ref": one.ref or None,
-        "office_id": str(one.office_id),
-        "batch": str(one.batch_id) if one.batch_id else None,
-        "task_id": one.task_id,
-        "args": one.args,
-        "role": one.role,
-        "priority": one.priority,
-        "urgent": one.urgent,
-        "status": one.status,
+        "id": str(job.id),
+        "ref": job.ref or None,
+        "office_id": str(job.office_id),
+        "batch": str(job.batch_id) if job.batch_id else None,
+        "task_id": job.task_id,
+        "args": job.args,
+        "role": job.role,
+        "priority": job.priority,
+        "urgent": job.urgent,
+        "status": job.status,
         "depends_on": depends_on,
-        "on_dependency_failure": one.on_dependency_failure,
-        "timeout_ms": one.timeout_ms,
-        "max_retries": one.max_retries,
-        "retry_count": one.retry_count,
-        "retry_at": iso_time(one.retry_at),
-        "run_at": iso_time(one.run_at),
-        "created_at": iso_time(one.created_at),
+        "on_dependency_failure": job.on_dependency_failure,
+        "timeout_ms": job.timeout_ms,
+        "max_retries": job.max_retries,
+        "retry_count": job.retry_count,
+        "retry_at": iso_time(job.retry_at),
+        "run_at": iso_time(job.run_at),
+        "created_at": iso_time(job.created_at),
         "started_at": iso_time(started_at),
-        "completed_at": iso_time(one.completed_at),
-        "cancelled_at": iso_time(one.cancelled_at),
-        "failure_type": one.failure_type or None,
-        "error_message": one.error_message or None,
-        "result": run.result if run is not None else None,
-        "progress": run.progress if run is not None else None,
-        "session_id": (run.session_id or None) if run is not None else None,
-        "unique_key": one.unique_key or None,
+        "completed_at": iso_time(job.completed_at),
+        "cancelled_at": iso_time(job.cancelled_at),
+        "failure_type": job.failure_type or None,
+        "error_message": job.error_message or None,
+        "result": execution.result if execution is not None else None,
+        "progress": execution.progress if execution is not None else None,
+        "session_id": (execution.session_id or None) if execution is not None else None,
+        "unique_key": job.unique_key or None,
     }
 
 
 def new_job_json(
-    submission: Prepared, given: JSON, status: str, created_at: datetime, depends_on: list[str]
+    submission: Prepared, fields: JSON, status: str, created_at: datetime, depends_on: list[str]
 ) -> JSON:
-    """A job that was submitted and has only waited since: the same as `job`, without its row."""
-    return {
-        "id": str(given["id"]),
-        "ref": given["ref"] or None,
-        "office_id": str(submission.office),
-        "batch": str(submission.batch) if submission.batch else None,
-        "task_id": given["task_id"],
-        "args": given["args"],
-        "role": given["role"],
-        "priority": given["priority"],
-        "urgent": given["urgent"],
-        "status": status,
-        "depends_on": depends_on,
-        "on_dependency_failure": given["on_dependency_failure"],
-        "timeout_ms": given["timeout_ms"],
-        "max_retries": given["max_retries"],
-        "retry_count": 0,
-        "retry_at": None,
-        "run_at": iso_time(datetime.fromisoformat(given["run_at"])) if given["run_at"] else None,
-        "created_at": iso_time(created_at),
-        "started_at": None,
-        "completed_at": None,
-        "cancelled_at": None,
-        "failure_type": None,
-        "error_message": None,
-        "result": None,
-        "progress": None,
-        "session_id": None,
-        "unique_key": given["unique_key"] or None,
-    }
+    """A job that has not started since its submission, from the submission's own data."""
+    run_at = datetime.fromisoformat(fields["run_at"]) if fields["run_at"] else None
+    job = SimpleNamespace(
+        **(fields | _NEVER_STARTED),
+        office_id=submission.office,
+        batch_id=submission.batch,
+        retry_count=0,
+        created_at=created_at,
+    )
+    job.status, job.run_at = status, run_at
+    return job_json(job, depends_on)
 
 
-def job_detail_json(one: Job) -> JSON:
+def job_detail_json(job: Job) -> JSON:
     """A job with its Executions, the oldest first, and their attempts."""
-    runs = one.executions.order_by("created_at", "id").prefetch_related("attempts")
-    answer = job_json(one, dependencies_of([one.id]).get(str(one.id), []))
-    answer["executions"] = [execution_json(run) for run in runs]
+    executions = job.executions.order_by("created_at", "id").prefetch_related("attempts")
+    answer = job_json(job, dependencies_of([job.id]).get(str(job.id), []))
+    answer["executions"] = [execution_json(execution) for execution in executions]
     return answer
 
 
 def execution_json(run: Execution) -> JSON:
     running = run.status == ExecutionStatus.RUNNING
-    attempts = [attempt_json(one) for one in run.attempts.all()]
+    attempts = [attempt_json(attempt) for attempt in run.attempts.all()]
     if running:
         # The row of an attempt is written when it ends.
         attempts.append(
@@ -174,7 +162,7 @@ def execution_json(run: Execution) -> JSON:
 
 
 def execution_status(run: Execution) -> str:
-    """In the seed's words. One that waits for its next attempt shows how its last one ended."""
+    """The status in the v1 contract; while waiting for a retry, how the last attempt ended."""
     waits = run.status == ExecutionStatus.PENDING and run.attempt > 0 and run.dispatched_at is None
     status = ExecutionStatus.FAILED if waits else run.status
     if status == ExecutionStatus.FAILED and run.failure_type == FailureType.TIMEOUT:
@@ -182,26 +170,26 @@ def execution_status(run: Execution) -> str:
     return SEED_EXECUTION_STATUS[status]
 
 
-def attempt_json(one: Attempt) -> JSON:
+def attempt_json(attempt: Attempt) -> JSON:
     return {
-        "number": one.number,
-        "started_at": iso_time(one.started_at),
-        "ended_at": iso_time(one.ended_at),
-        "outcome": one.outcome,
-        "failure_type": one.failure_type or None,
-        "error_message": one.error or None,
-        "worker": one.worker or None,
+        "number": attempt.number,
+        "started_at": iso_time(attempt.started_at),
+        "ended_at": iso_time(attempt.ended_at),
+        "outcome": attempt.outcome,
+        "failure_type": attempt.failure_type or None,
+        "error_message": attempt.error or None,
+        "worker": attempt.worker or None,
     }
 
 
-def event_json(one: Event) -> JSON:
-    """The seed's SchedulerEvent, with the id to resume after."""
+def event_json(event: Event) -> JSON:
+    """The v1 contract's SchedulerEvent, with the id to resume after."""
     return {
-        "id": one.id,
-        "type": one.type,
-        "job_id": str(one.job_id) if one.job_id else None,
-        "batch_id": str(one.batch_id) if one.batch_id else None,
-        "office_id": str(one.office_id),
-        "details": one.details,
-        "timestamp": iso_time(one.at),
+        "id": event.id,
+        "type": event.type,
+        "job_id": str(event.job_id) if event.job_id else None,
+        "batch_id": str(event.batch_id) if event.batch_id else None,
+        "office_id": str(event.office_id),
+        "details": event.details,
+        "timestamp": iso_time(event.at),
     }
