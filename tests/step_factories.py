@@ -106,7 +106,7 @@ class Claimed:
         assert claim is not None
         self.run = runner.Run(claim)
 
-    def carry_out(self) -> None:
+    def perform(self) -> None:
         """As EngineTask does it: every failure is offered to the retry policy."""
         try:
             runner.perform(self.name, self.run)
@@ -134,11 +134,11 @@ def claimed(queue: StepQueue) -> Claimed:
     return Claimed(execution(queue))
 
 
-def carry_out_one(queue: StepQueue) -> None:
-    claimed(queue).carry_out()
+def run_operation(queue: StepQueue) -> None:
+    claimed(queue).perform()
 
 
-def carry_out_all(queue: StepQueue, limit: int = 500) -> None:
+def run_to_end(queue: StepQueue, limit: int = 500) -> None:
     """To the end of the run; retries are due at once."""
     for _ in range(limit):
         if fresh(queue).state != QueueState.RUNNING:
@@ -147,12 +147,12 @@ def carry_out_all(queue: StepQueue, limit: int = 500) -> None:
         if current.due_at is not None:
             engine.wake(current.due_at)
         elif current.status == ExecutionStatus.PENDING:
-            carry_out_one(queue)
+            run_operation(queue)
     raise AssertionError(f"{fresh(queue)} did not end: {states(queue)}")
 
 
-def ran(queue: StepQueue) -> StepQueue:
+def completed(queue: StepQueue) -> StepQueue:
     """The queue after a whole run."""
     lifecycle.run(queue.queue_id)
-    carry_out_all(queue)
+    run_to_end(queue)
     return fresh(queue)

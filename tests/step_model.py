@@ -1,8 +1,8 @@
-"""The specification's walk, word by word, as one loop over a list: what the real one is compared with."""
+"""The run of the specification, as one loop over a list, which the tests compare the real one with."""
 
 from dataclasses import dataclass, field
 
-# What an operation does: nothing (NO_OPERATION), or it ends like this.
+# What an operation does: nothing (NO_OPERATION), or how it ends.
 NOTHING, SUCCEED, FAIL, TIME_OUT = "nothing", "succeed", "fail", "time_out"
 FORWARD_STATE = {NOTHING: "SUCCESS", SUCCEED: "SUCCESS", FAIL: "FAILED", TIME_OUT: "TIMEOUT"}
 BACKWARD_STATE = {NOTHING: ", CANCELED", SUCCEED: ", CANCELED", FAIL: ", FAILED", TIME_OUT: ", FAILED"}
@@ -16,35 +16,35 @@ class ModelJob:
 
 
 @dataclass
-class Walked:
+class ModelRun:
     states: list[str]
     direction: str = "FORWARD"
-    # Each operation that was carried out, in order: the job's place, and the direction.
+    # Each operation that ran, in order: the job's index, and the direction.
     trail: list[tuple[int, str]] = field(default_factory=list)
 
 
-def walked(jobs: list[ModelJob]) -> Walked:
-    walk = Walked(["NOTYET" if job.has_library else "NOLIB" for job in jobs])
+def expected_run(jobs: list[ModelJob]) -> ModelRun:
+    run = ModelRun(["NOTYET" if job.has_library else "NOLIB" for job in jobs])
     running_job = 0
     while True:
         job = jobs[running_job]
-        if walk.states[running_job] == "NOLIB":
-            walk.direction = "BACKWARD"
+        if run.states[running_job] == "NOLIB":
+            run.direction = "BACKWARD"
             if running_job == 0:
-                return walk
+                return run
             running_job -= 1
             continue
-        walk.trail.append((running_job, walk.direction))
-        if walk.direction == "FORWARD":
-            walk.states[running_job] = FORWARD_STATE[job.forward]
-            if walk.states[running_job] != "SUCCESS":
-                walk.direction = "BACKWARD"
+        run.trail.append((running_job, run.direction))
+        if run.direction == "FORWARD":
+            run.states[running_job] = FORWARD_STATE[job.forward]
+            if run.states[running_job] != "SUCCESS":
+                run.direction = "BACKWARD"
                 continue
             if running_job == len(jobs) - 1:
-                return walk
+                return run
             running_job += 1
         else:
-            walk.states[running_job] += BACKWARD_STATE[job.backward]
+            run.states[running_job] += BACKWARD_STATE[job.backward]
             if running_job == 0:
-                return walk
+                return run
             running_job -= 1

@@ -1,8 +1,9 @@
-"""Step queues: an ordered list of operations that walks forward, and back when one of them fails.
+"""Step queues: ordered lists of operations that roll back when one of them fails.
 
-`walk` says what comes next and knows nothing else. `building` makes queues and enqueues jobs, `lifecycle`
-runs them: each operation is an Execution of the engine, and `advance` is called in the transaction in
-which one ends. `libraries` knows the operations, `operating` carries one out in a worker.
+`transitions` decides what comes next, as pure functions. `queues` creates queues and enqueues jobs,
+`lifecycle` has the verbs of a run: each operation is an Execution of the engine, and `advance` is called in
+the transaction in which it ends. `runner` writes what one transaction changes. `libraries` registers the
+operations, `operations` runs one in a worker.
 
-What was decided where the specification is silent stands in docs/step-queues.md.
+docs/step-queues.md lists the decisions where the specification is silent.
 """

@@ -1,12 +1,11 @@
-"""Every transition of a step queue that runs: run → advance, operation by operation → READY again.
+"""The transitions of a running step queue: run → advance, operation by operation → READY again.
 
-Beside that way: cancel, which turns a walk back, and rerun_backward, by hand, for an operation whose
-retries are used up. Each is one transaction. Lock order: the Execution, then its queue; a verb that holds
-the queue only ever makes new Executions.
+Besides: cancel, which rolls a run back, and rerun_backward, which retries a failed rollback by hand. Each
+is one transaction. Lock order: the Execution, then its queue; a verb that holds the queue's lock only
+starts new Executions.
 """
 
 import logging
-from typing import Any
 from uuid import UUID
 
 from django.conf import settings
@@ -17,9 +16,10 @@ from jobs.answers import Settlement
 from jobs.errors import Conflict
 from jobs.sql import call
 from jobs.states import ExecutionStatus, FailureType
-from scheduler.steps import handover, libraries, sql
+from scheduler.steps import libraries, sql
 from scheduler.steps.models import Step, StepQueue
-from scheduler.steps.runner import Walk, failure
+from scheduler.steps.operations import OperationReport
+from scheduler.steps.runner import Position, Runner, failure
 from scheduler.steps.states import (
     NO_OPERATION,
     UNINIT,
@@ -29,13 +29,13 @@ from scheduler.steps.states import (
     StepEventType,
     rollback_failed,
 )
-from scheduler.steps.transitions import Ended
+from scheduler.steps.transitions import OperationOutcome
 
 log = logging.getLogger(__name__)
 
 
 def run(queue_id: int) -> int:
-    """READY → RUNNING, with everything as before the first run; which run of the queue this is."""
+    """READY → RUNNING, with everything reset; returns the number of the run."""
     with transaction.atomic():
         queue = StepQueue.objects.select_for_update(no_key=True).get(pk=queue_id)
         if queue.state == QueueState.EMPTY:
@@ -46,113 +46,94 @@ def run(queue_id: int) -> int:
         call.change(sql.PRUNE_EVENTS, {"queue": queue_id, "days": settings.DURE_RETENTION_DAYS})
         call.change(sql.RESET_STEPS, {**values, "nolib": JobState.NOLIB, "notyet": JobState.NOTYET})
         ((number,),) = call.rows(sql.RESET_QUEUE, values)
-        walk = Walk(queue_id, number, Direction.FORWARD, queue.job_queue)
-        walk.know_between(1, 2)
-        walk.tell(StepEventType.STARTED, {})
-        walk.go_on()
-        walk.write()
+        runner = Runner(queue_id, Position(number, Direction.FORWARD, queue.job_queue))
+        runner.load(1, 2)
+        runner.changes.add_event(StepEventType.STARTED, {})
+        runner.start_next_operation()
+        runner.write()
     return int(number)
 
 
 def advance(settlement: Settlement) -> None:
-    """Called in the transaction in which an Execution of a step ended, or an attempt of it.
+    """Handle the end of an operation's Execution, or of one attempt, in the transaction of that end.
 
-    The Execution that the queue's row names is the only one that moves the walk, so whatever else ends,
-    late or for the second time, changes nothing.
+    Only the Execution that the queue's row names moves the queue; the end of any other changes nothing.
     """
-    execution = settlement.execution
     queue_id, _, _ = settlement.source.partition(":")
     if not queue_id.isdecimal():
-        return  # a notification: see notifications.py
-    left = handover.of(execution)
-    # What the operation read as it began still holds, unless somebody has cancelled: then it is read again.
-    if left is not None and _advance(left.walk, int(queue_id), settlement, left.context):
+        return  # a notification's Execution: see notifications.py
+    report: OperationReport | None = settlement.extra
+    context = report.context if report else None
+    # What the operation read before it ran still holds, unless a cancel was requested meanwhile.
+    if report is not None and _advance(int(queue_id), report.position, settlement, context):
         return
-    read = call.function("dure_step_read", int(queue_id), execution, False)
-    if read is None:
-        log.warning("execution %s of queue %s moves nothing any more", execution, queue_id)
+    answer = call.function("dure_step_read", int(queue_id), settlement.execution, False)
+    if answer is None:
+        log.warning("execution %s is not the current one of queue %s", settlement.execution, queue_id)
         return
-    _advance(read, int(queue_id), settlement, left.context if left else None)
+    _advance(int(queue_id), Position.read(answer), settlement, context)
 
 
-def _advance(read: dict[str, Any], queue_id: int, settlement: Settlement, context: str | None) -> bool:
-    walk = Walk.at_the_end_of(settlement.execution, queue_id, read)
-    walk.context = context
+def _advance(queue_id: int, position: Position, settlement: Settlement, context: str | None) -> bool:
+    runner = Runner(queue_id, position, ended=settlement.execution, context=context)
     if settlement.state == ExecutionStatus.PENDING:
-        _will_be_tried_again(walk, settlement)
-        return walk.write()
-    succeeded = settlement.state == ExecutionStatus.SUCCESS
-    walk.end_operation(
-        ended(settlement),
-        settlement.result if succeeded else failure(settlement.error, settlement.failure_type),
-    )
-    walk.go_on()
-    return walk.write()
-
-
-def ended(settlement: Settlement) -> Ended:
+        runner.retry_operation(settlement.execution, failure(settlement.error[:500], settlement.failure_type))
+        return runner.write()
     if settlement.state == ExecutionStatus.SUCCESS:
-        return Ended.SUCCESS
-    return Ended.TIMEOUT if settlement.failure_type == FailureType.TIMEOUT else Ended.FAILED
-
-
-def _will_be_tried_again(walk: Walk, settlement: Settlement) -> None:
-    walk.execution = settlement.execution
-    walk.tell(
-        StepEventType.STEP_RETRYING,
-        {
-            "job_id": walk.at,
-            "direction": str(walk.direction),
-            **failure(settlement.error[:500], settlement.failure_type),
-        },
-    )
+        runner.finish_operation(OperationOutcome.SUCCESS, settlement.result)
+    else:
+        timed_out = settlement.failure_type == FailureType.TIMEOUT
+        outcome = OperationOutcome.TIMEOUT if timed_out else OperationOutcome.FAILED
+        runner.finish_operation(outcome, failure(settlement.error, settlement.failure_type))
+    runner.start_next_operation()
+    return runner.write()
 
 
 def cancel(queue_id: int) -> int:
-    """Have a run that walks forward turn back from where it is; which run that is.
+    """Request the rollback of a run that goes forward; returns the number of the run.
 
-    The wish is a column, which the next `advance` obeys; the operation that runs now is told to stop
-    after that, in a transaction of its own, since its Execution is locked before the queue.
+    The request is a column, which the next `advance` obeys. The current operation is stopped after that,
+    in another transaction, since its Execution must be locked before the queue.
     """
     with transaction.atomic():
-        asked = call.rows(
+        rows = call.rows(
             sql.REQUEST_ROLLBACK,
             {"queue": queue_id, "running": QueueState.RUNNING, "forward": Direction.FORWARD},
         )
-        if not asked:
-            raise Conflict("The queue is not running, or turns back already.", code="nothing_to_cancel")
-        ((run_number,),) = asked
-        details = {"queue": queue_id, "run": run_number, "type": StepEventType.CANCEL_REQUESTED}
-        call.rows(sql.ADD_EVENT, {**details, "details": "{}"})
-    stop_forward(queue_id)
-    return int(run_number)
+        if not rows:
+            raise Conflict("The queue is not running, or rolls back already.", code="nothing_to_cancel")
+        ((number,),) = rows
+        event = {"queue": queue_id, "run": number, "type": StepEventType.CANCEL_REQUESTED, "details": "{}"}
+        call.rows(sql.ADD_EVENT, event)
+    stop_forward_operation(queue_id)
+    return int(number)
 
 
-def stop_forward(queue_id: int) -> None:
-    """Stop the operation that runs forward now, if one does."""
-    forward = StepQueue.objects.filter(
+def stop_forward_operation(queue_id: int) -> None:
+    queue = StepQueue.objects.filter(
         pk=queue_id, operation_direction=Direction.FORWARD, execution_id__isnull=False
     )
-    execution = forward.values_list("execution_id", flat=True).first()
+    execution = queue.values_list("execution_id", flat=True).first()
     if execution is not None:
         engine.cancel_execution(execution)
 
 
 def rerun_backward(queue_id: int, job_id: UUID) -> None:
-    """Run a backward operation again whose retries were used up. The queue is RUNNING until it has ended."""
+    """Run a backward operation again that has no retries left. The queue is RUNNING until it has ended."""
     with transaction.atomic():
         queue = StepQueue.objects.select_for_update(no_key=True).get(pk=queue_id)
-        job = Step.objects.get(queue=queue, job_id=job_id)
+        step = Step.objects.get(queue=queue, job_id=job_id)
         if queue.state != QueueState.READY:
             raise Conflict("The queue is running.", code="queue_running")
-        if not rollback_failed(job.state) or job.backward_operation == NO_OPERATION:
-            raise Conflict(f"The job is {job.state!r}: nothing of it failed to be undone.", code="not_failed")
+        if not rollback_failed(step.state) or step.backward_operation == NO_OPERATION:
+            raise Conflict(f"The job is {step.state!r}: its rollback has not failed.", code="not_failed")
         try:
-            libraries.find(job.operation_library, job.backward_operation)
+            libraries.find(step.operation_library, step.backward_operation)
         except libraries.UnknownOperation as unknown:
             raise Conflict(str(unknown), code="unknown_operation") from None
-        walk = Walk(queue_id, queue.run, Direction.BACKWARD, str(job_id), again=True)
-        walk.cancelled = queue.cancel_requested_at is not None
-        walk.know_between(job.number, job.number)
-        walk.go_on()
-        walk.write()
+        cancelled = queue.cancel_requested_at is not None
+        position = Position(queue.run, Direction.BACKWARD, str(job_id), cancelled, rerun=True)
+        runner = Runner(queue_id, position)
+        runner.load(step.number, step.number)
+        runner.start_next_operation()
+        runner.write()

@@ -1,4 +1,4 @@
-"""Step queues, their jobs, and their story. Written by the verbs in building.py and lifecycle.py."""
+"""Step queues, their jobs and their events. The verbs in queues.py and lifecycle.py write them."""
 
 from django.conf import settings
 from django.db import models
@@ -20,7 +20,7 @@ from scheduler.steps.states import (
     StepEventType,
 )
 
-# Holds a job's id, or the word that says why there is none.
+# The length of a job's id, or of the constant that stands for no job.
 LINK = 40
 
 
@@ -33,7 +33,7 @@ def empty_args() -> str:
 
 
 class StepQueue(models.Model):
-    """What the specification calls a QueueManager. Its row's lock orders everything that happens to it."""
+    """The specification's QueueManager. Its row lock orders all changes of the queue."""
 
     queue_id = models.BigAutoField(_("no."), primary_key=True)
     job_number = models.PositiveIntegerField(_("jobs"), default=0)
@@ -48,7 +48,7 @@ class StepQueue(models.Model):
     last_job = models.CharField(_("last job"), max_length=LINK, default=UNINIT)
     context = models.JSONField(_("context"), default=dict)
 
-    # From here on it is ours.
+    # The fields from here on are not part of the specification.
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL,
         on_delete=models.CASCADE,
@@ -68,17 +68,17 @@ class StepQueue(models.Model):
     name = models.CharField(_("name"), max_length=200, blank=True)
     callback_url = models.CharField(_("callback"), max_length=2000, blank=True)
     callback_secret = models.CharField(_("callback's secret"), max_length=100, blank=True, editable=False)
-    # How often it was run.
+    # The number of runs.
     run = models.PositiveIntegerField(_("times run"), default=0)
-    # The operation that runs now: the only one whose end may move the walk.
+    # The Execution of the current operation: the only one whose end moves the queue.
     execution_id = models.UUIDField(_("run"), null=True, blank=True)
-    # One backward operation is run again by hand: the walk ends after it.
+    # One backward operation was rerun by hand; the run ends after it.
     again = models.BooleanField(_("undone again"), default=False)
     cancel_requested_at = models.DateTimeField(_("told to stop at"), null=True, blank=True)
     started_at = models.DateTimeField(_("started at"), null=True, blank=True)
     ended_at = models.DateTimeField(_("ended at"), null=True, blank=True)
     created_at = models.DateTimeField(_("made at"))
-    # While somebody watches or waits, each change rings: see bells.py.
+    # Until then each change is published: see pubsub.py.
     watched_until = models.DateTimeField(_("watched until"), null=True, blank=True, editable=False)
 
     class Meta:
@@ -131,7 +131,7 @@ class StepQueue(models.Model):
 
 
 class Step(models.Model):
-    """What the specification calls a Job: two operations that undo each other, between two links."""
+    """The specification's Job: a forward and a backward operation, with links to its neighbours."""
 
     job_id = models.UUIDField(_("id"), primary_key=True, default=uuid7, editable=False)
     forward_operation = models.CharField(_("forward operation"), max_length=100, default=NO_OPERATION)
@@ -144,7 +144,7 @@ class Step(models.Model):
     prev_job = models.CharField(_("previous job"), max_length=LINK, default=UNLINK)
     state = models.TextField(_("state"), default=JobState.NOTYET.value)
 
-    # From here on it is ours. The links say the same as the number, which the database can sort by.
+    # Not part of the specification. The number repeats the links, so that the database can sort by it.
     queue = models.ForeignKey(
         StepQueue,
         on_delete=models.CASCADE,
@@ -160,11 +160,11 @@ class Step(models.Model):
         verbose_name_plural = _("steps")
         ordering = ["queue", "number"]
         indexes = [
-            # the metrics: undo operations that failed and were not run again.
+            # the metrics and the list's filter: failed rollbacks.
             models.Index(fields=["queue"], name="steps_undo_failed", condition=Q(state__endswith=", FAILED")),
         ]
         constraints = [
-            # Also read in order, by the walk and by the list.
+            # Also read in order, by the runner and by the lists.
             models.UniqueConstraint(fields=["queue", "number"], name="one_step_per_number"),
             models.CheckConstraint(name="step_expired_time_positive", condition=Q(expired_time__gt=0)),
             models.CheckConstraint(name="step_linked", condition=~Q(prev_job=UNLINK) & ~Q(next_job=UNLINK)),
@@ -175,7 +175,7 @@ class Step(models.Model):
 
 
 class StepEvent(models.Model):
-    """Ids grow in the order of a queue's commits, since its row's lock is held: `?after=` has no gaps."""
+    """Ids grow in the order of a queue's commits, since its row is locked: `?after=` misses no event."""
 
     queue = models.ForeignKey(
         StepQueue,
@@ -194,7 +194,7 @@ class StepEvent(models.Model):
         verbose_name = _("event of a step queue")
         verbose_name_plural = _("events of step queues")
         indexes = [
-            # the resumable list, the socket, and whoever waits for a run's end.
+            # the resumable list, the socket, and waiting for a run's end.
             models.Index(fields=["queue", "id"], name="step_events_of_queue"),
         ]
 

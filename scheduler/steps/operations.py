@@ -1,12 +1,12 @@
-"""Carries out one operation in a worker: the job's arguments and the queue's context go in.
+"""Runs one operation in a worker, with the job's arguments and the queue's context.
 
 Not guaranteed: that an operation runs once. After a worker's death it starts again, with the context as it
-was before; whatever it does outside must bear that, and `step.key` is there to make it so.
+was before. Its effects outside must tolerate that; `step.key` helps.
 """
 
 import json
 import logging
-from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -17,25 +17,25 @@ from jobs.errors import TaskFailure
 from jobs.runner import ESCAPED_NUL
 from jobs.sql import call
 from jobs.states import FailureType
-from scheduler.steps import handover, libraries
-from scheduler.steps.handover import Handover
+from scheduler.steps import libraries
+from scheduler.steps.runner import Position
 from scheduler.steps.states import EMPTY_ARGS
 
 
 class StepRun:
-    """Handed to every operation as its first argument."""
+    """The first argument of every operation."""
 
     def __init__(self, run: Context, context: dict[str, Any], key: str, direction: str) -> None:
         self._run = run
         self._context = context
         self.key = key
         """The same for both operations of this job in this run of its queue, and for every attempt: what the
-        forward operation makes outside under this key, the backward operation finds under it."""
+        forward operation creates outside under this key, the backward operation finds under it."""
         self.direction = direction
 
     @property
     def context(self) -> dict[str, Any]:
-        """What the operations of this run share. Change it in place; it has to be JSON."""
+        """The data that the operations of this run share. Change it in place; it must be JSON."""
         return self._context
 
     @property
@@ -48,7 +48,7 @@ class StepRun:
 
     @property
     def cancelled(self) -> bool:
-        """Has somebody asked the run to turn back? Asks the database at most once a second."""
+        """Was a rollback requested? Queries the database at most once a second."""
         return self._run.cancelled
 
     @property
@@ -59,43 +59,50 @@ class StepRun:
         self._run.progress(fraction, message)
 
 
-def carry_out(ctx: Context, queue_id: int, job_id: str, direction: str, library: str, operation: str) -> Any:
-    """What the operation returns. The context it leaves goes to whoever reports the end: handover.py."""
+@dataclass
+class OperationReport:
+    """The position that the operation read, and the context that it left as JSON; None if unchanged.
+
+    `advance` gets it as the settlement's `extra`. The context is no part of the result: results are kept
+    and have a size limit of their own, and a failure has no result.
+    """
+
+    position: Position
+    context: str | None = None
+
+
+def run_operation(
+    ctx: Context, queue_id: int, job_id: str, direction: str, library: str, operation: str
+) -> Any:
+    """Run an operation and return what it returns; its context goes into `ctx.extra`."""
     try:
-        known = libraries.find(library, operation)
+        registered = libraries.find(library, operation)
     except libraries.UnknownOperation as unknown:
         raise TaskFailure(str(unknown), FailureType.INVALID_ARGS) from None
-    walk = call.function("dure_step_read", queue_id, ctx.execution_id, True)
-    if walk is None:
-        raise TaskFailure("The queue does not wait for this operation any more.", FailureType.INVALID_ARGS)
-    context, arguments = walk.pop("context"), walk.pop("arguments")
-    left = handover.begin(ctx.execution_id, walk)
-    before = as_json(context)
-    step = StepRun(ctx, context, f"{queue_id}-{walk['run']}-{job_id}", direction)
+    answer = call.function("dure_step_read", queue_id, ctx.execution_id, True)
+    if answer is None:
+        raise TaskFailure("The queue no longer waits for this operation.", FailureType.INVALID_ARGS)
+    position = Position.read(answer)
+    report = ctx.extra = OperationReport(position)
+    before = context_json(answer["context"])
+    step = StepRun(ctx, answer["context"], f"{queue_id}-{position.run}-{job_id}", direction)
+    arguments = {} if answer["arguments"] == EMPTY_ARGS else answer["arguments"]
     try:
-        returned = known.call(step, given(arguments))
+        returned = registered.call(step, arguments)
     except BaseException:
-        # What it did until then may have to be undone; the operation's own error is the one that counts.
-        leave_what_is_json(left, step, before)
+        # The rollback may need what the operation noted before it failed. Its own error is the one to report.
+        try:
+            report.context = changed_context(step.context, before)
+        except TaskFailure as refused:
+            step.logger.warning("%s The context stays as it was before the operation.", refused)
         raise
-    left.context = changed(step.context, before)
+    report.context = changed_context(step.context, before)
     return returned
 
 
-def given(arguments: Any) -> Mapping[str, Any]:
-    return {} if arguments == EMPTY_ARGS else arguments
-
-
-def leave_what_is_json(left: Handover, step: StepRun, before: str) -> None:
-    try:
-        left.context = changed(step.context, before)
-    except TaskFailure as refused:
-        step.logger.warning("%s It stays as it was before the operation.", refused)
-
-
-def changed(context: dict[str, Any], before: str) -> str | None:
-    """The context as JSON; None where it is as it was. Raises TaskFailure where it is not JSON."""
-    text = as_json(context)
+def changed_context(context: dict[str, Any], before: str) -> str | None:
+    """The context as JSON, or None when it is unchanged. Raises TaskFailure when it is not JSON."""
+    text = context_json(context)
     if text == before:
         return None
     size = len(text.encode())
@@ -108,7 +115,7 @@ def changed(context: dict[str, Any], before: str) -> str | None:
     return text
 
 
-def as_json(context: dict[str, Any]) -> str:
+def context_json(context: dict[str, Any]) -> str:
     try:
         text = json.dumps(context, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         text.encode()
@@ -120,8 +127,8 @@ def as_json(context: dict[str, Any]) -> str:
         )
     if json.loads(text) != context:
         raise TaskFailure(
-            "The context is not JSON: it holds a key that is no text, or a tuple, and would come back "
-            "as something else.",
+            "The context is not JSON: it holds a tuple or a key that is not a string, which would change "
+            "when it is stored.",
             FailureType.INVALID_ARGS,
         )
     return text

@@ -1,12 +1,12 @@
-"""One transaction's part of a walk: collects what happens to a queue, and writes it in one statement.
+"""Moves a step queue from one operation to the next, within one transaction.
 
-The caller holds the queue's row lock, and is inside the transaction in which the last operation ended, or
-in which the run begins. So a walk is always either at an operation that has an Execution, or over.
+The caller holds the queue's row lock, in the transaction in which the last operation ended or the run
+starts. So a RUNNING queue always has an Execution for its current operation.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
 from django.conf import settings
 from django.db import transaction
@@ -25,196 +25,231 @@ from scheduler.steps.states import (
     JobState,
     QueueState,
     StepEventType,
+    operation_source,
 )
-from scheduler.steps.transitions import Ended, Here, Passed, passed, passed_without_library
+from scheduler.steps.transitions import (
+    OperationOutcome,
+    StepNode,
+    Transition,
+    after_missing_library,
+    after_operation,
+)
 
 OPERATE = "steps.operate"
-# Jobs that are read ahead where there is nothing to run.
-AHEAD = 100
-# What a return message shows of one operation's return; all of it stays in job_return.
-SHOWN = 200
+# How many jobs one query reads ahead when jobs without operations follow each other.
+READ_AHEAD = 100
+# The return message shows this much of an operation's return; job_return holds all of it.
+RETURN_LENGTH = 200
 
 
 @dataclass(frozen=True)
-class Job:
-    """A job's row, as far as the walk needs it."""
+class StepRow:
+    """A job's row, as dure_steps_between reads it."""
 
     number: int
-    here: Here
+    node: StepNode
     library: str
     expired_time: float
 
     @classmethod
-    def read(cls, row: Sequence[Any]) -> "Job":
-        """As dure_steps_between answers it."""
+    def read(cls, row: Sequence[Any]) -> Self:
         job_id, number, state, prev_job, next_job, forward, backward, library, expired_time = row
-        return cls(number, Here(job_id, state, prev_job, next_job, forward, backward), library, expired_time)
+        return cls(
+            number, StepNode(job_id, state, prev_job, next_job, forward, backward), library, expired_time
+        )
+
+
+@dataclass(frozen=True)
+class Position:
+    """Where a queue's run is, as dure_step_read reads it."""
+
+    run: int
+    direction: str
+    running_job: str
+    cancelled: bool = False
+    # One backward operation was rerun by hand; the run ends after it.
+    rerun: bool = False
+    steps: Sequence[StepRow] = ()
+
+    @classmethod
+    def read(cls, answer: dict[str, Any]) -> Self:
+        return cls(
+            run=answer["run"],
+            direction=answer["direction"],
+            running_job=answer["running_job"],
+            cancelled=answer["cancelled"],
+            rerun=answer["again"],
+            steps=[StepRow.read(row) for row in answer["jobs"]],
+        )
 
 
 @dataclass
-class Walk:
-    queue_id: int
-    run: int
-    direction: str
-    at: str
-    # The Execution whose end this is; None as a run begins.
-    ending: str | None = None
-    cancelled: bool = False
-    again: bool = False
-    context: str | None = None
-    over: bool = False
-    # The Execution of the operation at which the walk is after this, and its spec if it is a new one.
-    execution: str | None = None
-    spec: ExecutionSpec | None = None
-    jobs: dict[str, Job] = field(default_factory=dict)
-    changed: dict[str, dict[str, Any]] = field(default_factory=dict)
-    lines: list[dict[str, Any]] = field(default_factory=list)
+class Changes:
+    """What one transaction writes besides the queue's position."""
+
+    steps: dict[str, dict[str, Any]] = field(default_factory=dict)
+    return_lines: list[dict[str, Any]] = field(default_factory=list)
     events: list[dict[str, Any]] = field(default_factory=list)
-    undo_failed: list[dict[str, Any]] = field(default_factory=list)
+    failed_rollbacks: list[dict[str, Any]] = field(default_factory=list)
 
-    @classmethod
-    def at_the_end_of(cls, execution: str, queue_id: int, read: dict[str, Any]) -> "Walk":
-        """As dure_step_read answers it."""
-        walk = cls(queue_id, read["run"], read["direction"], read["running_job"], execution)
-        walk.cancelled, walk.again = read["cancelled"], read["again"]
-        walk.know(read["jobs"])
-        return walk
-
-    def know_between(self, low: int, high: int) -> None:
-        self.know(call.function("dure_steps_between", self.queue_id, low, high))
-
-    def know(self, rows: Sequence[Sequence[Any]]) -> None:
-        for row in rows:
-            job = Job.read(row)
-            self.jobs.setdefault(job.here.job_id, job)
-
-    # --- the walk --------------------------------------------------------------------------------
-
-    def end_operation(self, ended: Ended, returned: object) -> None:
-        """The operation of the job at which the walk is has ended."""
-        job = self.jobs[self.at]
-        self._pass(job, passed(job.here, self.direction, ended, cancelled=self.cancelled), returned)
-
-    def go_on(self) -> None:
-        """To the next operation that has to be run, or to the end."""
-        while not self.over:
-            job = self.jobs[self.at]
-            if self.direction == Direction.FORWARD and job.here.state == JobState.NOLIB:
-                self._pass_without_library(job)
-            elif job.here.has_nothing_to_run(self.direction):
-                self.end_operation(Ended.SUCCESS, NO_OPERATION)
-            elif (operation := self._registered(job)) is None:
-                self._pass_unregistered(job)
-            else:
-                self.spec = spec_of(self.queue_id, job, self.direction, operation)
-                self.execution = str(self.spec.id)
-                return
-
-    def _pass_without_library(self, job: Job) -> None:
-        self._pass(job, passed_without_library(job.here), None)
-
-    def _pass_unregistered(self, job: Job) -> None:
-        """The code was taken away since the job was enqueued: as good as no library."""
-        if self.direction == Direction.FORWARD:
-            self._pass_without_library(job)
-        else:
-            name = job.here.backward_operation
-            self.end_operation(
-                Ended.FAILED,
-                failure(f"No operation {name!r} is registered in {job.library!r} any more.", "error"),
-            )
-
-    def _registered(self, job: Job) -> Operation | None:
-        try:
-            return libraries.find(job.library, job.here.operation(self.direction))
-        except libraries.UnknownOperation:
-            return None
-
-    def _pass(self, job: Job, result: Passed, returned: object) -> None:
-        here, direction = job.here, self.direction
-        change = self.changed.setdefault(here.job_id, {"job_id": here.job_id, "returned": {}})
-        change["state"] = result.state
-        if result.state != JobState.NOLIB:
-            change["returned"][direction.lower()] = returned
-        told = {
-            "job_id": here.job_id,
-            "number": job.number,
-            "direction": str(direction),
-            "operation": here.operation(direction),
-            "state": str(result.state),
-            "return": shortened(returned),
-        }
-        self.lines.append(told)
-        self.tell(StepEventType.STEP_ENDED, told)
-        if direction == Direction.BACKWARD and result.state.endswith(JobState.FAILED):
-            self.undo_failed.append(told)
-        self.jobs[here.job_id] = Job(job.number, renamed(here, result.state), job.library, job.expired_time)
-        self.direction = result.direction
-        # An operation that is run again by hand is not followed by those before it.
-        self.over = result.is_over or self.again
-        if not self.over:
-            self._move(job, result.to)
-
-    def _move(self, job: Job, to: str) -> None:
-        self.at = to
-        if to not in self.jobs:
-            ahead = (job.number + 1, job.number + AHEAD)
-            behind = (max(1, job.number - AHEAD), job.number - 1)
-            low, high = ahead if self.direction == Direction.FORWARD else behind
-            self.know_between(low, high)
-
-    # --- writing ---------------------------------------------------------------------------------
-
-    def tell(self, kind: StepEventType, details: dict[str, Any]) -> None:
+    def add_event(self, kind: StepEventType, details: dict[str, Any]) -> None:
         self.events.append({"type": kind, "details": details})
 
+
+class Runner:
+    """One transaction's part of a run: collects the changes, and writes them in one statement."""
+
+    def __init__(
+        self, queue_id: int, position: Position, *, ended: str | None = None, context: str | None = None
+    ) -> None:
+        """`ended` is the Execution that has ended, None as a run starts; `context` replaces the queue's."""
+        self.queue_id = queue_id
+        self.position = position
+        self.changes = Changes()
+        self._ended = ended
+        self._context = context
+        self._steps = {row.node.job_id: row for row in position.steps}
+        self._execution: str | None = None
+        self._spec: ExecutionSpec | None = None
+        self._run_ended = False
+
+    def load(self, low: int, high: int) -> None:
+        """Read the jobs from number `low` to `high`."""
+        for row in call.function("dure_steps_between", self.queue_id, low, high):
+            step = StepRow.read(row)
+            self._steps.setdefault(step.node.job_id, step)
+
+    def finish_operation(self, outcome: OperationOutcome, returned: object) -> None:
+        """Record how the operation of the current job ended."""
+        step, position = self._current(), self.position
+        self._apply(
+            step,
+            after_operation(step.node, position.direction, outcome, cancelled=position.cancelled),
+            returned,
+        )
+
+    def start_next_operation(self) -> None:
+        """Go on to the next operation that has to run, or to the end of the run."""
+        while not self._run_ended:
+            step, direction = self._current(), self.position.direction
+            if direction == Direction.FORWARD and step.node.state == JobState.NOLIB:
+                self._apply(step, after_missing_library(step.node), None)
+            elif step.node.has_nothing_to_run(direction):
+                self.finish_operation(OperationOutcome.SUCCESS, NO_OPERATION)
+            elif (operation := _registered(step, direction)) is None:
+                self._skip_unregistered(step)
+            else:
+                self._spec = operation_spec(self.queue_id, step, direction, operation)
+                self._execution = str(self._spec.id)
+                return
+
+    def retry_operation(self, execution: str, error: dict[str, str]) -> None:
+        """Stay at the current operation: the engine runs its Execution again."""
+        self._execution = execution
+        details = {"job_id": self.position.running_job, "direction": str(self.position.direction)}
+        self.changes.add_event(StepEventType.STEP_RETRYING, details | error)
+
     def write(self) -> bool:
-        """False, and nothing was written, when the queue is no longer as it was read."""
-        written = call.function("dure_step_write", call.as_json(self._as_written()), self.context)
-        if written is None:
+        """Write the changes. False, with nothing written, when the queue has changed since it was read."""
+        answer = call.function("dure_step_write", call.as_json(self._values()), self._context)
+        if answer is None:
             return False
-        if self.spec is not None:
-            engine.start_executions([self.spec])
-        for told in self.undo_failed:
-            notifications.notify_undo_failed(self.queue_id, self.run, told)
-        if self.over:
+        if self._spec is not None:
+            engine.start_executions([self._spec])
+        for line in self.changes.failed_rollbacks:
+            notifications.notify_undo_failed(self.queue_id, self.position.run, line)
+        if self._run_ended:
             notifications.notify_finished(self.queue_id)
-        if written["watched"]:
+        if answer["watched"]:
             transaction.on_commit(lambda: pubsub.publish_change(self.queue_id))
         return True
 
-    def _as_written(self) -> dict[str, Any]:
-        over = self.over
+    def _current(self) -> StepRow:
+        return self._steps[self.position.running_job]
+
+    def _skip_unregistered(self, step: StepRow) -> None:
+        """The operation's code was removed after the job was enqueued: treat it as a missing library."""
+        if self.position.direction == Direction.FORWARD:
+            self._apply(step, after_missing_library(step.node), None)
+        else:
+            name = step.node.backward_operation
+            message = f"No operation {name!r} is registered in {step.library!r} any more."
+            self.finish_operation(OperationOutcome.FAILED, failure(message, "error"))
+
+    def _apply(self, step: StepRow, transition: Transition, returned: object) -> None:
+        node, direction = step.node, self.position.direction
+        change = self.changes.steps.setdefault(node.job_id, {"job_id": node.job_id, "returned": {}})
+        change["state"] = transition.state
+        if transition.state != JobState.NOLIB:
+            change["returned"][direction.lower()] = returned
+        line = {
+            "job_id": node.job_id,
+            "number": step.number,
+            "direction": str(direction),
+            "operation": node.operation(direction),
+            "state": str(transition.state),
+            "return": shortened(returned),
+        }
+        self.changes.return_lines.append(line)
+        self.changes.add_event(StepEventType.STEP_ENDED, line)
+        if direction == Direction.BACKWARD and transition.state.endswith(JobState.FAILED):
+            self.changes.failed_rollbacks.append(line)
+        self._steps[node.job_id] = replace(step, node=replace(node, state=transition.state))
+        self.position = replace(self.position, direction=transition.direction)
+        # A rerun by hand rolls back that one job only.
+        self._run_ended = transition.ends_run or self.position.rerun
+        if not self._run_ended:
+            self._move(step.number, transition.next_job)
+
+    def _move(self, number: int, next_job: str) -> None:
+        self.position = replace(self.position, running_job=next_job)
+        if next_job in self._steps:
+            return
+        if self.position.direction == Direction.FORWARD:
+            self.load(number + 1, number + READ_AHEAD)
+        else:
+            self.load(max(1, number - READ_AHEAD), number - 1)
+
+    def _values(self) -> dict[str, Any]:
+        """The argument of dure_step_write."""
+        position, changes, over = self.position, self.changes, self._run_ended
         return {
             "queue": self.queue_id,
-            "ending": self.ending,
-            "cancelled": self.cancelled,
-            "run": self.run,
+            "ending": self._ended,
+            "cancelled": position.cancelled,
+            "run": position.run,
             "state": QueueState.READY if over else QueueState.RUNNING,
-            "direction": self.direction,
-            "running_job": QUEUE_NOT_RUNNING if over else self.at,
-            "execution": None if over else self.execution,
-            "again": self.again and not over,
+            "direction": position.direction,
+            "running_job": QUEUE_NOT_RUNNING if over else position.running_job,
+            "execution": None if over else self._execution,
+            "again": position.rerun and not over,
             "over": over,
-            "steps": list(self.changed.values()),
-            "events": self.events,
-            "lines": self.lines,
+            "steps": list(changes.steps.values()),
+            "events": changes.events,
+            "lines": changes.return_lines,
             "uninit": UNINIT,
         }
 
 
-def spec_of(queue_id: int, job: Job, direction: str, operation: Operation) -> ExecutionSpec:
+def _registered(step: StepRow, direction: str) -> Operation | None:
+    try:
+        return libraries.find(step.library, step.node.operation(direction))
+    except libraries.UnknownOperation:
+        return None
+
+
+def operation_spec(queue_id: int, step: StepRow, direction: str, operation: Operation) -> ExecutionSpec:
     """The Execution of one operation. A forward operation is never retried; a backward one is."""
     retries = 0
     if direction == Direction.BACKWARD:
-        own = operation.max_retries
-        retries = settings.DURE_STEP_BACKWARD_RETRIES if own is None else own
-    job_id = job.here.job_id
+        default = settings.DURE_STEP_BACKWARD_RETRIES
+        retries = default if operation.max_retries is None else operation.max_retries
+    job_id = step.node.job_id
     return ExecutionSpec(
         task_id=OPERATE,
         role=operation.role,
         trigger=Trigger.STEP,
-        source=f"{queue_id}:{job_id}:{direction}",
+        source=operation_source(queue_id, job_id, direction),
         args={
             "queue_id": queue_id,
             "job_id": job_id,
@@ -224,21 +259,15 @@ def spec_of(queue_id: int, job: Job, direction: str, operation: Operation) -> Ex
         },
         max_retries=retries,
         retry_base_delay_ms=int(settings.DURE_STEP_BACKWARD_DELAY_SECONDS * 1000),
-        timeout_ms=max(1, round(job.expired_time * 1000)),
+        timeout_ms=max(1, round(step.expired_time * 1000)),
     )
 
 
 def failure(error: str, failure_type: str) -> dict[str, str]:
-    """What stands in job_return for an operation that returned nothing, because it failed."""
+    """The job_return of a failed operation."""
     return {"error": error[:10_000], "failure_type": failure_type}
-
-
-def renamed(here: Here, state: str) -> Here:
-    return Here(
-        here.job_id, state, here.prev_job, here.next_job, here.forward_operation, here.backward_operation
-    )
 
 
 def shortened(returned: object) -> object:
     text = returned if isinstance(returned, str) else call.as_json(returned)
-    return returned if len(text) <= SHOWN else f"{text[: SHOWN - 1]}…"
+    return returned if len(text) <= RETURN_LENGTH else f"{text[: RETURN_LENGTH - 1]}…"

@@ -1,6 +1,6 @@
-"""The Tasks that carry step queues, one Celery task each. Only the system itself starts them.
+"""The Tasks of step queues; only the system starts them.
 
-One Celery task carries every operation; the Execution's role says on which queue it waits.
+One Task runs every operation; the role of its Execution chooses the Celery queue.
 """
 
 from typing import Any
@@ -12,17 +12,17 @@ from scheduler.steps import notifications, operations
 
 @task("steps.operate", public=False)
 def operate(ctx: Context, queue_id: int, job_id: str, direction: str, library: str, operation: str) -> Any:
-    """Carries out one operation of a step queue."""
-    return operations.carry_out(ctx, queue_id, job_id, direction, library, operation)
+    """Runs one operation of a step queue."""
+    return operations.run_operation(ctx, queue_id, job_id, direction, library, operation)
 
 
 @task("steps.deliver", public=False)
 def deliver(ctx: Context, event: int, webhook: int | None = None) -> dict[str, Any] | None:
-    """Tells a callback or a webhook of one event of a step queue."""
+    """Sends one event of a step queue to its callback or to a webhook."""
     return notifications.deliver(event, webhook)
 
 
 @task("steps.mail", public=False)
 def mail(ctx: Context, event: int, address: str) -> None:
-    """Tells an operator that something could not be undone."""
+    """Tells an operator by mail that a rollback failed."""
     notifications.send_mail(event, address)

@@ -1,8 +1,8 @@
-"""What comes next on a walk. Pure: the jobs' links, states and operations go in, the next place comes out.
+"""Where a run goes next, as pure functions of a job's links, state and operations.
 
 FORWARD   success → the next job, or the end at TAIL
-          failure, timeout, or a cancelled run → BACKWARD, beginning with this job's own operation
-NOLIB     nothing to run in either direction → BACKWARD, beginning with the job before
+          failure, timeout, or a cancelled run → BACKWARD, starting with this job's own operation
+NOLIB     nothing to run in either direction → BACKWARD, starting with the job before
 BACKWARD  success or failure → the job before, or the end at HEAD
 """
 
@@ -12,7 +12,7 @@ from enum import StrEnum
 from scheduler.steps.states import HEAD, NO_OPERATION, TAIL, Direction, JobState, appended
 
 
-class Ended(StrEnum):
+class OperationOutcome(StrEnum):
     """How an operation ended."""
 
     SUCCESS = "SUCCESS"
@@ -21,8 +21,8 @@ class Ended(StrEnum):
 
 
 @dataclass(frozen=True)
-class Here:
-    """A job, as far as the walk has to know it."""
+class StepNode:
+    """A job's state, links and operations: all that a transition depends on."""
 
     job_id: str
     state: str
@@ -39,28 +39,30 @@ class Here:
 
 
 @dataclass(frozen=True)
-class Passed:
-    """What the job's state is now, and where the walk goes: to a job (the same one, too), HEAD or TAIL."""
+class Transition:
+    """The job's new state, and where the run goes: to a job (possibly the same one), HEAD or TAIL."""
 
     state: str
     direction: str
-    to: str
+    next_job: str
 
     @property
-    def is_over(self) -> bool:
-        return self.to in (HEAD, TAIL)
+    def ends_run(self) -> bool:
+        return self.next_job in (HEAD, TAIL)
 
 
-def passed(here: Here, direction: str, ended: Ended, *, cancelled: bool = False) -> Passed:
-    """An operation of this job has ended; `cancelled` when somebody wants the run to turn back."""
+def after_operation(
+    step: StepNode, direction: str, outcome: OperationOutcome, *, cancelled: bool = False
+) -> Transition:
+    """The transition after an operation of this job; `cancelled` when a rollback was requested."""
     if direction == Direction.BACKWARD:
-        word = JobState.CANCELED if ended is Ended.SUCCESS else JobState.FAILED
-        return Passed(appended(here.state, word), Direction.BACKWARD, here.prev_job)
-    if ended is Ended.SUCCESS and not cancelled:
-        return Passed(JobState.SUCCESS, Direction.FORWARD, here.next_job)
-    return Passed(JobState(ended), Direction.BACKWARD, here.job_id)
+        part = JobState.CANCELED if outcome is OperationOutcome.SUCCESS else JobState.FAILED
+        return Transition(appended(step.state, part), Direction.BACKWARD, step.prev_job)
+    if outcome is OperationOutcome.SUCCESS and not cancelled:
+        return Transition(JobState.SUCCESS, Direction.FORWARD, step.next_job)
+    return Transition(JobState(outcome), Direction.BACKWARD, step.job_id)
 
 
-def passed_without_library(here: Here) -> Passed:
-    """It cannot be run, so it has nothing to be undone either."""
-    return Passed(JobState.NOLIB, Direction.BACKWARD, here.prev_job)
+def after_missing_library(step: StepNode) -> Transition:
+    """A job that cannot run has nothing to roll back either."""
+    return Transition(JobState.NOLIB, Direction.BACKWARD, step.prev_job)

@@ -29,7 +29,9 @@ def states(client: Client, path: str) -> list[str]:
     return [job["state"] for job in client.get(f"{path}/jobs").json["results"]]
 
 
-def test_four_steps_make_a_machine_and_a_failure_in_the_last_undoes_the_first_three(stack: System) -> None:
+def test_four_steps_create_a_machine_and_a_failure_of_the_last_rolls_back_the_first_three(
+    stack: System,
+) -> None:
     alice = stack.client("alice")
     path = provisioning(alice, "web-1")
     answer = alice.post(f"{path}/run?wait=25")
@@ -62,7 +64,7 @@ def test_four_steps_make_a_machine_and_a_failure_in_the_last_undoes_the_first_th
     assert alice.get(f"{path}/events").json["results"][-1]["type"] == "queue_finished"
 
 
-def test_a_run_that_is_cancelled_in_the_middle_turns_back(stack: System) -> None:
+def test_a_run_cancelled_in_the_middle_rolls_back(stack: System) -> None:
     alice = stack.client("alice")
     path = provisioning(alice, "web-3", boot_seconds=50)
     assert alice.post(f"{path}/run").status == 202
@@ -72,7 +74,7 @@ def test_a_run_that_is_cancelled_in_the_middle_turns_back(stack: System) -> None
     assert states(alice, path) == ["SUCCESS, CANCELED", "SUCCESS, CANCELED", "FAILED, CANCELED", "NOTYET"]
 
 
-def test_somebody_elses_queue_is_not_there(stack: System) -> None:
+def test_a_queue_of_another_user_is_not_found(stack: System) -> None:
     path = provisioning(stack.client("alice"), "web-4")
     assert stack.client().get(path).status == 401
     assert stack.client("bob").get(path).status == 404

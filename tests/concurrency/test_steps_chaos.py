@@ -23,7 +23,7 @@ from scheduler.steps import lifecycle
 from scheduler.steps.models import StepEvent, StepQueue
 from scheduler.steps.states import NO_OPERATION, UNINIT
 from tests.step_factories import a_queue, states, trail
-from tests.step_model import FAIL, NOTHING, SUCCEED, ModelJob, walked
+from tests.step_model import FAIL, NOTHING, SUCCEED, ModelJob, expected_run
 from tests.step_operations import LIBRARY, WITNESS
 from tests.workers import Process, worker
 
@@ -115,7 +115,7 @@ class Workers:
             process.stop()
 
 
-def test_queues_walk_exactly_although_their_workers_are_killed(tmp_path, settings, capsys):
+def test_queues_run_as_specified_although_their_workers_are_killed(tmp_path, settings, capsys):
     seed = int(os.environ.get("DURE_TEST_SEED", str(random.randrange(10**6))))
     chance = random.Random(seed)
     # What the sweeps in this process do, and what is no subject here: giving up what kills its workers.
@@ -164,7 +164,7 @@ def break_things_until_all_are_ready(workers: Workers) -> None:
 def check_each_walk(models: dict[int, list[ModelJob]]) -> None:
     for queue in StepQueue.objects.all():
         jobs = models[queue.queue_id]
-        expected = walked(jobs)
+        expected = expected_run(jobs)
         assert queue.state == "READY"
         assert states(queue) == expected.states
         assert trail(queue) == expected.trail
@@ -176,7 +176,7 @@ def check_each_walk(models: dict[int, list[ModelJob]]) -> None:
 def expected_context(queue: StepQueue, jobs: list[ModelJob]) -> Counter[str]:
     number = sorted(StepQueue.objects.values_list("queue_id", flat=True)).index(queue.queue_id)
     effects: Counter[str] = Counter()
-    for place, direction in walked(jobs).trail:
+    for place, direction in expected_run(jobs).trail:
         how = jobs[place].forward if direction == "FORWARD" else jobs[place].backward
         if how != NOTHING:
             tries = 2 if (direction, how) == ("BACKWARD", FAIL) else 1
@@ -205,6 +205,6 @@ def check_no_operation_started_after_a_later_one(witness: Path, models: dict[int
         if what == "start":
             seen[int(owner)].append((int(place), direction))
     for number, jobs in enumerate(models.values()):
-        order = {step: position for position, step in enumerate(walked(jobs).trail)}
+        order = {step: position for position, step in enumerate(expected_run(jobs).trail)}
         positions = [order[step] for step in seen[number]]
         assert positions == sorted(positions)

@@ -7,12 +7,12 @@ from scheduler.steps import lifecycle, queues
 from scheduler.steps.operations import StepRun
 from tests import step_operations
 from tests.concurrency.threads import all_at_once, in_thread, start_thread
-from tests.step_factories import a_job, a_queue, carry_out_all, claimed, fresh, states, steps
+from tests.step_factories import a_job, a_queue, claimed, fresh, run_to_end, states, steps
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def test_jobs_enqueued_at_once_form_one_list():
+def test_jobs_enqueued_concurrently_form_one_list():
     queue = a_queue()
     all_at_once(lambda n: queues.enqueue(queue.queue_id, a_job(str(n))), 12)
     found = steps(queue)
@@ -23,7 +23,7 @@ def test_jobs_enqueued_at_once_form_one_list():
     assert (fresh(queue).job_queue, fresh(queue).last_job) == (ids[0], ids[-1])
 
 
-def test_of_many_runs_at_once_one_starts():
+def test_one_of_many_concurrent_runs_starts():
     queue = a_queue(a_job("a"))
 
     def run(_: int) -> bool:
@@ -53,7 +53,7 @@ def test_a_job_is_enqueued_before_the_run_or_not_at_all():
 
         started, enqueued = all_at_once(enqueue_or_run, 2)
         assert started
-        carry_out_all(queue)
+        run_to_end(queue)
         assert states(queue) == ["SUCCESS"] * (2 if enqueued else 1)
 
 
@@ -74,9 +74,9 @@ def test_a_cancel_that_meets_the_end_of_an_operation_is_obeyed_or_refused(last):
             return True
 
         cancelling = start_thread(cancel)
-        in_thread(run.carry_out)
+        in_thread(run.perform)
         accepted = cancelling.result(30)
-        carry_out_all(queue)
+        run_to_end(queue)
         now = fresh(queue)
         assert now.state == "READY"
         assert now.operation_direction == ("BACKWARD" if accepted else "FORWARD")
@@ -90,7 +90,7 @@ def test_a_cancel_that_meets_the_end_of_an_operation_is_obeyed_or_refused(last):
     assert obeyed
 
 
-def test_a_cancel_between_reading_and_writing_is_not_overlooked(monkeypatch):
+def test_a_cancel_between_reading_and_writing_is_not_lost(monkeypatch):
     """The operation read the queue as it began, and somebody cancelled it before it ended."""
     queue = a_queue(a_job("a"), a_job("b"))
     lifecycle.run(queue.queue_id)
@@ -102,9 +102,9 @@ def test_a_cancel_between_reading_and_writing_is_not_overlooked(monkeypatch):
 
     with monkeypatch.context() as during:
         # Only the wish is written: nobody is there to stop the operation itself.
-        during.setattr(lifecycle, "stop_forward", lambda _: None)
+        during.setattr(lifecycle, "stop_forward_operation", lambda _: None)
         during.setattr(step_operations, "behave", cancelled_meanwhile)
-        run.carry_out()
+        run.perform()
     assert (states(queue), fresh(queue).operation_direction) == (["SUCCESS", "NOTYET"], "BACKWARD")
-    carry_out_all(queue)
+    run_to_end(queue)
     assert states(queue) == ["SUCCESS, CANCELED", "NOTYET"]

@@ -4,7 +4,7 @@ import pytest
 
 from jobs import redis
 from scheduler.steps import lifecycle
-from tests.step_factories import a_queue, carry_out_all, carry_out_one, claimed, fresh, ran, states, steps
+from tests.step_factories import a_queue, claimed, completed, fresh, run_operation, run_to_end, states, steps
 from workers.provisioning import ADDRESSES, ESTATE, MACHINES, NAMES, VOLUMES, everything
 
 pytestmark = pytest.mark.django_db
@@ -39,8 +39,8 @@ def counts():
     return [len(everything(kind)) for kind in KINDS]
 
 
-def test_four_steps_make_a_machine_with_a_name():
-    queue = ran(provisioning())
+def test_four_steps_create_a_machine_with_a_name():
+    queue = completed(provisioning())
     assert states(queue) == ["SUCCESS"] * 4
     assert counts() == [1, 1, 1, 1]
     assert queue.context["address"] == "10.20.0.1"
@@ -48,60 +48,60 @@ def test_four_steps_make_a_machine_with_a_name():
     assert steps(queue)[2].job_return["forward"]["volume"] == queue.context["volume"]
 
 
-def test_a_failure_in_the_last_undoes_the_first_three():
-    queue = ran(provisioning(fail=True))
+def test_a_failure_of_the_last_step_rolls_back_the_first_three():
+    queue = completed(provisioning(fail=True))
     assert states(queue) == ["SUCCESS, CANCELED"] * 3 + ["FAILED, CANCELED"]
     assert counts() == [0, 0, 0, 0]
     assert queue.context == {}
 
 
-def test_a_name_that_is_taken_undoes_only_what_this_queue_has_made():
-    first = ran(provisioning())
-    second = ran(provisioning())
+def test_a_taken_name_rolls_back_only_what_this_queue_created():
+    first = completed(provisioning())
+    second = completed(provisioning())
     assert "taken" in steps(second)[3].job_return["forward"]["error"]
     assert states(second) == ["SUCCESS, CANCELED"] * 3 + ["FAILED, CANCELED"]
     assert counts() == [1, 1, 1, 1]
     assert everything(ADDRESSES) == {first.context["address"]: f"{first.queue_id}-1-{steps(first)[0].job_id}"}
 
 
-def test_each_gets_an_address_of_its_own_until_there_is_none():
-    found = [ran(provisioning(f"web-{number}", network="10.20.0.0/30")) for number in range(3)]
+def test_each_queue_gets_its_own_address_until_none_is_left():
+    found = [completed(provisioning(f"web-{number}", network="10.20.0.0/30")) for number in range(3)]
     assert [queue.context.get("address") for queue in found] == ["10.20.0.1", "10.20.0.2", None]
     assert "no free address" in steps(found[2])[0].job_return["forward"]["error"]
 
 
-def test_a_step_that_starts_again_after_a_crash_makes_nothing_twice(monkeypatch):
+def test_a_step_that_starts_again_after_a_crash_creates_nothing_twice(monkeypatch):
     queue = provisioning()
     lifecycle.run(queue.queue_id)
     dying = claimed(queue)
     # Dead between the last effect and the report: the address is reserved, and nobody knows it.
     monkeypatch.setattr("jobs.runner.settle_success", lambda *_: None)
-    dying.carry_out()
+    dying.perform()
     monkeypatch.undo()
     assert (counts()[0], fresh(queue).context) == (1, {})
     dying.lose()
-    carry_out_all(queue)
+    run_to_end(queue)
     assert (states(queue), counts()) == (["SUCCESS"] * 4, [1, 1, 1, 1])
 
 
-def test_what_a_dead_worker_left_behind_is_found_by_the_undo(monkeypatch):
+def test_a_rollback_finds_what_a_dead_worker_left_behind(monkeypatch):
     queue = provisioning()
     lifecycle.run(queue.queue_id)
-    carry_out_one(queue)
+    run_operation(queue)
     for _ in range(3):
         dying = claimed(queue)
         monkeypatch.setattr("jobs.runner.settle_success", lambda *_: None)
-        dying.carry_out()
+        dying.perform()
         monkeypatch.undo()
         dying.lose()
     assert counts() == [1, 1, 0, 0]
-    carry_out_all(queue)
+    run_to_end(queue)
     assert states(queue)[:2] == ["SUCCESS, CANCELED", "FAILED, CANCELED"]
     assert counts() == [0, 0, 0, 0]
 
 
 @pytest.mark.parametrize("network", ["10.0.0.0/33", "nowhere", "::/64"])
-def test_a_network_that_is_none_fails_the_first_step(network):
-    queue = ran(provisioning(network=network))
+def test_an_invalid_network_fails_the_first_step(network):
+    queue = completed(provisioning(network=network))
     assert states(queue)[0] == "FAILED, CANCELED"
     assert steps(queue)[0].job_return["forward"]["failure_type"] == "invalid_args"

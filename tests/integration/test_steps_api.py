@@ -12,7 +12,7 @@ from jobs.models import Membership
 from scheduler.steps.models import Step, StepQueue
 from tests.factories import an_office
 from tests.integration.rest_support import PROBLEM, client_of, make_user
-from tests.step_factories import a_job, a_queue, carry_out_all, carry_out_one, fresh, ran, steps
+from tests.step_factories import a_job, a_queue, completed, fresh, run_operation, run_to_end, steps
 from tests.step_operations import LIBRARY
 
 pytestmark = pytest.mark.django_db
@@ -141,7 +141,7 @@ def test_a_run_is_accepted_and_seen_to_its_end(client, alice):
     assert code(post(client, f"{path}/run")) == (409, "queue_running")
     assert code(post(client, f"{path}/jobs", a_job())) == (409, "queue_running")
     assert code(client.delete(path)) == (409, "queue_running")
-    carry_out_all(queue)
+    run_to_end(queue)
     shown = client.get(path).json()
     assert (shown["state"], shown["operation_direction"]) == ("READY", "BACKWARD")
     jobs = client.get(f"{path}/jobs").json()["results"]
@@ -193,7 +193,7 @@ def test_a_repeated_request_to_run_runs_once(client, alice):
     again = post(client, path, **{"Idempotency-Key": "once"})
     assert (first.status_code, again.status_code, again["Idempotency-Replayed"]) == (202, 202, "true")
     assert fresh(queue).run == 1
-    carry_out_all(queue)
+    run_to_end(queue)
     assert fresh(queue).run == 1
 
 
@@ -217,28 +217,28 @@ def test_a_run_can_be_cancelled(client, alice):
     path = f"/api/queues/{queue.queue_id}"
     assert code(post(client, f"{path}/cancel")) == (409, "nothing_to_cancel")
     post(client, f"{path}/run")
-    carry_out_one(queue)
+    run_operation(queue)
     answer = post(client, f"{path}/cancel")
     assert (answer.status_code, answer.json()["operation_direction"]) == (202, "BACKWARD")
     assert answer.json()["cancel_requested_at"]
-    carry_out_all(queue)
+    run_to_end(queue)
     assert code(post(client, f"{path}/cancel")) == (409, "nothing_to_cancel")
 
 
 def test_an_undo_that_failed_is_run_again_by_hand(client, alice):
-    queue = ran(a_queue(a_job("a", "fail", "fail"), owner=alice))
+    queue = completed(a_queue(a_job("a", "fail", "fail"), owner=alice))
     (job,) = steps(queue)
     path = f"/api/queues/{queue.queue_id}/jobs/{job.job_id}/rerun"
     answer = post(client, path)
     assert (answer.status_code, answer.json()["running_job"]) == (202, str(job.job_id))
     assert code(post(client, path)) == (409, "queue_running")
-    carry_out_all(queue)
+    run_to_end(queue)
     assert steps(queue)[0].state == "FAILED, FAILED, FAILED"
     assert code(post(client, f"/api/queues/{queue.queue_id}/jobs/{NOWHERE}/rerun")) == (404, "not_found")
 
 
 def test_the_story_is_read_page_by_page_without_a_gap(client, alice):
-    queue = ran(a_queue(a_job("a"), a_job("b"), owner=alice))
+    queue = completed(a_queue(a_job("a"), a_job("b"), owner=alice))
     path = f"/api/queues/{queue.queue_id}/events"
     found, after = [], 0
     while page := client.get(f"{path}?after={after}&limit=2").json():

@@ -10,7 +10,7 @@ from jobs.errors import Invalid
 from jobs.models import Execution, Webhook
 from scheduler.steps import lifecycle
 from tests.factories import a_user, an_office
-from tests.step_factories import Claimed, a_job, a_queue, carry_out_all, events, fresh, ran, steps
+from tests.step_factories import Claimed, a_job, a_queue, completed, events, fresh, run_to_end, steps
 from tests.unit.stub_server import stub
 
 pytestmark = pytest.mark.django_db
@@ -27,7 +27,7 @@ def body_of(request: bytes) -> tuple[dict[str, str], bytes]:
 
 
 def test_the_story_of_a_run_is_told_in_order():
-    queue = ran(a_queue(a_job("a"), a_job("b", "fail")))
+    queue = completed(a_queue(a_job("a"), a_job("b", "fail")))
     assert [event.type for event in events(queue)] == [
         "queue_started",
         "step_ended",
@@ -59,9 +59,11 @@ def test_a_cancel_is_a_part_of_the_story():
 def test_the_return_message_goes_to_the_callback_with_a_signature(settings):
     with stub(b"HTTP/1.1 204 No Content\r\nContent-Length: 0\r\n\r\n") as server:
         settings.DURE_HTTP_ALLOW = [f"127.0.0.1:{server.port}"]
-        queue = ran(a_queue(a_job("a"), callback_url=f"http://127.0.0.1:{server.port}/hook", name="mine"))
+        queue = completed(
+            a_queue(a_job("a"), callback_url=f"http://127.0.0.1:{server.port}/hook", name="mine")
+        )
         (notice,) = notices("steps.deliver")
-        Claimed(notice).carry_out()
+        Claimed(notice).perform()
         (request,) = server.requests
     headers, body = body_of(request)
     told = Signer(queue.callback_secret).verify(body, headers)
@@ -81,9 +83,9 @@ def test_the_return_message_goes_to_the_callback_with_a_signature(settings):
 def test_a_callback_that_does_not_answer_well_is_told_again(settings):
     with stub(b"HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n") as server:
         settings.DURE_HTTP_ALLOW = [f"127.0.0.1:{server.port}"]
-        ran(a_queue(a_job("a"), callback_url=f"http://127.0.0.1:{server.port}/hook"))
+        completed(a_queue(a_job("a"), callback_url=f"http://127.0.0.1:{server.port}/hook"))
         (notice,) = notices("steps.deliver")
-        Claimed(notice).carry_out()
+        Claimed(notice).perform()
     notice.refresh_from_db()
     assert (notice.status, notice.retry_count, notice.failure_type) == ("PENDING", 1, "session_error")
     assert notice.due_at is not None
@@ -95,11 +97,11 @@ def test_an_inner_address_is_never_told_anything(settings):
     assert "callback_url" in refused.value.errors
     with stub() as server:
         settings.DURE_HTTP_ALLOW = [f"127.0.0.1:{server.port}"]
-        ran(a_queue(a_job("a"), callback_url=f"http://127.0.0.1:{server.port}/hook"))
+        completed(a_queue(a_job("a"), callback_url=f"http://127.0.0.1:{server.port}/hook"))
         # What was allowed once is judged again each time.
         settings.DURE_HTTP_ALLOW = []
         (notice,) = notices("steps.deliver")
-        Claimed(notice).carry_out()
+        Claimed(notice).perform()
         assert server.connections == 0
     notice.refresh_from_db()
     assert (notice.status, notice.failure_type) == ("FAILED", "permission_error")
@@ -107,9 +109,9 @@ def test_an_inner_address_is_never_told_anything(settings):
 
 def test_the_owner_is_written_to_when_something_could_not_be_undone():
     owner = a_user("carol", email="carol@example.com")
-    queue = ran(a_queue(a_job("a", "fail", "fail"), owner=owner))
+    queue = completed(a_queue(a_job("a", "fail", "fail"), owner=owner))
     (notice,) = notices("steps.mail")
-    Claimed(notice).carry_out()
+    Claimed(notice).perform()
     (sent,) = mail.outbox
     assert sent.to == ["carol@example.com"]
     assert f"/api/queues/{queue.queue_id}/jobs/{steps(queue)[0].job_id}/rerun" in sent.body
@@ -122,30 +124,32 @@ def test_the_office_is_told_by_its_addresses_and_webhooks_when_something_could_n
     hook = Webhook.objects.create(url="https://hooks.example.com/", **told)
     Webhook.objects.create(url="https://off.example.com/", **told, enabled=False)
     Webhook.objects.create(url="https://other.example.com/", **told | {"event_types": ["batch_completed"]})
-    ran(a_queue(a_job("a", "fail", "fail"), owner=a_user("carol", email="carol@example.com"), office=office))
+    completed(
+        a_queue(a_job("a", "fail", "fail"), owner=a_user("carol", email="carol@example.com"), office=office)
+    )
     assert [notice.args["address"] for notice in notices("steps.mail")] == ["ops@example.com"]
     assert [notice.args["webhook"] for notice in notices("steps.deliver")] == [hook.id]
 
 
 def test_nobody_is_written_to_when_everything_was_undone():
-    ran(a_queue(a_job("a", "fail"), owner=a_user("carol", email="carol@example.com")))
+    completed(a_queue(a_job("a", "fail"), owner=a_user("carol", email="carol@example.com")))
     assert not notices("steps.mail")
 
 
 def test_a_notice_of_a_queue_that_is_gone_says_nothing():
-    queue = ran(a_queue(a_job("a"), callback_url="https://hooks.example.com/"))
+    queue = completed(a_queue(a_job("a"), callback_url="https://hooks.example.com/"))
     (notice,) = notices("steps.deliver")
     queue.delete()
-    Claimed(notice).carry_out()
+    Claimed(notice).perform()
     notice.refresh_from_db()
     assert (notice.status, notice.result) == ("SUCCESS", None)
 
 
 def test_the_end_of_a_notice_moves_no_queue():
     queue = a_queue(a_job("a"), callback_url="https://hooks.example.com/")
-    ran(queue)
+    completed(queue)
     lifecycle.run(queue.queue_id)
     (notice,) = notices("steps.deliver")
     Claimed(notice).lose()
     assert fresh(queue).state == "RUNNING"
-    carry_out_all(queue)
+    run_to_end(queue)

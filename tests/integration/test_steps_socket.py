@@ -14,7 +14,7 @@ from tests.factories import an_office
 from tests.integration.rest_support import forget_counts, make_user
 from tests.integration.test_rest_sockets import code_of, opened, receive
 from tests.integration.web_process import running
-from tests.step_factories import a_job, a_queue, carry_out_all, ran
+from tests.step_factories import a_job, a_queue, completed, run_to_end
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -58,7 +58,7 @@ def test_it_begins_with_the_queue_and_tells_its_run_to_the_return_message(addres
         assert (snapshot["type"], snapshot["last_id"]) == ("snapshot", 0)
         assert (snapshot["data"]["queue_id"], snapshot["data"]["state"]) == (queue.queue_id, "READY")
         lifecycle.run(queue.queue_id)
-        carry_out_all(queue)
+        run_to_end(queue)
         events = heard(ws, 6)
     assert [event["type"] for event in events] == ["queue_started", *["step_ended"] * 4, "queue_finished"]
     assert [event["id"] for event in events] == sorted(event["id"] for event in events)
@@ -68,7 +68,7 @@ def test_it_begins_with_the_queue_and_tells_its_run_to_the_return_message(addres
 
 
 def test_it_goes_on_from_where_the_client_was(address, alice, token):
-    queue = ran(a_queue(a_job("a"), owner=alice))
+    queue = completed(a_queue(a_job("a"), owner=alice))
     ids = list(StepEvent.objects.filter(queue=queue).order_by("id").values_list("id", flat=True))
     with opened(address, path(queue, f"?after={ids[0]}"), token) as ws:
         assert receive(ws)["last_id"] == ids[0]

@@ -38,7 +38,7 @@ def ended(queue):
     )
 
 
-def test_a_queue_is_carried_out_in_both_directions_by_the_workers_of_each_role():
+def test_a_queue_runs_in_both_directions_on_the_workers_of_each_role():
     put = {"forward_operation": "put", "arguments": {"value": 1}}
     queue = a_queue(a_job("a"), put, a_job("c", "fail"))
     lifecycle.run(queue.queue_id)
@@ -48,7 +48,7 @@ def test_a_queue_is_carried_out_in_both_directions_by_the_workers_of_each_role()
     assert Execution.objects.get(args__operation="put").role == "QA"
 
 
-def test_an_operation_that_takes_too_long_is_a_timeout_and_its_context_is_kept():
+def test_an_operation_over_its_time_limit_is_a_timeout_and_its_context_is_kept():
     queue = a_queue(a_job("a"), sleeping(20, expired_time=0.3))
     lifecycle.run(queue.queue_id)
     after = ended(queue)
@@ -57,7 +57,7 @@ def test_an_operation_that_takes_too_long_is_a_timeout_and_its_context_is_kept()
     assert after.context["slept"] is True
 
 
-def test_an_operation_that_does_not_let_itself_be_stopped_is_killed_and_is_a_timeout():
+def test_an_operation_that_ignores_its_time_limit_is_killed_as_a_timeout():
     queue = a_queue(sleeping(30, expired_time=0.3, stubborn=True))
     lifecycle.run(queue.queue_id)
     after = ended(queue)
@@ -65,7 +65,7 @@ def test_an_operation_that_does_not_let_itself_be_stopped_is_killed_and_is_a_tim
     assert after.context == {}
 
 
-def test_a_cancel_stops_the_operation_that_runs_and_turns_back():
+def test_a_cancel_stops_the_running_operation_and_rolls_back():
     queue = a_queue(a_job("a"), sleeping(30), a_job("c"))
     lifecycle.run(queue.queue_id)
     eventually(lambda: execution(queue).status == "RUNNING" and execution(queue).args["operation"] == "sleep")
@@ -76,7 +76,7 @@ def test_a_cancel_stops_the_operation_that_runs_and_turns_back():
     assert states(queue) == ["SUCCESS, CANCELED", "FAILED, CANCELED", "NOTYET"]
 
 
-def test_the_undo_is_tried_again_until_it_succeeds():
+def test_a_backward_operation_is_retried_until_it_succeeds():
     arguments = {"forward": "fail", "failures": 2}
     queue = a_queue(a_job("a", backward_operation="undo_stubbornly", arguments=arguments))
     lifecycle.run(queue.queue_id)
@@ -90,7 +90,7 @@ def test_the_undo_is_tried_again_until_it_succeeds():
     assert len(events(queue, "step_retrying")) == 2
 
 
-def test_a_caller_who_waits_is_given_the_return_message_as_it_is_ready():
+def test_a_waiting_caller_gets_the_return_message_when_the_run_ends():
     forget_counts()
     alice = make_user("alice")
     queue = a_queue(a_job("a"), sleeping(0.5), a_job("c"), owner=alice)
@@ -101,7 +101,7 @@ def test_a_caller_who_waits_is_given_the_return_message_as_it_is_ready():
     assert [line["return"] for line in answer.json()["queue_return"]] == ["a did", "slept", "c did"]
 
 
-def test_a_queue_that_sleeps_keeps_no_other_one_waiting():
+def test_a_slow_queue_does_not_delay_others():
     sleeper = a_queue(sleeping(30))
     lifecycle.run(sleeper.queue_id)
     eventually(lambda: execution(sleeper).status == "RUNNING")

@@ -25,7 +25,7 @@ def test_a_library_is_named_after_its_module():
     assert known.function is some_operation
 
 
-def test_two_modules_do_not_share_a_library():
+def test_a_library_belongs_to_one_module():
     @libraries.operation(library="mine")
     def first(step: StepRun) -> None: ...
 
@@ -70,7 +70,7 @@ def test_arguments_are_named_one_by_one_with_their_types():
         def anything(step: StepRun, **given: int) -> None: ...
 
 
-def test_nothing_is_found_by_an_import_path():
+def test_an_operation_is_never_found_by_an_import_path():
     for library, name in (
         ("os", "system"),
         ("workers.provisioning", "create_volume"),

@@ -1,13 +1,25 @@
-"""Random queues: the walk that walk.py makes, step by step, against the specification's loop."""
+"""Random queues: the pure transitions against the loop of the specification."""
+
+from dataclasses import replace
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scheduler.steps.states import HEAD, NO_OPERATION, TAIL
-from scheduler.steps.transitions import Ended, Here, passed, passed_without_library
-from tests.step_model import FAIL, NOTHING, SUCCEED, TIME_OUT, ModelJob, Walked, walked
+from scheduler.steps.transitions import (
+    OperationOutcome,
+    StepNode,
+    after_missing_library,
+    after_operation,
+)
+from tests.step_model import FAIL, NOTHING, SUCCEED, TIME_OUT, ModelJob, ModelRun, expected_run
 
-ENDED = {NOTHING: Ended.SUCCESS, SUCCEED: Ended.SUCCESS, FAIL: Ended.FAILED, TIME_OUT: Ended.TIMEOUT}
+OUTCOMES = {
+    NOTHING: OperationOutcome.SUCCESS,
+    SUCCEED: OperationOutcome.SUCCESS,
+    FAIL: OperationOutcome.FAILED,
+    TIME_OUT: OperationOutcome.TIMEOUT,
+}
 
 jobs = st.lists(
     st.builds(
@@ -21,10 +33,10 @@ jobs = st.lists(
 )
 
 
-def linked(models: list[ModelJob]) -> dict[str, Here]:
+def linked(models: list[ModelJob]) -> dict[str, StepNode]:
     last = len(models) - 1
     return {
-        str(place): Here(
+        str(place): StepNode(
             str(place),
             "NOTYET" if model.has_library else "NOLIB",
             HEAD if place == 0 else str(place - 1),
@@ -36,26 +48,25 @@ def linked(models: list[ModelJob]) -> dict[str, Here]:
     }
 
 
-def ours(models: list[ModelJob]) -> Walked:
-    chain, walk, at = linked(models), Walked([]), "0"
+def actual_run(models: list[ModelJob]) -> ModelRun:
+    nodes, run, at = linked(models), ModelRun([]), "0"
     while True:
-        here, model = chain[at], models[int(at)]
-        if walk.direction == "FORWARD" and here.state == "NOLIB":
-            result = passed_without_library(here)
+        node, model = nodes[at], models[int(at)]
+        if run.direction == "FORWARD" and node.state == "NOLIB":
+            transition = after_missing_library(node)
         else:
-            walk.trail.append((int(at), walk.direction))
-            how = model.forward if walk.direction == "FORWARD" else model.backward
-            assert here.has_nothing_to_run(walk.direction) == (how == NOTHING)
-            result = passed(here, walk.direction, ENDED[how])
-        links = (here.prev_job, here.next_job, here.forward_operation, here.backward_operation)
-        chain[at] = Here(at, result.state, *links)
-        walk.direction, at = result.direction, result.to
-        if result.is_over:
-            walk.states = [chain[str(place)].state for place in range(len(models))]
-            return walk
+            run.trail.append((int(at), run.direction))
+            behaviour = model.forward if run.direction == "FORWARD" else model.backward
+            assert node.has_nothing_to_run(run.direction) == (behaviour == NOTHING)
+            transition = after_operation(node, run.direction, OUTCOMES[behaviour])
+        nodes[at] = replace(node, state=transition.state)
+        run.direction, at = transition.direction, transition.next_job
+        if transition.ends_run:
+            run.states = [nodes[str(place)].state for place in range(len(models))]
+            return run
 
 
 @settings(max_examples=2_000, deadline=None)
 @given(jobs)
-def test_the_walk_is_the_specifications(models):
-    assert ours(models) == walked(models)
+def test_the_transitions_follow_the_specification(models):
+    assert actual_run(models) == expected_run(models)

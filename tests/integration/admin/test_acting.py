@@ -23,7 +23,7 @@ from tests.factories import a_user, an_office, claimed, submitted
 from tests.integration.admin.asking import address
 from tests.integration.export_tools import export_of, roots
 from tests.schedule_factories import a_schedule, a_workflow
-from tests.step_factories import a_job, a_queue, carry_out_all
+from tests.step_factories import a_job, a_queue, run_to_end
 from tests.step_factories import fresh as fresh_queue
 
 pytestmark = pytest.mark.django_db
@@ -125,7 +125,7 @@ def test_a_step_queue_is_run_turned_back_and_undone_again(root):
 def test_an_operation_that_could_not_be_undone_is_undone_again(root):
     queue = a_queue(a_job("one", backward="fail"), a_job("two", forward="fail"))
     act(root, "run", queue)
-    carry_out_all(queue)
+    run_to_end(queue)
     assert fresh_queue(queue).operation_direction == Direction.BACKWARD
     failed, other = Step.objects.filter(queue=queue).order_by("number")
     assert "1: nothing of it failed" in act(root, "rerun", failed, other, sure=False)

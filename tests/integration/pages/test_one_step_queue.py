@@ -10,7 +10,7 @@ from scheduler.steps.pages.operation_status import OperationStatus
 from scheduler.steps.states import NO_OPERATION
 from tests.integration.pages.readers import at_queue as at
 from tests.integration.pages.readers import text_of as text
-from tests.step_factories import a_job, a_queue, carry_out_all, carry_out_one, claimed, execution, ran
+from tests.step_factories import a_job, a_queue, claimed, completed, execution, run_operation, run_to_end
 
 pytestmark = pytest.mark.django_db
 
@@ -23,7 +23,7 @@ def test_the_page_shows_how_far_a_run_has_come(alice):
     queue = a_queue(a_job("one"), a_job("two"), a_job("three"))
     assert statuses(alice.get(at(queue))) == [(OperationStatus.PENDING, OperationStatus.NOT_NEEDED)] * 3
     lifecycle.run(queue.queue_id)
-    carry_out_one(queue)
+    run_operation(queue)
     page = alice.get(at(queue))
     assert [forward for forward, _ in statuses(page)] == [
         OperationStatus.SUCCEEDED,
@@ -38,8 +38,8 @@ def test_the_page_shows_how_far_a_run_has_come(alice):
 def test_the_page_shows_failures_their_errors_and_the_rollback(alice):
     queue = a_queue(a_job("one"), a_job("two", forward="fail"), a_job("three"))
     lifecycle.run(queue.queue_id)
-    carry_out_one(queue)
-    carry_out_one(queue)
+    run_operation(queue)
+    run_operation(queue)
     page = alice.get(at(queue))
     assert statuses(page) == [
         (OperationStatus.SUCCEEDED, OperationStatus.TO_ROLL_BACK),
@@ -48,7 +48,7 @@ def test_the_page_shows_failures_their_errors_and_the_rollback(alice):
     ]
     assert "error: two fails as asked" in text(page)
     assert str(page.context["label"].name) == "rolling back"
-    carry_out_all(queue)
+    run_to_end(queue)
     assert statuses(alice.get(at(queue)))[:2] == [
         (OperationStatus.SUCCEEDED, OperationStatus.ROLLED_BACK),
         (OperationStatus.FAILED, OperationStatus.ROLLED_BACK),
@@ -63,13 +63,13 @@ def test_the_page_shows_retries_and_the_worker(alice):
     }
     queue = a_queue(job)
     lifecycle.run(queue.queue_id)
-    carry_out_one(queue)
-    carry_out_one(queue)
+    run_operation(queue)
+    run_operation(queue)
     page = text(alice.get(at(queue)))
     assert "Next attempt" in page
     assert "(1 of 2 retries, 0 lost workers)" in page
     assert "retry scheduled" in page
-    carry_out_all(queue)
+    run_to_end(queue)
     again = a_queue(a_job())
     lifecycle.run(again.queue_id)
     claimed(again)
@@ -79,7 +79,7 @@ def test_the_page_shows_retries_and_the_worker(alice):
 
 
 def test_an_operation_shows_only_its_execution_of_the_current_run(alice):
-    queue = ran(a_queue(a_job("one"), a_job("two")))
+    queue = completed(a_queue(a_job("one"), a_job("two")))
 
     def runs(page) -> list[bool]:
         return [row.cells[0].run is not None for row in page.context["rows"]]
@@ -89,12 +89,12 @@ def test_an_operation_shows_only_its_execution_of_the_current_run(alice):
     lifecycle.run(queue.queue_id)
     page = alice.get(at(queue))
     assert runs(page) == [True, False]
-    assert page.context["rows"][0].halves[0].run.id == execution(queue).id
+    assert page.context["rows"][0].cells[0].run.id == execution(queue).id
 
 
 def test_long_or_secret_context_values_are_not_shown(alice):
     queue = a_queue({"forward_operation": "put", "arguments": {"size": 100_000}})
-    ran(queue)
+    completed(queue)
     StepQueue.objects.filter(pk=queue.pk).update(
         context={"api_key": "hush", "html": "<script>1</script>", "value": "x" * 100_000}
     )
@@ -110,7 +110,7 @@ def test_a_job_without_operations_or_library_has_its_own_status(alice):
         {"forward_operation": "nothing"}, {"forward_operation": NO_OPERATION}, {"operation_library": "UNINIT"}
     )
     assert statuses(alice.get(at(queue)))[1] == (OperationStatus.PENDING, OperationStatus.NOT_NEEDED)
-    ran(queue)
+    completed(queue)
     assert statuses(alice.get(at(queue)))[1][0] is OperationStatus.NO_OPERATION
 
 
@@ -134,7 +134,7 @@ def test_the_page_listens_to_the_queues_own_socket(alice):
 
 def test_the_page_needs_no_more_queries_for_many_jobs_than_for_one(alice):
     def queries(jobs: int) -> int:
-        queue = ran(a_queue(*(a_job(str(number)) for number in range(jobs))))
+        queue = completed(a_queue(*(a_job(str(number)) for number in range(jobs))))
         with CaptureQueriesContext(connection) as asked:
             alice.get(at(queue))
         return len(asked)

@@ -16,7 +16,7 @@ from tests.factories import a_user, an_office
 from tests.integration.pages.readers import at_queue as at
 from tests.integration.pages.readers import reader
 from tests.integration.pages.readers import text_of as text
-from tests.step_factories import a_job, a_queue, carry_out_all, fresh, ran
+from tests.step_factories import a_job, a_queue, completed, fresh, run_to_end
 
 pytestmark = pytest.mark.django_db
 
@@ -64,7 +64,7 @@ def test_a_queue_of_another_user_does_not_exist(office):
 
 
 def test_a_viewer_sees_everything_and_has_no_actions(office):
-    queue = ran(a_queue(a_job(backward="fail"), a_job(forward="fail"), office=office))
+    queue = completed(a_queue(a_job(backward="fail"), a_job(forward="fail"), office=office))
     Membership.objects.create(office=office, user=a_user("vera"), role=MemberRole.VIEWER)
     vera = reader("vera")
     for path in pages_of(queue):
@@ -85,7 +85,10 @@ def test_staff_have_read_only_access_to_other_users_queues():
 
 
 def test_a_job_of_another_queue_cannot_be_rerun_through_an_own_queue(alice):
-    mine, other = a_queue(a_job()), ran(a_queue(a_job(backward="fail", forward="fail"), owner=a_user("bob")))
+    mine, other = (
+        a_queue(a_job()),
+        completed(a_queue(a_job(backward="fail", forward="fail"), owner=a_user("bob"))),
+    )
     step = Step.objects.get(queue=other)
     assert alice.post(at(mine, f"/jobs/{step.job_id}/rerun")).status_code == 404
     assert fresh(other).state == QueueState.READY
@@ -112,7 +115,7 @@ def test_the_filter_is_in_the_address(alice):
     a_queue(name="new")
     a_queue(a_job(), name="made")
     lifecycle.run(a_queue(a_job(), name="walks").queue_id)
-    ran(a_queue(a_job(forward="fail", backward="fail"), name="stuck", queue_library="testing"))
+    completed(a_queue(a_job(forward="fail", backward="fail"), name="stuck", queue_library="testing"))
     assert names(alice.get("/step-queues")) == ["stuck", "walks", "made", "new"]
     assert names(alice.get("/step-queues?state=EMPTY&state=RUNNING")) == ["walks", "new"]
     assert names(alice.get("/step-queues?undo_failed=on")) == ["stuck"]
@@ -138,9 +141,9 @@ def test_a_queues_label_says_what_it_does_or_how_it_ended(alice):
     told = {
         "new": a_queue(),
         "made": a_queue(a_job()),
-        "fine": ran(a_queue(a_job())),
-        "undone": ran(a_queue(a_job(), a_job(forward="fail"))),
-        "stuck": ran(a_queue(a_job(backward="fail"), a_job(forward="fail"))),
+        "fine": completed(a_queue(a_job())),
+        "undone": completed(a_queue(a_job(), a_job(forward="fail"))),
+        "stuck": completed(a_queue(a_job(backward="fail"), a_job(forward="fail"))),
         "walks": a_queue(a_job(), a_job()),
     }
     lifecycle.run(told["walks"].queue_id)
@@ -171,12 +174,12 @@ def test_a_queues_page_runs_cancels_reruns_and_deletes_it(alice):
     answer = alice.post(at(queue, "/cancel"), follow=True)
     assert "Rollback requested." in text(answer)
     assert fresh(queue).cancel_requested_at is not None
-    carry_out_all(queue)
+    run_to_end(queue)
     assert buttons(alice.get(at(queue))) == {"do-run", "do-delete", "again-1"}
     first = Step.objects.get(queue=queue, number=1)
     assert "Rollback retried." in text(alice.post(at(queue, f"/jobs/{first.job_id}/rerun"), follow=True))
     assert fresh(queue).operation_direction == Direction.BACKWARD
-    carry_out_all(queue)
+    run_to_end(queue)
     assert "with its 2 jobs" in text(alice.get(at(queue, "/delete")))
     assert alice.post(at(queue, "/delete"))["Location"] == "/step-queues"
     assert not StepQueue.objects.filter(pk=queue.pk).exists()

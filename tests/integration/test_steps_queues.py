@@ -8,13 +8,13 @@ from jobs.errors import Conflict, Invalid, TooLarge
 from scheduler.steps import lifecycle, queues
 from scheduler.steps.models import Step, StepEvent, StepQueue
 from tests.factories import a_user
-from tests.step_factories import a_job, a_queue, fresh, ran, states, steps
+from tests.step_factories import a_job, a_queue, completed, fresh, states, steps
 from tests.step_operations import LIBRARY
 
 pytestmark = pytest.mark.django_db
 
 
-def test_a_queue_begins_with_every_default():
+def test_a_queue_starts_with_every_default():
     queue = fresh(queues.create({}, owner=a_user(), office=None, now=timezone.now()))
     assert isinstance(queue.queue_id, int)
     assert {
@@ -40,7 +40,7 @@ def test_a_queue_begins_with_every_default():
     }
 
 
-def test_a_job_begins_with_every_default():
+def test_a_job_starts_with_every_default():
     job = Step()
     assert {
         name: getattr(job, name)
@@ -69,7 +69,7 @@ def test_a_job_begins_with_every_default():
     assert job.job_id
 
 
-def test_the_first_job_makes_an_empty_queue_ready_and_stands_between_head_and_tail():
+def test_the_first_job_makes_a_queue_ready_between_head_and_tail():
     queue = a_queue(a_job())
     (job,) = steps(queue)
     assert (job.prev_job, job.next_job) == ("HEAD", "TAIL")
@@ -94,7 +94,7 @@ def test_a_later_job_is_linked_behind_the_last_one():
         ("provisioning", LIBRARY, LIBRARY, "NOTYET"),
     ],
 )
-def test_a_job_without_a_library_takes_the_queues(queue_library, own, becomes, state):
+def test_a_job_without_a_library_takes_its_queues_library(queue_library, own, becomes, state):
     queue = a_queue({"operation_library": own}, queue_library=queue_library)
     (job,) = steps(queue)
     assert (job.operation_library, job.state) == (becomes, state)
@@ -112,14 +112,14 @@ def test_a_running_queue_takes_no_jobs_and_cannot_be_deleted():
 
 
 def test_a_queue_takes_jobs_again_after_its_run():
-    queue = ran(a_queue(a_job("a")))
+    queue = completed(a_queue(a_job("a")))
     queues.enqueue(queue.queue_id, a_job("b"))
     assert states(queue) == ["SUCCESS", "NOTYET"]
-    assert states(ran(queue)) == ["SUCCESS", "SUCCESS"]
+    assert states(completed(queue)) == ["SUCCESS", "SUCCESS"]
 
 
-def test_a_deleted_queue_takes_its_jobs_and_its_story_along():
-    queue = ran(a_queue(a_job()))
+def test_deleting_a_queue_deletes_its_jobs_and_events():
+    queue = completed(a_queue(a_job()))
     queues.delete(queue.queue_id)
     assert not StepQueue.objects.exists()
     assert not Step.objects.exists()
@@ -143,7 +143,7 @@ def test_a_deleted_queue_takes_its_jobs_and_its_story_along():
         ({"arguments": None}, "arguments"),
     ],
 )
-def test_nothing_but_what_is_registered_can_be_enqueued(job, field):
+def test_a_job_with_an_unregistered_operation_is_refused(job, field):
     queue = a_queue()
     with pytest.raises(Invalid) as refused:
         queues.enqueue(queue.queue_id, job)
@@ -157,7 +157,7 @@ def test_a_queue_names_only_a_registered_library():
     assert refused.value.code == "unknown_library"
 
 
-def test_both_operations_take_from_the_arguments_what_they_name():
+def test_an_operation_takes_the_arguments_that_it_names():
     queue = a_queue(
         {
             "forward_operation": "nothing",
@@ -168,7 +168,7 @@ def test_both_operations_take_from_the_arguments_what_they_name():
     assert len(steps(queue)) == 1
 
 
-def test_arguments_have_a_size_and_a_queue_a_length(settings):
+def test_a_queues_length_and_its_jobs_arguments_are_limited(settings):
     settings.DURE_MAX_ARGS_BYTES = 1024
     settings.DURE_MAX_STEPS_PER_QUEUE = 2
     queue = a_queue(a_job())
@@ -192,14 +192,14 @@ def test_arguments_have_a_size_and_a_queue_a_length(settings):
         {"job_number": 1},
     ],
 )
-def test_the_database_refuses_a_queue_that_contradicts_itself(broken):
+def test_the_database_refuses_an_inconsistent_queue(broken):
     queue = a_queue()
     with pytest.raises(IntegrityError), transaction.atomic():
         StepQueue.objects.filter(pk=queue.pk).update(**broken)
 
 
 @pytest.mark.parametrize("broken", [{"expired_time": 0}, {"prev_job": "UNLINK"}, {"number": 1}])
-def test_the_database_refuses_a_job_that_contradicts_its_queue(broken):
+def test_the_database_refuses_an_inconsistent_job(broken):
     queue = a_queue(a_job(), a_job())
     with pytest.raises(IntegrityError), transaction.atomic():
         Step.objects.filter(queue=queue, number=2).update(**broken)

@@ -12,25 +12,25 @@ from tests.step_factories import (
     a_job,
     a_queue,
     as_job,
-    carry_out_all,
-    carry_out_one,
     claimed,
+    completed,
     events,
     execution,
     fresh,
-    ran,
+    run_operation,
+    run_to_end,
     states,
     steps,
     trail,
 )
-from tests.step_model import FAIL, NOTHING, SUCCEED, TIME_OUT, ModelJob, walked
+from tests.step_model import FAIL, NOTHING, SUCCEED, TIME_OUT, ModelJob, expected_run
 from tests.step_operations import LIBRARY
 
 pytestmark = pytest.mark.django_db
 
 
-def test_all_jobs_succeed_in_order():
-    queue = ran(a_queue(a_job("a"), a_job("b"), a_job("c")))
+def test_jobs_succeed_in_order():
+    queue = completed(a_queue(a_job("a"), a_job("b"), a_job("c")))
     assert (queue.state, queue.operation_direction, queue.running_job) == (
         "READY",
         "FORWARD",
@@ -44,8 +44,8 @@ def test_all_jobs_succeed_in_order():
     assert [line["return"] for line in queue.queue_return] == ["a did", "b did", "c did"]
 
 
-def test_a_failure_turns_back_from_the_failed_job_to_the_head():
-    queue = ran(a_queue(a_job("a"), a_job("b", "fail"), a_job("c")))
+def test_a_failure_rolls_back_from_the_failed_job_to_the_head():
+    queue = completed(a_queue(a_job("a"), a_job("b", "fail"), a_job("c")))
     assert states(queue) == ["SUCCESS, CANCELED", "FAILED, CANCELED", "NOTYET"]
     assert queue.context == {"notes": ["a FORWARD", "b FORWARD", "b BACKWARD", "a BACKWARD"]}
     assert (queue.state, queue.operation_direction) == ("READY", "BACKWARD")
@@ -54,27 +54,27 @@ def test_a_failure_turns_back_from_the_failed_job_to_the_head():
     assert steps(queue)[2].job_return == "UNINIT"
 
 
-def test_a_timeout_turns_back_too():
-    queue = ran(a_queue(a_job("a"), a_job("b", TIME_OUT)))
+def test_a_timeout_rolls_back_too():
+    queue = completed(a_queue(a_job("a"), a_job("b", TIME_OUT)))
     assert states(queue) == ["SUCCESS, CANCELED", "TIMEOUT, CANCELED"]
 
 
-def test_a_failing_undo_is_recorded_and_the_walk_goes_on():
-    queue = ran(a_queue(a_job("a"), a_job("b", backward="fail"), a_job("c", "fail", "fail")))
+def test_a_failed_rollback_is_recorded_and_the_rollback_goes_on():
+    queue = completed(a_queue(a_job("a"), a_job("b", backward="fail"), a_job("c", "fail", "fail")))
     assert states(queue) == ["SUCCESS, CANCELED", "SUCCESS, FAILED", "FAILED, FAILED"]
     assert len(events(queue, "step_undo_failed")) == 2
 
 
-def test_a_job_without_a_library_turns_back_before_it_is_run():
-    queue = ran(a_queue(a_job("a", operation_library=LIBRARY), a_job("b"), queue_library="UNINIT"))
+def test_a_job_without_a_library_rolls_back_before_it_runs():
+    queue = completed(a_queue(a_job("a", operation_library=LIBRARY), a_job("b"), queue_library="UNINIT"))
     assert states(queue) == ["SUCCESS, CANCELED", "NOLIB"]
     assert steps(queue)[1].job_return == "UNINIT"
     assert queue.context == {"notes": ["a FORWARD", "a BACKWARD"]}
     assert [line["state"] for line in queue.queue_return] == ["SUCCESS", "NOLIB", "SUCCESS, CANCELED"]
 
 
-def test_no_operation_without_a_library_is_no_success():
-    queue = ran(a_queue(a_job("a", operation_library=LIBRARY), {}, queue_library="UNINIT"))
+def test_a_job_without_operation_or_library_is_no_success():
+    queue = completed(a_queue(a_job("a", operation_library=LIBRARY), {}, queue_library="UNINIT"))
     assert states(queue) == ["SUCCESS, CANCELED", "NOLIB"]
 
 
@@ -89,15 +89,15 @@ def test_no_operation_succeeds_without_an_execution():
     queue = a_queue(
         {}, a_job("b", "fail", backward_operation="NO_OPERATION", arguments={"forward": "fail"}), {}
     )
-    queue = ran(queue)
+    queue = completed(queue)
     assert states(queue) == ["SUCCESS, CANCELED", "FAILED, CANCELED", "NOTYET"]
     assert steps(queue)[0].job_return == {"forward": "NO_OPERATION", "backward": "NO_OPERATION"}
     assert Execution.objects.count() == 1
 
 
-def test_a_long_queue_of_nothing_is_walked_in_one_go():
+def test_a_long_queue_without_operations_runs_in_one_transaction():
     queue = a_queue(*[{}] * 250, a_job("last", "fail"))
-    queue = ran(queue)
+    queue = completed(queue)
     assert states(queue) == ["SUCCESS, CANCELED"] * 250 + ["FAILED, CANCELED"]
     assert trail(queue) == [(n, "FORWARD") for n in range(251)] + [
         (n, "BACKWARD") for n in range(250, -1, -1)
@@ -117,17 +117,17 @@ def test_an_empty_queue_and_a_running_one_cannot_be_run():
 
 
 def test_a_second_run_begins_as_the_first_did():
-    queue = ran(a_queue(a_job("a"), a_job("b", "fail")))
+    queue = completed(a_queue(a_job("a"), a_job("b", "fail")))
     lifecycle.run(queue.queue_id)
     again = fresh(queue)
     assert (again.run, again.state, again.operation_direction) == (2, "RUNNING", "FORWARD")
     assert (again.context, again.queue_return, states(queue)) == ({}, "UNINIT", ["NOTYET", "NOTYET"])
     assert [step.job_return for step in steps(queue)] == ["UNINIT", "UNINIT"]
-    carry_out_all(queue)
+    run_to_end(queue)
     assert states(queue) == ["SUCCESS, CANCELED", "FAILED, CANCELED"]
 
 
-def test_a_running_queue_names_its_job_and_its_operation_is_an_execution_of_its_role():
+def test_a_running_queue_names_its_job_and_runs_its_operation_in_the_operations_role():
     queue = a_queue({"forward_operation": "put", "arguments": {"value": 1}, "expired_time": 7.5}, a_job("b"))
     lifecycle.run(queue.queue_id)
     first, second = steps(queue)
@@ -140,40 +140,40 @@ def test_a_running_queue_names_its_job_and_its_operation_is_an_execution_of_its_
         0,
     )
     assert current.source == f"{queue.queue_id}:{first.job_id}:FORWARD"
-    carry_out_one(queue)
+    run_operation(queue)
     assert fresh(queue).running_job == str(second.job_id)
     assert execution(queue).timeout_ms == 30_000
 
 
-def test_each_end_changes_the_queue_and_starts_the_next_operation_in_one_transaction(monkeypatch):
+def test_an_operations_end_changes_the_queue_and_starts_the_next_one_in_one_transaction(monkeypatch):
     queue = a_queue(a_job("a"), a_job("b"))
     lifecycle.run(queue.queue_id)
     run = claimed(queue)
     monkeypatch.setattr("scheduler.steps.runner.engine.start_executions", lambda *_, **__: 1 / 0)
     with pytest.raises(ZeroDivisionError):
-        run.carry_out()
+        run.perform()
     # Nothing of it is left: neither the end of the Execution, nor the state, nor the context.
     assert (execution(queue).status, states(queue), fresh(queue).context) == ("RUNNING", ["NOTYET"] * 2, {})
     monkeypatch.undo()
     run.run.settled = False
-    run.carry_out()
+    run.perform()
     assert states(queue) == ["SUCCESS", "NOTYET"]
 
 
-def test_an_operation_that_was_taken_out_of_the_code_is_as_good_as_no_library(monkeypatch):
+def test_an_operation_that_is_no_longer_registered_counts_as_a_missing_library(monkeypatch):
     queue = a_queue(a_job("a"), a_job("b"))
     lifecycle.run(queue.queue_id)
     monkeypatch.delitem(__import__("scheduler.steps.libraries", fromlist=["_"])._libraries[LIBRARY], "do")
     monkeypatch.delitem(__import__("scheduler.steps.libraries", fromlist=["_"])._libraries[LIBRARY], "undo")
-    carry_out_all(queue)
+    run_to_end(queue)
     assert states(queue) == ["FAILED, FAILED", "NOTYET"]
     lifecycle.run(queue.queue_id)
     assert states(queue) == ["NOLIB", "NOTYET"]
 
 
 @pytest.mark.parametrize("odd", ["set", ""])
-def test_a_return_that_cannot_be_kept_fails_the_job(odd):
-    queue = ran(a_queue({"forward_operation": "give", "arguments": {"odd": odd, "size": 300_000}}))
+def test_a_return_that_cannot_be_stored_fails_the_job(odd):
+    queue = completed(a_queue({"forward_operation": "give", "arguments": {"odd": odd, "size": 300_000}}))
     assert states(queue) == ["FAILED, CANCELED"]
     assert "result" in steps(queue)[0].job_return["forward"]["error"]
     # What it did to the context before is not forgotten.
@@ -181,7 +181,7 @@ def test_a_return_that_cannot_be_kept_fails_the_job(odd):
 
 
 def test_a_long_return_is_shortened_in_the_message_and_whole_in_the_job():
-    queue = ran(a_queue(a_job("t" * 1000)))
+    queue = completed(a_queue(a_job("t" * 1000)))
     assert len(queue.queue_return[0]["return"]) == 200
     assert steps(queue)[0].job_return["forward"] == "t" * 1000 + " did"
 
@@ -200,11 +200,11 @@ models = st.lists(
 
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(models, st.integers(1, 2))
-def test_random_queues_walk_as_the_specification_says(jobs, runs):
+def test_random_queues_run_as_the_specification_says(jobs, runs):
     queue = a_queue(*[as_job(number, job) for number, job in enumerate(jobs)], queue_library="UNINIT")
-    expected = walked(jobs)
+    expected = expected_run(jobs)
     for number in range(1, runs + 1):
-        queue = ran(queue)
+        queue = completed(queue)
         assert (queue.state, queue.run, queue.operation_direction) == ("READY", number, expected.direction)
         assert states(queue) == expected.states
         assert trail(queue) == expected.trail
