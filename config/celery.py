@@ -6,13 +6,13 @@ from celery import Celery
 
 # Registers the commands of `celery inspect` and `celery control`, for who sends them as for who obeys.
 from jobs.worker import control as control
-from jobs.worker.bootstep import Supervisor
-from jobs.worker.drain import Gate
+from jobs.worker.bootstep import LeaseKeeperStep
+from jobs.worker.drain import ConsumerGate
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 app = Celery("dure")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
-app.steps["worker"].add(Supervisor)
-app.steps["consumer"].add(Gate)
+app.steps["worker"].add(LeaseKeeperStep)
+app.steps["consumer"].add(ConsumerGate)

@@ -25,6 +25,6 @@ def add(name: str, count: int = 1) -> None:
     if connection.in_atomic_block:
         return  # it would be undone with what surrounds it, or hold the row until then
     try:
-        call.change(statements.COUNT, [name, count])
+        call.change(statements.ADD_TO_COUNTER, [name, count])
     except (DatabaseError, InterfaceError) as error:
         log.warning("could not count %s %s: %s", count, name, error)

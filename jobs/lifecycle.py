@@ -1,10 +1,10 @@
 """Every transition of Job and Execution, in the order in which a job lives them.
 
-submit → dispatch → claim → (progress) → finish → release, and beside that way: cancel, retry,
-reprioritise, process, wake, lose, rescue, resend. Views, workers, sweeps, commands and the admin call
-these verbs and change no row themselves. Each is one transaction, guarded by the state it expects;
-losing a race is normal, and the answer says what happened. What has to follow the commit (messages,
-chord parts, notifications) is in `effects.py`, and may be lost at any point: the sweeps do it again.
+submit → dispatch → claim → (progress) → finish → release, and beside that way: cancel, retry, reprioritise,
+advance_office, send_due, mark_lost, rescue, republish. Views, workers, sweeps, commands and the admin call
+these verbs and change no row themselves. Each is one transaction, guarded by the state it expects. Losing a
+race is normal, and the answer says what happened. What has to follow the commit is in `effects.py`; any of
+it may be lost, and the sweeps repeat it.
 """
 
 import io
@@ -31,31 +31,31 @@ from jobs.submission import Prepared
 
 log = logging.getLogger(__name__)
 
-# Rung when a cancelled run was killed: see jobs/tasks.py.
-STOPPED = "dure.stopped"
+# Sent when a cancelled run was killed: see jobs/tasks.py.
+RUN_ON_CANCEL = "dure.run_on_cancel"
+LONGEST_ERROR = 20_000
 
 
 # --- submit --------------------------------------------------------------------------------------
 
 
-def submit(prepared: Prepared, *, actor: str = "") -> list[UUID]:
+def submit(prepared: Prepared) -> list[UUID]:
     """Write a submission: all of its jobs and edges, or nothing. Roots become ready and fill free slots.
 
     The joins are seeded before the transaction, so that no dependency can end before its join can be
-    counted; when the transaction fails they are keys that expire.
+    counted. When the transaction fails they are keys that expire.
     """
     joins.seed((job["id"], job["dependency_count"]) for job in prepared.jobs if job["dependency_count"] > 1)
     ids = [job["id"] for job in prepared.jobs]
     effects = None
     try:
-        with _one_job_per_key(), transaction.atomic():
+        with _unique_key_conflicts(), transaction.atomic():
             _insert(prepared)
-            # Only now: writing ten thousand rows must not keep the office's other jobs waiting. What
-            # their dependencies did meanwhile is seen after the lock.
+            # The lock comes late: writing ten thousand rows must not block the office's other jobs. What
+            # their dependencies did meanwhile is read after the lock.
             call.rows(statements.LOCK_OFFICE, [prepared.office])
-            effects = Effects.read(
-                call.function("dure_open", prepared.office, prepared.roots, prepared.joined, actor)
-            )
+            answer = call.function("dure_submit", prepared.office, prepared.roots, prepared.joined)
+            effects = Effects.read(answer)
             effects.on_commit()
     except (DatabaseError, InterfaceError):
         # A COMMIT can raise and have committed: then the rows are there, and nothing has followed yet.
@@ -67,12 +67,12 @@ def submit(prepared: Prepared, *, actor: str = "") -> list[UUID]:
 
 def _is_written(job: UUID) -> bool:
     connection.close()
-    return bool(call.surely(lambda: call.rows(statements.FIND_JOB, [job])))
+    return bool(call.retry_while_down(lambda: call.rows(statements.FIND_JOB, [job])))
 
 
 @contextmanager
-def _one_job_per_key() -> Iterator[None]:
-    """The database refuses a second live job of a unique key; say so in words."""
+def _unique_key_conflicts() -> Iterator[None]:
+    """Raise Conflict where the database refuses a second live job of a unique key."""
     try:
         yield
     except IntegrityError as error:
@@ -83,20 +83,15 @@ def _one_job_per_key() -> Iterator[None]:
 
 def _insert(prepared: Prepared) -> None:
     if prepared.batch is not None:
-        call.change(
-            "INSERT INTO job_batches (id, office_id, name, created_at) VALUES (%s, %s, %s, now()) "
-            "ON CONFLICT (id) DO UPDATE SET ended_at = NULL",
-            [prepared.batch, prepared.office, prepared.batch_name],
-        )
+        call.change(statements.INSERT_BATCH, [prepared.batch, prepared.office, prepared.batch_name])
     call.change(
         statements.INSERT_JOBS,
         {"office": prepared.office, "batch": prepared.batch, "jobs": call.as_json(prepared.rows())},
     )
     if prepared.edges:
-        # COPY takes 100,000 edges in a second; one INSERT takes several.
         lines = io.StringIO("".join(f"{job}\t{parent}\t{place}\n" for job, parent, place in prepared.edges))
         with connection.cursor() as cursor:
-            cursor.copy_expert("COPY job_dependencies (job_id, parent_id, position) FROM STDIN", lines)
+            cursor.copy_expert(statements.COPY_EDGES, lines)
 
 
 def start_executions(specs: Sequence[ExecutionSpec]) -> None:
@@ -105,15 +100,14 @@ def start_executions(specs: Sequence[ExecutionSpec]) -> None:
         raise ValueError("Executions of jobs are made by dispatch.")
     if not specs:
         return
+    sends = [
+        Send(str(spec.id), 1, spec.role, spec.task_id, publish.FAIR, 0)
+        for spec in specs
+        if spec.due_at is None
+    ]
     with transaction.atomic(savepoint=False):
         call.change(statements.INSERT_EXECUTIONS, {"specs": call.as_json([spec.row() for spec in specs])})
-        Effects(
-            send=[
-                Send(str(spec.id), 1, spec.role, spec.task_id, publish.FAIR, 0)
-                for spec in specs
-                if spec.due_at is None
-            ]
-        ).on_commit()
+        Effects(send=sends).on_commit()
 
 
 # --- claim, progress, finish: the life of one run ------------------------------------------------
@@ -121,9 +115,8 @@ def start_executions(specs: Sequence[ExecutionSpec]) -> None:
 
 def claim(execution: str, dispatch: int, *, token: str, worker: str) -> Claim | None:
     """PENDING → RUNNING for the one message that may; None for every other. One round trip."""
-    lease = timedelta(seconds=settings.DURE_LEASE_SECONDS)
-    values = (execution, dispatch, token, worker, lease)
-    answer = call.surely(lambda: call.function("dure_claim", *values))
+    values = (execution, dispatch, token, worker, timedelta(seconds=settings.DURE_LEASE_SECONDS))
+    answer = call.retry_while_down(lambda: call.function("dure_claim", *values))
     if answer is None:
         return None
     if answer["publish"]:
@@ -133,21 +126,22 @@ def claim(execution: str, dispatch: int, *, token: str, worker: str) -> Claim | 
 
 def progress(execution: str, fence: int, fraction: float | None, message: str) -> None:
     value = call.as_json({"fraction": fraction, "message": message[:500]})
-    if not call.change(
-        statements.WRITE_PROGRESS, {"progress": value, "execution": execution, "fence": fence}
-    ):
-        raise Fenced()
+    _write_fenced(statements.WRITE_PROGRESS, execution, fence, progress=value)
 
 
 def name_session(execution: str, fence: int, session: str) -> None:
-    values = {"session": session[:100], "execution": execution, "fence": fence}
-    if not call.change(statements.WRITE_SESSION, values):
+    _write_fenced(statements.WRITE_SESSION, execution, fence, session=session[:100])
+
+
+def _write_fenced(statement: str, execution: str, fence: int, **values: str) -> None:
+    if not call.change(statement, {**values, "execution": execution, "fence": fence}):
         raise Fenced()
 
 
 def is_cancelled(execution: str, fence: int) -> bool:
-    found = call.rows(statements.IS_CANCELLED, {"execution": execution, "fence": fence})
-    return not found or bool(found[0][0])
+    """Whether this run is to stop: it was cancelled, or has another owner by now."""
+    rows = call.rows(statements.IS_CANCELLED, {"execution": execution, "fence": fence})
+    return not rows or bool(rows[0][0])
 
 
 def finish(
@@ -164,46 +158,47 @@ def finish(
 ) -> Settlement | None:
     """The owner's report: RUNNING → its end, or PENDING for the next attempt. None: no longer the owner.
 
-    One round trip for a job: the same call frees the slot and picks what starts next in it. A database
-    that is away is waited for as long as the lease could hold; after that no worker owns the run.
+    One round trip for a job: the same call frees the slot and picks what starts next in it. While the
+    database is away this waits for as long as the lease could hold; after that no worker owns the run.
     """
     delay = timedelta(milliseconds=delay_ms) if delay_ms is not None else None
-    values = (execution, fence, outcome, result, failure_type, clean(error), delay, settings.DURE_MAX_CRASHES)
-    return _settled(execution, trigger, lambda: call.function("dure_finish", *values), result, extra)
+    text = storable_text(error)
+    values = (execution, fence, outcome, result, failure_type, text, delay, settings.DURE_MAX_CRASHES)
+    return _settle(execution, trigger, lambda: call.function("dure_finish", *values), result, extra)
 
 
-def lose(execution: str, fence: int, *, trigger: str, expired: bool, error: str) -> Settlement | None:
-    """The end of a run whose worker died: its lease ran out, or its process was seen to go."""
-    settlement = _lost(execution, fence, trigger, expired, error, settings.DURE_MAX_CRASHES)
+def mark_lost(execution: str, fence: int, *, trigger: str, expired: bool, error: str) -> Settlement | None:
+    """End a run whose worker died: its lease ran out, or its process was seen to exit."""
+    settlement = _mark_lost(execution, fence, trigger, expired, error, settings.DURE_MAX_CRASHES)
     if settlement is not None and settlement.failure_type == FailureType.POISON:
         counters.add(counters.POISON)
     return settlement
 
 
-def hand_back(execution: str, fence: int, *, trigger: str) -> Settlement | None:
-    """The end of a run whose worker has to stop before it: another starts it, and nothing is charged."""
-    return _lost(execution, fence, trigger, False, "Its worker was stopped.", None)
+def release_run(execution: str, fence: int, *, trigger: str) -> Settlement | None:
+    """End a run whose worker has to stop before it. Another worker starts it; no crash is counted."""
+    return _mark_lost(execution, fence, trigger, False, "Its worker was stopped.", None)
 
 
-def _lost(
+def _mark_lost(
     execution: str, fence: int, trigger: str, expired: bool, error: str, max_crashes: int | None
 ) -> Settlement | None:
-    values = (execution, fence, expired, clean(error), max_crashes)
-    settlement = _settled(execution, trigger, lambda: call.function("dure_lose", *values))
+    values = (execution, fence, expired, storable_text(error), max_crashes)
+    settlement = _settle(execution, trigger, lambda: call.function("dure_mark_lost", *values))
     if settlement is not None and settlement.state == ExecutionStatus.CANCELLED:
-        # The body was killed before it could see to that itself.
-        publish.send_control(STOPPED, execution)
+        # The process that would have called the Task's on_cancel is dead.
+        publish.send_control(RUN_ON_CANCEL, execution)
     return settlement
 
 
-def overrun(execution: str, fence: int, *, trigger: str) -> Settlement | None:
-    """The end of a run that its worker killed at its hard limit: a timeout, retried as its policy says."""
-    found = call.rows(statements.RETRY_POLICY, [execution, fence])
-    if not found:
+def finish_timed_out(execution: str, fence: int, *, trigger: str) -> Settlement | None:
+    """End a run that its worker killed after its time limit: a timeout, retried by the Task's policy."""
+    rows = call.rows(statements.RETRY_POLICY, [execution, fence])
+    if not rows:
         return None
-    task_id, strategy, base_ms, retry_count = found[0]
-    known = registry.find(task_id)
-    again = issubclass(SoftTimeLimitExceeded, known.autoretry_for)
+    task_id, strategy, base_ms, retry_count = rows[0]
+    task = registry.find(task_id)
+    retried = issubclass(SoftTimeLimitExceeded, task.autoretry_for)
     return finish(
         execution,
         fence,
@@ -211,7 +206,7 @@ def overrun(execution: str, fence: int, *, trigger: str) -> Settlement | None:
         trigger=trigger,
         failure_type=FailureType.TIMEOUT,
         error="Job execution timed out; it did not stop when it was told, and was killed.",
-        delay_ms=known.delay_ms(strategy, base_ms, retry_count) if again else None,
+        delay_ms=task.delay_ms(strategy, base_ms, retry_count) if retried else None,
     )
 
 
@@ -226,21 +221,21 @@ def on_end(trigger: str, handler: EndHandler) -> None:
     _end_handlers[trigger] = handler
 
 
-def _settled(
+def _settle(
     execution: str,
     trigger: str,
     settle: Callable[[], dict[str, Any] | None],
     result: str | None = None,
     extra: object = None,
 ) -> Settlement | None:
-    """Settle, tell the handler of this trigger, and register what follows the commit."""
+    """Settle, call the handler of this trigger, and register what follows the commit."""
     handler = _end_handlers.get(trigger)
 
     def settle_and_handle() -> Settlement | None:
         answer = settle()
         if answer is None:
             return None
-        if handler is None:  # then nobody reads the result
+        if handler is None:  # then nothing reads the result
             return Settlement.read(execution, answer)
         settlement = Settlement.read(execution, answer, result, extra)
         handler(settlement)
@@ -251,13 +246,13 @@ def _settled(
             return settle_and_handle()
 
     # Without a handler it is a single statement.
-    settlement = call.surely(settle_and_handle if handler is None else in_transaction)
+    settlement = call.retry_while_down(settle_and_handle if handler is None else in_transaction)
     if settlement is not None:
         settlement.effects.on_commit()
     return settlement
 
 
-# --- release, process, wake: what makes a job ready, and sends it ---------------------------------
+# --- release, advance_office, send_due: what makes a job ready, and sends it ----------------------
 
 
 def release(job: str) -> int:
@@ -267,32 +262,32 @@ def release(job: str) -> int:
     return int(answer["ready"])
 
 
-def process(office: UUID | str, now: datetime | None = None) -> Advanced:
-    """Promote whatever is due or free in an office, and fill its free slots."""
-    answer = call.function("dure_process", office, now)
+def advance_office(office: UUID | str, now: datetime | None = None) -> Advanced:
+    """Make ready what is due or waits for nothing in an office, and fill its free slots."""
+    answer = call.function("dure_advance_office", office, now)
     effects = Effects.read(answer)
     effects.on_commit()
     return Advanced(answer["promoted"], len(effects.send))
 
 
-def wake(now: datetime | None = None, limit: int = 1_000) -> int:
+def send_due(now: datetime | None = None, limit: int = 1_000) -> int:
     """Send what has become due: jobs at their `run_at` or their retry, and other Executions' retries."""
-    woken = 0
+    count = 0
     for (office,) in call.rows(statements.DUE_OFFICES, {"now": now, "limit": limit}):
-        woken += process(office, now).promoted
+        count += advance_office(office, now).promoted
     due = call.rows(statements.SEND_DUE_EXECUTIONS, {"now": now, "limit": limit})
     _send(due)
-    return woken + len(due)
+    return count + len(due)
 
 
 # --- cancel, retry, reprioritise: what people decide ----------------------------------------------
 
 
 def cancel(office: UUID, jobs: Sequence[UUID], *, actor: str, reason: str = "") -> Cancelled:
-    """Cancel jobs, whatever they are doing. What runs is asked to stop, then killed after its grace."""
+    """Cancel jobs in any live state. What runs is asked to stop, then killed after its grace."""
     with transaction.atomic():
         call.rows(statements.LOCK_OFFICE, [office])
-        answer = call.function("dure_cancel", office, list(jobs), _by(actor, reason))
+        answer = call.function("dure_cancel", office, list(jobs), _event_details(actor, reason))
         Effects.read(answer).on_commit()
     return Cancelled(answer["cancelled"], answer["cancelling"])
 
@@ -300,10 +295,10 @@ def cancel(office: UUID, jobs: Sequence[UUID], *, actor: str, reason: str = "") 
 def cancel_execution(execution: UUID | str) -> str | None:
     """Cancel an Execution that no job owns; its status now, or None when it had ended."""
     with transaction.atomic():
-        found = call.rows(statements.CANCEL_EXECUTION, [execution])
-        if not found:
+        rows = call.rows(statements.CANCEL_EXECUTION, [execution])
+        if not rows:
             return None
-        status, trigger, source = found[0]
+        status, trigger, source = rows[0]
         if status == ExecutionStatus.CANCELLED:
             handler = _end_handlers.get(trigger)
             if handler is not None:
@@ -315,9 +310,9 @@ def cancel_execution(execution: UUID | str) -> str | None:
 
 def retry(office: UUID, jobs: Sequence[UUID], *, actor: str, reason: str = "") -> int:
     """Run failed, cancelled or timed-out jobs again, each with a new Execution; how many there were."""
-    with _one_job_per_key(), transaction.atomic():
+    with _unique_key_conflicts(), transaction.atomic():
         call.rows(statements.LOCK_OFFICE, [office])
-        answer = call.function("dure_retry", office, list(jobs), _by(actor, reason))
+        answer = call.function("dure_retry", office, list(jobs), _event_details(actor, reason))
         Effects.read(answer).on_commit()
     return int(answer["retried"])
 
@@ -333,50 +328,56 @@ def reprioritise(
     reason: str = "",
 ) -> int:
     """Change the order of jobs that have not ended; how many did change."""
-    wish = {"priority": priority, "urgent": urgent, "delta": delta}
-    values = {**wish, "jobs": list(jobs), "office": office, "by": _by(actor, reason)}
+    values = {
+        "office": office,
+        "jobs": list(jobs),
+        "priority": priority,
+        "urgent": urgent,
+        "delta": delta,
+        "details": _event_details(actor, reason),
+    }
     with transaction.atomic():
         call.rows(statements.LOCK_OFFICE, [office])
         return call.change(statements.SET_PRIORITY, values)
 
 
-# --- rescue, resend, reseed: what sweeps put right ------------------------------------------------
+# --- rescue, republish, reseed: what sweeps repair ------------------------------------------------
 
 
 def rescue(limit: int = 1_000) -> int:
     """Settle the runs whose lease ran out, each under the guard that it still has not been renewed."""
-    lost = 0
-    for execution, fence, worker, trigger in call.rows(statements.EXPIRED, [limit]):
+    count = 0
+    for execution, fence, worker, trigger in call.rows(statements.EXPIRED_LEASES, [limit]):
         error = f"The worker {worker} stopped renewing its lease."
-        if lose(str(execution), fence, trigger=trigger, expired=True, error=error) is not None:
-            lost += 1
+        if mark_lost(str(execution), fence, trigger=trigger, expired=True, error=error) is not None:
+            count += 1
             log.warning("rescued %s from %s", execution, worker)
-    return lost
+    return count
 
 
-def resend(*, everything: bool = False, limit: int = 5_000) -> int:
-    """Publish again what was sent and never claimed; everything of it when Redis has lost its data."""
+def republish(*, everything: bool = False, limit: int = 5_000) -> int:
+    """Republish what was sent and never claimed; all of it when Redis has lost its data."""
     values = {"all": everything, "after": settings.DURE_REPUBLISH_SECONDS, "limit": limit}
-    stale = call.rows(statements.RESEND, values)
+    stale = call.rows(statements.REPUBLISH, values)
     _send(stale)
     return len(stale)
 
 
 def reseed() -> int:
-    """Tell Redis all joins that wait, at their full size, and all parts that have come in."""
+    """Store in Redis the size of every join that waits, and count the parts that have come in."""
     waiting = call.rows(statements.WAITING_JOINS)
     if waiting and joins.seed(waiting):
         joins.count(call.rows(statements.ENDED_PARTS))
     return len(waiting)
 
 
-def owned(execution: str, dispatch: int, worker: str) -> tuple[int, str] | None:
+def current_fence(execution: str, dispatch: int, worker: str) -> tuple[int, str] | None:
     """The fence under which this worker runs this message, and its trigger."""
-    found = call.rows(statements.FENCE_OF, [execution, dispatch, worker])
-    return (int(found[0][0]), str(found[0][1])) if found else None
+    rows = call.rows(statements.CURRENT_FENCE, [execution, dispatch, worker])
+    return (int(rows[0][0]), str(rows[0][1])) if rows else None
 
 
-def _by(actor: str, reason: str) -> str:
+def _event_details(actor: str, reason: str) -> str:
     return call.as_json({key: text for key, text in (("actor", actor), ("reason", reason)) if text})
 
 
@@ -384,6 +385,6 @@ def _send(rows: Sequence[tuple[Any, ...]]) -> None:
     Effects(send=[Send(str(execution), *values) for execution, *values in rows]).on_commit()
 
 
-def clean(text: str) -> str:
-    """An error as the database can keep it."""
-    return text.replace("\x00", "\ufffd").encode(errors="replace").decode()[:20_000]
+def storable_text(text: str) -> str:
+    """The text as PostgreSQL can store it, cut to a length."""
+    return text.replace("\x00", "\ufffd").encode(errors="replace").decode()[:LONGEST_ERROR]

@@ -143,7 +143,7 @@ def change(office_id: UUID, patch: Mapping[str, Any]) -> dict[str, Any]:
         for name, column in zip(JobSchedulerConfig.model_fields, columns, strict=True):
             setattr(office, column, getattr(config, name))
         office.save(update_fields=columns)
-        lifecycle.process(office_id)
+        lifecycle.advance_office(office_id)
     return shown(office)
 
 

@@ -187,7 +187,7 @@ def find(task_id: str) -> Task:
         raise UnknownTask(task_id) from None
 
 
-def everything() -> list[Task]:
+def all_tasks() -> list[Task]:
     load()
     return sorted(_tasks.values(), key=lambda known: known.task_id)
 

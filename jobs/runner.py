@@ -128,7 +128,7 @@ def perform(task_id: str, current: Run) -> None:
 def perform_atomic(known: registry.Task, context: Context, current: Run) -> None:
     """The body's writes, the result and the fence's check stand or fall together."""
     with transaction.atomic():
-        call.change(statements.LET_IDLE)
+        call.change(statements.ALLOW_IDLE)
         settlement = settle_success(current, called(known, context, current))
         accepted = settlement.state == ExecutionStatus.SUCCESS
         if not accepted:

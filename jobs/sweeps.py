@@ -1,4 +1,4 @@
-"""The safety net: passes that find, by index, whatever a lost message or a dead process left undone.
+"""The safety net: passes that find, by index, what a lost message or a dead process left undone.
 
 Every pass may run any number of times, anywhere, at once; the guards of the verbs decide.
 """
@@ -14,29 +14,27 @@ log = logging.getLogger(__name__)
 
 
 def sweep_once(now: datetime | None = None) -> dict[str, int]:
-    """One of each pass; what they put right, for the log and the metrics."""
-    forgotten = joins.epoch_is_lost()
+    """Run each pass once; what they repaired, for the log and the metrics."""
+    redis_lost_data = joins.epoch_is_lost()
     done = {
         "rescued": lifecycle.rescue(),
-        "reseeded": lifecycle.reseed() if forgotten else 0,
-        "woken": lifecycle.wake(now),
-        "promoted": promote_once(now),
-        "resent": lifecycle.resend(everything=forgotten),
+        "reseeded": lifecycle.reseed() if redis_lost_data else 0,
+        "due": lifecycle.send_due(now),
+        "promoted": advance_stuck_offices(now),
+        "republished": lifecycle.republish(everything=redis_lost_data),
         "noticed": creation.sweep(now),
     }
-    for name, count in ((counters.RESCUED, done["rescued"]), (counters.RESENT, done["resent"])):
+    for name, count in ((counters.RESCUED, done["rescued"]), (counters.RESENT, done["republished"])):
         if count:
             counters.add(name, count)
-    if forgotten:
+    if redis_lost_data:
         counters.add(counters.RESEEDED)
     if any(done.values()):
         log.info("swept: %s", ", ".join(f"{name} {count}" for name, count in done.items() if count))
     return done
 
 
-def promote_once(now: datetime | None = None) -> int:
-    """Offices in which something may be free that nobody released, or ready and unsent."""
-    promoted = 0
-    for (office,) in call.rows(statements.UNSETTLED_OFFICES):
-        promoted += lifecycle.process(office, now).promoted
-    return promoted
+def advance_stuck_offices(now: datetime | None = None) -> int:
+    """Advance the offices that may have a job which is free and not released, or ready and not sent."""
+    offices = call.rows(statements.STUCK_OFFICES)
+    return sum(lifecycle.advance_office(office, now).promoted for (office,) in offices)

@@ -17,15 +17,15 @@ log = logging.getLogger(__name__)
 
 
 @signals.worker_process_init.connect  # type: ignore[untyped-decorator]
-def lead_a_group(**_: object) -> None:
-    """Each pool process leads a process group, so that all it starts can be ended with it."""
+def lead_process_group(**_: object) -> None:
+    """Each pool process leads a process group, so that all it starts can be killed with it."""
     os.setpgid(0, 0)
 
 
 @signals.task_prerun.connect  # type: ignore[untyped-decorator]
-def heal(**_: object) -> None:
-    """Connections are kept between tasks; one that the task before broke is not."""
-    call.heal()
+def close_broken_connection(**_: object) -> None:
+    """Connections are kept between tasks, except one that the previous task broke."""
+    call.close_broken_connection()
 
 
 @shared_task(name="dure.release", ignore_result=True)  # type: ignore[untyped-decorator]
@@ -34,24 +34,18 @@ def release(job: str) -> None:
     lifecycle.release(job)
 
 
-@shared_task(name=lifecycle.STOPPED, ignore_result=True)  # type: ignore[untyped-decorator]
-def stopped(execution: str) -> None:
-    """Call what a Task wants called on cancel, for a run that was killed before it could do so itself."""
-    found = Execution.objects.filter(id=execution).first()
-    on_cancel = registry.find(found.task_id).on_cancel if found is not None else None
-    if found is not None and on_cancel is not None:
-        on_cancel(execution, found.args)
-
-
-@shared_task(name="dure.wake", ignore_result=True)  # type: ignore[untyped-decorator]
-def wake() -> None:
-    """Send what has become due."""
-    lifecycle.wake()
+@shared_task(name=lifecycle.RUN_ON_CANCEL, ignore_result=True)  # type: ignore[untyped-decorator]
+def run_on_cancel(execution: str) -> None:
+    """Call a Task's on_cancel for a run that was killed before it could do so itself."""
+    run = Execution.objects.filter(id=execution).first()
+    on_cancel = registry.find(run.task_id).on_cancel if run is not None else None
+    if run is not None and on_cancel is not None:
+        on_cancel(execution, run.args)
 
 
 @shared_task(name="dure.sweep", ignore_result=True)  # type: ignore[untyped-decorator]
 def sweep() -> None:
-    """Put right what was lost between two commits: see jobs/sweeps.py."""
+    """Repair what was lost between two commits: see jobs/sweeps.py."""
     sweeps.sweep_once()
 
 

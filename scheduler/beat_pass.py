@@ -16,13 +16,13 @@ ROUNDS = 10
 
 
 def pass_once() -> float | None:
-    """Fire schedules, start and settle runs, wake retries; the seconds until something is due, if known."""
+    """Fire schedules, start and settle runs, send due retries; the seconds until the next one is due."""
     now, due = next_due()
     if due is not None and due <= now:
         fire_all(now)
         run_due(now)
     settle_runs(now)
-    engine.wake(now)
+    engine.send_due(now)
     now, due = next_due()
     return None if due is None else max(0.0, (due - now).total_seconds())
 

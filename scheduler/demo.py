@@ -63,7 +63,7 @@ def fill(owner: User, office: Office, now: datetime) -> None:
     if not Workflow.objects.filter(office=office, name=WORKFLOW["name"]).exists():
         with transaction.atomic():
             made = workflows.create(office, WORKFLOW, now=now)
-            runs.run_now(made.pk, user_id=owner.pk, actor=owner.get_username(), now=now)
+            runs.run_now(made.pk, user_id=owner.pk, now=now)
     for name, fails in QUEUES.items():
         if not StepQueue.objects.filter(owner=owner, name=name).exists():
             with transaction.atomic():

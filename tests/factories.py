@@ -65,7 +65,9 @@ class Claimed:
         return self.finish(Outcome.FAILURE, failure_type=failure_type, error=error, delay_ms=delay_ms)
 
     def lose(self, *, expired: bool = False) -> Settlement | None:
-        return lifecycle.lose(self.execution, self.fence, trigger=self.trigger, expired=expired, error="gone")
+        return lifecycle.mark_lost(
+            self.execution, self.fence, trigger=self.trigger, expired=expired, error="gone"
+        )
 
 
 def claimed(job: Job, *, worker: str = "w@test", token: str = "t") -> Claimed | None:

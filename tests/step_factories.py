@@ -121,7 +121,7 @@ class Claimed:
 
     def lose(self) -> Settlement | None:
         """Its worker dies in the middle of it."""
-        return engine.lose(
+        return engine.mark_lost(
             self.run.claim.execution_id,
             self.run.claim.fence,
             trigger=self.run.claim.trigger,
@@ -145,7 +145,7 @@ def run_to_end(queue: StepQueue, limit: int = 500) -> None:
             return
         current = execution(queue)
         if current.due_at is not None:
-            engine.wake(current.due_at)
+            engine.send_due(current.due_at)
         elif current.status == ExecutionStatus.PENDING:
             run_operation(queue)
     raise AssertionError(f"{fresh(queue)} did not end: {states(queue)}")

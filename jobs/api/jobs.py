@@ -73,7 +73,7 @@ class JobListView(OfficeView):
     @idempotent
     def post(self, request: Request, office_id: UUID) -> Response:
         prepared = submission.read(self.office(ACTS), request.data)
-        ids = lifecycle.submit(prepared, actor=self.actor())
+        ids = lifecycle.submit(prepared)
         answer = submitted(prepared)
         if prepared.batch is None:
             return Response(

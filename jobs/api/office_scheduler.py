@@ -102,4 +102,4 @@ class ProcessView(OfficeView):
         examples=[answered("done", {"promoted": 2, "dispatched": 1})],
     )
     def post(self, request: Request, office_id: UUID) -> Response:
-        return Response(asdict(lifecycle.process(self.office(ACTS).id)))
+        return Response(asdict(lifecycle.advance_office(self.office(ACTS).id)))

@@ -50,7 +50,7 @@ class TaskListView(GenericAPIView[Any]):
     )
     def get(self, request: Request) -> Response:
         refuse_unknown(request, PAGING)
-        tasks: Any = [task for task in registry.everything() if task.public]
+        tasks: Any = [task for task in registry.all_tasks() if task.public]
         page = self.paginate_queryset(tasks) or []
         return self.get_paginated_response([task_json(task) for task in page])
 

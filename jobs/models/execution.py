@@ -102,7 +102,7 @@ class Execution(models.Model):
                 name="executions_sent",
                 condition=Q(status=ExecutionStatus.PENDING, dispatched_at__isnull=False),
             ),
-            # wake: retries of Executions that no job owns.
+            # send_due: retries of Executions that no job owns.
             models.Index(
                 fields=["due_at"],
                 name="executions_due",

@@ -130,7 +130,7 @@ class Job(models.Model):
             models.Index(
                 fields=["office", "role"], name="jobs_processing", condition=Q(status=JobStatus.PROCESSING)
             ),
-            # wake: what has become due.
+            # send_due: what has become due.
             models.Index(
                 fields=["due_at"],
                 name="jobs_due",

@@ -1,4 +1,4 @@
-"""Calls the engine's functions and statements, and outlives a database that goes away for a while."""
+"""Calls the engine's functions and statements, and waits for a database that is away for a while."""
 
 import json
 import logging
@@ -26,9 +26,9 @@ ENGINE = Path(__file__).with_name("engine.sql")
 
 def function(name: str, *args: Any) -> Any:
     """The JSON that a function answers, or None."""
-    marks = ", ".join(["%s"] * len(args))
+    placeholders = ", ".join(["%s"] * len(args))
     with connection.cursor() as cursor:
-        cursor.execute(f"SELECT {name}({marks})", args)
+        cursor.execute(f"SELECT {name}({placeholders})", args)
         row = cursor.fetchone()
     return json.loads(row[0]) if row and row[0] is not None else None
 
@@ -50,11 +50,11 @@ def as_json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
-def surely(statement: Callable[[], T]) -> T:
-    """Ask again, on a fresh connection, while the database is away: a COMMIT can raise and have committed.
+def retry_while_down(statement: Callable[[], T]) -> T:
+    """Call `statement` again, on a fresh connection, while the database is away, for as long as a lease.
 
-    A claim then finds its own token; a finish finds that it owns the run no longer, and the sweeps do
-    what would have followed it. Gives up when a lease would have run out.
+    A COMMIT can raise and have committed. A second claim then finds its own token; a second finish finds
+    that it no longer owns the run, and the sweeps do what would have followed it.
     """
     until = time.monotonic() + settings.DURE_LEASE_SECONDS
     pause = 0.05
@@ -67,17 +67,14 @@ def surely(statement: Callable[[], T]) -> T:
                 raise
             if connection.in_atomic_block or time.monotonic() + pause > until:
                 raise
-            log.warning("the database did not answer, asking again: %s", str(error).strip())
+            log.warning("the database did not answer; trying again: %s", str(error).strip())
             connection.close()
             time.sleep(pause)
             pause = min(pause * 2, 1.0)
 
 
-def heal() -> None:
-    """Before anything that may have followed a failure: drop a connection that broke.
-
-    Asks nothing of one that did not: Django's own check is a round trip, for each job.
-    """
+def close_broken_connection() -> None:
+    """Close the connection if its last use failed. Django's own check would be a round trip for each job."""
     raw = connection.connection
     if raw is not None and not connection.in_atomic_block and (connection.errors_occurred or raw.closed):
         connection.close()

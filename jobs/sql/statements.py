@@ -1,4 +1,10 @@
-"""Every statement that is no function, by name, with its purpose and the transition it makes."""
+"""Every statement that is no function, by name, with the verb that uses it and the transition it makes."""
+
+# submit: the batch; one that has ended is open again.
+INSERT_BATCH = """
+    INSERT INTO job_batches (id, office_id, name, created_at) VALUES (%s, %s, %s, now())
+    ON CONFLICT (id) DO UPDATE SET ended_at = NULL
+"""
 
 # submit: the jobs of one submission, in their order; `seq` grows along it.
 INSERT_JOBS = """
@@ -20,31 +26,34 @@ INSERT_JOBS = """
     ORDER BY j.place
 """
 
+# submit: COPY takes 100,000 edges in a second; one INSERT takes several.
+COPY_EDGES = "COPY job_dependencies (job_id, parent_id, position) FROM STDIN"
+
 # submit, cancel, retry, reprioritise: nothing else happens to the office's jobs meanwhile.
 LOCK_OFFICE = "SELECT id FROM offices WHERE id = %s FOR NO KEY UPDATE"
 
 # submit: was it written, although its COMMIT raised?
 FIND_JOB = "SELECT id FROM job_queue WHERE id = %s"
 
-# start: Executions that no job owns. Due later when they have a time, else sent at once.
+# start_executions: those that no job owns. With `due_at` they are sent later, else at once.
 INSERT_EXECUTIONS = """
     INSERT INTO job_executions (
         id, task_id, role, trigger, source, args, status, dispatch, dispatched_at, sent_at, sent_count,
         due_at, fence, token, worker, attempt, retry_count, crash_count, max_retries, retry_backoff,
         retry_base_delay_ms, timeout_ms, on_lost, created_at, scheduled_for, failure_type, error, session_id
     )
-    SELECT o.id, o.task_id, o.role, o.trigger, o.source, o.args, 'PENDING', 1,
-           CASE WHEN o.due_at IS NULL THEN clock_timestamp() END, clock_timestamp(), 1, o.due_at,
-           0, '', '', 0, 0, 0, o.max_retries, o.retry_backoff,
-           o.retry_base_delay_ms, o.timeout_ms, o.on_lost, clock_timestamp(), o.scheduled_for, '', '', ''
-    FROM jsonb_to_recordset(%(specs)s::jsonb) AS o (
+    SELECT s.id, s.task_id, s.role, s.trigger, s.source, s.args, 'PENDING', 1,
+           CASE WHEN s.due_at IS NULL THEN clock_timestamp() END, clock_timestamp(), 1, s.due_at,
+           0, '', '', 0, 0, 0, s.max_retries, s.retry_backoff,
+           s.retry_base_delay_ms, s.timeout_ms, s.on_lost, clock_timestamp(), s.scheduled_for, '', '', ''
+    FROM jsonb_to_recordset(%(specs)s::jsonb) AS s (
         id uuid, task_id text, role text, trigger text, source text, args jsonb, max_retries integer,
         retry_backoff text, retry_base_delay_ms bigint, timeout_ms bigint, on_lost text,
         scheduled_for timestamptz, due_at timestamptz
     )
 """
 
-# progress: fenced like every write of a run; zero rows mean that it is no longer the owner's.
+# progress: fenced like every write of a run; zero rows mean that the caller no longer owns it.
 WRITE_PROGRESS = """
     UPDATE job_executions SET progress = %(progress)s
     WHERE id = %(execution)s AND fence = %(fence)s AND status = 'RUNNING' AND locked_until > clock_timestamp()
@@ -54,29 +63,29 @@ WRITE_SESSION = """
     WHERE id = %(execution)s AND fence = %(fence)s AND status = 'RUNNING' AND locked_until > clock_timestamp()
 """
 
-# run: does anybody want it stopped, or is it somebody else's by now?
+# is_cancelled: no row means that another worker owns the run by now, or that it has ended.
 IS_CANCELLED = """
     SELECT cancel_requested_at IS NOT NULL FROM job_executions
     WHERE id = %(execution)s AND fence = %(fence)s AND status = 'RUNNING'
 """
 
-# run: an atomic body may compute for longer than other transactions are allowed to wait.
-LET_IDLE = "SET LOCAL idle_in_transaction_session_timeout = 0"
+# perform_atomic: a body may compute for longer than other transactions may stay idle.
+ALLOW_IDLE = "SET LOCAL idle_in_transaction_session_timeout = 0"
 
-# The worker's parent process saw a child die or overrun: what the child owned.
-FENCE_OF = """
+# current_fence: what a pool process owned that its parent saw die, or killed.
+CURRENT_FENCE = """
     SELECT fence, trigger FROM job_executions
     WHERE id = %s AND dispatch = %s AND worker = %s AND status = 'RUNNING'
 """
 
 # rescue: runs whose lease ran out. One statement, so now() is the clock.
-EXPIRED = """
+EXPIRED_LEASES = """
     SELECT id, fence, worker, trigger FROM job_executions
     WHERE status = 'RUNNING' AND locked_until < now() ORDER BY locked_until LIMIT %s
 """
 
-# republish: PENDING and sent, and nobody came for it; each time after twice as long.
-RESEND = """
+# republish: PENDING, sent and not claimed; each time after twice as long.
+REPUBLISH = """
     WITH stale AS (
         SELECT id FROM job_executions
         WHERE status = 'PENDING' AND dispatched_at IS NOT NULL
@@ -89,7 +98,7 @@ RESEND = """
     RETURNING e.id, e.dispatch, e.role, e.task_id, 0, e.retry_count
 """
 
-# wake: offices with a job that has become due.
+# send_due: offices with a job that has become due.
 DUE_OFFICES = """
     SELECT DISTINCT office_id FROM (
         SELECT office_id FROM job_queue
@@ -98,7 +107,7 @@ DUE_OFFICES = """
     ) AS due
 """
 
-# wake: the retries of Executions that no job owns.
+# send_due: the retries of Executions that no job owns.
 SEND_DUE_EXECUTIONS = """
     WITH due AS (
         SELECT id FROM job_executions
@@ -112,8 +121,8 @@ SEND_DUE_EXECUTIONS = """
     RETURNING e.id, e.dispatch, e.role, e.task_id, 0, e.retry_count
 """
 
-# promote: offices that have something waiting that could be free, or ready without being sent.
-UNSETTLED_OFFICES = """
+# advance_stuck_offices: those with a waiting job that may be free, or a ready one that was not sent.
+STUCK_OFFICES = """
     SELECT o.id FROM offices o
     WHERE EXISTS (SELECT 1 FROM job_queue q WHERE q.office_id = o.id AND q.status = 'ready')
        OR EXISTS (
@@ -135,7 +144,7 @@ ENDED_PARTS = """
       AND (p.status = 'done' OR (c.on_dependency_failure = 'run' AND p.status IN ('failed', 'cancelled')))
 """
 
-# cancel of an Execution that no job owns: PENDING → CANCELLED, or RUNNING is asked to stop.
+# cancel_execution: PENDING → CANCELLED, or RUNNING is asked to stop.
 CANCEL_EXECUTION = """
     UPDATE job_executions
     SET cancel_requested_at = coalesce(cancel_requested_at, clock_timestamp()),
@@ -160,11 +169,11 @@ SET_PRIORITY = """
     )
     INSERT INTO job_events (office_id, job_id, batch_id, type, details, at)
     SELECT %(office)s, id, batch_id, 'job_reprioritised',
-           %(by)s::jsonb || jsonb_build_object('priority', priority, 'urgent', urgent), clock_timestamp()
+           %(details)s::jsonb || jsonb_build_object('priority', priority, 'urgent', urgent), clock_timestamp()
     FROM changed ORDER BY seq
 """
 
-# watch: while somebody looks, each commit of this office rings.
+# watch: until then each commit of this office is published to the sockets.
 WATCH = """
     UPDATE offices SET watched_until = now() + %(seconds)s * interval '1 second'
     WHERE id = %(office)s
@@ -174,26 +183,26 @@ WATCH = """
 # renew: see dure_renew.
 RENEW = "SELECT * FROM dure_renew(%s, %s::uuid[], %s::integer[], %s::interval, %s::interval)"
 
-# A worker's heartbeat, and its goodbye.
-SEE_WORKER = """
+# register, deregister: what a worker says of itself with each renewal.
+UPSERT_WORKER = """
     INSERT INTO workers (name, roles, slots, running, draining, started_at, seen_at)
     VALUES (
-        %(name)s, %(roles)s, %(slots)s, %(running)s, %(draining)s, to_timestamp(%(born)s), now()
+        %(name)s, %(roles)s, %(slots)s, %(running)s, %(draining)s, to_timestamp(%(started_at)s), now()
     )
     ON CONFLICT (name) DO UPDATE SET roles = EXCLUDED.roles, slots = EXCLUDED.slots,
         running = EXCLUDED.running, draining = EXCLUDED.draining,
         started_at = EXCLUDED.started_at, seen_at = now()
 """
-FORGET_WORKER = "DELETE FROM workers WHERE name = %s"
+DELETE_WORKER = "DELETE FROM workers WHERE name = %s"
 
-# overrun: the policy of a run that its owner cannot report any more.
+# finish_timed_out: the policy of a run whose owner was killed.
 RETRY_POLICY = """
     SELECT task_id, retry_backoff, retry_base_delay_ms, retry_count FROM job_executions
     WHERE id = %s AND fence = %s
 """
 
-# count: what is rare enough to be counted in a row.
-COUNT = """
+# counters.add: events that are rare enough to be counted in a row.
+ADD_TO_COUNTER = """
     INSERT INTO engine_counters (name, value) VALUES (%s, %s)
     ON CONFLICT (name) DO UPDATE SET value = engine_counters.value + EXCLUDED.value
 """

@@ -1,22 +1,22 @@
-"""Starts the heart with the worker."""
+"""Starts and stops the lease keeper with the worker."""
 
 from typing import Any
 
 from celery import bootsteps, signals
 
 # How often the pool looks for processes that have ended.
-LOOK_SECONDS = 0.5
+MAINTAIN_POOL_SECONDS = 0.5
 
 
 @signals.worker_shutdown.connect  # type: ignore[untyped-decorator]
-def forget(**_: Any) -> None:
+def deregister(**_: Any) -> None:
     from jobs.worker import lease_keeper
 
     if lease_keeper.current is not None:
-        lease_keeper.current.forget()
+        lease_keeper.current.deregister()
 
 
-class Supervisor(bootsteps.StartStopStep):  # type: ignore[misc]
+class LeaseKeeperStep(bootsteps.StartStopStep):  # type: ignore[misc]
     """A step of the worker, not of its consumer, which is restarted at each reconnect.
 
     It does not require the pool: a step that does is stopped before the pool has drained, and what
@@ -26,28 +26,30 @@ class Supervisor(bootsteps.StartStopStep):  # type: ignore[misc]
     requires = ("celery.worker.components:Timer",)
 
     def __init__(self, worker: Any, **options: Any) -> None:
-        self.heart: Any = None
+        self.lease_keeper: Any = None
 
     def start(self, worker: Any) -> None:
         from jobs.worker import lease_keeper, orphans
 
-        orphans.adopt()
-        self.heart = lease_keeper.Heart(worker)
-        self.heart.start()
+        orphans.become_subreaper()
+        self.lease_keeper = lease_keeper.LeaseKeeper(worker)
+        self.lease_keeper.start()
 
     def register_with_event_loop(self, worker: Any, hub: Any) -> None:
-        """The pool hears of a process's end a moment before it can be waited for, and when it loses that
-        race, it looks again only after five seconds."""
+        """Look for ended pool processes often. The pool is told of a process's end a moment before it can
+        be waited for; when it loses that race, it would look again only after five seconds."""
         maintain = getattr(worker.pool, "maintain_pool", None)
         if maintain is not None:
-            hub.call_repeatedly(LOOK_SECONDS, maintain)
+            hub.call_repeatedly(MAINTAIN_POOL_SECONDS, maintain)
 
     def stop(self, worker: Any) -> None:
-        if self.heart is not None:
-            self.heart.say_goodbye()
+        from jobs.worker.lease_keeper import Report
+
+        if self.lease_keeper is not None:
+            self.lease_keeper.report(Report.SHUTDOWN)
 
     def terminate(self, worker: Any) -> None:
-        """A cold stop: the pool is gone, and what it ran goes to others at once."""
-        if self.heart is not None:
-            self.heart.hand_back()
+        """A cold stop: the pool is gone, and other workers may take its runs at once."""
+        if self.lease_keeper is not None:
+            self.lease_keeper.release_all()
         self.stop(worker)

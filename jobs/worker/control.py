@@ -1,7 +1,7 @@
 """What the engine adds to `celery inspect` and `celery control`.
 
-Loaded with the Celery app, before Django is ready, since whoever sends a command has to know it too. So
-what these need is imported when they are called, in the worker's main process.
+Loaded with the Celery app, before Django is ready, since the sender of a command has to know it too. So
+each command imports what it needs when it is called, in the worker's main process.
 """
 
 import json
@@ -10,13 +10,13 @@ from typing import Any
 
 from celery.worker.control import control_command, inspect_command
 
-# Celery's loop waits for an answer of ours. Whoever asked waits for one second.
-PATIENCE_SECONDS = 0.7
+# Celery's loop waits for these answers, and `celery inspect` waits for one second.
+LOOKUP_SECONDS = 0.7
 
 
 @control_command(args=[("executions", list)], signature="EXECUTION…", visible=False)  # type: ignore[untyped-decorator]
 def dure_stop(state: Any, executions: list[str], **_: Any) -> dict[str, int]:
-    """Ask runs of this worker to stop, and kill them after their grace: sent by a cancel."""
+    """Ask runs of this worker to stop, and kill them after their grace. Sent by a cancel."""
     from jobs.worker import lease_keeper
 
     if lease_keeper.current is None:
@@ -24,7 +24,7 @@ def dure_stop(state: Any, executions: list[str], **_: Any) -> dict[str, int]:
     mine = {str(request.args[0]) for request in lease_keeper.active_requests()}
     stopping = mine.intersection(executions)
     for execution in stopping:
-        lease_keeper.current.report(lease_keeper.STOP, execution, 0)
+        lease_keeper.current.report(lease_keeper.Report.STOP, execution)
     return {"asked": len(stopping)}
 
 
@@ -36,7 +36,7 @@ def dure_drain(state: Any, **_: Any) -> dict[str, str]:
     if lease_keeper.current is None or state.consumer.task_consumer is None:
         return {"error": "not ready yet, try again"}
     drain.close(state.consumer)
-    lease_keeper.current.report(lease_keeper.DRAIN, "", 0)
+    lease_keeper.current.report(lease_keeper.Report.DRAIN)
     running = len(lease_keeper.active_requests())
     return {"ok": "takes nothing new" + (f", and finishes what runs: {running}" if running else "")}
 
@@ -52,8 +52,8 @@ def dure_resume(state: Any, **_: Any) -> dict[str, str]:
         return {"error": "not ready yet, try again"}
     if not drain.is_closed():
         return {"ok": "was not drained"}
-    drain.open_again(state.consumer)
-    lease_keeper.current.report(lease_keeper.RESUME, "", 0)
+    drain.reopen(state.consumer)
+    lease_keeper.current.report(lease_keeper.Report.RESUME)
     return {"ok": "takes work again"}
 
 
@@ -64,37 +64,37 @@ def dure_runs(state: Any, **_: Any) -> dict[str, Any]:
 
     if lease_keeper.current is None:
         return {"error": "not ready yet, try again"}
-    me = lease_keeper.current.introduction()
+    registration = lease_keeper.current.registration()
     held = dict(lease_keeper.current.held)
     runs = {}
     for request in lease_keeper.active_requests():
         execution, dispatch = str(request.args[0]), int(request.args[1])
-        known = held.get((execution, dispatch))
+        lease = held.get((execution, dispatch))
         runs[execution] = {
             "execution": execution,
             "dispatch": dispatch,
             "pid": request.worker_pid,
-            "asked_to_stop": known is not None and known.told_at is not None,
+            "asked_to_stop": lease is not None and lease.stop_requested_at is not None,
         }
-    for execution, row in rows_of(list(runs)).items():
+    for execution, row in database_rows(list(runs)).items():
         runs[execution] |= row
     return {
-        "roles": json.loads(str(me["roles"])),
-        "slots": me["slots"],
-        "draining": me["draining"],
+        "roles": json.loads(str(registration["roles"])),
+        "slots": registration["slots"],
+        "draining": registration["draining"],
         "runs": list(runs.values()),
     }
 
 
-def rows_of(executions: list[str], patience: float = PATIENCE_SECONDS) -> dict[str, dict[str, Any]]:
-    """What the database knows of them; nothing when it takes longer than somebody waits for it."""
-    found: dict[str, dict[str, Any]] = {}
+def database_rows(executions: list[str], timeout: float = LOOKUP_SECONDS) -> dict[str, dict[str, Any]]:
+    """What the database holds of these runs; nothing when it does not answer in time."""
+    rows: dict[str, dict[str, Any]] = {}
     if executions:
         # In a thread: Celery's loop must not wait for a database that is away.
-        looking = threading.Thread(target=lambda: found.update(look_up(executions)), daemon=True)
-        looking.start()
-        looking.join(patience)
-    return dict(found)
+        lookup = threading.Thread(target=lambda: rows.update(look_up(executions)), daemon=True)
+        lookup.start()
+        lookup.join(timeout)
+    return dict(rows)
 
 
 def look_up(executions: list[str]) -> dict[str, dict[str, Any]]:

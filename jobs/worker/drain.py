@@ -1,7 +1,7 @@
-"""Drains a worker: it takes nothing new, finishes what it runs, and says so, until it is taken back.
+"""Drains a worker: it takes no new messages and finishes what it runs, until it is resumed.
 
-The way from the queues to the worker has a gate, which is closed here and stays closed: each connection
-to the broker gets its own, so a reconnect opens nothing. A worker that is started anew is not drained.
+Each connection to the broker gets a gate, so a drained worker stays drained after a reconnect. A worker that
+is restarted is not drained.
 """
 
 from typing import Any
@@ -11,17 +11,19 @@ from celery import bootsteps
 _closed = False
 
 
-class Gate(bootsteps.StartStopStep):  # type: ignore[misc]
-    """A step of the consumer, so that it stands before each new connection's first message."""
+class ConsumerGate(bootsteps.StartStopStep):  # type: ignore[misc]
+    """A step of the consumer, so that it applies before each new connection's first message."""
 
     requires = ("celery.worker.consumer.tasks:Tasks",)
 
     def start(self, consumer: Any) -> None:
         channel = consumer.task_consumer.channel
-        may = channel.qos.can_consume
-        # The last question to Redis may still be open. Its answer has to be read, or a message would
-        # lie in the socket; there is no consumer for it any more, so it goes back to its queue.
-        channel.qos.can_consume = lambda: bool(getattr(channel, "_in_poll", None)) if _closed else may()
+        can_consume = channel.qos.can_consume
+        # The last poll of Redis may still be open. Its answer has to be read, or a message would be left
+        # in the socket; it has no consumer any more, so it is returned to its queue.
+        channel.qos.can_consume = lambda: (
+            bool(getattr(channel, "_in_poll", None)) if _closed else can_consume()
+        )
 
 
 def is_closed() -> bool:
@@ -34,7 +36,7 @@ def close(consumer: Any) -> None:
     consumer.task_consumer.cancel()
 
 
-def open_again(consumer: Any) -> None:
+def reopen(consumer: Any) -> None:
     global _closed  # noqa: PLW0603
     _closed = False
     consumer.task_consumer.consume()

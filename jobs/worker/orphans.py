@@ -1,7 +1,7 @@
-"""Processes that a run started and that outlived the pool process which ran it.
+"""Kills processes that a run started and that outlived the pool process which ran it.
 
-The worker's main process adopts them (it is a subreaper), and every process of a run carries its
-Execution's id in the environment. So they are found, and ended with all below them.
+The worker's main process is a subreaper, so they become its children, and every process of a run carries
+its Execution's id in the environment.
 """
 
 import ctypes
@@ -19,8 +19,8 @@ PR_SET_CHILD_SUBREAPER = 36
 PROC = Path("/proc")
 
 
-def adopt() -> None:
-    """Have orphans of this process's children become its own, where the system can do that."""
+def become_subreaper() -> None:
+    """Have orphans of this process's children become its own children, where the system can do that."""
     if PROC.exists():
         ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
@@ -30,34 +30,33 @@ def pool_pids(worker: Any) -> set[int]:
     return {process.pid for process in getattr(pool, "_pool", ()) if process.pid}
 
 
-def kill_of(execution: str) -> None:
+def kill_orphans_of(execution: str) -> None:
     for pid, mark in adopted():
         if mark == execution:
-            end(pid, mark)
+            kill(pid, mark)
 
 
 def kill_all() -> None:
     for pid, mark in adopted():
-        end(pid, mark)
+        kill(pid, mark)
 
 
-def end(pid: int, mark: str) -> None:
+def kill(pid: int, mark: str) -> None:
     log.warning("killing process %s, which %s left behind", pid, mark)
     process_tree.kill_tree(pid)
     try:
         os.waitpid(pid, os.WNOHANG)
     except ChildProcessError:
-        log.debug("process %s was reaped by somebody else", pid)
+        log.debug("process %s was reaped elsewhere", pid)
 
 
 def adopted() -> list[tuple[int, str]]:
-    """Direct children of this process that carry a run's mark. Pool processes do not: they set it in
-    their own environment after they started, which /proc does not show."""
-    found = []
-    mine = os.getpid()
+    """Direct children of this process that carry a run's mark, with it. Pool processes do not: they set it
+    in their own environment after they started, which /proc does not show."""
+    orphans = []
     if not PROC.exists():
         return []
-    for pid in children_of(mine):
+    for pid in child_pids(os.getpid()):
         try:
             environment = (PROC / str(pid) / "environ").read_bytes()
         except OSError:
@@ -65,16 +64,16 @@ def adopted() -> list[tuple[int, str]]:
         for entry in environment.split(b"\0"):
             name, _, value = entry.partition(b"=")
             if name == MARK.encode():
-                found.append((pid, value.decode(errors="replace")))
-    return found
+                orphans.append((pid, value.decode(errors="replace")))
+    return orphans
 
 
-def children_of(pid: int) -> list[int]:
-    """From every thread's list: the one thread's list holds only what that thread started or adopted."""
-    found: list[int] = []
+def child_pids(pid: int) -> list[int]:
+    """From every thread's list: a thread's list holds only what that thread started or adopted."""
+    pids: list[int] = []
     for children in (PROC / str(pid) / "task").glob("*/children"):
         try:
-            found.extend(int(child) for child in children.read_text().split())
+            pids.extend(int(child) for child in children.read_text().split())
         except OSError:
             continue
-    return found
+    return pids

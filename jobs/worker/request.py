@@ -9,6 +9,7 @@ from celery.worker.request import Request
 
 from jobs.subprocesses import process_tree
 from jobs.worker import lease_keeper
+from jobs.worker.lease_keeper import Report
 
 
 class EngineRequest(Request):  # type: ignore[misc]
@@ -19,28 +20,26 @@ class EngineRequest(Request):  # type: ignore[misc]
         if isinstance(error, ExceptionWithTraceback):
             error = error.exc
         if isinstance(error, (WorkerLostError, SystemExit, KeyboardInterrupt)):
-            kind = lease_keeper.BACK if stopping() else lease_keeper.LOST
+            kind = Report.RELEASE if stopping() else Report.LOST
             self.report(kind, f"The process that ran this died: {error}")
         return super().on_failure(exc_info, send_failed_event=send_failed_event, return_ok=return_ok)
 
     def cancel(self, pool: Any, signal: Any = None, emit_retry: bool = True) -> Any:
-        """The worker stops and has waited long enough: this run goes back, and nothing of it stays behind."""
+        """The worker stops and has waited long enough: release this run, and kill all of its processes."""
         pid = self.worker_pid
         answer = super().cancel(pool, signal=signal, emit_retry=emit_retry)
         if pid:
             process_tree.kill_tree(pid)
-        self.report(lease_keeper.BACK, "")
+        self.report(Report.RELEASE, "")
         return answer
 
-    def report(self, kind: str, message: str) -> None:
+    def report(self, kind: Report, message: str) -> None:
         if lease_keeper.current is not None:
             execution, dispatch = self.args
             lease_keeper.current.report(kind, str(execution), int(dispatch), message)
 
 
 def stopping() -> bool:
-    """Is this worker on its way out? Then a process that goes was sent away."""
-    return any(
-        asked is not None and asked is not False
-        for asked in (worker_state.should_stop, worker_state.should_terminate)
-    )
+    """Whether this worker is stopping; then a process that exits was told to."""
+    flags = (worker_state.should_stop, worker_state.should_terminate)
+    return any(flag is not None and flag is not False for flag in flags)

@@ -75,7 +75,7 @@ def is_own(task: PeriodicTask | None) -> bool:
 
 class OtherTasks(TaskSelectWidget):  # type: ignore[misc]
     def tasks_as_choices(self) -> tuple[tuple[str, str], ...]:
-        ours = {task.task_id for task in registry.everything()}
+        ours = {task.task_id for task in registry.all_tasks()}
         return tuple(one for one in super().tasks_as_choices() if one[0] not in ours)
 
 

@@ -76,7 +76,7 @@ def set_status(status: WorkflowStatus) -> Any:
 
 
 def run_now(workflow: Workflow, by: By) -> None:
-    runs.run_now(workflow.pk, user_id=by.user.pk, actor=by.actor, now=database_now())
+    runs.run_now(workflow.pk, user_id=by.user.pk, now=database_now())
 
 
 @admin.register(Workflow)

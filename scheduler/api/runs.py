@@ -141,7 +141,7 @@ class ExecuteView(GenericAPIView[Any]):
         workflow_id = read(ExecuteSerializer(data=request.data))["workflow_id"]
         user = user_of(request)
         workflow_for(user, workflow_id, ACTS)
-        run = runs.run_now(workflow_id, user_id=user.pk, actor=user.get_username(), now=database_now())
+        run = runs.run_now(workflow_id, user_id=user.pk, now=database_now())
         return accepted(shapes.run_with_history(run), _run_address(request, run))
 
 

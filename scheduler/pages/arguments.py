@@ -49,7 +49,7 @@ class Help:
 
 
 def choosable() -> list[Task]:
-    return [task for task in registry.everything() if task.public]
+    return [task for task in registry.all_tasks() if task.public]
 
 
 def help_of(task_id: str) -> Help | None:

@@ -31,7 +31,7 @@ def run(request: HttpRequest, workflow_id: UUID) -> HttpResponse:
     user = current_user(request)
     found = workflow_for(user, workflow_id, ACTS)
     try:
-        started = runs.run_now(found.id, user_id=user.pk, actor=user.get_username(), now=database_now())
+        started = runs.run_now(found.id, user_id=user.pk, now=database_now())
     except Refused as refused:
         messages.warning(request, told(refused.text))
         return back_to(request, _address(found))

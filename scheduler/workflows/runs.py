@@ -28,7 +28,6 @@ from scheduler.workflows.lifecycle import schedule_next_run, snapshot
 log = logging.getLogger(__name__)
 
 STARTS_AT_ONCE = 100
-BY_SCHEDULE = "scheduler"
 
 
 def run_due(now: datetime, limit: int = STARTS_AT_ONCE) -> list[UUID]:
@@ -57,12 +56,12 @@ def _start_next(now: datetime) -> UUID | None:
         workflow = run.workflow
         workflow.last_occurrence = run.scheduled_time
         workflow.save(update_fields=["last_occurrence"])
-        _start(run, now, actor=BY_SCHEDULE)
+        _start(run, now)
         schedule_next_run(workflow, now)
         return run.id
 
 
-def run_now(workflow_id: UUID | str, *, user_id: int | None, actor: str, now: datetime) -> WorkflowRun:
+def run_now(workflow_id: UUID | str, *, user_id: int | None, now: datetime) -> WorkflowRun:
     """A run by hand, whatever the workflow's mode and status; its registered run stays as it is."""
     with transaction.atomic():
         workflow = (
@@ -77,7 +76,7 @@ def run_now(workflow_id: UUID | str, *, user_id: int | None, actor: str, now: da
             started_by_id=user_id,
             status=RunStatus.RUNNING,
         )
-        _start(run, now, actor=actor)
+        _start(run, now)
         return run
 
 
@@ -93,7 +92,7 @@ def resume(run_id: UUID | str, *, actor: str, now: datetime) -> WorkflowRun:
             raise Conflict(f"A run that is {run.status} cannot be resumed.", code="not_resumable")
         run.retry_count += 1
         if run.batch_id is None:
-            _start(run, now, actor=actor)
+            _start(run, now)
             return run
         again = Job.objects.filter(batch=run.batch_id, status__in=(JobStatus.FAILED, JobStatus.CANCELLED))
         engine.retry(run.workflow.office_id, list(again.values_list("id", flat=True)), actor=actor)
@@ -127,14 +126,14 @@ def judge_again(now: datetime) -> int:
 # --- the parts of the verbs above ------------------------------------------------------------------
 
 
-def _start(run: WorkflowRun, now: datetime, *, actor: str) -> None:
+def _start(run: WorkflowRun, now: datetime) -> None:
     """Submit the steps as they are now. A refusal ends the run, and the reason is kept."""
     workflow = run.workflow
     run.workflow_data = snapshot(workflow)
     batch = uuid7()
     try:
         prepared = steps.prepare(workflow.office, workflow.steps, batch=batch, name=workflow.name)
-        engine.submit(prepared, actor=actor)
+        engine.submit(prepared)
     except Refused as refused:
         _open(run, now)
         said = "; ".join(f"{field}: {' '.join(why)}" for field, why in refused.errors_in_english().items())

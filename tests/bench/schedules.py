@@ -398,7 +398,7 @@ def fill(count: int) -> None:
     for role in ("FE", "BE", "QA"):
         submitted(office, *[{"role": role} for _ in range(100)])
     for _ in range(20):
-        runs.run_now(a_workflow(office, now=now()).id, user_id=None, actor="", now=now())
+        runs.run_now(a_workflow(office, now=now()).id, user_id=None, now=now())
 
 
 CALM = {"DURE_LEASE_SECONDS": "30", "DURE_HEARTBEAT_SECONDS": "10", "DURE_REPUBLISH_SECONDS": "60"}

@@ -34,6 +34,6 @@ def work(ctx: Context, seconds: float, failures: int = 0) -> dict[str, int]:
     return {"fence": ctx.fence}
 
 
-if os.environ.get("CHAOS_BREAK") == "resend":
+if os.environ.get("CHAOS_BREAK") == "republish":
     # One of the deliberate breakages: nobody publishes again what a lost message left behind.
-    lifecycle.resend = lambda **_: 0
+    lifecycle.republish = lambda **_: 0

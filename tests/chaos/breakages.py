@@ -3,7 +3,7 @@
 from jobs.sql.call import ENGINE
 
 # "slow" takes nothing out: it only widens the gap between counting slots and filling them, as "lock" does.
-NAMES = ("fence", "claim", "lock", "resend", "slow")
+NAMES = ("fence", "claim", "lock", "republish", "slow")
 
 
 def broken(name: str) -> str | None:

@@ -57,7 +57,7 @@ class Verbs(RuleBasedStateMachine):
 
     def settled(self) -> None:
         """Joins are released by their chords; here, by the net behind them."""
-        lifecycle.process(self.office.id)
+        lifecycle.advance_office(self.office.id)
         self.model.process()
 
     def pick(self, numbers: list[int]) -> list[int]:
@@ -161,8 +161,8 @@ class Verbs(RuleBasedStateMachine):
         self.settled()
 
     @rule()
-    def wake(self) -> None:
-        lifecycle.wake(timezone.now() + A_DAY)
+    def send_due(self) -> None:
+        lifecycle.send_due(timezone.now() + A_DAY)
         if any(job.later for job in self.model.jobs):
             self.model.process(later_too=True)
         self.settled()

@@ -26,13 +26,13 @@ def play(office: Office, number: int, patience: int = 4_000) -> int:
     finished = 0
     for turn in range(patience):
         if chance.random() < 0.3:
-            lifecycle.process(office.id)
+            lifecycle.advance_office(office.id)
         sent = Execution.objects.filter(office_id=office.id, status=ExecutionStatus.PENDING)
         execution = sent.order_by("?").values_list("id", "dispatch").first()
         if execution is None:
             if not Job.objects.filter(office=office, status__in=("ready", "processing")).exists():
                 break
-            lifecycle.process(office.id)
+            lifecycle.advance_office(office.id)
             continue
         row = lifecycle.claim(str(execution[0]), execution[1], token=f"{number}.{turn}", worker=f"w{number}")
         if row is None:
@@ -46,7 +46,7 @@ def play(office: Office, number: int, patience: int = 4_000) -> int:
         )  # fmt: skip
         finished += ended is not None
         if chance.random() < 0.2:
-            lifecycle.wake()
+            lifecycle.send_due()
     return finished
 
 
@@ -115,7 +115,7 @@ def test_processes_at_once_promote_and_send_each_job_once():
     office = an_office(max_concurrent_jobs=50, paused=True)
     jobs = submitted(office, *[{}] * 40)
     Office.objects.filter(id=office.id).update(paused=False)
-    answers = all_at_once(lambda _: lifecycle.process(office.id).dispatched, 4)
+    answers = all_at_once(lambda _: lifecycle.advance_office(office.id).dispatched, 4)
     assert sum(answers) == 40
     assert Execution.objects.filter(job__in=jobs, dispatch=1).count() == 40
 
@@ -143,5 +143,5 @@ def test_wakes_at_once_send_what_is_due_once():
         lifecycle.finish(
             str(execution), row.fence, "failure", trigger="MANUAL", failure_type="error", delay_ms=0
         )
-    assert sum(all_at_once(lambda _: lifecycle.wake(), 4)) == 20
+    assert sum(all_at_once(lambda _: lifecycle.send_due(), 4)) == 20
     assert Execution.objects.filter(dispatch=2, status=ExecutionStatus.PENDING).count() == 20

@@ -235,11 +235,11 @@ def test_rescues_at_once_settle_a_lost_run_once():
     assert {fresh(job).execution.crash_count for job in jobs} == {1}
 
 
-def test_resends_at_once_send_each_message_once():
+def test_concurrent_republishes_send_each_message_once():
     office = an_office(max_concurrent_jobs=20)
     submitted(office, *[{}] * 20)
     call.change("UPDATE job_executions SET sent_at = now() - interval '1 hour'")
-    assert sum(all_at_once(lambda _: lifecycle.resend(), 4)) == 20
+    assert sum(all_at_once(lambda _: lifecycle.republish(), 4)) == 20
 
 
 def test_everything_at_once_meets_no_deadlock():
@@ -279,7 +279,7 @@ def test_everything_at_once_meets_no_deadlock():
     acts = (
         run_one,
         run_one,
-        lambda: lifecycle.wake(),
+        lambda: lifecycle.send_due(),
         lambda: cancel(jobs[7]) and retry(jobs[7]),
         lambda: lifecycle.cancel(office.id, [job.id for job in reversed(jobs[20:])], actor="me"),
         lambda: lifecycle.retry(office.id, [job.id for job in jobs], actor="me"),

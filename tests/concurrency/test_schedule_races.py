@@ -156,7 +156,7 @@ def test_two_resumes_at_once_resume_once():
     from tests.factories import claimed
 
     workflow = a_workflow(status="draft", steps=[a_step("a")])
-    run = runs.run_now(workflow.id, user_id=None, actor="", now=T0)
+    run = runs.run_now(workflow.id, user_id=None, now=T0)
     attempt = claimed(Job.objects.get())
     assert attempt is not None
     attempt.fail()

@@ -79,7 +79,7 @@ def test_a_submission_that_was_not_accepted_says_so():
     office = an_office()
     prepared = submission.read(office, {"task_id": "demo.sum", "args": {"numbers": []}})
     with pytest.raises(DatabaseError):
-        cut(b"dure_open", lambda: lifecycle.submit(prepared))
+        cut(b"dure_submit", lambda: lifecycle.submit(prepared))
     assert not Job.objects.exists()
 
 

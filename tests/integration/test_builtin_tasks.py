@@ -49,7 +49,7 @@ def mark():
 
 def ended(job: Job) -> Job:
     def look():
-        lifecycle.wake()  # there is no beat here
+        lifecycle.send_due()  # there is no beat here
         return fresh(job).status in JOB_ENDED
 
     workers.eventually(look, what=f"the end of {job.task_id}")

@@ -204,11 +204,11 @@ def test_a_sweep_that_finds_nothing_reads_nothing(office):
     now = timezone.now()
     passes: dict[str, Callable[[], Any]] = {
         "rescue": lifecycle.rescue,
-        "wake": lambda: lifecycle.wake(now),
-        "promote": lambda: sweeps.promote_once(now),
-        "resend": lifecycle.resend,
+        "send_due": lambda: lifecycle.send_due(now),
+        "promote": lambda: sweeps.advance_stuck_offices(now),
+        "republish": lifecycle.republish,
         "reseed": lifecycle.reseed,
-        "process": lambda: lifecycle.process(office.id, now),
+        "process": lambda: lifecycle.advance_office(office.id, now),
     }
     costs = {name: most_read(one) for name, one in passes.items()}
     assert {name: cost for name, cost in costs.items() if cost > PLANNED_ANEW} == {}
@@ -219,7 +219,7 @@ def test_a_sweep_reads_what_it_puts_right(office):
     expire_lease(run.execution)
     assert most_read(lifecycle.rescue) < PLANNED_ANEW
     claimed(a_job(office), token="again").fail(delay_ms=0)
-    assert most_read(lambda: lifecycle.wake(timezone.now())) < PLANNED_ANEW
+    assert most_read(lambda: lifecycle.send_due(timezone.now())) < PLANNED_ANEW
 
 
 def test_a_job_costs_two_round_trips_from_its_claim_to_its_end(office):

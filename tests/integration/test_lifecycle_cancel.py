@@ -66,7 +66,7 @@ def test_a_job_that_waits_for_its_retry_is_cancelled_with_its_execution():
     claimed(job).fail(delay_ms=60_000)
     assert cancel(job) == Cancelled(1, 0)
     assert (fresh(job).execution.status, fresh(job).due_at) == (ExecutionStatus.CANCELLED, None)
-    lifecycle.process(job.office_id)
+    lifecycle.advance_office(job.office_id)
     assert fresh(job).status == JobStatus.CANCELLED
 
 

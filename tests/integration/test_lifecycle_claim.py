@@ -144,5 +144,5 @@ def test_an_execution_that_is_due_later_cannot_be_claimed_before(django_assert_n
 
     execution = str(a_start(due_at=timezone.now()))
     assert lifecycle.claim(execution, 1, token="t", worker="w") is None
-    assert lifecycle.wake(timezone.now()) == 1
+    assert lifecycle.send_due(timezone.now()) == 1
     assert lifecycle.claim(execution, 2, token="t", worker="w") is not None

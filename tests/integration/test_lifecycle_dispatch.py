@@ -23,7 +23,7 @@ def held_up(*jobs: dict[str, Any], **config: Any) -> tuple[Office, list[Job]]:
 
 def go_on(office: Office) -> None:
     Office.objects.filter(id=office.id).update(paused=False)
-    lifecycle.process(office.id)
+    lifecycle.advance_office(office.id)
 
 
 def started(jobs: Sequence[Job]) -> list[str]:
@@ -91,7 +91,7 @@ def test_the_office_never_has_more_than_its_slots():
     office, jobs = held_up(*[{"role": role} for role in ("FE", "BE", "QA", "PO") * 3], max_concurrent_jobs=5)
     go_on(office)
     assert Job.objects.filter(office=office, status=JobStatus.PROCESSING).count() == 5
-    lifecycle.process(office.id)
+    lifecycle.advance_office(office.id)
     assert Job.objects.filter(office=office, status=JobStatus.PROCESSING).count() == 5
     assert len(jobs) == 12
 
@@ -138,4 +138,4 @@ def test_one_offices_jobs_do_not_take_anothers_slots():
 
 
 def test_process_of_an_office_that_is_not_there_does_nothing():
-    assert lifecycle.process("00000000-0000-7000-8000-000000000000") == Advanced(0, 0)
+    assert lifecycle.advance_office("00000000-0000-7000-8000-000000000000") == Advanced(0, 0)

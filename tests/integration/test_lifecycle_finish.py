@@ -97,7 +97,7 @@ def test_retries_are_used_up_one_by_one():
     job = a_job(an_office(), max_retries=2)
     for turn in range(3):
         claimed(job, token=str(turn)).fail(delay_ms=0)
-        lifecycle.process(job.office_id)
+        lifecycle.advance_office(job.office_id)
     job = fresh(job)
     assert (job.status, job.retry_count, job.execution.attempt) == (JobStatus.FAILED, 2, 3)
     assert attempts(job) == [(n, "failure", "error") for n in (1, 2, 3)]
@@ -233,15 +233,15 @@ def test_the_third_lost_run_is_poison():
 def test_a_task_that_must_not_start_twice_fails_when_it_is_lost():
     execution = a_start(on_lost="fail")
     row = lifecycle.claim(str(execution), 1, token="t", worker="w")
-    lifecycle.lose(str(execution), row.fence, trigger=Trigger.MANUAL, expired=False, error="gone")
+    lifecycle.mark_lost(str(execution), row.fence, trigger=Trigger.MANUAL, expired=False, error="gone")
     found = Execution.objects.get(id=execution)
     assert (found.status, found.failure_type) == (ExecutionStatus.FAILED, FailureType.WORKER_LOST)
 
 
-def test_an_overrun_is_a_time_out_with_the_jobs_own_delay():
+def test_a_run_past_its_time_limit_is_a_timeout_with_the_jobs_own_delay():
     job = a_job(an_office(), retry_base_delay=7_000, retry_backoff="linear")
     run = claimed(job)
-    lifecycle.overrun(run.execution, run.fence, trigger=Trigger.JOB)
+    lifecycle.finish_timed_out(run.execution, run.fence, trigger=Trigger.JOB)
     job = fresh(job)
     assert job.status == JobStatus.TIMEOUT
     ended = Attempt.objects.get(execution=job.execution).ended_at
@@ -257,7 +257,7 @@ def test_an_execution_that_no_job_owns_retries_by_its_own_row():
     )
     found = Execution.objects.get(id=execution)
     assert (found.status, found.retry_count, found.dispatched_at) == (ExecutionStatus.PENDING, 1, None)
-    assert lifecycle.wake(found.due_at) == 1
+    assert lifecycle.send_due(found.due_at) == 1
     row = lifecycle.claim(execution, 2, token="b", worker="w")
     lifecycle.finish(
         execution, row.fence, Outcome.FAILURE, trigger=Trigger.MANUAL, failure_type="error", delay_ms=0
@@ -274,7 +274,7 @@ def test_the_handler_of_a_trigger_hears_each_attempt_inside_the_transaction(monk
         lifecycle.finish(
             execution, row.fence, Outcome.FAILURE, trigger=Trigger.MANUAL, failure_type="error", delay_ms=0
         )
-        lifecycle.wake(Execution.objects.get(id=execution).due_at)
+        lifecycle.send_due(Execution.objects.get(id=execution).due_at)
     assert [(end.execution, end.source, end.state) for end in heard] == [
         (execution, "mine", "PENDING"),
         (execution, "mine", "FAILED"),

@@ -71,7 +71,7 @@ def test_chains_and_ended_joins_are_not_told():
     jobs = a_join()
     for job in jobs[:3]:
         done(job)
-    lifecycle.process(jobs[0].office_id)
+    lifecycle.advance_office(jobs[0].office_id)
     assert lifecycle.reseed() == 0
 
 

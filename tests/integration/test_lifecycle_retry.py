@@ -22,7 +22,7 @@ def failed(job):
 def test_a_failed_job_runs_again_with_a_new_execution_and_counts_of_nothing():
     job = a_job(an_office(), max_retries=1)
     claimed(job).fail(delay_ms=0)
-    lifecycle.process(job.office_id)
+    lifecycle.advance_office(job.office_id)
     first = failed(job)
     assert (first.status, first.retry_count) == (JobStatus.FAILED, 1)
     assert retry(job) == 1

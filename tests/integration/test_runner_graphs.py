@@ -126,7 +126,7 @@ def test_a_job_starts_at_its_time(worker):
     job = a_job(an_office(), run_at=at.isoformat())
 
     def over():
-        lifecycle.wake()
+        lifecycle.send_due()
         return fresh(job).status == JobStatus.DONE
 
     eventually(over, what="its time")

@@ -36,7 +36,7 @@ def through_its_retries(job):
     """To its end, with every wait cut short."""
 
     def over():
-        lifecycle.wake(timezone.now() + timedelta(days=2))
+        lifecycle.send_due(timezone.now() + timedelta(days=2))
         return fresh(job).status in (JobStatus.DONE, JobStatus.FAILED)
 
     eventually(over, 30, pause=0.05, what=f"the end of {job.task_id} through its retries")
@@ -176,7 +176,7 @@ def test_the_writes_of_an_atomic_body_that_lost_its_run_are_undone(worker, path)
     job = tried(task_id="try.count", args={"name": "loser", "path": path, "seconds": 1.0})
     run = started(job).execution
     eventually(lambda: lines(path), what="the body's write")
-    lifecycle.lose(str(run.id), run.fence, trigger="JOB", expired=False, error="taken away by the test")
+    lifecycle.mark_lost(str(run.id), run.fence, trigger="JOB", expired=False, error="taken away by the test")
     assert ended(job).status == JobStatus.DONE
     # The winner's row, of the second attempt; with the loser's there would be two, or a failure.
     assert list(Counter.objects.filter(name="loser").values_list("value", flat=True)) == [2]

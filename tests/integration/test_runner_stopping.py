@@ -51,7 +51,7 @@ def test_a_body_that_timed_out_is_tried_again_by_its_policy(worker):
     job = in_state(job, JobStatus.TIMEOUT)
     ended_at = Attempt.objects.get(execution__job=job).ended_at
     assert (job.retry_at - ended_at).total_seconds() == 500
-    lifecycle.wake(job.retry_at)
+    lifecycle.send_due(job.retry_at)
     assert ended(job).failure_type == FailureType.TIMEOUT
     assert outcomes(job) == [("timeout", "timeout")] * 2
 

@@ -82,7 +82,7 @@ def test_a_backward_operation_is_retried_until_it_succeeds():
     lifecycle.run(queue.queue_id)
 
     def over():
-        engine.wake()
+        engine.send_due()
         return fresh(queue).state == "READY"
 
     eventually(over)

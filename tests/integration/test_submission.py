@@ -45,7 +45,7 @@ def test_what_is_given_wins(office):
 
 
 def test_a_task_that_only_the_system_starts_is_refused(office):
-    hidden = [task for task in registry.everything() if not task.public]
+    hidden = [task for task in registry.all_tasks() if not task.public]
     assert hidden
     assert "Only the system starts" in refused(office, {"task_id": hidden[0].task_id})["task_id"][0]
 

@@ -137,7 +137,7 @@ def test_how_long_it_is_kept_is_a_setting(settings):
 
 def test_retention_of_a_runs_jobs_and_batch_leaves_what_else_there_is_of_it():
     now = database_now()
-    run = runs.run_now(a_workflow(steps=[a_step("a")]).id, user_id=None, actor="", now=now)
+    run = runs.run_now(a_workflow(steps=[a_step("a")]).id, user_id=None, now=now)
     done(Job.objects.get(batch=run.batch_id))
     runs.settle_runs(database_now())
     call.change("UPDATE job_queue SET completed_at = %s", [now - timedelta(days=31)])
@@ -154,7 +154,7 @@ def test_retention_takes_turns_runs_and_minutes_along():
     fire(schedule)
     workflow = a_workflow(now=now - timedelta(days=40), status="draft")
     for days_ago in (35, 1):
-        run = runs.run_now(workflow.id, user_id=None, actor="", now=now - timedelta(days=days_ago))
+        run = runs.run_now(workflow.id, user_id=None, now=now - timedelta(days=days_ago))
         WorkflowRun.objects.filter(id=run.id).update(
             status="completed", ended_at=now - timedelta(days=days_ago)
         )

@@ -283,7 +283,7 @@ def test_a_run_that_cannot_be_submitted_fails_with_the_reason_and_the_next_is_re
 
 def test_a_run_whose_unique_key_is_taken_fails_with_the_reason_and_writes_no_job():
     workflow = a_workflow(steps=[a_step("a", unique_key="one at a time")])
-    first, second = (runs.run_now(workflow.id, user_id=None, actor="", now=T0) for _ in range(2))
+    first, second = (runs.run_now(workflow.id, user_id=None, now=T0) for _ in range(2))
     assert (first.status, second.status) == (RunStatus.RUNNING, RunStatus.FAILED)
     assert "unique_key" in second.error_message
     assert Job.objects.count() == 1
@@ -292,13 +292,13 @@ def test_a_run_whose_unique_key_is_taken_fails_with_the_reason_and_writes_no_job
 def test_a_run_by_hand_leaves_the_registered_one_alone():
     workflow = a_workflow()
     user = a_user()
-    run = runs.run_now(workflow.id, user_id=user.id, actor="alice", now=after(5))
+    run = runs.run_now(workflow.id, user_id=user.id, now=after(5))
     assert (run.status, run.scheduled_time, run.started_by_id) == ("running", after(5), user.id)
     assert pending(workflow).get().scheduled_time == TOMORROW_AT_NINE
 
 
 def test_a_draft_can_be_tried_by_hand():
-    run = runs.run_now(a_workflow(status="draft").id, user_id=None, actor="", now=T0)
+    run = runs.run_now(a_workflow(status="draft").id, user_id=None, now=T0)
     assert set(steps_of(run)) == {"a", "b"}
 
 

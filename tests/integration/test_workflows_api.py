@@ -201,7 +201,7 @@ def test_when_too_many_wait_the_next_is_answered_at_once(client, office, monkeyp
 
 def test_runs_are_listed_with_their_history_and_resumed(client, office):
     workflow = a_workflow(office, steps=[a_step("a"), a_step("b", "a")])
-    run = runs.run_now(workflow.id, user_id=None, actor="", now=database_now())
+    run = runs.run_now(workflow.id, user_id=None, now=database_now())
     attempt = claimed(Job.objects.get(batch=run.batch_id, ref="a"))
     assert attempt is not None
     attempt.fail()
@@ -223,7 +223,7 @@ def test_runs_are_listed_with_their_history_and_resumed(client, office):
 
 def test_a_viewer_sees_and_cannot_act_and_a_stranger_sees_nothing(office):
     workflow = a_workflow(office)
-    run = runs.run_now(workflow.id, user_id=None, actor="", now=database_now())
+    run = runs.run_now(workflow.id, user_id=None, now=database_now())
     viewer, stranger = make_user("viewer"), make_user("stranger")
     Membership.objects.create(office=office, user=viewer, role="viewer")
     path = f"/api/workflows/{workflow.id}"
@@ -259,7 +259,7 @@ def test_a_stranger_who_triggers_what_is_due_is_not_told_whose_it_was(office):
 def test_the_monitor_counts_and_lists_the_callers_runs(client, office):
     workflow = a_workflow(office, now=database_now())
     failing = a_workflow(office, now=database_now(), name="failing", steps=[a_step("a")])
-    run = runs.run_now(failing.id, user_id=None, actor="", now=database_now())
+    run = runs.run_now(failing.id, user_id=None, now=database_now())
     attempt = claimed(Job.objects.get(batch=run.batch_id))
     assert attempt is not None
     attempt.fail()
@@ -293,7 +293,7 @@ def test_a_run_that_nobody_has_started_is_delayed_and_says_why(client, office):
 )
 def test_a_run_whose_steps_do_not_start_is_delayed_and_says_why(alice, client, config, reason):
     office = an_office(alice, **config)
-    run = runs.run_now(a_workflow(office, status="draft").id, user_id=None, actor="", now=database_now())
+    run = runs.run_now(a_workflow(office, status="draft").id, user_id=None, now=database_now())
     WorkflowRun.objects.filter(id=run.id).update(executed_at=timezone.now() - timedelta(minutes=3))
     (late,) = client.get("/api/scheduler/monitor").json()["delayed"]
     assert (late["status"], late["reason"]) == ("running", reason)
@@ -306,7 +306,7 @@ def test_the_monitor_shows_queues_and_workers(client, office):
     now = database_now()
     Worker.objects.create(name="w@here", roles=["default"], slots=2, running=1, started_at=now, seen_at=now)
     workflow = a_workflow(office, status="draft", steps=[a_step("a")])
-    run = runs.run_now(workflow.id, user_id=None, actor="", now=now)
+    run = runs.run_now(workflow.id, user_id=None, now=now)
     attempt = claimed(Job.objects.get(batch=run.batch_id), worker="w@here")
     assert attempt is not None
     queue_probes.mark_seen("default")

@@ -98,7 +98,7 @@ def test_a_workflow_is_run_paused_and_activated(root):
 
 def test_a_run_is_cancelled_and_goes_on_from_what_failed(root):
     workflow = a_workflow(now=database_now())
-    run = run_now(workflow.pk, user_id=None, actor="", now=database_now())
+    run = run_now(workflow.pk, user_id=None, now=database_now())
     act(root, "cancel", run, reason="too early")
     event = Event.objects.filter(type=EventType.JOB_CANCELLED).first()
     assert (event.details["actor"], event.details["reason"]) == ("root", "too early")
@@ -265,7 +265,7 @@ def redis_queue(settings: Any) -> Any:
 
 def test_what_changed_since_the_page_that_asked_is_skipped_and_told(root, monkeypatch):
     workflow = a_workflow(now=database_now())
-    run = run_now(workflow.pk, user_id=None, actor="", now=database_now())
+    run = run_now(workflow.pk, user_id=None, now=database_now())
     act(root, "cancel", run)
     settle_runs(database_now())
     run.refresh_from_db()

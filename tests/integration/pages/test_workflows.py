@@ -34,7 +34,7 @@ def acts(workflow: Workflow, run: WorkflowRun) -> list[str]:
 
 
 def started(workflow: Workflow) -> WorkflowRun:
-    return runs.run_now(workflow.id, user_id=a_user("alice").pk, actor="alice", now=timezone.now())
+    return runs.run_now(workflow.id, user_id=a_user("alice").pk, now=timezone.now())
 
 
 def failed(workflow: Workflow) -> WorkflowRun:

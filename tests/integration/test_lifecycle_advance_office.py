@@ -21,15 +21,15 @@ def test_a_join_that_nobody_released_is_found():
     done(first)
     done(second)
     assert fresh(last).status == JobStatus.PENDING
-    assert lifecycle.process(office.id) == Advanced(1, 1)
+    assert lifecycle.advance_office(office.id) == Advanced(1, 1)
     assert fresh(last).status == JobStatus.PROCESSING
-    assert lifecycle.process(office.id) == Advanced(0, 0)
+    assert lifecycle.advance_office(office.id) == Advanced(0, 0)
 
 
 def test_what_still_waits_is_left_where_it_is():
     office = an_office()
     _, second = submitted(office, {"ref": "a"}, {"depends_on": ["a"]})
-    assert lifecycle.process(office.id) == Advanced(0, 0)
+    assert lifecycle.advance_office(office.id) == Advanced(0, 0)
     assert told(second) == []
 
 
@@ -37,7 +37,7 @@ def test_a_raised_limit_is_used():
     office = an_office(max_concurrent_jobs=1)
     submitted(office, {}, {}, {})
     Office.objects.filter(id=office.id).update(max_concurrent_jobs=3)
-    assert lifecycle.process(office.id).dispatched == 2
+    assert lifecycle.advance_office(office.id).dispatched == 2
 
 
 def test_a_pause_holds_what_is_ready_and_the_end_of_it_sends_it():
@@ -48,15 +48,15 @@ def test_a_pause_holds_what_is_ready_and_the_end_of_it_sends_it():
     run.finish()
     assert (fresh(first).status, fresh(second).status) == ("done", "ready")
     Office.objects.filter(id=office.id).update(paused=False)
-    assert lifecycle.process(office.id) == Advanced(0, 1)
+    assert lifecycle.advance_office(office.id) == Advanced(0, 1)
 
 
 def test_a_job_whose_time_has_come_starts_and_not_a_moment_earlier():
     office = an_office()
     at = timezone.now() + timedelta(hours=1)
     job = a_job(office, run_at=at.isoformat())
-    assert lifecycle.process(office.id, at - timedelta(milliseconds=1)).promoted == 0
-    assert lifecycle.process(office.id, at).promoted == 1
+    assert lifecycle.advance_office(office.id, at - timedelta(milliseconds=1)).promoted == 0
+    assert lifecycle.advance_office(office.id, at).promoted == 1
     assert fresh(job).status == JobStatus.PROCESSING
 
 
@@ -64,7 +64,7 @@ def test_a_job_that_is_due_and_still_blocked_waits_for_its_dependency_only():
     office = an_office()
     at = timezone.now() + timedelta(hours=1)
     first, second = submitted(office, {"ref": "a"}, {"depends_on": ["a"], "run_at": at.isoformat()})
-    lifecycle.process(office.id, at)
+    lifecycle.advance_office(office.id, at)
     assert (fresh(second).status, fresh(second).due_at) == (JobStatus.PENDING, None)
     done(first)
     assert fresh(second).status == JobStatus.PROCESSING
@@ -76,7 +76,7 @@ def test_a_job_whose_dependency_ended_first_waits_for_its_time():
     first, second = submitted(office, {"ref": "a"}, {"depends_on": ["a"], "run_at": at.isoformat()})
     done(first)
     assert fresh(second).status == JobStatus.PENDING
-    lifecycle.process(office.id, at)
+    lifecycle.advance_office(office.id, at)
     assert fresh(second).status == JobStatus.PROCESSING
 
 
@@ -87,6 +87,6 @@ def test_the_sweep_finds_offices_with_something_unsettled_and_no_others():
     # As a worker would leave it that died between two commits of older code: ready, and not sent.
     Job.objects.filter(id=job.id).update(status=JobStatus.READY, execution=None)
     job.execution.delete()
-    assert sweeps.promote_once() == 0  # nothing to promote, but to send
+    assert sweeps.advance_stuck_offices() == 0  # nothing to promote, but to send
     assert fresh(job).status == JobStatus.PROCESSING
     assert told(job) == [T.JOB_READY]

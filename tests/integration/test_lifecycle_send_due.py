@@ -1,4 +1,4 @@
-"""wake: what has become due is sent, from the rows alone: Redis may have forgotten everything."""
+"""send_due sends what has become due, from the rows alone."""
 
 from datetime import timedelta
 from typing import Any
@@ -21,8 +21,8 @@ def test_a_retry_is_sent_when_its_time_has_come_with_the_same_execution():
     claimed(job).fail(delay_ms=60_000)
     waiting = fresh(job)
     just_before: Any = waiting.retry_at - timedelta(microseconds=1)
-    assert lifecycle.wake(just_before) == 0
-    assert lifecycle.wake(waiting.retry_at) == 1
+    assert lifecycle.send_due(just_before) == 0
+    assert lifecycle.send_due(waiting.retry_at) == 1
     job = fresh(job)
     assert (job.status, job.retry_at, job.due_at) == (JobStatus.PROCESSING, None, None)
     assert job.execution_id == waiting.execution_id
@@ -36,7 +36,7 @@ def test_the_message_of_a_retry_says_which_one_it_is(monkeypatch):
     job = a_job(an_office())
     claimed(job).fail(delay_ms=60_000)
     monkeypatch.setattr(Effects, "on_commit", lambda effects: answers.append(effects))
-    lifecycle.wake(fresh(job).retry_at)
+    lifecycle.send_due(fresh(job).retry_at)
     (send,) = [send for effects in answers for send in effects.send]
     assert (send.dispatch, send.retries) == (2, 1)
 
@@ -45,7 +45,7 @@ def test_a_retry_waits_for_a_slot_like_everybody_else():
     office = an_office(max_concurrent_jobs=1)
     first, second = submitted(office, {}, {})
     claimed(first).fail(delay_ms=60_000)
-    assert lifecycle.wake(fresh(first).retry_at) == 1
+    assert lifecycle.send_due(fresh(first).retry_at) == 1
     assert (fresh(first).status, fresh(second).status) == (JobStatus.READY, JobStatus.PROCESSING)
     claimed(second).finish()
     assert fresh(first).status == JobStatus.PROCESSING
@@ -55,7 +55,7 @@ def test_every_office_with_something_due_is_woken_and_the_others_are_not():
     at = timezone.now() + timedelta(hours=1)
     due = [a_job(an_office(), run_at=at.isoformat()) for _ in range(3)]
     later = a_job(an_office(), run_at=(at + timedelta(hours=1)).isoformat())
-    assert lifecycle.wake(at) == 3
+    assert lifecycle.send_due(at) == 3
     assert {fresh(job).status for job in due} == {JobStatus.PROCESSING}
     assert fresh(later).status == JobStatus.PENDING
 
@@ -64,7 +64,7 @@ def test_a_blocked_job_that_is_due_is_not_found_again_and_again():
     at = timezone.now() + timedelta(hours=1)
     office = an_office()
     submitted(office, {"ref": "a"}, {"depends_on": ["a"], "run_at": at.isoformat()})
-    assert lifecycle.wake(at) == 0
+    assert lifecycle.send_due(at) == 0
     from jobs.sql import call, statements
 
     assert call.rows(statements.DUE_OFFICES, {"now": at, "limit": 10}) == []
@@ -73,7 +73,7 @@ def test_a_blocked_job_that_is_due_is_not_found_again_and_again():
 def test_a_timed_out_job_is_woken_as_well():
     job = a_job(an_office())
     claimed(job).finish(Outcome.TIMEOUT, failure_type="timeout", delay_ms=5_000)
-    assert lifecycle.wake(fresh(job).retry_at) == 1
+    assert lifecycle.send_due(fresh(job).retry_at) == 1
     assert fresh(job).status == JobStatus.PROCESSING
 
 
@@ -81,7 +81,7 @@ def test_executions_that_no_job_owns_are_sent_once():
     now = timezone.now()
     execution = a_start(due_at=now)
     later = a_start(due_at=now + timedelta(seconds=1))
-    assert [lifecycle.wake(now), lifecycle.wake(now)] == [1, 0]
+    assert [lifecycle.send_due(now), lifecycle.send_due(now)] == [1, 0]
     sent = Execution.objects.get(id=execution)
     assert (sent.dispatch, sent.due_at, sent.sent_count) == (2, None, 1)
     assert Execution.objects.get(id=later).dispatched_at is None

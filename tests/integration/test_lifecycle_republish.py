@@ -1,4 +1,4 @@
-"""resend: what was sent and never claimed is published again, each time after twice as long."""
+"""republish sends again what was sent and never claimed, each time after twice as long."""
 
 import pytest
 
@@ -27,17 +27,17 @@ def sent_ago(seconds: float) -> None:
 def test_what_was_sent_just_now_is_left_alone(sent):
     a_job(an_office())
     sent.clear()
-    assert (lifecycle.resend(), sent) == (0, [])
+    assert (lifecycle.republish(), sent) == (0, [])
 
 
 def test_what_nobody_came_for_is_sent_again_with_the_same_dispatch(sent):
     job = a_job(an_office(), role="QA")
     sent.clear()
     sent_ago(11)
-    assert lifecycle.resend() == 1
+    assert lifecycle.republish() == 1
     assert sent == [Send(str(job.execution_id), 1, "QA", "demo.sum", 0, 0)]
     assert fresh(job).execution.sent_count == 2
-    assert lifecycle.resend() == 0
+    assert lifecycle.republish() == 0
 
 
 def test_each_time_it_waits_twice_as_long(sent):
@@ -46,7 +46,7 @@ def test_each_time_it_waits_twice_as_long(sent):
     for _ in range(8):
         for wait in range(0, 1_000, 5):
             sent_ago(wait)
-            if lifecycle.resend():
+            if lifecycle.republish():
                 waits.append(wait)
                 break
     assert waits == pytest.approx([10, 20, 40, 80, 160, 320, 320, 320], abs=5)
@@ -57,7 +57,7 @@ def test_with_redis_empty_everything_unclaimed_is_sent_at_once(sent):
     claimed(first)
     a_job(an_office())
     sent.clear()
-    assert lifecycle.resend(everything=True) == 2
+    assert lifecycle.republish(everything=True) == 2
     assert len(sent) == 2
 
 
@@ -68,12 +68,12 @@ def test_what_waits_for_a_time_is_not_sent(sent):
     a_start(due_at=timezone.now())
     sent.clear()
     sent_ago(10_000)
-    assert lifecycle.resend(everything=True) == 0
+    assert lifecycle.republish(everything=True) == 0
 
 
 def test_no_more_than_the_limit_are_sent_in_one_pass(sent):
     for _ in range(5):
         a_start()
     sent.clear()
-    assert lifecycle.resend(everything=True, limit=3) == 3
+    assert lifecycle.republish(everything=True, limit=3) == 3
     assert Execution.objects.filter(sent_count=2).count() == 3
