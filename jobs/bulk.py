@@ -1,22 +1,150 @@
-"""Cancels at one stroke all jobs of an office that fit a wish."""
+"""One verb for many jobs: how many it would change, which it would skip, and applying it in pieces."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import Count, QuerySet
 
 from jobs import lifecycle
 from jobs.answers import Cancelled
+from jobs.errors import Conflict
 from jobs.models import Job
 from jobs.selection import in_states
 from jobs.sql import call, statements
-from jobs.states import JOB_LIVE, JobStatus
+from jobs.states import JOB_LIVE, JOB_RETRYABLE, JobStatus
+
+# The office's lock is held for one piece, so that its other work goes on between two.
+PIECE = 500
+MOST = 20_000
+# An action on more matching jobs than this has to be confirmed by typing their number.
+TYPED_ABOVE = 100
+
+# What a column of type integer holds.
+LOWEST_PRIORITY, HIGHEST_PRIORITY = -(2**31), 2**31 - 1
+
+CANCEL, RETRY, REPRIORITISE = "cancel", "retry", "reprioritise"
+APPLIES_TO: dict[str, tuple[str, ...]] = {
+    CANCEL: JOB_LIVE,
+    RETRY: JOB_RETRYABLE,
+    REPRIORITISE: JOB_LIVE,
+}
 
 
 @dataclass(frozen=True)
-class CancelWish:
-    """Which jobs: those that fit everything that is given."""
+class Action:
+    """A verb with its arguments, and who does it why."""
+
+    verb: str
+    actor: str
+    reason: str = ""
+    priority: int | None = None
+    delta: int | None = None
+    urgent: bool | None = None
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What an action would do. `beyond` counts the jobs that fit and are too many for one time."""
+
+    changed: int
+    beyond: int
+    # Of the changed: how many run at this moment.
+    running: int
+    skipped_by_state: dict[str, int]
+    # The ids of the offices, the one with most jobs first.
+    offices: list[UUID]
+
+    @property
+    def skipped(self) -> int:
+        return sum(self.skipped_by_state.values())
+
+
+@dataclass(frozen=True)
+class Result:
+    changed: int
+    # These fitted when they were selected, and the verb refused them: they had changed, or a newer job has
+    # their unique_key.
+    refused: int
+
+
+def preview(
+    jobs: QuerySet[Job], verb: str, *, most: int | None = MOST, counted: int | None = None
+) -> Preview:
+    """Count exactly, or only up to so many `counted` rows of those that fit and of those that do not."""
+    fitting, others = Counter[str](), Counter[str]()
+    offices = Counter[UUID]()
+    for office, status, number in _counts(fitting_jobs(jobs, verb), counted):
+        fitting[status] += number
+        offices[office] += number
+    for _office, status, number in _counts(skipped_jobs(jobs, verb), counted):
+        others[status] += number
+    total = fitting.total()
+    changed = total if most is None else min(total, most)
+    running = fitting[JobStatus.PROCESSING]
+    return Preview(
+        changed, total - changed, running, dict(others), [office for office, _ in offices.most_common()]
+    )
+
+
+def fitting_jobs(jobs: QuerySet[Job], verb: str) -> QuerySet[Job]:
+    return jobs.filter(in_states(APPLIES_TO[verb]))
+
+
+def skipped_jobs(jobs: QuerySet[Job], verb: str) -> QuerySet[Job]:
+    return jobs.filter(in_states([status for status in JobStatus if status not in APPLIES_TO[verb]]))
+
+
+def _counts(jobs: QuerySet[Job], counted: int | None) -> QuerySet[Job, tuple[UUID, str, int]]:
+    jobs = jobs.order_by()
+    if counted is not None:
+        jobs = Job.objects.filter(pk__in=jobs.values("pk")[:counted]).order_by()
+    return jobs.values_list("office_id", "status").annotate(number=Count("*"))
+
+
+def apply(jobs: QuerySet[Job], action: Action, *, most: int | None = MOST) -> Result:
+    """Apply it office by office, in pieces that are transactions of their own; the verb guards each job."""
+    fitting = fitting_jobs(jobs, action.verb)
+    changed = selected = 0
+    for office in list(fitting.order_by().values_list("office_id", flat=True).distinct()):
+        ordered = fitting.filter(office_id=office).order_by("seq").values_list("id", flat=True)
+        ids = list(ordered if most is None else ordered[: most - selected])
+        selected += len(ids)
+        changed += sum(_apply_to(office, piece, action) for piece in pieces(ids))
+    return Result(changed, selected - changed)
+
+
+def pieces(ids: Sequence[UUID]) -> Iterator[Sequence[UUID]]:
+    for start in range(0, len(ids), PIECE):
+        yield ids[start : start + PIECE]
+
+
+def _apply_to(office: UUID, ids: Sequence[UUID], action: Action) -> int:
+    actor, reason = action.actor, action.reason
+    if action.verb == CANCEL:
+        return lifecycle.cancel(office, ids, actor=actor, reason=reason).total
+    if action.verb == RETRY:
+        try:
+            return lifecycle.retry(office, ids, actor=actor, reason=reason)
+        except Conflict:
+            # A newer job has the unique_key of one of them: that one is refused, not all.
+            return 0 if len(ids) == 1 else sum(_apply_to(office, [job], action) for job in ids)
+    return lifecycle.reprioritise(
+        office,
+        ids,
+        priority=action.priority,
+        urgent=action.urgent,
+        delta=action.delta,
+        actor=actor,
+        reason=reason,
+    )
+
+
+@dataclass(frozen=True)
+class CancelFilter:
+    """Which jobs of an office to cancel: those that fit everything that is set."""
 
     batch: UUID | None = None
     statuses: Sequence[str] = JOB_LIVE
@@ -24,17 +152,17 @@ class CancelWish:
     include_processing: bool = True
 
 
-def cancel_matching(office: UUID, wish: CancelWish, *, actor: str, reason: str = "") -> Cancelled:
-    """How many were cancelled at once, and how many were told to stop."""
-    statuses = set(wish.statuses)
-    if not wish.include_processing:
+def cancel_matching(office: UUID, filter: CancelFilter, *, actor: str, reason: str = "") -> Cancelled:
+    """Cancel all that match in one transaction: how many are cancelled, and how many were asked to stop."""
+    statuses = set(filter.statuses)
+    if not filter.include_processing:
         statuses.discard(JobStatus.PROCESSING)
     with transaction.atomic():
-        # Before they are looked for: none of them may start between being chosen and being cancelled.
+        # Locked before the jobs are selected: none of them may start between selection and cancellation.
         call.rows(statements.LOCK_OFFICE, [office])
-        found = Job.objects.filter(in_states(statuses), office_id=office)
-        if wish.batch is not None:
-            found = found.filter(batch_id=wish.batch)
-        if wish.role:
-            found = found.filter(role=wish.role)
-        return lifecycle.cancel(office, list(found.values_list("id", flat=True)), actor=actor, reason=reason)
+        jobs = Job.objects.filter(in_states(statuses), office_id=office)
+        if filter.batch is not None:
+            jobs = jobs.filter(batch_id=filter.batch)
+        if filter.role:
+            jobs = jobs.filter(role=filter.role)
+        return lifecycle.cancel(office, list(jobs.values_list("id", flat=True)), actor=actor, reason=reason)

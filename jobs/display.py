@@ -1,45 +1,63 @@
-"""What people read instead of the words of the states: a name, a sign beside the colour, and a tone."""
+"""How people see values on pages, in the admin and on the command line: names, times, masked secrets."""
 
+import re
+import unicodedata
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
+from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from jobs.states import EventType, ExecutionStatus, FailureType, JobStatus, MemberRole, Outcome, Trigger
+from jobs.errors import ErrorText
+from jobs.states import (
+    Backoff,
+    EventType,
+    ExecutionStatus,
+    FailureType,
+    JobStatus,
+    MemberRole,
+    OnDependencyFailure,
+    OnLost,
+    Outcome,
+    Trigger,
+)
 
 Text = str | Promise
+
+# --- names ----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Label:
+    """A state as people see it: a name, a sign beside the colour, and a tone that gives the colour."""
+
     name: Text
     sign: str = ""
     tone: str = "wait"
 
 
-J, E, O = JobStatus, ExecutionStatus, Outcome  # noqa: E741
-
 STATE_LABELS: dict[str, Label] = {
-    J.PENDING: Label(_("waiting"), "○"),
-    J.READY: Label(_("ready"), "◇", "ready"),
-    J.PROCESSING: Label(_("running"), "●", "run"),
-    J.DONE: Label(_("done"), "✓", "good"),
-    J.FAILED: Label(_("failed"), "✕", "bad"),
-    J.CANCELLED: Label(_("cancelled"), "⊘"),
-    J.TIMEOUT: Label(_("timed out, will retry"), "◷", "late"),
-    E.PENDING: Label(_("waiting"), "○"),
-    E.RUNNING: Label(_("running"), "●", "run"),
-    E.SUCCESS: Label(_("done"), "✓", "good"),
-    E.FAILED: Label(_("failed"), "✕", "bad"),
-    E.CANCELLED: Label(_("cancelled"), "⊘"),
+    JobStatus.PENDING: Label(_("waiting"), "○"),
+    JobStatus.READY: Label(_("ready"), "◇", "ready"),
+    JobStatus.PROCESSING: Label(_("running"), "●", "run"),
+    JobStatus.DONE: Label(_("done"), "✓", "good"),
+    JobStatus.FAILED: Label(_("failed"), "✕", "bad"),
+    JobStatus.CANCELLED: Label(_("cancelled"), "⊘"),
+    JobStatus.TIMEOUT: Label(_("timed out, will retry"), "◷", "late"),
+    ExecutionStatus.PENDING: Label(_("waiting"), "○"),
+    ExecutionStatus.RUNNING: Label(_("running"), "●", "run"),
+    ExecutionStatus.SUCCESS: Label(_("done"), "✓", "good"),
+    ExecutionStatus.FAILED: Label(_("failed"), "✕", "bad"),
+    ExecutionStatus.CANCELLED: Label(_("cancelled"), "⊘"),
 }
 OUTCOME_LABELS: dict[str, Label] = {
-    O.SUCCESS: STATE_LABELS[E.SUCCESS],
-    O.FAILURE: STATE_LABELS[E.FAILED],
-    O.TIMEOUT: Label(_("timed out"), "◷", "bad"),
-    O.CANCELLED: STATE_LABELS[E.CANCELLED],
-    O.LOST: Label(_("worker lost"), "✕", "late"),
+    Outcome.SUCCESS: STATE_LABELS[ExecutionStatus.SUCCESS],
+    Outcome.FAILURE: STATE_LABELS[ExecutionStatus.FAILED],
+    Outcome.TIMEOUT: Label(_("timed out"), "◷", "bad"),
+    Outcome.CANCELLED: STATE_LABELS[ExecutionStatus.CANCELLED],
+    Outcome.LOST: Label(_("worker lost"), "✕", "late"),
 }
 FAILURE_NAMES: dict[str, Text] = {
     FailureType.TIMEOUT: _("took too long"),
@@ -64,7 +82,7 @@ EVENT_NAMES: dict[str, Text] = {
     EventType.BATCH_COMPLETED: _("batch completed"),
     EventType.JOB_REPRIORITISED: _("priority changed"),
 }
-# Of an event's details, what people want to know of it.
+# The details of an event that people want to see; the others are for programs.
 EVENT_DETAIL_NAMES: dict[str, Text] = {
     "actor": _("by"),
     "reason": _("reason"),
@@ -89,11 +107,156 @@ MEMBER_ROLE_NAMES: dict[str, Text] = {
 }
 
 
+BACKOFF_NAMES: dict[str, Text] = {Backoff.LINEAR: _("linear"), Backoff.EXPONENTIAL: _("exponential")}
+ON_LOST_NAMES: dict[str, Text] = {OnLost.RETRY: _("it starts again"), OnLost.FAIL: _("it fails")}
+ON_DEPENDENCY_FAILURE_NAMES: dict[str, Text] = {
+    OnDependencyFailure.BLOCK: _("it waits"),
+    OnDependencyFailure.FAIL: _("it fails"),
+    OnDependencyFailure.RUN: _("it runs all the same"),
+}
+
+
 def state_label(status: Any) -> Label:
     return STATE_LABELS.get(str(status)) or Label(str(status))
 
 
-def register_state_labels(more: dict[str, Label]) -> None:
-    """For the apps above: the words of their own states, where they are not the same as ours."""
-    for status, one in more.items():
-        STATE_LABELS.setdefault(str(status), one)
+def register_state_labels(labels: dict[str, Label]) -> None:
+    """Add the states of another app; a state that is known here keeps its label."""
+    for status, label in labels.items():
+        STATE_LABELS.setdefault(str(status), label)
+
+
+# --- times ----------------------------------------------------------------------------------------
+
+
+def local_time(moment: datetime | None) -> str:
+    return "" if moment is None else f"{timezone.localtime(moment):%Y-%m-%d %H:%M:%S}"
+
+
+def duration(seconds: float | None) -> str:
+    """`0.4s`, `1:05` or `2:00:05`; a dash if it is not known. static/live.js counts on in the same form."""
+    if seconds is None:
+        return "–"
+    if 0 <= seconds < 10:
+        return f"{seconds:.1f}s"
+    whole = max(0, int(seconds))
+    hours, minutes, rest = whole // 3600, whole % 3600 // 60, whole % 60
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+BAR_WIDTH = 1000
+SMALLEST_BAR = 4
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A span of time on a timeline, in thousandths of its width."""
+
+    x: int
+    width: int
+
+
+def time_bar(start: datetime | None, end: datetime | None, first: datetime, last: datetime) -> Bar | None:
+    """The span from start to end on a timeline from first to last, never too thin to be seen."""
+    whole = (last - first).total_seconds()
+    if start is None or end is None or whole <= 0:
+        return None
+    x = round(BAR_WIDTH * (start - first).total_seconds() / whole)
+    width = round(BAR_WIDTH * (end - start).total_seconds() / whole)
+    x = min(max(0, x), BAR_WIDTH - SMALLEST_BAR)
+    return Bar(x, max(SMALLEST_BAR, min(width, BAR_WIDTH - x)))
+
+
+# --- texts ----------------------------------------------------------------------------------------
+
+# Control characters, and those that turn the direction of writing.
+_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\u200e\u200f]+")
+# Colours and cursor movements, then every other control character but tab and line feed.
+_UNPRINTABLE = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+def on_one_line(text: str) -> str:
+    """For a terminal: nothing in it moves the cursor, colours the screen or turns the text around."""
+    return _UNSAFE.sub(" ", text)
+
+
+def printable(text: str) -> str:
+    """For a page: what a program wrote, without the control characters that it meant for a terminal."""
+    return _UNPRINTABLE.sub("", text.replace("\r\n", "\n"))
+
+
+def first_line(problem: object) -> str:
+    """The first line of an error's text, or the name of its type."""
+    return next(iter(str(problem).strip().splitlines()), "" if problem == "" else type(problem).__name__)
+
+
+def width(text: str) -> int:
+    """In columns of a terminal: a Korean letter takes two, an accent none."""
+    return sum(
+        0 if unicodedata.combining(letter) else 2 if unicodedata.east_asian_width(letter) in "WF" else 1
+        for letter in text
+    )
+
+
+def truncated(text: str, most: int) -> str:
+    """At most this many columns, with an ellipsis where something is left out."""
+    if width(text) <= most:
+        return text
+    kept = ""
+    for letter in text:
+        if width(kept + letter) > most - 1:
+            break
+        kept += letter
+    return kept + "…"
+
+
+def short_id(value: Any) -> str:
+    """The end of a long id: the beginning of ours is the time, which neighbours share."""
+    text = str(value)
+    return text if len(text) < 20 else f"…{text[-8:]}"
+
+
+# --- secrets --------------------------------------------------------------------------------------
+
+SECRET = re.compile(r"passw|secret|token|authorization|api_?-?key|cookie|credential", re.IGNORECASE)
+MASK = "••••••"
+MASK_MOVED = ErrorText("hidden_value")
+
+
+def mask_secrets(value: Any) -> Any:
+    """The same JSON value with a mask for everything whose name says that it is secret."""
+    if isinstance(value, dict):
+        return {key: MASK if SECRET.search(str(key)) else mask_secrets(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [mask_secrets(inner) for inner in value]
+    return value
+
+
+def restore_secrets(edited: Any, before: Any) -> Any:
+    """An edited value, with the secrets that stood behind its masks before."""
+    if isinstance(edited, dict) and isinstance(before, dict):
+        return {
+            key: before[key] if value == MASK and key in before else restore_secrets(value, before.get(key))
+            for key, value in edited.items()
+        }
+    if isinstance(edited, list) and isinstance(before, list):
+        return [
+            restore_secrets(value, _counterpart(value, index, before)) for index, value in enumerate(edited)
+        ]
+    return edited
+
+
+def _counterpart(value: Any, index: int, before: list[Any]) -> Any:
+    """A step is recognised by its ref, wherever it has moved to; everything else by its position."""
+    if isinstance(value, dict) and "ref" in value:
+        same = (other for other in before if isinstance(other, dict) and other.get("ref") == value["ref"])
+        return next(same, None)
+    return before[index] if index < len(before) else None
+
+
+def has_mask(value: Any) -> bool:
+    if isinstance(value, dict):
+        return any(map(has_mask, value.values()))
+    if isinstance(value, list):
+        return any(map(has_mask, value))
+    return bool(value == MASK)

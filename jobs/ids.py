@@ -5,6 +5,9 @@ import threading
 import time
 import uuid
 
+# Fewer than a bigint has.
+DIGITS = 18
+
 _lock = threading.Lock()
 _last = 0
 
@@ -19,3 +22,16 @@ def uuid7() -> uuid.UUID:
     tail = int.from_bytes(os.urandom(8), "big") & (2**62 - 1)
     value = ((ticks >> 12) << 80) | (0x7 << 76) | ((ticks & 0xFFF) << 64) | (0b10 << 62) | tail
     return uuid.UUID(int=value)
+
+
+def parse_uuid(text: object) -> uuid.UUID | None:
+    """The UUID that a text from outside holds; None if it holds none."""
+    try:
+        return uuid.UUID(text) if isinstance(text, str) else None
+    except ValueError:
+        return None
+
+
+def parse_number(text: str | None) -> int | None:
+    """The positive number that a text from outside holds, if a bigint column can hold it."""
+    return int(text) if text and text.isascii() and text.isdecimal() and len(text) <= DIGITS else None

@@ -1,71 +1,143 @@
-"""A list in pages that stay quick and never skip a row, however many there are and come meanwhile."""
+"""Keyset pagination: pages that stay quick and skip no row, however many rows there are or arrive meanwhile.
 
+A cursor is the value of the last column of the order, which is unique. The addresses of pages carry it as
+`after` and `before`.
+"""
+
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any, Generic, TypeVar
 
-from django.db.models import F, Model, QuerySet
+from django.db.models import F, Model, Q, QuerySet
 from django.http import QueryDict
 
 SIZE = 50
-DIGITS = 18
 
 Row = TypeVar("Row", bound=Model)
 
 
 @dataclass(frozen=True)
 class Page(Generic[Row]):
-    """`older` and `newer` are the places to go on from; None where there is nothing more."""
+    """`newer` is the cursor to read `before`, `older` the cursor to read `after`; None: no such page."""
 
     rows: Sequence[Row]
-    older: int | None
-    newer: int | None
-
-
-def place(text: str | None) -> int | None:
-    """A row's number from the address; nonsense is no place."""
-    return int(text) if text and text.isascii() and text.isdecimal() and len(text) <= DIGITS else None
+    newer: Any = None
+    older: Any = None
 
 
 def page_of(
     rows: QuerySet[Row],
     *,
-    after: int | None = None,
-    before: int | None = None,
+    order: Sequence[str] = ("-seq",),
+    after: Any = None,
+    before: Any = None,
+    among: QuerySet[Row] | None = None,
     few: bool = False,
     size: int = SIZE,
-    by: str = "seq",
 ) -> Page[Row]:
-    """The newest first, `by` a number that grows.
+    """One page in this order of columns, which all have a `-` or none.
 
-    `few`: they are few among very many, so no index in this order is to be walked.
+    With several columns a cursor stands for the row `among` these that has it; a cursor without a row
+    starts again at the top. `few`: these rows are few among very many, so that PostgreSQL must not find
+    them by reading an index in this order.
     """
-    order, number = (F(by) + 0 if few else F(by)), attrgetter(by)
-    if before is not None:
-        found = list(rows.filter(**{f"{by}__gt": before}).order_by(order.asc())[: size + 1])
-        more, shown = len(found) > size, found[:size][::-1]
-        return Page(shown, number(shown[-1]) if shown else before, number(shown[0]) if more else None)
-    if after is not None:
-        rows = rows.filter(**{f"{by}__lt": after})
-    found = list(rows.order_by(order.desc())[: size + 1])
+    names = [name.lstrip("-") for name in order]
+    descending = order[0].startswith("-")
+    cursor = attrgetter(names[-1])
+    # An expression has no index.
+    columns = [F(name) + 0 if few else F(name) for name in names]
+    forward = [column.desc() if descending else column.asc() for column in columns]
+    backward = [column.asc() if descending else column.desc() for column in columns]
+    others = rows if among is None else among
+    start = _values(others, names, before)
+    if start is not None:
+        found = list(rows.filter(_beyond(names, start, descending)).order_by(*backward)[: size + 1])
+        shown = found[:size][::-1]
+        newer = cursor(shown[0]) if len(found) > size else None
+        return Page(shown, newer, cursor(shown[-1]) if shown else before)
+    start = _values(others, names, after)
+    if start is not None:
+        rows = rows.filter(_beyond(names, start, not descending))
+    found = list(rows.order_by(*forward)[: size + 1])
     shown = found[:size]
     return Page(
         shown,
-        number(shown[-1]) if len(found) > size else None,
-        number(shown[0]) if shown and after is not None else None,
+        cursor(shown[0]) if shown and start is not None else None,
+        cursor(shown[-1]) if len(found) > size else None,
     )
 
 
-def links(page: Page[Any], query: QueryDict) -> dict[str, str]:
-    """The addresses of the same list before and after this page; empty where there is nothing more."""
-    return {"newer": _link(query, before=page.newer), "older": _link(query, after=page.older)}
+def _values(rows: QuerySet[Any], names: Sequence[str], cursor: Any) -> tuple[Any, ...] | None:
+    """The ordering columns of the row with this cursor."""
+    if cursor is None or len(names) == 1:
+        return None if cursor is None else (cursor,)
+    return rows.filter(**{names[-1]: cursor}).values_list(*names).first()
 
 
-def _link(query: QueryDict, **where: int | None) -> str:
-    ((name, number),) = where.items()
-    if number is None:
+def _beyond(names: Sequence[str], values: Sequence[Any], upward: bool) -> Q:
+    """Rows behind this one: the first column alone says most of it, and an index can use that."""
+    side = "gt" if upward else "lt"
+    last = len(names) - 1
+    beyond = Q(**{f"{names[last]}__{side}": values[last]})
+    for name, value in zip(names[:last][::-1], values[:last][::-1], strict=True):
+        beyond = Q(**{f"{name}__{side}e": value}) & (Q(**{f"{name}__{side}": value}) | beyond)
+    return beyond
+
+
+def page_links(page: Page[Any], query: QueryDict) -> dict[str, str]:
+    """The addresses of the pages before and after this one, with the same filter; empty: no such page."""
+    return {"newer": _link(query, "before", page.newer), "older": _link(query, "after", page.older)}
+
+
+def _link(query: QueryDict, name: str, cursor: Any) -> str:
+    if cursor is None:
         return ""
     moved = query.copy()
-    moved[name] = str(number)
+    moved[name] = str(cursor)
     return f"?{moved.urlencode()}"
+
+
+class NewestOfParts(Generic[Row]):
+    """Querysets that have no row in common as one list, newest first: ids grow with time.
+
+    The newest ids of each part are read and merged; `rows` says how the rows of a page are then read.
+    """
+
+    def __init__(self, parts: Sequence[QuerySet[Row]], rows: QuerySet[Row]) -> None:
+        self.parts = parts
+        self.rows = rows
+
+    def __getitem__(self, wanted: slice) -> list[Row]:
+        newest = [part.order_by("-id").values("id")[: wanted.stop] for part in self.parts]
+        return self._read(_union(newest, "-id")[wanted.start or 0 : wanted.stop])
+
+    def page(self, *, after: Any = None, before: Any = None, size: int = SIZE) -> Page[Row]:
+        if before is not None:
+            nearest = [part.filter(id__gt=before).order_by("id").values("id") for part in self.parts]
+            found = self._read(_union([part[: size + 1] for part in nearest], "id")[: size + 1])
+            shown = found[-size:]
+            return Page(shown, shown[0].pk if len(found) > size else None, shown[-1].pk if shown else before)
+        parts = self.parts if after is None else [part.filter(id__lt=after) for part in self.parts]
+        found = NewestOfParts(parts, self.rows)[: size + 1]
+        shown = found[:size]
+        return Page(
+            shown,
+            shown[0].pk if shown and after is not None else None,
+            shown[-1].pk if len(found) > size else None,
+        )
+
+    def _read(self, ids: QuerySet[Any, Any]) -> list[Row]:
+        return list(self.rows.filter(pk__in=[row["id"] for row in ids]).order_by("-id"))
+
+
+def _union(parts: Sequence[QuerySet[Any, Any]], order: str) -> QuerySet[Any, Any]:
+    first, *others = parts
+    return first.union(*others, all=True).order_by(order) if others else first
+
+
+def estimated_rows(rows: QuerySet[Any]) -> int:
+    """How many rows the planner expects; it reads none of them."""
+    plan = json.loads(rows.order_by().explain(format="json"))
+    return int(plan[0]["Plan"]["Plan Rows"])

@@ -20,7 +20,8 @@ from exports.pages import labels
 from exports.pages.filters import asked
 from exports.pages.wait_status import waiting_messages
 from jobs.errors import Conflict
-from jobs.keyset import links, page_of, place
+from jobs.ids import parse_number
+from jobs.keyset import page_links, page_of
 from jobs.pages.permissions import current_user
 
 SIZE = 50
@@ -53,8 +54,8 @@ def letters(request: HttpRequest) -> HttpResponse:
         rows = rows.filter(state=state)
     if stream := wanted.get("stream"):
         rows = rows.filter(source_stream=stream)
-    after, before = place(request.GET.get("after")), place(request.GET.get("before"))
-    page = page_of(rows, after=after, before=before, size=SIZE, by="pk")
+    after, before = parse_number(request.GET.get("after")), parse_number(request.GET.get("before"))
+    page = page_of(rows, after=after, before=before, size=SIZE, order=("-pk",))
     context = {
         "section": "deadletters",
         "page": page,
@@ -64,7 +65,7 @@ def letters(request: HttpRequest) -> HttpResponse:
         "state": state,
         "stream": wanted.get("stream"),
         "stuck_since": waiting_messages(timezone.now()),
-        **links(page, wanted.query),
+        **page_links(page, wanted.query),
     }
     return render(request, "exports/deadletters.html", context)
 

@@ -17,7 +17,8 @@ from exports.pages.export_rows import in_full, own, shown
 from exports.pages.filters import asked
 from exports.states import TERMINAL, JobType, Status
 from jobs.errors import Conflict
-from jobs.keyset import links, page_of, place
+from jobs.ids import parse_number
+from jobs.keyset import page_links, page_of
 from jobs.pages.permissions import current_user
 
 SIZE = 25
@@ -36,8 +37,8 @@ def exports(request: HttpRequest) -> HttpResponse:
         rows = rows.filter(status=state)
     if kind := wanted.get("kind"):
         rows = rows.filter(job_type=kind)
-    after, before = place(request.GET.get("after")), place(request.GET.get("before"))
-    page = page_of(rows, after=after, before=before, size=SIZE, by="pk")
+    after, before = parse_number(request.GET.get("after")), parse_number(request.GET.get("before"))
+    page = page_of(rows, after=after, before=before, size=SIZE, order=("-pk",))
     context = {
         "section": "exports",
         "tab": "exports",
@@ -48,7 +49,7 @@ def exports(request: HttpRequest) -> HttpResponse:
         "state": wanted.get("state"),
         "kind": wanted.get("kind"),
         "newest": after is None and before is None,
-        **links(page, wanted.query),
+        **page_links(page, wanted.query),
         **for_script(),
     }
     return render(request, "exports/list.html", context)
@@ -66,7 +67,11 @@ def export(request: HttpRequest, job_id: int) -> HttpResponse:
 @login_required
 def parts(request: HttpRequest) -> HttpResponse:
     """Some exports as they are now, for the page that shows them: rows of a table, or one in full."""
-    ids = [number for text in request.GET.getlist("id")[:MOST_PARTS] if (number := place(text)) is not None]
+    ids = [
+        number
+        for text in request.GET.getlist("id")[:MOST_PARTS]
+        if (number := parse_number(text)) is not None
+    ]
     found, now = list(own(current_user(request)).filter(pk__in=ids)), timezone.now()
     if request.GET.get("as") == "full":
         return render(request, "exports/parts.html", {"full": [in_full(job, now) for job in found]})

@@ -21,7 +21,8 @@ from exports.pages.exports import for_script, started
 from exports.pages.uploads import UploadForm
 from exports.states import JobType
 from jobs.errors import Conflict
-from jobs.keyset import links, page_of, place
+from jobs.ids import parse_number
+from jobs.keyset import page_links, page_of
 from jobs.pages.permissions import current_user
 
 SIZE = 25
@@ -47,9 +48,9 @@ def replays(request: HttpRequest) -> HttpResponse:
 
 
 def _list(request: HttpRequest, form: UploadForm, status: int = 200) -> HttpResponse:
-    after, before = place(request.GET.get("after")), place(request.GET.get("before"))
+    after, before = parse_number(request.GET.get("after")), parse_number(request.GET.get("before"))
     rows = Replay.objects.filter(owner=current_user(request))
-    page = page_of(rows, after=after, before=before, size=SIZE, by="pk")
+    page = page_of(rows, after=after, before=before, size=SIZE, order=("-pk",))
     context = {
         "section": "exports",
         "tab": "replays",
@@ -57,7 +58,7 @@ def _list(request: HttpRequest, form: UploadForm, status: int = 200) -> HttpResp
         "form": form,
         "title_letters": LONGEST_TITLE,
         "most_bytes": settings.DURE_MAX_UPLOAD_BYTES,
-        **links(page, QueryDict(mutable=True)),
+        **page_links(page, QueryDict(mutable=True)),
     }
     return render(request, "exports/replays.html", context, status=status)
 

@@ -57,29 +57,19 @@ class Act:
     note: Text = ""
 
 
-@dataclass
+@dataclass(frozen=True)
 class Preview:
-    """`beyond` tells what becomes of those that are too many for one time; empty where they are not."""
+    """What an action would do. `beyond` says what happens to rows that are too many for one time."""
 
-    fitting: list[Any]
-    skipped: Counter[str]
-    beyond: str
-
-    @property
-    def shown(self) -> Sequence[Any]:
-        return self.fitting[:NAMED]
-
-    @property
-    def count(self) -> int:
-        return len(self.fitting)
+    named: Sequence[Any]
+    count: int
+    # How many are skipped, by the reason.
+    skipped: dict[str, str]
+    beyond: str = ""
 
     @property
     def unnamed(self) -> int:
-        return max(0, self.count - NAMED)
-
-    @property
-    def reasons(self) -> list[tuple[str, str]]:
-        return [(why, f"{count:,}") for why, count in self.skipped.most_common(REASONS_SHOWN)]
+        return max(0, self.count - len(self.named))
 
 
 class ReasonForm(forms.Form):
@@ -112,16 +102,16 @@ class Acting(Linked):
 
     def ask(self, request: HttpRequest, rows: QuerySet[Any], act: Act) -> HttpResponseBase | None:
         form = ReasonForm(request.POST if "sure" in request.POST else None)
-        found = preview(rows, act)
+        fitting, preview = select(rows, act)
         if form.is_valid():
             by = By(current_user(request), form.cleaned_data["reason"])
-            self.perform(request, act, found, by)
+            self.perform(request, act, fitting, by)
             return back_from(request)
-        return self.confirmation(request, act.name, act.question(found.count), found, form, act.note)
+        return self.confirmation(request, act.name, act.question(preview.count), preview, form, act.note)
 
-    def perform(self, request: HttpRequest, act: Act, found: Preview, by: By) -> None:
+    def perform(self, request: HttpRequest, act: Act, rows: Sequence[Any], by: By) -> None:
         done, refusals = list[Any](), Counter[str]()
-        for row in found.fitting:
+        for row in rows:
             try:
                 act.do(row, by)
                 done.append(row)
@@ -161,7 +151,8 @@ def _ask(
     return cast(Acting, model_admin).ask(request, rows, act)
 
 
-def preview(rows: QuerySet[Any], act: Act) -> Preview:
+def select(rows: QuerySet[Any], act: Act) -> tuple[list[Any], Preview]:
+    """The rows to which the action applies, and what to say before it does."""
     found = list(rows[: MOST + 1])
     fitting, skipped = [], Counter[str]()
     for row in found[:MOST]:
@@ -172,7 +163,8 @@ def preview(rows: QuerySet[Any], act: Act) -> Preview:
     beyond = _("Only the first %(count)s of the list are looked at: narrow it for the others.") % {
         "count": f"{MOST:,}"
     }
-    return Preview(fitting, skipped, beyond if len(found) > MOST else "")
+    reasons = {why: f"{count:,}" for why, count in skipped.most_common(REASONS_SHOWN)}
+    return fitting, Preview(fitting[:NAMED], len(fitting), reasons, beyond if len(found) > MOST else "")
 
 
 def tell(request: HttpRequest, done: int, refusals: "Counter[str] | None" = None) -> None:

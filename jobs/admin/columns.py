@@ -1,6 +1,6 @@
 """How the admin shows values: states with their colour, JSON without its secrets, attempts as bars."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, cast
 
@@ -13,7 +13,7 @@ from django.utils.safestring import SafeString
 from jobs.admin.links import NONE, short, to
 from jobs.display import Text
 from jobs.models import Execution
-from jobs.pages.job_detail import attempts_of
+from jobs.queries import RunRow, attempts_of
 from jobs.templatetags import pages
 
 # A function that shows something of a row. Django takes one wherever it takes a name; the stubs do not.
@@ -79,7 +79,7 @@ def milliseconds(name: str, words: Text) -> Shower:
     return column(name, words, lambda value: NONE if value is None else pages.duration(value / 1000))
 
 
-def timeline(runs: list[dict[str, Any]], *, links: bool = True) -> SafeString:
+def timeline(runs: Sequence[RunRow], *, links: bool = True) -> SafeString:
     """Executions, the newest first, with their attempts on one scale of time."""
     return render_to_string("admin/dure/timeline.html", {"runs": runs, "links": links})
 
@@ -87,4 +87,4 @@ def timeline(runs: list[dict[str, Any]], *, links: bool = True) -> SafeString:
 def timeline_of(run: Execution, now: datetime) -> SafeString:
     last = run.finished_at or now
     attempts = attempts_of(run, run.started_at or run.created_at, last, now)
-    return timeline([{"run": run, "attempts": attempts}], links=False)
+    return timeline([RunRow(run, attempts)], links=False)

@@ -15,21 +15,21 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from jobs import display, lifecycle
-from jobs.admin import columns, policy_names
+from jobs.admin import columns
 from jobs.admin.actions import Act, Acting, By
 from jobs.admin.base import LookOnly, newest
 from jobs.admin.filters import MADE_SINCE, choice
 from jobs.admin.links import NONE, Link, more_of_run, rows_of, short, source_of
 from jobs.errors import Conflict
+from jobs.flower import link_for
 from jobs.models import Attempt, Execution, Job, Office
-from jobs.pages.flower import link_for
 from jobs.pages.permissions import current_user
 from jobs.states import EXECUTION_ENDED, TRIGGERS_OF_JOBS, ExecutionStatus
 from jobs.templatetags import pages
 
 STATE = columns.state(_("state"))
-BACKOFF = columns.named("retry_backoff", _("delays grow"), policy_names.BACKOFFS)
-ON_LOST = columns.named("on_lost", _("when its worker is lost"), policy_names.ON_LOST)
+BACKOFF = columns.named("retry_backoff", _("delays grow"), display.BACKOFF_NAMES)
+ON_LOST = columns.named("on_lost", _("when its worker is lost"), display.ON_LOST_NAMES)
 CAUSE = columns.named("trigger", _("cause"), display.TRIGGER_NAMES)
 FAILED = columns.named("failure_type", _("failed because"), display.FAILURE_NAMES)
 

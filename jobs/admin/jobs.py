@@ -1,6 +1,5 @@
 """Jobs and their batches: found by what they belong to, and acted on by the verbs of the API."""
 
-from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,57 +14,46 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
-from jobs import display
-from jobs.admin import columns, policy_names
+from jobs import bulk, display
+from jobs.admin import columns
 from jobs.admin.actions import NAMED, Act, Acting, Preview, back_from, tell
 from jobs.admin.base import LookOnly, Order
 from jobs.admin.filters import MADE_SINCE, choice
 from jobs.admin.links import Link, more_of_batch, rows_of
-from jobs.models import Batch, Execution, Job, Office
-from jobs.pages import bulk
-from jobs.pages.flower import link_for
-from jobs.pages.forms import WishForm
-from jobs.pages.job_detail import events_of, neighbours, runs_of
+from jobs.flower import link_for
+from jobs.models import Batch, Execution, Job
+from jobs.pages.forms import ActionForm
 from jobs.pages.permissions import current_user
+from jobs.queries import children_of, events_of, parents_of, runs_of
 from jobs.selection import in_states
 from jobs.states import JOB_LIVE, JobStatus
 
-# Of what an action skips, so many are counted.
-SKIPPED_COUNTED = 10_000
+# So many of the jobs that an action fits, and of those that it skips, are counted.
+MOST_COUNTED = bulk.MOST + 1
 
 OFFICE = columns.linked("office", _("office"))
 STATE = columns.state(_("state"))
 FAILED = columns.named("failure_type", _("failed because"), display.FAILURE_NAMES)
 ON_FAILURE = columns.named(
-    "on_dependency_failure", _("when a dependency fails"), policy_names.ON_DEPENDENCY_FAILURE
+    "on_dependency_failure", _("when a dependency fails"), display.ON_DEPENDENCY_FAILURE_NAMES
 )
-BACKOFF = columns.named("retry_backoff", _("delays grow"), policy_names.BACKOFFS)
-ON_LOST = columns.named("on_lost", _("when its worker is lost"), policy_names.ON_LOST)
+BACKOFF = columns.named("retry_backoff", _("delays grow"), display.BACKOFF_NAMES)
+ON_LOST = columns.named("on_lost", _("when its worker is lost"), display.ON_LOST_NAMES)
 CAUSE = columns.named("trigger", _("cause"), display.TRIGGER_NAMES)
 
 
-class JobPreview(Preview):
+def preview_of(jobs: QuerySet[Job], verb: str) -> Preview:
     """Counted and not read: an action on jobs is for all that match, however many."""
-
-    def __init__(self, rows: QuerySet[Job], verb: str) -> None:
-        states = bulk.APPLIES_TO[verb]
-        self.fits = rows.filter(in_states(states))
-        found = self.fits.order_by()[: bulk.MOST + 1].count()
-        self.counted = min(found, bulk.MOST)
-        others = rows.filter(in_states([one for one in JobStatus if one not in states])).order_by()
-        passed = others.values_list("status", flat=True)[:SKIPPED_COUNTED]
-        reasons = Counter(str(display.state_label(status).name) for status in passed)
-        beyond = _("%(count)s are done at once: repeat it for the others.") % {"count": f"{bulk.MOST:,}"}
-        super().__init__(list(self.fits[:NAMED]), reasons, beyond if found > bulk.MOST else "")
-
-    @property
-    def count(self) -> int:
-        return self.counted
-
-    @property
-    def reasons(self) -> list[tuple[str, str]]:
-        capped = self.skipped.total() >= SKIPPED_COUNTED
-        return [(why, f"≥ {count}" if capped else count) for why, count in super().reasons]
+    counts = bulk.preview(jobs, verb, counted=MOST_COUNTED)
+    capped = counts.skipped >= MOST_COUNTED
+    skipped = {
+        str(display.state_label(status).name): f"≥ {number:,}" if capped else f"{number:,}"
+        for status, number in counts.skipped_by_state.items()
+    }
+    beyond = _("%(count)s are done at once: repeat it for the others.") % {"count": f"{bulk.MOST:,}"}
+    return Preview(
+        list(bulk.fitting_jobs(jobs, verb)[:NAMED]), counts.changed, skipped, beyond if counts.beyond else ""
+    )
 
 
 def act(verb: str, label: display.Text, question: Any) -> Act:
@@ -147,25 +135,19 @@ class JobAdmin(Acting, LookOnly):
         return found
 
     def panels(self, request: HttpRequest, row: Job) -> list[SafeString]:
-        sides = [neighbours(row, "edges_out__job"), neighbours(row, "edges_in__parent")]
+        sides = [parents_of(row), children_of(row)]
         drawn = [columns.timeline(runs_of(row, timezone.now()))]
         if any(sides):
             drawn.append(render_to_string("admin/dure/neighbours.html", {"sides": sides}))
         return [*drawn, render_to_string("admin/dure/events.html", {"events": events_of(row)})]
 
     def ask(self, request: HttpRequest, rows: QuerySet[Job], act: Act) -> HttpResponseBase | None:
-        """Office by office: a verb is about the jobs of one."""
-        found = JobPreview(rows, act.name)
-        form = WishForm(request.POST if "sure" in request.POST else None, verb=act.name)
+        preview = preview_of(rows, act.name)
+        form = ActionForm(request.POST if "sure" in request.POST else None, verb=act.name)
         if not form.is_valid():
-            return self.confirmation(request, act.name, act.question(found.count), found, form)
-        wish = form.wish(actor=current_user(request).get_username())
-        owners = found.fits.order_by().values_list("office_id", flat=True).distinct()
-        done = sum(
-            bulk.apply(office, found.fits.filter(office=office), wish).changed
-            for office in Office.objects.filter(pk__in=list(owners))
-        )
-        tell(request, done)
+            return self.confirmation(request, act.name, act.question(preview.count), preview, form)
+        result = bulk.apply(rows, form.action(actor=current_user(request).get_username()))
+        tell(request, result.changed)
         return back_from(request)
 
 

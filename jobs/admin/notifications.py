@@ -16,7 +16,7 @@ from jobs.admin.base import LookOnly, QuickList, newest
 from jobs.admin.filters import choice, yes_or_no
 from jobs.admin.forms import ByVerbs, blamed, once
 from jobs.admin.links import Link, rows_of
-from jobs.admin.search import as_uuid
+from jobs.ids import parse_uuid
 from jobs.models import Batch, Event, EventCursor, Job, Notification, Office, Webhook
 from jobs.notifications import creation, webhooks
 from jobs.states import EventType
@@ -41,7 +41,7 @@ class EventAdmin(LookOnly):
 
     def found(self, rows: QuerySet[Event], term: str) -> QuerySet[Event]:
         """A job's are looked for among the newest: events have no index by their job."""
-        wanted = as_uuid(term)
+        wanted = parse_uuid(term)
         job = Job.objects.filter(pk=wanted).first() if wanted else None
         if job is not None:
             return newest(rows.filter(office_id=job.office_id, job_id=job.pk))

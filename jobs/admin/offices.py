@@ -18,7 +18,6 @@ from jobs.admin.base import QuickList, SmallList
 from jobs.admin.filters import choice, yes_or_no
 from jobs.admin.forms import ByVerbs
 from jobs.admin.links import Link, rows_of
-from jobs.admin.policy_names import BACKOFFS
 from jobs.api.members import refuse_ownerless
 from jobs.api.office import MOST_ADDRESSES
 from jobs.errors import Invalid
@@ -53,7 +52,7 @@ class OfficeForm(forms.ModelForm):  # type: ignore[type-arg]
     )
     retry_backoff = forms.ChoiceField(
         label=_("delays grow"),
-        choices=[(str(one), words) for one, words in BACKOFFS.items()],
+        choices=[(str(one), words) for one, words in display.BACKOFF_NAMES.items()],
         initial=Backoff.EXPONENTIAL,
     )
 

@@ -3,7 +3,8 @@
 import re
 from uuid import UUID
 
-DIGITS = 18
+from jobs.ids import parse_number, parse_uuid
+
 # The beginning of our ids is their time: so much of it is a minute, and few words look like it.
 SHORTEST_BEGINNING = 8
 BEGINNING = re.compile(r"[0-9a-f-]+", re.IGNORECASE)
@@ -12,17 +13,10 @@ BEGINNING = re.compile(r"[0-9a-f-]+", re.IGNORECASE)
 def as_id(text: str, kind: str) -> UUID | int | None:
     """As an id of this kind of column; None where it cannot be one."""
     if "UUID" in kind:
-        return as_uuid(text)
+        return parse_uuid(text)
     if "Integer" in kind or "AutoField" in kind:
-        return int(text) if text.isascii() and text.isdecimal() and len(text) <= DIGITS else None
+        return parse_number(text)
     return None
-
-
-def as_uuid(text: str) -> UUID | None:
-    try:
-        return UUID(text)
-    except ValueError:
-        return None
 
 
 def ids_from(text: str) -> tuple[UUID, UUID] | None:

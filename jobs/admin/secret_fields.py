@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 from django import forms
 
-from jobs.pages.secrets import HIDDEN_AGAIN, hidden, restored, still_hides
+from jobs.display import MASK_MOVED, has_mask, mask_secrets, restore_secrets
 
 
 class MaskedForm(forms.ModelForm):  # type: ignore[type-arg]
@@ -16,13 +16,13 @@ class MaskedForm(forms.ModelForm):  # type: ignore[type-arg]
         self.before = {name: getattr(self.instance, name) for name in self.masked}
         for name in self.masked:
             if name in self.initial:
-                self.initial[name] = hidden(self.initial[name])
+                self.initial[name] = mask_secrets(self.initial[name])
 
     def clean(self) -> dict[str, Any]:
         given = super().clean() or {}
         for name in self.masked:
             if name in given:
-                given[name] = restored(given[name], self.before[name])
-                if still_hides(given[name]):
-                    self.add_error(name, str(HIDDEN_AGAIN))
+                given[name] = restore_secrets(given[name], self.before[name])
+                if has_mask(given[name]):
+                    self.add_error(name, str(MASK_MOVED))
         return given

@@ -18,12 +18,11 @@ from jobs.api.framework.openapi_examples import answered, asked
 from jobs.api.framework.problem_details import Problem
 from jobs.api.framework.serializers import StrictSerializer
 from jobs.api.views import ACTS, JobView, OfficeView, accepted, batch_address, job_address
-from jobs.bulk import CancelWish, cancel_matching
+from jobs.bulk import HIGHEST_PRIORITY, LOWEST_PRIORITY, CancelFilter, cancel_matching
 from jobs.errors import Conflict
 from jobs.models import Job
 from jobs.states import JOB_LIVE
 
-LOWEST, HIGHEST = -(2**31), 2**31 - 1
 LIVE = [(str(status), str(status)) for status in JOB_LIVE]
 ROLES = [(role, role) for role in settings.DURE_ROLES]
 
@@ -144,7 +143,7 @@ class CancelAllView(OfficeView):
         if (batch := given.get("batch")) and not office.batches.filter(pk=batch).exists():
             sentence = "There is no such batch in this office."
             raise Problem(400, "invalid", sentence, errors={"batch": [sentence]})
-        wish = CancelWish(
+        wish = CancelFilter(
             batch=batch,
             statuses=sorted(given.get("status") or JOB_LIVE),
             role=given.get("role", ""),
@@ -157,11 +156,17 @@ class CancelAllView(OfficeView):
 
 class PrioritySerializer(StrictSerializer):
     priority = serializers.IntegerField(
-        required=False, min_value=LOWEST, max_value=HIGHEST, help_text="The lower, the earlier."
+        required=False,
+        min_value=LOWEST_PRIORITY,
+        max_value=HIGHEST_PRIORITY,
+        help_text="The lower, the earlier.",
     )
     urgent = serializers.BooleanField(required=False, help_text="Before everything that is not.")
     delta = serializers.IntegerField(
-        required=False, min_value=LOWEST, max_value=HIGHEST, help_text="Added to the priority it has."
+        required=False,
+        min_value=LOWEST_PRIORITY,
+        max_value=HIGHEST_PRIORITY,
+        help_text="Added to the priority it has.",
     )
 
     def validate(self, attrs: dict[str, object]) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""What the commands for operators have in common: how they read, ask, show and end.
+"""What the commands for operators share: their base, their filters, their tables and their confirmation.
 
-They choose rows, call the verbs that the API calls, and tell what became of it.
+The commands select rows, call the verbs that the API calls, and print what happened.
 """

@@ -1,120 +1,116 @@
-"""One verb for many jobs, of whatever offices: what would be skipped, and the doing of it."""
+"""An action on many jobs, as a command previews, confirms and reports it."""
 
-from collections import Counter
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from django.core.management.base import CommandParser
 from django.db.models import QuerySet
 
-from jobs.cli.confirm import counted
+from jobs import bulk
+from jobs.bulk import Action, Preview, Result
+from jobs.cli.command import NOT_ALL, Complaint
+from jobs.cli.format import counted
+from jobs.display import on_one_line
 from jobs.models import Job, Office
-from jobs.pages import bulk
-from jobs.pages.bulk import APPLIES_TO, VERBS, Wish
-from jobs.selection import in_states
 
-# So many of the skipped are named; the others are counted.
+# So many of the skipped jobs are named; the others are counted.
 NAMED_SKIPPED = 100
-DID = {
-    "cancel": "cancelled, or told to stop",
-    "retry": "will run again",
-    "reprioritise": "have a new place",
+DONE_TEXTS = {
+    bulk.CANCEL: "cancelled, or asked to stop",
+    bulk.RETRY: "will run again",
+    bulk.REPRIORITISE: "priority changed",
 }
 
 
-@dataclass(frozen=True)
-class Preview:
-    """What a verb would do: to how many jobs, of which offices, and which it would leave alone."""
+def add_consent(parser: CommandParser, things: str) -> None:
+    parser.add_argument("--all", action="store_true", help=f"all {things}, if no filter is given")
+    parser.add_argument(
+        "--dry-run", action="store_true", help="print what would be changed and skipped; change nothing"
+    )
+    parser.add_argument("--yes", action="store_true", help="do not ask for a confirmation")
 
-    fitting: int
-    offices: list[str]
-    skipped_by_state: dict[str, int]
+
+def make_sure(question: str, word: str, *, sure: bool) -> None:
+    """End the command unless `--yes` was given, or the user types the word on a terminal."""
+    if sure:
+        return
+    if not sys.stdin.isatty():
+        raise Complaint(f"{question}: say --yes to do it, or --dry-run to see more.")
+    # On stderr, so that the output of the command can go into a file.
+    sys.stderr.write(f"{on_one_line(question)}.\nType {word} to continue: ")
+    sys.stderr.flush()
+    if sys.stdin.readline().strip() != word:
+        raise Complaint("Nothing was changed.", NOT_ALL)
+
+
+@dataclass(frozen=True)
+class Report:
+    """What an action did, or would do while there is no `result`."""
+
+    verb: str
+    preview: Preview
     skipped: list[Job]
+    missing: Sequence[UUID]
+    result: Result | None = None
 
     @property
-    def skipped_count(self) -> int:
-        return sum(self.skipped_by_state.values())
+    def changed(self) -> int:
+        return self.preview.changed if self.result is None else self.result.changed
+
+    @property
+    def refused(self) -> int:
+        return 0 if self.result is None else self.result.refused
+
+    def question(self) -> str:
+        offices = self.preview.offices
+        where = f" of {len(offices)} offices" if len(offices) > 1 else ""
+        if len(offices) == 1:
+            where = f" of {Office.objects.get(pk=offices[0]).name}"
+        skipped = f", and skip {self.preview.skipped:,} ({self.states()})" if self.preview.skipped else ""
+        return f"This would {self.verb} {counted(self.preview.changed, 'job')}{where}{skipped}"
+
+    def states(self) -> str:
+        return ", ".join(
+            f"{number:,} {state}" for state, number in sorted(self.preview.skipped_by_state.items())
+        )
+
+    def document(self) -> dict[str, Any]:
+        return {
+            "verb": self.verb,
+            "dry_run": self.result is None,
+            "changed": self.changed,
+            "refused": self.refused,
+            "skipped": self.preview.skipped,
+            "skipped_by_state": self.preview.skipped_by_state,
+            "skipped_jobs": [{"id": str(job.id), "status": job.status} for job in self.skipped],
+            "missing": [str(job) for job in self.missing],
+        }
+
+    def lines(self, *, by_name: bool) -> Iterator[str]:
+        """`by_name`: each job was named, so each that is skipped is named in turn."""
+        if self.result is None:
+            yield f"{self.question()}. Nothing was changed."
+        else:
+            yield f"{counted(self.changed, 'job')}: {DONE_TEXTS[self.verb]}."
+            if self.refused:
+                yield f"{counted(self.refused, 'job')}: refused (changed meanwhile, or unique_key taken)."
+        if by_name or self.result is None:
+            yield from (f"{job.id}  skipped: it is {job.status}" for job in self.skipped)
+            if (unnamed := self.preview.skipped - len(self.skipped)) > 0:
+                yield f"and {unnamed:,} more are skipped"
+        elif self.preview.skipped:
+            yield f"{counted(self.preview.skipped, 'job')}: skipped, {self.states()}."
+        yield from (f"{job}  does not exist" for job in self.missing)
 
 
-@dataclass(frozen=True)
-class Done:
-    changed: int
-    # Fitted when they were chosen, and were refused by the verb: they had changed, or a newer one has
-    # their unique_key.
-    refused: int
+def preview(jobs: QuerySet[Job], verb: str, missing: Sequence[UUID]) -> Report:
+    found = bulk.preview(jobs, verb, most=None)
+    named = bulk.skipped_jobs(jobs, verb).order_by("-pk").only("id", "status")[:NAMED_SKIPPED]
+    return Report(verb, found, list(named) if found.skipped else [], missing)
 
 
-def preview(jobs: QuerySet[Job], verb: str) -> Preview:
-    skipped_by_state, by_office = Counter[str](), Counter[str]()
-    for office in offices_of(jobs):
-        seen = bulk.preview(jobs.filter(office=office), verb)
-        skipped_by_state.update(seen.skipped_by_state)
-        by_office[office.name] += seen.changed + seen.beyond
-    skipped = jobs.exclude(status__in=APPLIES_TO[verb]).order_by("-pk").only("id", "status")
-    return Preview(
-        fitting=by_office.total(),
-        offices=[name for name, number in by_office.most_common() if number],
-        skipped_by_state=dict(skipped_by_state),
-        skipped=list(skipped[:NAMED_SKIPPED]) if skipped_by_state else [],
-    )
-
-
-def act(jobs: QuerySet[Job], wish: Wish) -> Done:
-    """Office by office, piece by piece: each is a transaction of its own, and the verb's guard decides."""
-    changed = fitting = 0
-    for office in offices_of(jobs):
-        wanted = jobs.filter(in_states(APPLIES_TO[wish.verb]), office=office).order_by("seq")
-        ids = list(wanted.values_list("id", flat=True))
-        fitting += len(ids)
-        changed += sum(VERBS[wish.verb](office.id, piece, wish) for piece in bulk.pieces(ids))
-    return Done(changed, fitting - changed)
-
-
-def offices_of(jobs: QuerySet[Job]) -> list[Office]:
-    return list(Office.objects.filter(pk__in=jobs.order_by().values("office_id")))
-
-
-def document(verb: str, seen: Preview, done: Done | None, missing: Sequence[UUID]) -> dict[str, Any]:
-    """For programs: what was done, or would be when there is no `done`."""
-    return {
-        "verb": verb,
-        "dry_run": done is None,
-        "changed": seen.fitting if done is None else done.changed,
-        "refused": 0 if done is None else done.refused,
-        "skipped": seen.skipped_count,
-        "skipped_by_state": seen.skipped_by_state,
-        "skipped_jobs": [{"id": str(job.id), "status": job.status} for job in seen.skipped],
-        "missing": [str(one) for one in missing],
-    }
-
-
-def told(
-    verb: str, seen: Preview, done: Done | None, missing: Sequence[UUID], *, by_name: bool
-) -> Iterator[str]:
-    """The same for people; `by_name` where each was named, and each wants an answer."""
-    if done is None:
-        yield f"{question(verb, seen)}. Nothing was done."
-    else:
-        yield f"{counted(done.changed, 'job')}: {DID[verb]}."
-        if done.refused:
-            yield f"{counted(done.refused, 'job')}: refused, for they had changed, or for their unique_key."
-    if by_name or done is None:
-        yield from (f"{job.id}  skipped: it is {job.status}" for job in seen.skipped)
-        if (unnamed := seen.skipped_count - len(seen.skipped)) > 0:
-            yield f"and {unnamed:,} more are skipped"
-    elif seen.skipped_count:
-        yield f"{counted(seen.skipped_count, 'job')}: skipped, {states(seen)}."
-    yield from (f"{one}  there is no such job" for one in missing)
-
-
-def question(verb: str, seen: Preview) -> str:
-    where = {0: "", 1: f" of {seen.offices[0]}" if seen.offices else ""}.get(
-        len(seen.offices), f" of {len(seen.offices)} offices"
-    )
-    skipped = f", and skip {seen.skipped_count:,} ({states(seen)})" if seen.skipped_count else ""
-    return f"This would {verb} {counted(seen.fitting, 'job')}{where}{skipped}"
-
-
-def states(seen: Preview) -> str:
-    return ", ".join(f"{number:,} {state}" for state, number in sorted(seen.skipped_by_state.items()))
+def apply(jobs: QuerySet[Job], action: Action) -> Result:
+    return bulk.apply(jobs, action, most=None)

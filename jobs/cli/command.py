@@ -1,4 +1,4 @@
-"""The base of the commands `jobs`, `executions` and `schedules`: its parts, its manners, its exit codes."""
+"""The base of the commands `jobs`, `executions` and `schedules`: subcommands, options and exit codes."""
 
 import argparse
 import getpass
@@ -12,7 +12,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser, DjangoHelpFormatter
 from django.db import DatabaseError, InterfaceError
 
-from jobs.cli.table import harmless
+from jobs.display import first_line, on_one_line
 from jobs.errors import Refused
 
 DONE, NOT_ALL, WRONG, INTERRUPTED = 0, 1, 2, 130
@@ -26,12 +26,12 @@ LONGEST_REASON = 500
 LONGEST_ACTOR = 150
 LIST = "list"
 
-# What a part of a command does with its options; the answer is the exit code.
-Part = Callable[[dict[str, Any]], int]
+# A subcommand takes the options and returns the exit code.
+Subcommand = Callable[[dict[str, Any]], int]
 
 
 class Complaint(Exception):
-    """Ends the command with one line and an exit code."""
+    """Ends the command with a line on stderr and an exit code."""
 
     def __init__(self, message: str, code: int = WRONG) -> None:
         super().__init__(message)
@@ -39,13 +39,13 @@ class Complaint(Exception):
 
 
 class Formatter(RawDescriptionHelpFormatter, DjangoHelpFormatter):
-    """Keeps the lines of the exit codes apart."""
+    """Keeps the line breaks of the exit codes."""
 
 
 class Console(BaseCommand):
-    """A command whose first word says what to do; without one it lists."""
+    """A command with subcommands; without one it lists."""
 
-    # They ask the database nothing that the checks would find, and take a second.
+    # The checks take a second and find nothing that matters here.
     requires_system_checks: list[str] = []
     suppressed_base_arguments = {"--version", "--settings", "--pythonpath", "--traceback"}
 
@@ -61,11 +61,11 @@ class Console(BaseCommand):
     def add_parts(self) -> None:
         raise NotImplementedError
 
-    def part(self, name: str, act: Part, help: str) -> CommandParser:
+    def part(self, name: str, act: Subcommand, help: str) -> CommandParser:
         added: CommandParser = self.parts.add_parser(
             name, help=help, description=help, epilog=EXIT_CODES, formatter_class=Formatter
         )
-        added.add_argument("--json", action="store_true", help="as JSON, in the shapes of the API")
+        added.add_argument("--json", action="store_true", help="print JSON, as the API does")
         added.set_defaults(act=act)
         return added
 
@@ -85,42 +85,38 @@ class Console(BaseCommand):
         except Refused as refused:
             code = self.complain(str(refused), NOT_ALL)
         except (DatabaseError, InterfaceError) as error:
-            code = self.complain(f"The database does not answer as it should: {first_line(error)}", NOT_ALL)
+            code = self.complain(f"The database does not answer: {first_line(error)}", NOT_ALL)
         except KeyboardInterrupt:
-            code = self.complain("Interrupted: what was done until now is done.", INTERRUPTED)
+            code = self.complain("Interrupted: what was changed until now stays changed.", INTERRUPTED)
         except BrokenPipeError:
-            # `| head` has seen enough; Python would complain of it once more at the exit.
+            # `| head` has read enough; Python would raise once more when it exits.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             code = DONE
         if code:
             raise SystemExit(code)
 
     def complain(self, text: str, code: int) -> int:
-        self.stderr.write(harmless(text))
+        self.stderr.write(on_one_line(text))
         return code
 
     def show(self, document: object, lines: Sequence[str]) -> None:
-        """The document for programs, or the lines for people."""
+        """Print the document with --json, else the lines."""
         if self.as_json:
             self.stdout.write(json.dumps(document, ensure_ascii=False, indent=2))
         else:
-            self.stdout.write("\n".join(map(harmless, lines)))
+            self.stdout.write("\n".join(map(on_one_line, lines)))
 
     def show_rows(self, document: dict[str, Any], lines: Sequence[str], thing: str) -> None:
-        """A list that may be cut: the document says so in `more`, the lines in words."""
+        """Print a list that may be cut: `more` in the document says so, as does a last line."""
         count = len(document["results"])
         if not count:
             lines = [f"No {thing} matches."]
         elif document["more"]:
             lines = [
                 *lines,
-                f"There are more: these are the newest {count}. --limit shows up to {MOST_SHOWN}.",
+                f"There are more: these are the newest {count}. --limit prints up to {MOST_SHOWN}.",
             ]
         self.show(document, lines)
-
-
-def first_line(error: Exception) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0]
 
 
 def add_author(parser: CommandParser) -> None:
@@ -128,10 +124,10 @@ def add_author(parser: CommandParser) -> None:
         "--actor",
         type=no_longer_than(LONGEST_ACTOR),
         default=login_name(),
-        help="who does it, for the events (default: %(default)s)",
+        help="who does it, for the activity log (default: %(default)s)",
     )
     parser.add_argument(
-        "--reason", type=no_longer_than(LONGEST_REASON), default="", help="why, for the events"
+        "--reason", type=no_longer_than(LONGEST_REASON), default="", help="why, for the activity log"
     )
 
 
@@ -149,14 +145,14 @@ def login_name() -> str:
     try:
         return f"cli:{getpass.getuser()}"
     except (KeyError, OSError, ImportError):
-        # An account of a container has a number and no name.
+        # A container's account may have a number and no name.
         return f"cli:{os.getuid()}"
 
 
 def no_longer_than(most: int) -> Callable[[str], str]:
     def checked(text: str) -> str:
         if len(text) > most:
-            raise ArgumentTypeError(f"has {len(text)} characters; {most} are the most")
+            raise ArgumentTypeError(f"has {len(text)} characters, more than {most}")
         return text
 
     return checked
@@ -167,7 +163,7 @@ def whole_number(low: int, high: int) -> Callable[[str], int]:
         try:
             number = int(text)
         except ValueError:
-            raise ArgumentTypeError(f"{text!r} is no whole number") from None
+            raise ArgumentTypeError(f"{text!r} is not a whole number") from None
         if not low <= number <= high:
             raise ArgumentTypeError(f"{number} is not between {low} and {high}")
         return number
@@ -175,26 +171,26 @@ def whole_number(low: int, high: int) -> Callable[[str], int]:
     return checked
 
 
-def one_of(known: Sequence[str]) -> Callable[[str], list[str]]:
-    """Words separated by commas, in any case."""
-    by_lower = {word.lower(): str(word) for word in known}
+def one_of(allowed: Sequence[str]) -> Callable[[str], list[str]]:
+    """Words separated by commas, in upper or lower case."""
+    by_lower = {word.lower(): str(word) for word in allowed}
 
     def checked(text: str) -> list[str]:
         words = [word.strip() for word in text.split(",") if word.strip()]
         if unknown := [word for word in words if word.lower() not in by_lower]:
-            raise ArgumentTypeError(f"{unknown[0]!r} is none of {', '.join(known)}")
+            raise ArgumentTypeError(f"{unknown[0]!r} is none of {', '.join(allowed)}")
         return [by_lower[word.lower()] for word in words]
 
     return checked
 
 
-def several(parser: argparse.ArgumentParser, name: str, known: Sequence[str], help: str) -> None:
-    """An option that takes several of the known words, by commas or given again."""
+def several(parser: argparse.ArgumentParser, name: str, allowed: Sequence[str], help: str) -> None:
+    """Add an option that takes several of the allowed words, with commas or repeated."""
     parser.add_argument(
         name,
-        type=one_of(known),
+        type=one_of(allowed),
         action="extend",
         default=[],
         metavar=name.lstrip("-").upper(),
-        help=f"{help}: {', '.join(known)}; several with commas",
+        help=f"{help}: {', '.join(allowed)}; several with commas",
     )

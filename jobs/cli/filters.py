@@ -1,7 +1,10 @@
-"""Which jobs a command is about: those that it names, or those that fit its filters."""
+"""Which jobs a command is about: those that it names, or those that match its filters."""
 
-from collections.abc import Sequence
+import re
+from argparse import ArgumentTypeError
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any, TypeVar
 from uuid import UUID
 
@@ -9,8 +12,8 @@ from django.conf import settings
 from django.core.management.base import CommandParser
 from django.db.models import F, Model, QuerySet
 from django.utils import timezone
+from django.utils.dateparse import parse_date, parse_datetime
 
-from jobs.cli import times
 from jobs.cli.command import Complaint, several
 from jobs.models import Job, Office
 from jobs.selection import in_states, narrowed
@@ -18,6 +21,11 @@ from jobs.states import JOB_ENDED, TRIGGERS_OF_JOBS, FailureType, JobStatus
 
 M = TypeVar("M", bound=Model)
 
+UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+AGO = re.compile(r"([0-9]{1,6})([smhdw])")
+# How far the clocks that made the ids may be apart.
+CLOCKS_DIFFER = timedelta(hours=1)
+MILLISECONDS = 80
 FILTERS = ("office", "status", "role", "task", "trigger", "batch", "failure", "since")
 
 
@@ -26,7 +34,7 @@ def add_filters(parser: CommandParser) -> None:
     parser.add_argument("--office", help="an office, by its id or its exact name")
     several(parser, "--role", settings.DURE_ROLES, "roles")
     parser.add_argument("--task", metavar="TASK_ID", help="a Task")
-    several(parser, "--trigger", [str(one) for one in TRIGGERS_OF_JOBS], "what caused them")
+    several(parser, "--trigger", list(map(str, TRIGGERS_OF_JOBS)), "what caused them")
     parser.add_argument("--batch", type=UUID, metavar="ID", help="a batch")
     several(parser, "--failure", FailureType.values, "kinds of failure")
     add_since(parser)
@@ -35,10 +43,29 @@ def add_filters(parser: CommandParser) -> None:
 def add_since(parser: CommandParser) -> None:
     parser.add_argument(
         "--since",
-        type=times.since(timezone.now()),
+        type=since(timezone.now()),
         metavar="WHEN",
-        help="made since then: 30m, 2h, 7d, 2026-12-01 or 2026-12-01T09:00",
+        help="created since then: 30m, 2h, 7d, 2026-12-01 or 2026-12-01T09:00",
     )
+
+
+def since(now: datetime) -> Callable[[str], datetime]:
+    """`2h` before now, or a date, or a date with a time, in this installation's zone unless it has one."""
+
+    def parsed(text: str) -> datetime:
+        try:
+            if ago := AGO.fullmatch(text.strip().lower()):
+                return now - timedelta(**{UNITS[ago[2]]: int(ago[1])})
+            moment = parse_datetime(text)
+            if moment is None and (day := parse_date(text)) is not None:
+                moment = datetime(day.year, day.month, day.day)  # noqa: DTZ001 (made aware below)
+        except (ValueError, OverflowError):
+            moment = None
+        if moment is None:
+            raise ArgumentTypeError(f"{text!r} is no time: write 30m, 2h, 7d, 2026-12-01 or 2026-12-01T09:00")
+        return moment if timezone.is_aware(moment) else timezone.make_aware(moment)
+
+    return parsed
 
 
 def are_given(options: dict[str, Any], filters: Sequence[str] = FILTERS) -> bool:
@@ -46,51 +73,57 @@ def are_given(options: dict[str, Any], filters: Sequence[str] = FILTERS) -> bool
 
 
 def matching(options: dict[str, Any]) -> QuerySet[Job]:
-    found = of_office(made_since(Job.objects.all(), options), options)
+    jobs = of_office(created_since(Job.objects.all(), options), options)
     if options["status"]:
-        found = found.filter(in_states(options["status"]))
+        jobs = jobs.filter(in_states(options["status"]))
     lookups = {"role": "role__in", "task": "task_id", "trigger": "trigger__in", "batch": "batch_id"}
-    return narrowed(found, options, lookups | {"failure": "failure_type__in"})
+    return narrowed(jobs, options, lookups | {"failure": "failure_type__in"})
 
 
 def of_office(rows: QuerySet[M], options: dict[str, Any]) -> QuerySet[M]:
     return rows.filter(office_id=office_of(options["office"]).pk) if options["office"] else rows
 
 
-def made_since(rows: QuerySet[M], options: dict[str, Any]) -> QuerySet[M]:
-    """By the key as well, which is an index in the order of time."""
-    made = options["since"]
-    return rows.filter(created_at__gte=made, pk__gte=times.first_id_since(made)) if made else rows
+def created_since(rows: QuerySet[M], options: dict[str, Any]) -> QuerySet[M]:
+    """By the primary key as well, whose index is in the order of time."""
+    since = options["since"]
+    return rows.filter(created_at__gte=since, pk__gte=first_id_since(since)) if since else rows
+
+
+def first_id_since(moment: datetime) -> UUID:
+    """The lowest id that a row created since then can have: ids grow with time."""
+    started = max(0, int((moment - CLOCKS_DIFFER).timestamp() * 1000))
+    return UUID(int=started << MILLISECONDS)
 
 
 def newest_first(jobs: QuerySet[Job], options: dict[str, Any]) -> QuerySet[Job]:
     if options["status"] and set(options["status"]).isdisjoint(JOB_ENDED):
-        # Few among very many: an expression, so that no index in this order is walked to find them.
+        # Few among very many: an expression, so that PostgreSQL does not find them by an index in this order.
         return jobs.order_by((F("seq") + 0).desc())
     return jobs.order_by("-seq" if options["office"] else "-pk")
 
 
 def office_of(text: str) -> Office:
     try:
-        found = list(Office.objects.filter(pk=UUID(text)))
+        offices = list(Office.objects.filter(pk=UUID(text)))
     except ValueError:
-        found = list(Office.objects.filter(name=text)[:3])
-    if not found:
+        offices = list(Office.objects.filter(name=text)[:2])
+    if not offices:
         raise Complaint(f"There is no office {text!r}.")
-    if len(found) > 1:
-        raise Complaint(f"Several offices are called {text!r}: name one by its id.")
-    return found[0]
+    if len(offices) > 1:
+        raise Complaint(f"Several offices are called {text!r}: give an id.")
+    return offices[0]
 
 
 @dataclass(frozen=True)
 class Named:
-    """Those that are there, and the ids for which there is nothing."""
+    """The jobs with the given ids, and the ids that no job has."""
 
     jobs: QuerySet[Job]
     missing: list[UUID]
 
 
 def named(ids: Sequence[UUID]) -> Named:
-    found = Job.objects.filter(pk__in=ids)
-    known = set(found.values_list("pk", flat=True))
-    return Named(found, [one for one in dict.fromkeys(ids) if one not in known])
+    jobs = Job.objects.filter(pk__in=ids)
+    existing = set(jobs.values_list("pk", flat=True))
+    return Named(jobs, [job for job in dict.fromkeys(ids) if job not in existing])

@@ -1,21 +1,69 @@
-"""Jobs as operators read them: a row of a list, and a page of one."""
+"""How the commands print: tables that line up on a terminal, Korean included, and jobs as rows and pages."""
 
 import json
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
-from jobs import serialize
+from jobs import display, queries, serialize
 from jobs.api.explain import explanation_json
-from jobs.cli.table import cut, pairs, table, titled
-from jobs.cli.times import between, duration, shown
+from jobs.display import local_time
 from jobs.insight.explain import Explanation, Reason
 from jobs.models import Event, Execution, Job
 from jobs.states import ExecutionStatus
 
-HEADINGS = ("ID", "STATUS", "TASK", "ROLE", "PRIORITY", "OFFICE", "REF", "MADE", "LAST WORD")
+GAP = "  "
+NOTHING = "-"
+HEADINGS = ("ID", "STATUS", "TASK", "ROLE", "PRIORITY", "OFFICE", "REF", "CREATED", "LAST MESSAGE")
+ATTEMPT_HEADINGS = ("RUN", "#", "STARTED", "DURATION", "OUTCOME", "WORKER", "ERROR")
+EVENT_DETAILS = ("actor", "reason", "worker", "error")
 LONGEST_NAME = 24
-LONGEST_WORD = 60
+LONGEST_MESSAGE = 60
+
+# --- tables ---------------------------------------------------------------------------------------
+
+
+def table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
+    """One line for the headings and one for each row, without blanks at the ends."""
+    cells = [list(headings), *([plain(cell) for cell in row] for row in rows)]
+    widths = [max(map(display.width, column)) for column in zip(*cells, strict=True)]
+    return [
+        GAP.join(
+            cell + " " * (width - display.width(cell)) for cell, width in zip(row, widths, strict=True)
+        ).rstrip()
+        for row in cells
+    ]
+
+
+def pairs(facts: Iterable[tuple[str, object]]) -> list[str]:
+    """A name and a value on each line; what has no value is left out."""
+    rows = [(name, plain(value)) for name, value in facts if value not in (None, "", [], {})]
+    return table(("", ""), rows)[1:]
+
+
+def titled(title: str, lines: Sequence[str]) -> list[str]:
+    """A part of a page with its title; nothing if it has no lines."""
+    return ["", title, *(GAP + line for line in lines)] if lines else []
+
+
+def plain(value: object) -> str:
+    """A value on one line: what a tenant wrote must not reach the operator's terminal as a command."""
+    if value is None or value == "":
+        return NOTHING
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return display.on_one_line(str(value)).strip() or NOTHING
+
+
+def cut(text: str, most: int) -> str:
+    return display.truncated(plain(text), most)
+
+
+def counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+# --- jobs -----------------------------------------------------------------------------------------
 
 
 def rows(jobs: Iterable[Job]) -> list[str]:
@@ -31,17 +79,17 @@ def row(job: Job) -> tuple[object, ...]:
         f"urgent, {job.priority}" if job.urgent else job.priority,
         cut(job.office.name, LONGEST_NAME),
         cut(job.ref, LONGEST_NAME),
-        shown(job.created_at),
-        cut(last_word(job), LONGEST_WORD),
+        local_time(job.created_at),
+        cut(last_message(job), LONGEST_MESSAGE),
     )
 
 
-def last_word(job: Job) -> str:
+def last_message(job: Job) -> str:
     if job.failure_type:
-        first = (job.error_message.splitlines() or [""])[0]
-        return f"{job.failure_type}: {first}" if first else job.failure_type
+        error = display.first_line(job.error_message)
+        return f"{job.failure_type}: {error}" if error else job.failure_type
     if job.execution is not None and job.execution.status == ExecutionStatus.RUNNING:
-        return f"runs on {job.execution.worker} since {shown(job.execution.attempt_started_at)}"
+        return f"runs on {job.execution.worker} since {local_time(job.execution.attempt_started_at)}"
     return ""
 
 
@@ -50,9 +98,9 @@ def page(
 ) -> list[str]:
     return [
         *pairs(facts(job)),
-        *titled("why it is not done", why(explained)),
+        *titled("why it has not ended", reason_lines(explained)),
         *titled("runs", attempts(runs, now)),
-        *titled("events, the newest first", told(events)),
+        *titled("events, newest first", event_lines(events)),
     ]
 
 
@@ -66,68 +114,68 @@ def facts(job: Job) -> list[tuple[str, object]]:
         ("batch", job.batch_id),
         ("role", job.role),
         ("priority", f"{job.priority}, urgent" if job.urgent else job.priority),
-        ("waits for", ", ".join(serialize.dependencies_of([job.id]).get(str(job.id), []))),
-        ("made", shown(job.created_at)),
-        ("started", shown(job.started_at)),
-        ("ended", shown(job.completed_at)),
-        ("took", between(job.started_at, job.completed_at)),
+        ("depends on", ", ".join(serialize.dependencies_of([job.id]).get(str(job.id), []))),
+        ("created", local_time(job.created_at)),
+        ("started", local_time(job.started_at)),
+        ("ended", local_time(job.completed_at)),
+        ("duration", duration_between(job.started_at, job.completed_at)),
         ("retries", f"{job.retry_count} of {job.max_retries}"),
-        ("time limit", seconds_of(job.timeout_ms)),
+        ("time limit", duration_of(job.timeout_ms)),
         ("failure", job.failure_type),
         ("error", job.error_message),
         ("args", as_text(job.args)),
         ("result", as_text(job.execution.result) if job.execution is not None else ""),
-        ("progress", progress_of(job.execution)),
+        ("progress", progress_text(job.execution)),
     ]
 
 
-def why(explained: Explanation) -> list[str]:
-    lines = [told_reason(reason) for reason in explained.reasons]
+def reason_lines(explained: Explanation) -> list[str]:
+    lines = [reason_line(reason) for reason in explained.reasons]
     if explained.queue_position:
-        lines.append(f"It is number {explained.queue_position} of its office's ready jobs.")
+        lines.append(f"Its queue position is {explained.queue_position}.")
     if explained.estimated_start:
-        lines.append(f"It will probably start at {shown(explained.estimated_start)}.")
+        lines.append(f"Its estimated start is {local_time(explained.estimated_start)}.")
     return lines
 
 
-def told_reason(reason: Reason) -> str:
-    until = reason.facts.get("until") or reason.facts.get("lease_until") or reason.facts.get("since")
-    if not isinstance(until, datetime):
-        return reason.message
-    word = next(name for name in ("until", "lease_until", "since") if reason.facts.get(name) is until)
-    return f"{reason.message} ({word.replace('_', ' ')} {shown(until)})"
+def reason_line(reason: Reason) -> str:
+    for name in ("until", "lease_until", "since"):
+        if isinstance(moment := reason.facts.get(name), datetime):
+            return f"{reason.message} ({name.replace('_', ' ')} {local_time(moment)})"
+    return reason.message
 
 
 def attempts(runs: Sequence[Execution], now: datetime) -> list[str]:
-    headings = ("RUN", "NO", "STARTED", "TOOK", "OUTCOME", "WORKER", "ERROR")
-    found: list[tuple[object, ...]] = []
+    lines: list[tuple[object, ...]] = []
     for run in runs:
-        for one in run.attempts.all():
-            took = between(one.started_at, one.ended_at)
-            error = cut(one.error, LONGEST_WORD)
-            outcome = one.failure_type or one.outcome
-            found.append((run.id, one.number, shown(one.started_at), took, outcome, one.worker, error))
-        if run.status == ExecutionStatus.RUNNING:
-            started = run.attempt_started_at
-            took, until = between(started, now), f"lease until {shown(run.locked_until)}"
-            found.append((run.id, run.attempt, shown(started), took, "running", run.worker, until))
-    return table(headings, found) if found else []
+        for attempt in queries.attempts_of(run, run.created_at, now, now):
+            error = f"lease until {local_time(run.locked_until)}" if attempt.running else attempt.error
+            lines.append(
+                (
+                    run.id,
+                    attempt.number,
+                    local_time(attempt.started_at),
+                    duration_between(attempt.started_at, attempt.ended_at or now),
+                    "running" if attempt.running else attempt.failure_type or attempt.outcome,
+                    attempt.worker,
+                    cut(error, LONGEST_MESSAGE),
+                )
+            )
+    return table(ATTEMPT_HEADINGS, lines) if lines else []
 
 
-def told(events: Sequence[Event]) -> list[str]:
-    return [line for line in table(("", "", ""), [event_row(one) for one in events])[1:] if line]
+def event_lines(events: Sequence[Event]) -> list[str]:
+    return table(("", "", ""), [event_row(event) for event in events])[1:]
 
 
 def event_row(event: Event) -> tuple[str, str, str]:
-    said = {
-        name: event.details[name] for name in ("actor", "reason", "worker", "error") if name in event.details
-    }
-    words = ", ".join(f"{name} {cut(str(value), LONGEST_WORD)}" for name, value in said.items() if value)
-    return shown(event.at), event.type, words
+    details = {name: event.details[name] for name in EVENT_DETAILS if event.details.get(name)}
+    text = ", ".join(f"{name} {cut(str(value), LONGEST_MESSAGE)}" for name, value in details.items())
+    return local_time(event.at), event.type, text
 
 
 def document(job: Job, explained: Explanation, events: Sequence[Event]) -> dict[str, Any]:
-    """The API's documents of a job in full, of its explanation and of its events, in one."""
+    """The API's documents of a job, of its explanation and of its events in one."""
     return {
         **serialize.job_detail_json(job),
         "explain": explanation_json(explained),
@@ -139,11 +187,15 @@ def as_text(value: Any) -> str:
     return "" if value in (None, {}) else json.dumps(value, ensure_ascii=False)
 
 
-def seconds_of(milliseconds: int) -> str:
-    return duration(milliseconds / 1000)
+def duration_between(start: datetime | None, end: datetime | None) -> str:
+    return "" if start is None or end is None else display.duration((end - start).total_seconds())
 
 
-def progress_of(run: Execution | None) -> str:
+def duration_of(milliseconds: int) -> str:
+    return display.duration(milliseconds / 1000)
+
+
+def progress_text(run: Execution | None) -> str:
     if run is None or not run.progress:
         return ""
     fraction, message = run.progress.get("fraction"), run.progress.get("message") or ""

@@ -1,4 +1,4 @@
-"""Says why a job is not running now: everything that holds it back at once, the decisive one first."""
+"""Explains why a job does not run now: all its reasons at once, the decisive one first."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from django.conf import settings
 from django.db.models import Count, Q
 from django.db.models.functions import Now
 
-from jobs.insight.outlook import outlook
+from jobs.insight.forecast import estimated_times
 from jobs.models import Dependency, Execution, Job, Office, Worker
 from jobs.states import (
     JOB_ENDED,
@@ -21,7 +21,7 @@ from jobs.states import (
     OnDependencyFailure,
 )
 
-SHOWN_PARENTS = 20
+MOST_PARENTS = 20
 
 
 class Code(StrEnum):
@@ -64,20 +64,20 @@ def explain(office: Office, job: Job, now: datetime) -> Explanation:
 
 
 def reasons_of(office: Office, job: Job, now: datetime) -> Iterator[Reason]:
-    """In the order of how long each usually lasts: what needs a person comes first."""
+    """Ordered by how long each reason usually lasts: what needs a person comes first."""
     if job.status in JOB_ENDED:
         if job.failure_type == FailureType.DEPENDENCY_FAILED:
             yield from failed_dependencies(job)
     elif job.status == JobStatus.PROCESSING:
-        yield from about_its_run(job)
+        yield from run_reasons(job)
     else:
         if job.status in JOB_WAITING:
             if job.on_dependency_failure != OnDependencyFailure.RUN:
                 yield from failed_dependencies(job)
             yield from unfinished_dependencies(job)
-            yield from its_time(job, now)
+            yield from time_reasons(job, now)
         if office.paused:
-            yield Reason(Code.OFFICE_PAUSED, "The office is paused: nothing new starts in it.", {})
+            yield Reason(Code.OFFICE_PAUSED, "The office is paused: no new runs start.", {})
         yield from missing_worker(job)
         yield from limits(office, job)
 
@@ -87,15 +87,15 @@ def failed_dependencies(job: Job) -> Iterator[Reason]:
     if failed:
         yield Reason(
             Code.DEPENDENCY_FAILED,
-            f"{named(failed)} failed or was cancelled: retry it, or cancel this one.",
-            which(failed),
+            f"{names(failed)} failed or was cancelled: retry it, or cancel this one.",
+            job_facts(failed),
         )
 
 
 def unfinished_dependencies(job: Job) -> Iterator[Reason]:
     unfinished = parents(job, ~Q(status__in=JOB_ENDED))
     if unfinished:
-        yield Reason(Code.DEPENDENCIES_UNFINISHED, f"Waits for {named(unfinished)}.", which(unfinished))
+        yield Reason(Code.DEPENDENCIES_UNFINISHED, f"Waits for {names(unfinished)}.", job_facts(unfinished))
 
 
 def parents(job: Job, condition: Q) -> list[Job]:
@@ -105,24 +105,22 @@ def parents(job: Job, condition: Q) -> list[Job]:
     )
 
 
-def named(jobs: list[Job]) -> str:
+def names(jobs: list[Job]) -> str:
     shown = ", ".join(str(job) for job in jobs[:3])
     return shown if len(jobs) <= 3 else f"{shown} and {len(jobs) - 3} more"
 
 
-def which(jobs: list[Job]) -> dict[str, Any]:
-    shown = [
-        {"id": str(job.id), "ref": job.ref or None, "status": job.status} for job in jobs[:SHOWN_PARENTS]
-    ]
+def job_facts(jobs: list[Job]) -> dict[str, Any]:
+    shown = [{"id": str(job.id), "ref": job.ref or None, "status": job.status} for job in jobs[:MOST_PARENTS]]
     return {"jobs": shown, "count": len(jobs)}
 
 
-def its_time(job: Job, now: datetime) -> Iterator[Reason]:
+def time_reasons(job: Job, now: datetime) -> Iterator[Reason]:
     if job.retry_at is not None and job.retry_at > now:
         facts = {"until": job.retry_at, "retry_count": job.retry_count, "max_retries": job.max_retries}
         yield Reason(Code.RETRY_BACKOFF, "Waits for its next attempt.", facts)
     if job.run_at is not None and job.run_at > now:
-        yield Reason(Code.SCHEDULED, "Is not to run before its time.", {"until": job.run_at})
+        yield Reason(Code.SCHEDULED, "Does not run before its scheduled time.", {"until": job.run_at})
 
 
 def missing_worker(job: Job) -> Iterator[Reason]:
@@ -130,7 +128,7 @@ def missing_worker(job: Job) -> Iterator[Reason]:
         seen_at__gt=Now() - timedelta(seconds=settings.DURE_LEASE_SECONDS), draining=False
     )
     if not alive.filter(roles__contains=[job.role]).exists():
-        message = f"No worker that is alive takes jobs of the role {job.role}."
+        message = f"No online worker serves the queue {job.role}."
         yield Reason(Code.NO_WORKER_FOR_ROLE, message, {"role": job.role})
 
 
@@ -153,7 +151,7 @@ def limits(office: Office, job: Job) -> Iterator[Reason]:
         )
 
 
-def about_its_run(job: Job) -> Iterator[Reason]:
+def run_reasons(job: Job) -> Iterator[Reason]:
     run = job.execution and Execution.objects.filter(pk=job.execution.pk).first()
     if run is None:
         return
@@ -165,16 +163,16 @@ def about_its_run(job: Job) -> Iterator[Reason]:
             "attempt": run.attempt,
             "cancelling": run.cancel_requested_at is not None,
         }
-        told = " It was told to stop." if run.cancel_requested_at else ""
-        yield Reason(Code.RUNNING, f"Runs on {run.worker}.{told}", facts)
+        stopping = " Cancellation was requested." if run.cancel_requested_at else ""
+        yield Reason(Code.RUNNING, f"Runs on {run.worker}.{stopping}", facts)
         return
     yield from missing_worker(job)
     facts = {"since": run.dispatched_at, "sent": run.sent_count}
-    yield Reason(Code.WAITING_FOR_WORKER, "Was sent, and waits for a worker to take it.", facts)
+    yield Reason(Code.WAITING_FOR_WORKER, "Was sent to the workers; not picked up yet.", facts)
 
 
 def queue_position(job: Job) -> int:
-    """1 is the next of the office's ready jobs."""
+    """The position among the office's queued jobs; 1 is next."""
     earlier = Q(priority__lt=job.priority) | Q(priority=job.priority, seq__lt=job.seq)
     ahead = Q(urgent=job.urgent) & earlier
     if not job.urgent:
@@ -183,10 +181,10 @@ def queue_position(job: Job) -> int:
 
 
 def estimated_start(office: Office, job: Job, now: datetime) -> datetime | None:
-    """None when it has started, or when nobody can tell."""
+    """None if it has started, or if it is not known."""
     if job.status in JOB_ENDED or job.status == JobStatus.PROCESSING:
         return None
     if next(missing_worker(job), None) is not None:
         return None
-    times = outlook(office, now)
+    times = estimated_times(office, now)
     return times[str(job.id)][0] if str(job.id) in times else None

@@ -1,17 +1,25 @@
-"""The numbers of an office's queue: exact, and quick with a million ended jobs behind it."""
+"""How many jobs an office has in each state: exact, and quick with a million ended jobs."""
 
 import time
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 from django.db import connection, transaction
+from django.db.models import Count, Q
+from django.utils import timezone
 
+from jobs.models import Job
+from jobs.selection import in_states
 from jobs.sql import call, reports
-from jobs.states import JOB_ENDED, JobStatus
+from jobs.states import JOB_ENDED, JOB_LIVE, JOB_WAITING, JobStatus
 
 RECENT = 1_000
-# Of so many ended jobs in one state the count takes a few milliseconds. Beyond, all are counted, which
-# takes a tenth of a second for a million, and the number serves this process for a while.
+DAY = timedelta(days=1)
+# Counting so many ended jobs of one state takes a few milliseconds. If there are more, all are counted,
+# which takes a tenth of a second for a million, and this process keeps the number for a while.
 COUNTED_EACH_TIME = 100_000
 KEPT_SECONDS = 30.0
 
@@ -19,7 +27,7 @@ _kept: dict[UUID, tuple[float, dict[str, int]]] = {}
 
 
 def of(office: UUID) -> dict[str, Any]:
-    """The seed's JobQueueStats, and `timeout`."""
+    """The JobQueueStats of the first API contract, and `timeout`."""
     counts = {str(status): 0 for status in JobStatus}
     counts.update(call.rows(reports.COUNT_LIVE, {"office": office}))
     counts.update(ended(office))
@@ -28,12 +36,12 @@ def of(office: UUID) -> dict[str, Any]:
 
 
 def run_times(office: UUID) -> dict[str, float]:
-    """How many seconds a run of each Task took lately, in this office."""
+    """The usual seconds of a run of each Task, from the office's recent jobs."""
     return dict(call.rows(reports.RUN_TIMES, {"office": office, "recent": RECENT}))
 
 
 def ended(office: UUID) -> dict[str, int]:
-    """How many ended in each way. Exact, and with more than 100,000 in one state up to 30 seconds old."""
+    """How many jobs ended in each state; with more than 100,000 in one, up to 30 seconds old."""
     kept = _kept.get(office)
     if kept is not None and time.monotonic() - kept[0] < KEPT_SECONDS:
         return kept[1]
@@ -48,4 +56,34 @@ def ended(office: UUID) -> dict[str, int]:
             cursor.execute(reports.BY_INDEX_ONLY)
         counts = dict.fromkeys(states, 0) | dict(call.rows(reports.COUNT_ALL_ENDED, values))
     _kept[office] = (time.monotonic(), counts)
+    return counts
+
+
+@dataclass
+class OfficeCounts:
+    """Jobs that have not ended, and those that ended within a day."""
+
+    waiting: int = 0
+    running: int = 0
+    done: int = 0
+    failed: int = 0
+
+
+_FIELDS = {
+    **dict.fromkeys((*JOB_WAITING, JobStatus.READY), "waiting"),
+    JobStatus.PROCESSING: "running",
+    JobStatus.DONE: "done",
+    JobStatus.FAILED: "failed",
+}
+
+
+def office_counts(offices: Collection[UUID], now: datetime | None = None) -> dict[UUID, OfficeCounts]:
+    counts = {office: OfficeCounts() for office in offices}
+    since = (now or timezone.now()) - DAY
+    recent = Q(status__in=(JobStatus.DONE, JobStatus.FAILED), completed_at__gte=since)
+    for condition in (in_states(JOB_LIVE), recent):
+        jobs = Job.objects.filter(condition, office_id__in=list(offices)).order_by()
+        for office, status, number in jobs.values_list("office_id", "status").annotate(number=Count("*")):
+            field = _FIELDS[JobStatus(status)]
+            setattr(counts[office], field, getattr(counts[office], field) + number)
     return counts

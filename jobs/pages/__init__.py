@@ -1,1 +1,1 @@
-"""The pages of offices, jobs and batches: each view parses, calls a verb or a reading, and renders."""
+"""The pages of offices, jobs and batches: each view parses, calls a verb or a query, and renders."""

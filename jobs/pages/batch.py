@@ -1,4 +1,4 @@
-"""A batch: its graph, what it waits for, its times and its jobs."""
+"""The page of a batch: its graph, its critical path, its timeline and its jobs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,13 +13,14 @@ from django.utils import timezone
 from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_safe
 
+from jobs.display import Bar, time_bar
 from jobs.insight import progress, stats
 from jobs.insight.progress import Node
 from jobs.models import Batch, Office
-from jobs.pages.graph_drawing import bar, draw
-from jobs.pages.permissions import can_operate, office_access
+from jobs.pages.graph_drawing import draw
+from jobs.pages.permissions import office_access
 
-# Beyond, a drawing shows nothing that a list does not.
+# A larger drawing shows nothing that a list does not.
 MOST_DRAWN = 600
 MOST_LISTED = 1_000
 
@@ -28,30 +29,29 @@ MOST_LISTED = 1_000
 @require_safe
 @login_required
 def batch(request: HttpRequest, office_id: UUID, batch_id: UUID) -> HttpResponse:
-    return _answer(request, office_id, batch_id, "jobs/batch.html")
+    return _render(request, office_id, batch_id, "jobs/batch.html")
 
 
 @gzip_page
 @require_safe
 @login_required
 def batch_live(request: HttpRequest, office_id: UUID, batch_id: UUID) -> HttpResponse:
-    return _answer(request, office_id, batch_id, "jobs/batch_live.html")
+    return _render(request, office_id, batch_id, "jobs/batch_live.html")
 
 
-def _answer(request: HttpRequest, office_id: UUID, batch_id: UUID, template: str) -> HttpResponse:
-    here = office_access(request, office_id)
-    found = get_object_or_404(here.office.batches, pk=batch_id)
-    context = {"section": "offices", "office": here.office, "batch": found, "can_operate": can_operate(here)}
-    return render(request, template, context | reading(here.office, found, timezone.now()))
+def _render(request: HttpRequest, office_id: UUID, batch_id: UUID, template: str) -> HttpResponse:
+    office = office_access(request, office_id).office
+    batch = get_object_or_404(office.batches, pk=batch_id)
+    context = {"section": "offices", "office": office, "batch": batch}
+    return render(request, template, context | batch_context(office, batch, timezone.now()))
 
 
-def reading(office: Office, found: Batch, now: datetime) -> dict[str, Any]:
-    nodes = progress.nodes_of(found)
-    parents = progress.edges_of(found, nodes)
+def batch_context(office: Office, batch: Batch, now: datetime) -> dict[str, Any]:
+    nodes = progress.nodes_of(batch)
+    parents = progress.edges_of(batch, nodes)
     path = progress.critical_path(nodes, parents, stats.run_times(office.id), now)
-    counts = progress.counts_of([found.id])[found.id]
-    drawn = len(nodes) <= MOST_DRAWN
-    span = span_of(nodes, now)
+    counts = progress.counts_of([batch.id])[batch.id]
+    span = time_span(nodes, now)
     return {
         "now": now,
         "counts": [(status, number) for status, number in counts.items() if number],
@@ -59,9 +59,9 @@ def reading(office: Office, found: Batch, now: datetime) -> dict[str, Any]:
         "percent": progress.percent(counts),
         "path_seconds": path.seconds,
         "estimated_end": progress.estimated_end(office, nodes, now),
-        "drawing": draw(nodes, parents, path.jobs) if drawn else None,
+        "drawing": draw(nodes, parents, path.jobs) if len(nodes) <= MOST_DRAWN else None,
         "span": span,
-        "rows": rows_of(nodes[:MOST_LISTED], set(path.jobs), span, now),
+        "rows": timeline_rows(nodes[:MOST_LISTED], set(path.jobs), span, now),
         "beyond": max(0, len(nodes) - MOST_LISTED),
     }
 
@@ -74,7 +74,7 @@ class Span:
     last: datetime
 
 
-def span_of(nodes: Sequence[Node], now: datetime) -> Span | None:
+def time_span(nodes: Sequence[Node], now: datetime) -> Span | None:
     starts = [node.started_at for node in nodes if node.started_at]
     if not starts:
         return None
@@ -83,13 +83,21 @@ def span_of(nodes: Sequence[Node], now: datetime) -> Span | None:
     return Span(min(starts), now if running else max(ends, default=now))
 
 
-def rows_of(nodes: Sequence[Node], path: set[str], span: Span | None, now: datetime) -> list[dict[str, Any]]:
-    """In the order given, each with its time as a part of the batch's."""
+@dataclass(frozen=True)
+class TimelineRow:
+    node: Node
+    critical: bool
+    bar: Bar | None
+
+
+def timeline_rows(
+    nodes: Sequence[Node], path: set[str], span: Span | None, now: datetime
+) -> list[TimelineRow]:
     return [
-        {
-            "node": node,
-            "critical": node.id in path,
-            "bar": bar(node.started_at, node.completed_at or now, span.first, span.last) if span else None,
-        }
+        TimelineRow(
+            node,
+            node.id in path,
+            time_bar(node.started_at, node.completed_at or now, span.first, span.last) if span else None,
+        )
         for node in nodes
     ]

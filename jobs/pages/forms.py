@@ -1,23 +1,31 @@
-"""The form in which somebody says what is to become of jobs, and why."""
+"""The forms of an action on jobs: its arguments, and the confirmation of many."""
 
 from typing import Any
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from jobs.api.control import HIGHEST, LOWEST
-from jobs.pages.bulk import Wish
+from jobs.bulk import HIGHEST_PRIORITY, LOWEST_PRIORITY, REPRIORITISE, Action
 
-REASON = 500
+LONGEST_REASON = 500
+PRIORITY_FIELDS = ("priority", "delta", "urgent")
 
 
-class WishForm(forms.Form):
-    reason = forms.CharField(label=_("Reason (goes into the events)"), max_length=REASON, required=False)
+class ActionForm(forms.Form):
+    reason = forms.CharField(
+        label=_("Reason (goes into the events)"), max_length=LONGEST_REASON, required=False
+    )
     priority = forms.IntegerField(
-        label=_("Priority (the lower, the earlier)"), required=False, min_value=LOWEST, max_value=HIGHEST
+        label=_("Priority (the lower, the earlier)"),
+        required=False,
+        min_value=LOWEST_PRIORITY,
+        max_value=HIGHEST_PRIORITY,
     )
     delta = forms.IntegerField(
-        label=_("or: added to the priority it has"), required=False, min_value=LOWEST, max_value=HIGHEST
+        label=_("or: added to the priority it has"),
+        required=False,
+        min_value=LOWEST_PRIORITY,
+        max_value=HIGHEST_PRIORITY,
     )
     urgent = forms.NullBooleanField(
         label=_("Urgent (before all others)"),
@@ -28,28 +36,29 @@ class WishForm(forms.Form):
     def __init__(self, *args: Any, verb: str, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.verb = verb
-        if verb != "reprioritise":
-            for name in ("priority", "delta", "urgent"):
+        if verb != REPRIORITISE:
+            for name in PRIORITY_FIELDS:
                 del self.fields[name]
 
     def clean(self) -> dict[str, Any]:
-        given = super().clean() or {}
-        if self.verb == "reprioritise" and not self.errors:
-            if all(given.get(name) is None for name in ("priority", "delta", "urgent")):
+        data = super().clean() or {}
+        if self.verb == REPRIORITISE and not self.errors:
+            if all(data.get(name) is None for name in PRIORITY_FIELDS):
                 raise forms.ValidationError(_("Say what is to change."))
-            if given.get("priority") is not None and given.get("delta") is not None:
+            if data.get("priority") is not None and data.get("delta") is not None:
                 raise forms.ValidationError(_("Give either a priority or what is added to it."))
-        return given
+        return data
 
-    def wish(self, actor: str) -> Wish:
-        return Wish(verb=self.verb, actor=actor, **self.cleaned_data)
+    def action(self, actor: str) -> Action:
+        return Action(verb=self.verb, actor=actor, **self.cleaned_data)
 
 
-class SureForm(forms.Form):
-    """Asks for the number that was shown, before very many are acted on."""
+class CountForm(forms.Form):
+    """Makes the user type the number that was shown, before very many jobs are changed."""
 
     counted = forms.IntegerField(widget=forms.HiddenInput)
     typed = forms.IntegerField(widget=forms.TextInput(attrs={"inputmode": "numeric", "autocomplete": "off"}))
+    problems: list[str] = []
 
     def __init__(self, *args: Any, count: int, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -58,19 +67,17 @@ class SureForm(forms.Form):
         self.fields["typed"].label = _("Type %(count)s to say that you mean all of them") % {"count": count}
 
     def clean(self) -> dict[str, Any]:
-        given = super().clean() or {}
+        data = super().clean() or {}
         if not self.errors:
-            if given["typed"] != given["counted"]:
+            if data["typed"] != data["counted"]:
                 raise forms.ValidationError(_("That is not how many they are. Nothing was changed."))
-            # Fewer are no harm: some have ended since they were counted.
-            if self.count > given["counted"]:
+            # Fewer do no harm: some have ended since they were counted.
+            if self.count > data["counted"]:
                 raise forms.ValidationError(_("There are more of them by now. Nothing was changed."))
-        return given
+        return data
 
-    def asked_again(self) -> "SureForm":
-        """The same question with the number of now, and what was wrong with the answer."""
-        again = SureForm(count=self.count)
-        again.problems = [str(why) for found in self.errors.values() for why in found]
-        return again
-
-    problems: list[str] = []
+    def again(self) -> "CountForm":
+        """The same form with the number of now, and with what was wrong."""
+        form = CountForm(count=self.count)
+        form.problems = [str(error) for errors in self.errors.values() for error in errors]
+        return form

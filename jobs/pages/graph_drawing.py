@@ -1,8 +1,7 @@
-"""Where the boxes and lines of a batch's graph stand, and the bars of its times. Pure arithmetic."""
+"""The layout of a dependency graph: where its boxes and lines stand. Pure arithmetic."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from itertools import pairwise
 
 from jobs import graph
@@ -11,11 +10,10 @@ from jobs.insight.progress import Node
 BOX_WIDTH, BOX_HEIGHT = 168, 40
 GAP_X, GAP_Y = 64, 14
 MARGIN = 12
-LETTERS = 21
-BARS_WIDTH = 1000
+MOST_LETTERS = 21
 LARGE_WIDTH, LARGE_HEIGHT = 1000, 500
 SWEEPS = 4
-# Beyond, columns begin at the top: in the middle of a tall drawing nobody would find the first one.
+# Columns of a taller drawing begin at the top: in the middle nobody would find the first box.
 MOST_CENTRED = 12
 
 
@@ -55,40 +53,31 @@ class Drawing:
         return self.width > LARGE_WIDTH or self.height > LARGE_HEIGHT
 
 
-@dataclass(frozen=True)
-class Bar:
-    """From `x` on, `width` of the thousandths of the whole time."""
-
-    x: int
-    width: int
-
-
 def draw(nodes: Sequence[Node], parents: Mapping[str, Sequence[str]], path: Sequence[str]) -> Drawing:
-    """Each job right of all it waits for; neighbours near each other, as far as a few sweeps find."""
+    """Put each job right of all it depends on, and neighbours near each other as far as a few sweeps do."""
     levels = graph.levels(parents)
     columns: list[list[str]] = [[] for _ in range(max(levels.values(), default=-1) + 1)]
     for node in nodes:
         columns[levels[node.id]].append(node.id)
-    place = {
-        one: (x, y) for x, column in enumerate(untangled(columns, parents)) for y, one in enumerate(column)
-    }
+    columns = untangled(columns, parents)
     tallest = max((len(column) for column in columns), default=0)
     centred = tallest <= MOST_CENTRED
-    corner = {
-        one: (
+    corners = {
+        job: (
             MARGIN + x * (BOX_WIDTH + GAP_X),
-            MARGIN + (y * 2 + (tallest - len(columns[x])) * centred) * (BOX_HEIGHT + GAP_Y) // 2,
+            MARGIN + (y * 2 + (tallest - len(column)) * centred) * (BOX_HEIGHT + GAP_Y) // 2,
         )
-        for one, (x, y) in place.items()
+        for x, column in enumerate(columns)
+        for y, job in enumerate(column)
     }
     steps = set(pairwise(path))
     boxes = [
-        Box(node, *corner[node.id], shortened(node.ref or node.task_id), node.id in path) for node in nodes
+        Box(node, *corners[node.id], shortened(node.ref or node.task_id), node.id in path) for node in nodes
     ]
     lines = [
-        Line(curve(corner[parent], corner[child]), (parent, child) in steps)
-        for child, found in parents.items()
-        for parent in found
+        Line(curve(corners[parent], corners[child]), (parent, child) in steps)
+        for child, above in parents.items()
+        for parent in above
     ]
     return Drawing(
         2 * MARGIN + max(0, len(columns) * (BOX_WIDTH + GAP_X) - GAP_X),
@@ -99,21 +88,21 @@ def draw(nodes: Sequence[Node], parents: Mapping[str, Sequence[str]], path: Sequ
 
 
 def untangled(columns: list[list[str]], parents: Mapping[str, Sequence[str]]) -> list[list[str]]:
-    """Each column in the order of its neighbours' middles, back and forth: lines cross less."""
-    children: dict[str, list[str]] = {one: [] for one in parents}
-    for child, found in parents.items():
-        for parent in found:
+    """Sort each column by the mean height of its neighbours, back and forth, so that fewer lines cross."""
+    children: dict[str, list[str]] = {job: [] for job in parents}
+    for child, above in parents.items():
+        for parent in above:
             children[parent].append(child)
     for sweep in range(SWEEPS):
         forward = sweep % 2 == 0
         near = parents if forward else children
         for column in columns if forward else columns[::-1]:
-            height = {one: y / max(1, len(other)) for other in columns for y, one in enumerate(other)}
-            middle = {
-                one: sum(height[other] for other in near[one]) / len(near[one]) if near[one] else height[one]
-                for one in column
+            height = {job: y / max(1, len(other)) for other in columns for y, job in enumerate(other)}
+            mean = {
+                job: sum(height[other] for other in near[job]) / len(near[job]) if near[job] else height[job]
+                for job in column
             }
-            column.sort(key=lambda one: middle[one])
+            column.sort(key=mean.__getitem__)
     return columns
 
 
@@ -125,15 +114,4 @@ def curve(start: tuple[int, int], end: tuple[int, int]) -> str:
 
 
 def shortened(text: str) -> str:
-    return text if len(text) <= LETTERS else text[: LETTERS - 1] + "…"
-
-
-def bar(start: datetime | None, end: datetime | None, first: datetime, last: datetime) -> Bar | None:
-    """A span of time as a part of the whole, never too thin to be seen."""
-    whole = (last - first).total_seconds()
-    if start is None or end is None or whole <= 0:
-        return None
-    x = round(BARS_WIDTH * (start - first).total_seconds() / whole)
-    width = round(BARS_WIDTH * (end - start).total_seconds() / whole)
-    x = min(max(0, x), BARS_WIDTH - 4)
-    return Bar(x, max(4, min(width, BARS_WIDTH - x)))
+    return text if len(text) <= MOST_LETTERS else text[: MOST_LETTERS - 1] + "…"

@@ -1,5 +1,6 @@
-"""One job: what became of it, why it is where it is, and what can be done about it."""
+"""The page of one job: what happened to it, why it is where it is, and what can be done about it."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -12,70 +13,69 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
+from jobs import bulk, queries
+from jobs.flower import link_for
 from jobs.insight.explain import explain
-from jobs.models import Event, Execution, Job, Office, Worker
-from jobs.pages import bulk
-from jobs.pages.flower import link_for
-from jobs.pages.forms import WishForm
-from jobs.pages.graph_drawing import bar
-from jobs.pages.job_list import tell
+from jobs.insight.progress import Node
+from jobs.models import Dependency, Job, Office, Worker
+from jobs.pages.forms import ActionForm
+from jobs.pages.graph_drawing import Drawing, draw
+from jobs.pages.job_list import add_result_message
 from jobs.pages.permissions import can_operate, current_user, office_access
 from jobs.pages.reason_texts import sentence
-from jobs.pages.related_graph import DRAWN, neighbourhood
-from jobs.pages.run_output import output_of
-from jobs.states import ExecutionStatus, JobStatus, MemberRole
+from jobs.states import JobStatus, MemberRole
 
-NEIGHBOURS = 50
-EVENTS = 100
-# An office's events have no index by job: only so many of the newest are looked through.
-EVENTS_LOOKED_THROUGH = 20_000
+# Neighbours on each side of the drawing; the lists beside it have more.
+MOST_DRAWN = 6
 
 
 @require_safe
 @login_required
 def job(request: HttpRequest, office_id: UUID, job_id: UUID) -> HttpResponse:
-    return _answer(request, office_id, job_id, "jobs/one.html")
+    return _render(request, office_id, job_id, "jobs/one.html")
 
 
 @require_safe
 @login_required
 def job_live(request: HttpRequest, office_id: UUID, job_id: UUID) -> HttpResponse:
-    return _answer(request, office_id, job_id, "jobs/one_live.html")
+    return _render(request, office_id, job_id, "jobs/one_live.html")
 
 
-def _answer(request: HttpRequest, office_id: UUID, job_id: UUID, template: str) -> HttpResponse:
-    here = office_access(request, office_id)
-    found = _job(here.office, job_id)
+def _render(request: HttpRequest, office_id: UUID, job_id: UUID, template: str) -> HttpResponse:
+    access = office_access(request, office_id)
+    job, now, user = _job(access.office, job_id), timezone.now(), current_user(request)
     context = {
         "section": "offices",
-        "office": here.office,
-        "can_operate": can_operate(here),
-        "verbs": [verb for verb, states in bulk.APPLIES_TO.items() if found.status in states],
-        "reason_form": WishForm(verb="cancel"),
-        "priority_form": WishForm(verb="reprioritise"),
+        "office": access.office,
+        "can_operate": can_operate(access),
+        "verbs": [verb for verb, states in bulk.APPLIES_TO.items() if job.status in states],
+        "reason_form": ActionForm(verb=bulk.CANCEL),
+        "priority_form": ActionForm(verb=bulk.REPRIORITISE),
+        "runs": [
+            {"run": row.run, "attempts": row.attempts, "flower": link_for(user, row.run)}
+            for row in queries.runs_of(job, now)
+        ],
+        **job_context(access.office, job, now),
     }
-    read = reading(here.office, found, timezone.now())
-    for row in read["runs"]:
-        row["flower"] = link_for(current_user(request), row["run"])
-    return render(request, template, context | read)
+    return render(request, template, context)
 
 
 @require_POST
 @login_required
 def act(request: HttpRequest, office_id: UUID, job_id: UUID, verb: str) -> HttpResponse:
-    here = office_access(request, office_id, MemberRole.OPERATOR)
-    if verb not in bulk.VERBS:
+    access = office_access(request, office_id, MemberRole.OPERATOR)
+    if verb not in bulk.APPLIES_TO:
         raise Http404
-    found = _job(here.office, job_id)
-    form = WishForm(request.POST, verb=verb)
+    job = _job(access.office, job_id)
+    form = ActionForm(request.POST, verb=verb)
     if not form.is_valid():
-        for why in form.errors.values():
-            messages.error(request, " ".join(str(one) for one in why))
+        for errors in form.errors.values():
+            messages.error(request, " ".join(map(str, errors)))
     else:
-        chosen = Job.objects.filter(pk=found.pk)
-        done = bulk.apply(here.office, chosen, form.wish(actor=current_user(request).get_username()))
-        if done.changed:
-            tell(request, verb, done)
+        action = form.action(actor=current_user(request).get_username())
+        result = bulk.apply(Job.objects.filter(pk=job.pk), action)
+        if result.changed:
+            add_result_message(request, verb, result)
         else:
             messages.warning(request, _("Nothing to do: the job is no longer in a state for that."))
     return redirect("pages:job", office_id=office_id, job_id=job_id)
@@ -85,69 +85,37 @@ def _job(office: Office, job_id: UUID) -> Job:
     return get_object_or_404(office.jobs.select_related("execution", "batch"), pk=job_id)
 
 
-def reading(office: Office, found: Job, now: datetime) -> dict[str, Any]:
-    explained = explain(office, found, now)
-    parents, children = neighbours(found, "edges_out__job"), neighbours(found, "edges_in__parent")
-    run = found.execution
+def job_context(office: Office, job: Job, now: datetime) -> dict[str, Any]:
+    explanation = explain(office, job, now)
+    parents, children = queries.parents_of(job), queries.children_of(job)
+    run = job.execution
     return {
         "now": now,
-        "job": found,
-        "explained": explained,
-        "reasons": [sentence(reason) for reason in explained.reasons],
-        "current": run if found.status == JobStatus.PROCESSING else None,
-        "heard": Worker.objects.filter(name=run.worker).first() if run and run.worker else None,
-        "runs": runs_of(found, now),
+        "job": job,
+        "explained": explanation,
+        "reasons": [sentence(reason) for reason in explanation.reasons],
+        "current": run if job.status == JobStatus.PROCESSING else None,
+        "worker": Worker.objects.filter(name=run.worker).first() if run and run.worker else None,
         "parents": parents,
         "children": children,
-        "drawing": neighbourhood(found, parents, children),
-        "left_out": max(0, len(parents) - DRAWN) + max(0, len(children) - DRAWN),
-        "output": output_of(run.result) if run else None,
-        "events": events_of(found),
+        "drawing": neighbour_graph(job, parents, children),
+        "left_out": max(0, len(parents) - MOST_DRAWN) + max(0, len(children) - MOST_DRAWN),
+        "output": queries.output_of(run.result) if run else None,
+        "events": queries.events_of(job),
     }
 
 
-def runs_of(found: Job, now: datetime) -> list[dict[str, Any]]:
-    """Its Executions, the newest first, with their attempts on one scale of time."""
-    runs = list(found.executions.order_by("created_at", "id").prefetch_related("attempts"))
-    last = found.completed_at or now
-    return [{"run": run, "attempts": attempts_of(run, found.created_at, last, now)} for run in runs[::-1]]
+def neighbour_graph(job: Job, parents: Sequence[Job], children: Sequence[Job]) -> Drawing | None:
+    """The job between its nearest neighbours, drawn like the graph of a batch; None if it has none."""
+    if not parents and not children:
+        return None
+    nodes = [_node(other) for other in (*parents[:MOST_DRAWN], job, *children[:MOST_DRAWN])]
+    edges: dict[str, list[str]] = {node.id: [] for node in nodes}
+    dependencies = Dependency.objects.filter(job__in=list(edges), parent__in=list(edges)).order_by("position")
+    for child, parent in dependencies.values_list("job_id", "parent_id"):
+        edges[str(child)].append(str(parent))
+    return draw(nodes, edges, [str(job.id)])
 
 
-def attempts_of(run: Execution, first: datetime, last: datetime, now: datetime) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = [
-        {
-            "number": one.number,
-            "started_at": one.started_at,
-            "ended_at": one.ended_at,
-            "outcome": one.outcome,
-            "failure_type": one.failure_type,
-            "error": one.error,
-            "worker": one.worker,
-            "bar": bar(one.started_at, one.ended_at, first, last),
-        }
-        for one in run.attempts.all()
-    ]
-    if run.status == ExecutionStatus.RUNNING:
-        # The row of an attempt is written when it ends.
-        rows.append(
-            {
-                "number": run.attempt,
-                "started_at": run.attempt_started_at,
-                "worker": run.worker,
-                "running": run.status,
-                "bar": bar(run.attempt_started_at, now, first, last),
-            }
-        )
-    return rows
-
-
-def neighbours(found: Job, through: str) -> list[Job]:
-    jobs = Job.objects.filter(**{through: found}).defer("args", "error_message")
-    return list(jobs.order_by("seq")[:NEIGHBOURS])
-
-
-def events_of(found: Job) -> list[Event]:
-    events = Event.objects.filter(office_id=found.office_id)
-    oldest = events.order_by("-id").values_list("id", flat=True)[EVENTS_LOOKED_THROUGH - 1 :][:1]
-    since = next(iter(oldest), 0)
-    return list(events.filter(id__gte=since, job_id=found.pk).order_by("-id")[:EVENTS])
+def _node(job: Job) -> Node:
+    return Node(str(job.id), job.ref, job.task_id, job.role, job.status, job.started_at, job.completed_at)

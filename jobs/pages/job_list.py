@@ -1,4 +1,4 @@
-"""The list of an office's jobs, and what can be done to many of them at once."""
+"""The list of an office's jobs, and actions on many of them."""
 
 from uuid import UUID
 
@@ -12,10 +12,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST, require_safe
 
-from jobs import serialize
-from jobs.keyset import links, page_of, place
-from jobs.pages import bulk, selection
-from jobs.pages.forms import SureForm, WishForm
+from jobs import bulk, serialize
+from jobs.ids import parse_number
+from jobs.keyset import page_links, page_of
+from jobs.pages import selection
+from jobs.pages.forms import ActionForm, CountForm
 from jobs.pages.permissions import can_operate, current_user, office_access
 from jobs.states import JobStatus, MemberRole
 
@@ -25,50 +26,52 @@ MATCHING = "matching"
 @require_safe
 @login_required
 def jobs(request: HttpRequest, office_id: UUID) -> HttpResponse:
-    here = office_access(request, office_id)
-    wanted = selection.chosen(here.office, request.GET)
-    after, before = place(request.GET.get("after")), place(request.GET.get("before"))
-    page = page_of(serialize.with_job_fields(wanted.jobs), after=after, before=before, few=wanted.few)
-    return render(
-        request,
-        "jobs/list.html",
-        {
-            "section": "offices",
-            "tab": "jobs",
-            "office": here.office,
-            "can_operate": can_operate(here),
-            "page": page,
-            **links(page, wanted.query),
-            "filter": wanted,
-            "hidden": hidden_fields(wanted.query),
-            "statuses": list(JobStatus),
-            "roles": settings.DURE_ROLES,
-        },
+    access = office_access(request, office_id)
+    selected = selection.filtered_jobs(access.office, request.GET)
+    page = page_of(
+        serialize.with_job_fields(selected.jobs),
+        after=parse_number(request.GET.get("after")),
+        before=parse_number(request.GET.get("before")),
+        few=selected.few,
     )
+    context = {
+        "section": "offices",
+        "tab": "jobs",
+        "office": access.office,
+        "can_operate": can_operate(access),
+        "page": page,
+        **page_links(page, selected.query),
+        "filter": selected,
+        "hidden": hidden_fields(selected.query),
+        "statuses": list(JobStatus),
+        "roles": settings.DURE_ROLES,
+    }
+    return render(request, "jobs/list.html", context)
 
 
 @require_POST
 @login_required
 def confirm(request: HttpRequest, office_id: UUID) -> HttpResponse:
-    """What would happen, before it does."""
+    """Show what an action would change, then apply it."""
     office = office_access(request, office_id, MemberRole.OPERATOR).office
     verb = request.POST.get("verb", "")
-    if verb not in bulk.VERBS:
+    if verb not in bulk.APPLIES_TO:
         raise Http404
-    wanted = selection.chosen(office, request.POST)
+    selected = selection.filtered_jobs(office, request.POST)
     matching = request.POST.get("scope") == MATCHING
-    # "All that match" are those that were there when they were counted.
-    until = place(request.POST.get("until")) or selection.newest(office)
+    # "All that match" are those that matched when they were counted.
+    until = parse_number(request.POST.get("until")) or selection.newest_seq(office)
     ids = [] if matching else request.POST.getlist("job")
-    found = wanted.jobs.filter(seq__lte=until) if matching else selection.ticked(office, ids)
-    preview = bulk.preview(found, verb)
-    given = request.POST if "sure" in request.POST else None
-    form = WishForm(given, verb=verb)
+    jobs = selected.jobs.filter(seq__lte=until) if matching else selection.selected_jobs(office, ids)
+    preview = bulk.preview(jobs, verb)
+    data = request.POST if "sure" in request.POST else None
+    form = ActionForm(data, verb=verb)
     many = matching and preview.changed > bulk.TYPED_ABOVE
-    sure = SureForm(given, count=preview.changed) if many else None
+    sure = CountForm(data, count=preview.changed) if many else None
     if form.is_valid() and (sure is None or sure.is_valid()):
-        tell(request, verb, bulk.apply(office, found, form.wish(actor=current_user(request).get_username())))
-        return redirect(list_address(office_id, wanted.query))
+        result = bulk.apply(jobs, form.action(actor=current_user(request).get_username()))
+        add_result_message(request, verb, result)
+        return redirect(list_address(office_id, selected.query))
     context = {
         "section": "offices",
         "office": office,
@@ -76,26 +79,28 @@ def confirm(request: HttpRequest, office_id: UUID) -> HttpResponse:
         "matching": matching,
         "until": until,
         "ids": ids,
-        "hidden": hidden_fields(wanted.query),
+        "hidden": hidden_fields(selected.query),
         "preview": preview,
-        "back": list_address(office_id, wanted.query),
+        "back": list_address(office_id, selected.query),
         "form": form,
-        "sure": sure.asked_again() if sure and sure.is_bound and not sure.is_valid() else sure,
+        "sure": sure.again() if sure and sure.is_bound and not sure.is_valid() else sure,
     }
     return render(request, "jobs/confirm.html", context, status=400 if form.is_bound else 200)
 
 
-def tell(request: HttpRequest, verb: str, done: bulk.Done) -> None:
-    words = {
-        "cancel": ngettext("%(count)s job cancelled.", "%(count)s jobs cancelled.", done.changed),
-        "retry": ngettext("%(count)s job will run again.", "%(count)s jobs will run again.", done.changed),
-        "reprioritise": ngettext(
-            "%(count)s job has a new place.", "%(count)s jobs have a new place.", done.changed
+def add_result_message(request: HttpRequest, verb: str, result: bulk.Result) -> None:
+    text = {
+        bulk.CANCEL: ngettext("%(count)s job cancelled.", "%(count)s jobs cancelled.", result.changed),
+        bulk.RETRY: ngettext(
+            "%(count)s job will run again.", "%(count)s jobs will run again.", result.changed
         ),
-    }[verb] % {"count": done.changed}
-    if done.skipped:
-        words += " " + _("%(count)s were skipped: they had changed meanwhile.") % {"count": done.skipped}
-    messages.add_message(request, messages.SUCCESS if done.changed else messages.WARNING, words)
+        bulk.REPRIORITISE: ngettext(
+            "%(count)s job has a new place.", "%(count)s jobs have a new place.", result.changed
+        ),
+    }[verb] % {"count": result.changed}
+    if result.refused:
+        text += " " + _("%(count)s were skipped: they had changed meanwhile.") % {"count": result.refused}
+    messages.add_message(request, messages.SUCCESS if result.changed else messages.WARNING, text)
 
 
 def list_address(office_id: UUID, query: QueryDict) -> str:

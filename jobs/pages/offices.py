@@ -1,4 +1,4 @@
-"""The offices that the reader may see."""
+"""The offices that the user may see, and the batches of one."""
 
 from uuid import UUID
 
@@ -9,19 +9,19 @@ from django.views.decorators.http import require_safe
 
 from jobs.access import offices_of
 from jobs.insight import progress
+from jobs.insight.stats import office_counts
 from jobs.pages.permissions import current_user, office_access
-from jobs.pages.summary import standing
 
-SHOWN = 100
-BATCHES = 50
+MOST_OFFICES = 100
+MOST_BATCHES = 50
 
 
 @require_safe
 @login_required
 def offices(request: HttpRequest) -> HttpResponse:
-    found = list(offices_of(current_user(request))[:SHOWN])
-    counts = standing([office.id for office in found])
-    rows = [{"office": office, "counts": counts[office.id]} for office in found]
+    shown = list(offices_of(current_user(request))[:MOST_OFFICES])
+    counts = office_counts([office.id for office in shown])
+    rows = [{"office": office, "counts": counts[office.id]} for office in shown]
     return render(request, "jobs/offices.html", {"section": "offices", "rows": rows})
 
 
@@ -29,15 +29,15 @@ def offices(request: HttpRequest) -> HttpResponse:
 @login_required
 def batches(request: HttpRequest, office_id: UUID) -> HttpResponse:
     office = office_access(request, office_id).office
-    found = list(office.batches.order_by("-created_at", "-id")[:BATCHES])
-    counts = progress.counts_of([batch.id for batch in found])
+    newest = list(office.batches.order_by("-created_at", "-id")[:MOST_BATCHES])
+    counts = progress.counts_of([batch.id for batch in newest])
     rows = [
         {
             "batch": batch,
             "total": sum(counts[batch.id].values()),
             "percent": progress.percent(counts[batch.id]),
         }
-        for batch in found
+        for batch in newest
     ]
     return render(
         request, "jobs/batches.html", {"section": "offices", "tab": "batches", "office": office, "rows": rows}

@@ -1,4 +1,4 @@
-"""Lets the reader in: every page is somebody's, and an office is entered by the rules of tenancy."""
+"""Who asks for a page, and what they may do in its office."""
 
 from uuid import UUID
 
@@ -11,16 +11,16 @@ from jobs.states import MemberRole
 
 
 def current_user(request: HttpRequest) -> User:
-    """Who asks, where `login_required` has let nobody else in."""
+    """The user, on pages that `login_required` opens to nobody else."""
     if not isinstance(request.user, User):
         raise PermissionDenied
     return request.user
 
 
 def office_access(request: HttpRequest, office_id: UUID, needed: str = MemberRole.VIEWER) -> Seat:
-    """404 for who is nobody in the office, 403 for who may see but not do this."""
+    """404 for who has no role in the office, 403 for who has a lower one."""
     return enter(current_user(request), office_id, needed)
 
 
-def can_operate(found: Seat) -> bool:
-    return found.may(MemberRole.OPERATOR)
+def can_operate(access: Seat) -> bool:
+    return access.may(MemberRole.OPERATOR)

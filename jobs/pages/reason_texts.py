@@ -1,16 +1,15 @@
-"""Tells in the reader's language what `explain` found: its own sentences are the API's English."""
+"""The reasons that `explain` finds, in the user's language: its own messages are the API's English."""
 
 from datetime import datetime
 from typing import Any
 
-from django.utils import timezone
-from django.utils.functional import Promise
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from jobs.display import Text, local_time
 from jobs.insight.explain import Code, Reason
 
-SENTENCES: dict[Code, Promise | str] = {
+SENTENCES: dict[Code, Text] = {
     Code.DEPENDENCY_FAILED: _(
         "Failed or was cancelled before it: %(jobs)s. Retry what failed, or cancel this one."
     ),
@@ -28,18 +27,18 @@ NAMED = 3
 
 
 def sentence(reason: Reason) -> str:
-    facts = {name: told(value) for name, value in reason.facts.items()}
-    words = str(SENTENCES[reason.code]) % facts
+    facts = {name: _fact(value) for name, value in reason.facts.items()}
+    text = str(SENTENCES[reason.code]) % facts
     if reason.facts.get("cancelling"):
-        words += " " + gettext("It was told to stop.")
-    return words
+        text += " " + gettext("It was told to stop.")
+    return text
 
 
-def told(value: Any) -> Any:
+def _fact(value: Any) -> Any:
     if isinstance(value, datetime):
-        return f"{timezone.localtime(value):%Y-%m-%d %H:%M:%S}"
+        return local_time(value)
     if not isinstance(value, list):
         return value
-    names = ", ".join(str(one["ref"] or one["id"][-8:]) for one in value[:NAMED])
+    names = ", ".join(str(job["ref"] or job["id"][-8:]) for job in value[:NAMED])
     rest = len(value) - NAMED
     return names if rest <= 0 else gettext("%(names)s and %(rest)s more") % {"names": names, "rest": rest}

@@ -1,4 +1,4 @@
-"""Addresses of the pages about offices."""
+"""The addresses of the pages of offices, jobs and batches."""
 
 from django.urls import path
 

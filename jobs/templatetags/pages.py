@@ -1,4 +1,4 @@
-"""How the pages show states, moments and durations."""
+"""Template filters that show states, times, durations and JSON."""
 
 import json
 from datetime import datetime
@@ -13,11 +13,10 @@ from django.utils.translation import gettext
 
 from jobs import display
 from jobs.pages import refusals
-from jobs.pages.secrets import hidden
 
 register = template.Library()
 
-# Of a value that may have 256 KiB: a page that asks again every few seconds shows its beginning.
+# A value may have 256 KiB: a page that refreshes every few seconds shows its beginning.
 MOST_CHARACTERS, LINE_CHARACTERS = 20_000, 600
 
 
@@ -33,9 +32,12 @@ def outcome(value: Any) -> SafeString:
 
 
 @register.filter
-def shown(one: display.Label) -> SafeString:
+def shown(label: display.Label) -> SafeString:
     return format_html(
-        '<span class="state tone-{}"><i aria-hidden="true">{}</i>{}</span>', one.tone, one.sign, one.name
+        '<span class="state tone-{}"><i aria-hidden="true">{}</i>{}</span>',
+        label.tone,
+        label.sign,
+        label.name,
     )
 
 
@@ -66,14 +68,14 @@ def happened(value: str) -> display.Text:
 
 
 @register.filter
-def details(given: dict[str, Any]) -> list[tuple[display.Text, Any]]:
-    """What is worth reading of an event's details; the rest is for programs."""
-    shown = [
-        (name, words)
-        for name, words in display.EVENT_DETAIL_NAMES.items()
-        if given.get(name) not in (None, "")
+def details(values: dict[str, Any]) -> list[tuple[display.Text, Any]]:
+    """The details of an event that people want to see, with their names."""
+    found = [
+        (name, text, values[name])
+        for name, text in display.EVENT_DETAIL_NAMES.items()
+        if values.get(name) not in (None, "")
     ]
-    return [(words, failure(given[name]) if name == "failure_type" else given[name]) for name, words in shown]
+    return [(text, failure(value) if name == "failure_type" else value) for name, text, value in found]
 
 
 @register.filter
@@ -88,58 +90,50 @@ def member(value: str) -> display.Text:
 
 @register.filter
 def moment(value: datetime | str | None) -> SafeString | str:
-    """The local time, and in the machine's words what it is exactly."""
-    at = _at(value)
-    if at is None:
-        return "–"
-    local = timezone.localtime(at)
-    return format_html('<time datetime="{}">{}</time>', at.isoformat(), f"{local:%Y-%m-%d %H:%M:%S}")
+    """The local time, with the exact time for programs."""
+    at = _datetime(value)
+    return format_html('<time datetime="{}">{}</time>', at.isoformat(), display.local_time(at)) if at else "–"
 
 
 @register.filter
 def clock(value: datetime) -> SafeString:
     """The time of day alone, for an axis."""
-    local = timezone.localtime(value)
-    return format_html('<time datetime="{}">{}</time>', value.isoformat(), f"{local:%H:%M:%S}")
+    return format_html(
+        '<time datetime="{}">{}</time>', value.isoformat(), f"{timezone.localtime(value):%H:%M:%S}"
+    )
 
 
 @register.filter
 def since(value: datetime | str | None) -> SafeString | str:
-    """How long it has lasted: the page's script goes on counting."""
-    at = _at(value)
+    """The time since then: static/live.js counts on."""
+    at = _datetime(value)
     if at is None:
         return "–"
-    lasted = duration((timezone.now() - at).total_seconds())
-    return format_html('<time data-since="{}">{}</time>', at.isoformat(), lasted)
+    elapsed = duration((timezone.now() - at).total_seconds())
+    return format_html('<time data-since="{}">{}</time>', at.isoformat(), elapsed)
 
 
 @register.filter
 def duration(seconds: float | None) -> str:
-    if seconds is None:
-        return "–"
-    if 0 <= seconds < 10:
-        return f"{seconds:.1f}s"
-    whole = max(0, int(seconds))
-    hours, minutes, rest = whole // 3600, whole % 3600 // 60, whole % 60
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+    return display.duration(seconds)
 
 
 @register.simple_tag
 def took(start: datetime | str | None, end: datetime | str | None) -> str:
-    began, ended = _at(start), _at(end)
-    return duration((ended - began).total_seconds()) if began and ended else "–"
+    first, last = _datetime(start), _datetime(end)
+    return duration((last - first).total_seconds()) if first and last else "–"
 
 
 @register.filter
 def as_json(value: Any) -> str:
-    """For people to read: not more than a page of it, and nothing that is secret by its name."""
-    return _beginning(json.dumps(hidden(value), ensure_ascii=False, indent=2), MOST_CHARACTERS)
+    """JSON for people: not more than a page of it, and without its secrets."""
+    return _beginning(json.dumps(display.mask_secrets(value), ensure_ascii=False, indent=2), MOST_CHARACTERS)
 
 
 @register.filter
 def as_line(value: Any) -> str:
-    """The same in few lines, for a place among many."""
-    return _beginning(json.dumps(hidden(value), ensure_ascii=False), LINE_CHARACTERS)
+    """The same on a few lines, for a row of a list."""
+    return _beginning(json.dumps(display.mask_secrets(value), ensure_ascii=False), LINE_CHARACTERS)
 
 
 def _beginning(text: str, most: int) -> str:
@@ -151,9 +145,8 @@ def _beginning(text: str, most: int) -> str:
 
 @register.filter
 def short(value: Any) -> str:
-    """The end of an id: the beginning of ours is the time, which neighbours share."""
-    return f"…{str(value)[-8:]}"
+    return display.short_id(value)
 
 
-def _at(value: datetime | str | None) -> datetime | None:
+def _datetime(value: datetime | str | None) -> datetime | None:
     return parse_datetime(value) if isinstance(value, str) else value

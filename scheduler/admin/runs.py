@@ -15,7 +15,7 @@ from jobs.admin.actions import Act, Acting, By
 from jobs.admin.base import LookOnly, newest
 from jobs.admin.filters import MADE_SINCE, choice
 from jobs.admin.links import Link, rows_of
-from jobs.bulk import CancelWish, cancel_matching
+from jobs.bulk import CancelFilter, cancel_matching
 from jobs.display import state_label
 from jobs.errors import Conflict
 from jobs.models import Batch, Execution, Job
@@ -44,7 +44,7 @@ def resume(run: WorkflowRun, by: By) -> None:
 
 def cancel(run: WorkflowRun, by: By) -> None:
     """What is left of its batch, as POST /api/offices/:id/jobs/cancel does it; the run ends with its jobs."""
-    wish = CancelWish(batch=run.batch_id)
+    wish = CancelFilter(batch=run.batch_id)
     answer = cancel_matching(run.workflow.office_id, wish, actor=by.actor, reason=by.reason)
     if not answer.total:
         raise Conflict(str(_("its jobs have ended")))

@@ -25,12 +25,12 @@ from jobs.api.framework.pagination import RoughPagination
 from jobs.api.framework.serializers import StrictSerializer
 from jobs.api.views import ACTS, accepted
 from jobs.errors import Conflict
+from jobs.keyset import NewestOfParts
 from jobs.models import Execution
 from jobs.states import EXECUTION_ENDED, ExecutionStatus, Trigger
 from scheduler.access import executions_by_cause, executions_of, may_cancel
 from scheduler.api import examples, shapes
 from scheduler.api.documents import ExecutionDocument
-from scheduler.listing import Newest
 from scheduler.manual_runs import run_task
 
 
@@ -113,7 +113,7 @@ class ExecutionsView(GenericAPIView[Execution]):
     def get(self, request: Request) -> Response:
         """List the runs that you may see, the newest first."""
         parts = [self.filter_queryset(part) for part in executions_by_cause(user_of(request))]
-        found: Any = Newest(parts, Execution.objects.prefetch_related("attempts"))
+        found: Any = NewestOfParts(parts, Execution.objects.prefetch_related("attempts"))
         page = self.paginate_queryset(found)
         return self.get_paginated_response([shapes.execution(one) for one in page or ()])
 

@@ -9,14 +9,22 @@ from django.conf import settings
 from django.core.management.base import CommandParser
 from django.db.models import QuerySet
 
-from jobs import lifecycle
-from jobs.cli import times
+from jobs import bulk, lifecycle
 from jobs.cli.command import several
-from jobs.cli.filters import add_since, made_since, of_office
-from jobs.cli.format import as_text, attempts, progress_of, seconds_of
-from jobs.cli.table import cut, pairs, table, titled
+from jobs.cli.filters import add_since, created_since, of_office
+from jobs.cli.format import (
+    as_text,
+    attempts,
+    cut,
+    duration_between,
+    duration_of,
+    pairs,
+    progress_text,
+    table,
+    titled,
+)
+from jobs.display import local_time
 from jobs.models import Execution, Job
-from jobs.pages import bulk
 from jobs.selection import narrowed
 from jobs.states import ExecutionStatus, Trigger
 
@@ -37,7 +45,7 @@ def add_filters(parser: CommandParser) -> None:
 
 
 def matching(options: dict[str, Any]) -> QuerySet[Execution]:
-    found = of_office(made_since(Execution.objects.all(), options), options)
+    found = of_office(created_since(Execution.objects.all(), options), options)
     if options["schedule"]:
         found = found.filter(trigger=Trigger.SCHEDULE, source=str(options["schedule"]))
     lookups = {"status": "status__in", "role": "role__in", "task": "task_id", "trigger": "trigger__in"}
@@ -58,18 +66,18 @@ def row(run: Execution, now: datetime) -> tuple[object, ...]:
         run.role,
         run.attempt,
         cut(run.worker, LONGEST_NAME),
-        times.shown(run.created_at),
-        times.between(run.attempt_started_at, now if running else run.finished_at),
+        local_time(run.created_at),
+        duration_between(run.attempt_started_at, now if running else run.finished_at),
         cut(last_word(run), LONGEST_WORD),
     )
 
 
 def last_word(run: Execution) -> str:
     if run.status == ExecutionStatus.RUNNING:
-        until = f"lease until {times.shown(run.locked_until)}"
+        until = f"lease until {local_time(run.locked_until)}"
         return f"told to stop, {until}" if run.cancel_requested_at else until
     if run.status == ExecutionStatus.PENDING and run.due_at is not None:
-        return f"due at {times.shown(run.due_at)}"
+        return f"due at {local_time(run.due_at)}"
     return f"{run.failure_type}: {run.error}" if run.error else run.failure_type
 
 
@@ -88,21 +96,21 @@ def facts(run: Execution) -> list[tuple[str, object]]:
         ("caused by", run.source),
         ("role", run.role),
         ("worker", run.worker),
-        ("lease until", times.shown(run.locked_until)),
-        ("told to stop", times.shown(run.cancel_requested_at)),
-        ("due", times.shown(run.due_at)),
-        ("scheduled for", times.shown(run.scheduled_for)),
-        ("made", times.shown(run.created_at)),
-        ("sent", f"{times.shown(run.sent_at)}, {run.sent_count} times" if run.dispatched_at else ""),
-        ("started", times.shown(run.started_at)),
-        ("ended", times.shown(run.finished_at)),
+        ("lease until", local_time(run.locked_until)),
+        ("told to stop", local_time(run.cancel_requested_at)),
+        ("due", local_time(run.due_at)),
+        ("scheduled for", local_time(run.scheduled_for)),
+        ("made", local_time(run.created_at)),
+        ("sent", f"{local_time(run.sent_at)}, {run.sent_count} times" if run.dispatched_at else ""),
+        ("started", local_time(run.started_at)),
+        ("ended", local_time(run.finished_at)),
         ("retries", f"{run.retry_count} of {run.max_retries}, {run.crash_count} crashes"),
-        ("time limit", seconds_of(run.timeout_ms)),
+        ("time limit", duration_of(run.timeout_ms)),
         ("failure", run.failure_type),
         ("error", run.error),
         ("args", as_text(run.args)),
         ("result", as_text(run.result)),
-        ("progress", progress_of(run)),
+        ("progress", progress_text(run)),
     ]
 
 
@@ -125,7 +133,7 @@ def cancel(chosen: Sequence[Execution], *, actor: str, reason: str) -> int:
     )
 
 
-def _with_their_jobs(office: UUID, executions: list[UUID], actor: str, reason: str) -> int:
+def _with_their_jobs(office: UUID, executions: Sequence[UUID], actor: str, reason: str) -> int:
     of_jobs = Execution.objects.filter(pk__in=executions).values_list("job_id", flat=True)
     current = Job.objects.filter(pk__in=list(of_jobs), execution__in=executions).values_list("pk", flat=True)
     return lifecycle.cancel(office, list(current), actor=actor, reason=reason).total

@@ -8,11 +8,10 @@ from uuid import UUID
 from django.core.management.base import CommandParser
 from django.db.models import QuerySet
 
-from jobs.cli import times
 from jobs.cli.command import Complaint, one_of
 from jobs.cli.filters import add_since
-from jobs.cli.format import as_text
-from jobs.cli.table import cut, pairs, table, titled
+from jobs.cli.format import as_text, cut, pairs, table, titled
+from jobs.display import local_time
 from jobs.models import Execution
 from jobs.selection import narrowed
 from jobs.serialize import iso_time
@@ -80,8 +79,8 @@ def row(one: Schedule) -> tuple[object, ...]:
         status(one),
         cut(in_words(one), LONGEST_RULE),
         cut(one.task_id, LONGEST_NAME),
-        times.shown(one.next_run_at),
-        times.shown(one.last_run_at),
+        local_time(one.next_run_at),
+        local_time(one.last_run_at),
         one.owner.get_username() if one.owner else "",
     )
 
@@ -119,8 +118,8 @@ def page(one: Schedule, now: datetime) -> list[str]:
         ("when", in_words(one)),
         ("rule", one.cron or ""),
         ("zone", one.timezone),
-        ("from", times.shown(one.starts_at)),
-        ("until", times.shown(one.ends_at)),
+        ("from", local_time(one.starts_at)),
+        ("until", local_time(one.ends_at)),
         ("task", one.task_id),
         ("args", as_text(one.args)),
         ("overlap", one.overlap),
@@ -130,7 +129,7 @@ def page(one: Schedule, now: datetime) -> list[str]:
     ]
     return [
         *pairs(facts),
-        *titled("next", [times.shown(due) for due in next_times(one, now)]),
+        *titled("next", [local_time(due) for due in next_times(one, now)]),
         *titled("turns, the newest first", turns(last_turns(one))),
     ]
 
@@ -143,7 +142,7 @@ def turns(found: Sequence[Occurrence]) -> list[str]:
     )
     shown = [
         (
-            times.shown(one.due_at),
+            local_time(one.due_at),
             one.outcome,
             outcomes.get(one.execution_id) if one.execution_id else one.reason,
             one.execution_id,

@@ -17,17 +17,16 @@ from django.views.decorators.http import require_POST, require_safe
 
 from jobs import lifecycle as engine
 from jobs.display import TRIGGER_NAMES
+from jobs.flower import link_for
+from jobs.ids import parse_uuid
+from jobs.keyset import NewestOfParts, Page, page_links
 from jobs.models import Execution, Worker
-from jobs.pages.filters import asked
-from jobs.pages.flower import link_for
-from jobs.pages.job_detail import attempts_of
 from jobs.pages.permissions import current_user
-from jobs.pages.run_output import output_of
+from jobs.pages.selection import filter_query
+from jobs.queries import attempts_of, output_of
 from jobs.selection import narrowed
 from jobs.states import EXECUTION_ENDED, ExecutionStatus, Trigger
 from scheduler.access import executions_by_cause, executions_of, may_cancel
-from scheduler.listing import Newest
-from scheduler.pages.keyset import SIZE, Page, around, links, place
 from scheduler.pages.triggers import causes_of
 
 
@@ -47,10 +46,10 @@ def executions(request: HttpRequest) -> HttpResponse:
     parts = executions_by_cause(user) if form.is_valid() else [Execution.objects.none()]
     page = page_of(
         [chosen(part, form.cleaned_data) for part in parts],
-        place(request.GET.get("after")),
-        place(request.GET.get("before")),
+        parse_uuid(request.GET.get("after")),
+        parse_uuid(request.GET.get("before")),
     )
-    query = asked(request.GET, form.fields)
+    query = filter_query(request.GET, form.fields)
     causes = causes_of(page.rows, user)
     context = {
         "section": "executions",
@@ -59,7 +58,7 @@ def executions(request: HttpRequest) -> HttpResponse:
         "statuses": list(ExecutionStatus),
         "wanted": query.getlist("status"),
         "form": form,
-        **links(page, query),
+        **page_links(page, query),
     }
     return render(request, "scheduler/executions.html", context)
 
@@ -75,12 +74,7 @@ def page_of(parts: list[QuerySet[Execution]], after: UUID | None, before: UUID |
     rows = Execution.objects.select_related("job").defer(
         *("args", "result", "progress", "job__args", "job__error_message")
     )
-    found = Newest(parts, rows)
-    if before is not None:
-        newer = found.newer(before, SIZE + 1)
-        return around(newer[-SIZE:], has_before=len(newer) > SIZE, has_after=True)
-    older = found.older(after, SIZE + 1)
-    return around(older[:SIZE], has_before=after is not None, has_after=len(older) > SIZE)
+    return NewestOfParts(parts, rows).page(after=after, before=before)
 
 
 @require_safe
@@ -116,7 +110,7 @@ def _answer(request: HttpRequest, found: Execution, template: str) -> HttpRespon
         "cause": causes_of([found], user)[found.id],
         "ended": ended,
         "attempts": attempts_of(found, found.created_at, found.finished_at or now, now),
-        "heard": Worker.objects.filter(name=found.worker).first() if found.worker else None,
+        "worker": Worker.objects.filter(name=found.worker).first() if found.worker else None,
         "flower": link_for(user, found),
         "output": output_of(found.result),
         "may_cancel": not ended and may_cancel(user, found),

@@ -16,9 +16,9 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_safe
 
 from jobs.access import offices_of
+from jobs.insight.stats import OfficeCounts, office_counts
 from jobs.models import Execution, Job
 from jobs.pages.permissions import current_user
-from jobs.pages.summary import Standing, standing
 from jobs.selection import in_states
 from jobs.states import EXECUTION_LIVE, JOB_LIVE, ExecutionStatus, JobStatus
 from scheduler import access, monitor
@@ -51,7 +51,7 @@ def live(request: HttpRequest) -> HttpResponse:
 def overview(user: User) -> dict[str, Any]:
     now = timezone.now()
     offices = list(offices_of(user)[:OFFICES_LIMIT])
-    counts = standing([office.id for office in offices], now)
+    counts = office_counts([office.id for office in offices], now)
     minutes = monitor.throughput(now)
     limit = monitor.LIST_LIMIT
     return {
@@ -76,7 +76,7 @@ def overview(user: User) -> dict[str, Any]:
     }
 
 
-def tiles(user: User, counts: Sequence[Standing]) -> dict[str, int]:
+def tiles(user: User, counts: Sequence[OfficeCounts]) -> dict[str, int]:
     """Live work: jobs, and Executions without a job. Ended work: for staff every Execution of the
     installation, for others the jobs of their offices."""
     if user.is_staff:

@@ -17,10 +17,12 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
 from jobs.display import Label
+from jobs.ids import parse_uuid
+from jobs.keyset import page_links, page_of
 from jobs.models import Execution
-from jobs.pages.filters import asked
 from jobs.pages.permissions import current_user
 from jobs.pages.refusals import told
+from jobs.pages.selection import filter_query
 from jobs.selection import narrowed
 from jobs.sql import call
 from scheduler import sql
@@ -28,7 +30,6 @@ from scheduler.access import schedule_for, schedules_of
 from scheduler.clock import database_now
 from scheduler.models import Occurrence, Schedule
 from scheduler.pages import labels
-from scheduler.pages.keyset import links, page_of, place
 from scheduler.pages.times import language, moments
 from scheduler.schedules import rules, words
 
@@ -60,12 +61,12 @@ def schedules(request: HttpRequest) -> HttpResponse:
     mine = schedules_of(user).select_related("owner").defer("args")
     page = page_of(
         chosen(mine, form.cleaned_data) if valid else mine.none(),
-        ORDER,
+        order=ORDER,
         among=mine,
-        after=place(request.GET.get("after")),
-        before=place(request.GET.get("before")),
+        after=parse_uuid(request.GET.get("after")),
+        before=parse_uuid(request.GET.get("before")),
     )
-    query = asked(request.GET, form.fields)
+    query = filter_query(request.GET, form.fields)
     marks = marks_of([schedule.id for schedule in page.rows])
     rows = [
         {
@@ -77,7 +78,7 @@ def schedules(request: HttpRequest) -> HttpResponse:
         }
         for schedule in page.rows
     ]
-    context = {"section": "schedules", "rows": rows, "query": query, "form": form, **links(page, query)}
+    context = {"section": "schedules", "rows": rows, "query": query, "form": form, **page_links(page, query)}
     return render(request, "scheduler/schedules.html", context)
 
 

@@ -19,6 +19,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from jobs.access import enter, offices_of
 from jobs.display import state_label
 from jobs.errors import Refused
+from jobs.ids import parse_uuid
 from jobs.models import Office
 from jobs.pages.permissions import current_user
 from jobs.pages.refusals import all_told
@@ -27,7 +28,6 @@ from scheduler.access import workflow_for
 from scheduler.clock import database_now
 from scheduler.models import Workflow
 from scheduler.pages.arguments import choosable
-from scheduler.pages.keyset import place
 from scheduler.pages.schedule_edit import NOWHERE, unit_names
 from scheduler.pages.schedule_form import UNITS, Errors
 from scheduler.pages.schedules import NEXT
@@ -96,7 +96,7 @@ def offices_to_act_in(user: User) -> list[Office]:
 
 def office_of(user: User, given: QueryDict) -> Office | None:
     """The one that was chosen, if the reader may act there."""
-    chosen = place(given.get(OFFICE))
+    chosen = parse_uuid(given.get(OFFICE))
     if chosen is None:
         return None
     try:

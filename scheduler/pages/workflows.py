@@ -16,18 +16,19 @@ from django.views.decorators.http import require_safe
 
 from jobs.access import RANK, higher, offices_of, role_of_staff, seat_of
 from jobs.display import state_label
+from jobs.ids import parse_uuid
 from jobs.insight import progress
+from jobs.keyset import page_links, page_of
 from jobs.models import Batch
-from jobs.pages.filters import asked
 from jobs.pages.permissions import current_user
 from jobs.pages.refusals import told
+from jobs.pages.selection import filter_query
 from jobs.selection import narrowed
 from jobs.sql import call
 from jobs.states import MemberRole
 from scheduler import sql
 from scheduler.access import workflow_for, workflows_of
 from scheduler.models import Workflow, WorkflowRun
-from scheduler.pages.keyset import links, page_of, place
 from scheduler.pages.schedules import MARKS, ORDER, Mark, mark
 from scheduler.pages.steps_graph import drawing_of, steps_of
 from scheduler.pages.times import language
@@ -58,12 +59,12 @@ def workflows(request: HttpRequest) -> HttpResponse:
     mine = workflows_of(user).select_related("office").defer("steps").prefetch_related(PENDING)
     page = page_of(
         chosen(mine, form.cleaned_data) if form.is_valid() else mine.none(),
-        ORDER,
+        order=ORDER,
         among=workflows_of(user),
-        after=place(request.GET.get("after")),
-        before=place(request.GET.get("before")),
+        after=parse_uuid(request.GET.get("after")),
+        before=parse_uuid(request.GET.get("before")),
     )
-    query = asked(request.GET, form.fields)
+    query = filter_query(request.GET, form.fields)
     marks = marks_of([workflow.id for workflow in page.rows])
     named = {workflow.office_id for workflow in page.rows}
     offices: dict[UUID, Any] = offices_of(user).in_bulk(named)
@@ -84,7 +85,7 @@ def workflows(request: HttpRequest) -> HttpResponse:
         "query": query,
         "form": form,
         "offices": list(offices_of(user)[:MOST_OFFICES]),
-        **links(page, query),
+        **page_links(page, query),
     }
     return render(request, "scheduler/workflows.html", context)
 
@@ -133,7 +134,7 @@ def _answer(request: HttpRequest, workflow_id: UUID, template: str) -> HttpRespo
     workflow_for(user, workflow_id)
     found = Workflow.objects.select_related("office").prefetch_related(PENDING).get(pk=workflow_id)
     seat = seat_of(user, found.office_id)
-    page = runs_of(found, place(request.GET.get("after")), place(request.GET.get("before")))
+    page = runs_of(found, parse_uuid(request.GET.get("after")), parse_uuid(request.GET.get("before")))
     steps = steps_of(found.steps)
     context = {
         "section": "workflows",
@@ -148,7 +149,7 @@ def _answer(request: HttpRequest, workflow_id: UUID, template: str) -> HttpRespo
         "drawing": drawing_of(steps),
         "runs": run_rows(page.rows),
         "query": request.GET,
-        **links(page, asked(request.GET, ())),
+        **page_links(page, filter_query(request.GET, ())),
     }
     return render(request, template, context)
 
@@ -157,7 +158,7 @@ def runs_of(found: Workflow, after: UUID | None, before: UUID | None) -> Any:
     all_runs = WorkflowRun.objects.filter(workflow=found)
     begun = all_runs.exclude(status=RunStatus.PENDING).select_related("started_by")
     begun = begun.defer("workflow_data").prefetch_related("history")
-    return page_of(begun, NEWEST_FIRST, among=all_runs, after=after, before=before, size=RUNS)
+    return page_of(begun, order=NEWEST_FIRST, among=all_runs, after=after, before=before, size=RUNS)
 
 
 def run_rows(runs: Sequence[WorkflowRun]) -> list[dict[str, Any]]:

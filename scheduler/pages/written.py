@@ -6,8 +6,8 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from jobs.api.framework import strict_json
+from jobs.display import MASK_MOVED, has_mask, mask_secrets, restore_secrets
 from jobs.errors import CodedError
-from jobs.pages.secrets import HIDDEN_AGAIN, hidden, restored, still_hides
 from scheduler.schedules.wallclock import instant_of
 from scheduler.workflows.recurrence import KOREAN_TIME, zones
 
@@ -21,7 +21,7 @@ class WrittenWrong(CodedError, ValueError):
 
 def as_text(value: Any) -> str:
     """JSON to be edited; what is secret by its name is not shown."""
-    return _laid_out(hidden(value), "")
+    return _laid_out(mask_secrets(value), "")
 
 
 def _laid_out(value: Any, margin: str) -> str:
@@ -40,9 +40,9 @@ def _laid_out(value: Any, margin: str) -> str:
 
 def json_of(text: str, before: Any) -> Any:
     """The value; what is still hidden in it is what stood there before."""
-    given = restored(strict_json.loads(text.encode()), before)
-    if still_hides(given):
-        raise WrittenWrong(HIDDEN_AGAIN.code)
+    given = restore_secrets(strict_json.loads(text.encode()), before)
+    if has_mask(given):
+        raise WrittenWrong(MASK_MOVED.code)
     return given
 
 

@@ -1,11 +1,10 @@
-"""Where the boxes of a graph and the bars of an hour stand."""
+"""The layout of the graph of a batch and of the throughput chart."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from itertools import pairwise
 
 from jobs.insight.progress import Node
-from jobs.pages.graph_drawing import BARS_WIDTH, BOX_HEIGHT, BOX_WIDTH, bar, draw
-from jobs.pages.secrets import HIDDEN, hidden
+from jobs.pages.graph_drawing import BOX_HEIGHT, BOX_WIDTH, draw
 from jobs.states import JobStatus
 from scheduler.models import Minute
 from scheduler.pages.monitor import CHART_HEIGHT, bars
@@ -17,16 +16,16 @@ def nodes(*names: str) -> list[Node]:
     return [Node(name, name, "demo.sum", "BE", JobStatus.DONE, AT, AT) for name in names]
 
 
-def test_a_job_stands_right_of_all_it_waits_for():
+def test_a_job_is_right_of_all_it_depends_on():
     parents = {"a": [], "b": ["a"], "c": ["a"], "d": ["b", "c", "a"]}
     drawing = draw(nodes(*parents), parents, ["a", "b", "d"])
     x = {box.node.id: box.x for box in drawing.boxes}
-    for child, found in parents.items():
-        for parent in found:
+    for child, above in parents.items():
+        for parent in above:
             assert x[parent] + BOX_WIDTH < x[child]
 
 
-def test_no_box_covers_another_and_all_are_inside():
+def test_boxes_do_not_overlap_and_are_inside_the_drawing():
     parents = {f"n{i}": [f"n{j}" for j in range(i) if (i * j) % 7 == 1] for i in range(60)}
     drawing = draw(nodes(*parents), parents, [])
     spots = {(box.x, box.y) for box in drawing.boxes}
@@ -38,27 +37,15 @@ def test_no_box_covers_another_and_all_are_inside():
     assert all(0 <= y <= drawing.height - BOX_HEIGHT for _, y in spots)
 
 
-def test_only_the_steps_of_the_longest_chain_are_bold():
+def test_the_critical_path_is_bold():
     parents = {"a": [], "b": ["a"], "c": ["a", "b"]}
     drawing = draw(nodes(*parents), parents, ["a", "b", "c"])
     assert [line.critical for line in drawing.lines] == [False, True, True]
     assert all(box.critical for box in drawing.boxes)
 
 
-def test_a_graph_of_nothing_is_drawn_as_nothing():
+def test_an_empty_graph_has_no_boxes():
     assert draw([], {}, []).boxes == []
-
-
-def test_a_bar_is_a_part_of_the_whole_and_never_too_thin_to_see():
-    end = AT + timedelta(seconds=100)
-    half = bar(AT + timedelta(seconds=50), end, AT, end)
-    assert half is not None
-    assert (half.x, half.width) == (BARS_WIDTH // 2, BARS_WIDTH // 2)
-    instant = bar(end, end, AT, end)
-    assert instant is not None
-    assert instant.width == 4
-    assert instant.x + instant.width <= BARS_WIDTH
-    assert bar(None, end, AT, end) is None
 
 
 def test_the_chart_fills_its_height_and_shows_a_single_failure():
@@ -68,8 +55,3 @@ def test_the_chart_fills_its_height_and_shows_a_single_failure():
     assert second.failed_height == 2
     assert second.failed_y >= 0
     assert second.done_height + second.failed_height == CHART_HEIGHT
-
-
-def test_what_is_secret_by_its_name_is_not_shown():
-    shown = hidden({"url": "https://a", "headers": [{"Authorization": "Bearer x"}], "api_key": "k"})
-    assert shown == {"url": "https://a", "headers": [{"Authorization": HIDDEN}], "api_key": HIDDEN}

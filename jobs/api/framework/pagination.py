@@ -5,7 +5,6 @@ after the last one is 404. The page itself tells whether another one follows, so
 hides rows.
 """
 
-import json
 from typing import TYPE_CHECKING, Any
 
 from django.db.models import QuerySet
@@ -13,6 +12,8 @@ from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.pagination import PageNumberPagination
 from rest_framework.request import Request
 from rest_framework.response import Response
+
+from jobs.keyset import estimated_rows
 
 if TYPE_CHECKING:
     # DRF's views import this module by its name in the settings.
@@ -128,9 +129,4 @@ class RoughPagination(PagePagination):
 
     def count_of(self, queryset: QuerySet[Any]) -> int:
         seen = queryset.order_by()[: self.exact_up_to + 1].count()
-        return seen if seen <= self.exact_up_to else max(seen, _guess(queryset))
-
-
-def _guess(queryset: QuerySet[Any]) -> int:
-    plan = json.loads(queryset.order_by().explain(format="json"))
-    return int(plan[0]["Plan"]["Plan Rows"])
+        return seen if seen <= self.exact_up_to else max(seen, estimated_rows(queryset))

@@ -1,5 +1,6 @@
-"""Jobs of all offices, for operators: listed, looked at, cancelled, run again, moved in the order."""
+"""Lists and shows jobs of all offices; cancels and retries them, and changes their priority."""
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 from uuid import UUID
@@ -9,7 +10,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from jobs import serialize
-from jobs.api.control import HIGHEST, LOWEST
+from jobs.bulk import CANCEL, HIGHEST_PRIORITY, LOWEST_PRIORITY, REPRIORITISE, RETRY, Action
 from jobs.cli import bulk, filters, format
 from jobs.cli.command import (
     DONE,
@@ -21,50 +22,48 @@ from jobs.cli.command import (
     add_limit,
     whole_number,
 )
-from jobs.cli.confirm import add_consent, make_sure
 from jobs.insight.explain import explain
 from jobs.models import Job
-from jobs.pages.bulk import Wish
-from jobs.pages.job_detail import events_of
+from jobs.queries import events_of
 
-PLACES = whole_number(LOWEST, HIGHEST)
+PRIORITY = whole_number(LOWEST_PRIORITY, HIGHEST_PRIORITY)
 
 
 class Command(Console):
     help = __doc__ or ""
 
     def add_parts(self) -> None:
-        listing = self.part(LIST, self.show_list, "jobs, the newest first; done when no word is given")
+        listing = self.part(LIST, self.show_list, "jobs, newest first; the default")
         filters.add_filters(listing)
         add_limit(listing)
-        one = self.part("show", self.show_one, "one job: why it is where it is, its runs, its events")
-        one.add_argument("id", type=UUID, metavar="ID")
-        self.verb("cancel", "cancel jobs; what runs is told to stop")
-        self.verb("retry", "run failed, cancelled or timed-out jobs again")
-        moving = self.verb("reprioritise", "change the place of jobs in the order")
-        place = moving.add_mutually_exclusive_group()
-        place.add_argument("--priority", type=PLACES, metavar="N", help="the lower, the earlier")
-        place.add_argument("--delta", type=PLACES, metavar="N", help="added to the priority they have")
-        rank = moving.add_mutually_exclusive_group()
-        rank.add_argument("--urgent", action="store_true", default=None, help="before all that are not")
-        rank.add_argument("--not-urgent", dest="urgent", action="store_false", default=None)
+        show = self.part("show", self.show_job, "one job: why it has not ended, its runs, its events")
+        show.add_argument("id", type=UUID, metavar="ID")
+        self.verb(CANCEL, "cancel jobs; running jobs are asked to stop")
+        self.verb(RETRY, "run failed, cancelled or timed-out jobs again")
+        reprioritise = self.verb(REPRIORITISE, "change the priority of jobs")
+        priority = reprioritise.add_mutually_exclusive_group()
+        priority.add_argument("--priority", type=PRIORITY, metavar="N", help="lower runs first")
+        priority.add_argument("--delta", type=PRIORITY, metavar="N", help="adjust the priority by this")
+        urgency = reprioritise.add_mutually_exclusive_group()
+        urgency.add_argument("--urgent", action="store_true", default=None, help="front of the queue")
+        urgency.add_argument("--not-urgent", dest="urgent", action="store_false", default=None)
 
     def verb(self, name: str, help: str) -> CommandParser:
         parser = self.part(name, partial(self.act, name), help)
         parser.add_argument("ids", nargs="*", type=UUID, metavar="ID", help="these jobs, or all that match:")
         filters.add_filters(parser)
-        add_consent(parser, "jobs")
+        bulk.add_consent(parser, "jobs")
         add_author(parser)
         return parser
 
     def show_list(self, options: dict[str, Any]) -> int:
-        chosen = filters.newest_first(filters.matching(options), options)
-        found = list(chosen.select_related("execution", "office")[: options["limit"] + 1])
-        more, found = len(found) > options["limit"], found[: options["limit"]]
-        self.show_rows({"results": serialize.jobs_json(found), "more": more}, format.rows(found), "job")
-        return DONE if found else NOT_ALL
+        ordered = filters.newest_first(filters.matching(options), options)
+        jobs = list(ordered.select_related("execution", "office")[: options["limit"] + 1])
+        more, jobs = len(jobs) > options["limit"], jobs[: options["limit"]]
+        self.show_rows({"results": serialize.jobs_json(jobs), "more": more}, format.rows(jobs), "job")
+        return DONE if jobs else NOT_ALL
 
-    def show_one(self, options: dict[str, Any]) -> int:
+    def show_job(self, options: dict[str, Any]) -> int:
         job = Job.objects.select_related("execution", "office").filter(pk=options["id"]).first()
         if job is None:
             raise Complaint(f"There is no job {options['id']}.", NOT_ALL)
@@ -75,40 +74,37 @@ class Command(Console):
         return DONE
 
     def act(self, verb: str, options: dict[str, Any]) -> int:
-        wish = wish_of(verb, options)
-        jobs, missing = chosen_by(options)
-        seen, done = bulk.preview(jobs, verb), None
+        action = action_of(verb, options)
+        jobs, missing = selected(options)
+        by_name = bool(options["ids"])
+        report = bulk.preview(jobs, verb, missing)
         if not options["dry_run"]:
-            if seen.fitting and not options["ids"]:
-                make_sure(bulk.question(verb, seen), str(seen.fitting), sure=options["yes"])
-            done = bulk.act(jobs, wish)
-        self.show(
-            bulk.document(verb, seen, done, missing),
-            list(bulk.told(verb, seen, done, missing, by_name=bool(options["ids"]))),
-        )
-        changed = seen.fitting if done is None else done.changed
-        refused = missing or (options["ids"] and seen.skipped_count) or (done and done.refused)
-        return NOT_ALL if refused or not changed else DONE
+            if report.changed and not by_name:
+                bulk.make_sure(report.question(), str(report.changed), sure=options["yes"])
+            report = replace(report, result=bulk.apply(jobs, action))
+        self.show(report.document(), list(report.lines(by_name=by_name)))
+        incomplete = missing or report.refused or (by_name and report.preview.skipped)
+        return NOT_ALL if incomplete or not report.changed else DONE
 
 
-def chosen_by(options: dict[str, Any]) -> tuple[QuerySet[Job], list[UUID]]:
-    """The jobs that are meant, and the ids for which there are none."""
+def selected(options: dict[str, Any]) -> tuple[QuerySet[Job], list[UUID]]:
+    """The selected jobs, and the given ids that no job has."""
     filtered = filters.are_given(options)
     if options["ids"]:
         if filtered or options["all"]:
-            raise Complaint("Name jobs, or say which match; not both.")
+            raise Complaint("Give ids or filters, not both.")
         named = filters.named(options["ids"])
         return named.jobs, named.missing
     if not filtered and not options["all"]:
-        raise Complaint("Name jobs, or give a filter; --all means every job there is.")
+        raise Complaint("Give ids or a filter; --all selects every job.")
     return filters.matching(options), []
 
 
-def wish_of(verb: str, options: dict[str, Any]) -> Wish:
+def action_of(verb: str, options: dict[str, Any]) -> Action:
     priority, delta, urgent = (options.get(name) for name in ("priority", "delta", "urgent"))
-    if verb == "reprioritise" and priority is None and delta is None and urgent is None:
-        raise Complaint("Say what is to change: --priority, --delta, --urgent or --not-urgent.")
-    return Wish(
+    if verb == REPRIORITISE and priority is None and delta is None and urgent is None:
+        raise Complaint("Give --priority, --delta, --urgent or --not-urgent.")
+    return Action(
         verb=verb,
         actor=options["actor"],
         reason=options["reason"],

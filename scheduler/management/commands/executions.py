@@ -6,9 +6,10 @@ from uuid import UUID
 
 from django.utils import timezone
 
+from jobs.cli.bulk import add_consent, make_sure
 from jobs.cli.command import DONE, LIST, NOT_ALL, Complaint, Console, add_author, add_limit
-from jobs.cli.confirm import add_consent, counted, make_sure
 from jobs.cli.filters import are_given
+from jobs.cli.format import counted
 from jobs.models import Execution
 from jobs.states import EXECUTION_LIVE
 from scheduler.api import shapes

@@ -4,9 +4,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from jobs.cli.bulk import add_consent, make_sure
 from jobs.cli.command import DONE, LIST, NOT_ALL, Complaint, Console, add_limit
-from jobs.cli.confirm import add_consent, counted, make_sure
 from jobs.cli.filters import are_given
+from jobs.cli.format import counted
 from jobs.errors import Refused
 from scheduler.api import shapes
 from scheduler.cli import schedules as output

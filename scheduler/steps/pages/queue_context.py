@@ -188,4 +188,4 @@ def _current_run(queue: StepQueue) -> JSON | None:
     run = Execution.objects.filter(pk=queue.execution_id).first() if queue.execution_id else None
     if run is None:
         return None
-    return {"run": run, "heard": Worker.objects.filter(name=run.worker).first() if run.worker else None}
+    return {"run": run, "worker": Worker.objects.filter(name=run.worker).first() if run.worker else None}

@@ -13,8 +13,8 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from jobs.errors import Conflict
-from jobs.keyset import place
-from jobs.pages.flower import link_for
+from jobs.flower import link_for
+from jobs.ids import parse_number
 from jobs.pages.permissions import current_user
 from jobs.states import MemberRole
 from scheduler.steps import lifecycle, queues
@@ -38,7 +38,7 @@ def queue_live(request: HttpRequest, queue_id: int) -> HttpResponse:
 
 def _render_queue(request: HttpRequest, queue_id: int, template: str) -> HttpResponse:
     step_queue = queue_for(current_user(request), queue_id)
-    start = place(request.GET.get("from"))
+    start = parse_number(request.GET.get("from"))
     context = queue_context(step_queue, start, timezone.now())
     context |= {"section": "step-queues", "may_act": _may_operate(request, queue_id), "from_job": start}
     if context["current"]:

@@ -11,9 +11,10 @@ from django.shortcuts import render
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
-from jobs.keyset import links, page_of, place
-from jobs.pages.filters import asked
+from jobs.ids import parse_number
+from jobs.keyset import page_links, page_of
 from jobs.pages.permissions import current_user
+from jobs.pages.selection import filter_query
 from jobs.selection import narrowed
 from scheduler.steps.access import queues_of
 from scheduler.steps.models import Step, StepQueue
@@ -36,13 +37,13 @@ class QueueFilterForm(forms.Form):
 def queues(request: HttpRequest) -> HttpResponse:
     form = QueueFilterForm(request.GET)
     valid = form.is_valid()
-    query = asked(request.GET, form.fields)
+    query = filter_query(request.GET, form.fields)
     visible = queues_of(current_user(request)).select_related("office", "owner").defer(*LARGE_FIELDS)
     page = page_of(
         filter_queues(visible, form.cleaned_data) if valid else visible.none(),
-        by="queue_id",
-        after=place(request.GET.get("after")),
-        before=place(request.GET.get("before")),
+        order=("-queue_id",),
+        after=parse_number(request.GET.get("after")),
+        before=parse_number(request.GET.get("before")),
     )
     failed = queues_with_failed_rollback([queue.queue_id for queue in page.rows])
     rows = [
@@ -56,7 +57,7 @@ def queues(request: HttpRequest) -> HttpResponse:
         "form": form,
         "states": labels.STATE_LABELS,
     }
-    return render(request, "step_queues/queue_list.html", context | links(page, query))
+    return render(request, "step_queues/queue_list.html", context | page_links(page, query))
 
 
 def filter_queues(queues: QuerySet[StepQueue], values: dict[str, Any]) -> QuerySet[StepQueue]:

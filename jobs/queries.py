@@ -1,0 +1,106 @@
+"""What is read about one job or one run, for the API, the pages, the admin and the command line."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from jobs.display import Bar, printable, time_bar
+from jobs.models import Event, Execution, Job
+from jobs.states import ExecutionStatus
+
+MOST_NEIGHBOURS = 50
+MOST_EVENTS = 100
+# An office's events have no index by job, to keep their writing cheap: only the newest are looked through.
+EVENTS_SEARCHED = 20_000
+# Where Tasks that start programs put the end of what these wrote.
+OUTPUT_TAIL = "output_tail"
+MOST_OUTPUT = 20_000
+
+
+@dataclass(frozen=True)
+class AttemptRow:
+    """One attempt of a run; `running` is the run's status while the attempt has not ended."""
+
+    number: int
+    started_at: datetime | None
+    ended_at: datetime | None
+    worker: str
+    outcome: str = ""
+    failure_type: str = ""
+    error: str = ""
+    running: str = ""
+    bar: Bar | None = None
+
+
+@dataclass(frozen=True)
+class RunRow:
+    run: Execution
+    attempts: list[AttemptRow]
+
+
+def runs_of(job: Job, now: datetime) -> list[RunRow]:
+    """The job's runs, newest first, with their attempts on one timeline."""
+    runs = list(job.executions.order_by("created_at", "id").prefetch_related("attempts"))
+    last = job.completed_at or now
+    return [RunRow(run, attempts_of(run, job.created_at, last, now)) for run in reversed(runs)]
+
+
+def attempts_of(run: Execution, first: datetime, last: datetime, now: datetime) -> list[AttemptRow]:
+    """The run's attempts, on a timeline from first to last."""
+    rows = [
+        AttemptRow(
+            number=attempt.number,
+            started_at=attempt.started_at,
+            ended_at=attempt.ended_at,
+            worker=attempt.worker,
+            outcome=attempt.outcome,
+            failure_type=attempt.failure_type,
+            error=attempt.error,
+            bar=time_bar(attempt.started_at, attempt.ended_at, first, last),
+        )
+        for attempt in run.attempts.all()
+    ]
+    if run.status == ExecutionStatus.RUNNING:
+        # The row of an attempt is written when it ends.
+        started = run.attempt_started_at
+        bar = time_bar(started, now, first, last)
+        rows.append(AttemptRow(run.attempt, started, None, run.worker, running=run.status, bar=bar))
+    return rows
+
+
+def parents_of(job: Job) -> list[Job]:
+    return _neighbours(job, "edges_out__job")
+
+
+def children_of(job: Job) -> list[Job]:
+    return _neighbours(job, "edges_in__parent")
+
+
+def _neighbours(job: Job, through: str) -> list[Job]:
+    jobs = Job.objects.filter(**{through: job}).defer("args", "error_message")
+    return list(jobs.order_by("seq")[:MOST_NEIGHBOURS])
+
+
+def events_of(job: Job) -> list[Event]:
+    """The job's newest events, newest first."""
+    events = Event.objects.filter(office_id=job.office_id)
+    oldest = events.order_by("-id").values_list("id", flat=True)[EVENTS_SEARCHED - 1 :][:1]
+    since = next(iter(oldest), 0)
+    return list(events.filter(id__gte=since, job_id=job.pk).order_by("-id")[:MOST_EVENTS])
+
+
+@dataclass(frozen=True)
+class Output:
+    """What a run's program wrote, and the rest of the run's result."""
+
+    tail: str
+    cut: bool
+    result: Any
+
+
+def output_of(result: Any) -> Output | None:
+    if not isinstance(result, dict) or not isinstance(result.get(OUTPUT_TAIL), str):
+        return None
+    text = printable(result[OUTPUT_TAIL])
+    rest = {name: value for name, value in result.items() if name != OUTPUT_TAIL}
+    return Output(text[-MOST_OUTPUT:], len(text) > MOST_OUTPUT, rest)
