@@ -16,8 +16,9 @@ from exports.models import DeadLetter, ExportEvent, ExportJob, Replay, StreamOut
 from exports.pages import labels
 from exports.states import LIVE, TERMINAL, JobType, Status
 from jobs.admin import columns, links
-from jobs.admin.actions import Act, Acting
-from jobs.admin.base import LookOnly, newest
+from jobs.admin.actions import RowAction
+from jobs.admin.base import ReadOnlyAdmin
+from jobs.admin.changelist import newest
 from jobs.admin.filters import choice
 from jobs.admin.links import Link, rows_of
 from jobs.display import Text, state_label
@@ -32,8 +33,8 @@ KIND = columns.named("job_type", _("kind"), labels.KINDS)
 EXPORT = columns.row_of(ExportJob, "job_id", _("export"))
 
 
-class TellsRefusals(Acting):
-    def told(self, refused: Refused) -> str:
+class ExportsAdmin(ReadOnlyAdmin):
+    def refusal_text(self, refused: Refused) -> str:
         return labels.refusal(refused)
 
 
@@ -50,7 +51,7 @@ class StateFilter(choice("status", _("state"), names_of(Status))):  # type: igno
 
 
 @admin.register(ExportJob)
-class ExportJobAdmin(TellsRefusals, LookOnly):
+class ExportJobAdmin(ExportsAdmin):
     list_display = (
         *("id", KIND, OWNER, columns.linked("replay", _("replay")), STATE, "progress"),
         *(columns.named("phase", _("phase"), labels.PHASES), "error_code", "created_at", "ended_at"),
@@ -73,19 +74,19 @@ class ExportJobAdmin(TellsRefusals, LookOnly):
         *("created_at", "started_at", "heard_at", "ended_at"),
         columns.row_of(Execution, "execution_id", _("run")),
     )
-    acts = (
-        Act(
+    row_actions = (
+        RowAction(
             "cancel",
             _("Cancel…"),
             lambda n: ngettext("Cancel %d export", "Cancel %d exports", n) % n,
-            do=lambda job, by: lifecycle.cancel(job.pk, timezone.now()),
+            do=lambda job, operator: lifecycle.cancel(job.pk, timezone.now()),
             refusal=lambda job: "" if job.status in LIVE else state_label(job.status).name,
         ),
-        Act(
+        RowAction(
             "again",
             _("Make again…"),
             lambda n: ngettext("Make %d export again", "Make %d exports again", n) % n,
-            do=lambda job, by: lifecycle.request(job.replay, JobType(job.job_type), timezone.now()),
+            do=lambda job, operator: lifecycle.request(job.replay, JobType(job.job_type), timezone.now()),
             refusal=lambda job: state_label(job.status).name if job.status in LIVE else "",
             note=_("Each becomes a new export of the same replay, of the same owner."),
         ),
@@ -102,7 +103,7 @@ class ExportJobAdmin(TellsRefusals, LookOnly):
 
 
 @admin.register(Replay)
-class ReplayAdmin(LookOnly):
+class ReplayAdmin(ReadOnlyAdmin):
     list_display = (
         *("id", "title", OWNER, columns.named("kind", _("format"), labels.FORMATS), "size_bytes"),
         *(columns.milliseconds("duration_ms", _("length")), "created_at"),
@@ -121,7 +122,7 @@ class ReplayAdmin(LookOnly):
 
 
 @admin.register(ExportEvent)
-class ExportEventAdmin(LookOnly):
+class ExportEventAdmin(ReadOnlyAdmin):
     list_display = ("id", "at", OWNER, EXPORT, "type")
     list_select_related = ("owner",)
     people = ("owner",)
@@ -129,7 +130,7 @@ class ExportEventAdmin(LookOnly):
 
 
 @admin.register(StreamOutbox)
-class StreamOutboxAdmin(LookOnly):
+class StreamOutboxAdmin(ReadOnlyAdmin):
     list_display = ("id", "stream", "created_at", "taken_until")
     fields = ("id", "stream", columns.json("fields", _("message")), "created_at", "taken_until")
 
@@ -143,7 +144,7 @@ def not_sendable(letter: DeadLetter) -> Text:
 
 
 @admin.register(DeadLetter)
-class DeadLetterAdmin(TellsRefusals, LookOnly):
+class DeadLetterAdmin(ExportsAdmin):
     list_display = (
         *("id", "source_stream", "source_id", "reason", "failed_at", columns.state(_("state"), "state")),
         columns.linked("handled_by", _("handled by")),
@@ -158,20 +159,20 @@ class DeadLetterAdmin(TellsRefusals, LookOnly):
         *("id", "source_stream", "source_id", "reason", columns.json("fields", _("message")), "whole"),
         *("failed_at", columns.state(_("state"), "state"), "handled_by", "handled_at"),
     )
-    acts = (
-        Act(
+    row_actions = (
+        RowAction(
             "republish",
             _("Publish again…"),
             lambda n: ngettext("Publish %d message again", "Publish %d messages again", n) % n,
-            do=lambda letter, by: deadletters.republish(letter.pk, by.user, timezone.now()),
+            do=lambda letter, operator: deadletters.republish(letter.pk, operator.user, timezone.now()),
             refusal=not_sendable,
             note=_("As it was, with the same jobId: so it has one effect at most."),
         ),
-        Act(
+        RowAction(
             "discard",
             _("Discard…"),
             lambda n: ngettext("Discard %d message", "Discard %d messages", n) % n,
-            do=lambda letter, by: deadletters.discard(letter.pk, by.user, timezone.now()),
+            do=lambda letter, operator: deadletters.discard(letter.pk, operator.user, timezone.now()),
             refusal=handled,
             note=_("It is kept for the record, and cannot be sent any more."),
         ),

@@ -11,16 +11,16 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from jobs.admin import columns
-from jobs.admin.actions import Act, Acting, By
-from jobs.admin.base import LookOnly, QuickList
-from jobs.admin.forms import once
+from jobs.admin.actions import Operator, RowAction
+from jobs.admin.base import LargeTableAdmin, ReadOnlyAdmin
+from jobs.admin.forms import secret_page
 from jobs.models import ApiToken, IdempotentAnswer, SocketTicket
 from jobs.pages.permissions import current_user
 
 USER = columns.linked("user", _("user"))
 
 
-def revoke(token: ApiToken, by: By) -> None:
+def revoke(token: ApiToken, operator: Operator) -> None:
     ApiToken.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=timezone.now())
 
 
@@ -33,15 +33,15 @@ class TokenForm(forms.ModelForm):  # type: ignore[type-arg]
 
 
 @admin.register(ApiToken)
-class ApiTokenAdmin(Acting, QuickList):
+class ApiTokenAdmin(LargeTableAdmin):
     form = TokenForm
     list_display = ("prefix", "name", USER, "created_at", "last_used_at", "expires_at", "revoked_at")
     list_select_related = ("user",)
     people = ("user",)
     beginnings = ("prefix", "name")
     autocomplete_fields = ("user",)
-    acts = (
-        Act(
+    row_actions = (
+        RowAction(
             "revoke",
             _("Revoke…"),
             lambda n: ngettext("Revoke %d token", "Revoke %d tokens", n) % n,
@@ -85,11 +85,11 @@ class ApiTokenAdmin(Acting, QuickList):
     def response_add(
         self, request: HttpRequest, obj: Any, post_url_continue: str | None = None
     ) -> HttpResponse:
-        return once(self, request, _("The new token"), obj.plain)
+        return secret_page(self, request, _("The new token"), obj.plain)
 
 
 @admin.register(SocketTicket)
-class SocketTicketAdmin(LookOnly):
+class SocketTicketAdmin(ReadOnlyAdmin):
     """Open one socket within seconds: neither its digest nor its session's key is anybody's business."""
 
     list_display = ("__str__", USER, "expires_at")
@@ -100,7 +100,7 @@ class SocketTicketAdmin(LookOnly):
 
 
 @admin.register(IdempotentAnswer)
-class IdempotentAnswerAdmin(LookOnly):
+class IdempotentAnswerAdmin(ReadOnlyAdmin):
     """What was answered is not shown: it may hold a token or a secret that was shown once."""
 
     list_display = ("id", USER, "path", "key", "status", "created_at")

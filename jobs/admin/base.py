@@ -1,55 +1,44 @@
-"""The lists of all admins: quick with millions of rows, linked to each other, and changed by verbs only."""
+"""The base of all admins: rows are linked to each other, and verbs change them."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
-from django.contrib import admin
+from django import forms
+from django.contrib import admin, messages
+from django.contrib.admin import helpers
+from django.contrib.admin.models import CHANGE, LogEntry
+from django.contrib.admin.utils import quote
 from django.contrib.admin.widgets import AdminSplitDateTime
 from django.contrib.auth.models import User
-from django.core.paginator import Paginator
-from django.db.models import DateTimeField, Field, Q, QuerySet
+from django.db.models import DateTimeField, Field, Model, Q, QuerySet
 from django.forms import SplitDateTimeField
-from django.http import HttpRequest, HttpResponse
-from django.utils.functional import cached_property
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
 from django.utils.safestring import SafeString
 from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
 
-from jobs.admin.keyset import KeysetList
+from jobs.admin import actions
+from jobs.admin.actions import Operator, Preview, ReasonForm, RowAction
+from jobs.admin.changelist import NEWEST, EstimatingPaginator, KeysetChangeList, Order, newest
 from jobs.admin.links import Link
 from jobs.admin.search import as_id, ids_from
-from jobs.api.framework.pagination import RoughPagination
 from jobs.display import Text
+from jobs.errors import Refused
 from jobs.pages.permissions import current_user
+from jobs.pages.refusals import told
 
 if TYPE_CHECKING:
-    Base = admin.ModelAdmin[Any]
+    DjangoAdmin = admin.ModelAdmin[Any]
 else:
-    Base = admin.ModelAdmin
-
-# What no index answers is looked for among so many of the newest.
-NEWEST = 100_000
-
-
-class RoughPaginator(Paginator):  # type: ignore[type-arg]
-    """For small tables, and for boxes that offer rows to choose from: exact up to some thousands."""
-
-    @cached_property
-    def count(self) -> int:
-        return RoughPagination().count_of(self.object_list)  # type: ignore[arg-type]
-
-
-@dataclass(frozen=True)
-class Order:
-    """By which column a list is ordered and paged. `few`: by sorting, not by an index of all rows."""
-
-    by: str
-    few: bool = False
+    DjangoAdmin = admin.ModelAdmin
 
 
 class DateAndTime(AdminSplitDateTime):
-    """Django's own, with a name for each of its two fields."""
+    """Django's own widget, with a label for each of its two fields."""
 
     def get_context(self, name: str, value: Any, attrs: dict[str, Any] | None) -> dict[str, Any]:
         context = super().get_context(name, value, attrs)
@@ -58,13 +47,20 @@ class DateAndTime(AdminSplitDateTime):
         return context
 
 
-class Linked(Base):
-    """Pages of one row with links to what belongs to it, and drawings below its fields."""
+class BaseAdmin(DjangoAdmin):
+    """Pages with links and drawings; actions that ask first; verbs whose refusals become messages."""
 
     change_form_template = "admin/dure/change.html"
     formfield_overrides: ClassVar = {
         DateTimeField: {"form_class": SplitDateTimeField, "widget": DateAndTime},
     }
+    paginator = EstimatingPaginator
+    show_full_result_count = False
+    show_facets = admin.ShowFacets.NEVER
+    # In the menu of the list, and as buttons on the page of each row to which they apply.
+    row_actions: ClassVar[tuple[RowAction, ...]] = ()
+    # Millions of other rows may be deleted with a row: a page cannot list them.
+    lists_deleted_rows: ClassVar[bool] = False
 
     class Media:
         css = {"all": ("jobs/admin.css",)}
@@ -74,13 +70,54 @@ class Linked(Base):
         return []
 
     def panels(self, request: HttpRequest, row: Any) -> list[SafeString]:
+        """Drawings and tables below the fields."""
         return []
+
+    def refusal_text(self, refused: Refused) -> str:
+        return told(refused.text)
+
+    def has_operate_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """For the actions: who may change rows of this model, though not field by field."""
+        return current_user(request).has_perm(f"{self.opts.app_label}.change_{self.opts.model_name}")
+
+    # --- pages ---
 
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         title = capfirst(str(self.opts.verbose_name_plural))
         return super().changelist_view(request, {"title": title, **(extra_context or {})})
+
+    def changeform_view(
+        self,
+        request: HttpRequest,
+        object_id: str | None = None,
+        form_url: str = "",
+        extra_context: Any = None,
+    ) -> HttpResponse:
+        try:
+            return super().changeform_view(request, object_id, form_url, extra_context)
+        except Refused as refused:
+            return self._refuse(request, refused, object_id)
+
+    def delete_view(
+        self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        try:
+            return super().delete_view(request, object_id, extra_context)
+        except Refused as refused:
+            return self._refuse(request, refused, object_id)
+
+    def _refuse(self, request: HttpRequest, refused: Refused, object_id: str | None) -> HttpResponse:
+        self.message_user(request, self.refusal_text(refused), messages.ERROR)
+        if object_id:
+            return redirect(f"admin:{self._url_name}_change", quote(object_id))
+        return redirect(f"admin:{self._url_name}_changelist")
+
+    def get_deleted_objects(self, objs: Iterable[Model], request: HttpRequest) -> Any:
+        if self.lists_deleted_rows:
+            return super().get_deleted_objects(list(objs), request)
+        return [str(row) for row in objs], {}, set(), []
 
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
@@ -90,62 +127,120 @@ class Linked(Base):
             context |= {"links": self.links(request, row), "panels": self.panels(request, row)}
             if not self.has_change_permission(request, row):
                 context["title"] = capfirst(str(self.opts.verbose_name))
+            if self.has_operate_permission(request):
+                context["row_actions"] = self.actions_for(request, row)
+                context["changelist"] = f"admin:{self._url_name}_changelist"
         return super().render_change_form(request, context, *args, **kwargs)
 
-    def has_operate_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """For the actions: who may change rows of this kind, though not field by field."""
-        return current_user(request).has_perm(f"{self.opts.app_label}.change_{self.opts.model_name}")
+    @property
+    def _url_name(self) -> str:
+        return f"{self.opts.app_label}_{self.opts.model_name}"
+
+    # --- actions ---
+
+    def get_actions(self, request: HttpRequest) -> dict[str, Any]:
+        # Rows are deleted one by one, on a page that asks: Django's own action for many calls no verb.
+        found = dict(super().get_actions(request))
+        found.pop("delete_selected", None)
+        if self.actions is None or not self.has_operate_permission(request):
+            return found
+        return found | {
+            action.name: (partial(_confirm, action), action.name, action.label) for action in self.row_actions
+        }
+
+    def actions_for(self, request: HttpRequest, row: Any) -> list[RowAction]:
+        return [action for action in self.row_actions if not action.refusal(row)]
+
+    def confirm(
+        self, request: HttpRequest, rows: QuerySet[Any], action: RowAction
+    ) -> HttpResponseBase | None:
+        """Show what the action would do, then do it."""
+        form = ReasonForm(request.POST if "sure" in request.POST else None)
+        fitting, preview = actions.select(rows, action)
+        if not form.is_valid():
+            return self.confirmation(request, action, preview, form)
+        self.apply(request, action, fitting, Operator(current_user(request), form.cleaned_data["reason"]))
+        return actions.go_back(request)
+
+    def apply(self, request: HttpRequest, action: RowAction, rows: Sequence[Any], operator: Operator) -> None:
+        done, refusals = list[Any](), Counter[str]()
+        for row in rows:
+            try:
+                action.do(row, operator)
+                done.append(row)
+            except Refused as refused:
+                # The row has changed since the confirmation was shown.
+                refusals[self.refusal_text(refused)] += 1
+        if done:
+            text = f"{action.name}: {operator.reason}" if operator.reason else action.name
+            LogEntry.objects.log_actions(operator.user.pk, done, CHANGE, text)
+        actions.add_result_message(request, len(done), refusals)
+
+    def confirmation(
+        self, request: HttpRequest, action: RowAction, preview: Preview, form: forms.Form
+    ) -> HttpResponse:
+        context = {
+            **self.admin_site.each_context(request),
+            "opts": self.opts,
+            "title": action.question(preview.count),
+            "act": action.name,
+            "note": action.note,
+            "form": form,
+            "preview": preview,
+            "ids": request.POST.getlist(helpers.ACTION_CHECKBOX_NAME),
+            "across": request.POST.get("select_across", "0"),
+            "back": request.POST.get("back", ""),
+            "back_to": actions.back_address(request) or request.get_full_path(),
+        }
+        return TemplateResponse(request, "admin/dure/confirm.html", context)
 
 
-class SmallList(Linked):
+def _confirm(
+    action: RowAction, model_admin: "admin.ModelAdmin[Any]", request: HttpRequest, rows: QuerySet[Any]
+) -> HttpResponseBase | None:
+    return cast(BaseAdmin, model_admin).confirm(request, rows, action)
+
+
+class SmallTableAdmin(BaseAdmin):
     """For tables of some thousands of rows, ordered by what people know them by."""
 
-    paginator = RoughPaginator
-    show_full_result_count = False
-    show_facets = admin.ShowFacets.NEVER
     list_per_page = 100
     list_max_show_all = 0
 
 
-class QuickList(Linked):
+class LargeTableAdmin(BaseAdmin):
     """For tables without end: newest first, by keyset; filters and searches that an index answers."""
 
-    paginator = RoughPaginator
-    show_full_result_count = False
-    show_facets = admin.ShowFacets.NEVER
     change_list_template = "admin/dure/quick_list.html"
     list_per_page = 50
     # Sorting millions of rows by a column without an index takes minutes.
     sortable_by: ClassVar[tuple[str, ...]] = ()
 
-    # Columns with an index that an id may be in, the first one first; links between rows go by them too.
+    # Indexed columns with ids that a search looks at, in this order; links between rows filter by them too.
     ids: ClassVar[tuple[str, ...]] = ()
-    # Columns with an index that hold a user.
+    # Indexed columns that hold a user.
     people: ClassVar[tuple[str, ...]] = ()
-    # Columns whose beginning is compared with words, among the newest rows.
+    # Columns whose beginning is compared with the search term, among the newest rows.
     beginnings: ClassVar[tuple[str, ...]] = ()
-    # The column in whose order there is an index for the rows of one: by the column that narrows the list.
+    # The column by which the rows of a filtered list are indexed, by the column that filters it.
     orders: ClassVar[Mapping[str, str]] = {}
-    # The box is there when this is not empty; get_search_results does not read it.
+    # Makes Django show the search box; get_search_results does not read it.
     search_fields: ClassVar[tuple[str, ...]] = ("pk",)
 
-    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[KeysetList]:
-        return KeysetList
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[KeysetChangeList]:
+        return KeysetChangeList
 
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """Tells whose rows these are, where a link led here."""
+        """Name the row whose rows these are, if a link of it led here."""
         names = [name for name in (*self.ids, *self.people) if name in request.GET]
         narrowed = [(self.opts.get_field(name).verbose_name, request.GET[name]) for name in names]  # type: ignore[union-attr]
         return super().changelist_view(request, {"narrowed": narrowed, **(extra_context or {})})
 
     def order_within(self, params: Mapping[str, Any]) -> Order:
-        return next((Order(by) for name, by in self.orders.items() if name in params), Order(self.key))
-
-    @property
-    def key(self) -> str:
-        return str(self.opts.pk.attname)
+        columns = (column for name, column in self.orders.items() if name in params)
+        return Order(next(columns, str(self.opts.pk.attname)))
 
     @property
     def search_help_text(self) -> Text:  # type: ignore[override]
@@ -156,24 +251,24 @@ class QuickList(Linked):
         return _("An id, its beginning, or a user's name.") if self.people else _("An id, or its beginning.")
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest | None = None) -> bool:
-        """By columns with an index, and by the filters beside the list; nothing that reads a whole table."""
-        filters = {getattr(one, "parameter_name", None) for one in self.list_filter}
+        """By indexed columns and by the filters beside the list; nothing that reads a whole table."""
+        filters = {getattr(column, "parameter_name", None) for column in self.list_filter}
         return lookup in {*self.ids, *self.people, *filters} - {"pk"}
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
         term = search_term.strip()
-        return (self.found(queryset, term) if term else queryset), False
+        return (self.search(queryset, term) if term else queryset), False
 
-    def found(self, rows: QuerySet[Any], term: str) -> QuerySet[Any]:
-        """By the first that fits: an id is of one thing only, and each question has an index of its own."""
+    def search(self, rows: QuerySet[Any], term: str) -> QuerySet[Any]:
+        """By the first condition that matches: an id names one row only, and each condition has an index."""
         everything = self.model._default_manager
         for name in ("pk", *self.ids):
-            wanted = as_id(term, self._kind(name))
-            if wanted is not None and everything.filter(**{name: wanted}).exists():
-                return rows.filter(**{name: wanted})
-        span = ids_from(term) if "UUID" in self._kind("pk") else None
+            key = as_id(term, self._column_type(name))
+            if key is not None and everything.filter(**{name: key}).exists():
+                return rows.filter(**{name: key})
+        span = ids_from(term) if "UUID" in self._column_type("pk") else None
         if span and everything.filter(pk__gte=span[0], pk__lte=span[1]).exists():
             return rows.filter(pk__gte=span[0], pk__lte=span[1])
         user = User.objects.filter(username=term).first() if self.people else None
@@ -186,13 +281,13 @@ class QuickList(Linked):
             begins |= Q(**{f"{name}__startswith": term})
         return newest(rows).filter(begins)
 
-    def _kind(self, name: str) -> str:
+    def _column_type(self, name: str) -> str:
         field: Field[Any, Any] = self.opts.pk if name == "pk" else self.opts.get_field(name)  # type: ignore[assignment]
         return str(getattr(field, "target_field", field).get_internal_type())
 
 
-class LookOnly(QuickList):
-    """Rows are written by verbs: an edited field would bypass their guards."""
+class ReadOnlyAdmin(LargeTableAdmin):
+    """Rows that only verbs write: an edited field would bypass their guards."""
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
@@ -202,10 +297,3 @@ class LookOnly(QuickList):
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
-
-
-def newest(rows: QuerySet[Any]) -> QuerySet[Any]:
-    """Those among the newest of the table: for conditions that no index answers."""
-    ids = rows.model._default_manager.order_by("-pk").values_list("pk", flat=True)
-    oldest = next(iter(ids[NEWEST - 1 : NEWEST]), None)
-    return rows if oldest is None else rows.filter(pk__gte=oldest)

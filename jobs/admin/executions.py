@@ -16,8 +16,9 @@ from django.utils.translation import ngettext
 
 from jobs import display, lifecycle
 from jobs.admin import columns
-from jobs.admin.actions import Act, Acting, By
-from jobs.admin.base import LookOnly, newest
+from jobs.admin.actions import Operator, RowAction
+from jobs.admin.base import ReadOnlyAdmin
+from jobs.admin.changelist import newest
 from jobs.admin.filters import MADE_SINCE, choice
 from jobs.admin.links import NONE, Link, more_of_run, rows_of, short, source_of
 from jobs.errors import Conflict
@@ -34,20 +35,20 @@ CAUSE = columns.named("trigger", _("cause"), display.TRIGGER_NAMES)
 FAILED = columns.named("failure_type", _("failed because"), display.FAILURE_NAMES)
 
 
-def cancel(run: Execution, by: By) -> None:
+def cancel(run: Execution, operator: Operator) -> None:
     if run.trigger not in TRIGGERS_OF_JOBS:
         done = lifecycle.cancel_execution(run.pk) is not None
     else:
-        done = _cancel_job(run.office_id, run.job_id, by)
+        done = _cancel_job(run.office_id, run.job_id, operator)
     if not done:
         raise Conflict(str(_("it has ended meanwhile")))
 
 
-def _cancel_job(office: UUID | None, job: UUID | None, by: By) -> bool:
+def _cancel_job(office: UUID | None, job: UUID | None, operator: Operator) -> bool:
     """What a job owns is cancelled with it."""
     if office is None or job is None:
         return False
-    return lifecycle.cancel(office, [job], actor=by.actor, reason=by.reason).total > 0
+    return lifecycle.cancel(office, [job], actor=operator.actor, reason=operator.reason).total > 0
 
 
 def not_cancellable(run: Execution) -> display.Text:
@@ -103,7 +104,7 @@ class SourceFilter(admin.SimpleListFilter):
 
 
 @admin.register(Execution)
-class ExecutionAdmin(Acting, LookOnly):
+class ExecutionAdmin(ReadOnlyAdmin):
     list_display = (
         *(name, STATE, CAUSE, origin, columns.linked("job", _("job")), "role", "worker", "created_at"),
         *("started_at", "finished_at", FAILED, "attempt", "retry_count"),
@@ -160,8 +161,8 @@ class ExecutionAdmin(Acting, LookOnly):
             {"fields": (columns.json("args", _("arguments")), columns.json("result", _("result")))},
         ),
     )
-    acts = (
-        Act(
+    row_actions = (
+        RowAction(
             "cancel",
             _("Cancel…"),
             lambda n: ngettext("Cancel %d run", "Cancel %d runs", n) % n,
@@ -185,7 +186,7 @@ class ExecutionAdmin(Acting, LookOnly):
 
 
 @admin.register(Attempt)
-class AttemptAdmin(LookOnly):
+class AttemptAdmin(ReadOnlyAdmin):
     list_display = (
         *("id", columns.linked("execution", _("run")), "number", "started_at", "ended_at"),
         *(columns.column("outcome", _("outcome"), pages.outcome), FAILED, "worker"),

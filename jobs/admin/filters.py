@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
-from jobs.admin.base import NEWEST, newest
+from jobs.admin.changelist import NEWEST, newest
 from jobs.display import Text
 
 Condition = Callable[[str], Q]

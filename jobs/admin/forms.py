@@ -1,73 +1,61 @@
-"""What is edited in the admin is written by the verbs of the API, and their refusals are told in the form."""
+"""Forms of the admin: refusals of verbs stand beside their fields, and secrets are not shown."""
 
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 from django import forms
-from django.contrib import messages
-from django.contrib.admin.utils import quote
-from django.db.models import Model
+from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 
-from jobs.admin.base import Linked
-from jobs.display import Text
+from jobs.display import MASK_MOVED, Text, has_mask, mask_secrets, restore_secrets
 from jobs.errors import Refused
 from jobs.pages.refusals import all_told, told
 
 
-def blamed(form: "forms.BaseModelForm[Any]", check: Callable[[], object]) -> None:
-    """Tells each reason for a refusal beside the field that is to blame."""
+def add_refusals(form: "forms.BaseModelForm[Any]", check: Callable[[], object]) -> None:
+    """Add the refusals of a verb's check to the fields that they are about."""
     try:
         check()
     except Refused as refused:
-        for name, why in (all_told(refused.errors) or {"": [told(refused.text)]}).items():
+        for name, reasons in (all_told(refused.errors) or {"": [told(refused.text)]}).items():
             field, _dot, _rest = name.partition(".")
-            text = " ".join(why)
+            text = " ".join(reasons)
             known = field in form.fields
             form.add_error(field if known else None, text if known or not name else f"{name}: {text}")
 
 
-class ByVerbs(Linked):
-    """Saving and deleting call verbs; what changed since the form was read may make them refuse."""
+class MaskedForm(forms.ModelForm):  # type: ignore[type-arg]
+    """Masks the secrets in JSON fields; a mask that stays is replaced by the secret again."""
 
-    def changeform_view(
-        self,
-        request: HttpRequest,
-        object_id: str | None = None,
-        form_url: str = "",
-        extra_context: Any = None,
-    ) -> HttpResponse:
-        try:
-            return super().changeform_view(request, object_id, form_url, extra_context)
-        except Refused as refused:
-            return self._refused(request, refused, object_id)
+    masked: ClassVar[tuple[str, ...]] = ()
 
-    def delete_view(
-        self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
-    ) -> HttpResponse:
-        try:
-            return super().delete_view(request, object_id, extra_context)
-        except Refused as refused:
-            return self._refused(request, refused, object_id)
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        # Before Django writes the submitted values into the instance.
+        self.before = {name: getattr(self.instance, name) for name in self.masked}
+        for name in self.masked:
+            if name in self.initial:
+                self.initial[name] = mask_secrets(self.initial[name])
 
-    def get_deleted_objects(self, objs: Iterable[Model], request: HttpRequest) -> Any:
-        """What goes with a row may be millions of others: a page cannot list them."""
-        return [str(one) for one in objs], {}, set(), []
-
-    def _refused(self, request: HttpRequest, refused: Refused, object_id: str | None) -> HttpResponse:
-        self.message_user(request, told(refused.text), messages.ERROR)
-        where = f"admin:{self.opts.app_label}_{self.opts.model_name}"
-        return redirect(f"{where}_change", quote(object_id)) if object_id else redirect(f"{where}_changelist")
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or {}
+        for name in self.masked:
+            if name in data:
+                data[name] = restore_secrets(data[name], self.before[name])
+                if has_mask(data[name]):
+                    self.add_error(name, str(MASK_MOVED))
+        return data
 
 
-def once(model_admin: Linked, request: HttpRequest, words: Text, secret: str) -> HttpResponse:
-    """A page with a secret that is shown this once. It passes through no message and no address."""
+def secret_page(
+    model_admin: "admin.ModelAdmin[Any]", request: HttpRequest, title: Text, secret: str
+) -> HttpResponse:
+    """Show a secret this once; it is in no message and in no address."""
     context = {
         **model_admin.admin_site.each_context(request),
         "opts": model_admin.opts,
-        "title": words,
+        "title": title,
         "secret": secret,
     }
     return TemplateResponse(request, "admin/dure/once.html", context)

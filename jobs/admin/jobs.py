@@ -16,8 +16,9 @@ from django.utils.translation import ngettext
 
 from jobs import bulk, display
 from jobs.admin import columns
-from jobs.admin.actions import NAMED, Act, Acting, Preview, back_from, tell
-from jobs.admin.base import LookOnly, Order
+from jobs.admin.actions import NAMED, Preview, RowAction, add_result_message, go_back
+from jobs.admin.base import ReadOnlyAdmin
+from jobs.admin.changelist import Order
 from jobs.admin.filters import MADE_SINCE, choice
 from jobs.admin.links import Link, more_of_batch, rows_of
 from jobs.flower import link_for
@@ -56,15 +57,16 @@ def preview_of(jobs: QuerySet[Job], verb: str) -> Preview:
     )
 
 
-def act(verb: str, label: display.Text, question: Any) -> Act:
+def job_action(verb: str, label: display.Text, question: Any) -> RowAction:
     def refusal(job: Job) -> display.Text:
         return "" if job.status in bulk.APPLIES_TO[verb] else display.state_label(job.status).name
 
-    return Act(verb, label, question, do=lambda row, by: None, refusal=refusal)
+    # JobAdmin.confirm applies it to all that match at once.
+    return RowAction(verb, label, question, do=lambda row, operator: None, refusal=refusal)
 
 
 @admin.register(Job)
-class JobAdmin(Acting, LookOnly):
+class JobAdmin(ReadOnlyAdmin):
     list_display = (
         *("__str__", STATE, "task_id", "role", OFFICE, columns.linked("batch", _("batch")), "created_at"),
         *("completed_at", FAILED, "priority", "urgent", "retry_count"),
@@ -109,10 +111,12 @@ class JobAdmin(Acting, LookOnly):
         ),
         (_("Arguments"), {"fields": (columns.json("args", _("arguments")),)}),
     )
-    acts = (
-        act("cancel", _("Cancel…"), lambda n: ngettext("Cancel %d job", "Cancel %d jobs", n) % n),
-        act("retry", _("Run again…"), lambda n: ngettext("Run %d job again", "Run %d jobs again", n) % n),
-        act(
+    row_actions = (
+        job_action("cancel", _("Cancel…"), lambda n: ngettext("Cancel %d job", "Cancel %d jobs", n) % n),
+        job_action(
+            "retry", _("Run again…"), lambda n: ngettext("Run %d job again", "Run %d jobs again", n) % n
+        ),
+        job_action(
             "reprioritise",
             _("Change priority…"),
             lambda n: ngettext("Change the priority of %d job", "Change the priority of %d jobs", n) % n,
@@ -141,18 +145,19 @@ class JobAdmin(Acting, LookOnly):
             drawn.append(render_to_string("admin/dure/neighbours.html", {"sides": sides}))
         return [*drawn, render_to_string("admin/dure/events.html", {"events": events_of(row)})]
 
-    def ask(self, request: HttpRequest, rows: QuerySet[Job], act: Act) -> HttpResponseBase | None:
-        preview = preview_of(rows, act.name)
-        form = ActionForm(request.POST if "sure" in request.POST else None, verb=act.name)
+    def confirm(
+        self, request: HttpRequest, rows: QuerySet[Job], action: RowAction
+    ) -> HttpResponseBase | None:
+        form = ActionForm(request.POST if "sure" in request.POST else None, verb=action.name)
         if not form.is_valid():
-            return self.confirmation(request, act.name, act.question(preview.count), preview, form)
+            return self.confirmation(request, action, preview_of(rows, action.name), form)
         result = bulk.apply(rows, form.action(actor=current_user(request).get_username()))
-        tell(request, result.changed)
-        return back_from(request)
+        add_result_message(request, result.changed)
+        return go_back(request)
 
 
 @admin.register(Batch)
-class BatchAdmin(LookOnly):
+class BatchAdmin(ReadOnlyAdmin):
     list_display = ("__str__", OFFICE, "created_at", "ended_at")
     list_filter = (
         MADE_SINCE,

@@ -11,10 +11,11 @@ from django.utils.translation import ngettext
 
 from jobs import display
 from jobs.admin import columns
-from jobs.admin.actions import Act, Acting, By
-from jobs.admin.base import LookOnly, QuickList, newest
+from jobs.admin.actions import Operator, RowAction
+from jobs.admin.base import LargeTableAdmin, ReadOnlyAdmin
+from jobs.admin.changelist import newest
 from jobs.admin.filters import choice, yes_or_no
-from jobs.admin.forms import ByVerbs, blamed, once
+from jobs.admin.forms import add_refusals, secret_page
 from jobs.admin.links import Link, rows_of
 from jobs.ids import parse_uuid
 from jobs.models import Batch, Event, EventCursor, Job, Notification, Office, Webhook
@@ -33,19 +34,19 @@ def actor(event: Event) -> str:
 
 
 @admin.register(Event)
-class EventAdmin(LookOnly):
+class EventAdmin(ReadOnlyAdmin):
     list_display = ("id", "at", TYPE, OF_OFFICE, OF_JOB, OF_BATCH, actor)
     list_filter = (choice("type", _("what happened"), display.EVENT_NAMES, indexed=False),)
     ids = ("office_id",)
     fields = ("id", "at", TYPE, OF_OFFICE, OF_JOB, OF_BATCH, columns.json("details", _("details")))
 
-    def found(self, rows: QuerySet[Event], term: str) -> QuerySet[Event]:
+    def search(self, rows: QuerySet[Event], term: str) -> QuerySet[Event]:
         """A job's are looked for among the newest: events have no index by their job."""
         wanted = parse_uuid(term)
         job = Job.objects.filter(pk=wanted).first() if wanted else None
         if job is not None:
             return newest(rows.filter(office_id=job.office_id, job_id=job.pk))
-        return super().found(rows, term)
+        return super().search(rows, term)
 
 
 class WebhookForm(forms.ModelForm):  # type: ignore[type-arg]
@@ -65,16 +66,20 @@ class WebhookForm(forms.ModelForm):  # type: ignore[type-arg]
     def clean(self) -> dict[str, Any]:
         given = super().clean() or {}
         if "url" in given:
-            blamed(self, lambda: webhooks.check_url(given["url"]))
+            add_refusals(self, lambda: webhooks.check_url(given["url"]))
         return given
 
 
-def send_again(notification: Notification, by: By) -> None:
+def disable(webhook: Webhook, operator: Operator) -> None:
+    webhooks.disable(webhook, operator.reason or f"Disabled by {operator.actor}.")
+
+
+def send_again(notification: Notification, operator: Operator) -> None:
     webhooks.send_again(notification)
 
 
 @admin.register(Webhook)
-class WebhookAdmin(ByVerbs, Acting, QuickList):
+class WebhookAdmin(LargeTableAdmin):
     """Its secret is shown once, when it is made, and nowhere else."""
 
     form = WebhookForm
@@ -88,20 +93,22 @@ class WebhookAdmin(ByVerbs, Acting, QuickList):
     beginnings = ("url",)
     autocomplete_fields = ("office",)
     readonly_fields = ("disabled_reason", "paused_until", "created_at")
-    acts = (
-        Act(
+    row_actions = (
+        RowAction(
             "enable",
             _("Enable…"),
             lambda n: ngettext("Enable %d webhook", "Enable %d webhooks", n) % n,
-            do=lambda webhook, by: webhooks.change(webhook, enabled=True),
+            do=lambda webhook, operator: webhooks.change(webhook, enabled=True),
             refusal=lambda webhook: _("enabled already") if webhook.enabled else "",
             note=_("It is not told what happened meanwhile."),
         ),
-        Act(
+        RowAction(
             "disable",
             _("Disable…"),
             lambda n: ngettext("Disable %d webhook", "Disable %d webhooks", n) % n,
-            do=lambda webhook, by: webhooks.disable(webhook, by.reason or f"Disabled by {by.actor}."),
+            do=lambda webhook, operator: webhooks.disable(
+                webhook, operator.reason or f"Disabled by {operator.actor}."
+            ),
             refusal=lambda webhook: "" if webhook.enabled else _("disabled already"),
             note=_("What waits for it is given up."),
         ),
@@ -130,7 +137,7 @@ class WebhookAdmin(ByVerbs, Acting, QuickList):
     def response_add(
         self, request: HttpRequest, obj: Any, post_url_continue: str | None = None
     ) -> HttpResponse:
-        return once(self, request, _("The secret that its messages are signed with"), obj.secret)
+        return secret_page(self, request, _("The secret that its messages are signed with"), obj.secret)
 
 
 NOTIFICATION_STATES = {
@@ -141,7 +148,7 @@ NOTIFICATION_STATES = {
 
 
 @admin.register(Notification)
-class NotificationAdmin(Acting, LookOnly):
+class NotificationAdmin(ReadOnlyAdmin):
     list_display = (
         *("id", columns.linked("office", _("office")), columns.linked("webhook", _("webhook")), "address"),
         *("event_id", "attempts", "created_at", "next_at", "sent_at", "gave_up_at"),
@@ -164,8 +171,8 @@ class NotificationAdmin(Acting, LookOnly):
             "body", _("message"), lambda body: columns.pre(creation.parse_body(Notification(body=body)))
         ),
     )
-    acts = (
-        Act(
+    row_actions = (
+        RowAction(
             "send_again",
             _("Send again…"),
             lambda n: ngettext("Send %d notification again", "Send %d notifications again", n) % n,
@@ -176,7 +183,7 @@ class NotificationAdmin(Acting, LookOnly):
 
 
 @admin.register(EventCursor)
-class EventCursorAdmin(LookOnly):
+class EventCursorAdmin(ReadOnlyAdmin):
     list_display = (columns.linked("office", _("office")), "event_id")
     list_select_related = ("office",)
     fields = ("office", "event_id")

@@ -13,10 +13,9 @@ from django.utils.translation import ngettext
 
 from jobs import display, office_config, office_deletion
 from jobs.admin import columns
-from jobs.admin.actions import Act, Acting
-from jobs.admin.base import QuickList, SmallList
+from jobs.admin.actions import RowAction
+from jobs.admin.base import LargeTableAdmin, SmallTableAdmin
 from jobs.admin.filters import choice, yes_or_no
-from jobs.admin.forms import ByVerbs
 from jobs.admin.links import Link, rows_of
 from jobs.api.members import refuse_ownerless
 from jobs.api.office import MOST_ADDRESSES
@@ -109,7 +108,7 @@ def replacing(patch: dict[str, Any], office: Office) -> dict[str, Any]:
 
 
 @admin.register(Office)
-class OfficeAdmin(ByVerbs, Acting, SmallList):
+class OfficeAdmin(SmallTableAdmin):
     form = OfficeForm
     list_display = ("name", "max_concurrent_jobs", "paused", "created_at")
     list_filter = (yes_or_no("paused", _("paused")),)
@@ -125,20 +124,20 @@ class OfficeAdmin(ByVerbs, Acting, SmallList):
             {"fields": ("max_retries", "retry_backoff", "retry_base_delay_ms", "retryable_failures")},
         ),
     )
-    acts = (
-        Act(
+    row_actions = (
+        RowAction(
             "pause",
             _("Pause…"),
             lambda n: ngettext("Pause %d office", "Pause %d offices", n) % n,
-            do=lambda office, by: office_config.change(office.pk, {"paused": True}),
+            do=lambda office, operator: office_config.change(office.pk, {"paused": True}),
             refusal=lambda office: _("paused already") if office.paused else "",
             note=_("Nothing new starts in it; what runs goes on."),
         ),
-        Act(
+        RowAction(
             "resume",
             _("Resume…"),
             lambda n: ngettext("Resume %d office", "Resume %d offices", n) % n,
-            do=lambda office, by: office_config.change(office.pk, {"paused": False}),
+            do=lambda office, operator: office_config.change(office.pk, {"paused": False}),
             refusal=lambda office: "" if office.paused else _("not paused"),
         ),
     )
@@ -173,7 +172,7 @@ class OfficeAdmin(ByVerbs, Acting, SmallList):
 
 
 @admin.register(Membership)
-class MembershipAdmin(ByVerbs, QuickList):
+class MembershipAdmin(LargeTableAdmin):
     list_display = (
         *("id", columns.linked("user", _("user")), columns.linked("office", _("office"))),
         columns.named("role", _("role"), display.MEMBER_ROLE_NAMES),

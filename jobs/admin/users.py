@@ -13,7 +13,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
 from jobs.admin import columns
-from jobs.admin.base import LookOnly, SmallList
+from jobs.admin.base import ReadOnlyAdmin, SmallTableAdmin
 from jobs.admin.filters import choice, yes_or_no
 from jobs.admin.links import NONE, Link, rows_of
 from jobs.models import ApiToken, Membership
@@ -26,7 +26,7 @@ admin.site.unregister(Group)
 
 
 @admin.register(User)
-class OperatorsUserAdmin(SmallList, UserAdmin):  # type: ignore[type-arg]
+class OperatorsUserAdmin(SmallTableAdmin, UserAdmin):  # type: ignore[type-arg]
     """Nobody is deleted: schedules, exports and queues would go with them. Who has gone is made inactive."""
 
     list_display = ("username", "email", "is_active", "is_staff", "is_superuser", "last_login")
@@ -87,7 +87,7 @@ DID = columns.column("action_flag", _("action"), lambda flag: FLAGS.get(str(flag
 
 
 @admin.register(LogEntry)
-class LogEntryAdmin(LookOnly):
+class LogEntryAdmin(ReadOnlyAdmin):
     """Who did what in the admin, and why. What was done to jobs is in their events, too."""
 
     list_display = ("action_time", columns.linked("user", _("by")), DID, "content_type", row, said)

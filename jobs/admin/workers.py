@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from jobs.admin import columns
-from jobs.admin.base import LookOnly
+from jobs.admin.base import ReadOnlyAdmin
 from jobs.admin.links import Link
 from jobs.models import Counter, Worker
 
@@ -26,7 +26,7 @@ def roles(worker: Worker) -> str:
 
 
 @admin.register(Worker)
-class WorkerAdmin(LookOnly):
+class WorkerAdmin(ReadOnlyAdmin):
     list_display = ("name", alive, roles, "slots", "running", "draining", "started_at", "seen_at")
     search_fields = ()
     fields = ("name", alive, roles, "slots", "running", "draining", "started_at", "seen_at")
@@ -37,7 +37,7 @@ class WorkerAdmin(LookOnly):
 
 
 @admin.register(Counter)
-class CounterAdmin(LookOnly):
+class CounterAdmin(ReadOnlyAdmin):
     list_display = ("name", "value")
     search_fields = ()
     fields = ("name", "value")

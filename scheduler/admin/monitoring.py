@@ -2,19 +2,19 @@
 
 from django.contrib import admin
 
-from jobs.admin.base import LookOnly
+from jobs.admin.base import ReadOnlyAdmin
 from scheduler.models import Minute, QueueProbe
 
 
 @admin.register(QueueProbe)
-class QueueProbeAdmin(LookOnly):
+class QueueProbeAdmin(ReadOnlyAdmin):
     list_display = ("role", "sent_at", "seen_at")
     search_fields = ()
     fields = ("role", "sent_at", "seen_at")
 
 
 @admin.register(Minute)
-class MinuteAdmin(LookOnly):
+class MinuteAdmin(ReadOnlyAdmin):
     list_display = ("minute", "done", "failed", "wait_ms", "run_ms")
     search_fields = ()
     fields = ("minute", "done", "failed", "wait_ms", "run_ms")

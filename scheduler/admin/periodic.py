@@ -22,8 +22,8 @@ from kombu.exceptions import OperationalError
 
 from jobs import registry
 from jobs.admin import columns
-from jobs.admin.actions import Act, Acting, By
-from jobs.admin.base import SmallList
+from jobs.admin.actions import Operator, RowAction
+from jobs.admin.base import SmallTableAdmin
 from jobs.admin.filters import yes_or_no
 from jobs.errors import Conflict
 from scheduler.pages.times import language
@@ -118,7 +118,7 @@ def set_enabled(task: PeriodicTask, enabled: bool) -> None:
     PeriodicTasks.update_changed()
 
 
-def run_now(task: PeriodicTask, by: By) -> None:
+def run_now(task: PeriodicTask, operator: Operator) -> None:
     current_app.loader.import_default_modules()
     known = current_app.tasks.get(task.task)
     if known is None:
@@ -135,10 +135,11 @@ def run_now(task: PeriodicTask, by: By) -> None:
 
 
 @admin.register(PeriodicTask)
-class OperatorsPeriodicTaskAdmin(Acting, SmallList, PeriodicTaskAdmin):  # type: ignore[misc]
+class OperatorsPeriodicTaskAdmin(SmallTableAdmin, PeriodicTaskAdmin):  # type: ignore[misc]
     form = OperatorsForm
     date_hierarchy = None
-    change_form_template = SmallList.change_form_template
+    change_form_template = SmallTableAdmin.change_form_template
+    lists_deleted_rows = True
     list_display = ("name", "enabled", when, TASK, "last_run_at", "total_run_count")
     list_filter = (yes_or_no("enabled", _("enabled")), yes_or_no("one_off", _("one time only")))
     search_fields = ("name", "task")
@@ -161,27 +162,27 @@ class OperatorsPeriodicTaskAdmin(Acting, SmallList, PeriodicTaskAdmin):  # type:
     )
     readonly_fields = ("last_run_at",)
     actions = ()
-    acts = (
-        Act(
+    row_actions = (
+        RowAction(
             "run_now",
             _("Run now…"),
             lambda n: ngettext("Send %d task now", "Send %d tasks now", n) % n,
             do=run_now,
         ),
-        Act(
+        RowAction(
             "pause",
             _("Pause…"),
             lambda n: ngettext("Pause %d task", "Pause %d tasks", n) % n,
-            do=lambda task, by: set_enabled(task, False),
+            do=lambda task, operator: set_enabled(task, False),
             refusal=lambda task: (
                 _("the engine needs it") if is_own(task) else "" if task.enabled else _("paused already")
             ),
         ),
-        Act(
+        RowAction(
             "resume",
             _("Resume…"),
             lambda n: ngettext("Resume %d task", "Resume %d tasks", n) % n,
-            do=lambda task, by: set_enabled(task, True),
+            do=lambda task, operator: set_enabled(task, True),
             refusal=lambda task: _("not paused") if task.enabled else "",
         ),
     )
@@ -199,10 +200,11 @@ class OperatorsPeriodicTaskAdmin(Acting, SmallList, PeriodicTaskAdmin):  # type:
         return not is_own(obj) and super().has_delete_permission(request, obj)
 
 
-class RhythmAdmin(SmallList):
+class RhythmAdmin(SmallTableAdmin):
     """Deleting one would delete the tasks that go by it."""
 
     actions = None
+    lists_deleted_rows = True
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         used = obj is not None and PeriodicTask.objects.filter(**{self.column: obj}).exists()

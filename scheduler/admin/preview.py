@@ -11,7 +11,7 @@ from django.template.loader import render_to_string
 from django.urls import URLPattern, path, reverse
 from django.utils.safestring import SafeString
 
-from jobs.admin.forms import ByVerbs
+from jobs.admin.base import BaseAdmin
 
 SHOWN = 5
 
@@ -23,7 +23,7 @@ class Outlook:
     problems: Sequence[str] = field(default_factory=tuple)
 
 
-class Previewing(ByVerbs):
+class Previewing(BaseAdmin):
     change_form_template = "admin/dure/rule_form.html"
 
     def outlook_of_form(self, form: Any) -> Outlook:

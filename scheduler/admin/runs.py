@@ -11,8 +11,9 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from jobs.admin import columns, links
-from jobs.admin.actions import Act, Acting, By
-from jobs.admin.base import LookOnly, newest
+from jobs.admin.actions import Operator, RowAction
+from jobs.admin.base import ReadOnlyAdmin
+from jobs.admin.changelist import newest
 from jobs.admin.filters import MADE_SINCE, choice
 from jobs.admin.links import Link, rows_of
 from jobs.bulk import CancelFilter, cancel_matching
@@ -38,20 +39,20 @@ class StateFilter(choice("status", _("state"), STATES)):  # type: ignore[misc]
         return newest(found) if self.value() in RUN_ENDED else found
 
 
-def resume(run: WorkflowRun, by: By) -> None:
-    runs.resume(run.pk, actor=by.actor, now=database_now())
+def resume(run: WorkflowRun, operator: Operator) -> None:
+    runs.resume(run.pk, actor=operator.actor, now=database_now())
 
 
-def cancel(run: WorkflowRun, by: By) -> None:
+def cancel(run: WorkflowRun, operator: Operator) -> None:
     """What is left of its batch, as POST /api/offices/:id/jobs/cancel does it; the run ends with its jobs."""
     wish = CancelFilter(batch=run.batch_id)
-    answer = cancel_matching(run.workflow.office_id, wish, actor=by.actor, reason=by.reason)
+    answer = cancel_matching(run.workflow.office_id, wish, actor=operator.actor, reason=operator.reason)
     if not answer.total:
         raise Conflict(str(_("its jobs have ended")))
 
 
 @admin.register(WorkflowRun)
-class WorkflowRunAdmin(Acting, LookOnly):
+class WorkflowRunAdmin(ReadOnlyAdmin):
     list_display = (
         *(
             "scheduled_time",
@@ -73,8 +74,8 @@ class WorkflowRunAdmin(Acting, LookOnly):
             columns.json("workflow_data", _("definition at start")),
         ),
     )
-    acts = (
-        Act(
+    row_actions = (
+        RowAction(
             "resume",
             _("Go on from what failed…"),
             lambda n: ngettext("Resume %d run", "Resume %d runs", n) % n,
@@ -82,7 +83,7 @@ class WorkflowRunAdmin(Acting, LookOnly):
             refusal=lambda run: "" if run.status in RUN_RESUMABLE else state_label(run.status).name,
             note=_("What succeeded is kept."),
         ),
-        Act(
+        RowAction(
             "cancel",
             _("Cancel…"),
             lambda n: ngettext("Cancel %d run", "Cancel %d runs", n) % n,
@@ -107,7 +108,7 @@ class WorkflowRunAdmin(Acting, LookOnly):
 
 
 @admin.register(WorkflowRunStart)
-class WorkflowRunStartAdmin(LookOnly):
+class WorkflowRunStartAdmin(ReadOnlyAdmin):
     list_display = (
         "id",
         columns.linked("run", _("run")),

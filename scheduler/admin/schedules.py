@@ -14,12 +14,11 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from jobs.admin import columns, links
-from jobs.admin.actions import Act, Acting, By
-from jobs.admin.base import LookOnly, SmallList
+from jobs.admin.actions import Operator, RowAction
+from jobs.admin.base import ReadOnlyAdmin, SmallTableAdmin
 from jobs.admin.filters import choice, yes_or_no
-from jobs.admin.forms import blamed
+from jobs.admin.forms import MaskedForm, add_refusals
 from jobs.admin.links import Link, rows_of
-from jobs.admin.secret_fields import MaskedForm
 from jobs.errors import Refused
 from jobs.models import Execution
 from jobs.pages.refusals import all_told
@@ -74,7 +73,7 @@ class ScheduleForm(MaskedForm):
     def clean(self) -> dict[str, Any]:
         given = super().clean()
         if not self.errors:
-            blamed(self, lambda: self._check(given))
+            add_refusals(self, lambda: self._check(given))
         return given
 
     def _check(self, given: dict[str, Any]) -> None:
@@ -96,13 +95,13 @@ def state(schedule: Schedule) -> SafeString:
     return pages.shown(labels.of_schedule(schedule))
 
 
-def run_now(schedule: Schedule, by: By) -> None:
+def run_now(schedule: Schedule, operator: Operator) -> None:
     """By hand, as POST /api/tasks/:id/run does it: the schedule's own turns stay as they are."""
-    run_task(schedule.task_id, schedule.args, user_id=by.user.pk)
+    run_task(schedule.task_id, schedule.args, user_id=operator.user.pk)
 
 
 @admin.register(Schedule)
-class ScheduleAdmin(Previewing, Acting, SmallList):
+class ScheduleAdmin(Previewing, SmallTableAdmin):
     form = ScheduleForm
     list_display = (
         *("name", "task_id", in_words, state, "next_run_at", "last_run_at"),
@@ -117,27 +116,27 @@ class ScheduleAdmin(Previewing, Acting, SmallList):
         (_("When"), {"fields": TIMING}),
         (_("How"), {"fields": ("overlap", "catch_up", "max_retries")}),
     )
-    acts = (
-        Act(
+    row_actions = (
+        RowAction(
             "run_now",
             _("Run now…"),
             lambda n: ngettext("Run %d schedule now", "Run %d schedules now", n) % n,
             do=run_now,
             note=_("Each is one more run, by hand; the turns of the schedule stay as they are."),
         ),
-        Act(
+        RowAction(
             "pause",
             _("Pause…"),
             lambda n: ngettext("Pause %d schedule", "Pause %d schedules", n) % n,
-            do=lambda schedule, by: schedules.pause(schedule.pk, now=database_now()),
+            do=lambda schedule, operator: schedules.pause(schedule.pk, now=database_now()),
             refusal=lambda schedule: "" if schedule.enabled else _("paused already"),
             note=_("What would have been due meanwhile is not made up."),
         ),
-        Act(
+        RowAction(
             "resume",
             _("Resume…"),
             lambda n: ngettext("Resume %d schedule", "Resume %d schedules", n) % n,
-            do=lambda schedule, by: schedules.resume(schedule.pk, now=database_now()),
+            do=lambda schedule, operator: schedules.resume(schedule.pk, now=database_now()),
             refusal=lambda schedule: _("not paused") if schedule.enabled else "",
         ),
     )
@@ -180,7 +179,7 @@ class ScheduleAdmin(Previewing, Acting, SmallList):
 
 
 @admin.register(Occurrence)
-class OccurrenceAdmin(LookOnly):
+class OccurrenceAdmin(ReadOnlyAdmin):
     list_display = ("due_at", columns.linked("schedule", _("schedule")), TURN, "reason", RUN, "decided_at")
     list_filter = (
         choice(
@@ -192,9 +191,9 @@ class OccurrenceAdmin(LookOnly):
     orders = {"schedule": "due_at"}
     fields = ("due_at", "schedule", TURN, "reason", RUN, "decided_at")
 
-    def found(self, rows: QuerySet[Occurrence], term: str) -> QuerySet[Occurrence]:
+    def search(self, rows: QuerySet[Occurrence], term: str) -> QuerySet[Occurrence]:
         """Those of a schedule, by its name too."""
-        found = super().found(rows, term)
+        found = super().search(rows, term)
         if found.query.is_empty():
             found = rows.filter(schedule__in=list(Schedule.objects.filter(name=term).values_list("pk")[:20]))
         return found

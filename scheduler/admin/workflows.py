@@ -13,12 +13,11 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from jobs.admin import columns
-from jobs.admin.actions import Act, Acting, By
-from jobs.admin.base import SmallList
+from jobs.admin.actions import Operator, RowAction
+from jobs.admin.base import SmallTableAdmin
 from jobs.admin.filters import choice
-from jobs.admin.forms import blamed
+from jobs.admin.forms import MaskedForm, add_refusals
 from jobs.admin.links import Link, rows_of
-from jobs.admin.secret_fields import MaskedForm
 from jobs.errors import Invalid, Refused
 from jobs.pages.refusals import all_told, told
 from scheduler.admin.preview import SHOWN, Outlook, Previewing, wrong
@@ -46,7 +45,7 @@ class WorkflowForm(MaskedForm):
     def clean(self) -> dict[str, Any]:
         given = super().clean()
         if not self.errors:
-            blamed(self, lambda: self._check(given))
+            add_refusals(self, lambda: self._check(given))
         return given
 
     def _check(self, given: dict[str, Any]) -> None:
@@ -72,15 +71,15 @@ def in_words(workflow: Workflow) -> str:
 
 
 def set_status(status: WorkflowStatus) -> Any:
-    return lambda workflow, by: workflows.change(workflow.pk, {"status": status}, now=database_now())
+    return lambda workflow, operator: workflows.change(workflow.pk, {"status": status}, now=database_now())
 
 
-def run_now(workflow: Workflow, by: By) -> None:
-    runs.run_now(workflow.pk, user_id=by.user.pk, now=database_now())
+def run_now(workflow: Workflow, operator: Operator) -> None:
+    runs.run_now(workflow.pk, user_id=operator.user.pk, now=database_now())
 
 
 @admin.register(Workflow)
-class WorkflowAdmin(Previewing, Acting, SmallList):
+class WorkflowAdmin(Previewing, SmallTableAdmin):
     form = WorkflowForm
     list_display = (
         "name",
@@ -95,8 +94,8 @@ class WorkflowAdmin(Previewing, Acting, SmallList):
     search_fields = ("name",)
     list_select_related = ("office",)
     autocomplete_fields = ("office",)
-    acts = (
-        Act(
+    row_actions = (
+        RowAction(
             "run_now",
             _("Run now…"),
             lambda n: ngettext("Run %d workflow now", "Run %d workflows now", n) % n,
@@ -104,7 +103,7 @@ class WorkflowAdmin(Previewing, Acting, SmallList):
             refusal=lambda workflow: "" if workflow.steps else _("it has no steps"),
             note=_("Its registered run stays as it is."),
         ),
-        Act(
+        RowAction(
             "pause",
             _("Pause…"),
             lambda n: ngettext("Pause %d workflow", "Pause %d workflows", n) % n,
@@ -112,7 +111,7 @@ class WorkflowAdmin(Previewing, Acting, SmallList):
             refusal=lambda workflow: "" if workflow.status == WorkflowStatus.ACTIVE else _("not active"),
             note=_("Its registered run is removed; a run under way goes on."),
         ),
-        Act(
+        RowAction(
             "resume",
             _("Activate…"),
             lambda n: ngettext("Activate %d workflow", "Activate %d workflows", n) % n,

@@ -9,10 +9,9 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from jobs.admin import columns, links
-from jobs.admin.actions import Act, Acting
-from jobs.admin.base import LookOnly
+from jobs.admin.actions import RowAction
+from jobs.admin.base import ReadOnlyAdmin
 from jobs.admin.filters import choice
-from jobs.admin.forms import ByVerbs
 from jobs.admin.links import Link, rows_of
 from jobs.display import Text
 from jobs.errors import Refused
@@ -31,8 +30,8 @@ TYPE = columns.named("type", _("what happened"), labels.EVENT_NAMES)
 QUEUE = columns.linked("queue", _("step queue"))
 
 
-class TellsRefusals(Acting):
-    def told(self, refused: Refused) -> str:
+class StepsAdmin(ReadOnlyAdmin):
+    def refusal_text(self, refused: Refused) -> str:
         return labels.refusal(refused)
 
 
@@ -48,7 +47,7 @@ def why_not_cancel(queue: StepQueue) -> Text:
 
 
 @admin.register(StepQueue)
-class StepQueueAdmin(ByVerbs, TellsRefusals, LookOnly):
+class StepQueueAdmin(StepsAdmin):
     list_display = (
         "queue_id",
         "name",
@@ -85,20 +84,20 @@ class StepQueueAdmin(ByVerbs, TellsRefusals, LookOnly):
         columns.json("context", _("context")),
         columns.json("queue_return", _("return message")),
     )
-    acts = (
-        Act(
+    row_actions = (
+        RowAction(
             "run",
             _("Run…"),
             lambda n: ngettext("Run %d step queue", "Run %d step queues", n) % n,
-            do=lambda queue, by: lifecycle.run(queue.pk),
+            do=lambda queue, operator: lifecycle.run(queue.pk),
             refusal=why_not_run,
             note=_("The run starts with the first job and an empty context."),
         ),
-        Act(
+        RowAction(
             "cancel",
             _("Cancel and roll back…"),
             lambda n: ngettext("Cancel %d step queue", "Cancel %d step queues", n) % n,
-            do=lambda queue, by: lifecycle.cancel(queue.pk),
+            do=lambda queue, operator: lifecycle.cancel(queue.pk),
             refusal=why_not_cancel,
             note=_("Each queue rolls back from its current job."),
         ),
@@ -126,7 +125,7 @@ def why_not_retry(step: Step) -> Text:
 
 
 @admin.register(Step)
-class StepAdmin(TellsRefusals, LookOnly):
+class StepAdmin(StepsAdmin):
     list_display = (
         "__str__",
         QUEUE,
@@ -154,12 +153,12 @@ class StepAdmin(TellsRefusals, LookOnly):
         columns.json("arguments", _("arguments")),
         columns.json("job_return", _("returned")),
     )
-    acts = (
-        Act(
+    row_actions = (
+        RowAction(
             "rerun",
             _("Retry rollback…"),
             lambda n: ngettext("Retry the rollback of %d job", "Retry the rollback of %d jobs", n) % n,
-            do=lambda step, by: lifecycle.rerun_backward(step.queue_id, step.pk),
+            do=lambda step, operator: lifecycle.rerun_backward(step.queue_id, step.pk),
             refusal=why_not_retry,
         ),
     )
@@ -173,7 +172,7 @@ class StepAdmin(TellsRefusals, LookOnly):
 
 
 @admin.register(StepEvent)
-class StepEventAdmin(LookOnly):
+class StepEventAdmin(ReadOnlyAdmin):
     list_display = ("id", "at", QUEUE, "run", TYPE)
     list_filter = (choice("type", _("what happened"), labels.EVENT_NAMES, indexed=False),)
     list_select_related = ("queue",)

@@ -124,7 +124,7 @@ def test_jobs_are_found_explained_and_cancelled_from_the_command_line(stack):
     said = typed(
         stack, "python", "manage.py", "jobs", "cancel", "--office", office, "--yes", "--reason", "a trial"
     )
-    assert (said.returncode, said.stdout) == (0, "1 job: cancelled, or told to stop.\n")
+    assert (said.returncode, said.stdout) == (0, "1 job: cancelled, or asked to stop.\n")
     address = f"/api/offices/{office}"
     assert client.get(f"{address}/jobs/{job}").json["status"] == "cancelled"
     last = client.get(f"{address}/events").json["results"][-1]

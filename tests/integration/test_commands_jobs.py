@@ -91,7 +91,7 @@ def test_an_office_is_found_by_its_id_and_only_by_a_name_that_is_its_own():
     assert ids_of(run("jobs", "list", "--office", office.id, "--json")) == [str(job.id)]
     an_office(name="twin")
     answer = run("jobs", "list", "--office", "twin")
-    assert (answer.code, answer.err) == (2, "Several offices are called 'twin': name one by its id.\n")
+    assert (answer.code, answer.err) == (2, "Several offices are called 'twin': give an id.\n")
     assert run("jobs", "list", "--office", "nobody").code == 2
 
 
@@ -181,7 +181,7 @@ def last_event(job: Job) -> Event:
 def test_a_named_job_is_cancelled_at_once_with_its_actor_and_reason_in_the_event():
     job = a_job(an_office(max_concurrent_jobs=0))
     answer = run("jobs", "cancel", job.id, "--actor", "cli:mina", "--reason", "not needed")
-    assert (answer.code, answer.lines[0]) == (0, "1 job: cancelled, or told to stop.")
+    assert (answer.code, answer.lines[0]) == (0, "1 job: cancelled, or asked to stop.")
     assert fresh(job).status == JobStatus.CANCELLED
     assert last_event(job).details == {"actor": "cli:mina", "reason": "not needed"}
 
@@ -199,7 +199,7 @@ def test_jobs_that_are_missing_or_in_no_state_for_it_are_told_one_by_one():
     answer = run("jobs", "cancel", live.id, ended.id, NOBODY)
     assert answer.code == 1
     assert f"{ended.id}  skipped: it is done" in answer.lines
-    assert f"{NOBODY}  there is no such job" in answer.lines
+    assert f"{NOBODY}  does not exist" in answer.lines
     assert fresh(live).cancelled_at is not None
     document = run("jobs", "cancel", ended.id, NOBODY, "--json").json
     assert document["skipped_jobs"] == [{"id": str(ended.id), "status": "done"}]
@@ -222,7 +222,7 @@ def test_a_dry_run_tells_who_would_be_skipped_and_does_nothing():
     ended, live = done(a_job(office)), a_job(office)
     answer = run("jobs", "cancel", "--office", office.id, "--dry-run")
     assert answer.code == 0
-    assert answer.lines[0] == "This would cancel 1 job of test, and skip 1 (1 done). Nothing was done."
+    assert answer.lines[0] == "This would cancel 1 job of test, and skip 1 (1 done). Nothing was changed."
     assert f"{ended.id}  skipped: it is done" in answer.lines
     assert fresh(live).cancelled_at is None
     document = run("jobs", "cancel", "--office", office.id, "--dry-run", "--json").json
@@ -348,6 +348,6 @@ def test_on_a_terminal_the_number_is_to_be_typed(typed, code, status):
     finally:
         os.close(end)
         os.close(terminal)
-    assert "Type 2 to go on" in said.stderr
+    assert "Type 2 to continue" in said.stderr
     assert said.returncode == code
     assert {fresh(job).status for job in jobs} == {status}

@@ -44,7 +44,7 @@ def test_no_action_of_any_table_is_done_before_it_was_confirmed(root, settings, 
     ]
     asked = 0
     for row in rows:
-        for one in admin.site._registry[type(row)].acts:  # type: ignore[attr-defined]
+        for one in admin.site._registry[type(row)].row_actions:  # type: ignore[attr-defined]
             before = type(row)._default_manager.values().get(pk=row.pk)
             executions = Execution.objects.count()
             assert 'name="sure"' in act(root, one.name, row, sure=False), (row, one.name)
@@ -119,7 +119,7 @@ def test_a_step_queue_is_run_turned_back_and_undone_again(root):
     assert fresh_queue(queue).state == QueueState.RUNNING
     assert "Done for 1." in act(root, "cancel", queue)
     assert fresh_queue(queue).cancel_requested_at is not None
-    assert "nothing to turn back" in act(root, "cancel", queue, sure=False)
+    assert "there is nothing to cancel" in act(root, "cancel", queue, sure=False)
 
 
 def test_an_operation_that_could_not_be_undone_is_undone_again(root):
@@ -128,7 +128,7 @@ def test_an_operation_that_could_not_be_undone_is_undone_again(root):
     run_to_end(queue)
     assert fresh_queue(queue).operation_direction == Direction.BACKWARD
     failed, other = Step.objects.filter(queue=queue).order_by("number")
-    assert "1: nothing of it failed" in act(root, "rerun", failed, other, sure=False)
+    assert "1: The rollback of this job has not failed" in act(root, "rerun", failed, other, sure=False)
     act(root, "rerun", failed)
     assert fresh_queue(queue).state == QueueState.RUNNING
 

@@ -14,7 +14,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from exports.models import DeadLetter
-from jobs.admin import base
+from jobs.admin import base, changelist
 from jobs.models import Attempt, Batch, Event, Execution, Job, Office
 from jobs.sql import call
 from jobs.states import JobStatus
@@ -41,7 +41,7 @@ def ids(page: Any) -> list[Any]:
 
 
 def big_lists() -> list[Any]:
-    return [model for model, site in admin.site._registry.items() if isinstance(site, base.QuickList)]
+    return [model for model, site in admin.site._registry.items() if isinstance(site, base.LargeTableAdmin)]
 
 
 def test_all_tables_without_end_have_lists_for_them():
@@ -96,7 +96,7 @@ def test_no_list_counts_a_table_nor_skips_over_its_rows(root):
                 assert not is_unbounded_count(sql), (one, sql)
                 # The one that is there looks at ids only, to find where the newest begin.
                 offset = re.search(r"OFFSET (\d+)", sql)
-                assert offset is None or int(offset[1]) == base.NEWEST - 1, (one, sql)
+                assert offset is None or int(offset[1]) == changelist.NEWEST - 1, (one, sql)
 
 
 def costly(plan: dict[str, Any], table: str) -> list[str]:
@@ -112,7 +112,7 @@ def costly(plan: dict[str, Any], table: str) -> list[str]:
 def test_no_list_of_a_big_table_reads_or_sorts_all_of_it(root, monkeypatch):
     """As PostgreSQL plans it."""
     filled(MANY)
-    monkeypatch.setattr(base, "NEWEST", MANY // 20)
+    monkeypatch.setattr(changelist, "NEWEST", MANY // 20)
     looked_at = 0
     for model in big_lists():
         table = model._meta.db_table
@@ -221,7 +221,7 @@ def test_states_are_filters_and_what_is_no_column_of_an_index_is_refused(root):
 
 def test_the_newest_bound_what_has_no_index(root, monkeypatch):
     jobs = submitted(an_office(), *[{"role": "QA", "ref": f"r{n}"} for n in range(5)])
-    monkeypatch.setattr(base, "NEWEST", 3)
+    monkeypatch.setattr(changelist, "NEWEST", 3)
     newest = [job.pk for job in jobs[:1:-1]]
     assert ids(root.get(address(Job, "?role=QA"))) == newest
     assert ids(root.get(address(Job, "?q=r"))) == newest

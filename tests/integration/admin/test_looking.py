@@ -193,7 +193,7 @@ def test_staff_that_may_only_look_see_everything_and_have_nothing_to_press(clerk
 
 def test_staff_that_may_only_look_cannot_act_by_a_form_of_their_own(clerk, jobs):
     for model, site in admin.site._registry.items():
-        for one in getattr(site, "acts", ()):
+        for one in getattr(site, "row_actions", ()):
             row = model._default_manager.first()
             if row is not None:
                 act(clerk, model, one.name, row, sure="yes")

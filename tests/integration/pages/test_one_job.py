@@ -53,7 +53,7 @@ def test_a_running_job_shows_its_lease_its_heartbeat_and_its_place_in_the_graph(
     text = page.content.decode()
     assert page.context["current"].worker == "w7@test"
     assert "Lease until" in text
-    assert page.context["heard"].name == "w7@test"
+    assert page.context["worker"].name == "w7@test"
     assert "</time> ago" in text
     drawing = page.context["drawing"]
     assert {box.node.ref: box.critical for box in drawing.boxes} == {
