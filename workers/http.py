@@ -12,7 +12,7 @@ from pydantic import Field
 
 from jobs.context import Context
 from jobs.errors import InvalidArgs, PermissionRefused, TaskFailure
-from jobs.http_client import Answer, RequestRefused, Unanswered, request
+from jobs.http_client import NoResponse, RequestRefused, Response, request
 from jobs.registry import task
 from workers import truncate
 
@@ -61,7 +61,7 @@ def http_request(
         answer = request(method, url, **_message(ctx, headers or {}, body), seconds=_seconds_left(ctx))
     except RequestRefused as refusal:
         raise InvalidArgs(str(refusal)) from None
-    except Unanswered as problem:
+    except NoResponse as problem:
         raise TaskFailure(str(problem)) from None
     if answer.status not in expect:
         raise _unexpected(answer, expect)
@@ -90,7 +90,7 @@ def _message(ctx: Context, headers: dict[str, str], body: Body) -> dict[str, Any
         raise InvalidArgs("The body holds half of a surrogate pair.") from None
 
 
-def _unexpected(answer: Answer, expect: Sequence[int]) -> TaskFailure:
+def _unexpected(answer: Response, expect: Sequence[int]) -> TaskFailure:
     message = f"Answered {answer.status} {answer.reason[:80]}".rstrip() + (
         f", expected {' or '.join(str(status) for status in expect)}."
     )
@@ -105,7 +105,7 @@ def _unexpected(answer: Answer, expect: Sequence[int]) -> TaskFailure:
     return InvalidArgs(message)
 
 
-def shown(answer: Answer) -> dict[str, Any]:
+def shown(answer: Response) -> dict[str, Any]:
     """The answer as JSON that any database takes, cut to the size that a result may have."""
     headers = {
         name: _clean(answer.headers[name])[:MAX_HEADER] for name in SHOWN_HEADERS if name in answer.headers
@@ -128,7 +128,7 @@ def shown(answer: Answer) -> dict[str, Any]:
     return result | {"body": body, "truncated": answer.truncated or cut}
 
 
-def _text(answer: Answer) -> str | None:
+def _text(answer: Response) -> str | None:
     """The body as text, or None where it is none."""
     if answer.headers.get("content-encoding", "identity") != "identity":
         return None

@@ -1,4 +1,4 @@
-"""Says which addresses and ports may be reached from here. Pure: nothing is resolved or opened."""
+"""Decides which addresses and ports may be reached. Pure: nothing is resolved or opened."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -30,21 +30,21 @@ INNER_V4 = [
         "240.0.0.0/4",
     )
 ]
-# All that is routed in IPv6 today. Loopback, unique local, link-local, multicast lie outside.
+# All of IPv6 that is routed today, without loopback, unique local, link-local and multicast addresses.
 ROUTED_V6 = IPv6Network("2000::/3")
 INNER_V6 = [
     IPv6Network(network)
     for network in (
         "2001::/23",  # Teredo, ORCHID, benchmarking: tunnels and no hosts
         "2001:db8::/32",
-        "2002::/16",  # 6to4 carries an IPv4 address of anybody's choice, and nobody needs it any more
+        "2002::/16",  # 6to4 embeds any IPv4 address, and is obsolete
         "3fff::/20",
     )
 ]
 # A network without IPv4 reaches all of it under this prefix: the address inside decides.
 NAT64 = IPv6Network("64:ff9b::/96")
 
-# Above 1023 stand a few services that would take the lines of an HTTP request for commands.
+# Services above port 1023 that would read the lines of an HTTP request as commands.
 REFUSED_PORTS = frozenset(
     {
         1433,  # SQL Server
@@ -90,8 +90,8 @@ def is_port_open_to_all(port: int) -> bool:
 
 @dataclass(frozen=True)
 class Allowance:
-    """What may be reached although it is inner. A network waives the check of the address, an
-    endpoint that of the port too."""
+    """Exceptions for inner addresses. A network waives the check of the address, an endpoint that of the port
+    too."""
 
     networks: tuple[IPv4Network | IPv6Network, ...] = ()
     endpoints: frozenset[tuple[str, int]] = frozenset()

@@ -1,4 +1,4 @@
-"""Sends one request and reads one answer, within one deadline and one size."""
+"""Sends one request and reads one response, within a deadline and a size."""
 
 import http.client
 import socket
@@ -10,20 +10,28 @@ from dataclasses import dataclass
 from django.conf import settings
 
 from jobs.http_client.addresses import Allowance
+from jobs.http_client.connection import (
+    Deadline,
+    DeadlineSocket,
+    Resolver,
+    addresses_of,
+    connect,
+    encrypt,
+    resolve,
+)
 from jobs.http_client.target import RequestRefused, Target, read_headers, read_method, read_url
-from jobs.http_client.wire import Deadline, Resolver, Wire, addresses_of, connect, encrypt, resolve
 
 MAX_BODY = 2**20
 # One byte a chunk is the most that framing can add to a body, with room for 100 headers beside it.
 FRAMING = 8
 
 
-class Unanswered(Exception):
-    """No answer came: the name, the connection, the certificate, the time or the protocol failed."""
+class NoResponse(Exception):
+    """No response came: the name, the connection, the certificate, the time or the protocol failed."""
 
 
 @dataclass(frozen=True)
-class Answer:
+class Response:
     status: int
     reason: str
     headers: dict[str, str]
@@ -42,10 +50,10 @@ def request(
     limit: int = MAX_BODY,
     allow: Allowance | None = None,
     resolver: Resolver = addresses_of,
-) -> Answer:
-    """Raises RequestRefused before anything is sent, Unanswered when no whole answer came.
+) -> Response:
+    """Raises RequestRefused before anything is sent, NoResponse when no complete response came.
 
-    Any status is an answer, a redirect too. A body longer than `limit` is cut, and said to be.
+    Every status is a response, a redirect too. A body longer than `limit` is cut, and `truncated` is true.
     """
     started = time.monotonic()
     target, method, headers = read_url(url), read_method(method), read_headers(headers or {})
@@ -55,33 +63,33 @@ def request(
         addresses = _checked_addresses(target, deadline, allow, resolver)
         with closing(_open(target, addresses, deadline)) as sock:
             connection = http.client.HTTPConnection(target.host, target.port)
-            connection.sock = Wire(sock, deadline, FRAMING * limit + MAX_BODY)
+            connection.sock = DeadlineSocket(sock, deadline, FRAMING * limit + MAX_BODY)
             _send(connection, target, method, headers, body)
             with connection.getresponse() as response:
-                read = response.read(limit + 1)
-                if len(read) <= limit and response.length:
-                    raise Unanswered(f"{target} broke off in the middle of its answer.")
+                content = response.read(limit + 1)
+                if len(content) <= limit and response.length:
+                    raise NoResponse(f"{target} broke off in the middle of its answer.")
     except TimeoutError:
-        raise Unanswered(f"{target} did not answer within {seconds:.1f} s.") from None
+        raise NoResponse(f"{target} did not answer within {seconds:.1f} s.") from None
     except (OSError, http.client.HTTPException) as error:
-        raise Unanswered(f"{target} could not be reached: {_reason(error)}.") from error
-    return Answer(
+        raise NoResponse(f"{target} could not be reached: {_reason(error)}.") from error
+    return Response(
         status=response.status,
         reason=response.reason,
         headers={name.lower(): value for name, value in response.getheaders()},
-        body=read[:limit],
-        truncated=len(read) > limit,
+        body=content[:limit],
+        truncated=len(content) > limit,
         elapsed_ms=round((time.monotonic() - started) * 1000),
     )
 
 
 def _checked_addresses(target: Target, deadline: Deadline, allow: Allowance, resolver: Resolver) -> list[str]:
-    """One inner address among public ones refuses the name: whoever made it so had a reason."""
-    found = resolve(resolver, target.host, target.port, deadline)
-    if not found or not all(allow.may_reach(target.host, target.port, address) for address in found):
-        # Says neither which address it was nor whether anything listens there.
+    """One inner address among public ones refuses the name: that mixture is deliberate."""
+    addresses = resolve(resolver, target.host, target.port, deadline)
+    if not addresses or not all(allow.may_reach(target.host, target.port, address) for address in addresses):
+        # Tells neither which address it was nor whether anything listens there.
         raise RequestRefused("target_not_public", target=str(target))
-    return found
+    return addresses
 
 
 def _open(target: Target, addresses: list[str], deadline: Deadline) -> socket.socket:
@@ -104,13 +112,13 @@ def _send(
 ) -> None:
     connection.putrequest(method, target.selector, skip_host=True, skip_accept_encoding=True)
     connection.putheader("Host", target.authority)
-    given = {name.lower() for name in headers}
-    # Nothing is unpacked here, so there is no bomb to unpack; what comes packed stays so.
+    own_names = {name.lower() for name in headers}
+    # Nothing is decompressed here, so a compressed body stays compressed and cannot be a bomb.
     for name, value in (
         ("User-Agent", f"Dure/{settings.SPECTACULAR_SETTINGS['VERSION']}"),
         ("Accept-Encoding", "identity"),
     ):
-        if name.lower() not in given:
+        if name.lower() not in own_names:
             connection.putheader(name, value)
     for name, value in headers.items():
         connection.putheader(name, value)

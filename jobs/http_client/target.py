@@ -1,4 +1,4 @@
-"""Reads what a client gave as URL and headers, and refuses what could mean two things."""
+"""Reads a user's URL, method and headers, and refuses what is ambiguous."""
 
 import re
 from collections.abc import Mapping
@@ -13,10 +13,10 @@ METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 PORTS = {"http": 80, "https": 443}
 HOST = re.compile(r"(?!.{254})([A-Za-z0-9_-]{1,63}\.)*[A-Za-z0-9_-]{1,63}\.?")
 # urlsplit drops tabs and newlines and some clients read \ as /: such a URL is refused, not repaired.
-UNCLEAR = re.compile(r"[\x00-\x20\x7f\\]")
+AMBIGUOUS = re.compile(r"[\x00-\x20\x7f\\]")
 TOKEN = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 VALUE = re.compile(r"[\t\x20-\x7e]*")
-# Ours to set: they say where the message goes, where it ends, and what becomes of the connection.
+# Set by this client: they determine where the message goes and ends, and what becomes of the connection.
 OWN_HEADERS = frozenset(
     (
         "host",
@@ -34,7 +34,7 @@ OWN_HEADERS = frozenset(
 
 
 class RequestRefused(CodedError):
-    """The request was not sent: what it asks for is not allowed."""
+    """The request is not allowed, and was not sent."""
 
 
 @dataclass(frozen=True)
@@ -47,13 +47,13 @@ class Target:
 
     @property
     def authority(self) -> str:
-        """As the Host header has it."""
+        """For the Host header."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port == PORTS[self.scheme] else f"{host}:{self.port}"
 
     @property
     def selector(self) -> str:
-        """As the request line has it."""
+        """For the request line."""
         return f"{self.path}?{self.query}" if self.query else self.path
 
     def __str__(self) -> str:
@@ -64,7 +64,7 @@ class Target:
 def read_url(url: str) -> Target:
     if len(url) > MAX_URL:
         raise RequestRefused("url_too_long", limit=MAX_URL)
-    if UNCLEAR.search(url):
+    if AMBIGUOUS.search(url):
         raise RequestRefused("url_characters")
     try:
         parts = urlsplit(url)
@@ -85,7 +85,7 @@ def read_url(url: str) -> Target:
 
 
 def _host(host: str) -> str:
-    """In ASCII. What it leads to is checked as a number later, so any spelling of one may pass here."""
+    """In ASCII. Its numeric addresses are checked later, so any spelling of a number may pass here."""
     try:
         if ":" in host and "%" not in host:  # with a %, it would name one of our interfaces
             return str(IPv6Address(host))

@@ -98,7 +98,7 @@ def post(url: str, secrets: Sequence[str], message: Message) -> Result:
         answer = signing.post(
             url, secrets, message_id(message.id), message.body.encode(), seconds=TIMEOUT_SECONDS
         )
-    except (http_client.RequestRefused, http_client.Unanswered) as error:
+    except (http_client.RequestRefused, http_client.NoResponse) as error:
         return Result(ids, message.attempt, str(error), unresponsive=True)
     return Result(
         ids,
@@ -111,7 +111,7 @@ def post(url: str, secrets: Sequence[str], message: Message) -> Result:
     )
 
 
-def summary(answer: http_client.Answer) -> str:
+def summary(answer: http_client.Response) -> str:
     """The answer in one line, for the reader who looks for the reason that nothing arrives."""
     text = " ".join(answer.body.decode("utf-8", "replace").replace("\x00", "").split())
     hint = "; redirects are not followed" if 300 <= answer.status < 400 else ""

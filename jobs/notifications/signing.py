@@ -2,7 +2,7 @@
 
 A message is signed with HMAC-SHA256 over `id.timestamp.body`, the exact bytes that are sent. The id is the
 same for all attempts, so that a receiver can drop duplicates; the timestamp is the attempt's, so that a
-receiver can refuse a message that somebody recorded and replays.
+receiver can refuse a message that was recorded and is replayed.
 """
 
 import base64
@@ -40,7 +40,7 @@ def headers(valid_secrets: Sequence[str], message_id: str, timestamp: int, body:
 
 def post(
     url: str, valid_secrets: Sequence[str], message_id: str, body: bytes, *, seconds: float = 10.0
-) -> http_client.Answer:
+) -> http_client.Response:
     """POST a JSON body, signed now. Raises what http_client.request raises."""
     signed = headers(valid_secrets, message_id, int(time.time()), body)
     return http_client.request(

@@ -91,7 +91,7 @@ def deliver(event_id: int, webhook_id: int | None) -> dict[str, Any] | None:
         answer = signing.post(url, secrets, f"msg_step_{event.id}", json.dumps(body(event)).encode())
     except http_client.RequestRefused as refused:
         raise TaskFailure(str(refused), FailureType.PERMISSION_ERROR) from None
-    except http_client.Unanswered as error:
+    except http_client.NoResponse as error:
         raise SessionError(str(error)) from None
     if not 200 <= answer.status < 300:
         raise SessionError(f"The receiver answered {answer.status} {answer.reason}.")

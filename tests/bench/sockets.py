@@ -1,7 +1,7 @@
 """How soon an event reaches every socket of an office: `python -m tests.bench.sockets [sockets] [events]`.
 
-One web process, and all the clients in one other process; what is measured is from before the submission
-to the moment at which the last client has the event in hand.
+One web process, and all the clients in one other process. The time runs from before the submission to the
+moment at which the last client has received the event.
 """
 
 import asyncio
@@ -35,50 +35,50 @@ def main(sockets: int, events: int) -> int:
         urls = {"DATABASE_URL": database_url(), "REDIS_URL": settings.REDIS_URL}
         with running(folder, module="config.web", **urls) as web:
             address = f"ws://127.0.0.1:{web.port}/ws/offices/{office.pk}/events"
-            told = asyncio.run(watch(address, token, office, sockets, events))
-            told["memory of the web process, MiB"] = round(resident(web.process.pid), 1)
-    print(json.dumps(told, indent=2))
-    return 0 if told["last socket, worst event, ms"] <= AIM_SECONDS * 1000 else 1
+            figures = asyncio.run(measure(address, token, office, sockets, events))
+            figures["memory of the web process, MiB"] = round(resident(web.process.pid), 1)
+    print(json.dumps(figures, indent=2))
+    return 0 if figures["last socket, worst event, ms"] <= AIM_SECONDS * 1000 else 1
 
 
-async def watch(address: str, token: str, office: Any, sockets: int, events: int) -> dict[str, float]:
+async def measure(address: str, token: str, office: Any, sockets: int, events: int) -> dict[str, float]:
     from asgiref.sync import sync_to_async
     from websockets.asyncio.client import connect
 
     from tests.factories import a_job
 
     headers = {"Authorization": f"Token {token}"}
-    began = time.monotonic()
-    opened = []
-    for start in range(0, sockets, 50):
-        opened += await asyncio.gather(
+    started = time.monotonic()
+    clients = []
+    for first in range(0, sockets, 50):
+        clients += await asyncio.gather(
             *(
                 connect(address, additional_headers=headers, ping_interval=None, open_timeout=60)
-                for _ in range(start, min(start + 50, sockets))
+                for _ in range(first, min(first + 50, sockets))
             )
         )
-    for one in opened:
-        await one.recv()
-    opening = time.monotonic() - began
+    for client in clients:
+        await client.recv()
+    opening = time.monotonic() - started
     submit = sync_to_async(a_job)
     await submit(office)  # dispatched; the others stay ready, one event each
-    await asyncio.gather(*(one.recv() for one in opened))
+    await asyncio.gather(*(client.recv() for client in clients))
     every: list[float] = []
     last: list[float] = []
     for _ in range(events):
-        began = time.monotonic()
+        started = time.monotonic()
 
-        async def heard(one: Any, since: float = began) -> float:
-            await one.recv()
+        async def latency(client: Any, since: float = started) -> float:
+            await client.recv()
             return time.monotonic() - since
 
-        waiting = asyncio.gather(*(heard(one) for one in opened))
+        waiting = asyncio.gather(*(latency(client) for client in clients))
         await submit(office)
-        took = await waiting
-        every += took
-        last.append(max(took))
-    for one in opened:
-        await one.close()
+        latencies = await waiting
+        every += latencies
+        last.append(max(latencies))
+    for client in clients:
+        await client.close()
     return {
         "sockets": sockets,
         "opened in, s": round(opening, 2),
@@ -97,5 +97,5 @@ def resident(pid: int) -> float:
 
 
 if __name__ == "__main__":
-    given = [int(word) for word in sys.argv[1:]]
-    sys.exit(main(*(given + [SOCKETS, EVENTS][len(given) :])))
+    numbers = [int(argument) for argument in sys.argv[1:]]
+    sys.exit(main(*(numbers + [SOCKETS, EVENTS][len(numbers) :])))

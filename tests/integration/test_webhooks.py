@@ -1,4 +1,4 @@
-"""Webhooks: who is told of what, once, signed, and what happens when nobody listens."""
+"""Webhooks: which events they receive, once and signed, and what happens when a receiver does not answer."""
 
 import threading
 import time
@@ -33,8 +33,8 @@ def office():
 
 @pytest.fixture
 def receiver():
-    with receiving() as found:
-        yield found
+    with receiving() as receiver:
+        yield receiver
 
 
 @pytest.fixture
@@ -42,8 +42,8 @@ def webhook(office, receiver):
     return webhooks.add(office, receiver.url)
 
 
-def told(office: Office) -> int:
-    """What the two tasks do, one after the other."""
+def create_and_send(office: Office) -> int:
+    """The two tasks, one after the other."""
     creation.create_from_events(office.pk)
     return delivery.send_due()
 
@@ -53,10 +53,10 @@ def one_failure(office: Office, ref: str = "build") -> None:
     fail(job, "No space left.")
 
 
-def test_a_failure_is_told_and_the_official_library_verifies_it(office, webhook, receiver):
+def test_a_failure_is_sent_and_verified_by_the_official_library(office, webhook, receiver):
     (job,) = submit(office, "build")
     fail(job, "No space left. 공간이 없습니다.")
-    assert told(office) == 2
+    assert create_and_send(office) == 2
     failed, batch = receiver.verified(webhook.secret)
     event = Event.objects.get(type=EventType.JOB_FAILED)
     assert failed["type"] == "job_failed"
@@ -71,59 +71,59 @@ def test_a_failure_is_told_and_the_official_library_verifies_it(office, webhook,
     assert receiver.messages[0][0]["content-type"] == "application/json"
 
 
-def test_somebody_else_cannot_sign(office, webhook, receiver):
+def test_a_message_is_not_accepted_under_another_secret(office, webhook, receiver):
     one_failure(office)
-    told(office)
+    create_and_send(office)
     with pytest.raises(WebhookVerificationError):
         receiver.verified("whsec_" + "A" * 44)
 
 
-def test_a_webhook_is_told_of_the_events_that_it_chose(office, receiver):
+def test_a_webhook_receives_its_event_types_only(office, receiver):
     webhook = webhooks.add(office, receiver.url, ["job_completed", "job_retrying"])
     good, bad = submit(office, "good", "bad")
     succeed(good)
     fail_and_retry(bad)
-    told(office)
+    create_and_send(office)
     assert [message["type"] for message in receiver.verified(webhook.secret)] == [
         "job_completed",
         "job_retrying",
     ]
 
 
-def test_by_default_nobody_is_told_of_success_or_of_what_is_tried_again(office, webhook, receiver):
+def test_successes_and_retries_are_not_sent_by_default(office, webhook, receiver):
     good, bad = submit(office, "good", "bad")
     succeed(good)
     fail_and_retry(bad)
-    assert told(office) == 0
+    assert create_and_send(office) == 0
 
 
-def test_a_new_webhook_is_not_told_of_the_past(office, receiver):
+def test_a_new_webhook_does_not_receive_past_events(office, receiver):
     one_failure(office)
     webhook = webhooks.add(office, receiver.url, ["job_failed"])
     one_failure(office, "later")
-    assert told(office) == 1
+    assert create_and_send(office) == 1
     assert receiver.verified(webhook.secret)[0]["data"]["ref"] == "later"
 
 
-def test_a_second_webhook_does_not_cost_the_first_what_it_has_not_been_told_yet(office, webhook, receiver):
+def test_a_second_webhook_does_not_drop_unsent_events_of_the_first(office, webhook, receiver):
     one_failure(office)
     with receiving() as other:
         webhooks.add(office, other.url)
-        assert told(office) == 2
+        assert create_and_send(office) == 2
         assert other.messages == []
 
 
-def test_enabled_again_it_is_not_told_what_happened_meanwhile(office, webhook, receiver):
+def test_a_webhook_that_is_enabled_again_does_not_receive_what_it_missed(office, webhook, receiver):
     webhooks.change(webhook, enabled=False)
     one_failure(office)
     webhooks.change(webhook, enabled=True)
     one_failure(office, "later")
-    told(office)
+    create_and_send(office)
     assert {message["data"].get("ref") for message in receiver.verified(webhook.secret)} == {"later", None}
     assert len(receiver.messages) == 2
 
 
-def test_relaying_again_makes_nothing_twice(office, webhook, receiver):
+def test_notifications_are_created_once_even_if_the_cursor_moves_back(office, webhook, receiver):
     one_failure(office)
     creation.create_from_events(office.pk)
     # As if the cursor had been restored from a backup.
@@ -134,16 +134,16 @@ def test_relaying_again_makes_nothing_twice(office, webhook, receiver):
     assert delivery.send_due() == 0
 
 
-def test_many_events_are_relayed_in_pages_and_all_of_them_once(office, webhook, monkeypatch):
+def test_many_events_are_read_in_pages_and_each_once(office, webhook, monkeypatch):
     monkeypatch.setattr(creation, "PAGE", 7)
     for job in submit(office, *(f"job {number}" for number in range(30))):
         fail(job)
     assert creation.create_from_events(office.pk) == 31
-    told_of = list(Notification.objects.order_by("id").values_list("event_id", flat=True))
-    assert told_of == sorted(set(told_of))
+    event_ids = list(Notification.objects.order_by("id").values_list("event_id", flat=True))
+    assert event_ids == sorted(set(event_ids))
 
 
-def test_a_relay_leaves_the_office_to_the_one_that_is_at_work(office, webhook):
+def test_creation_skips_an_office_that_another_process_works_on(office, webhook):
     one_failure(office)
     made = []
 
@@ -160,14 +160,14 @@ def test_a_relay_leaves_the_office_to_the_one_that_is_at_work(office, webhook):
     assert creation.create_from_events(office.pk) == 2
 
 
-def test_what_no_bell_was_heard_for_the_sweep_finds(office, webhook, receiver):
+def test_the_sweep_creates_notifications_whose_message_was_lost(office, webhook, receiver):
     one_failure(office)
     assert sweeps.sweep_once()["noticed"] == 2
     assert delivery.send_due() == 2
     assert sweeps.sweep_once()["noticed"] == 0
 
 
-def test_the_engine_rings_for_an_office_exactly_while_a_webhook_is_enabled(office, receiver):
+def test_an_office_has_webhooks_exactly_while_one_is_enabled(office, receiver):
     def has_webhooks() -> bool:
         return Office.objects.get(pk=office.pk).has_webhooks
 
@@ -185,7 +185,7 @@ def test_the_engine_rings_for_an_office_exactly_while_a_webhook_is_enabled(offic
     assert not has_webhooks()
 
 
-def test_adding_one_while_another_is_removed_leaves_the_office_hooked(office, receiver):
+def test_an_office_has_webhooks_after_one_is_added_while_another_is_removed(office, receiver):
     for _ in range(10):
         old = webhooks.add(office, receiver.url)
         start = threading.Barrier(2)
@@ -207,7 +207,9 @@ def test_adding_one_while_another_is_removed_leaves_the_office_hooked(office, re
         webhooks.remove(Webhook.objects.get())
 
 
-def test_a_failure_is_retried_on_its_schedule_and_then_given_up(office, webhook, receiver, monkeypatch):
+def test_a_failed_delivery_is_retried_on_its_schedule_and_then_given_up(
+    office, webhook, receiver, monkeypatch
+):
     monkeypatch.setattr(delivery, "JITTER", 0.0)
     (job,) = submit(office, "build")
     webhooks.change(webhook, event_types=["job_failed"])
@@ -232,25 +234,25 @@ def test_a_failure_is_retried_on_its_schedule_and_then_given_up(office, webhook,
     assert delivery.send_due(began + timedelta(days=9)) == 0
 
 
-def test_the_pauses_vary_so_that_not_all_come_back_at_once():
+def test_retry_delays_vary():
     assert delivery.retry_delay(1, 0.0) == timedelta(seconds=4)
     assert delivery.retry_delay(1, 1.0) == timedelta(seconds=6)
     assert delivery.retry_delay(7, 0.5) is None
 
 
-def test_what_failed_once_arrives_at_the_second_attempt(office, webhook, receiver):
+def test_a_delivery_that_failed_once_arrives_at_the_second_attempt(office, webhook, receiver):
     receiver.answers += [answer("500 Oops")] * 2
     one_failure(office)
-    assert told(office) == 0
+    assert create_and_send(office) == 0
     assert delivery.send_due(timezone.now() + timedelta(seconds=10)) == 2
     assert {notification.answer for notification in Notification.objects.all()} == {"204 No Content"}
     assert len(receiver.verified(webhook.secret)) == 4
 
 
-def test_410_disables_the_webhook(office, webhook, receiver):
+def test_an_answer_of_410_disables_the_webhook(office, webhook, receiver):
     receiver.answers.append(answer("410 Gone"))
     one_failure(office)
-    told(office)
+    create_and_send(office)
     webhook.refresh_from_db()
     assert (webhook.enabled, webhook.disabled_reason) == (False, "It answered 410 Gone.")
     assert not Notification.objects.filter(next_at__isnull=False).exists()
@@ -261,23 +263,21 @@ def test_a_redirect_is_a_failure_and_is_not_followed(office, webhook, receiver):
     with receiving() as elsewhere:
         receiver.answers += [answer("302 Found", f"Location: {elsewhere.url}")] * 2
         one_failure(office)
-        assert told(office) == 0
+        assert create_and_send(office) == 0
         assert elsewhere.messages == []
     assert "redirects are not followed" in Notification.objects.earliest("id").answer
 
 
-def test_a_receiver_that_does_not_answer_is_spared_and_holds_up_nobody(
-    office, webhook, receiver, monkeypatch
-):
+def test_a_receiver_that_does_not_answer_pauses_and_delays_no_other(office, webhook, receiver, monkeypatch):
     monkeypatch.setattr(batches, "TIMEOUT_SECONDS", 0.5)
     receiver.silent = True
     with receiving() as other:
         webhooks.add(office, other.url)
         for job in submit(office, *(f"job {number}" for number in range(20))):
             fail(job)
-        assert told(office) == 21
+        assert create_and_send(office) == 21
         assert len(other.messages) == 21
-    # One try was enough to know.
+    # One attempt was enough.
     assert receiver.server.connections == 1
     assert delivery.send_due(timezone.now() + timedelta(seconds=2)) == 0
     assert receiver.server.connections == 1
@@ -286,10 +286,10 @@ def test_a_receiver_that_does_not_answer_is_spared_and_holds_up_nobody(
     assert delivery.send_due(timezone.now() + timedelta(minutes=1)) == 21
 
 
-def test_a_receiver_says_how_long_to_leave_it_alone(office, webhook, receiver):
+def test_retry_after_of_a_receiver_is_honoured(office, webhook, receiver):
     receiver.answers.append(answer("429 Too Many Requests", "Retry-After: 600"))
     one_failure(office)
-    told(office)
+    create_and_send(office)
     assert len(receiver.messages) == 1
     assert delivery.send_due(timezone.now() + timedelta(seconds=590)) == 0
     assert delivery.send_due(timezone.now() + timedelta(seconds=610)) == 2
@@ -298,12 +298,12 @@ def test_a_receiver_says_how_long_to_leave_it_alone(office, webhook, receiver):
 def test_an_inner_address_is_not_reached_unless_the_settings_allow_it(office, webhook, receiver, settings):
     settings.DURE_HTTP_ALLOW = ()
     one_failure(office)
-    assert told(office) == 0
+    assert create_and_send(office) == 0
     assert receiver.server.connections == 0
     assert "only public addresses" in Notification.objects.earliest("id").answer
 
 
-def test_a_crash_after_the_claim_only_delays(office, webhook, receiver):
+def test_a_crash_after_the_claim_only_delays_a_delivery(office, webhook, receiver):
     one_failure(office)
     creation.create_from_events(office.pk)
     (batch,) = delivery.claim(10, [], None)
@@ -328,10 +328,10 @@ def test_a_late_report_of_an_old_attempt_changes_nothing(office, webhook, receiv
     )
 
 
-def test_two_senders_at_once_send_each_notice_once(office, receiver):
+def test_two_senders_at_once_send_each_notification_once(office, receiver):
     with receiving() as second, receiving() as third:
-        for one in (receiver, second, third):
-            webhooks.add(office, one.url)
+        for each in (receiver, second, third):
+            webhooks.add(office, each.url)
         for job in submit(office, *(f"job {number}" for number in range(25))):
             fail(job)
         creation.create_from_events(office.pk)
@@ -349,18 +349,18 @@ def test_two_senders_at_once_send_each_notice_once(office, receiver):
     assert len(ids) == len(set(ids)) == 26 * 3
 
 
-def test_a_changed_secret_signs_at_once_and_the_old_one_for_a_day_more(office, webhook, receiver):
+def test_a_rotated_secret_signs_at_once_and_the_old_one_for_a_day_more(office, webhook, receiver):
     old, now = webhook.secret, timezone.now()
     new = webhooks.rotate(webhook, now)
     one_failure(office)
-    told(office)
+    create_and_send(office)
     assert receiver.verified(new) == receiver.verified(old)
     assert webhooks.valid_secrets(webhook, now + timedelta(hours=25)) == [new]
 
 
-def test_sent_again_by_hand_it_has_the_same_id(office, webhook, receiver):
+def test_a_delivery_that_is_sent_again_has_the_same_id(office, webhook, receiver):
     one_failure(office)
-    told(office)
+    create_and_send(office)
     notification = Notification.objects.earliest("id")
     webhooks.send_again(notification)
     assert delivery.send_due() == 1
@@ -383,13 +383,13 @@ def test_sent_again_by_hand_it_has_the_same_id(office, webhook, receiver):
         "http://127.0.0.1:6379/",
     ],
 )
-def test_an_address_that_can_never_be_reached_is_refused_at_once(office, url):
+def test_a_url_that_can_never_be_reached_is_refused_at_once(office, url):
     with pytest.raises(Invalid):
         webhooks.add(office, url)
 
 
-def test_with_the_tasks_and_a_bell_it_takes_no_sweep(office, webhook, receiver, monkeypatch):
-    """The engine's commit rings, the relay rings, and the notification is sent."""
+def test_a_notification_is_sent_without_a_sweep(office, webhook, receiver, monkeypatch):
+    """The engine's commit sends a message that creates it, and its creation sends one that delivers it."""
     from jobs import publish, pubsub
     from jobs import tasks as engine_tasks
 
@@ -397,17 +397,17 @@ def test_with_the_tasks_and_a_bell_it_takes_no_sweep(office, webhook, receiver, 
         pubsub.CREATE_NOTIFICATIONS: engine_tasks.create_notifications,
         creation.SEND_NOTIFICATIONS: engine_tasks.send_notifications,
     }
-    rung = []
+    messages = []
 
-    def control(name, *args, expires=None, queue=""):
-        rung.append((name, queue))
+    def send_control(name, *args, expires=None, queue=""):
+        messages.append((name, queue))
         by_name[name](*args)
         return True
 
-    monkeypatch.setattr(publish, "control", control)
+    monkeypatch.setattr(publish, "send_control", send_control)
     began = time.monotonic()
     one_failure(office)
     wait_until(lambda: len(receiver.messages) == 2)
     assert time.monotonic() - began < 3
-    assert (creation.SEND_NOTIFICATIONS, "notices") in rung
-    assert (pubsub.CREATE_NOTIFICATIONS, "") in rung
+    assert (creation.SEND_NOTIFICATIONS, "notices") in messages
+    assert (pubsub.CREATE_NOTIFICATIONS, "") in messages

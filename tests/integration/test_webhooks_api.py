@@ -1,4 +1,4 @@
-"""An office's webhooks over the API: for its owners, with a secret that is shown once."""
+"""The API of webhooks: for owners, with a secret that is shown once."""
 
 import uuid
 
@@ -46,7 +46,7 @@ def create(client, office: Office, **body):
     return client.post(webhooks_of(office), {"url": URL, **body}, content_type="application/json")
 
 
-def test_an_owner_creates_one_and_sees_its_secret_once(office, owner):
+def test_a_webhook_is_created_and_its_secret_shown_once(office, owner):
     answered = create(owner, office)
     assert answered.status_code == 201
     made = answered.json()
@@ -56,13 +56,14 @@ def test_an_owner_creates_one_and_sees_its_secret_once(office, owner):
     assert answered["Location"].endswith(webhooks_of(office, f"/{made['id']}"))
     assert made["created_at"].endswith("+09:00")
     for path in (webhooks_of(office), webhooks_of(office, f"/{made['id']}")):
-        shown = owner.get(path)
-        assert shown.status_code == 200
-        assert made["secret"] not in shown.content.decode()
-        assert "secret" not in (shown.json()["results"][0] if "results" in shown.json() else shown.json())
+        response = owner.get(path)
+        assert response.status_code == 200
+        assert made["secret"] not in response.content.decode()
+        body = response.json()
+        assert "secret" not in (body["results"][0] if "results" in body else body)
 
 
-def test_it_is_changed_and_deleted(office, owner):
+def test_a_webhook_is_changed_and_deleted(office, owner):
     made = create(owner, office).json()
     path = webhooks_of(office, f"/{made['id']}")
     changed = owner.patch(
@@ -77,7 +78,7 @@ def test_it_is_changed_and_deleted(office, owner):
     assert owner.get(path).status_code == 404
 
 
-def test_a_changed_secret_is_shown_once_too(office, owner):
+def test_a_rotated_secret_is_shown_once(office, owner):
     made = create(owner, office).json()
     rotated = owner.post(webhooks_of(office, f"/{made['id']}/rotate"))
     assert rotated.status_code == 200
@@ -129,7 +130,7 @@ ROUTES = [
 @pytest.mark.parametrize(
     ("who", "status"), [("viewer", 403), ("operator", 403), ("stranger", 404), ("other owner", 404)]
 )
-def test_only_owners_of_this_office_see_and_do_anything(office, owner, method, route, who, status):
+def test_only_owners_of_the_office_have_access(office, owner, method, route, who, status):
     made = create(owner, office).json()
     (job,) = submit(office, "build")
     fail(job)
@@ -149,7 +150,7 @@ def test_only_owners_of_this_office_see_and_do_anything(office, owner, method, r
     assert list(Webhook.objects.values()) == before
 
 
-def test_a_webhook_of_another_office_is_not_found_below_ones_own(office, owner):
+def test_a_webhook_of_another_office_is_not_found(office, owner):
     other = Office.objects.create(name="Theirs")
     theirs = create(member(other, "other", MemberRole.OWNER), other).json()
     for method, route in ROUTES[2:]:
@@ -172,20 +173,20 @@ def test_a_webhook_of_another_office_is_not_found_below_ones_own(office, owner):
         ({"disabled_reason": "mine"}, "disabled_reason"),
     ],
 )
-def test_what_cannot_be_a_webhook_is_refused(office, owner, body, field):
+def test_an_invalid_webhook_is_refused(office, owner, body, field):
     answered = create(owner, office, **body)
     assert answered.status_code == 400
     assert field in answered.json()["errors"]
     assert not Webhook.objects.exists()
 
 
-def test_an_office_has_at_most_twenty(office, owner):
+def test_an_office_has_at_most_twenty_webhooks(office, owner):
     Webhook.objects.bulk_create(Webhook(office=office, url=URL, secret="whsec_AAAA") for _ in range(20))
     answered = create(owner, office)
     assert (answered.status_code, answered.json()["code"]) == (409, "too_many_webhooks")
 
 
-def test_the_same_idempotency_key_makes_one_webhook(office, owner):
+def test_an_idempotency_key_creates_one_webhook(office, owner):
     key = {"Idempotency-Key": str(uuid.uuid4())}
     both = [
         owner.post(webhooks_of(office), {"url": URL}, content_type="application/json", headers=key)
@@ -195,7 +196,7 @@ def test_the_same_idempotency_key_makes_one_webhook(office, owner):
     assert Webhook.objects.count() == 1
 
 
-def test_an_office_is_closed_with_its_webhooks_and_notices(office, owner):
+def test_an_office_is_deleted_with_its_webhooks_and_notifications(office, owner):
     create(owner, office)
     (job,) = submit(office, "build")
     fail(job)
@@ -204,9 +205,9 @@ def test_an_office_is_closed_with_its_webhooks_and_notices(office, owner):
     assert not (Webhook.objects.exists() or Notification.objects.exists())
 
 
-def test_an_address_that_is_added_later_is_not_told_of_the_past(office, owner):
+def test_an_address_that_is_added_later_does_not_receive_past_events(office, owner):
     (job,) = submit(office, "build")
     fail(job)
-    told = {"notify_emails": ["minji@example.org"]}
-    assert owner.patch(f"/api/offices/{office.pk}", told, content_type="application/json").status_code == 200
+    body = {"notify_emails": ["minji@example.org"]}
+    assert owner.patch(f"/api/offices/{office.pk}", body, content_type="application/json").status_code == 200
     assert creation.create_from_events(office.pk) == 0

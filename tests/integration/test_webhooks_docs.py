@@ -1,4 +1,4 @@
-"""The programs of docs/events.md, run as they stand there."""
+"""The programs of docs/events.md, run unchanged."""
 
 import os
 import re
@@ -31,9 +31,9 @@ def office():
 
 def example(name: str) -> str:
     text = (ROOT / "docs" / "events.md").read_text()
-    found = re.search(rf"<!-- tested: {re.escape(name)} -->\n```python\n(.*?)```", text, re.DOTALL)
-    assert found is not None
-    return found[1]
+    match = re.search(rf"<!-- tested: {re.escape(name)} -->\n```python\n(.*?)```", text, re.DOTALL)
+    assert match is not None
+    return match[1]
 
 
 @pytest.fixture
@@ -45,9 +45,9 @@ def started(tmp_path):
         (tmp_path / name).write_text(example(name))
         output: Path = tmp_path / f"{name}.out"
         with output.open("wb") as file:
-            given = {**os.environ, **environment}
+            env = {**os.environ, **environment}
             command = [sys.executable, str(tmp_path / name)]
-            processes.append(subprocess.Popen(command, env=given, stdout=file, stderr=subprocess.STDOUT))
+            processes.append(subprocess.Popen(command, env=env, stdout=file, stderr=subprocess.STDOUT))
         return output
 
     yield start
@@ -56,7 +56,7 @@ def started(tmp_path):
         process.wait()
 
 
-def test_the_receiver_takes_what_is_signed_and_nothing_else(office, started, settings):
+def test_the_receiver_accepts_signed_messages_only(office, started, settings):
     settings.DURE_HTTP_ALLOW = ("127.0.0.1/32",)
     port = free_port()
     webhook = webhooks.add(office, f"http://127.0.0.1:{port}/", ["job_failed"])
@@ -72,7 +72,7 @@ def test_the_receiver_takes_what_is_signed_and_nothing_else(office, started, set
     assert forged.answer.startswith("401")
 
 
-def test_the_check_without_a_library_agrees_with_us():
+def test_the_check_without_a_library_accepts_our_signatures():
     namespace: dict[str, Any] = {}
     exec(example("verify.py"), namespace)
     verify, secret, now = namespace["verify"], signing.new_secret(), int(timezone.now().timestamp())
@@ -83,7 +83,7 @@ def test_the_check_without_a_library_agrees_with_us():
     assert not verify(secret, signing.headers([secret], "msg_1", now - 400, b"body"), b"body")
 
 
-def test_a_ticket_opens_a_socket_that_tells_what_happened_before(office, started, tmp_path):
+def test_a_ticket_opens_a_socket_with_earlier_events(office, started, tmp_path):
     forget_counts()
     user = make_user()
     Membership.objects.create(office=office, user=user, role=MemberRole.VIEWER)
@@ -98,16 +98,16 @@ def test_a_ticket_opens_a_socket_that_tells_what_happened_before(office, started
         wait_until(lambda: output.read_text().count("job_ready ") == 2)
 
 
-def test_every_close_code_is_explained():
+def test_every_close_code_is_documented():
     text = (ROOT / "docs" / "events.md").read_text()
-    told = {
+    codes = {
         int(code) for row in re.findall(r"^\| ([\d, ]+) \|", text, re.MULTILINE) for code in row.split(",")
     }
     restart = 1012  # sent by the server itself
-    assert told == {int(code) for code in Close if code != Close.FINISHED} | {restart}
+    assert codes == {int(code) for code in Close if code != Close.FINISHED} | {restart}
 
 
-def test_the_follower_prints_what_happens_also_after_the_server_was_away(office, started, tmp_path):
+def test_the_follower_misses_no_event_while_the_server_is_away(office, started, tmp_path):
     forget_counts()
     user = make_user()
     Membership.objects.create(office=office, user=user, role=MemberRole.VIEWER)

@@ -1,4 +1,4 @@
-"""Mail about permanent failures: to whom, how often, and what it says."""
+"""Mail about permanent failures: its receivers, how often it is sent, and its text."""
 
 import smtplib
 from datetime import timedelta
@@ -46,7 +46,7 @@ def later(**more: float):
     return timezone.now() + timedelta(**more)
 
 
-def test_each_address_is_told_of_a_permanent_failure(office):
+def test_a_permanent_failure_is_mailed_to_each_address(office):
     (job,) = submit(office, "build")
     fail(job, "No space left.\nAsk the operator.")
     creation.create_from_events(office.pk)
@@ -59,14 +59,14 @@ def test_each_address_is_told_of_a_permanent_failure(office):
     assert message.message()["Auto-Submitted"] == "auto-generated"
 
 
-def test_nobody_is_written_to_about_success_or_what_is_tried_again(office):
+def test_successes_and_retries_are_not_mailed(office):
     good, bad = submit(office, "good", "bad")
     succeed(good)
     fail_and_retry(bad)
     assert creation.create_from_events(office.pk) == 0
 
 
-def test_an_office_without_addresses_sends_none_and_those_added_later_are_not_told_of_the_past(office):
+def test_an_address_that_is_added_later_gets_no_mail_about_the_past(office):
     Office.objects.update(notify_emails=[])
     (job,) = submit(office, "before")
     fail(job)
@@ -90,7 +90,7 @@ def test_many_failures_are_one_mail(office):
     assert f"and {2 * mail.MAX_LISTED} more." in message.body
 
 
-def test_an_address_is_written_to_at_most_once_a_minute(office):
+def test_an_address_gets_at_most_one_mail_a_minute(office):
     Office.objects.update(notify_emails=["minji@example.org"])
     jobs = submit(office, *(f"job {number}" for number in range(10)))
     for job in jobs:
@@ -106,7 +106,7 @@ def test_an_address_is_written_to_at_most_once_a_minute(office):
     ]
 
 
-def test_what_fails_while_a_mail_is_under_way_waits_for_the_next_one(office):
+def test_a_failure_during_a_mail_waits_for_the_next_one(office):
     Office.objects.update(notify_emails=["minji@example.org"])
     first, second = submit(office, "first", "second")
     fail(first)
@@ -119,7 +119,7 @@ def test_what_fails_while_a_mail_is_under_way_waits_for_the_next_one(office):
     assert delivery.send_due(later(seconds=61)) == 1
 
 
-def test_a_mail_that_cannot_be_sent_is_tried_again(office):
+def test_a_mail_that_cannot_be_sent_is_retried(office):
     Moody.refuses = 2
     (job,) = submit(office, "build")
     fail(job)
@@ -130,7 +130,7 @@ def test_a_mail_that_cannot_be_sent_is_tried_again(office):
     assert len(outgoing.outbox) == 2
 
 
-def test_after_the_last_attempt_it_is_given_up(office):
+def test_a_mail_is_given_up_after_the_last_attempt(office):
     Office.objects.update(notify_emails=["minji@example.org"])
     (job,) = submit(office, "build")
     fail(job)
@@ -146,7 +146,7 @@ def test_after_the_last_attempt_it_is_given_up(office):
     assert delivery.send_due(now) == 0
 
 
-def test_a_name_with_a_line_break_does_not_write_a_header(office):
+def test_a_name_with_a_line_break_adds_no_header(office):
     Office.objects.update(name="Ours\nBcc: all@example.org")
     (job,) = submit(office, "build\r\nBcc: everyone@example.org")
     fail(job)
@@ -156,7 +156,7 @@ def test_a_name_with_a_line_break_does_not_write_a_header(office):
     assert "\n" not in outgoing.outbox[0].subject
 
 
-def test_an_address_that_is_none_is_given_up_without_harm_to_the_others(office):
+def test_an_invalid_address_does_not_affect_the_others(office):
     Office.objects.update(notify_emails=["minji@example.org", "x\nBcc: all@example.org"])
     (job,) = submit(office, "build")
     fail(job)
@@ -165,13 +165,13 @@ def test_an_address_that_is_none_is_given_up_without_harm_to_the_others(office):
     assert [message.to for message in outgoing.outbox] == [["minji@example.org"]]
 
 
-def test_the_sweep_finds_a_failure_that_no_bell_told(office):
+def test_the_sweep_creates_mail_whose_message_was_lost(office):
     (job,) = submit(office, "build")
     fail(job)
     assert sweeps.sweep_once()["noticed"] == 2
 
 
-def test_old_notices_are_forgotten_and_waiting_ones_kept(office):
+def test_old_notifications_are_deleted_and_waiting_ones_kept(office):
     first, second = submit(office, "first", "second")
     fail(first)
     creation.create_from_events(office.pk)

@@ -1,4 +1,4 @@
-"""The whole way, with real workers: a job fails, and its office's webhook is called."""
+"""With real workers: a job fails, and its office's webhook is called."""
 
 import pytest
 
@@ -12,7 +12,7 @@ from tests.integration.webhook_receiver import receiving
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def test_a_failed_job_calls_the_webhook_by_itself(tmp_path, settings):
+def test_a_failed_job_calls_the_webhook(tmp_path, settings):
     settings.DURE_HTTP_ALLOW = ("127.0.0.1/32",)
     allowed = {"DURE_HTTP_ALLOW": "127.0.0.1/32"}
     office = Office.objects.create(name="Ours")
@@ -20,5 +20,7 @@ def test_a_failed_job_calls_the_webhook_by_itself(tmp_path, settings):
         webhook = webhooks.add(office, receiver.url)
         a_job(office, task_id="demo.fail", args={"message": "Sorry."}, role="default", max_retries=0)
         wait_until(lambda: len(receiver.messages) >= 2, seconds=20)
-        (failed,) = [one for one in receiver.verified(webhook.secret) if one["type"] == "job_failed"]
+        (failed,) = [
+            message for message in receiver.verified(webhook.secret) if message["type"] == "job_failed"
+        ]
     assert failed["data"]["details"]["error"] == "Sorry."

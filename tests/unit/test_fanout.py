@@ -57,16 +57,16 @@ def following(test: Callable[[Feed[Log]], Coroutine[Any, Any, None]], last: int 
 
 
 async def taken(feed: Feed[Log], after: int, count: int) -> list[int]:
-    found: list[int] = []
+    ids: list[int] = []
     async with aclosing(feed.rows(after)) as rows:
         async for row in rows:
-            found.append(row["id"])
-            if len(found) == count:
+            ids.append(row["id"])
+            if len(ids) == count:
                 break
-    return found
+    return ids
 
 
-def test_a_late_follower_gets_what_was_before_and_what_comes():
+def test_a_late_follower_gets_earlier_and_later_rows():
     async def test(feed: Feed[Log]) -> None:
         follower = asyncio.create_task(taken(feed, 5, 35))
         await asyncio.sleep(0)
@@ -77,7 +77,7 @@ def test_a_late_follower_gets_what_was_before_and_what_comes():
     following(test, last=30)
 
 
-def test_many_followers_that_begin_anywhere_in_the_traffic_miss_nothing():
+def test_followers_that_start_during_traffic_miss_nothing():
     async def test(feed: Feed[Log]) -> None:
         followers = []
         for place in range(40):
@@ -106,7 +106,7 @@ def test_followers_cost_no_reads_of_their_own():
     following(test, last=20)
 
 
-def test_a_burst_longer_than_the_list_cuts_off_nobody_who_takes_what_comes():
+def test_a_burst_longer_than_the_list_closes_no_follower_that_reads():
     async def test(feed: Feed[Log]) -> None:
         followers = [asyncio.create_task(taken(feed, 0, 1_000)) for _ in range(5)]
         await asyncio.sleep(0.01)

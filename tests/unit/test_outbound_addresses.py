@@ -80,7 +80,7 @@ def test_a_public_address_is_public(address):
 
 @given(st.ip_addresses())
 @example(ipaddress.ip_address("192.31.196.1"))
-def test_nothing_that_python_calls_private_or_special_is_public(address):
+def test_an_address_that_python_calls_private_or_special_is_not_public(address):
     special = (
         address.is_private,
         address.is_loopback,
@@ -96,7 +96,7 @@ def test_nothing_that_python_calls_private_or_special_is_public(address):
 
 
 @given(st.integers(0, 2**32 - 1))
-def test_a_v4_address_in_a_v6_coat_is_judged_as_itself(number):
+def test_an_ipv4_address_embedded_in_ipv6_is_judged_as_ipv4(number):
     inside = ipaddress.IPv4Address(number)
     assert is_public(f"::ffff:{inside}") == is_public(str(inside))
     assert is_public(f"64:ff9b::{number >> 16:x}:{number & 0xFFFF:x}") == is_public(str(inside))
@@ -108,7 +108,7 @@ def test_web_ports_are_open(port):
 
 
 @pytest.mark.parametrize("port", [-1, 0, 1, 22, 25, 53, 81, 444, 1023, 3306, 5432, 6379, 6667, 11211, 27017])
-def test_ports_of_the_system_and_of_databases_are_not(port):
+def test_ports_of_the_system_and_of_databases_are_closed(port):
     assert not is_port_open_to_all(port)
 
 
@@ -132,7 +132,7 @@ def test_an_allowed_endpoint_waives_both_for_that_host_and_port_alone():
 @pytest.mark.parametrize(
     "entry", ["10.0.0.1/8", "inner.example", "inner.example:0", ":80", "a:b", "x:80/path"]
 )
-def test_an_entry_that_means_nothing_stops_the_start_and_is_named(entry):
+def test_an_invalid_entry_stops_the_start_and_is_named(entry):
     with pytest.raises(ImproperlyConfigured, match="DURE_HTTP_ALLOW") as error:
         Allowance.parse([entry])
     assert entry in str(error.value)

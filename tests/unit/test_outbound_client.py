@@ -1,4 +1,4 @@
-"""Real sockets: the client against a server on loopback that behaves well or badly."""
+"""The HTTP client against a server on loopback that behaves well or badly, over real sockets."""
 
 import itertools
 import resource
@@ -12,7 +12,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from jobs.http_client import Allowance, RequestRefused, Unanswered, request, wire
+from jobs.http_client import Allowance, NoResponse, RequestRefused, connection, request
 from tests.unit.stub_server import OK, stub
 
 NOTHING = Allowance()
@@ -28,7 +28,7 @@ def get(server, path="/", **options):
     return request("GET", f"http://127.0.0.1:{server.port}{path}", **options)
 
 
-def test_an_answer_is_brought_back():
+def test_a_response_is_returned():
     with stub() as server:
         answer = get(server, "/a?b=c", headers={"X-Mine": "yes"})
     assert (answer.status, answer.reason, answer.body, answer.truncated) == (200, "OK", b"ok", False)
@@ -46,7 +46,7 @@ def test_a_body_is_sent_with_its_length():
     assert server.requests[0].endswith(b"\r\n\r\n" + b"x" * 200_000)
 
 
-def test_a_chunked_answer_is_put_together():
+def test_a_chunked_body_is_joined():
     response = (
         b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2;x=y\r\nde\r\n0\r\nT: r\r\n\r\n"
     )
@@ -94,14 +94,14 @@ def test_every_spelling_of_an_inner_address_is_refused_and_nothing_connects(host
 
 
 @pytest.mark.parametrize("host", NAMES)
-def test_no_name_of_this_machine_connects(host):
+def test_a_name_of_this_machine_is_not_connected_to(host):
     with stub(host="::") as server:
-        with pytest.raises((RequestRefused, Unanswered)):
+        with pytest.raises((RequestRefused, NoResponse)):
             request("GET", f"http://{host}:{server.port}/", allow=NOTHING, seconds=2)
         assert server.connections == 0
 
 
-def test_the_refusal_of_a_closed_port_and_of_an_open_one_say_the_same():
+def test_a_refusal_does_not_tell_whether_the_port_is_open():
     with stub() as server:
         open_port = server.port
         with pytest.raises(RequestRefused) as of_open:
@@ -112,46 +112,48 @@ def test_the_refusal_of_a_closed_port_and_of_an_open_one_say_the_same():
 
 
 @pytest.mark.parametrize("port", [5432, 6379, 22, 25])
-def test_the_ports_of_other_services_are_refused_on_public_addresses_too(port):
+def test_ports_of_other_services_are_refused_on_public_addresses_too(port):
     with pytest.raises(RequestRefused):
         request("GET", f"http://a.example:{port}/", allow=NOTHING, resolver=lambda *_: ["8.8.8.8"])
 
 
 @pytest.mark.parametrize("answer", [["8.8.8.8", "127.0.0.1"], ["2606:4700::1111", "fd00::1"], []])
-def test_one_inner_address_among_public_ones_refuses_the_name(answer):
+def test_a_name_with_one_inner_address_is_refused(answer):
     with stub() as server:
         with pytest.raises(RequestRefused):
             request("GET", f"http://a.example:{server.port}/", allow=NOTHING, resolver=lambda *_: answer)
         assert server.connections == 0
 
 
-def test_a_name_that_changes_its_address_is_asked_once_and_the_checked_address_is_used():
+def test_a_name_is_resolved_once_and_its_checked_address_is_used():
     answers = itertools.chain([["127.0.0.2"]], itertools.repeat(["127.0.0.1"]))
-    asked = []
+    resolved = []
 
     def resolver(host, port):
-        asked.append(host)
+        resolved.append(host)
         return next(answers)
 
     with stub(host="127.0.0.2") as checked, stub(port=checked.port) as later:
         allow = Allowance.parse(["127.0.0.2/32"])
         answer = request("GET", f"http://a.example:{checked.port}/", allow=allow, resolver=resolver)
     assert answer.status == 200
-    assert asked == ["a.example"]
+    assert resolved == ["a.example"]
     assert (checked.connections, later.connections) == (1, 0)
     assert f"\r\nHost: a.example:{checked.port}\r\n".encode() in checked.requests[0]
 
 
-def test_an_address_that_does_not_answer_gives_way_to_the_next():
+def test_an_address_that_does_not_answer_is_followed_by_the_next():
     with stub() as server:
-        found = ["127.0.0.3", "127.0.0.1"]
+        addresses = ["127.0.0.3", "127.0.0.1"]
         allow = allowing(server, host="a.example")
-        answer = request("GET", f"http://a.example:{server.port}/", allow=allow, resolver=lambda *_: found)
+        answer = request(
+            "GET", f"http://a.example:{server.port}/", allow=allow, resolver=lambda *_: addresses
+        )
     assert answer.status == 200
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
-def test_a_redirect_is_an_answer_and_is_not_followed(status):
+def test_a_redirect_is_returned_and_not_followed(status):
     with stub() as inner:
         location = f"http://127.0.0.1:{inner.port}/secret"
         response = f"HTTP/1.1 {status} Go\r\nLocation: {location}\r\nContent-Length: 0\r\n\r\n".encode()
@@ -187,7 +189,7 @@ def _endless(prefix, piece):
         (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", b"1\r\nx\r\n" * 10_000),
     ],
 )
-def test_a_body_without_end_is_cut(prefix, piece):
+def test_an_endless_body_is_cut(prefix, piece):
     with stub(_endless(prefix, piece)) as server:
         answer = get(server, seconds=30)
     assert answer.truncated
@@ -214,9 +216,9 @@ def test_a_body_is_cut_at_one_mebibyte_exactly(length):
     ],
     ids=["negative chunk", "headers", "header line", "no HTTP", "100 for ever", "trailers"],
 )
-def test_an_answer_that_is_endless_elsewhere_ends_without_filling_the_memory(behave):
+def test_an_endless_response_does_not_fill_the_memory(behave):
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    with stub(behave) as server, pytest.raises(Unanswered):
+    with stub(behave) as server, pytest.raises(NoResponse):
         get(server, seconds=2)
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100 * 1024
 
@@ -241,22 +243,22 @@ def _dripping(prefix):
     ],
     ids=["status line", "header", "body", "body until the end"],
 )
-def test_an_answer_that_drips_is_left_at_the_deadline(prefix):
+def test_a_slow_response_is_given_up_at_the_deadline(prefix):
     started = time.monotonic()
-    with stub(_dripping(prefix)) as server, pytest.raises(Unanswered, match=r"within 0\.5 s"):
+    with stub(_dripping(prefix)) as server, pytest.raises(NoResponse, match=r"within 0\.5 s"):
         get(server, seconds=QUICK)
     assert QUICK <= time.monotonic() - started < QUICK + 1
 
 
-def test_a_server_that_does_not_read_is_left_at_the_deadline():
+def test_a_server_that_does_not_read_is_given_up_at_the_deadline():
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
         allow = Allowance.parse([f"127.0.0.1:{port}"])
-        with pytest.raises(Unanswered, match="within"):
+        with pytest.raises(NoResponse, match="within"):
             request("POST", f"http://127.0.0.1:{port}/", body=b"x" * 2**26, seconds=QUICK, allow=allow)
 
 
-def test_a_name_service_that_hangs_is_left_at_the_deadline():
+def test_a_hanging_name_service_is_given_up_at_the_deadline():
     release = threading.Event()
 
     def resolver(host, port):
@@ -264,15 +266,15 @@ def test_a_name_service_that_hangs_is_left_at_the_deadline():
         return ["127.0.0.1"]
 
     started = time.monotonic()
-    with pytest.raises(Unanswered, match="within"):
+    with pytest.raises(NoResponse, match="within"):
         request("GET", "http://a.example/", seconds=QUICK, allow=NOTHING, resolver=resolver)
     release.set()
     assert time.monotonic() - started < QUICK + 1
 
 
-def test_no_time_left_is_no_answer():
+def test_a_request_without_time_left_is_not_sent():
     with stub() as server:
-        with pytest.raises(Unanswered):
+        with pytest.raises(NoResponse):
             get(server, seconds=-1)
         assert server.connections == 0
 
@@ -288,32 +290,32 @@ def test_no_time_left_is_no_answer():
         b"HTTP/1.1 abc OK\r\n\r\n",
     ],
 )
-def test_half_an_answer_is_none(response):
-    with stub(response) as server, pytest.raises(Unanswered):
+def test_an_incomplete_response_is_no_response(response):
+    with stub(response) as server, pytest.raises(NoResponse):
         get(server)
 
 
-def test_a_closed_port_is_no_answer():
+def test_a_closed_port_is_no_response():
     with stub() as server:
         pass
-    with pytest.raises(Unanswered, match="refused"):
+    with pytest.raises(NoResponse, match="refused"):
         get(server)
 
 
-def test_a_name_that_nobody_knows_is_no_answer():
+def test_an_unknown_name_is_no_response():
     def resolver(host, port):
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
-    with pytest.raises(Unanswered, match="not known"):
+    with pytest.raises(NoResponse, match="not known"):
         request("GET", "http://a.example/", allow=NOTHING, resolver=resolver)
 
 
-def test_a_message_of_failure_shows_no_query():
+def test_an_error_message_shows_no_query():
     with stub() as server:
         pass
-    with pytest.raises(Unanswered) as problem:
-        get(server, "/p?token=canary")
-    assert "canary" not in str(problem.value)
+    with pytest.raises(NoResponse) as problem:
+        get(server, "/p?token=secret")
+    assert "secret" not in str(problem.value)
 
 
 @pytest.fixture(scope="module")
@@ -340,9 +342,9 @@ def tls_stub(certificate, monkeypatch):
 @pytest.fixture
 def trusting(certificate, monkeypatch):
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate / "cert.pem"))
-    wire._tls.cache_clear()
+    connection._tls.cache_clear()
     yield
-    wire._tls.cache_clear()
+    connection._tls.cache_clear()
 
 
 def _tls_get(server, host):
@@ -353,26 +355,26 @@ def _tls_get(server, host):
 
 @pytest.mark.usefixtures("trusting")
 @pytest.mark.parametrize("host", ["stub.example", "stub.example."])
-def test_tls_is_checked_against_the_name_of_the_url_not_against_the_address(tls_stub, host):
+def test_a_certificate_is_checked_against_the_name_of_the_url_not_the_address(tls_stub, host):
     assert _tls_get(tls_stub, host).body == b"ok"
 
 
 @pytest.mark.usefixtures("trusting")
-def test_a_certificate_of_another_name_is_no_answer(tls_stub):
-    with pytest.raises(Unanswered, match="certificate"):
+def test_a_certificate_of_another_name_is_no_response(tls_stub):
+    with pytest.raises(NoResponse, match="certificate"):
         _tls_get(tls_stub, "other.example")
     assert tls_stub.requests == []
 
 
-def test_a_certificate_that_nobody_trusts_is_no_answer(tls_stub):
-    with pytest.raises(Unanswered, match="certificate"):
+def test_an_untrusted_certificate_is_no_response(tls_stub):
+    with pytest.raises(NoResponse, match="certificate"):
         _tls_get(tls_stub, "stub.example")
     assert tls_stub.requests == []
 
 
-def test_a_handshake_that_hangs_is_left_at_the_deadline():
+def test_a_hanging_handshake_is_given_up_at_the_deadline():
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
         allow = Allowance.parse([f"127.0.0.1:{port}"])
-        with pytest.raises(Unanswered, match="within"):
+        with pytest.raises(NoResponse, match="within"):
             request("GET", f"https://127.0.0.1:{port}/", seconds=QUICK, allow=allow)

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from jobs.http_client.target import RequestRefused, read_headers, read_method, read_url
 
 
-def test_a_url_is_taken_apart_for_the_request_line_and_the_host_header():
+def test_a_url_is_split_for_the_request_line_and_the_host_header():
     target = read_url("https://Api.Example:8443/a/b?c=d&e=f#part")
     assert (target.scheme, target.host, target.port) == ("https", "api.example", 8443)
     assert target.authority == "api.example:8443"
@@ -24,12 +24,12 @@ def test_a_url_is_taken_apart_for_the_request_line_and_the_host_header():
         ("http://a.example?x=1", "a.example", "/?x=1"),
     ],
 )
-def test_what_is_sent_is_ascii_and_says_what_the_url_says(url, authority, selector):
+def test_a_url_is_sent_as_equivalent_ascii(url, authority, selector):
     target = read_url(url)
     assert (target.authority, target.selector) == (authority, selector)
 
 
-def test_a_target_is_shown_without_its_query():
+def test_a_target_is_printed_without_its_query():
     assert str(read_url("https://a.example/p?token=secret")) == "https://a.example/p"
 
 
@@ -74,7 +74,7 @@ def test_a_target_is_shown_without_its_query():
         "http://a,b.example/",
     ],
 )
-def test_a_url_that_is_none_or_means_two_things_is_refused(url):
+def test_an_invalid_or_ambiguous_url_is_refused(url):
     with pytest.raises(RequestRefused):
         read_url(url)
 
@@ -94,12 +94,12 @@ def test_any_text_is_read_or_refused_and_never_breaks_a_line(text):
 
 
 @pytest.mark.parametrize("method", ["", "GET ", "G\r\nET", "CONNECT", "TRACE", "get\n", "BREW"])
-def test_a_method_that_is_not_one_of_ours_is_refused(method):
+def test_an_unknown_method_is_refused(method):
     with pytest.raises(RequestRefused):
         read_method(method)
 
 
-def test_a_method_may_be_written_small():
+def test_a_method_may_be_lower_case():
     assert read_method("post") == "POST"
 
 

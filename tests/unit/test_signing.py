@@ -15,12 +15,12 @@ def signed(*secrets: str, body: bytes = BODY, at: int | None = None) -> dict[str
     return signing.headers(secrets, "msg_1", int(time.time()) if at is None else at, body)
 
 
-def test_the_official_library_verifies_what_we_sign():
+def test_a_signature_is_verified_by_the_official_library():
     secret = signing.new_secret()
     assert Webhook(secret).verify(BODY.decode(), signed(secret))["type"] == "job_failed"
 
 
-def test_the_example_of_the_specification_comes_out_as_written_there():
+def test_a_signature_equals_the_example_of_the_specification():
     secret = "whsec_plJ3nmyCDGBKInavdOK15jsl"
     body = b'{"event_type":"ping","data":{"success":true}}'
     made = signing.signature(secret, "msg_loFOjxBNrRLzqYUf", 1731705121, body)
@@ -44,14 +44,14 @@ def test_an_old_message_is_not_accepted_again():
         Webhook(secret).verify(BODY.decode(), signed(secret, at=int(time.time()) - 3600))
 
 
-def test_while_a_secret_changes_both_receivers_accept():
+def test_a_message_with_two_signatures_is_accepted_under_both_secrets():
     old, new = signing.new_secret(), signing.new_secret()
     headers = signed(new, old)
     assert Webhook(old).verify(BODY.decode(), headers)
     assert Webhook(new).verify(BODY.decode(), headers)
 
 
-def test_a_secret_is_long_enough_and_never_the_same():
+def test_a_secret_is_unique_and_has_32_bytes():
     made = {signing.new_secret() for _ in range(50)}
     assert len(made) == 50
-    assert all(len(base64.b64decode(one.removeprefix(signing.PREFIX))) == 32 for one in made)
+    assert all(len(base64.b64decode(secret.removeprefix(signing.PREFIX))) == 32 for secret in made)

@@ -136,7 +136,7 @@ def test_a_redirect_is_not_followed_and_says_so(send):
 
 def test_an_inner_address_is_refused_for_good_and_not_called(ctx):
     with stub(OK) as server:
-        with pytest.raises(InvalidArgs, match="refused") as failure:
+        with pytest.raises(InvalidArgs, match="only public addresses") as failure:
             registry.find("http.request").call(
                 ctx, {"method": "GET", "url": f"http://127.0.0.1:{server.port}/?token=canary"}
             )

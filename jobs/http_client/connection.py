@@ -1,4 +1,4 @@
-"""A connection on which everything together ends at one deadline.
+"""Connects to checked addresses, with one deadline for everything together.
 
 http.client gives each read the whole time-out again, so that one byte a second lasts for ever.
 """
@@ -30,11 +30,11 @@ class Deadline:
         return left
 
 
-class Wire:
-    """What http.client needs of a socket. Closing is left to whoever opened the socket."""
+class DeadlineSocket:
+    """What http.client needs of a socket. The caller that opened the socket closes it."""
 
-    def __init__(self, sock: socket.socket, deadline: Deadline, budget: int) -> None:
-        self._sock, self._deadline, self._budget = sock, deadline, budget
+    def __init__(self, sock: socket.socket, deadline: Deadline, max_bytes: int) -> None:
+        self._sock, self._deadline, self._max_bytes = sock, deadline, max_bytes
 
     def sendall(self, data: bytes) -> None:
         rest = memoryview(data)
@@ -43,57 +43,57 @@ class Wire:
             rest = rest[self._sock.send(rest[:CHUNK]) :]
 
     def makefile(self, mode: str) -> io.BufferedReader:
-        return io.BufferedReader(_Reader(self._sock, self._deadline, self._budget), CHUNK)
+        return io.BufferedReader(_Reader(self._sock, self._deadline, self._max_bytes), CHUNK)
 
     def close(self) -> None:
         pass
 
 
 class _Reader(io.RawIOBase):
-    def __init__(self, sock: socket.socket, deadline: Deadline, budget: int) -> None:
-        self._sock, self._deadline, self._budget = sock, deadline, budget
+    def __init__(self, sock: socket.socket, deadline: Deadline, max_bytes: int) -> None:
+        self._sock, self._deadline, self._bytes_left = sock, deadline, max_bytes
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
         # A chunk that claims a negative size makes http.client read to the end of an endless stream.
-        if self._budget <= 0:
+        if self._bytes_left <= 0:
             raise ConnectionAbortedError("the answer is too long")
         self._sock.settimeout(self._deadline.left())
         count = self._sock.recv_into(buffer)
-        self._budget -= count
+        self._bytes_left -= count
         return count
 
 
 def addresses_of(host: str, port: int) -> list[str]:
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
-    return list(dict.fromkeys(str(address[0]) for *_, address in found))
+    results = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
+    return list(dict.fromkeys(str(address[0]) for *_, address in results))
 
 
 def resolve(resolver: Resolver, host: str, port: int, deadline: Deadline) -> list[str]:
-    """Asks once. In a thread, since a name service that hangs knows no deadline, nor signals."""
-    answers: SimpleQueue[list[str] | Exception] = SimpleQueue()
+    """Resolve once, in a thread, since a name service that hangs knows no deadline, nor signals."""
+    results: SimpleQueue[list[str] | Exception] = SimpleQueue()
 
-    def ask() -> None:
+    def work() -> None:
         try:
-            answers.put(resolver(host, port))
+            results.put(resolver(host, port))
         except Exception as error:
-            answers.put(error)  # raised again by whoever waits
+            results.put(error)  # raised again by the caller
 
-    threading.Thread(target=ask, name="resolve", daemon=True).start()
+    threading.Thread(target=work, name="resolve", daemon=True).start()
     try:
-        answer = answers.get(timeout=deadline.left())
+        result = results.get(timeout=deadline.left())
     except Empty:
         raise TimeoutError("the time is up") from None
-    if isinstance(answer, Exception):
-        raise answer
-    return answer
+    if isinstance(result, Exception):
+        raise result
+    return result
 
 
 def connect(addresses: Sequence[str], port: int, deadline: Deadline) -> socket.socket:
-    """To the first of these addresses that answers. They are numbers: nothing is resolved again."""
-    problem = OSError("no address")
+    """Connect to the first address that answers. They are numeric: nothing is resolved again."""
+    last_error = OSError("no address")
     for address in addresses:
         sock = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_STREAM)
         try:
@@ -101,13 +101,13 @@ def connect(addresses: Sequence[str], port: int, deadline: Deadline) -> socket.s
             sock.connect((address, port))
         except OSError as error:
             sock.close()
-            problem = error
+            last_error = error
         except BaseException:
             sock.close()
             raise
         else:
             return sock
-    raise problem
+    raise last_error
 
 
 @lru_cache(maxsize=1)
@@ -118,6 +118,6 @@ def _tls() -> ssl.SSLContext:
 
 
 def encrypt(sock: socket.socket, host: str, deadline: Deadline) -> ssl.SSLSocket:
-    """The certificate must be valid for the host of the URL, whichever address was connected to."""
+    """The certificate must be valid for the URL's host, whichever of its addresses is used."""
     sock.settimeout(deadline.left())
     return _tls().wrap_socket(sock, server_hostname=host.rstrip("."))

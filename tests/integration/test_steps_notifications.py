@@ -1,4 +1,4 @@
-"""Who is told what: events in order, the caller at the end of a run, the operators when undoing failed."""
+"""Notifications of step queues: events of a run, its callback, mail about steps that were not undone."""
 
 import json
 
@@ -16,7 +16,7 @@ from tests.unit.stub_server import stub
 pytestmark = pytest.mark.django_db
 
 
-def notices(task_id: str) -> list[Execution]:
+def notifications(task_id: str) -> list[Execution]:
     return list(Execution.objects.filter(task_id=task_id).order_by("id"))
 
 
@@ -26,7 +26,7 @@ def body_of(request: bytes) -> tuple[dict[str, str], bytes]:
     return {name.lower(): value for name, _, value in lines}, body
 
 
-def test_the_story_of_a_run_is_told_in_order():
+def test_the_events_of_a_run_are_in_order():
     queue = completed(a_queue(a_job("a"), a_job("b", "fail")))
     assert [event.type for event in events(queue)] == [
         "queue_started",
@@ -49,7 +49,7 @@ def test_the_story_of_a_run_is_told_in_order():
     assert finished.details == {"operation_direction": "BACKWARD", "queue_return": queue.queue_return}
 
 
-def test_a_cancel_is_a_part_of_the_story():
+def test_a_cancel_is_an_event():
     queue = a_queue(a_job("a"))
     lifecycle.run(queue.queue_id)
     lifecycle.cancel(queue.queue_id)
@@ -62,94 +62,100 @@ def test_the_return_message_goes_to_the_callback_with_a_signature(settings):
         queue = completed(
             a_queue(a_job("a"), callback_url=f"http://127.0.0.1:{server.port}/hook", name="mine")
         )
-        (notice,) = notices("steps.deliver")
-        Claimed(notice).perform()
+        (notification,) = notifications("steps.deliver")
+        Claimed(notification).perform()
         (request,) = server.requests
     headers, body = body_of(request)
-    told = Signer(queue.callback_secret).verify(body, headers)
-    assert json.loads(body) == told
-    assert told["type"] == "queue_finished"
-    assert told["data"] == {
+    message = Signer(queue.callback_secret).verify(body, headers)
+    assert json.loads(body) == message
+    assert message["type"] == "queue_finished"
+    assert message["data"] == {
         "queue_id": queue.queue_id,
         "name": "mine",
         "run": 1,
         "operation_direction": "FORWARD",
         "queue_return": queue.queue_return,
     }
-    notice.refresh_from_db()
-    assert (notice.status, notice.result) == ("SUCCESS", {"status": 204})
+    notification.refresh_from_db()
+    assert (notification.status, notification.result) == ("SUCCESS", {"status": 204})
 
 
-def test_a_callback_that_does_not_answer_well_is_told_again(settings):
+def test_a_callback_that_answers_an_error_is_retried(settings):
     with stub(b"HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n") as server:
         settings.DURE_HTTP_ALLOW = [f"127.0.0.1:{server.port}"]
         completed(a_queue(a_job("a"), callback_url=f"http://127.0.0.1:{server.port}/hook"))
-        (notice,) = notices("steps.deliver")
-        Claimed(notice).perform()
-    notice.refresh_from_db()
-    assert (notice.status, notice.retry_count, notice.failure_type) == ("PENDING", 1, "session_error")
-    assert notice.due_at is not None
+        (notification,) = notifications("steps.deliver")
+        Claimed(notification).perform()
+    notification.refresh_from_db()
+    assert (notification.status, notification.retry_count, notification.failure_type) == (
+        "PENDING",
+        1,
+        "session_error",
+    )
+    assert notification.due_at is not None
 
 
-def test_an_inner_address_is_never_told_anything(settings):
+def test_an_inner_address_is_not_called_back(settings):
     with pytest.raises(Invalid) as refused:
         a_queue(callback_url="http://127.0.0.1:8080/hook")
     assert "callback_url" in refused.value.errors
     with stub() as server:
         settings.DURE_HTTP_ALLOW = [f"127.0.0.1:{server.port}"]
         completed(a_queue(a_job("a"), callback_url=f"http://127.0.0.1:{server.port}/hook"))
-        # What was allowed once is judged again each time.
+        # The address is checked again at each request.
         settings.DURE_HTTP_ALLOW = []
-        (notice,) = notices("steps.deliver")
-        Claimed(notice).perform()
+        (notification,) = notifications("steps.deliver")
+        Claimed(notification).perform()
         assert server.connections == 0
-    notice.refresh_from_db()
-    assert (notice.status, notice.failure_type) == ("FAILED", "permission_error")
+    notification.refresh_from_db()
+    assert (notification.status, notification.failure_type) == ("FAILED", "permission_error")
 
 
-def test_the_owner_is_written_to_when_something_could_not_be_undone():
+def test_the_owner_gets_a_mail_when_a_step_could_not_be_undone():
     owner = a_user("carol", email="carol@example.com")
     queue = completed(a_queue(a_job("a", "fail", "fail"), owner=owner))
-    (notice,) = notices("steps.mail")
-    Claimed(notice).perform()
+    (notification,) = notifications("steps.mail")
+    Claimed(notification).perform()
     (sent,) = mail.outbox
     assert sent.to == ["carol@example.com"]
     assert f"/api/queues/{queue.queue_id}/jobs/{steps(queue)[0].job_id}/rerun" in sent.body
     assert "a fails as asked" in sent.body
 
 
-def test_the_office_is_told_by_its_addresses_and_webhooks_when_something_could_not_be_undone():
+def test_an_office_is_notified_by_mail_and_webhooks_when_a_step_could_not_be_undone():
     office = an_office(notify_emails=["ops@example.com"])
-    told = {"office": office, "secret": "whsec_AAAA", "event_types": ["job_failed"]}
-    hook = Webhook.objects.create(url="https://hooks.example.com/", **told)
-    Webhook.objects.create(url="https://off.example.com/", **told, enabled=False)
-    Webhook.objects.create(url="https://other.example.com/", **told | {"event_types": ["batch_completed"]})
+    fields = {"office": office, "secret": "whsec_AAAA", "event_types": ["job_failed"]}
+    hook = Webhook.objects.create(url="https://hooks.example.com/", **fields)
+    Webhook.objects.create(url="https://off.example.com/", **fields, enabled=False)
+    Webhook.objects.create(url="https://other.example.com/", **fields | {"event_types": ["batch_completed"]})
     completed(
         a_queue(a_job("a", "fail", "fail"), owner=a_user("carol", email="carol@example.com"), office=office)
     )
-    assert [notice.args["address"] for notice in notices("steps.mail")] == ["ops@example.com"]
-    assert [notice.args["webhook"] for notice in notices("steps.deliver")] == [hook.id]
+    assert [notification.args["address"] for notification in notifications("steps.mail")] == [
+        "ops@example.com"
+    ]
+    assert [notification.args["webhook"] for notification in notifications("steps.deliver")] == [hook.id]
 
 
-def test_nobody_is_written_to_when_everything_was_undone():
+def test_no_mail_is_sent_when_every_step_was_undone():
     completed(a_queue(a_job("a", "fail"), owner=a_user("carol", email="carol@example.com")))
-    assert not notices("steps.mail")
+    assert not notifications("steps.mail")
 
 
-def test_a_notice_of_a_queue_that_is_gone_says_nothing():
+def test_a_notification_of_a_deleted_queue_sends_nothing():
     queue = completed(a_queue(a_job("a"), callback_url="https://hooks.example.com/"))
-    (notice,) = notices("steps.deliver")
+    (notification,) = notifications("steps.deliver")
     queue.delete()
-    Claimed(notice).perform()
-    notice.refresh_from_db()
-    assert (notice.status, notice.result) == ("SUCCESS", None)
+    Claimed(notification).perform()
+    notification.refresh_from_db()
+    assert (notification.status, notification.result) == ("SUCCESS", None)
 
 
-def test_the_end_of_a_notice_moves_no_queue():
+def test_the_end_of_a_notification_moves_no_queue():
     queue = a_queue(a_job("a"), callback_url="https://hooks.example.com/")
     completed(queue)
     lifecycle.run(queue.queue_id)
-    (notice,) = notices("steps.deliver")
-    Claimed(notice).lose()
+    (notification,) = notifications("steps.deliver")
+    Claimed(notification).lose()
     assert fresh(queue).state == "RUNNING"
     run_to_end(queue)
