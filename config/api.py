@@ -16,7 +16,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from jobs.api.framework.openapi_examples import answered
+from jobs.api.framework.openapi_examples import in_response
 from jobs.errors import PROBLEM_CODES
 
 # Swagger UI writes styles into its page, and icons as data.
@@ -72,7 +72,9 @@ class ProblemKindView(APIView):
         summary="What the code of a problem means",
         description="The `type` of a problem is this address.",
         responses=ProblemKindSerializer,
-        examples=[answered("a code", {"code": "not_found", "meaning": PROBLEM_CODES["not_found"].meaning})],
+        examples=[
+            in_response("a code", {"code": "not_found", "meaning": PROBLEM_CODES["not_found"].meaning})
+        ],
     )
     def get(self, request: Request, code: str) -> Response:
         if code not in PROBLEM_CODES:

@@ -386,7 +386,7 @@ SPECTACULAR_SETTINGS = {
     },
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
-        "jobs.api.framework.openapi_errors.add_refusals",
+        "jobs.api.framework.openapi_errors.add_error_responses",
         "config.openapi.introduce",
     ],
 }

@@ -1,7 +1,7 @@
-"""Who may see and do what in an office: asked by views, pages and sockets, answered here only.
+"""What a user may see and do in an office; views, pages and sockets ask here.
 
-A member sees an office according to their role; for everybody else it does not exist. Staff may look
-into every office, as a viewer does, and a superuser may do there what its owner may.
+A member's role decides; for other users the office does not exist. Staff have a viewer's access to every
+office, a superuser an owner's.
 """
 
 from dataclasses import dataclass
@@ -20,45 +20,46 @@ RANK: Final[dict[str, int]] = {MemberRole.VIEWER: 0, MemberRole.OPERATOR: 1, Mem
 
 
 @dataclass(frozen=True)
-class Seat:
-    """A user's place in one office."""
+class Access:
+    """A user's access to one office."""
 
     office: Office
     role: str
 
-    def may(self, needed: str) -> bool:
-        return RANK[self.role] >= RANK[needed]
+    def may(self, role: str) -> bool:
+        """Whether the user may do what this role may."""
+        return RANK[self.role] >= RANK[role]
 
 
-def seat_of(user: User, office_id: UUID | str) -> Seat | None:
-    """The user's place in that office; None where there is none for them."""
+def access_for(user: User, office_id: UUID | str) -> Access | None:
+    """The user's access to the office, or None."""
     role = role_of_staff(user)
     member = Membership.objects.select_related("office").filter(office_id=office_id, user=user).first()
     if member is not None:
-        return Seat(member.office, higher(member.role, role))
+        return Access(member.office, max_role(member.role, role))
     if role is None:
         return None
     office = Office.objects.filter(pk=office_id).first()
-    return Seat(office, role) if office is not None else None
+    return Access(office, role) if office is not None else None
 
 
-def enter(user: User, office_id: UUID | str, needed: str = MemberRole.VIEWER) -> Seat:
-    """The user's place in that office: 404 for who has none, 403 for who may see but not do this."""
-    seat = seat_of(user, office_id)
-    if seat is None:
+def require_access(user: User, office_id: UUID | str, role: str = MemberRole.VIEWER) -> Access:
+    """The user's access: 404 without any, 403 with less than this role."""
+    access = access_for(user, office_id)
+    if access is None:
         raise Http404
-    if not seat.may(needed):
-        raise PermissionDenied(f"This needs the role {needed} in the office; yours is {seat.role}.")
-    return seat
+    if not access.may(role):
+        raise PermissionDenied(f"This needs the role {role} in the office; yours is {access.role}.")
+    return access
 
 
 def offices_of(user: User) -> QuerySet[Office]:
-    """The offices the user may see, each with the role of their membership, if any, as `member_role`."""
-    mine = Membership.objects.filter(user=user)
-    found = Office.objects.annotate(
-        member_role=Subquery(mine.filter(office=OuterRef("pk")).values("role")[:1])
+    """The offices the user may see, each with the role of the membership, if any, as `member_role`."""
+    memberships = Membership.objects.filter(user=user)
+    offices = Office.objects.annotate(
+        member_role=Subquery(memberships.filter(office=OuterRef("pk")).values("role")[:1])
     )
-    return found if role_of_staff(user) else found.filter(pk__in=mine.values("office_id"))
+    return offices if role_of_staff(user) else offices.filter(pk__in=memberships.values("office_id"))
 
 
 def role_of_staff(user: User) -> str | None:
@@ -67,5 +68,5 @@ def role_of_staff(user: User) -> str | None:
     return MemberRole.VIEWER if user.is_staff else None
 
 
-def higher(role: str, other: str | None) -> str:
+def max_role(role: str, other: str | None) -> str:
     return role if other is None or RANK[role] >= RANK[other] else other

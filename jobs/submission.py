@@ -16,7 +16,7 @@ from django.utils.dateparse import parse_datetime
 
 from jobs import graph, registry
 from jobs.errors import ErrorText, FieldErrors, Invalid, InvalidArgs, TooLarge
-from jobs.ids import uuid7
+from jobs.ids import parse_uuid, uuid7
 from jobs.models import Batch, Job, Office
 from jobs.sql import call
 from jobs.states import Backoff, OnDependencyFailure, Trigger
@@ -97,7 +97,7 @@ def read_batch(office: Office, given: object, problems: Problems) -> tuple[UUID,
         name = ""
     if given.get("id") is None:
         return uuid7(), name
-    batch = as_uuid(given["id"])
+    batch = parse_uuid(given["id"])
     if batch is None:
         problems.add("batch.id", "uuid")
         return uuid7(), name
@@ -360,7 +360,7 @@ def known_before(prepared: Prepared, by_ref: Mapping[str, str]) -> dict[str, str
         name: number
         for job in prepared.jobs
         for name in job["depends_on"]
-        if name not in by_ref and (number := as_uuid(name)) is not None
+        if name not in by_ref and (number := parse_uuid(name)) is not None
     }
     if not asked:
         return {}
@@ -380,10 +380,3 @@ def refuse_cycle(prepared: Prepared) -> None:
         members = [names[job] for job in circle]
         shown = members if len(members) <= SHOWN_MEMBERS else [*members[:SHOWN_MEMBERS], "…"]
         raise Invalid("cycle", count=len(members), members=" → ".join(shown), extra={"cycle": members})
-
-
-def as_uuid(value: object) -> UUID | None:
-    try:
-        return UUID(value) if isinstance(value, str) else None
-    except ValueError:
-        return None

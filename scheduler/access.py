@@ -13,7 +13,7 @@ from django.db.models import F, Func, Q, QuerySet, TextField, Value
 from django.db.models.functions import Cast
 from django.http import Http404
 
-from jobs.access import enter, offices_of
+from jobs.access import offices_of, require_access
 from jobs.models import Execution, Job
 from jobs.states import MemberRole, Trigger
 from scheduler.models import Schedule, Workflow, WorkflowRun
@@ -131,5 +131,5 @@ def workflow_for(user: User, workflow_id: UUID | str, needed: str = MemberRole.V
     workflow = Workflow.objects.filter(pk=workflow_id).first()
     if workflow is None:
         raise Http404
-    enter(user, workflow.office_id, needed)
+    require_access(user, workflow.office_id, needed)
     return workflow

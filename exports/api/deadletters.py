@@ -19,8 +19,8 @@ from exports.models import DeadLetter
 from jobs.api.framework.authentication import user_of
 from jobs.api.framework.filtering import refuse_unknown
 from jobs.api.framework.idempotency import idempotent
-from jobs.api.framework.openapi_errors import refuses
-from jobs.api.framework.openapi_examples import answered
+from jobs.api.framework.openapi_errors import problems
+from jobs.api.framework.openapi_examples import in_response
 from jobs.api.framework.query import OneOf
 
 STATE = OneOf("state", "Only those that this became of.", DeadLetter.State.values)
@@ -37,7 +37,7 @@ class DeadLettersView(_Staff):
         operation_id="list_dead_letters",
         parameters=[STATE.described, STREAM.described, *PAGING],
         responses={200: shapes.page_document("DeadLetterPage", shapes.DeadLetterDocument)},
-        examples=[answered("one letter", examples.page(examples.DEAD_LETTER))],
+        examples=[in_response("one letter", examples.page(examples.DEAD_LETTER))],
     )
     def get(self, request: Request) -> Response:
         """List the messages of the streams that could not be understood or applied, newest first."""
@@ -76,7 +76,7 @@ class RepublishView(_Handle):
         operation_id="republish_dead_letter",
         request=None,
         responses=shapes.DeadLetterDocument,
-        extensions=refuses("not_whole", "already_handled"),
+        extensions=problems("not_whole", "already_handled"),
     )
     @idempotent
     def post(self, request: Request, letter_id: int) -> Response:
@@ -90,7 +90,7 @@ class DiscardView(_Handle):
         operation_id="discard_dead_letter",
         request=None,
         responses=shapes.DeadLetterDocument,
-        extensions=refuses("already_handled"),
+        extensions=problems("already_handled"),
     )
     @idempotent
     def post(self, request: Request, letter_id: int) -> Response:

@@ -17,8 +17,8 @@ from exports.states import JobType, Status
 from jobs.api.framework.authentication import user_of
 from jobs.api.framework.filtering import refuse_unknown
 from jobs.api.framework.idempotency import idempotent
-from jobs.api.framework.openapi_errors import refuses
-from jobs.api.framework.openapi_examples import answered
+from jobs.api.framework.openapi_errors import problems
+from jobs.api.framework.openapi_examples import in_response
 from jobs.api.framework.query import OneOf
 
 JOB_TYPE = OneOf("jobType", "Only those of this type.", JobType.values)
@@ -59,7 +59,7 @@ class JobsView(APIView):
         operation_id="list_exports",
         parameters=[JOB_TYPE.described, STATUS.described, *PAGING],
         responses={200: shapes.page_document("ExportPage", shapes.ExportDocument)},
-        examples=[answered("one is being made", examples.page(examples.RUNNING))],
+        examples=[in_response("one is being made", examples.page(examples.RUNNING))],
     )
     def get(self, request: Request) -> Response:
         """List your exports, newest first."""
@@ -87,8 +87,8 @@ class CancelView(APIView):
         operation_id="cancel_export",
         request=None,
         responses={202: shapes.ExportDocument},
-        examples=[answered("cancelled", examples.CANCELLED)],
-        extensions=refuses("ended"),
+        examples=[in_response("cancelled", examples.CANCELLED)],
+        extensions=problems("ended"),
     )
     @idempotent
     def post(self, request: Request, job_id: int) -> Response:
@@ -110,7 +110,7 @@ class ResultView(APIView):
             (206, "image/png"): OpenApiResponse(OpenApiTypes.BINARY, "The range of it."),
             304: OpenApiResponse(None, "You have it already."),
         },
-        extensions=refuses("outside_export_root", "file_gone", "not_succeeded", "range_not_satisfiable"),
+        extensions=problems("outside_export_root", "file_gone", "not_succeeded", "range_not_satisfiable"),
     )
     def get(self, request: Request, job_id: int) -> HttpResponseBase:
         """Download the result, or a range of it."""

@@ -19,8 +19,8 @@ from exports.states import JobType
 from jobs.api.framework.authentication import user_of
 from jobs.api.framework.filtering import refuse_unknown
 from jobs.api.framework.idempotency import idempotent
-from jobs.api.framework.openapi_errors import refuses
-from jobs.api.framework.openapi_examples import answered, asked
+from jobs.api.framework.openapi_errors import problems
+from jobs.api.framework.openapi_examples import in_request, in_response
 from jobs.api.framework.problem_details import Problem
 
 LONGEST_TITLE = 200
@@ -61,7 +61,7 @@ class ReplaysView(APIView):
         operation_id="list_replays",
         parameters=PAGING,
         responses={200: shapes.page_document("ReplayPage", shapes.ReplayDocument)},
-        examples=[answered("one replay", examples.page(examples.REPLAY))],
+        examples=[in_response("one replay", examples.page(examples.REPLAY))],
     )
     def get(self, request: Request) -> Response:
         """List your replays, newest first."""
@@ -73,8 +73,8 @@ class ReplaysView(APIView):
         operation_id="upload_replay",
         request=UPLOAD,
         responses={201: shapes.ReplayDocument},
-        examples=[asked("an event log", examples.UPLOAD)],
-        extensions=refuses("bad_replay", (413, "bad_replay"), "no_space"),
+        examples=[in_request("an event log", examples.UPLOAD)],
+        extensions=problems("bad_replay", (413, "bad_replay"), "no_space"),
     )
     @idempotent
     def post(self, request: Request) -> Response:
@@ -115,7 +115,7 @@ class ReplayView(APIView):
         """One of your replays."""
         return Response(shapes.replay(own_replay(request, replay_id)))
 
-    @extend_schema(operation_id="delete_replay", responses={204: None}, extensions=refuses("export_live"))
+    @extend_schema(operation_id="delete_replay", responses={204: None}, extensions=problems("export_live"))
     def delete(self, request: Request, replay_id: int) -> Response:
         """Delete a replay, its exports and their files. Not while an export of it is being made."""
         replays.delete(own_replay(request, replay_id))
@@ -139,7 +139,7 @@ class StartMp4View(_StartView):
         operation_id="export_mp4",
         request=None,
         responses={202: shapes.STARTED},
-        examples=[answered("accepted", {"jobId": 1})],
+        examples=[in_response("accepted", {"jobId": 1})],
     )
     @idempotent
     def post(self, request: Request, replay_id: int) -> Response:
@@ -155,7 +155,7 @@ class StartThumbnailView(_StartView):
         operation_id="export_thumbnail",
         request=None,
         responses={202: shapes.STARTED},
-        examples=[answered("accepted", {"jobId": 2})],
+        examples=[in_response("accepted", {"jobId": 2})],
     )
     @idempotent
     def post(self, request: Request, replay_id: int) -> Response:

@@ -9,7 +9,7 @@ from rest_framework import serializers
 from exports.api import examples
 from exports.models import DeadLetter, Replay
 from exports.states import ErrorCode, JobType, Status
-from jobs.api.framework.openapi_examples import answered
+from jobs.api.framework.openapi_examples import in_response
 
 
 def replay(row: Replay) -> dict[str, Any]:
@@ -40,7 +40,7 @@ def dead_letter(row: DeadLetter) -> dict[str, Any]:
     }
 
 
-@extend_schema_serializer(component_name="Replay", examples=[answered("a replay", examples.REPLAY)])
+@extend_schema_serializer(component_name="Replay", examples=[in_response("a replay", examples.REPLAY)])
 class ReplayDocument(serializers.Serializer[Any]):
     replayId = serializers.IntegerField()
     title = serializers.CharField()
@@ -54,7 +54,7 @@ class ReplayDocument(serializers.Serializer[Any]):
     createdAt = serializers.DateTimeField()
 
 
-@extend_schema_serializer(component_name="Export", examples=[answered("done", examples.SUCCEEDED)])
+@extend_schema_serializer(component_name="Export", examples=[in_response("done", examples.SUCCEEDED)])
 class ExportDocument(serializers.Serializer[Any]):
     jobId = serializers.IntegerField()
     jobType = serializers.ChoiceField(JobType.values)
@@ -80,7 +80,8 @@ class ExportDocument(serializers.Serializer[Any]):
 
 
 @extend_schema_serializer(
-    component_name="DeadLetter", examples=[answered("a foreign worker's mistake", examples.DEAD_LETTER)]
+    component_name="DeadLetter",
+    examples=[in_response("a foreign worker's mistake", examples.DEAD_LETTER)],
 )
 class DeadLetterDocument(serializers.Serializer[Any]):
     id = serializers.IntegerField()

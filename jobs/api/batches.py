@@ -1,4 +1,4 @@
-"""Batches: how far they are, their graph, and when they will probably end."""
+"""Batches: progress, graph, critical path and estimated end."""
 
 from typing import Any
 from uuid import UUID
@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from jobs import graph, serialize
 from jobs.api import examples
 from jobs.api.framework.filtering import FilterBackend, refuse_unknown
-from jobs.api.framework.openapi_examples import answered
+from jobs.api.framework.openapi_examples import in_response
 from jobs.api.framework.pagination import PagePagination
 from jobs.api.framework.problem_details import Problem
 from jobs.api.framework.query import Flag
@@ -27,19 +27,19 @@ GRAPH = Flag("graph", "`false` leaves the graph out.", default=True)
 class BatchProgressSerializer(serializers.Serializer[None]):
     total = serializers.IntegerField()
     by_status = serializers.DictField(
-        child=serializers.IntegerField(), help_text="How many jobs are in each state."
+        child=serializers.IntegerField(), help_text="Number of jobs in each state."
     )
-    percent = serializers.FloatField(help_text="How much of it has ended, whichever way.")
+    percent = serializers.FloatField(help_text="Share of the jobs that have ended, in whatever state.")
 
 
 @extend_schema_serializer(
-    component_name="Batch", examples=[answered("half of it is done", examples.HALF_DONE)]
+    component_name="Batch", examples=[in_response("half of it is done", examples.HALF_DONE)]
 )
 class BatchSerializer(serializers.Serializer[None]):
     id = serializers.UUIDField()
     name = serializers.CharField(allow_null=True)
     created_at = serializers.DateTimeField()
-    ended_at = serializers.DateTimeField(allow_null=True, help_text="When its last job ended.")
+    ended_at = serializers.DateTimeField(allow_null=True, help_text="Time at which its last job ended.")
     progress = BatchProgressSerializer()
 
 
@@ -49,7 +49,7 @@ class NodeSerializer(serializers.Serializer[None]):
     task_id = serializers.CharField()
     role = serializers.CharField()
     status = serializers.ChoiceField(JobStatus.choices)
-    level = serializers.IntegerField(help_text="How many steps from a start, at the most.")
+    level = serializers.IntegerField(help_text="Length of the longest path from a root.")
     started_at = serializers.DateTimeField(allow_null=True)
     completed_at = serializers.DateTimeField(allow_null=True)
 
@@ -72,18 +72,18 @@ class GraphSerializer(serializers.Serializer[None]):
 class PathSerializer(serializers.Serializer[None]):
     jobs = serializers.ListField(child=serializers.UUIDField(), help_text="In order.")
     seconds = serializers.FloatField(
-        help_text="What they took, and for those that have not ended what their Task usually takes here."
+        help_text="Their run times; for unfinished jobs, the usual run time of their Task in this office."
     )
 
 
 @extend_schema_serializer(
-    component_name="BatchInFull", examples=[answered("half of it is done", examples.BATCH_IN_FULL)]
+    component_name="BatchInFull", examples=[in_response("half of it is done", examples.BATCH_IN_FULL)]
 )
 class BatchInFullSerializer(BatchSerializer):
     graph = GraphSerializer(required=False)
     critical_path = PathSerializer()
     estimated_end = serializers.DateTimeField(
-        allow_null=True, help_text="Null when it has ended, or when nobody can tell."
+        allow_null=True, help_text="Null if the batch has ended, or if unknown."
     )
 
 
@@ -108,7 +108,7 @@ class BatchListView(OfficeView):
 
 
 class BatchDetailView(OfficeView):
-    """What it waits for, and until when."""
+    """One batch with its graph."""
 
     @extend_schema(
         operation_id="get_batch",
@@ -166,5 +166,5 @@ def graph_json(nodes: list[progress.Node], parents: dict[str, list[str]]) -> dic
             }
             for node in nodes
         ],
-        "edges": [{"from": parent, "to": child} for child, found in parents.items() for parent in found],
+        "edges": [{"from": parent, "to": child} for child, ids in parents.items() for parent in ids],
     }

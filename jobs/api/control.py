@@ -1,7 +1,6 @@
-"""What people decide about jobs: retry, cancel, cancel many, change the order."""
+"""Retry, cancel and reorder jobs."""
 
 from dataclasses import asdict
-from typing import Any
 from uuid import UUID
 
 from django.conf import settings
@@ -13,10 +12,10 @@ from rest_framework.response import Response
 from jobs import lifecycle, serialize
 from jobs.api import documents, examples
 from jobs.api.framework.idempotency import idempotent
-from jobs.api.framework.openapi_errors import refuses
-from jobs.api.framework.openapi_examples import answered, asked
+from jobs.api.framework.openapi_errors import problems
+from jobs.api.framework.openapi_examples import in_request, in_response
 from jobs.api.framework.problem_details import Problem
-from jobs.api.framework.serializers import StrictSerializer
+from jobs.api.framework.serializers import StrictSerializer, validated
 from jobs.api.views import ACTS, JobView, OfficeView, accepted, batch_address, job_address
 from jobs.bulk import HIGHEST_PRIORITY, LOWEST_PRIORITY, CancelFilter, cancel_matching
 from jobs.errors import Conflict
@@ -29,60 +28,68 @@ ROLES = [(role, role) for role in settings.DURE_ROLES]
 
 class ReasonSerializer(StrictSerializer):
     reason = serializers.CharField(
-        required=False, allow_blank=True, max_length=500, help_text="Goes into the job's event."
+        required=False, allow_blank=True, max_length=500, help_text="Recorded in the job's event."
     )
 
 
-class RetryView(JobView):
-    """Another run of a job."""
+class ReasonView(JobView):
+    """A view of one job that acts for a reason."""
+
+    def read(self) -> tuple[Job, str]:
+        office = self.office(ACTS)
+        reason: str = validated(ReasonSerializer(data=self.request.data)).get("reason", "")
+        return self.job(office), reason
+
+    def accepted(self, job: Job) -> Response:
+        return accepted(current_json(job.id), job_address(self.request, job.office_id, job.id))
+
+
+class RetryView(ReasonView):
+    """Retry one job."""
 
     @extend_schema(
         operation_id="retry_job",
         tags=["jobs"],
         summary="Run a job again",
-        description="For a job that failed, was cancelled, or timed out and waits: a new Execution, with its "
-        "counts at 0.",
+        description="For a job that failed, was cancelled, or timed out and waits for a retry: a new "
+        "Execution, with its counts at 0.",
         request=ReasonSerializer,
         responses={202: documents.JobDocument},
-        examples=[asked("after a merge by hand", {"reason": "merged by hand"})],
-        extensions=refuses("not_retryable"),
+        examples=[in_request("after a manual merge", {"reason": "merged by hand"})],
+        extensions=problems("not_retryable"),
     )
     @idempotent
     def post(self, request: Request, office_id: UUID, job_id: UUID) -> Response:
-        office = self.office(ACTS)
-        reason = checked(ReasonSerializer(data=request.data)).get("reason", "")
-        job = self.job(office)
-        if not lifecycle.retry(office.id, [job.id], actor=self.actor(), reason=reason):
+        job, reason = self.read()
+        if not lifecycle.retry(job.office_id, [job.id], actor=self.actor(), reason=reason):
             raise Conflict("not_retryable", status=job.status)
-        return accepted(shown(job.id), job_address(request, office_id, job_id))
+        return self.accepted(job)
 
 
-class CancelView(JobView):
-    """The end of a job."""
+class CancelView(ReasonView):
+    """Cancel one job."""
 
     @extend_schema(
         operation_id="cancel_job",
         tags=["jobs"],
         summary="Cancel a job",
-        description="One that runs is told to stop, and killed after its grace; until then its status stays "
-        "`processing` and `cancelled_at` is set.",
+        description="A running job is asked to stop and killed after its grace period; until then its "
+        "status stays `processing` and `cancelled_at` is set.",
         request=ReasonSerializer,
         responses={202: documents.JobDocument},
         examples=[
-            asked("for a reason", {"reason": "not wanted any more"}),
-            answered("it had not started", examples.CANCELLED_JOB),
+            in_request("with a reason", {"reason": "no longer needed"}),
+            in_response("it had not started", examples.CANCELLED_JOB),
         ],
-        extensions=refuses("ended"),
+        extensions=problems("ended"),
     )
     @idempotent
     def post(self, request: Request, office_id: UUID, job_id: UUID) -> Response:
-        office = self.office(ACTS)
-        reason = checked(ReasonSerializer(data=request.data)).get("reason", "")
-        job = self.job(office)
-        answer = lifecycle.cancel(office.id, [job.id], actor=self.actor(), reason=reason)
+        job, reason = self.read()
+        answer = lifecycle.cancel(job.office_id, [job.id], actor=self.actor(), reason=reason)
         if not answer.total:
             raise ended(job)
-        return accepted(shown(job.id), job_address(request, office_id, job_id))
+        return self.accepted(job)
 
 
 @extend_schema_field(
@@ -94,7 +101,7 @@ class CancelView(JobView):
     }
 )
 class StatesField(serializers.MultipleChoiceField):
-    """One state, or a list of some."""
+    """One state, or a list of states."""
 
 
 class CancelAllSerializer(ReasonSerializer):
@@ -103,11 +110,11 @@ class CancelAllSerializer(ReasonSerializer):
         choices=LIVE,
         required=False,
         allow_empty=False,
-        help_text="One state or several; all that have not ended, unless given.",
+        help_text="One state or several; default: all unfinished ones.",
     )
     role = serializers.ChoiceField(ROLES, required=False, help_text="Only jobs of this role.")
     include_processing = serializers.BooleanField(
-        required=False, default=True, help_text="Without it, what runs goes on."
+        required=False, default=True, help_text="If false, running jobs continue."
     )
 
     def to_internal_value(self, data: object) -> object:
@@ -118,38 +125,38 @@ class CancelAllSerializer(ReasonSerializer):
 
 class CancelledSerializer(serializers.Serializer[None]):
     cancelled = serializers.IntegerField(help_text="Cancelled at once.")
-    cancelling = serializers.IntegerField(help_text="They run, and were told to stop.")
+    cancelling = serializers.IntegerField(help_text="Running; asked to stop.")
 
 
 class CancelAllView(OfficeView):
-    """The end of many jobs."""
+    """Cancel many jobs."""
 
     @extend_schema(
         operation_id="cancel_jobs",
         tags=["jobs"],
-        summary="Cancel all jobs that fit",
-        description="Those of a batch, in a state, of a role, or all of the office that have not ended.",
+        summary="Cancel all matching jobs",
+        description="By batch, state and role; by default all unfinished jobs of the office.",
         request=CancelAllSerializer,
         responses={202: CancelledSerializer},
         examples=[
-            asked("what waits for the front end", {"status": ["pending", "ready"], "role": "FE"}),
-            answered("two of them run", {"cancelled": 41, "cancelling": 2}),
+            in_request("waiting front end jobs", {"status": ["pending", "ready"], "role": "FE"}),
+            in_response("two of them are running", {"cancelled": 41, "cancelling": 2}),
         ],
     )
     @idempotent
     def post(self, request: Request, office_id: UUID) -> Response:
         office = self.office(ACTS)
-        given = checked(CancelAllSerializer(data=request.data))
-        if (batch := given.get("batch")) and not office.batches.filter(pk=batch).exists():
+        data = validated(CancelAllSerializer(data=request.data))
+        if (batch := data.get("batch")) and not office.batches.filter(pk=batch).exists():
             sentence = "There is no such batch in this office."
             raise Problem(400, "invalid", sentence, errors={"batch": [sentence]})
-        wish = CancelFilter(
+        selection = CancelFilter(
             batch=batch,
-            statuses=sorted(given.get("status") or JOB_LIVE),
-            role=given.get("role", ""),
-            include_processing=given["include_processing"],
+            statuses=sorted(data.get("status") or JOB_LIVE),
+            role=data.get("role", ""),
+            include_processing=data["include_processing"],
         )
-        answer = cancel_matching(office.id, wish, actor=self.actor(), reason=given.get("reason", ""))
+        answer = cancel_matching(office.id, selection, actor=self.actor(), reason=data.get("reason", ""))
         jobs = request.build_absolute_uri(f"/api/offices/{office_id}/jobs")
         return accepted(asdict(answer), batch_address(request, office_id, batch) if batch else jobs)
 
@@ -159,14 +166,14 @@ class PrioritySerializer(StrictSerializer):
         required=False,
         min_value=LOWEST_PRIORITY,
         max_value=HIGHEST_PRIORITY,
-        help_text="The lower, the earlier.",
+        help_text="Lower runs earlier.",
     )
-    urgent = serializers.BooleanField(required=False, help_text="Before everything that is not.")
+    urgent = serializers.BooleanField(required=False, help_text="Runs before all jobs that are not urgent.")
     delta = serializers.IntegerField(
         required=False,
         min_value=LOWEST_PRIORITY,
         max_value=HIGHEST_PRIORITY,
-        help_text="Added to the priority it has.",
+        help_text="Added to the current priority.",
     )
 
     def validate(self, attrs: dict[str, object]) -> dict[str, object]:
@@ -178,44 +185,39 @@ class PrioritySerializer(StrictSerializer):
 
 
 class PriorityView(JobView):
-    """A job's place in the order."""
+    """The priority of a job."""
 
     @extend_schema(
         operation_id="set_job_priority",
         tags=["jobs"],
-        summary="Change a job's place in the order",
-        description="The lower, the earlier; urgent ones before all others.",
+        summary="Change a job's priority",
+        description="A lower number runs earlier; urgent jobs run before all others.",
         request=PrioritySerializer,
         responses=documents.JobDocument,
         examples=[
-            asked("earlier by ten", {"delta": -10}),
-            asked("next", {"urgent": True}),
-            answered("next", {**examples.WAITING_JOB, "urgent": True}),
+            in_request("ten earlier", {"delta": -10}),
+            in_request("next", {"urgent": True}),
+            in_response("next", {**examples.WAITING_JOB, "urgent": True}),
         ],
-        extensions=refuses("ended"),
+        extensions=problems("ended"),
     )
     def patch(self, request: Request, office_id: UUID, job_id: UUID) -> Response:
         office = self.office(ACTS)
-        given = checked(PrioritySerializer(data=request.data))
+        data = validated(PrioritySerializer(data=request.data))
         job = self.job(office)
         if not lifecycle.reprioritise(
             office.id,
             [job.id],
-            priority=given.get("priority"),
-            urgent=given.get("urgent"),
-            delta=given.get("delta"),
+            priority=data.get("priority"),
+            urgent=data.get("urgent"),
+            delta=data.get("delta"),
             actor=self.actor(),
         ):
             raise ended(job)
-        return Response(shown(job.id))
+        return Response(current_json(job.id))
 
 
-def checked(serializer: StrictSerializer) -> dict[str, Any]:
-    serializer.is_valid(raise_exception=True)
-    return dict(serializer.validated_data)
-
-
-def shown(job_id: UUID) -> serialize.JSON:
+def current_json(job_id: UUID) -> serialize.JSON:
     return serialize.jobs_json(list(serialize.with_job_fields(Job.objects.filter(pk=job_id))))[0]
 
 

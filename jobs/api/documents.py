@@ -1,4 +1,4 @@
-"""How the API's objects are described in OpenAPI. Only described: jobs/serialize.py writes them."""
+"""The API's objects in OpenAPI. These serializers only describe them; jobs/serialize.py writes the JSON."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
 from jobs.api import examples
-from jobs.api.framework.openapi_examples import answered
+from jobs.api.framework.openapi_examples import in_response
 from jobs.states import (
     SEED_EXECUTION_STATUS,
     SEED_EXECUTION_TIMED_OUT,
@@ -24,54 +24,54 @@ EXECUTION_STATUSES = [
 ]
 
 
-# Serializes nothing. No docstring: the schema would show it for each that has none.
+# Only described, never serialized. Without a docstring: the schema would show it for each subclass.
 class Described(serializers.Serializer[Any]):
     pass
 
 
 class ProgressDocument(Described):
     fraction = serializers.FloatField(
-        min_value=0, max_value=1, allow_null=True, help_text="1 is all of it; null when nobody can tell."
+        min_value=0, max_value=1, allow_null=True, help_text="From 0 to 1; null if unknown."
     )
-    message = serializers.CharField(help_text="What the Task says of it.")
+    message = serializers.CharField(help_text="A message from the Task.")
 
 
-@extend_schema_serializer(component_name="Job", examples=[answered("a job that waits", examples.WAITING_JOB)])
+@extend_schema_serializer(component_name="Job", examples=[in_response("a waiting job", examples.WAITING_JOB)])
 class JobDocument(Described):
     id = serializers.UUIDField()
-    ref = serializers.CharField(allow_null=True, help_text="Its name within its submission.")
+    ref = serializers.CharField(allow_null=True, help_text="The name within its submission.")
     office_id = serializers.UUIDField()
-    batch = serializers.UUIDField(allow_null=True, help_text="Null for a job that was submitted alone.")
+    batch = serializers.UUIDField(allow_null=True, help_text="Null for a job submitted on its own.")
     task_id = serializers.CharField()
     args = serializers.DictField()
-    role = serializers.CharField(help_text="Whose workers run it.")
-    priority = serializers.IntegerField(help_text="The lower, the earlier.")
-    urgent = serializers.BooleanField(help_text="Before everything that is not.")
+    role = serializers.CharField(help_text="The role whose workers run it.")
+    priority = serializers.IntegerField(help_text="Lower runs earlier.")
+    urgent = serializers.BooleanField(help_text="Runs before all jobs that are not urgent.")
     status = serializers.ChoiceField(JobStatus.choices)
-    depends_on = serializers.ListField(child=serializers.UUIDField(), help_text="In the order given.")
+    depends_on = serializers.ListField(child=serializers.UUIDField(), help_text="In submission order.")
     on_dependency_failure = serializers.ChoiceField(
-        OnDependencyFailure.choices, help_text="Whether it then waits, fails as well, or runs anyway."
+        OnDependencyFailure.choices, help_text="Whether the job then waits, fails as well, or runs anyway."
     )
-    timeout_ms = serializers.IntegerField(help_text="How long an attempt may take.")
+    timeout_ms = serializers.IntegerField(help_text="Time limit of an attempt.")
     max_retries = serializers.IntegerField()
-    retry_count = serializers.IntegerField(help_text="How often it was tried again so far.")
-    retry_at = serializers.DateTimeField(allow_null=True, help_text="When it is tried again.")
-    run_at = serializers.DateTimeField(allow_null=True, help_text="It does not start before.")
+    retry_count = serializers.IntegerField(help_text="Retries so far.")
+    retry_at = serializers.DateTimeField(allow_null=True, help_text="Time of the next retry.")
+    run_at = serializers.DateTimeField(allow_null=True, help_text="Earliest start.")
     created_at = serializers.DateTimeField()
     started_at = serializers.DateTimeField(allow_null=True)
     completed_at = serializers.DateTimeField(allow_null=True)
     cancelled_at = serializers.DateTimeField(
-        allow_null=True, help_text="Set on a job that is still processing: it was told to stop."
+        allow_null=True, help_text="On a job that is still processing: asked to stop."
     )
     failure_type = serializers.ChoiceField(
-        FailureType.choices, allow_null=True, help_text="Of the last attempt."
+        FailureType.choices, allow_null=True, help_text="From the last attempt."
     )
-    error_message = serializers.CharField(allow_null=True, help_text="Of the last attempt.")
+    error_message = serializers.CharField(allow_null=True, help_text="From the last attempt.")
     result = serializers.JSONField(allow_null=True, help_text="What the Task returned.")
     progress = ProgressDocument(allow_null=True)
-    session_id = serializers.CharField(allow_null=True, help_text="What the Task noted of its session.")
+    session_id = serializers.CharField(allow_null=True, help_text="The session id that the Task recorded.")
     unique_key = serializers.CharField(
-        allow_null=True, help_text="No two jobs of the office that have not ended share one."
+        allow_null=True, help_text="Unique among the unfinished jobs of the office."
     )
 
 
@@ -89,10 +89,10 @@ class AttemptDocument(Described):
 @extend_schema_serializer(component_name="JobExecution")
 class JobExecutionDocument(Described):
     id = serializers.UUIDField()
-    attempt = serializers.IntegerField(help_text="From 1; 0 while the first one has not started.")
+    attempt = serializers.IntegerField(help_text="Number of the attempt, from 1; 0 before the first one.")
     status = serializers.ChoiceField(EXECUTION_STATUSES)
     started_at = serializers.DateTimeField(allow_null=True)
-    timeout_at = serializers.DateTimeField(allow_null=True, help_text="When the attempt is stopped.")
+    timeout_at = serializers.DateTimeField(allow_null=True, help_text="The attempt is stopped at this time.")
     completed_at = serializers.DateTimeField(allow_null=True)
     session_id = serializers.CharField(allow_null=True)
     error_message = serializers.CharField(allow_null=True)
@@ -102,7 +102,7 @@ class JobExecutionDocument(Described):
 
 @extend_schema_serializer(
     component_name="JobInFull",
-    examples=[answered("it runs for the second time", examples.JOB_IN_FULL)],
+    examples=[in_response("running for the second time", examples.JOB_IN_FULL)],
 )
 class JobInFullDocument(JobDocument):
     executions = JobExecutionDocument(many=True)
@@ -112,43 +112,43 @@ class JobInFullDocument(JobDocument):
 class EventDocument(Described):
     id = serializers.IntegerField()
     type = serializers.ChoiceField(TOLD_TO_CLIENTS)
-    job_id = serializers.UUIDField(allow_null=True, help_text="Null where it is about a whole batch.")
+    job_id = serializers.UUIDField(allow_null=True, help_text="Null for an event of a whole batch.")
     batch_id = serializers.UUIDField(allow_null=True)
     office_id = serializers.UUIDField()
-    details = serializers.DictField(help_text="What else is known; which depends on the type.")
+    details = serializers.DictField(help_text="Further data; the keys depend on the type.")
     timestamp = serializers.DateTimeField()
 
 
 @extend_schema_serializer(
     component_name="EventList",
-    examples=[answered("one event", {"results": [examples.EVENT], "next_after": 4711})],
+    examples=[in_response("one event", {"results": [examples.EVENT], "next_after": 4711})],
 )
 class EventListDocument(Described):
     results = EventDocument(many=True)
-    next_after = serializers.IntegerField(help_text="Ask on with `?after=` this.")
+    next_after = serializers.IntegerField(help_text="The `after` of the next request.")
 
 
-@extend_schema_serializer(component_name="Task", examples=[answered("a Task", examples.TASK)])
+@extend_schema_serializer(component_name="Task", examples=[in_response("a Task", examples.TASK)])
 class TaskDocument(Described):
     task_id = serializers.CharField()
     description = serializers.CharField()
-    role = serializers.CharField(help_text="Whose workers run it, unless a job says otherwise.")
+    role = serializers.CharField(help_text="The role whose workers run it, unless the job names another.")
     args_schema = serializers.DictField(help_text="JSON Schema of `args`.")
-    timeout_ms = serializers.IntegerField(allow_null=True, help_text="Null: the office's.")
-    max_retries = serializers.IntegerField(allow_null=True, help_text="Null: the office's.")
+    timeout_ms = serializers.IntegerField(allow_null=True, help_text="Null: the office's setting.")
+    max_retries = serializers.IntegerField(allow_null=True, help_text="Null: the office's setting.")
     retry_base_delay = serializers.IntegerField(
-        allow_null=True, help_text="In milliseconds. Null: the office's."
+        allow_null=True, help_text="In milliseconds. Null: the office's setting."
     )
-    on_lost = serializers.ChoiceField(OnLost.choices, help_text="When its worker dies in the middle of it.")
-    atomic = serializers.BooleanField(help_text="Its own writes commit together with its result.")
+    on_lost = serializers.ChoiceField(OnLost.choices, help_text="What happens if its worker dies.")
+    atomic = serializers.BooleanField(help_text="Its database writes commit together with its result.")
 
 
-@extend_schema_serializer(component_name="Office", examples=[answered("an office", examples.OFFICE_MADE)])
+@extend_schema_serializer(component_name="Office", examples=[in_response("an office", examples.OFFICE_MADE)])
 class OfficeDocument(Described):
     id = serializers.UUIDField()
     name = serializers.CharField()
     created_at = serializers.DateTimeField()
-    role = serializers.ChoiceField(MemberRole.choices, help_text="What the caller is there.")
+    role = serializers.ChoiceField(MemberRole.choices, help_text="The role of the caller.")
     notify_emails = serializers.ListField(
-        child=serializers.EmailField(), help_text="Told by mail when a job has failed for good."
+        child=serializers.EmailField(), help_text="Addresses that receive an email when a job fails for good."
     )

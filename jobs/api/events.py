@@ -1,4 +1,4 @@
-"""What happened in an office, in order, to be read on from any point."""
+"""The events of an office, in order, readable from any point."""
 
 from uuid import UUID
 
@@ -15,17 +15,17 @@ from jobs.models import Event
 from jobs.states import TOLD_TO_CLIENTS
 
 AFTER = Whole("after", "Only events with a greater id than this.", default=0, low=0, high=2**63 - 1)
-LIMIT = Whole("limit", "How many at the most.", default=100, low=1, high=1_000)
+LIMIT = Whole("limit", "Maximum number of events.", default=100, low=1, high=1_000)
 
 
 class EventListView(OfficeView):
-    """The list that sockets and webhooks tell from as well."""
+    """The events that sockets and webhooks send as well."""
 
     @extend_schema(
         operation_id="list_events",
         tags=["events"],
         summary="An office's events, oldest first",
-        description="Ask on after `next_after` and nothing is missed: a later event has a greater id.",
+        description="Continue after `next_after` to miss nothing: a later event has a greater id.",
         parameters=[AFTER.described, LIMIT.described],
         responses=documents.EventListDocument,
     )
@@ -33,11 +33,11 @@ class EventListView(OfficeView):
         office = self.office()
         refuse_unknown(request, ("after", "limit"))
         after, limit = AFTER.of(request), LIMIT.of(request)
-        told = Event.objects.filter(office_id=office.id, id__gt=after, type__in=TOLD_TO_CLIENTS)
-        found = list(told.order_by("id")[:limit])
+        events = Event.objects.filter(office_id=office.id, id__gt=after, type__in=TOLD_TO_CLIENTS)
+        page = list(events.order_by("id")[:limit])
         return Response(
             {
-                "results": [serialize.event_json(event) for event in found],
-                "next_after": found[-1].id if found else after,
+                "results": [serialize.event_json(event) for event in page],
+                "next_after": page[-1].id if page else after,
             }
         )

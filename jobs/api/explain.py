@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from jobs import serialize
-from jobs.api.framework.openapi_examples import answered
+from jobs.api.framework.openapi_examples import in_response
 from jobs.api.views import JobView
 from jobs.insight.explain import Code, Explanation, Reason, explain
 from jobs.states import JobStatus
@@ -19,7 +19,7 @@ from jobs.states import JobStatus
 
 @extend_schema_serializer(component_name="Reason")
 class ReasonDocument(serializers.Serializer[None]):
-    """What else there is depends on the code: jobs, count, running, limit, role, until, since, worker …"""
+    """Further members depend on the code: jobs, count, running, limit, role, until, since, worker …"""
 
     code = serializers.ChoiceField([str(code) for code in Code])
     message = serializers.CharField()
@@ -30,9 +30,10 @@ class ExplanationDocument(serializers.Serializer[None]):
     state = serializers.ChoiceField(JobStatus.choices)
     reasons = ReasonDocument(many=True)
     queue_position = serializers.IntegerField(
-        allow_null=True, help_text="Among the office's ready jobs, from 1; null for one that is not ready."
+        allow_null=True,
+        help_text="Position among the office's ready jobs, from 1; null if not ready.",
     )
-    estimated_start = serializers.DateTimeField(allow_null=True, help_text="Null when nobody can tell.")
+    estimated_start = serializers.DateTimeField(allow_null=True, help_text="Null if unknown.")
 
 
 EXAMPLE = {
@@ -51,7 +52,7 @@ EXAMPLE = {
 
 
 class ExplainView(JobView):
-    """Everything that holds a job back."""
+    """All reasons why a job is not running."""
 
     @extend_schema(
         operation_id="explain_job",
@@ -59,7 +60,7 @@ class ExplainView(JobView):
         summary="Why a job is not running now",
         description="Everything that holds it back at once, the decisive reason first.",
         responses=ExplanationDocument,
-        examples=[answered("the office is full", EXAMPLE)],
+        examples=[in_response("the office is full", EXAMPLE)],
     )
     def get(self, request: Request, office_id: UUID, job_id: UUID) -> Response:
         office = self.office()

@@ -1,4 +1,4 @@
-"""What the lists of jobs can be narrowed by and ordered by."""
+"""Filters and orderings of the lists of jobs."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from jobs.models import Job
 from jobs.selection import in_states
 from jobs.states import JOB_ENDED, JobStatus
 
-# By name of the parameter: each ends in `seq`, so that pages never overlap.
+# Each ends in `seq`, so that pages never overlap.
 ORDERINGS: dict[str, tuple[Any, ...]] = {
     "-created_at": ("-seq",),
     "created_at": ("seq",),
@@ -20,33 +20,33 @@ ORDERINGS: dict[str, tuple[Any, ...]] = {
     "priority": ("-urgent", "priority", "seq"),
     "-priority": ("urgent", "-priority", "-seq"),
 }
-USUAL_ORDER = "-created_at"
+DEFAULT_ORDER = "-created_at"
 
 
-class Several(forms.SelectMultiple):
+class MultipleValues(forms.SelectMultiple):
     """`?status=failed&status=done` and `?status=failed,done` mean the same."""
 
     def value_from_datadict(self, data: Any, files: Any, name: str) -> list[str]:
-        given: list[str] = super().value_from_datadict(data, files, name) or []
-        return [one for text in given for one in text.split(",") if one]
+        texts: list[str] = super().value_from_datadict(data, files, name) or []
+        return [value for text in texts for value in text.split(",") if value]
 
 
 class JobFilter(filters.FilterSet):  # type: ignore[misc]
     status = filters.MultipleChoiceFilter(
         choices=JobStatus.choices,
-        widget=Several,
+        widget=MultipleValues,
         method="by_status",
-        help_text="One of them or several, separated by commas or given repeatedly.",
+        help_text="One state or several, separated by commas or as repeated parameters.",
     )
     role = filters.ChoiceFilter(
-        choices=[(role, role) for role in settings.DURE_ROLES], help_text="Only those of this role."
+        choices=[(role, role) for role in settings.DURE_ROLES], help_text="Only jobs of this role."
     )
-    batch = filters.UUIDFilter(field_name="batch_id", help_text="Only those of this batch.")
-    task_id = filters.CharFilter(help_text="Only those that run this Task.")
+    batch = filters.UUIDFilter(field_name="batch_id", help_text="Only jobs of this batch.")
+    task_id = filters.CharFilter(help_text="Only jobs of this Task.")
     ordering = filters.ChoiceFilter(
         choices=[(name, name) for name in ORDERINGS],
         method="by_order",
-        help_text=f"Unless given, newest first: {USUAL_ORDER}. `priority` is the order in which jobs start.",
+        help_text=f"Default: {DEFAULT_ORDER}, newest first. `priority` is the order in which jobs start.",
     )
 
     class Meta:
@@ -57,22 +57,22 @@ class JobFilter(filters.FilterSet):  # type: ignore[misc]
         return jobs.filter(in_states(statuses)) if statuses else jobs
 
     def by_order(self, jobs: QuerySet[Job], name: str, ordering: str) -> QuerySet[Job]:
-        return jobs  # how to order them well depends on their states: see filter_queryset
+        return jobs  # the order also depends on the states: see filter_queryset
 
     def filter_queryset(self, jobs: QuerySet[Job]) -> QuerySet[Job]:
-        given = self.form.cleaned_data
-        found: QuerySet[Job] = super().filter_queryset(jobs)
-        return found.order_by(*order_of(given["ordering"] or USUAL_ORDER, set(given["status"])))
+        data = self.form.cleaned_data
+        matching: QuerySet[Job] = super().filter_queryset(jobs)
+        return matching.order_by(*order_of(data["ordering"] or DEFAULT_ORDER, set(data["status"])))
 
 
 def order_of(ordering: str, statuses: set[str]) -> tuple[Any, ...]:
-    """The order by name, in the form in which PostgreSQL finds these states quickest."""
+    """The ordering, in the form that PostgreSQL executes fastest for these states."""
     down = ordering.startswith("-")
     if statuses and statuses.isdisjoint(JOB_ENDED) and ordering.endswith("created_at"):
-        # Few among very many: an expression, so that no index in this order is walked to find them.
+        # Few rows among many: an expression keeps PostgreSQL from scanning an index in this order.
         place = F("seq") + 0
         return (place.desc() if down else place.asc(),)
     if statuses and statuses <= set(JOB_ENDED) and ordering.endswith("completed_at"):
-        # Nobody among them is without an end, so the index jobs_ended has this order.
+        # All of them have ended, so the index jobs_ended has this order.
         return ("-completed_at", "-seq") if down else ("completed_at", "seq")
     return ORDERINGS[ordering]

@@ -1,4 +1,4 @@
-"""Submit jobs, list them and look at one."""
+"""Submit, list and read jobs."""
 
 from uuid import UUID
 
@@ -11,8 +11,8 @@ from jobs.api import documents, examples, submissions
 from jobs.api.filters import JobFilter
 from jobs.api.framework.filtering import FilterBackend
 from jobs.api.framework.idempotency import idempotent
-from jobs.api.framework.openapi_errors import refuses
-from jobs.api.framework.openapi_examples import answered, asked
+from jobs.api.framework.openapi_errors import problems
+from jobs.api.framework.openapi_examples import in_request, in_response
 from jobs.api.framework.pagination import RoughPagination
 from jobs.api.views import ACTS, JobView, OfficeView, batch_address, job_address
 from jobs.models import Batch, Job
@@ -43,12 +43,12 @@ class JobListView(OfficeView):
     @extend_schema(
         operation_id="submit_jobs",
         tags=["jobs"],
-        summary="Submit one job, or many that depend on each other",
+        summary="Submit one job, or a graph of jobs",
         description=(
-            "All of it is accepted, or nothing. An unknown `task_id`, an unknown dependency, a `ref` used "
-            'twice or a cycle refuse it with 400; for a cycle `code` is "cycle" and `cycle` names the '
-            "members of one, in order. A `batch.id` that the office has already adds to that batch. 409: a "
-            "job with the same `unique_key` has not ended."
+            "The submission is accepted as a whole or not at all. An unknown `task_id`, an unknown "
+            "dependency, a `ref` used twice or a cycle is answered with 400; for a cycle `code` is "
+            '"cycle" and `cycle` names its members, in order. An existing `batch.id` adds the jobs to that '
+            "batch. 409: an unfinished job has the same `unique_key`."
         ),
         request=PolymorphicProxySerializer(
             component_name="Submission",
@@ -63,12 +63,12 @@ class JobListView(OfficeView):
             )
         },
         examples=[
-            asked("one job", examples.ONE_JOB),
-            asked("two jobs, one after the other", examples.TWO_JOBS),
-            answered("one job", examples.WAITING_JOB),
-            answered("a batch", examples.SUBMITTED),
+            in_request("one job", examples.ONE_JOB),
+            in_request("two jobs, one after the other", examples.TWO_JOBS),
+            in_response("one job", examples.WAITING_JOB),
+            in_response("a batch", examples.SUBMITTED),
         ],
-        extensions=refuses("cycle", "unique_key_taken"),
+        extensions=problems("cycle", "unique_key_taken"),
     )
     @idempotent
     def post(self, request: Request, office_id: UUID) -> Response:
@@ -80,22 +80,22 @@ class JobListView(OfficeView):
                 answer[0], status=201, headers={"Location": job_address(request, office_id, ids[0])}
             )
         batch = Batch.objects.get(pk=prepared.batch)
-        described = {
+        batch_json = {
             "id": str(batch.id),
             "name": batch.name or None,
             "created_at": serialize.iso_time(batch.created_at),
         }
         return Response(
-            {"batch": described, "jobs": answer},
+            {"batch": batch_json, "jobs": answer},
             status=201,
             headers={"Location": batch_address(request, office_id, batch.id)},
         )
 
 
 def submitted(prepared: Prepared) -> list[serialize.JSON]:
-    """The jobs as they are now, in the order given.
+    """The jobs as they are now, in the order of the submission.
 
-    Of those that only wait, all but the status is at hand: reading ten thousand rows and a hundred thousand
+    For jobs that have not started, only the status is read: reading ten thousand rows and a hundred thousand
     edges again would take longer than writing them.
     """
     ids = [str(job["id"]) for job in prepared.jobs]
@@ -111,10 +111,10 @@ def submitted(prepared: Prepared) -> list[serialize.JSON]:
         job["id"]: job for job in serialize.jobs_json(list(serialize.with_job_fields(others)), parents)
     }
     return [
-        serialize.new_job_json(prepared, given, *waiting[job], parents.get(job, []))
+        serialize.new_job_json(prepared, fields, *waiting[job], parents.get(job, []))
         if job in waiting
         else read_again[job]
-        for job, given in zip(ids, prepared.jobs, strict=True)
+        for job, fields in zip(ids, prepared.jobs, strict=True)
     ]
 
 

@@ -1,4 +1,4 @@
-"""Who is a member of an office, for its owners to see and change."""
+"""The members of an office, for its owners."""
 
 from uuid import UUID
 
@@ -12,10 +12,10 @@ from rest_framework.response import Response
 from jobs.api import examples
 from jobs.api.framework.filtering import FilterBackend
 from jobs.api.framework.idempotency import idempotent
-from jobs.api.framework.openapi_errors import refuses
+from jobs.api.framework.openapi_errors import problems
 from jobs.api.framework.pagination import PagePagination
 from jobs.api.framework.problem_details import Problem
-from jobs.api.framework.serializers import StrictSerializer
+from jobs.api.framework.serializers import StrictSerializer, validated
 from jobs.api.views import CONFIGURES, OfficeView
 from jobs.errors import Conflict, ErrorText, Invalid
 from jobs.models import Membership, Office
@@ -33,7 +33,7 @@ def member_json(member: Membership) -> dict[str, str]:
 
 
 class MemberListView(OfficeView):
-    """Who is a member, and as what."""
+    """The members and their roles."""
 
     queryset = Membership.objects.none()
     pagination_class = PagePagination
@@ -55,25 +55,23 @@ class MemberListView(OfficeView):
     @extend_schema(
         operation_id="set_member",
         tags=["offices"],
-        summary="Add a member, or change what one may do",
+        summary="Add a member, or change a member's role",
         description="Owners only.",
         request=MemberSerializer,
         responses={201: MemberSerializer, 200: MemberSerializer},
         examples=[OpenApiExample("an operator", examples.MEMBER)],
-        extensions=refuses("last_owner"),
+        extensions=problems("last_owner"),
     )
     @idempotent
     def post(self, request: Request, office_id: UUID) -> Response:
         office = self.office(CONFIGURES)
-        serializer = MemberSerializer(data=request.data)
-        serializer.is_valid(raise_exception=True)
-        given = serializer.validated_data
-        user = User.objects.filter(username=given["username"], is_active=True).first()
+        data = validated(MemberSerializer(data=request.data))
+        user = User.objects.filter(username=data["username"], is_active=True).first()
         if user is None:
             raise Invalid(errors={"username": [ErrorText("unknown_user")]})
         with transaction.atomic():
             call.rows(statements.LOCK_OFFICE, [office.id])
-            member, is_new = office.memberships.update_or_create(user=user, defaults={"role": given["role"]})
+            member, is_new = office.memberships.update_or_create(user=user, defaults={"role": data["role"]})
             refuse_ownerless(office)
         location = request.build_absolute_uri(f"{request.path}/{user.get_username()}")
         return Response(member_json(member), status=201 if is_new else 200, headers={"Location": location})
@@ -88,7 +86,7 @@ class MemberDetailView(OfficeView):
         summary="Remove a member",
         description="Owners only.",
         responses={204: None},
-        extensions=refuses("last_owner"),
+        extensions=problems("last_owner"),
     )
     def delete(self, request: Request, office_id: UUID, username: str) -> Response:
         office = self.office(CONFIGURES)

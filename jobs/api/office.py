@@ -11,13 +11,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from jobs import office_deletion, serialize
-from jobs.access import Seat, enter, higher, offices_of, role_of_staff
+from jobs.access import Access, max_role, offices_of, require_access, role_of_staff
 from jobs.api import documents
 from jobs.api.framework.authentication import user_of
 from jobs.api.framework.filtering import FilterBackend
 from jobs.api.framework.idempotency import idempotent
-from jobs.api.framework.openapi_errors import refuses
-from jobs.api.framework.openapi_examples import asked
+from jobs.api.framework.openapi_errors import problems
+from jobs.api.framework.openapi_examples import in_request
 from jobs.api.framework.pagination import PagePagination
 from jobs.api.framework.serializers import StrictModelSerializer
 from jobs.api.views import OfficeView
@@ -34,7 +34,7 @@ class OfficeSerializer(StrictModelSerializer):
         child=serializers.EmailField(max_length=254),
         max_length=MOST_ADDRESSES,
         required=False,
-        help_text="Told by mail when a job has failed for good.",
+        help_text="Addresses that receive an email when a job fails for good.",
     )
 
     class Meta:
@@ -75,11 +75,11 @@ class OfficeListView(GenericAPIView[Office]):
     @extend_schema(
         operation_id="create_office",
         tags=["offices"],
-        summary="Open an office",
-        description="Whoever opens it owns it.",
+        summary="Create an office",
+        description="The caller becomes its owner.",
         request=OfficeSerializer,
         responses={201: documents.OfficeDocument},
-        examples=[asked("an office", {"name": "Seoul studio"})],
+        examples=[in_request("an office", {"name": "Seoul studio"})],
     )
     @idempotent
     def post(self, request: Request) -> Response:
@@ -93,51 +93,51 @@ class OfficeListView(GenericAPIView[Office]):
 
 
 def role_in(office: Any, staff: str | None) -> str:
-    return higher(office.member_role, staff) if office.member_role else staff or MemberRole.VIEWER
+    return max_role(office.member_role, staff) if office.member_role else staff or MemberRole.VIEWER
 
 
 class OfficeDetailView(OfficeView):
     """One office."""
 
-    def seat(self, needed: str = MemberRole.VIEWER) -> Seat:
-        return enter(user_of(self.request), self.kwargs["office_id"], needed)
+    def access(self, role: str = MemberRole.VIEWER) -> Access:
+        return require_access(user_of(self.request), self.kwargs["office_id"], role)
 
     @extend_schema(
         operation_id="get_office", tags=["offices"], summary="One office", responses=documents.OfficeDocument
     )
     def get(self, request: Request, office_id: UUID) -> Response:
-        seat = self.seat()
-        return Response(office_json(seat.office, seat.role))
+        access = self.access()
+        return Response(office_json(access.office, access.role))
 
     @extend_schema(
         operation_id="change_office",
         tags=["offices"],
-        summary="Rename an office, or change who is told of failures",
+        summary="Change an office's name or notification addresses",
         description="Owners only. Its limits are at `/scheduler/config`.",
         request=OfficeSerializer(partial=True),
         responses=documents.OfficeDocument,
-        examples=[asked("who is told", {"notify_emails": ["ops@dure.example"]})],
+        examples=[in_request("other addresses", {"notify_emails": ["ops@dure.example"]})],
     )
     def patch(self, request: Request, office_id: UUID) -> Response:
-        seat = self.seat(MemberRole.OWNER)
-        serializer = OfficeSerializer(seat.office, data=request.data, partial=True)
+        access = self.access(MemberRole.OWNER)
+        serializer = OfficeSerializer(access.office, data=request.data, partial=True)
         serializer.is_valid(raise_exception=True)
-        # Only what was given: the office's other columns are the engine's and the config's.
+        # Only these columns: the engine and the config write the others.
         for name, value in serializer.validated_data.items():
-            setattr(seat.office, name, value)
-        # Whoever is to be told from now on is not told of the past.
-        with creation.events_drained(seat.office.pk):
-            seat.office.save(update_fields=list(serializer.validated_data))
-        return Response(office_json(seat.office, seat.role))
+            setattr(access.office, name, value)
+        # New addresses are not notified of past events.
+        with creation.events_drained(access.office.pk):
+            access.office.save(update_fields=list(serializer.validated_data))
+        return Response(office_json(access.office, access.role))
 
     @extend_schema(
         operation_id="delete_office",
         tags=["offices"],
-        summary="Close an office, with everything in it",
+        summary="Delete an office and everything in it",
         description="Owners only.",
         responses={204: None},
-        extensions=refuses("jobs_processing"),
+        extensions=problems("jobs_processing"),
     )
     def delete(self, request: Request, office_id: UUID) -> Response:
-        office_deletion.close(self.seat(MemberRole.OWNER).office.id)
+        office_deletion.close(self.access(MemberRole.OWNER).office.id)
         return Response(status=204)

@@ -1,4 +1,4 @@
-"""An office's scheduler: its numbers, its settings, and a push by hand."""
+"""An office's scheduler: statistics, settings, and a manual pass."""
 
 from dataclasses import asdict
 from uuid import UUID
@@ -10,17 +10,17 @@ from rest_framework.response import Response
 
 from jobs import lifecycle, office_config
 from jobs.api import examples
-from jobs.api.framework.openapi_examples import answered, asked
+from jobs.api.framework.openapi_examples import in_request, in_response
 from jobs.api.views import ACTS, CONFIGURES, OfficeView
 from jobs.insight import stats
 from jobs.models import Office
 
 DEFAULTS = office_config.shown(Office())
-MORE_AT_ONCE = {"maxConcurrentJobs": 10, "maxConcurrentByRole": {"FE": 2, "QA": None}}
+HIGHER_LIMITS = {"maxConcurrentJobs": 10, "maxConcurrentByRole": {"FE": 2, "QA": None}}
 
 
 @extend_schema_serializer(
-    component_name="JobQueueStats", examples=[answered("three of each", examples.STATS)]
+    component_name="JobQueueStats", examples=[in_response("three of each", examples.STATS)]
 )
 class StatsSerializer(serializers.Serializer[None]):
     office_id = serializers.UUIDField()
@@ -30,25 +30,25 @@ class StatsSerializer(serializers.Serializer[None]):
     done = serializers.IntegerField()
     failed = serializers.IntegerField()
     cancelled = serializers.IntegerField()
-    timeout = serializers.IntegerField(help_text="Timed out, and wait for their retry.")
+    timeout = serializers.IntegerField(help_text="Timed out and waiting for a retry.")
     avg_completion_time = serializers.FloatField(
-        help_text="In milliseconds, from the start of the first attempt to the end, of the last 1,000 jobs "
-        "that were done; 0 while there is none."
+        help_text="In milliseconds, from the start of the first attempt to the end, over the last 1,000 "
+        "jobs that succeeded; 0 if there are none."
     )
 
 
 class ProcessedSerializer(serializers.Serializer[None]):
-    promoted = serializers.IntegerField(help_text="They became ready.")
-    dispatched = serializers.IntegerField(help_text="They were sent to a worker.")
+    promoted = serializers.IntegerField(help_text="Jobs that became ready.")
+    dispatched = serializers.IntegerField(help_text="Jobs that were sent to a worker.")
 
 
 class StatsView(OfficeView):
-    """Exact counts, and how long jobs take."""
+    """Exact counts and the average run time."""
 
     @extend_schema(
         operation_id="get_job_queue_stats",
         tags=["scheduler"],
-        summary="How many jobs are in which state",
+        summary="Number of jobs in each state",
         responses=StatsSerializer,
     )
     def get(self, request: Request, office_id: UUID) -> Response:
@@ -63,7 +63,7 @@ class ConfigView(OfficeView):
         tags=["scheduler"],
         summary="Limits, timeouts and retries of an office",
         responses=office_config.JobSchedulerConfig,
-        examples=[answered("a new office's", DEFAULTS)],
+        examples=[in_response("a new office", DEFAULTS)],
     )
     def get(self, request: Request, office_id: UUID) -> Response:
         return Response(office_config.shown(self.office()))
@@ -73,16 +73,16 @@ class ConfigView(OfficeView):
         tags=["scheduler"],
         summary="Change limits, timeouts and retries",
         description=(
-            "Owners only. A JSON merge patch: what is not named stays as it is, inside the two maps as well; "
-            "null takes a role out of a map, or empties it. New limits count at once; timeouts and retries "
-            "for jobs that are submitted from now on."
+            "Owners only. A JSON merge patch: settings that are not named stay unchanged, inside the two "
+            "maps as well; null removes a role from a map, or empties the map. New limits apply at once; "
+            "timeouts and retries apply to jobs submitted from now on."
         ),
         request={"application/json": office_config.patch_schema()},
         responses=office_config.JobSchedulerConfig,
         examples=[
-            asked("more at once", MORE_AT_ONCE),
-            asked("pause", {"paused": True}),
-            answered("paused", {**DEFAULTS, "paused": True}),
+            in_request("higher limits", HIGHER_LIMITS),
+            in_request("pause", {"paused": True}),
+            in_response("paused", {**DEFAULTS, "paused": True}),
         ],
     )
     def patch(self, request: Request, office_id: UUID) -> Response:
@@ -90,16 +90,16 @@ class ConfigView(OfficeView):
 
 
 class ProcessView(OfficeView):
-    """A push by hand."""
+    """A manual pass."""
 
     @extend_schema(
         operation_id="process_jobs",
         tags=["scheduler"],
-        summary="Promote what is ready, and fill the free slots, now",
-        description="The engine does so by itself.",
+        summary="Promote ready jobs and fill free slots now",
+        description="The engine also does this by itself.",
         request=None,
         responses=ProcessedSerializer,
-        examples=[answered("done", {"promoted": 2, "dispatched": 1})],
+        examples=[in_response("done", {"promoted": 2, "dispatched": 1})],
     )
     def post(self, request: Request, office_id: UUID) -> Response:
         return Response(asdict(lifecycle.advance_office(self.office(ACTS).id)))

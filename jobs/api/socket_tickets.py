@@ -9,7 +9,7 @@ from rest_framework.views import APIView
 
 from jobs.api.framework.authentication import user_of
 from jobs.api.framework.idempotency import idempotent
-from jobs.api.framework.openapi_examples import answered
+from jobs.api.framework.openapi_examples import in_response
 from jobs.models.access import ApiToken
 from jobs.sockets.credentials import TICKET_LIFETIME, issue_ticket
 
@@ -32,7 +32,7 @@ class TicketView(APIView):
         "`?ticket=` and this.",
         request=None,
         responses={201: TicketSerializer},
-        examples=[answered("a ticket", EXAMPLE)],
+        examples=[in_response("a ticket", EXAMPLE)],
     )
     @idempotent
     def post(self, request: Request) -> Response:

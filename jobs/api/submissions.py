@@ -1,4 +1,4 @@
-"""What is submitted, and what a submission answers, described in OpenAPI. jobs/submission.py reads it."""
+"""Submissions and the answer to them in OpenAPI; jobs/submission.py reads them."""
 
 from django.conf import settings
 from drf_spectacular.utils import extend_schema_serializer
@@ -7,14 +7,14 @@ from rest_framework import serializers
 from jobs import submission
 from jobs.api import examples
 from jobs.api.documents import Described, JobDocument
-from jobs.api.framework.openapi_examples import answered, asked
+from jobs.api.framework.openapi_examples import in_request, in_response
 from jobs.api.framework.serializers import StrictSerializer
 from jobs.states import Backoff, OnDependencyFailure
 
 ROLES = [(role, role) for role in settings.DURE_ROLES]
 
 
-@extend_schema_serializer(component_name="JobSubmission", examples=[asked("one job", examples.ONE_JOB)])
+@extend_schema_serializer(component_name="JobSubmission", examples=[in_request("one job", examples.ONE_JOB)])
 class JobSubmissionDocument(StrictSerializer):
     ref = serializers.CharField(
         required=False,
@@ -25,13 +25,13 @@ class JobSubmissionDocument(StrictSerializer):
     )
     task_id = serializers.CharField(help_text="One of `GET /api/tasks`.")
     args = serializers.DictField(
-        required=False, allow_null=True, help_text="As the Task's `args_schema` says; at most 256 KiB."
+        required=False, allow_null=True, help_text="Valid for the Task's `args_schema`; at most 256 KiB."
     )
     role = serializers.ChoiceField(
         ROLES,
         required=False,
         allow_null=True,
-        help_text="Whose workers run it; the Task's own, unless given.",
+        help_text="The role whose workers run it; default: the Task's.",
     )
     priority = serializers.IntegerField(
         required=False,
@@ -39,33 +39,33 @@ class JobSubmissionDocument(StrictSerializer):
         default=100,
         min_value=-(2**31),
         max_value=2**31 - 1,
-        help_text="The lower, the earlier.",
+        help_text="Lower runs earlier.",
     )
     urgent = serializers.BooleanField(
-        required=False, allow_null=True, default=False, help_text="Before everything that is not."
+        required=False, allow_null=True, default=False, help_text="Runs before all jobs that are not urgent."
     )
     depends_on = serializers.ListField(
         child=serializers.CharField(),
         required=False,
         allow_null=True,
-        help_text="Refs of this submission, or ids of jobs that the office has already; each once.",
+        help_text="Refs of this submission, or ids of existing jobs of the office; each once.",
     )
     timeout_ms = serializers.IntegerField(
         required=False,
         allow_null=True,
         min_value=1,
         max_value=submission.LONGEST_TIMEOUT_MS,
-        help_text="How long an attempt may take; the Task's own or the office's, unless given.",
+        help_text="Time limit of an attempt; default: the Task's or the office's.",
     )
     max_retries = serializers.IntegerField(
         required=False,
         allow_null=True,
         min_value=0,
         max_value=submission.MOST_RETRIES,
-        help_text="How often it is tried again by itself; the Task's own or the office's, unless given.",
+        help_text="Maximum number of automatic retries; default: the Task's or the office's.",
     )
     retry_backoff = serializers.ChoiceField(
-        Backoff.choices, required=False, allow_null=True, help_text="How the delays between attempts grow."
+        Backoff.choices, required=False, allow_null=True, help_text="How the delay grows from retry to retry."
     )
     retry_base_delay = serializers.IntegerField(
         required=False,
@@ -79,7 +79,7 @@ class JobSubmissionDocument(StrictSerializer):
         required=False,
         allow_null=True,
         default=OnDependencyFailure.BLOCK.value,
-        help_text="When a dependency fails or is cancelled: wait until it is retried and done, fail as well, "
+        help_text="When a dependency fails or is cancelled: wait until a retry succeeds, fail as well, "
         "or run anyway.",
     )
     unique_key = serializers.CharField(
@@ -87,17 +87,19 @@ class JobSubmissionDocument(StrictSerializer):
         allow_null=True,
         allow_blank=True,
         max_length=submission.LONGEST_TEXT,
-        help_text="No two jobs of the office that have not ended share one.",
+        help_text="Unique among the unfinished jobs of the office.",
     )
     run_at = serializers.DateTimeField(
-        required=False, allow_null=True, help_text="Not before this time, with an offset; within ten years."
+        required=False, allow_null=True, help_text="Earliest start, with an offset; within ten years."
     )
 
 
 @extend_schema_serializer(component_name="BatchReference")
 class BatchReferenceDocument(StrictSerializer):
     id = serializers.UUIDField(
-        required=False, allow_null=True, help_text="One that the office has is added to; a new one is taken."
+        required=False,
+        allow_null=True,
+        help_text="Jobs are added to an existing batch.",
     )
     name = serializers.CharField(
         required=False, allow_null=True, allow_blank=True, max_length=submission.LONGEST_TEXT
@@ -106,7 +108,7 @@ class BatchReferenceDocument(StrictSerializer):
 
 @extend_schema_serializer(
     component_name="BatchSubmission",
-    examples=[asked("two jobs, one after the other", examples.TWO_JOBS)],
+    examples=[in_request("two jobs, one after the other", examples.TWO_JOBS)],
 )
 class BatchSubmissionDocument(StrictSerializer):
     batch = BatchReferenceDocument(required=False, allow_null=True)
@@ -125,7 +127,7 @@ class SubmittedBatchDocument(Described):
 
 @extend_schema_serializer(
     component_name="SubmittedJobs",
-    examples=[answered("a batch", examples.SUBMITTED)],
+    examples=[in_response("a batch", examples.SUBMITTED)],
 )
 class SubmittedDocument(Described):
     batch = SubmittedBatchDocument()

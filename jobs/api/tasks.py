@@ -1,4 +1,4 @@
-"""The Tasks that can be run."""
+"""The registered Tasks."""
 
 from typing import Any
 
@@ -30,14 +30,14 @@ def task_json(task: registry.Task) -> dict[str, Any]:
 
 
 class TaskPagination(PagePagination):
-    """Of a list in memory."""
+    """Pages of a list in memory."""
 
     def count_of(self, queryset: QuerySet[Any]) -> int:
         return len(queryset)
 
 
 class TaskListView(GenericAPIView[Any]):
-    """What a job, a schedule or a workflow can run."""
+    """The Tasks that jobs, schedules and workflows can run."""
 
     pagination_class = TaskPagination
     filter_backends = ()
@@ -56,7 +56,7 @@ class TaskListView(GenericAPIView[Any]):
 
 
 class TaskDetailView(GenericAPIView[Any]):
-    """What a Task takes, and how it wants to be run."""
+    """A Task's arguments and options."""
 
     pagination_class = None
     filter_backends = ()
@@ -70,5 +70,5 @@ class TaskDetailView(GenericAPIView[Any]):
         except registry.UnknownTask as error:
             raise Problem(404, "not_found", str(error)) from None
         if not task.public:
-            raise Problem(404, "not_found", f"No Task {task_id!r} is registered.")
+            raise Problem(404, "not_found", str(registry.UnknownTask(task_id)))
         return Response(task_json(task))

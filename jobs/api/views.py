@@ -1,4 +1,4 @@
-"""What the views of an office have in common."""
+"""Base classes of the views of an office."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from jobs import serialize
-from jobs.access import enter
+from jobs.access import require_access
 from jobs.api.framework.authentication import user_of
 from jobs.api.framework.problem_details import Problem
 from jobs.models import Job, Office
@@ -27,9 +27,9 @@ class OfficeView(GenericAPIView[Any]):
     pagination_class: type[BasePagination] | None = None
     filter_backends: Sequence[type[BaseFilterBackend]] = ()
 
-    def office(self, needed: str = MemberRole.VIEWER) -> Office:
-        """The office of the address, if the caller is somebody there (404) who may do this (403)."""
-        return enter(user_of(self.request), self.kwargs["office_id"], needed).office
+    def office(self, role: str = MemberRole.VIEWER) -> Office:
+        """The office in the URL, if the caller is a member (404) with this role (403)."""
+        return require_access(user_of(self.request), self.kwargs["office_id"], role).office
 
     def actor(self) -> str:
         return user_of(self.request).get_username()
@@ -39,10 +39,10 @@ class JobView(OfficeView):
     """A view of one job."""
 
     def job(self, office: Office) -> Job:
-        found = serialize.with_job_fields(office.jobs.all()).filter(pk=self.kwargs["job_id"]).first()
-        if found is None:
+        job = serialize.with_job_fields(office.jobs.all()).filter(pk=self.kwargs["job_id"]).first()
+        if job is None:
             raise Problem(404, "not_found", "There is no such job in this office.")
-        return found
+        return job
 
 
 def job_address(request: Request, office_id: UUID, job_id: UUID) -> str:
@@ -50,7 +50,7 @@ def job_address(request: Request, office_id: UUID, job_id: UUID) -> str:
 
 
 def accepted(data: Any, location: str) -> Response:
-    """202, and where to see what becomes of it."""
+    """202 with the URL of the object."""
     return Response(data, status=202, headers={"Location": location})
 
 

@@ -1,4 +1,4 @@
-"""An office's webhooks, and what was sent to them, for its owners."""
+"""An office's webhooks and their deliveries, for its owners."""
 
 from typing import Any
 from uuid import UUID
@@ -13,11 +13,11 @@ from jobs import serialize
 from jobs.api import examples
 from jobs.api.framework.filtering import FilterBackend
 from jobs.api.framework.idempotency import idempotent
-from jobs.api.framework.openapi_errors import refuses
-from jobs.api.framework.openapi_examples import answered, asked
+from jobs.api.framework.openapi_errors import problems
+from jobs.api.framework.openapi_examples import in_request, in_response
 from jobs.api.framework.pagination import PagePagination, RoughPagination
 from jobs.api.framework.problem_details import Problem
-from jobs.api.framework.serializers import StrictSerializer
+from jobs.api.framework.serializers import StrictSerializer, validated
 from jobs.api.views import CONFIGURES, OfficeView
 from jobs.models import Notification, Webhook
 from jobs.notifications import batches, creation, webhooks
@@ -29,35 +29,35 @@ class WebhookSerializer(StrictSerializer):
     event_types = serializers.ListField(
         child=serializers.ChoiceField(TOLD_TO_CLIENTS),
         required=False,
-        help_text=f"Which events; {', '.join(creation.DEFAULT_TYPES)} unless given.",
+        help_text=f"The events to send; default: {', '.join(creation.DEFAULT_TYPES)} unless data.",
     )
-    enabled = serializers.BooleanField(required=False, help_text="A disabled one is told nothing.")
+    enabled = serializers.BooleanField(required=False, help_text="A disabled webhook receives nothing.")
 
 
 @extend_schema_serializer(
-    component_name="Webhook", examples=[answered("failures and ends of batches", examples.WEBHOOK)]
+    component_name="Webhook", examples=[in_response("failures and ends of batches", examples.WEBHOOK)]
 )
 class WebhookDocument(serializers.Serializer[Any]):
     id = serializers.IntegerField()
     url = serializers.CharField()
     event_types = serializers.ListField(child=serializers.ChoiceField(TOLD_TO_CLIENTS))
     enabled = serializers.BooleanField()
-    disabled_reason = serializers.CharField(allow_null=True, help_text="Where it was not an owner's wish.")
+    disabled_reason = serializers.CharField(allow_null=True, help_text="Set if the system disabled it.")
     created_at = serializers.DateTimeField()
     old_secret_until = serializers.DateTimeField(
-        allow_null=True, help_text="Until then messages are signed with the secret before, too."
+        allow_null=True, help_text="Until then, messages are also signed with the previous secret."
     )
 
 
 @extend_schema_serializer(
-    component_name="WebhookWithSecret", examples=[answered("a new one", examples.WEBHOOK_WITH_SECRET)]
+    component_name="WebhookWithSecret", examples=[in_response("a new one", examples.WEBHOOK_WITH_SECRET)]
 )
 class WebhookWithSecretDocument(WebhookDocument):
     secret = serializers.CharField(help_text="Shown this once.")
 
 
 @extend_schema_serializer(
-    component_name="Delivery", examples=[answered("it is tried again soon", examples.DELIVERY)]
+    component_name="Delivery", examples=[in_response("it is tried again soon", examples.DELIVERY)]
 )
 class DeliveryDocument(serializers.Serializer[Any]):
     id = serializers.IntegerField()
@@ -87,29 +87,27 @@ class WebhookListView(OfficeView):
         responses=WebhookDocument(many=True),
     )
     def get(self, request: Request, office_id: UUID) -> Response:
-        found = self.office(CONFIGURES).webhooks.order_by("id")
-        page = self.paginate_queryset(self.filter_queryset(found)) or []
-        return self.get_paginated_response([webhook_json(one) for one in page])
+        webhooks = self.office(CONFIGURES).webhooks.order_by("id")
+        page = self.paginate_queryset(self.filter_queryset(webhooks)) or []
+        return self.get_paginated_response([webhook_json(webhook) for webhook in page])
 
     @extend_schema(
         operation_id="create_webhook",
         tags=["webhooks"],
-        summary="Have an address told of events",
-        description="Owners only. Messages follow the Standard Webhooks specification, and tell what happens "
-        "from now on. The answer shows the secret that they are signed with; it is not shown again.",
+        summary="Create a webhook",
+        description="Owners only. Messages follow the Standard Webhooks specification, for events from "
+        "now on. The answer contains the signing secret, which is not shown again.",
         request=WebhookSerializer,
         responses={201: WebhookWithSecretDocument},
-        examples=[asked("failures and ends of batches", examples.NEW_WEBHOOK)],
-        extensions=refuses("too_many_webhooks"),
+        examples=[in_request("failures and ends of batches", examples.NEW_WEBHOOK)],
+        extensions=problems("too_many_webhooks"),
     )
     @idempotent
     def post(self, request: Request, office_id: UUID) -> Response:
         office = self.office(CONFIGURES)
-        serializer = WebhookSerializer(data=request.data)
-        serializer.is_valid(raise_exception=True)
-        given = serializer.validated_data
+        data = validated(WebhookSerializer(data=request.data))
         webhook = webhooks.add(
-            office, given["url"], given.get("event_types"), enabled=given.get("enabled", True)
+            office, data["url"], data.get("event_types"), enabled=data.get("enabled", True)
         )
         location = request.build_absolute_uri(f"{request.path}/{webhook.pk}")
         return Response(with_secret(webhook, webhook.secret), status=201, headers={"Location": location})
@@ -119,10 +117,10 @@ class WebhookView(OfficeView):
     """A view of one webhook."""
 
     def webhook(self) -> Webhook:
-        found = self.office(CONFIGURES).webhooks.filter(pk=self.kwargs["webhook_id"]).first()
-        if found is None:
+        webhook = self.office(CONFIGURES).webhooks.filter(pk=self.kwargs["webhook_id"]).first()
+        if webhook is None:
             raise Problem(404, "not_found", "There is no such webhook in this office.")
-        return found
+        return webhook
 
 
 class WebhookDetailView(WebhookView):
@@ -138,17 +136,15 @@ class WebhookDetailView(WebhookView):
         operation_id="change_webhook",
         tags=["webhooks"],
         summary="Change a webhook",
-        description="Owners only. A webhook that is enabled again is not told what happened meanwhile; what "
-        "waits for one that is disabled is given up.",
+        description="Owners only. An enabled webhook does not receive the events of the time while it was "
+        "disabled; disabling it gives up its waiting deliveries.",
         request=WebhookSerializer(partial=True),
         responses=WebhookDocument,
-        examples=[asked("say nothing for now", {"enabled": False})],
+        examples=[in_request("disable", {"enabled": False})],
     )
     def patch(self, request: Request, office_id: UUID, webhook_id: int) -> Response:
         webhook = self.webhook()
-        serializer = WebhookSerializer(data=request.data, partial=True)
-        serializer.is_valid(raise_exception=True)
-        webhooks.change(webhook, **serializer.validated_data)
+        webhooks.change(webhook, **validated(WebhookSerializer(data=request.data, partial=True)))
         return Response(webhook_json(webhook))
 
     @extend_schema(
@@ -174,7 +170,7 @@ class RotateView(WebhookView):
         "one before. The new one is shown this once.",
         request=None,
         responses=WebhookWithSecretDocument,
-        examples=[answered("for a day both are valid", examples.ROTATED)],
+        examples=[in_response("for a day both are valid", examples.ROTATED)],
     )
     @idempotent
     def post(self, request: Request, office_id: UUID, webhook_id: int) -> Response:
@@ -198,13 +194,13 @@ class DeliveryListView(WebhookView):
         responses=DeliveryDocument(many=True),
     )
     def get(self, request: Request, office_id: UUID, webhook_id: int) -> Response:
-        found = Notification.objects.filter(webhook=self.webhook()).order_by("-id")
-        page = self.paginate_queryset(self.filter_queryset(found)) or []
-        return self.get_paginated_response([delivery_json(one) for one in page])
+        deliveries = Notification.objects.filter(webhook=self.webhook()).order_by("-id")
+        page = self.paginate_queryset(self.filter_queryset(deliveries)) or []
+        return self.get_paginated_response([delivery_json(delivery) for delivery in page])
 
 
 class SendAgainView(WebhookView):
-    """One more try, whatever became of the others."""
+    """Another attempt of a delivery."""
 
     @extend_schema(
         operation_id="send_delivery_again",
@@ -213,7 +209,7 @@ class SendAgainView(WebhookView):
         description="Owners only. Its `webhook-id` stays the same.",
         request=None,
         responses={202: DeliveryDocument},
-        extensions=refuses("webhook_disabled"),
+        extensions=problems("webhook_disabled"),
     )
     def post(self, request: Request, office_id: UUID, webhook_id: int, delivery_id: int) -> Response:
         notification = Notification.objects.filter(webhook=self.webhook(), pk=delivery_id).first()

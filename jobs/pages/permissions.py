@@ -6,7 +6,7 @@ from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest
 
-from jobs.access import Seat, enter
+from jobs.access import Access, require_access
 from jobs.states import MemberRole
 
 
@@ -17,10 +17,10 @@ def current_user(request: HttpRequest) -> User:
     return request.user
 
 
-def office_access(request: HttpRequest, office_id: UUID, needed: str = MemberRole.VIEWER) -> Seat:
+def office_access(request: HttpRequest, office_id: UUID, needed: str = MemberRole.VIEWER) -> Access:
     """404 for who has no role in the office, 403 for who has a lower one."""
-    return enter(current_user(request), office_id, needed)
+    return require_access(current_user(request), office_id, needed)
 
 
-def can_operate(access: Seat) -> bool:
+def can_operate(access: Access) -> bool:
     return access.may(MemberRole.OPERATOR)

@@ -11,7 +11,7 @@ from django.urls import URLPattern, path
 from django.utils import timezone
 
 from jobs import serialize
-from jobs.access import seat_of
+from jobs.access import access_for
 from jobs.models import Event
 from jobs.pubsub import OFFICE_CHANNEL
 from jobs.sockets.base import NotFound
@@ -62,8 +62,8 @@ class EventsSocket(FeedSocket[OfficeEvents]):
 
 def snapshot(user: User, office: UUID, after: int | None) -> tuple[int, dict[str, Any]]:
     """The id to begin after, and what the client can know about it."""
-    seat = seat_of(user, office)
-    if seat is None:
+    access = access_for(user, office)
+    if access is None:
         raise NotFound
     events = Event.objects.filter(office_id=office)
     first = events.order_by("id").values_list("id", flat=True).first()
@@ -74,7 +74,7 @@ def snapshot(user: User, office: UUID, after: int | None) -> tuple[int, dict[str
         # An id beyond the newest is from before a backup was restored: nothing follows it.
         last_id = min(after, newest or 0)
         # Something between `after` and the first event may have been deleted for its age.
-        is_new = seat.office.created_at > timezone.now() - timedelta(days=settings.DURE_RETENTION_DAYS)
+        is_new = access.office.created_at > timezone.now() - timedelta(days=settings.DURE_RETENTION_DAYS)
         complete = after == last_id and (is_new or (first is not None and first <= after))
     return last_id, {"office_id": str(office), "first_id": first, "complete": complete}
 

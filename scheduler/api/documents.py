@@ -6,7 +6,7 @@ from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
 from jobs.api.documents import JobDocument
-from jobs.api.framework.openapi_examples import answered
+from jobs.api.framework.openapi_examples import in_response
 from jobs.states import ExecutionStatus, Outcome, Trigger
 from scheduler.api import examples
 from scheduler.schedules.catchup import CatchUp
@@ -24,7 +24,7 @@ class WordsDocument(serializers.Serializer[Any]):
 
 
 @extend_schema_serializer(
-    component_name="Schedule", examples=[answered("every morning", examples.SCHEDULE_MADE)]
+    component_name="Schedule", examples=[in_response("every morning", examples.SCHEDULE_MADE)]
 )
 class ScheduleDocument(serializers.Serializer[Any]):
     id = serializers.UUIDField()
@@ -54,13 +54,13 @@ class ScheduleDocument(serializers.Serializer[Any]):
     updated_at = serializers.DateTimeField()
 
 
-@extend_schema_serializer(component_name="NextTimes", examples=[answered("two mornings", examples.NEXT)])
+@extend_schema_serializer(component_name="NextTimes", examples=[in_response("two mornings", examples.NEXT)])
 class NextDocument(serializers.Serializer[Any]):
     next = serializers.ListField(child=serializers.DateTimeField(), help_text="The soonest first.")
     words = WordsDocument()
 
 
-@extend_schema_serializer(component_name="Turn", examples=[answered("skipped", examples.TURN_SKIPPED)])
+@extend_schema_serializer(component_name="Turn", examples=[in_response("skipped", examples.TURN_SKIPPED)])
 class TurnDocument(serializers.Serializer[Any]):
     due_at = serializers.DateTimeField()
     turn = serializers.ChoiceField(
@@ -82,7 +82,7 @@ class ExecutionAttemptDocument(serializers.Serializer[Any]):
     instance = serializers.CharField(allow_null=True)
 
 
-@extend_schema_serializer(component_name="Execution", examples=[answered("done", examples.EXECUTION_DONE)])
+@extend_schema_serializer(component_name="Execution", examples=[in_response("done", examples.EXECUTION_DONE)])
 class ExecutionDocument(serializers.Serializer[Any]):
     execution_id = serializers.UUIDField()
     task_id = serializers.CharField()
@@ -106,7 +106,7 @@ class ExecutionDocument(serializers.Serializer[Any]):
     )
 
 
-@extend_schema_serializer(component_name="Workflow", examples=[answered("daily", examples.WORKFLOW_MADE)])
+@extend_schema_serializer(component_name="Workflow", examples=[in_response("daily", examples.WORKFLOW_MADE)])
 class WorkflowDocument(serializers.Serializer[Any]):
     id = serializers.UUIDField()
     office = serializers.UUIDField()
@@ -129,7 +129,7 @@ class StartDocument(serializers.Serializer[Any]):
     error_message = serializers.CharField(allow_null=True)
 
 
-@extend_schema_serializer(component_name="ScheduledJob", examples=[answered("due", examples.RUN_PENDING)])
+@extend_schema_serializer(component_name="ScheduledJob", examples=[in_response("due", examples.RUN_PENDING)])
 class RunDocument(serializers.Serializer[Any]):
     id = serializers.UUIDField()
     workflow_id = serializers.UUIDField()
@@ -146,14 +146,14 @@ class RunDocument(serializers.Serializer[Any]):
 
 
 @extend_schema_serializer(
-    component_name="WorkflowRun", examples=[answered("it runs", examples.RUN_WITH_HISTORY)]
+    component_name="WorkflowRun", examples=[in_response("it runs", examples.RUN_WITH_HISTORY)]
 )
 class RunWithHistoryDocument(RunDocument):
     history = StartDocument(many=True, help_text="Every start, first or resumed.")
 
 
 @extend_schema_serializer(
-    component_name="WorkflowRunWithResults", examples=[answered("done", examples.RUN_WITH_RESULTS)]
+    component_name="WorkflowRunWithResults", examples=[in_response("done", examples.RUN_WITH_RESULTS)]
 )
 class RunWithResultsDocument(RunWithHistoryDocument):
     results = JobDocument(many=True, help_text="Its jobs, in the order of the steps.")

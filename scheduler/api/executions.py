@@ -15,12 +15,12 @@ from rest_framework.response import Response
 
 from jobs import lifecycle as engine
 from jobs import registry
-from jobs.access import enter
+from jobs.access import require_access
 from jobs.api.framework.authentication import user_of
 from jobs.api.framework.filtering import FilterBackend, MomentFilter
 from jobs.api.framework.idempotency import idempotent
-from jobs.api.framework.openapi_errors import refuses
-from jobs.api.framework.openapi_examples import answered, asked
+from jobs.api.framework.openapi_errors import problems
+from jobs.api.framework.openapi_examples import in_request, in_response
 from jobs.api.framework.pagination import RoughPagination
 from jobs.api.framework.serializers import StrictSerializer
 from jobs.api.views import ACTS, accepted
@@ -48,10 +48,10 @@ class RunTaskView(GenericAPIView[Execution]):
         operation_id="run_task",
         responses={202: inline_serializer("StartedExecution", {"execution_id": serializers.UUIDField()})},
         examples=[
-            asked("a sum", {"args": {"numbers": [1, 2, 3]}}),
-            answered("accepted", {"execution_id": examples.EXECUTION}),
+            in_request("a sum", {"args": {"numbers": [1, 2, 3]}}),
+            in_response("accepted", {"execution_id": examples.EXECUTION}),
         ],
-        extensions=refuses("already_running"),
+        extensions=problems("already_running"),
     )
     @idempotent
     def post(self, request: Request, task_id: str) -> Response:
@@ -144,14 +144,14 @@ class CancelExecutionView(ExecutionView):
         operation_id="cancel_execution",
         request=None,
         responses={202: ExecutionDocument},
-        examples=[answered("it had not started", examples.EXECUTION_CANCELLED)],
-        extensions=refuses("ended"),
+        examples=[in_response("it had not started", examples.EXECUTION_CANCELLED)],
+        extensions=problems("ended"),
     )
     def post(self, request: Request, execution_id: UUID) -> Response:
         """Cancel a run. One that is under way is told to stop."""
         execution = self.execution()
         if execution.job_id is not None and execution.office_id is not None:
-            enter(user_of(request), execution.office_id, ACTS)
+            require_access(user_of(request), execution.office_id, ACTS)
             if execution.status in EXECUTION_ENDED:
                 raise Conflict("This Execution has ended.", code="ended")
             engine.cancel(execution.office_id, [execution.job_id], actor=user_of(request).get_username())

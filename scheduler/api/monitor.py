@@ -9,7 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from jobs.api.framework.authentication import user_of
-from jobs.api.framework.openapi_examples import answered
+from jobs.api.framework.openapi_examples import in_response
 from jobs.models import Execution, Worker
 from jobs.serialize import iso_time
 from scheduler import monitor
@@ -81,7 +81,9 @@ class MinuteDocument(serializers.Serializer[Any]):
     run_ms = serializers.IntegerField(allow_null=True, help_text="95th percentile of the attempts' duration.")
 
 
-@extend_schema_serializer(component_name="Monitor", examples=[answered("one run is late", examples.MONITOR)])
+@extend_schema_serializer(
+    component_name="Monitor", examples=[in_response("one run is late", examples.MONITOR)]
+)
 class MonitorDocument(serializers.Serializer[Any]):
     generated_at = serializers.DateTimeField()
     counts = CountsDocument(help_text="Workflow runs that you may see.")

@@ -17,17 +17,17 @@ from jobs.api.framework import waiting
 from jobs.api.framework.authentication import user_of
 from jobs.api.framework.filtering import FilterBackend
 from jobs.api.framework.idempotency import idempotent
-from jobs.api.framework.openapi_errors import refuses
-from jobs.api.framework.openapi_examples import answered, asked
+from jobs.api.framework.openapi_errors import problems
+from jobs.api.framework.openapi_examples import in_request, in_response
 from jobs.api.framework.pagination import PagePagination
-from jobs.api.framework.serializers import StrictSerializer
+from jobs.api.framework.serializers import StrictSerializer, validated
 from jobs.api.views import ACTS, accepted
 from jobs.models import Job
 from jobs.states import MemberRole
 from scheduler.access import workflow_for
 from scheduler.api import examples, shapes
 from scheduler.api.documents import RunWithHistoryDocument, RunWithResultsDocument
-from scheduler.api.workflows import WorkflowView, read
+from scheduler.api.workflows import WorkflowView
 from scheduler.clock import database_now
 from scheduler.models import WorkflowRun
 from scheduler.states import RUN_ENDED, RunStatus
@@ -97,7 +97,7 @@ class ResumeRunView(RunView):
         operation_id="resume_run",
         request=None,
         responses={202: RunWithHistoryDocument},
-        extensions=refuses("not_resumable"),
+        extensions=problems("not_resumable"),
     )
     def post(self, request: Request, workflow_id: UUID, run_id: UUID) -> Response:
         """Resume a failed or cancelled run. What succeeded is kept."""
@@ -116,15 +116,15 @@ class ExecuteView(GenericAPIView[Any]):
         operation_id="execute_workflow",
         responses={202: RunWithHistoryDocument, 200: RunWithResultsDocument},
         examples=[
-            asked("and wait for it", {"workflow_id": examples.WORKFLOW, "wait": 30}),
-            answered("accepted", examples.RUN_WITH_HISTORY, 202),
-            answered("it has ended", examples.RUN_WITH_RESULTS, 200),
+            in_request("and wait for it", {"workflow_id": examples.WORKFLOW, "wait": 30}),
+            in_response("accepted", examples.RUN_WITH_HISTORY, 202),
+            in_response("it has ended", examples.RUN_WITH_RESULTS, 200),
         ],
-        extensions=refuses("no_steps", "not_found"),
+        extensions=problems("no_steps", "not_found"),
     )
     def post(self, request: Request) -> Response:
         """Run a workflow now, whatever its mode. With `wait`, 200 and the jobs' results once it has ended."""
-        wait = read(ExecuteSerializer(data=request.data)).get("wait", 0)
+        wait = validated(ExecuteSerializer(data=request.data)).get("wait", 0)
         started = self._start(request)
         if wait:
             # Outside of the transaction in which an Idempotency-Key is kept: nothing would be sent in it.
@@ -138,7 +138,7 @@ class ExecuteView(GenericAPIView[Any]):
 
     @idempotent
     def _start(self, request: Request) -> Response:
-        workflow_id = read(ExecuteSerializer(data=request.data))["workflow_id"]
+        workflow_id = validated(ExecuteSerializer(data=request.data))["workflow_id"]
         user = user_of(request)
         workflow_for(user, workflow_id, ACTS)
         run = runs.run_now(workflow_id, user_id=user.pk, now=database_now())

@@ -13,10 +13,10 @@ from rest_framework.response import Response
 from jobs.api.framework.authentication import user_of
 from jobs.api.framework.filtering import FilterBackend, FlagFilter, refuse_unknown
 from jobs.api.framework.idempotency import idempotent
-from jobs.api.framework.openapi_examples import answered, asked
+from jobs.api.framework.openapi_examples import in_request, in_response
 from jobs.api.framework.pagination import PagePagination, RoughPagination
 from jobs.api.framework.query import Whole
-from jobs.api.framework.serializers import StrictSerializer
+from jobs.api.framework.serializers import StrictSerializer, validated
 from jobs.serialize import iso_time
 from scheduler.access import schedule_for, schedules_of
 from scheduler.api import examples, shapes
@@ -131,14 +131,14 @@ class SchedulesView(GenericAPIView[Schedule]):
         operation_id="create_schedule",
         responses={201: ScheduleDocument},
         examples=[
-            asked("every morning", examples.NEW_SCHEDULE),
-            asked("every minute, come what may", examples.EVERY_MINUTE),
+            in_request("every morning", examples.NEW_SCHEDULE),
+            in_request("every minute, come what may", examples.EVERY_MINUTE),
         ],
     )
     @idempotent
     def post(self, request: Request) -> Response:
         """Make a schedule. It counts from now on."""
-        given = _read(ScheduleSerializer(data=request.data))
+        given = validated(ScheduleSerializer(data=request.data))
         made = schedules.create(given, owner=user_of(request), now=database_now())
         location = request.build_absolute_uri(f"/api/schedules/{made.id}")
         return Response(shapes.schedule(made), status=201, headers={"Location": location})
@@ -154,21 +154,21 @@ class OneScheduleView(ScheduleView):
     @extend_schema(
         operation_id="change_schedule",
         responses=ScheduleDocument,
-        examples=[asked("an hour later", {"cron": "0 10 * * *"})],
+        examples=[in_request("an hour later", {"cron": "0 10 * * *"})],
     )
     def patch(self, request: Request, schedule_id: UUID) -> Response:
         """Change a schedule. A change of when counts from now; others keep the time of the next turn."""
-        return self._change(_read(ScheduleSerializer(data=request.data, partial=True)))
+        return self._change(validated(ScheduleSerializer(data=request.data, partial=True)))
 
     @extend_schema(
         operation_id="replace_schedule",
         responses=ScheduleDocument,
-        examples=[asked("every morning", examples.NEW_SCHEDULE)],
+        examples=[in_request("every morning", examples.NEW_SCHEDULE)],
     )
     def put(self, request: Request, schedule_id: UUID) -> Response:
         """Replace a schedule. What is left out has its default."""
         empty = {"cron": "", "every_seconds": None, "at": None, "starts_at": None, "ends_at": None}
-        return self._change(empty | _read(ScheduleSerializer(data=request.data)))
+        return self._change(empty | validated(ScheduleSerializer(data=request.data)))
 
     @extend_schema(operation_id="delete_schedule", responses={204: None})
     def delete(self, request: Request, schedule_id: UUID) -> Response:
@@ -183,7 +183,7 @@ class OneScheduleView(ScheduleView):
 
 @extend_schema(tags=["schedules"], request=None, responses=ScheduleDocument)
 class PauseScheduleView(ScheduleView):
-    @extend_schema(operation_id="pause_schedule", examples=[answered("paused", examples.PAUSED_SCHEDULE)])
+    @extend_schema(operation_id="pause_schedule", examples=[in_response("paused", examples.PAUSED_SCHEDULE)])
     def post(self, request: Request, schedule_id: UUID) -> Response:
         """Pause a schedule. What would have been due meanwhile is not made up."""
         return Response(shapes.schedule(schedules.pause(self.schedule(acts=True).id, now=database_now())))
@@ -222,11 +222,11 @@ class PreviewView(GenericAPIView[Schedule]):
     @extend_schema(
         operation_id="preview_schedule",
         responses=NextDocument,
-        examples=[asked("every morning", examples.RULE)],
+        examples=[in_request("every morning", examples.RULE)],
     )
     def post(self, request: Request) -> Response:
         """Preview a rule that is not saved. Its next times, and what it says in plain words."""
-        given = _read(PreviewSerializer(data=request.data))
+        given = validated(PreviewSerializer(data=request.data))
         now = database_now()
         rule = check_rule(given, now)
         return Response(_next(rule, rules.upcoming(rule, now, given["count"])))
@@ -256,11 +256,6 @@ class TurnsView(ScheduleView):
         found = Occurrence.objects.filter(schedule=self.schedule()).order_by("-due_at")
         page = self.paginate_queryset(self.filter_queryset(found))
         return self.get_paginated_response([shapes.turn(one) for one in page or ()])
-
-
-def _read(serializer: StrictSerializer) -> dict[str, Any]:
-    serializer.is_valid(raise_exception=True)
-    return dict(serializer.validated_data)
 
 
 def _next(rule: rules.Rule, moments: list[Any]) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from jobs.api.framework.authentication import SessionAuthentication, TokenAuthentication
-from jobs.api.framework.openapi_examples import answered
+from jobs.api.framework.openapi_examples import in_response
 from scheduler.access import runs_of
 from scheduler.api import examples, shapes
 from scheduler.api.documents import RunDocument
@@ -75,7 +75,7 @@ class CronView(TriggerView):
             "Registered",
             {name: serializers.IntegerField() for name in ("created", "kept", "replaced", "removed")},
         ),
-        examples=[answered("one was new", {"created": 1, "kept": 41, "replaced": 0, "removed": 0})],
+        examples=[in_response("one was new", {"created": 1, "kept": 41, "replaced": 0, "removed": 0})],
     )
     def post(self, request: Request) -> Response:
         return Response(workflows.schedule_all(database_now()))
@@ -88,14 +88,17 @@ STARTED = ("one was due", {"executed": [examples.RUN_STARTED]})
 @extend_schema(tags=["monitor"])
 class ExecuteDueView(TriggerView):
     @extend_schema(
-        operation_id="execute_due_now", request=None, responses=EXECUTED, examples=[answered(*STARTED)]
+        operation_id="execute_due_now",
+        request=None,
+        responses=EXECUTED,
+        examples=[in_response(*STARTED)],
     )
     def get(self, request: Request) -> Response:
         """Start the runs that are due, for a cron that can only GET."""
         return self.post(request)
 
     @extend_schema(
-        operation_id="execute_due", request=None, responses=EXECUTED, examples=[answered(*STARTED)]
+        operation_id="execute_due", request=None, responses=EXECUTED, examples=[in_response(*STARTED)]
     )
     def post(self, request: Request) -> Response:
         """Start the runs that are due. The answer names those that this call started and you may see."""

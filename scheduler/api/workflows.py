@@ -11,14 +11,14 @@ from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from jobs.access import enter
+from jobs.access import require_access
 from jobs.api.framework.authentication import user_of
 from jobs.api.framework.filtering import FilterBackend
 from jobs.api.framework.idempotency import idempotent
-from jobs.api.framework.openapi_errors import refuses
-from jobs.api.framework.openapi_examples import asked
+from jobs.api.framework.openapi_errors import problems
+from jobs.api.framework.openapi_examples import in_request
 from jobs.api.framework.pagination import PagePagination
-from jobs.api.framework.serializers import StrictSerializer
+from jobs.api.framework.serializers import StrictSerializer, validated
 from jobs.api.submissions import JobSubmissionDocument
 from jobs.api.views import ACTS
 from scheduler.access import workflow_for, workflows_of
@@ -102,14 +102,14 @@ class WorkflowsView(WorkflowView):
     @extend_schema(
         operation_id="create_workflow",
         responses={201: WorkflowDocument},
-        examples=[asked("a build every morning", examples.NEW_WORKFLOW)],
-        extensions=refuses("cycle", "not_found"),
+        examples=[in_request("a build every morning", examples.NEW_WORKFLOW)],
+        extensions=problems("cycle", "not_found"),
     )
     @idempotent
     def post(self, request: Request) -> Response:
         """Save a workflow. An active one has its next run registered at once."""
-        given = read(NewWorkflowSerializer(data=request.data))
-        office = enter(user_of(request), given.pop("office"), ACTS).office
+        given = validated(NewWorkflowSerializer(data=request.data))
+        office = require_access(user_of(request), given.pop("office"), ACTS).office
         made = workflows.create(office, given, now=database_now())
         location = request.build_absolute_uri(f"/api/workflows/{made.id}")
         return self.answer(made.id, 201, Location=location)
@@ -126,15 +126,15 @@ class OneWorkflowView(WorkflowView):
         operation_id="change_workflow",
         responses=WorkflowDocument,
         examples=[
-            asked("another time", examples.ANOTHER_TIME),
-            asked("not for now", {"status": "paused"}),
+            in_request("another time", examples.ANOTHER_TIME),
+            in_request("not for now", {"status": "paused"}),
         ],
-        extensions=refuses("cycle"),
+        extensions=problems("cycle"),
     )
     def patch(self, request: Request, workflow_id: UUID) -> Response:
         """Change a workflow. Its next run is registered anew at once; a run under way keeps its steps."""
         workflow_for(user_of(request), workflow_id, ACTS)
-        given = read(WorkflowSerializer(data=request.data, partial=True))
+        given = validated(WorkflowSerializer(data=request.data, partial=True))
         return self.answer(workflows.change(workflow_id, given, now=database_now()).id)
 
     @extend_schema(operation_id="delete_workflow", responses={204: None})
@@ -143,8 +143,3 @@ class OneWorkflowView(WorkflowView):
         workflow_for(user_of(request), workflow_id, ACTS)
         workflows.remove(workflow_id)
         return Response(status=204)
-
-
-def read(serializer: StrictSerializer) -> dict[str, Any]:
-    serializer.is_valid(raise_exception=True)
-    return dict(serializer.validated_data)

@@ -16,7 +16,7 @@ from django.utils.dates import WEEKDAYS
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
-from jobs.access import enter, offices_of
+from jobs.access import offices_of, require_access
 from jobs.display import state_label
 from jobs.errors import Refused
 from jobs.ids import parse_uuid
@@ -100,7 +100,7 @@ def office_of(user: User, given: QueryDict) -> Office | None:
     if chosen is None:
         return None
     try:
-        return enter(user, chosen, ACTS).office
+        return require_access(user, chosen, ACTS).office
     except (Http404, PermissionDenied):
         return None
 

@@ -14,7 +14,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
-from jobs.access import RANK, higher, offices_of, role_of_staff, seat_of
+from jobs.access import RANK, access_for, max_role, offices_of, role_of_staff
 from jobs.display import state_label
 from jobs.ids import parse_uuid
 from jobs.insight import progress
@@ -96,7 +96,7 @@ def chosen(found: QuerySet[Workflow], wanted: dict[str, Any]) -> QuerySet[Workfl
 
 def acts_in(user: User, role: str | None) -> bool:
     """By the reader's role in an office, and what they are for the whole system."""
-    own = higher(role, role_of_staff(user)) if role else role_of_staff(user)
+    own = max_role(role, role_of_staff(user)) if role else role_of_staff(user)
     return own is not None and RANK[own] >= RANK[MemberRole.OPERATOR]
 
 
@@ -133,7 +133,7 @@ def _answer(request: HttpRequest, workflow_id: UUID, template: str) -> HttpRespo
     user = current_user(request)
     workflow_for(user, workflow_id)
     found = Workflow.objects.select_related("office").prefetch_related(PENDING).get(pk=workflow_id)
-    seat = seat_of(user, found.office_id)
+    access = access_for(user, found.office_id)
     page = runs_of(found, parse_uuid(request.GET.get("after")), parse_uuid(request.GET.get("before")))
     steps = steps_of(found.steps)
     context = {
@@ -141,7 +141,7 @@ def _answer(request: HttpRequest, workflow_id: UUID, template: str) -> HttpRespo
         "now": timezone.now(),
         "workflow": found,
         "office": found.office,
-        "may_act": seat is not None and seat.may(MemberRole.OPERATOR),
+        "may_act": access is not None and access.may(MemberRole.OPERATOR),
         "active": found.status == WorkflowStatus.ACTIVE,
         "in_words": in_words(found),
         "next": next_of(found),

@@ -5,7 +5,7 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import Q, QuerySet
 from django.http import Http404
 
-from jobs.access import RANK, enter, offices_of, role_of_staff
+from jobs.access import RANK, offices_of, require_access, role_of_staff
 from jobs.states import MemberRole
 from scheduler.steps.models import StepQueue
 
@@ -23,7 +23,7 @@ def queue_for(user: User, queue_id: int, needed: str = MemberRole.VIEWER) -> Ste
     if queue is None:
         raise Http404
     if queue.office_id is not None:
-        enter(user, queue.office_id, needed)
+        require_access(user, queue.office_id, needed)
     elif queue.owner_id != user.pk:
         role = role_of_staff(user)
         if role is None:

@@ -96,12 +96,12 @@ PROBLEM: JSON = {
 }
 
 
-def refuses(*codes: str | tuple[int, str]) -> JSON:
+def problems(*codes: str | tuple[int, str]) -> JSON:
     """What an operation refuses of its own; a code may come with another status than its usual one."""
     return {MARK: codes}
 
 
-def add_refusals(result: JSON, **_: Any) -> JSON:
+def add_error_responses(result: JSON, **_: Any) -> JSON:
     """A post-processing hook: every operation says how it refuses."""
     components = result.setdefault("components", {})
     components.setdefault("schemas", {})["Problem"] = PROBLEM

@@ -1,7 +1,7 @@
-"""Serializers that refuse what they do not know, and take nothing for what it is not.
+"""Serializers that refuse unknown fields and values of another JSON type.
 
-A misspelt field must not be ignored. And JSON has numbers, texts and truth values of its own, so `"5"` is no
-number here, `1` is no truth value, and `"nan"` is nothing at all, whatever Django's forms would make of it.
+A misspelt field must not be ignored. JSON has types of its own: `"5"` is not a number here, `1` is not a
+boolean, and `"nan"` is neither, whatever Django's forms make of them.
 """
 
 from collections.abc import Mapping
@@ -32,7 +32,7 @@ class RefusesUnknown:
 
 
 def expected_instead(field: Any, value: Any) -> str | None:
-    """What the field takes, where JSON's own type of the value is another; None where it fits."""
+    """The JSON type that the field expects if the value has another one, else None."""
     match field:
         case serializers.ListField() | serializers.MultipleChoiceField():
             return None if isinstance(value, list) else "a list"
@@ -49,10 +49,16 @@ def expected_instead(field: Any, value: Any) -> str | None:
     return None
 
 
-# No docstrings: the API's schema would show them for each serializer that has none.
+# Without docstrings: the API's schema would show them for each serializer that has none.
 class StrictSerializer(RefusesUnknown, serializers.Serializer[Any]):
     pass
 
 
 class StrictModelSerializer(RefusesUnknown, serializers.ModelSerializer[Any]):
     pass
+
+
+def validated(serializer: StrictSerializer) -> dict[str, Any]:
+    """The data of the request, or a ValidationError."""
+    serializer.is_valid(raise_exception=True)
+    return dict(serializer.validated_data)

@@ -5,7 +5,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 
-from jobs.api.framework.openapi_examples import answered
+from jobs.api.framework.openapi_examples import in_response
 from jobs.states import FailureType
 from scheduler.steps.api import examples
 from scheduler.steps.states import EMPTY_ARGS, UNINIT, Direction, QueueState, StepEventType
@@ -67,7 +67,7 @@ class ArgumentsField(serializers.JSONField):
     """The arguments of both operations: an object, or EMPTY_ARGS."""
 
 
-@extend_schema_serializer(component_name="StepQueue", examples=[answered("new", examples.QUEUE)])
+@extend_schema_serializer(component_name="StepQueue", examples=[in_response("new", examples.QUEUE)])
 class QueueDocument(Described):
     queue_id = serializers.IntegerField()
     job_number = serializers.IntegerField(help_text="The number of jobs.")
@@ -109,7 +109,7 @@ class NewQueueDocument(QueueDocument):
     )
 
 
-@extend_schema_serializer(component_name="Step", examples=[answered("not run yet", examples.STEP_MADE)])
+@extend_schema_serializer(component_name="Step", examples=[in_response("not run yet", examples.STEP_MADE)])
 class StepDocument(Described):
     job_id = serializers.UUIDField()
     queue_id = serializers.IntegerField()
@@ -142,7 +142,7 @@ class StepEventDocument(Described):
 
 @extend_schema_serializer(
     component_name="StepQueueEventList",
-    examples=[answered("it was started", {"results": [examples.EVENT], "next_after": 99})],
+    examples=[in_response("it was started", {"results": [examples.EVENT], "next_after": 99})],
 )
 class StepEventListDocument(Described):
     results = StepEventDocument(many=True)
@@ -161,7 +161,7 @@ class OperationDocument(Described):
 
 
 @extend_schema_serializer(
-    component_name="OperationLibrary", examples=[answered("one operation of it", examples.LIBRARY)]
+    component_name="OperationLibrary", examples=[in_response("one operation of it", examples.LIBRARY)]
 )
 class LibraryDocument(Described):
     name = serializers.CharField()

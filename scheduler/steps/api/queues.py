@@ -8,19 +8,19 @@ from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from jobs.access import enter
+from jobs.access import require_access
 from jobs.api.framework.authentication import user_of
 from jobs.api.framework.filtering import FilterBackend
 from jobs.api.framework.idempotency import idempotent
-from jobs.api.framework.openapi_errors import refuses
-from jobs.api.framework.openapi_examples import answered, asked
+from jobs.api.framework.openapi_errors import problems
+from jobs.api.framework.openapi_examples import in_request, in_response
 from jobs.api.framework.pagination import PagePagination
-from jobs.api.framework.serializers import StrictSerializer
+from jobs.api.framework.serializers import StrictSerializer, validated
 from jobs.api.views import ACTS
 from scheduler.steps import queues
 from scheduler.steps.access import queues_of
 from scheduler.steps.api import documents, examples, shapes
-from scheduler.steps.api.views import QueueView, validated
+from scheduler.steps.api.views import QueueView
 from scheduler.steps.models import StepQueue
 from scheduler.steps.states import UNINIT, QueueState
 
@@ -75,18 +75,18 @@ class QueuesView(GenericAPIView[StepQueue]):
         operation_id="create_queue",
         responses={201: documents.NewQueueDocument},
         examples=[
-            asked("for a machine", examples.NEW_QUEUE),
-            answered("without a callback", examples.QUEUE),
-            answered("with a callback", examples.NEW_QUEUE_WITH_CALLBACK),
+            in_request("for a machine", examples.NEW_QUEUE),
+            in_response("without a callback", examples.QUEUE),
+            in_response("with a callback", examples.NEW_QUEUE_WITH_CALLBACK),
         ],
-        extensions=refuses("unknown_library", "not_found"),
+        extensions=problems("unknown_library", "not_found"),
     )
     @idempotent
     def post(self, request: Request) -> Response:
         """Create a step queue. It is EMPTY and belongs to the caller, or with `office` to that office."""
         values = validated(QueueSerializer(data=request.data))
         user, office_id = user_of(request), values.pop("office")
-        office = enter(user, office_id, ACTS).office if office_id else None
+        office = require_access(user, office_id, ACTS).office if office_id else None
         queue = queues.create(values, owner=user, office=office, now=timezone.now())
         body = shapes.queue(queue)
         if queue.callback_secret:
@@ -102,7 +102,7 @@ class OneQueueView(QueueView):
         """Show a step queue."""
         return Response(shapes.queue(self.queue()))
 
-    @extend_schema(operation_id="delete_queue", responses={204: None}, extensions=refuses("queue_running"))
+    @extend_schema(operation_id="delete_queue", responses={204: None}, extensions=problems("queue_running"))
     def delete(self, request: Request, queue_id: int) -> Response:
         """Delete a queue with its jobs and events. A running queue cannot be deleted."""
         queues.delete(self.queue(ACTS).queue_id)

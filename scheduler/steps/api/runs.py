@@ -11,8 +11,8 @@ from rest_framework.response import Response
 from jobs.api.framework import waiting
 from jobs.api.framework.filtering import refuse_unknown
 from jobs.api.framework.idempotency import idempotent
-from jobs.api.framework.openapi_errors import refuses
-from jobs.api.framework.openapi_examples import answered
+from jobs.api.framework.openapi_errors import problems
+from jobs.api.framework.openapi_examples import in_response
 from jobs.api.framework.query import Seconds, Whole
 from jobs.api.views import ACTS
 from scheduler.steps import lifecycle, pubsub
@@ -34,10 +34,10 @@ class RunView(QueueView):
         parameters=[WAIT.described],
         responses={202: documents.QueueDocument, 200: documents.QueueDocument},
         examples=[
-            answered("accepted", examples.RUNNING_QUEUE, 202),
-            answered("it has ended", examples.ENDED_QUEUE, 200),
+            in_response("accepted", examples.RUNNING_QUEUE, 202),
+            in_response("it has ended", examples.ENDED_QUEUE, 200),
         ],
-        extensions=refuses("queue_empty", "queue_running"),
+        extensions=problems("queue_empty", "queue_running"),
     )
     def post(self, request: Request, queue_id: int) -> HttpResponseBase:
         """Run a queue from its first job. With `wait`, answer 200 once the run has ended."""
@@ -78,8 +78,8 @@ class CancelView(QueueView):
         operation_id="cancel_queue",
         request=None,
         responses={202: documents.QueueDocument},
-        examples=[answered("it turns back soon", examples.CANCELLING_QUEUE)],
-        extensions=refuses("nothing_to_cancel"),
+        examples=[in_response("it turns back soon", examples.CANCELLING_QUEUE)],
+        extensions=problems("nothing_to_cancel"),
     )
     def post(self, request: Request, queue_id: int) -> Response:
         """Cancel a run. The queue rolls back from its current job."""

@@ -10,14 +10,14 @@ from rest_framework.response import Response
 
 from jobs.api.framework.filtering import FilterBackend
 from jobs.api.framework.idempotency import idempotent
-from jobs.api.framework.openapi_errors import refuses
-from jobs.api.framework.openapi_examples import answered, asked
+from jobs.api.framework.openapi_errors import problems
+from jobs.api.framework.openapi_examples import in_request, in_response
 from jobs.api.framework.pagination import PagePagination
-from jobs.api.framework.serializers import StrictSerializer
+from jobs.api.framework.serializers import StrictSerializer, validated
 from jobs.api.views import ACTS
 from scheduler.steps import lifecycle, queues
 from scheduler.steps.api import documents, examples, shapes
-from scheduler.steps.api.views import QueueView, validated
+from scheduler.steps.api.views import QueueView
 from scheduler.steps.models import Step, StepQueue
 from scheduler.steps.states import EMPTY_ARGS, EXPIRED_TIME, NO_OPERATION, UNINIT
 
@@ -65,8 +65,8 @@ class StepsView(QueueView):
     @extend_schema(
         operation_id="enqueue_step",
         responses={201: documents.StepDocument},
-        examples=[asked("reserve an address", examples.NEW_STEP)],
-        extensions=refuses("queue_full", "unknown_library", "queue_running"),
+        examples=[in_request("reserve an address", examples.NEW_STEP)],
+        extensions=problems("queue_full", "unknown_library", "queue_running"),
     )
     @idempotent
     def post(self, request: Request, queue_id: int) -> Response:
@@ -91,8 +91,8 @@ class RerunView(QueueView):
         operation_id="rerun_backward",
         request=None,
         responses={202: documents.QueueDocument},
-        examples=[answered("accepted", examples.RUNNING_QUEUE)],
-        extensions=refuses("queue_running", "not_failed", "unknown_operation"),
+        examples=[in_response("accepted", examples.RUNNING_QUEUE)],
+        extensions=problems("queue_running", "not_failed", "unknown_operation"),
     )
     def post(self, request: Request, queue_id: int, job_id: UUID) -> Response:
         """Retry a backward operation that has failed for good."""

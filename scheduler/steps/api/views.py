@@ -29,8 +29,3 @@ class QueueView(GenericAPIView[Any]):
 
 def read_queue(queue_id: int) -> StepQueue:
     return StepQueue.objects.select_related("owner").get(pk=queue_id)
-
-
-def validated(serializer: StrictSerializer) -> dict[str, Any]:
-    serializer.is_valid(raise_exception=True)
-    return dict(serializer.validated_data)
