@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from jobs.answers import Advanced
 from jobs.insight import stats
 from jobs.models import Attempt, Event, Execution, Job, Membership, Office
 from jobs.sql import call
@@ -255,9 +254,9 @@ def test_a_raised_limit_and_the_end_of_a_pause_start_what_waits_at_once(client, 
 
 def test_process_says_what_it_did(client, office):
     job = a_job(office, run_at=(timezone.now() + timedelta(hours=1)).isoformat())
-    assert send(client, "post", at(office, "/scheduler/process")).json() == Advanced(0, 0)
+    assert send(client, "post", at(office, "/scheduler/process")).json() == {"promoted": 0, "dispatched": 0}
     call.change("UPDATE job_queue SET due_at = now() - interval '1 second' WHERE id = %s", [job.id])
-    assert send(client, "post", at(office, "/scheduler/process")).json() == Advanced(1, 1)
+    assert send(client, "post", at(office, "/scheduler/process")).json() == {"promoted": 1, "dispatched": 1}
 
 
 def test_stats_count_every_state_and_average_the_done(client, office):
