@@ -55,6 +55,9 @@ dead-code:
 dependencies:
 	.venv/bin/deptry .
 
+engine-migration: install-dev ## write the migration for changed SQL functions
+	$(BESIDE) -- $(PY) manage.py freeze_sql
+
 # With the values that production needs, so that only real complaints are left.
 deploy-check:
 	DURE_ENV=production DURE_SECRET_KEY=only-for-this-check-0123456789-abcdefghijklmnopqrstuvwxyz-ABCDEFGH \

@@ -8,6 +8,7 @@ class JobsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
+        from jobs import checks as checks  # registers the system checks
         from jobs import error_texts, errors
         from jobs.api.framework import error_codes
 

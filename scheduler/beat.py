@@ -24,6 +24,7 @@ from redis.exceptions import RedisError
 from jobs import registry
 from scheduler.beat_pass import pass_once
 from scheduler.leader import Leadership
+from scheduler.periodic_tasks import apply_sweep_interval
 
 log = logging.getLogger(__name__)
 
@@ -68,15 +69,17 @@ class Scheduler(DatabaseScheduler):  # type: ignore[misc]
         if not leads:
             self._send_at = now + self.max_interval
             return float(self.max_interval)
-        if not led:
-            self._forget()
         try:
+            if not led:
+                apply_sweep_interval()
+                self._forget()
             return float(super().tick(*args, **options))
         except (BrokerError, RedisError, SchedulingError, OSError, DatabaseError) as error:
             connection.close()
             log.warning(
                 "could not send a periodic task, trying again in %s s: %s", BROKER_REST_SECONDS, error
             )
+            self._led = False
             self._forget()
             self._send_at = now + BROKER_REST_SECONDS
             return BROKER_REST_SECONDS

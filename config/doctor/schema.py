@@ -8,7 +8,7 @@ from django.db.migrations.executor import MigrationExecutor
 
 from config.doctor import sql
 from config.doctor.finding import Finding, bad, ok
-from jobs.sql import call
+from jobs.sql import call, engine
 from scheduler.steps import sql as steps
 
 FUNCTION = re.compile(r"^CREATE (?:OR REPLACE )?FUNCTION (\w+)", re.MULTILINE)
@@ -20,7 +20,7 @@ def checks() -> Iterator[Finding]:
     plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
     names = [f"{migration.app_label}.{migration.name}" for migration, _ in plan]
     yield missing_migrations(names)
-    wanted = sorted(set(FUNCTION.findall(call.ENGINE.read_text() + steps.FUNCTIONS.read_text())))
+    wanted = sorted(set(FUNCTION.findall(engine.TEXT.read_text() + steps.FUNCTIONS.read_text())))
     there = {name for (name,) in call.rows(sql.FUNCTIONS)}
     yield functions([name for name in wanted if name not in there], len(wanted))
 

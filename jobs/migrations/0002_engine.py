@@ -1,8 +1,16 @@
-"""The engine's functions and triggers, the order of jobs, and edges that are checked by submission only."""
+"""The engine's functions and triggers, the sequence of jobs, and the checks that call functions."""
 
-from django.db import migrations
+from pathlib import Path
 
-from jobs.sql.call import ENGINE
+from django.db import migrations, models
+from django.db.models.expressions import RawSQL
+
+SQL = Path(__file__).parent / "sql" / "0002_engine.sql"
+
+
+def add_check(model: str, name: str, function: str) -> migrations.AddConstraint:
+    condition = RawSQL(function, (), output_field=models.BooleanField())
+    return migrations.AddConstraint(model, models.CheckConstraint(name=name, condition=condition))
 
 
 class Migration(migrations.Migration):
@@ -13,11 +21,17 @@ class Migration(migrations.Migration):
             CREATE SEQUENCE job_queue_seq AS bigint CACHE 1;
             ALTER TABLE job_queue ALTER COLUMN seq SET DEFAULT nextval('job_queue_seq');
             ALTER SEQUENCE job_queue_seq OWNED BY job_queue.seq;
-            -- Rows that change often and whose ended kind piles up: look for the dead ones sooner.
+            -- These tables change often, and most of their rows have ended: vacuum them sooner.
             ALTER TABLE job_queue SET (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.05);
             ALTER TABLE job_executions SET (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.05);
             """,
             "ALTER TABLE job_queue ALTER COLUMN seq DROP DEFAULT; DROP SEQUENCE IF EXISTS job_queue_seq;",
         ),
-        migrations.RunSQL(ENGINE.read_text(), migrations.RunSQL.noop),
+        migrations.RunSQL(SQL.read_text(), migrations.RunSQL.noop),
+        add_check("job", "job_is_whole", "dure_job_is_whole(status, completed_at, execution_id)"),
+        add_check(
+            "execution",
+            "execution_is_whole",
+            "dure_execution_is_whole(status, locked_until, finished_at, trigger, job_id)",
+        ),
     ]

@@ -4,7 +4,6 @@ import json
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any, TypeVar
 
 from django.conf import settings
@@ -20,8 +19,6 @@ from django.db import (
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
-
-ENGINE = Path(__file__).with_name("engine.sql")
 
 
 def function(name: str, *args: Any) -> Any:

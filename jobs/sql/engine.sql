@@ -13,8 +13,22 @@
 --     empty would read all of it for as long as the connection lives, hence `SET enable_seqscan = off`;
 --     `plan_cache_mode = force_generic_plan` keeps it from planning the two hottest ones anew by value.
 --
--- The engine that is installed is the newest file in jobs/migrations/sql, a copy of this one: see
--- docs/operations.md before changing anything here.
+-- A migration installs a frozen copy of this file, from jobs/migrations/sql. After a change here run
+-- `make engine-migration`. A function whose arguments or answer change gets a new name with a suffix
+-- (dure_finish_v2), and the old one stays for a release: workers of both versions run during a rollout.
+-- With its removal the oldest caller below becomes the version that no longer calls it.
+
+
+-- The version of the engine: the number of the migration that installed it.
+CREATE OR REPLACE FUNCTION dure_engine_version() RETURNS integer LANGUAGE sql IMMUTABLE AS $$
+    SELECT 2
+$$;
+
+
+-- The oldest version whose code this engine still serves.
+CREATE OR REPLACE FUNCTION dure_engine_oldest_caller() RETURNS integer LANGUAGE sql IMMUTABLE AS $$
+    SELECT 2
+$$;
 
 
 -- Whether a job's dependencies let it start.

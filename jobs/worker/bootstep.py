@@ -1,11 +1,30 @@
 """Starts and stops the lease keeper with the worker."""
 
+import logging
 from typing import Any
 
 from celery import bootsteps, signals
 
+log = logging.getLogger(__name__)
+
 # How often the pool looks for processes that have ended.
 MAINTAIN_POOL_SECONDS = 0.5
+
+
+@signals.worker_init.connect  # type: ignore[untyped-decorator]
+def refuse_unknown_engine(**_: Any) -> None:
+    """Exit when the database has an engine that this code does not know: its calls would fail."""
+    from django.db import DatabaseError, InterfaceError
+
+    from jobs.sql import engine
+
+    try:
+        problem = engine.version_problem()
+    except (DatabaseError, InterfaceError) as error:
+        log.warning("could not check the version of the engine: %s", str(error).strip())
+        return
+    if problem:
+        raise SystemExit(" ".join(problem))
 
 
 @signals.worker_shutdown.connect  # type: ignore[untyped-decorator]

@@ -1,6 +1,6 @@
 """Guards taken out on purpose, one at a time: the checker has to turn red for each."""
 
-from jobs.sql.call import ENGINE
+from jobs.sql import engine
 
 # "slow" takes nothing out: it only widens the gap between counting slots and filling them, as "lock" does.
 NAMES = ("fence", "claim", "lock", "republish", "slow")
@@ -8,7 +8,7 @@ NAMES = ("fence", "claim", "lock", "republish", "slow")
 
 def broken(name: str) -> str | None:
     """The engine's functions without one of their guards; None where the break is in `bodies.py`."""
-    text = ENGINE.read_text()
+    text = engine.TEXT.read_text()
     if name == "fence":
         return replaced(
             text,

@@ -30,7 +30,7 @@ def told() -> dict[tuple[str, str], str]:
 
 def a_worker(*roles: str, name: str = "jobs@test", draining: bool = False) -> None:
     values = {"name": name, "roles": json.dumps(roles), "slots": 2, "running": 0, "draining": draining}
-    call.change(statements.UPSERT_WORKER, values | {"born": 0})
+    call.change(statements.UPSERT_WORKER, values | {"started_at": 0})
 
 
 @pytest.fixture(autouse=True)

@@ -150,7 +150,14 @@ def test_what_a_worker_runs_is_told_with_its_job_and_its_lease(worker, path):
 
 
 def test_a_drained_worker_is_marked_on_the_monitor(client):
-    values = {"name": "jobs@far", "roles": '["FE"]', "slots": 2, "running": 1, "draining": True, "born": 0}
+    values = {
+        "name": "jobs@far",
+        "roles": '["FE"]',
+        "slots": 2,
+        "running": 1,
+        "draining": True,
+        "started_at": 0,
+    }
     call.change(statements.UPSERT_WORKER, values)
     client.force_login(a_user("mina", is_staff=True))
     page = client.get("/", headers={"accept-language": "en"}).content.decode()

@@ -1,11 +1,17 @@
-"""Our own maintenance, as PeriodicTasks that an operator can look at and change in the admin."""
+"""The functions of step queues, and the maintenance tasks as PeriodicTasks that an operator can edit.
+
+The interval of the sweep follows DURE_SWEEP_SECONDS: see scheduler/periodic_tasks.py.
+"""
+
+from pathlib import Path
 
 from django.conf import settings
 from django.db import migrations
 
+SQL = Path(__file__).parent / "sql" / "0002_engine.sql"
 # name, Celery task, seconds, what it is for
 EVERY = (
-    ("dure: sweep", "dure.sweep", None, "Rescues lost work and publishes again what nobody came for."),
+    ("dure: sweep", "dure.sweep", None, "Rescues lost work and republishes lost messages."),
     ("dure: queue probes", "dure.send_queue_probes", 30, "Sends a no-op through every queue, to see that work is consumed."),
     ("dure: roll up minutes", "dure.rollup_minutes", 30, "Counts the Executions that ended in each minute."),
     ("dure: retention", "dure.retention", 300, "Deletes what ended longer ago than DURE_RETENTION_DAYS."),
@@ -50,6 +56,10 @@ def remove(apps, schema_editor):
 class Migration(migrations.Migration):
     dependencies = [
         ("scheduler", "0001_initial"),
+        ("jobs", "0002_engine"),
         ("django_celery_beat", "0019_alter_periodictasks_options"),
     ]
-    operations = [migrations.RunPython(create, remove)]
+    operations = [
+        migrations.RunSQL(SQL.read_text(), migrations.RunSQL.noop),
+        migrations.RunPython(create, remove),
+    ]

@@ -1,0 +1,785 @@
+-- A frozen copy of jobs/sql/engine.sql
+-- The engine's hot path, as functions: a job costs one call to claim it and one to finish it.
+--
+-- Rules that hold in all of them:
+--   * Lock order is office, job, execution. Everything that happens to an office's jobs holds the
+--     office's row lock, so its events are written in the order in which they commit, and the slots
+--     in use can be counted from live rows.
+--   * The clock is the database's, read after the lock was won: now() would be as old as the wait.
+--   * What has to happen after the commit comes back as JSON: see dure_effects and jobs/effects.py.
+--   * Jobs that are known by their ids are looked up by them: where a condition on their state could
+--     lead the planner to the index of all waiting jobs, because that was empty when the statistics
+--     were gathered, it is written as `status || ''`.
+--   * PostgreSQL plans a function's statements once for each connection. A plan from when a table was
+--     empty would read all of it for as long as the connection lives, hence `SET enable_seqscan = off`;
+--     `plan_cache_mode = force_generic_plan` keeps it from planning the two hottest ones anew by value.
+--
+-- A migration installs a frozen copy of this file, from jobs/migrations/sql. After a change here run
+-- `make engine-migration`. A function whose arguments or answer change gets a new name with a suffix
+-- (dure_finish_v2), and the old one stays for a release: workers of both versions run during a rollout.
+-- With its removal the oldest caller below becomes the version that no longer calls it.
+
+
+-- The version of the engine: the number of the migration that installed it.
+CREATE OR REPLACE FUNCTION dure_engine_version() RETURNS integer LANGUAGE sql IMMUTABLE AS $$
+    SELECT 2
+$$;
+
+
+-- The oldest version whose code this engine still serves.
+CREATE OR REPLACE FUNCTION dure_engine_oldest_caller() RETURNS integer LANGUAGE sql IMMUTABLE AS $$
+    SELECT 2
+$$;
+
+
+-- Whether a job's dependencies let it start.
+CREATE OR REPLACE FUNCTION dure_is_free(p_job uuid, p_policy text) RETURNS boolean
+LANGUAGE sql STABLE AS $$
+    SELECT NOT EXISTS (
+        SELECT 1 FROM job_dependencies d JOIN job_queue p ON p.id = d.parent_id
+        WHERE d.job_id = p_job
+          AND NOT (p.status = 'done' OR (p_policy = 'run' AND p.status IN ('failed', 'cancelled')))
+    )
+$$;
+
+
+CREATE OR REPLACE FUNCTION dure_event(
+    p_office uuid, p_job uuid, p_batch uuid, p_type text, p_details jsonb, p_at timestamptz
+) RETURNS void LANGUAGE sql AS $$
+    INSERT INTO job_events (office_id, job_id, batch_id, type, details, at)
+    VALUES (p_office, p_job, p_batch, p_type, p_details, p_at)
+$$;
+
+
+-- What has to follow the commit: `send` holds messages to publish, `parts` the chord parts to count;
+-- `publish` names the office when somebody watches it, `notify` when webhooks or mail may be due.
+CREATE OR REPLACE FUNCTION dure_effects(
+    o offices, p_now timestamptz, p_send jsonb, p_parts jsonb, p_notify boolean
+) RETURNS jsonb LANGUAGE sql STABLE AS $$
+    SELECT jsonb_build_object(
+        'send', p_send,
+        'parts', p_parts,
+        'publish', CASE WHEN o.watched_until > p_now THEN o.id END,
+        'notify', CASE WHEN p_notify THEN o.id END
+    )
+$$;
+
+
+-- pending or timeout → ready, for those of these jobs that wait for nothing.
+CREATE OR REPLACE FUNCTION dure_ready(p_office uuid, p_jobs uuid[], p_now timestamptz) RETURNS integer
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_count integer;
+BEGIN
+    WITH ready AS (
+        UPDATE job_queue SET status = 'ready', ready_at = p_now, due_at = NULL
+        WHERE id = ANY (p_jobs) AND office_id = p_office AND status || '' IN ('pending', 'timeout')
+          AND (due_at IS NULL OR due_at <= p_now)
+          AND (dependency_count = 0 OR dure_is_free(id, on_dependency_failure))
+        RETURNING id, batch_id, seq
+    ), logged AS (
+        INSERT INTO job_events (office_id, job_id, batch_id, type, details, at)
+        SELECT p_office, id, batch_id, 'job_ready', '{}', p_now FROM ready ORDER BY seq
+        RETURNING 1
+    )
+    SELECT count(*) INTO v_count FROM logged;
+    RETURN v_count;
+END $$;
+
+
+-- ready → processing, as far as slots are free; a new Execution for each, or the one that waits for
+-- its retry. Strictly in order (urgent, priority, age) within what the roles' limits let through.
+-- The level is how full the office already is: the broker serves the emptier office first.
+CREATE OR REPLACE FUNCTION dure_dispatch(o offices, p_now timestamptz) RETURNS jsonb
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_used integer;
+    v_by_role jsonb;
+    v_sends jsonb := '[]';
+    v_level integer;
+    v_execution uuid;
+    v_dispatch integer;
+    v_retries integer;
+    j record;
+BEGIN
+    IF o.paused THEN
+        RETURN v_sends;
+    END IF;
+    SELECT coalesce(sum(n), 0), coalesce(jsonb_object_agg(role, n), '{}') INTO v_used, v_by_role
+    FROM (
+        SELECT role, count(*) AS n FROM job_queue
+        WHERE office_id = o.id AND status = 'processing' GROUP BY role
+    ) AS used;
+    IF v_used >= o.max_concurrent_jobs THEN
+        RETURN v_sends;
+    END IF;
+    FOR j IN
+        WITH RECURSIVE roles AS (
+            (
+                SELECT role FROM job_queue WHERE office_id = o.id AND status = 'ready'
+                ORDER BY role LIMIT 1
+            )
+            UNION ALL
+            SELECT (
+                SELECT q.role FROM job_queue q
+                WHERE q.office_id = o.id AND q.status = 'ready' AND q.role > roles.role
+                ORDER BY q.role LIMIT 1
+            )
+            FROM roles WHERE roles.role IS NOT NULL
+        )
+        SELECT picked.* FROM roles CROSS JOIN LATERAL (
+            SELECT q.id, q.seq, q.role, q.urgent, q.priority, q.task_id, q.args, q.timeout_ms,
+                   q.max_retries, q.retry_backoff, q.retry_base_delay_ms, q.on_lost, q.trigger,
+                   q.execution_id
+            FROM job_queue q
+            WHERE q.office_id = o.id AND q.role = roles.role AND q.status = 'ready'
+            ORDER BY q.urgent DESC, q.priority, q.seq
+            LIMIT least(
+                o.max_concurrent_jobs - v_used,
+                greatest(
+                    0,
+                    coalesce((o.max_concurrent_by_role ->> roles.role)::integer, o.max_concurrent_jobs)
+                    - coalesce((v_by_role ->> roles.role)::integer, 0)
+                )
+            )
+        ) AS picked
+        WHERE roles.role IS NOT NULL
+        ORDER BY picked.urgent DESC, picked.priority, picked.seq
+        LIMIT o.max_concurrent_jobs - v_used
+    LOOP
+        v_execution := NULL;
+        IF j.execution_id IS NOT NULL THEN
+            UPDATE job_executions
+            SET dispatch = dispatch + 1, dispatched_at = p_now, sent_at = p_now, sent_count = 1,
+                due_at = NULL
+            WHERE id = j.execution_id AND status = 'PENDING'
+            RETURNING id, dispatch, retry_count INTO v_execution, v_dispatch, v_retries;
+        END IF;
+        IF v_execution IS NULL THEN
+            INSERT INTO job_executions (
+                id, task_id, role, trigger, office_id, job_id, source, args, status,
+                dispatch, dispatched_at, sent_at, sent_count, fence, token, worker,
+                attempt, retry_count, crash_count, max_retries, retry_backoff, retry_base_delay_ms,
+                timeout_ms, on_lost, created_at, failure_type, error, session_id
+            ) VALUES (
+                dure_uuid7(p_now), j.task_id, j.role, j.trigger, o.id, j.id, '', j.args, 'PENDING',
+                1, p_now, p_now, 1, 0, '', '',
+                0, 0, 0, j.max_retries, j.retry_backoff, j.retry_base_delay_ms,
+                j.timeout_ms, j.on_lost, p_now, '', '', ''
+            ) RETURNING id, dispatch, retry_count INTO v_execution, v_dispatch, v_retries;
+        END IF;
+        UPDATE job_queue
+        SET status = 'processing', execution_id = v_execution, due_at = NULL, retry_at = NULL
+        WHERE id = j.id;
+        v_level := CASE
+            WHEN j.urgent OR v_used < 1 THEN 0
+            WHEN v_used < 3 THEN 3
+            WHEN v_used < 10 THEN 6
+            ELSE 9
+        END;
+        v_used := v_used + 1;
+        v_sends := v_sends || jsonb_build_array(jsonb_build_array(
+            v_execution, v_dispatch, j.role, j.task_id, v_level, v_retries
+        ));
+    END LOOP;
+    RETURN v_sends;
+END $$;
+
+
+-- UUID version 7: time first, so that new rows stay together in the indexes. (PostgreSQL 18 has its
+-- own; this serves older servers too.)
+CREATE OR REPLACE FUNCTION dure_uuid7(p_now timestamptz) RETURNS uuid
+LANGUAGE sql VOLATILE AS $$
+    SELECT encode(
+        set_bit(set_bit(
+            overlay(uuid_send(gen_random_uuid())
+                    PLACING substring(int8send((extract(epoch FROM p_now) * 1000)::bigint) FROM 3)
+                    FROM 1 FOR 6),
+            52, 1), 53, 1), 'hex')::uuid
+$$;
+
+
+-- Ends those of these batches in which no job is left to do.
+CREATE OR REPLACE FUNCTION dure_close_batches(p_office uuid, p_batches uuid[], p_now timestamptz)
+RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    v_batch uuid;
+BEGIN
+    FOREACH v_batch IN ARRAY p_batches LOOP
+        CONTINUE WHEN EXISTS (
+            SELECT 1 FROM job_queue
+            WHERE batch_id = v_batch AND status IN ('pending', 'timeout', 'ready', 'processing')
+        );
+        UPDATE job_batches SET ended_at = p_now WHERE id = v_batch;
+        PERFORM dure_event(p_office, NULL, v_batch, 'batch_completed', (
+            SELECT jsonb_object_agg(status, n)
+            FROM (
+                SELECT status, count(*) AS n FROM job_queue WHERE batch_id = v_batch GROUP BY status
+            ) AS counts
+        ), p_now);
+    END LOOP;
+END $$;
+
+
+-- What follows from the end of jobs: children that fail with them, children that become ready, and
+-- the chord parts of joins that wait for more. `p_release_joins` releases joins here instead, for ends
+-- in bulk and for jobs whose parts were counted before a manual retry.
+CREATE OR REPLACE FUNCTION dure_after_end(
+    p_office uuid, p_jobs uuid[], p_release_joins boolean, p_now timestamptz
+) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+    v_ended uuid[] := p_jobs;
+    v_wave uuid[] := p_jobs;
+    v_release_joins boolean := p_release_joins;
+    v_parts jsonb;
+    v_children uuid[];
+BEGIN
+    -- A failure spreads along the children whose policy is `fail`, wave by wave.
+    LOOP
+        WITH failed AS (
+            UPDATE job_queue c
+            SET status = 'failed', failure_type = 'dependency_failed', completed_at = p_now, due_at = NULL,
+                retry_at = NULL, ended_before = true,
+                error_message = 'A dependency failed or was cancelled: '
+                                || coalesce(nullif(p.ref, ''), p.id::text)
+            FROM job_dependencies d JOIN job_queue p ON p.id = d.parent_id
+            WHERE d.parent_id = ANY (v_wave) AND p.status IN ('failed', 'cancelled')
+              AND c.id = d.job_id AND c.on_dependency_failure = 'fail'
+              AND c.status || '' IN ('pending', 'timeout')
+            RETURNING c.id, c.batch_id, c.seq, c.error_message
+        ), logged AS (
+            INSERT INTO job_events (office_id, job_id, batch_id, type, details, at)
+            SELECT p_office, id, batch_id, 'job_failed',
+                   jsonb_build_object('failure_type', 'dependency_failed', 'error', error_message), p_now
+            FROM (SELECT DISTINCT ON (id) * FROM failed ORDER BY id) AS once ORDER BY seq
+        )
+        SELECT array_agg(DISTINCT id) INTO v_wave FROM failed;
+        EXIT WHEN v_wave IS NULL;
+        v_ended := v_ended || v_wave;
+        v_release_joins := true;
+    END LOOP;
+
+    SELECT array_agg(DISTINCT c.id)
+               FILTER (WHERE c.dependency_count = 1 OR v_release_joins OR p.ended_before),
+           jsonb_agg(jsonb_build_array(c.id, p.id, d.position))
+               FILTER (WHERE c.dependency_count > 1)
+    INTO v_children, v_parts
+    FROM job_dependencies d
+    JOIN job_queue p ON p.id = d.parent_id
+    JOIN job_queue c ON c.id = d.job_id
+    WHERE d.parent_id = ANY (v_ended) AND c.status || '' IN ('pending', 'timeout')
+      AND (p.status = 'done' OR (c.on_dependency_failure = 'run' AND p.status IN ('failed', 'cancelled')));
+    IF v_children IS NOT NULL THEN
+        PERFORM dure_ready(p_office, v_children, p_now);
+        IF v_parts IS NOT NULL THEN
+            -- A join that was released here needs no count; one that still waits does.
+            SELECT jsonb_agg(part) INTO v_parts
+            FROM jsonb_array_elements(v_parts) AS part JOIN job_queue c ON c.id = (part ->> 0)::uuid
+            WHERE c.status || '' IN ('pending', 'timeout');
+        END IF;
+    END IF;
+
+    PERFORM dure_close_batches(p_office, ARRAY(
+        SELECT DISTINCT batch_id FROM job_queue WHERE id = ANY (v_ended) AND batch_id IS NOT NULL
+    ), p_now);
+    RETURN coalesce(v_parts, '[]');
+END $$;
+
+
+-- Execution PENDING → RUNNING, for the one message that may. Null: a duplicate, to be dropped.
+-- A second call with the same token answers the same: a COMMIT can raise and have committed.
+CREATE OR REPLACE FUNCTION dure_claim(
+    p_execution uuid, p_dispatch integer, p_token text, p_worker text, p_lease interval
+) RETURNS jsonb LANGUAGE plpgsql
+SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+    v_office uuid;
+    v_now timestamptz;
+    v_watched timestamptz;
+    e job_executions;
+BEGIN
+    SELECT o.id, o.watched_until INTO v_office, v_watched
+    FROM job_executions x JOIN offices o ON o.id = x.office_id
+    WHERE x.id = p_execution FOR NO KEY UPDATE OF o;
+    v_now := clock_timestamp();
+    -- A claim need not wait for the disk: when a crash of the database undoes it, its message is
+    -- republished, and no write of its owner is accepted. The fence follows the clock for that, so that
+    -- the same number is never given out twice.
+    PERFORM set_config('synchronous_commit', 'off', true);
+    UPDATE job_executions
+    SET status = 'RUNNING', attempt = attempt + 1,
+        fence = greatest(fence + 1, (extract(epoch FROM v_now) * 1000)::bigint),
+        token = p_token, worker = p_worker,
+        started_at = coalesce(started_at, v_now), attempt_started_at = v_now,
+        timeout_at = v_now + timeout_ms * interval '1 millisecond',
+        locked_until = clock_timestamp() + p_lease, progress = NULL
+    WHERE id = p_execution AND dispatch = p_dispatch AND status = 'PENDING' AND dispatched_at IS NOT NULL
+    RETURNING * INTO e;
+    IF NOT FOUND THEN
+        SELECT * INTO e FROM job_executions
+        WHERE id = p_execution AND status = 'RUNNING' AND token = p_token AND worker = p_worker;
+        IF NOT FOUND THEN
+            RETURN NULL;
+        END IF;
+    ELSIF v_office IS NOT NULL THEN
+        INSERT INTO job_events (office_id, job_id, batch_id, type, details, at)
+        SELECT v_office, e.job_id, batch_id, 'job_started', jsonb_build_object(
+            'execution_id', e.id, 'attempt', e.attempt, 'fence', e.fence, 'worker', p_worker
+        ), v_now
+        FROM job_queue WHERE id = e.job_id;
+    END IF;
+    RETURN jsonb_build_object(
+        'fence', e.fence,
+        'attempt', e.attempt,
+        'retry_count', e.retry_count,
+        'retry_backoff', e.retry_backoff,
+        'retry_base_delay_ms', e.retry_base_delay_ms,
+        'timeout_ms', e.timeout_ms,
+        'timeout_at', extract(epoch FROM e.timeout_at),
+        'args', e.args,
+        'source', e.source,
+        'trigger', e.trigger,
+        'publish', CASE WHEN v_watched > v_now THEN v_office END
+    );
+END $$;
+
+
+-- The end of a run that its owner reports: RUNNING → SUCCESS, FAILED, CANCELLED, or PENDING again for
+-- the next attempt. Null: the caller no longer owns it, and nothing was written.
+-- `p_delay` is the wait before another attempt; null when there is to be none.
+CREATE OR REPLACE FUNCTION dure_finish(
+    p_execution uuid, p_fence bigint, p_outcome text, p_result jsonb, p_failure text, p_error text,
+    p_delay interval, p_max_crashes integer
+) RETURNS jsonb LANGUAGE plpgsql
+SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+    o offices;
+    e job_executions;
+BEGIN
+    SELECT o2.* INTO o
+    FROM job_executions x JOIN offices o2 ON o2.id = x.office_id
+    WHERE x.id = p_execution FOR NO KEY UPDATE OF o2;
+    SELECT * INTO e FROM job_executions
+    WHERE id = p_execution AND fence = p_fence AND status = 'RUNNING' AND locked_until > clock_timestamp()
+    FOR NO KEY UPDATE;
+    IF NOT FOUND THEN
+        RETURN NULL;
+    END IF;
+    RETURN dure_settle(e, o, p_outcome, p_result, p_failure, p_error, p_delay, p_max_crashes);
+END $$;
+
+
+-- The end of a run whose lease ran out (`p_expired`), or whose process was seen to die. A null
+-- `p_max_crashes` means that it is no crash: its worker is stopping and releases the run.
+CREATE OR REPLACE FUNCTION dure_mark_lost(
+    p_execution uuid, p_fence bigint, p_expired boolean, p_error text, p_max_crashes integer
+) RETURNS jsonb LANGUAGE plpgsql
+SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+    o offices;
+    e job_executions;
+BEGIN
+    SELECT o2.* INTO o
+    FROM job_executions x JOIN offices o2 ON o2.id = x.office_id
+    WHERE x.id = p_execution FOR NO KEY UPDATE OF o2;
+    SELECT * INTO e FROM job_executions
+    WHERE id = p_execution AND fence = p_fence AND status = 'RUNNING'
+      AND (NOT p_expired OR locked_until < now())
+    FOR NO KEY UPDATE;
+    IF NOT FOUND THEN
+        RETURN NULL;
+    END IF;
+    RETURN dure_settle(e, o, 'lost', NULL, 'worker_lost', p_error, interval '0', p_max_crashes);
+END $$;
+
+
+-- Decides what the end of an attempt means, and writes it: attempt, Execution, job, events, children,
+-- and what starts next in the slot that became free. The caller holds the locks.
+CREATE OR REPLACE FUNCTION dure_settle(
+    e job_executions, o offices, p_outcome text, p_result jsonb, p_failure text, p_error text,
+    p_delay interval, p_max_crashes integer
+) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+    v_now timestamptz := clock_timestamp();
+    v_outcome text := p_outcome;
+    v_failure text := coalesce(p_failure, '');
+    v_error text := coalesce(p_error, '');
+    v_status text;                -- the Execution's
+    v_restart boolean := false;   -- it starts again at once, in the same slot
+    v_due timestamptz;            -- when its next attempt is due
+    v_dispatch integer := e.dispatch;
+    v_parts jsonb := '[]';
+    v_sends jsonb := '[]';
+    v_batch uuid;
+    v_ended_before boolean;       -- its joins' parts were counted before a manual retry
+    v_details jsonb;
+    v_answer jsonb;
+BEGIN
+    IF e.cancel_requested_at IS NOT NULL THEN
+        v_status := 'CANCELLED';
+        v_outcome := 'cancelled';
+        v_failure := 'cancelled';
+        v_error := '';
+    ELSIF v_outcome = 'success' THEN
+        v_status := 'SUCCESS';
+    ELSIF v_outcome = 'lost' THEN
+        IF e.on_lost = 'fail' THEN
+            v_status := 'FAILED';
+        ELSIF e.crash_count + 1 >= p_max_crashes THEN  -- never true when it is null
+            v_status := 'FAILED';
+            v_failure := 'poison';
+            v_error := format(
+                'Its worker died %s times while running this; it was put aside. %s',
+                e.crash_count + 1, v_error
+            );
+        ELSE
+            v_status := 'PENDING';
+            v_restart := true;
+            v_dispatch := e.dispatch + 1;
+        END IF;
+    ELSIF p_delay IS NOT NULL AND e.retry_count < e.max_retries
+          AND (o.id IS NULL OR o.retryable_failures ? v_failure) THEN
+        v_status := 'PENDING';
+        v_due := v_now + p_delay;
+    ELSE
+        v_status := 'FAILED';
+    END IF;
+
+    INSERT INTO job_attempts (
+        execution_id, number, started_at, ended_at, outcome, failure_type, error, worker, token
+    ) VALUES (
+        e.id, e.attempt, e.attempt_started_at, v_now, v_outcome, v_failure, v_error, e.worker, e.token
+    );
+
+    UPDATE job_executions
+    SET status = v_status,
+        locked_until = NULL,
+        result = CASE WHEN v_status = 'SUCCESS' THEN p_result END,
+        failure_type = v_failure,
+        error = v_error,
+        retry_count = retry_count + (v_due IS NOT NULL)::integer,
+        crash_count = crash_count + (v_outcome = 'lost' AND p_max_crashes IS NOT NULL)::integer,
+        dispatch = v_dispatch,
+        dispatched_at = CASE WHEN v_restart THEN v_now WHEN v_due IS NULL THEN dispatched_at END,
+        sent_at = CASE WHEN v_restart THEN v_now ELSE sent_at END,
+        sent_count = CASE WHEN v_restart THEN 1 ELSE sent_count END,
+        due_at = v_due,
+        finished_at = CASE WHEN v_status <> 'PENDING' THEN v_now END
+    WHERE id = e.id;
+
+    IF v_restart THEN
+        v_sends := jsonb_build_array(jsonb_build_array(
+            e.id, v_dispatch, e.role, e.task_id, 0, e.retry_count
+        ));
+    END IF;
+    v_answer := jsonb_build_object(
+        'state', v_status, 'source', e.source, 'failure_type', v_failure, 'error', v_error
+    );
+    IF o.id IS NULL THEN
+        RETURN v_answer || jsonb_build_object('send', v_sends);
+    END IF;
+
+    IF v_restart THEN
+        UPDATE job_queue SET failure_type = v_failure, error_message = v_error
+        WHERE id = e.job_id RETURNING batch_id INTO v_batch;
+    ELSIF v_status = 'PENDING' THEN
+        UPDATE job_queue
+        SET status = CASE WHEN v_failure = 'timeout' THEN 'timeout' ELSE 'pending' END,
+            retry_count = e.retry_count + 1,
+            retry_at = v_due,
+            due_at = v_due,
+            started_at = coalesce(started_at, e.started_at),
+            failure_type = v_failure,
+            error_message = v_error
+        WHERE id = e.job_id RETURNING batch_id INTO v_batch;
+    ELSE
+        UPDATE job_queue
+        SET status = CASE v_status
+                WHEN 'SUCCESS' THEN 'done' WHEN 'FAILED' THEN 'failed' ELSE 'cancelled'
+            END,
+            started_at = coalesce(started_at, e.started_at),
+            completed_at = v_now,
+            retry_count = e.retry_count,
+            cancelled_at = CASE WHEN v_status = 'CANCELLED' THEN coalesce(cancelled_at, v_now) END,
+            failure_type = v_failure,
+            error_message = v_error
+        WHERE id = e.job_id RETURNING batch_id, ended_before INTO v_batch, v_ended_before;
+    END IF;
+
+    v_details := jsonb_build_object('execution_id', e.id, 'attempt', e.attempt, 'fence', e.fence);
+    IF v_failure <> '' THEN
+        v_details := v_details || jsonb_build_object(
+            'failure_type', v_failure, 'error', left(v_error, 2000)
+        );
+    END IF;
+    IF v_failure = 'timeout' THEN
+        PERFORM dure_event(o.id, e.job_id, v_batch, 'job_timeout', v_details, v_now);
+    END IF;
+    IF v_status = 'PENDING' THEN
+        v_details := v_details || jsonb_build_object('retry_at', coalesce(v_due, v_now));
+    END IF;
+    INSERT INTO job_events (office_id, job_id, batch_id, type, details, at)
+    VALUES (o.id, e.job_id, v_batch, CASE v_status
+        WHEN 'SUCCESS' THEN 'job_completed'
+        WHEN 'FAILED' THEN 'job_failed'
+        WHEN 'CANCELLED' THEN 'job_cancelled'
+        ELSE 'job_retrying'
+    END, v_details, v_now);
+
+    IF v_status <> 'PENDING' THEN
+        IF EXISTS (SELECT 1 FROM job_dependencies WHERE parent_id = e.job_id) THEN
+            v_parts := dure_after_end(o.id, ARRAY[e.job_id], v_ended_before, v_now);
+        ELSIF v_batch IS NOT NULL THEN
+            PERFORM dure_close_batches(o.id, ARRAY[v_batch], v_now);
+        END IF;
+    END IF;
+    v_sends := v_sends || dure_dispatch(o, v_now);
+    RETURN v_answer || dure_effects(o, v_now, v_sends, v_parts, v_status = 'FAILED' OR o.hooked);
+END $$;
+
+
+-- Renews the leases of all runs of a worker, with a verdict on each: `kept`, `cancel` (it is to stop),
+-- `late` (past its time limit and grace), `waiting` (not claimed yet), `over` (ended, or owned by
+-- another worker). An expired lease stays expired.
+CREATE OR REPLACE FUNCTION dure_renew(
+    p_worker text, p_executions uuid[], p_dispatches integer[], p_lease interval, p_grace interval
+) RETURNS TABLE (execution uuid, dispatch integer, verdict text) LANGUAGE plpgsql
+SET enable_seqscan = off AS $$
+BEGIN
+    RETURN QUERY
+    WITH held AS (
+        SELECT u.execution, u.dispatch FROM unnest(p_executions, p_dispatches) AS u (execution, dispatch)
+    ), locked AS (
+        SELECT e.id FROM job_executions e JOIN held h ON h.execution = e.id
+        WHERE e.status = 'RUNNING' ORDER BY e.id FOR NO KEY UPDATE OF e
+    ), renewed AS (
+        UPDATE job_executions e SET locked_until = clock_timestamp() + p_lease
+        FROM held h, locked l
+        WHERE e.id = h.execution AND l.id = e.id AND e.dispatch = h.dispatch AND e.worker = p_worker
+          AND e.status = 'RUNNING' AND e.locked_until > clock_timestamp()
+        RETURNING e.id, e.cancel_requested_at, e.timeout_at
+    )
+    SELECT h.execution, h.dispatch, CASE
+        WHEN r.cancel_requested_at IS NOT NULL THEN 'cancel'
+        WHEN r.timeout_at < clock_timestamp() - p_grace THEN 'late'
+        WHEN r.id IS NOT NULL THEN 'kept'
+        WHEN e.status = 'PENDING' AND e.dispatch = h.dispatch THEN 'waiting'
+        ELSE 'over' END
+    FROM held h LEFT JOIN renewed r ON r.id = h.execution LEFT JOIN job_executions e ON e.id = h.execution;
+END $$;
+
+
+-- The last part of a join came in, or a sweep found it: pending → ready if its dependencies let it.
+CREATE OR REPLACE FUNCTION dure_release(p_jobs uuid[]) RETURNS jsonb LANGUAGE plpgsql
+SET enable_seqscan = off AS $$
+DECLARE
+    v_office uuid;
+    v_now timestamptz;
+    v_ready integer;
+    o offices;
+BEGIN
+    SELECT office_id INTO v_office FROM job_queue WHERE id = ANY (p_jobs) LIMIT 1;
+    SELECT * INTO o FROM offices WHERE id = v_office FOR NO KEY UPDATE;
+    IF NOT FOUND THEN
+        RETURN '{"ready": 0}';
+    END IF;
+    v_now := clock_timestamp();
+    v_ready := dure_ready(v_office, p_jobs, v_now);
+    RETURN jsonb_build_object('ready', v_ready)
+        || dure_effects(o, v_now, dure_dispatch(o, v_now), '[]', o.hooked);
+END $$;
+
+
+-- Makes ready what is due or waits for nothing in one office, then fills its slots: the safety net
+-- behind every other way.
+CREATE OR REPLACE FUNCTION dure_advance_office(p_office uuid, p_now timestamptz) RETURNS jsonb
+LANGUAGE plpgsql SET enable_seqscan = off AS $$
+DECLARE
+    v_now timestamptz;
+    v_ready integer;
+    o offices;
+BEGIN
+    SELECT * INTO o FROM offices WHERE id = p_office FOR NO KEY UPDATE;
+    IF NOT FOUND THEN
+        RETURN '{"promoted": 0, "send": []}';
+    END IF;
+    v_now := coalesce(p_now, clock_timestamp());
+    v_ready := dure_ready(p_office, ARRAY(
+        SELECT id FROM job_queue
+        WHERE office_id = p_office AND status IN ('pending', 'timeout')
+          AND (due_at IS NULL OR due_at <= v_now)
+    ), v_now);
+    -- Due, but waiting for a dependency: its time is no longer what it waits for.
+    UPDATE job_queue SET due_at = NULL, retry_at = NULL
+    WHERE office_id = p_office AND status IN ('pending', 'timeout') AND due_at <= v_now;
+    RETURN jsonb_build_object('promoted', v_ready)
+        || dure_effects(o, v_now, dure_dispatch(o, v_now), '[]', o.hooked);
+END $$;
+
+
+-- The end of a submission: those of the new jobs that wait for nothing become ready. `p_joined` are
+-- those with a dependency that the office had before, which may have ended, or failed, by now.
+CREATE OR REPLACE FUNCTION dure_submit(p_office uuid, p_roots uuid[], p_joined uuid[]) RETURNS jsonb
+LANGUAGE plpgsql SET enable_seqscan = off AS $$
+DECLARE
+    v_now timestamptz := clock_timestamp();
+    v_failed uuid[];
+    v_parts jsonb := '[]';
+    o offices;
+BEGIN
+    SELECT * INTO o FROM offices WHERE id = p_office;
+    PERFORM dure_ready(p_office, p_roots, v_now);
+    IF cardinality(p_joined) > 0 THEN
+        SELECT array_agg(DISTINCT d.parent_id) INTO v_failed
+        FROM job_dependencies d JOIN job_queue p ON p.id = d.parent_id
+        WHERE d.job_id = ANY (p_joined) AND p.status IN ('failed', 'cancelled');
+        IF v_failed IS NOT NULL THEN
+            v_parts := dure_after_end(p_office, v_failed, true, v_now);
+        END IF;
+        PERFORM dure_ready(p_office, p_joined, v_now);
+        -- The parts of joins whose other dependencies are still to come.
+        SELECT v_parts || coalesce(jsonb_agg(jsonb_build_array(c.id, p.id, d.position)), '[]') INTO v_parts
+        FROM job_dependencies d
+        JOIN job_queue p ON p.id = d.parent_id
+        JOIN job_queue c ON c.id = d.job_id
+        WHERE d.job_id = ANY (p_joined) AND c.status || '' = 'pending' AND c.dependency_count > 1
+          AND (
+              p.status = 'done'
+              OR (c.on_dependency_failure = 'run' AND p.status IN ('failed', 'cancelled'))
+          );
+    END IF;
+    RETURN dure_effects(o, v_now, dure_dispatch(o, v_now), v_parts, o.hooked);
+END $$;
+
+
+-- Cancels jobs of an office in any live state: what waits, at once; what was sent and not yet claimed,
+-- at once (its message will find nothing); what runs is asked to stop and keeps its slot.
+CREATE OR REPLACE FUNCTION dure_cancel(p_office uuid, p_jobs uuid[], p_details jsonb) RETURNS jsonb
+LANGUAGE plpgsql SET enable_seqscan = off AS $$
+DECLARE
+    v_now timestamptz := clock_timestamp();
+    v_ended uuid[];
+    v_stop uuid[];
+    v_stopping uuid[];
+    v_parts jsonb := '[]';
+    o offices;
+BEGIN
+    SELECT * INTO o FROM offices WHERE id = p_office;
+    -- The Executions first: a claim that is under way holds its row, and is seen as RUNNING after it.
+    WITH locked AS (
+        SELECT e.id, e.status FROM job_executions e
+        WHERE e.job_id = ANY (p_jobs) AND e.office_id = p_office AND e.status IN ('PENDING', 'RUNNING')
+        ORDER BY e.id FOR NO KEY UPDATE
+    ), stopped AS (
+        UPDATE job_executions e
+        SET status = 'CANCELLED', finished_at = v_now, failure_type = 'cancelled', due_at = NULL,
+            cancel_requested_at = v_now
+        FROM locked l WHERE e.id = l.id AND l.status = 'PENDING'
+    ), asked_to_stop AS (
+        UPDATE job_executions e SET cancel_requested_at = coalesce(e.cancel_requested_at, v_now)
+        FROM locked l WHERE e.id = l.id AND l.status = 'RUNNING'
+        RETURNING e.id, e.job_id
+    )
+    SELECT array_agg(id), array_agg(job_id) INTO v_stop, v_stopping FROM asked_to_stop;
+
+    UPDATE job_queue SET cancelled_at = coalesce(cancelled_at, v_now) WHERE id = ANY (v_stopping);
+
+    WITH ended AS (
+        UPDATE job_queue
+        SET status = 'cancelled', cancelled_at = v_now, completed_at = v_now, failure_type = 'cancelled',
+            error_message = '', due_at = NULL, retry_at = NULL
+        WHERE id = ANY (p_jobs) AND office_id = p_office
+          AND status IN ('pending', 'timeout', 'ready', 'processing') AND cancelled_at IS NULL
+        RETURNING id, batch_id, seq
+    ), logged AS (
+        INSERT INTO job_events (office_id, job_id, batch_id, type, details, at)
+        SELECT p_office, id, batch_id, 'job_cancelled', p_details, v_now FROM ended ORDER BY seq
+    )
+    SELECT array_agg(id) INTO v_ended FROM ended;
+    IF v_ended IS NOT NULL THEN
+        v_parts := dure_after_end(p_office, v_ended, true, v_now);
+    END IF;
+    RETURN jsonb_build_object(
+        'cancelled', coalesce(cardinality(v_ended), 0),
+        'cancelling', coalesce(cardinality(v_stop), 0),
+        'stop', to_jsonb(coalesce(v_stop, '{}'))
+    ) || dure_effects(o, v_now, dure_dispatch(o, v_now), v_parts, o.hooked);
+END $$;
+
+
+-- Runs jobs again by hand: each gets a new Execution, and its counts start anew.
+CREATE OR REPLACE FUNCTION dure_retry(p_office uuid, p_jobs uuid[], p_details jsonb) RETURNS jsonb
+LANGUAGE plpgsql SET enable_seqscan = off AS $$
+DECLARE
+    v_now timestamptz := clock_timestamp();
+    v_jobs uuid[];
+    o offices;
+BEGIN
+    SELECT * INTO o FROM offices WHERE id = p_office;
+    UPDATE job_executions
+    SET status = 'CANCELLED', finished_at = v_now, due_at = NULL, failure_type = 'cancelled',
+        error = 'Replaced by a retry by hand.'
+    WHERE job_id = ANY (p_jobs) AND status = 'PENDING' AND dispatched_at IS NULL
+      AND EXISTS (
+          SELECT 1 FROM job_queue q
+          WHERE q.id = job_id AND q.office_id = p_office AND q.status = 'timeout'
+      );
+    WITH retried AS (
+        UPDATE job_queue
+        SET status = 'pending', completed_at = NULL, cancelled_at = NULL, started_at = NULL,
+            retry_count = 0, retry_at = NULL, due_at = NULL, failure_type = '', error_message = '',
+            execution_id = NULL,
+            ended_before = ended_before OR status <> 'timeout'
+        WHERE id = ANY (p_jobs) AND office_id = p_office AND status IN ('failed', 'cancelled', 'timeout')
+        RETURNING id, batch_id, seq
+    ), reopened AS (
+        UPDATE job_batches SET ended_at = NULL
+        WHERE id IN (SELECT batch_id FROM retried) AND ended_at IS NOT NULL
+    ), logged AS (
+        INSERT INTO job_events (office_id, job_id, batch_id, type, details, at)
+        SELECT p_office, id, batch_id, 'job_retrying', p_details || '{"by_hand": true}', v_now
+        FROM retried ORDER BY seq
+    )
+    SELECT array_agg(id) INTO v_jobs FROM retried;
+    IF v_jobs IS NOT NULL THEN
+        PERFORM dure_ready(p_office, v_jobs, v_now);
+    END IF;
+    RETURN jsonb_build_object('retried', coalesce(cardinality(v_jobs), 0))
+        || dure_effects(o, v_now, dure_dispatch(o, v_now), '[]', o.hooked);
+END $$;
+
+
+-- An end is final, whoever writes. The triggers have no WHEN, and the checks below are functions:
+-- PostgreSQL parses what it keeps as text again for every write.
+CREATE OR REPLACE FUNCTION dure_refuse_transition() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF NEW.status <> OLD.status
+       AND (OLD.status IN ('SUCCESS', 'FAILED', 'CANCELLED') OR OLD.status = 'done') THEN
+        RAISE EXCEPTION '% % has ended as %: it cannot become %',
+            TG_TABLE_NAME, OLD.id, OLD.status, NEW.status
+            USING ERRCODE = 'check_violation', CONSTRAINT = TG_NAME;
+    END IF;
+    RETURN NEW;
+END $$;
+CREATE OR REPLACE TRIGGER execution_ends_are_final BEFORE UPDATE OF status ON job_executions FOR EACH ROW
+    EXECUTE FUNCTION dure_refuse_transition();
+CREATE OR REPLACE TRIGGER job_done_is_final BEFORE UPDATE OF status ON job_queue FOR EACH ROW
+    EXECUTE FUNCTION dure_refuse_transition();
+
+
+CREATE OR REPLACE FUNCTION dure_job_is_whole(status text, completed_at timestamptz, execution_id uuid)
+RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+    RETURN (completed_at IS NOT NULL) = (status IN ('done', 'failed', 'cancelled'))
+       AND (status <> 'processing' OR execution_id IS NOT NULL);
+END $$;
+
+
+CREATE OR REPLACE FUNCTION dure_execution_is_whole(
+    status text, locked_until timestamptz, finished_at timestamptz, trigger text, job_id uuid
+) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+    RETURN (locked_until IS NOT NULL) = (status = 'RUNNING')
+       AND (finished_at IS NOT NULL) = (status NOT IN ('PENDING', 'RUNNING'))
+       AND (job_id IS NOT NULL) = (trigger IN ('JOB', 'WORKFLOW'));
+END $$;
