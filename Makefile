@@ -5,16 +5,16 @@
 PY := .venv/bin/python
 RUNTIME := requirements.txt requirements-embedded.txt
 # Runs a command beside a PostgreSQL and a Redis of its own, on free ports, that go when it ends.
-BESIDE := $(PY) -m config.embedded run
+BESIDE := $(PY) -m config.dev.with_servers
 
-# The first Python that is new enough makes .venv and installs what is locked. `config` comes last on
-# the path, so that no module there can hide one of the standard library's.
+# The first Python that is new enough creates .venv and installs the locked packages. -I keeps the folder of
+# the script, whose modules could hide those of the standard library, off the path.
 define INSTALL
 for python in $(or $(PYTHON),.venv/bin/python python3.11 python3.12 python3.13 python3.14 python3); do \
 	"$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && break; python=; \
 done; \
 [ "$$python" ] || { echo "Dure needs Python 3.11 or newer and found none here: install it, or name it: make $@ PYTHON=/path/to/python3.11" >&2; exit 1; }; \
-"$$python" -c 'import sys; sys.path.append("config"); from up.install import main; sys.exit(main(sys.argv[1:]))'
+"$$python" -I config/dev/install.py
 endef
 
 help: ## this list
@@ -23,7 +23,7 @@ help: ## this list
 	@echo 'make up honours PORT, FLOWER_PORT, DURE_HOME, DATABASE_URL and REDIS_URL; make test takes ARGS="-k word".'
 
 up: ## install, start and show the whole system; Ctrl-C stops it
-	@$(INSTALL) --steps 7 $(RUNTIME) && exec $(PY) -m config.up
+	@$(INSTALL) --steps 7 $(RUNTIME) && exec $(PY) -m config.dev.up
 
 test: install-dev ## run the whole suite on servers of its own
 	@exec $(BESIDE) -- $(PY) -m pytest -n auto $(ARGS)

@@ -10,7 +10,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.utils.translation import gettext_lazy as _
 from kombu.entity import Exchange, Queue
 
-from config import embedded, env
+from config import dev, env
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -33,7 +33,7 @@ DURE_FLOWER_URL = env.text(
     "" if PRODUCTION else f"http://127.0.0.1:{env.integer('FLOWER_PORT', 5555, low=1, high=65_535)}",
 ).rstrip("/")
 
-_servers = embedded.urls(DURE_HOME)
+_servers = dev.running_servers(DURE_HOME)
 DATABASE_URL = env.text("DATABASE_URL", _servers.database if _servers else "")
 REDIS_URL = env.redis("REDIS_URL", _servers.redis if _servers else "redis://127.0.0.1:6379/0")
 

@@ -28,7 +28,7 @@ def pytest_configure(config: pytest.Config) -> None:
     # So that Python finds the packages when pytest starts in a subfolder.
     os.environ["PYTHONPATH"] = os.pathsep.join([str(config.rootpath), os.environ.get("PYTHONPATH", "")])
     command = [sys.executable, "-m", "pytest", *config.invocation_params.args]
-    os.execv(sys.executable, [sys.executable, "-m", "config.embedded", "run", "--", *command])
+    os.execv(sys.executable, [sys.executable, "-m", "config.dev.with_servers", "--", *command])
 
 
 @pytest.fixture(scope="session")

@@ -15,11 +15,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from xdist.scheduler import LoadScopeScheduling
 
-from config.embedded import child, valkey
-from config.embedded.__main__ import NOTE
-from config.embedded.child import Child
-from config.embedded.home import Home, open_home
-from config.embedded.ledger import Ledger
+from config.dev import process, redis
+from config.dev.home import Home, open_home
+from config.dev.with_servers import EMBEDDED_VARIABLES
 
 if TYPE_CHECKING:
     from execnet import XSpec
@@ -31,7 +29,7 @@ ORDER = ("acceptance", "concurrency", "integration", "unit")
 
 
 def redis_is_ours() -> bool:
-    return "REDIS_URL" in os.environ.get(NOTE, "").split()
+    return "REDIS_URL" in os.environ.get(EMBEDDED_VARIABLES, "").split()
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -46,13 +44,13 @@ def pytest_xdist_setupnodes(config: pytest.Config, specs: Sequence["XSpec"]) -> 
         raise pytest.UsageError("Each process needs a Redis, and REDIS_URL names one: unset it, or add -n 0.")
     for spec in specs:
         home = open_home(Path(os.environ["DURE_HOME"]) / str(spec.id))
-        server, url = valkey.start(home, Ledger(home))
-        config.add_cleanup(partial(end, server, home))
+        server, url = redis.start(home)
+        config.add_cleanup(partial(stop, server, home))
         spec.env |= {"DURE_HOME": str(home.path), "REDIS_URL": url}
 
 
-def end(server: Child, home: Home) -> None:
-    child.stop([server])
+def stop(server: process.Process, home: Home) -> None:
+    process.stop([server])
     home.close()
 
 

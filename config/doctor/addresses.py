@@ -7,9 +7,9 @@ from urllib.parse import urlsplit
 from django.conf import settings
 
 from config import env
+from config.dev.home import read_json
 from config.doctor.finding import Finding, bad, ok, warn
 from config.doctor.patience import in_short
-from config.embedded.home import read_json
 
 SECONDS = 2.0
 SHORTEST_PASSWORD = 12

@@ -17,8 +17,8 @@ from urllib.parse import urlsplit, urlunsplit
 import psutil
 import psycopg2
 
-from config.embedded.__main__ import NOTE
-from config.embedded.ports import free_port
+from config.dev.ports import free_port
+from config.dev.with_servers import EMBEDDED_VARIABLES
 from tests.unit.process_tools import eventually
 
 CHECKOUT = Path(__file__).resolve().parents[2]
@@ -75,7 +75,7 @@ class System:
     def environment(self) -> dict[str, str]:
         """Ours, without the servers that `make test` started for the suite: it starts its own. Servers
         that whoever runs the suite has named are used by the system as well."""
-        unset = {"DURE_ENV", "DURE_HOME", NOTE, *os.environ.get(NOTE, "").split()}
+        unset = {"DURE_ENV", "DURE_HOME", EMBEDDED_VARIABLES, *os.environ.get(EMBEDDED_VARIABLES, "").split()}
         kept = {name: value for name, value in os.environ.items() if name not in unset}
         ours = {"DURE_HOME": self.home, "PORT": self.port, "FLOWER_PORT": self.flower_port}
         # The browser tests sign in as the same few people, again and again.
@@ -91,7 +91,7 @@ class System:
         with self.log.open("ab") as output:
             before = self.boxes()
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "config.up"],
+                [sys.executable, "-m", "config.dev.up"],
                 cwd=CHECKOUT,
                 env=environment,
                 stdin=subprocess.DEVNULL,

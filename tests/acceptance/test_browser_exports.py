@@ -12,7 +12,7 @@ import psutil
 import pytest
 from redis import Redis
 
-from config import embedded
+from config import dev
 from exports import sample_replay
 from tests.acceptance.axe import violations
 from tests.acceptance.system import System
@@ -173,7 +173,7 @@ def test_while_the_listener_is_away_the_page_says_that_it_waits(stack, window, r
 
 
 def redis_of(stack: System) -> Redis:
-    servers = embedded.urls(stack.home)
+    servers = dev.running_servers(stack.home)
     return Redis.from_url(os.environ["REDIS_URL"] if servers is None else servers.redis)
 
 

@@ -68,7 +68,7 @@ def test_the_credentials_are_for_their_owner_only(stack):
 
 def test_a_second_start_in_the_same_home_is_refused_and_disturbs_nothing(stack):
     second = subprocess.run(
-        [sys.executable, "-m", "config.up"],
+        [sys.executable, "-m", "config.dev.up"],
         cwd=CHECKOUT,
         env=stack.environment(),
         capture_output=True,

@@ -5,10 +5,11 @@ import shutil
 import signal
 from pathlib import Path
 
-from config.embedded import child, postgres, valkey
-from config.embedded.child import Child
-from config.embedded.home import Home, open_home
-from config.embedded.ledger import Ledger
+from config.dev import redis
+from config.dev.home import Home, open_home
+from config.dev.postgres import PostgreSQL
+from config.dev.process import Process as ServerProcess
+from config.dev.process import stop
 from tests.workers import Process, celery, worker
 
 POOL = 2
@@ -18,26 +19,25 @@ class Servers:
     def __init__(self, folder: Path) -> None:
         folder.chmod(0o711)
         self.home: Home = open_home(folder / "home")
-        self.ledger = Ledger(self.home)
         self.start_postgres()
         self.start_redis()
 
     def start_postgres(self) -> None:
-        self.postgres: Child
-        self.postgres, self.database_url = postgres.start(self.home, self.ledger, durable=False)
+        self.postgres: ServerProcess
+        self.postgres, self.database_url = PostgreSQL(self.home, durable=False).start()
 
     def start_redis(self) -> None:
-        self.redis: Child
-        self.redis, self.redis_url = valkey.start(self.home, self.ledger)
+        self.redis: ServerProcess
+        self.redis, self.redis_url = redis.start(self.home)
 
     def crash_postgres(self) -> None:
         """An immediate shutdown: no checkpoint, every connection cut, recovery at the next start."""
         self.postgres.signal(signal.SIGQUIT)
-        child.stop([self.postgres])
+        stop([self.postgres])
 
     def kill_redis(self) -> None:
         self.redis.signal(signal.SIGKILL)
-        child.stop([self.redis])
+        stop([self.redis])
 
     def forget_redis(self) -> None:
         for path in (self.home.path / "valkey").iterdir():
@@ -47,7 +47,7 @@ class Servers:
                 path.unlink()
 
     def stop(self) -> None:
-        child.stop([self.redis, self.postgres])
+        stop([self.redis, self.postgres])
         self.home.close()
 
 

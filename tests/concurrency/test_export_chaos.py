@@ -20,8 +20,8 @@ from django.utils import timezone
 from redis import Redis
 from redis.exceptions import RedisError
 
-from config.embedded import binaries
-from config.embedded.ports import free_port
+from config.dev import redis as dev_redis
+from config.dev.ports import free_port
 from exports import lifecycle, orphan_files, outbox, streams
 from exports.models import DeadLetter, ExportEvent, ExportJob, StreamOutbox
 from exports.states import TERMINAL, JobType, Status
@@ -245,7 +245,7 @@ class OwnRedis:
             "--appendonly": "yes",
             "--save": "",
         }
-        command = [str(binaries.valkey()), *(str(part) for flag in flags.items() for part in flag)]
+        command = [str(dev_redis.binary()), *(str(part) for flag in flags.items() for part in flag)]
         self.process = Process(command, workers.environment(), self.folder.parent / "redis.log")
         redis = streams.connect(self.url)
         eventually(lambda: answers(redis), 10, what="Redis to answer")

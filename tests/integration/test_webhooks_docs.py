@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from config.embedded.ports import free_port
+from config.dev.ports import free_port
 from jobs.models import ApiToken, Membership, Office
 from jobs.notifications import batches, creation, delivery, signing, webhooks
 from jobs.sockets.base import Close

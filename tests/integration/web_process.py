@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from config.embedded.ports import free_port
+from config.dev.ports import free_port
 from tests.integration.waiting import wait_until
 
 ROOT = Path(__file__).resolve().parent.parent.parent

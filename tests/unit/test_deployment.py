@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from config.up import procfile
+from config.dev import procfile
 
 ROOT = Path(__file__).resolve().parents[2]
 SERVERS = {"postgres", "redis"}

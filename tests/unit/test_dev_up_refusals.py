@@ -1,4 +1,4 @@
-"""What `make up` refuses, in one clear line and with an exit code, before anything runs."""
+"""What `make up` refuses: in one line, with an exit code, and before it starts anything."""
 
 import os
 import socket
@@ -6,10 +6,9 @@ from contextlib import closing
 
 import pytest
 
-from config.embedded import CannotStart
-from config.embedded.home import open_home
-from config.up import preflight, procfile
-from tests.unit.up_checkout import Checkout
+from config.dev import CannotStart, options, procfile
+from config.dev.home import open_home
+from tests.unit.dev_checkout import Checkout
 
 
 @pytest.fixture(scope="module")
@@ -38,51 +37,51 @@ def refusal(checkout, **environment):
         ("HOST", "203.0.113.7", "HOST=203.0.113.7 is no address of this machine"),
     ],
 )
-def test_a_malformed_variable_is_named_with_what_it_must_look_like(checkout, variable, value, complaint):
-    said = refusal(checkout, **{variable: value})
-    assert complaint in said
-    assert said.count("\n") == 1, said
+def test_a_malformed_variable_is_named_with_its_format(checkout, variable, value, complaint):
+    message = refusal(checkout, **{variable: value})
+    assert complaint in message
+    assert message.count("\n") == 1, message
 
 
 @pytest.mark.parametrize("variable", ["PORT", "FLOWER_PORT"])
-def test_a_port_that_is_taken_is_named_with_how_to_choose_another(checkout, variable):
+def test_a_port_in_use_is_named_with_how_to_choose_another(checkout, variable):
     with closing(socket.create_server(("127.0.0.1", 0))) as taken:
         port = taken.getsockname()[1]
-        said = refusal(checkout, **{variable: str(port)})
-    assert said == (
+        message = refusal(checkout, **{variable: str(port)})
+    assert message == (
         f"Cannot start: Port {port} cannot be used, it is taken: stop what uses it, "
         f"or choose another one: make up {variable}={port + 1}\n"
     )
 
 
-def test_one_port_for_two_things_is_refused(checkout):
-    assert "PORT and FLOWER_PORT are both 8123" in refusal(checkout, PORT="8123", FLOWER_PORT="8123")
+def test_one_port_for_two_programs_is_refused(checkout):
+    assert "PORT and FLOWER_PORT are both 8123: change" in refusal(checkout, PORT="8123", FLOWER_PORT="8123")
 
 
 def test_a_home_that_cannot_be_written_is_refused(checkout, tmp_path):
     (tmp_path / "file").touch()
-    said = refusal(checkout, DURE_HOME=str(tmp_path / "file" / "home"))
-    assert said == (
+    message = refusal(checkout, DURE_HOME=str(tmp_path / "file" / "home"))
+    assert message == (
         f"Cannot start: DURE_HOME ({tmp_path}/file/home) cannot be written: Not a directory. "
         "Set DURE_HOME to a folder of yours.\n"
     )
 
 
-def test_a_second_start_in_the_same_home_is_refused_and_the_first_named(checkout, tmp_path):
+def test_a_second_start_in_a_home_names_the_first(checkout, tmp_path):
     home = open_home(tmp_path)
-    said = refusal(checkout, DURE_HOME=str(tmp_path))
+    message = refusal(checkout, DURE_HOME=str(tmp_path))
     home.close()
-    assert f"A system is already running in {tmp_path} (process {os.getpid()})" in said
+    assert f"A system is already running in {tmp_path} (process {os.getpid()})" in message
 
 
-def test_production_is_refused_with_everything_that_is_missing(checkout):
-    said = refusal(checkout, DURE_ENV="production")
+def test_an_incomplete_production_is_refused_with_all_missing_variables(checkout):
+    message = refusal(checkout, DURE_ENV="production")
     for name in ("DURE_SECRET_KEY", "DURE_ALLOWED_HOSTS", "FLOWER_BASIC_AUTH"):
-        assert name in said
+        assert name in message
 
 
-def test_a_complete_production_is_sent_to_the_procfile(checkout):
-    said = refusal(
+def test_a_complete_production_is_referred_to_the_procfile(checkout):
+    message = refusal(
         checkout,
         DURE_ENV="production",
         DURE_SECRET_KEY="x1" * 30,
@@ -90,7 +89,7 @@ def test_a_complete_production_is_sent_to_the_procfile(checkout):
         FLOWER_BASIC_AUTH="admin:" + "y2" * 10,
         DURE_DEBUG="0",
     )
-    assert "it makes demo users. In production run the commands of the Procfile" in said
+    assert "it creates demo users. In production run the commands of the Procfile" in message
 
 
 @pytest.mark.parametrize(
@@ -100,7 +99,7 @@ def test_a_complete_production_is_sent_to_the_procfile(checkout):
         ("REDIS_URL", "redis://:hidden@127.0.0.1:1/0"),
     ],
 )
-def test_a_named_server_that_does_not_answer_is_told_at_once_without_its_password(checkout, variable, url):
+def test_a_server_that_does_not_answer_is_reported_without_its_password(checkout, variable, url):
     done = checkout.run(**{variable: url})
     assert done.returncode == 1
     assert f"Cannot start: {variable} does not answer: " in done.stderr
@@ -108,7 +107,7 @@ def test_a_named_server_that_does_not_answer_is_told_at_once_without_its_passwor
     assert "hidden" not in done.stdout + done.stderr
 
 
-def test_damaged_secrets_are_named_and_not_replaced(checkout, tmp_path):
+def test_damaged_secrets_are_reported_and_not_replaced(checkout, tmp_path):
     (tmp_path / "secrets.json").write_text("{}")
     done = checkout.run(DURE_HOME=str(tmp_path))
     assert done.returncode == 1
@@ -116,7 +115,7 @@ def test_damaged_secrets_are_named_and_not_replaced(checkout, tmp_path):
     assert (tmp_path / "secrets.json").read_text() == "{}"
 
 
-def test_failing_migrations_are_told_in_a_line_with_their_log(tmp_path):
+def test_failing_migrations_are_reported_in_one_line_with_their_log(tmp_path):
     checkout = Checkout(tmp_path)
     checkout.programs(release="python -c 'raise SystemExit(\"no such table\")'", web="python web.py $PORT")
     done = checkout.run()
@@ -127,7 +126,7 @@ def test_failing_migrations_are_told_in_a_line_with_their_log(tmp_path):
     )
 
 
-def test_failing_demo_data_stops_what_was_started_beside_it(tmp_path):
+def test_failing_demo_data_stops_the_programs(tmp_path):
     checkout = Checkout(tmp_path)
     checkout.programs(web=checkout.script("web", (tmp_path / "web.py").read_text()) + " $PORT")
     done = checkout.run(BREAK_DEMO="office is closed")
@@ -143,14 +142,14 @@ def test_failing_demo_data_stops_what_was_started_beside_it(tmp_path):
         ("web: a\n\n# why\nweb: b", "line 4: web is there twice."),
     ],
 )
-def test_a_procfile_that_cannot_be_read_names_its_line(tmp_path, text, complaint):
+def test_a_malformed_procfile_is_refused_with_its_line(tmp_path, text, complaint):
     (tmp_path / "Procfile").write_text(text)
     with pytest.raises(CannotStart) as refused:
         procfile.read(tmp_path / "Procfile")
     assert complaint in str(refused.value)
 
 
-def test_the_procfile_of_this_repository_has_its_programs_and_the_migrations_apart():
-    programs = procfile.read(preflight.CHECKOUT / "Procfile")
+def test_the_procfile_names_the_programs_and_the_migrations():
+    programs = procfile.read(options.CHECKOUT / "Procfile")
     assert programs[procfile.RELEASE].command.startswith("python manage.py migrate")
     assert {"web", "beat", "control", "worker", "exporter", "flower"} <= set(programs)

@@ -1,14 +1,14 @@
-"""The secrets of a system on somebody's own machine: random at the first start, kept in its home."""
+"""The secrets of a development system: random at the first start, and kept in its home."""
 
 import json
-import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
+from secrets import token_urlsafe
 from typing import Any
 
-from config.embedded import CannotStart, private
-from config.embedded.home import Home, read_json
-from config.up.preflight import Wishes
+from config.dev import CannotStart
+from config.dev.home import Home, read_json, write_private_json
+from config.dev.options import Options
 
 DEMO_USERS = {"admin": "staff", "alice": "member", "bob": "member"}
 FLOWER_USER = "admin"
@@ -30,19 +30,19 @@ class Secrets:
         }
 
     def demo_environment(self) -> dict[str, str]:
-        """For the command that makes the demo users, and for no other process."""
+        """For the command that creates the demo users, and for no other process."""
         return {DEMO_VARIABLE: json.dumps(self.users)}
 
 
-def kept(home: Home, environment: Mapping[str, str]) -> Secrets:
-    """This home's secrets; those that the environment names win, and are not written down."""
+def load(home: Home, environment: Mapping[str, str]) -> Secrets:
+    """The secrets of this home. Those in the environment take precedence, and are not stored."""
     path = home.path / "secrets.json"
-    found = read_json(path)
-    if found is None:
-        found = _new()
-        private.write_json(path, found)
+    stored = read_json(path)
+    if stored is None:
+        stored = _generate()
+        write_private_json(path, stored)
     try:
-        values: dict[str, Any] = dict(found)  # type: ignore[call-overload]
+        values: dict[str, Any] = dict(stored)  # type: ignore[call-overload]
         flower = environment.get("FLOWER_BASIC_AUTH", "").partition(":")
         return Secrets(
             secret_key=environment.get("DURE_SECRET_KEY") or values["secret_key"],
@@ -55,35 +55,35 @@ def kept(home: Home, environment: Mapping[str, str]) -> Secrets:
 
 
 def publish(
-    home: Home, wishes: Wishes, redis_url: str, known: Secrets, demo: dict[str, Any]
+    home: Home, options: Options, redis_url: str, secrets: Secrets, demo: dict[str, Any]
 ) -> dict[str, Any]:
-    """Writes credentials.json, which scripts and tests read to find and enter the system."""
+    """Writes credentials.json, which scripts and tests read to reach the system and sign in."""
     credentials = {
-        "base_url": wishes.base_url,
+        "base_url": options.base_url,
         "redis_url": redis_url,
-        "cron_secret": known.cron_secret,
-        "flower": {"url": wishes.flower_url, "user": FLOWER_USER, "password": known.flower_password},
+        "cron_secret": secrets.cron_secret,
+        "flower": {"url": options.flower_url, "user": FLOWER_USER, "password": secrets.flower_password},
         "users": demo["users"],
         "office_id": demo["office_id"],
     }
-    private.write_json(home.path / "credentials.json", credentials)
+    write_private_json(home.path / "credentials.json", credentials)
     return credentials
 
 
-def withdraw(home: Home) -> None:
+def remove(home: Home) -> None:
     (home.path / "credentials.json").unlink(missing_ok=True)
 
 
-def _new() -> dict[str, Any]:
+def _generate() -> dict[str, Any]:
     return {
-        "secret_key": secrets.token_urlsafe(48),
-        "cron_secret": secrets.token_urlsafe(24),
-        "flower_password": secrets.token_urlsafe(12),
+        "secret_key": token_urlsafe(48),
+        "cron_secret": token_urlsafe(24),
+        "flower_password": token_urlsafe(12),
         "users": [
             {
                 "username": name,
-                "password": secrets.token_urlsafe(9),
-                "token": secrets.token_urlsafe(32),
+                "password": token_urlsafe(9),
+                "token": token_urlsafe(32),
                 "role": role,
             }
             for name, role in DEMO_USERS.items()

@@ -1,4 +1,4 @@
-"""Ports of this machine: which one is free, and whether a wanted one is."""
+"""Ports of this machine."""
 
 import errno
 import random
@@ -6,8 +6,8 @@ import socket
 from contextlib import closing
 
 LOOPBACK = "127.0.0.1"
-# Below the ports that Linux and macOS give to outgoing connections: one of those could be in use again before
-# the server for which it was looked up listens.
+# Below the ports that Linux and macOS give to outgoing connections: one of those could be in use before
+# the server listens.
 FIRST, LAST = 20_000, 32_000
 
 
@@ -18,7 +18,7 @@ def free_port(host: str = LOOPBACK) -> int:
     raise OSError(errno.EADDRINUSE, f"no port from {FIRST} to {LAST} is free")
 
 
-def is_ours(host: str) -> bool:
+def is_local(host: str) -> bool:
     """Whether a server here may listen on this address at all."""
     try:
         _try(0, host)
@@ -28,7 +28,7 @@ def is_ours(host: str) -> bool:
 
 
 def problem(port: int, host: str = LOOPBACK) -> str:
-    """Why a server could not listen there; empty when it could."""
+    """Why a server could not listen there; empty if it could."""
     try:
         _try(port, host)
     except OSError as error:
@@ -41,7 +41,7 @@ def _try(port: int, host: str) -> None:
         host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
     )[0]
     with closing(socket.socket(family, kind, protocol)) as probe:
-        # Connections that a former server has closed linger, and hinder nobody.
+        # Closed connections of a former server linger and do not matter.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         probe.bind(address)
         probe.listen()

@@ -1,0 +1,33 @@
+"""Development: `make up`, and the PostgreSQL and Redis that it and the tests start.
+
+They are real servers from wheels, on a Unix socket and on 127.0.0.1, with random passwords. All their data
+lies in one folder, DURE_HOME. Not supported: access from other machines, and upgrades of the data to another
+major version. Production sets DATABASE_URL and REDIS_URL; of this package it imports only this file.
+"""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+URLS = "embedded.json"
+
+
+class CannotStart(Exception):
+    """Why nothing was started, in a sentence that says what to do about it."""
+
+
+@dataclass(frozen=True)
+class Servers:
+    """The URLs of the embedded servers; empty for one that is not embedded."""
+
+    database: str = ""
+    redis: str = ""
+
+
+def running_servers(home: Path) -> Servers | None:
+    """The embedded servers that run in this home, if there are any."""
+    try:
+        urls = json.loads((home / URLS).read_text())
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    return Servers(urls["database"], urls["redis"])

@@ -1,0 +1,100 @@
+"""What `make up` is asked to do by its environment, and the checks before it starts anything."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import psycopg2
+import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+from config import env
+from config.dev import CannotStart, ports
+from config.dev.home import not_writable
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+EVERY_ADDRESS = ("0.0.0.0", "::")  # noqa: S104
+CONNECT_SECONDS = 5
+
+
+@dataclass(frozen=True)
+class Options:
+    home: Path
+    host: str
+    port: int
+    flower_port: int
+    database_url: str
+    redis_url: str
+
+    @property
+    def reachable_host(self) -> str:
+        return ports.LOOPBACK if self.host in EVERY_ADDRESS else self.host
+
+    @property
+    def base_url(self) -> str:
+        host = f"[{self.reachable_host}]" if ":" in self.reachable_host else self.reachable_host
+        return f"http://{host}:{self.port}"
+
+    @property
+    def flower_url(self) -> str:
+        return f"http://{ports.LOOPBACK}:{self.flower_port}"
+
+
+def read() -> Options:
+    """The settings read the same variables, and name the first malformed one."""
+    try:
+        from config import settings
+    except PermissionError as error:  # they look in the home for running servers
+        raise CannotStart(not_writable(env.folder("DURE_HOME", CHECKOUT / "var"), error)) from None
+
+    if settings.PRODUCTION:
+        raise CannotStart(
+            "`make up` is for trying out and developing: it creates demo users. "
+            "In production run the commands of the Procfile, each as its own service."
+        )
+    options = Options(
+        home=settings.DURE_HOME,
+        host=env.text("HOST", ports.LOOPBACK),
+        port=settings.PORT,
+        flower_port=env.integer("FLOWER_PORT", 5555, low=1, high=65_535),
+        database_url=env.text("DATABASE_URL"),
+        redis_url=env.text("REDIS_URL"),
+    )
+    if options.port == options.flower_port:
+        raise CannotStart(f"PORT and FLOWER_PORT are both {options.port}: change one of them.")
+    return options
+
+
+def check_ports(options: Options) -> None:
+    if not ports.is_local(options.host):
+        raise CannotStart(
+            f"HOST={options.host} is no address of this machine: use 127.0.0.1, or 0.0.0.0 for all."
+        )
+    for variable, host, port in (
+        ("PORT", options.host, options.port),
+        ("FLOWER_PORT", ports.LOOPBACK, options.flower_port),
+    ):
+        if problem := ports.problem(port, host):
+            raise CannotStart(
+                f"Port {port} cannot be used, {problem}: stop what uses it, "
+                f"or choose another one: make up {variable}={port + 1}"
+            )
+
+
+def check_postgres(url: str) -> None:
+    try:
+        psycopg2.connect(url, connect_timeout=CONNECT_SECONDS).close()
+    except psycopg2.Error as error:
+        raise CannotStart(f"DATABASE_URL does not answer: {_first_line(error)}") from None
+
+
+def check_redis(url: str) -> None:
+    try:
+        with redis.Redis.from_url(url, socket_timeout=CONNECT_SECONDS, retry=Retry(NoBackoff(), 0)) as client:
+            client.ping()
+    except redis.RedisError as error:
+        raise CannotStart(f"REDIS_URL does not answer: {_first_line(error)}") from None
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]

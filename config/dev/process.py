@@ -1,0 +1,158 @@
+"""Starts processes that end with this one, and stops them; waits that a signal interrupts."""
+
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from types import FrameType
+from typing import IO
+
+from config.dev.home import Home
+
+STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+KILL_SECONDS = 5.0
+LARGEST_LOG = 32 * 2**20
+# Ctrl-C arrives twice, from the terminal and from make; that is one request.
+SAME_REQUEST_SECONDS = 0.5
+
+PR_SET_PDEATHSIG = 1
+# Loaded here: loading between fork and exec could wait for a lock that no thread will release.
+_libc = ctypes.CDLL(None) if sys.platform.startswith("linux") else None
+_received: list[tuple[int, float]] = []
+
+
+class Interrupted(Exception):
+    """A signal asked us to stop."""
+
+
+class Process:
+    """A program in a session of its own, with its output in a log file."""
+
+    def __init__(
+        self,
+        home: Home,
+        name: str,
+        command: Sequence[str | Path],
+        *,
+        stdout: IO[bytes] | None = None,
+        stop_signal: signal.Signals = signal.SIGTERM,
+        stop_seconds: float = 15.0,
+        death_signal: signal.Signals = signal.SIGKILL,
+        **options: object,
+    ) -> None:
+        """Only the main thread may call this, since the kernel ties the process to the calling thread.
+
+        The kernel sends `death_signal` when this process dies. `options` are those of Popen.
+        """
+        self.name = name
+        self.log = home.logs / f"{name}.log"
+        self.stop_signal = stop_signal
+        self.stop_seconds = stop_seconds
+        self.killed = False
+        runner = os.getpid()
+        if self.log.exists() and self.log.stat().st_size > LARGEST_LOG:
+            self.log.replace(self.log.with_suffix(".log.1"))
+        self.log_start = self.log.stat().st_size if self.log.exists() else 0
+        with os.fdopen(os.open(self.log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600), "ab") as log:
+            self.popen: subprocess.Popen[bytes] = subprocess.Popen(  # type: ignore[call-overload]
+                [str(part) for part in command],
+                stdin=subprocess.DEVNULL,
+                stdout=stdout or log,
+                stderr=log,
+                start_new_session=True,
+                pass_fds=[home.lock.fileno()],
+                preexec_fn=lambda: end_with_parent(runner, death_signal),  # noqa: PLW1509
+                **options,
+            )
+        home.record_group(self.pid)
+
+    @property
+    def pid(self) -> int:
+        return self.popen.pid
+
+    @property
+    def returncode(self) -> int | None:
+        return self.popen.poll()
+
+    def has_ended(self) -> bool:
+        return self.returncode is not None
+
+    def signal(self, number: signal.Signals) -> None:
+        with suppress(ProcessLookupError):
+            self.popen.send_signal(number)
+
+    def kill_group(self) -> None:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.pid, signal.SIGKILL)
+
+    def last_lines(self, number: int = 15) -> list[str]:
+        return self.log.read_text(errors="replace").splitlines()[-number:]
+
+
+def stop(processes: Sequence[Process], pause: Callable[[], None] = lambda: time.sleep(0.02)) -> list[str]:
+    """Stops the processes and kills what does not stop in time; returns the names of those.
+
+    `pause` is called while waiting. A second signal to this process ends the waiting.
+    """
+    began = time.monotonic()
+    for process in processes:
+        if not process.has_ended():
+            process.signal(process.stop_signal)
+    while waiting := [process for process in processes if not process.has_ended()]:
+        elapsed = time.monotonic() - began
+        for process in waiting:
+            if not process.killed and (elapsed > process.stop_seconds or is_stop_repeated()):
+                process.kill_group()
+                process.killed = True
+        if all(process.killed and elapsed > process.stop_seconds + KILL_SECONDS for process in waiting):
+            break  # the kernel cannot end them, for a broken disk or the like
+        pause()
+    for process in processes:
+        process.kill_group()
+    return [process.name for process in processes if process.killed]
+
+
+def end_with_parent(parent: int, number: signal.Signals) -> None:
+    """Makes the kernel send this signal to the calling process when its parent ends. Linux only."""
+    if _libc is not None:
+        _libc.prctl(ctypes.c_int(PR_SET_PDEATHSIG), ctypes.c_ulong(number), *[ctypes.c_ulong(0)] * 3)
+        if os.getppid() != parent:
+            os._exit(1)  # it ended before the call
+
+
+def listen_for_signals() -> None:
+    for number in STOP_SIGNALS:
+        if number == signal.SIGHUP and signal.getsignal(number) == signal.SIG_IGN:
+            continue  # started by nohup
+        signal.signal(number, _note)
+
+
+def _note(number: int, _frame: FrameType | None) -> None:
+    now = time.monotonic()
+    if not _received or now - _received[-1][1] > SAME_REQUEST_SECONDS:
+        _received.append((number, now))
+
+
+def raise_if_interrupted() -> None:
+    if _received:
+        raise Interrupted(signal.Signals(_received[0][0]).name)
+
+
+def is_stop_repeated() -> bool:
+    return len(_received) > 1
+
+
+def wait_until(condition: Callable[[], bool], *, seconds: float = float("inf"), pause: float = 0.02) -> bool:
+    """Whether the condition became true in time. Raises Interrupted on a signal."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        raise_if_interrupted()
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(pause)
+    return True

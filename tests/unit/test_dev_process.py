@@ -1,0 +1,86 @@
+"""Processes that `make up` starts: they end with it, and with all that is left in their group."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from config.dev import process
+from config.dev.home import open_home
+from config.dev.process import Process, stop
+from tests.unit.process_tools import eventually, is_alive
+
+IGNORES_TERM = "trap '' TERM; echo ready; while true; do sleep 0.05; done"
+on_linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs a parent-death signal")
+
+
+@pytest.fixture
+def home(tmp_path):
+    home = open_home(tmp_path)
+    yield home
+    home.close()
+
+
+def started(home, script, **options):
+    shell = Process(home, "shell", ["sh", "-c", script], **options)
+    if "echo" in script:
+        assert eventually(lambda: shell.last_lines())
+    return shell
+
+
+def test_a_process_that_stops_is_not_killed(home):
+    sleeper = Process(home, "sleeper", ["sleep", "60"])
+    began = time.monotonic()
+    assert stop([sleeper]) == []
+    assert sleeper.returncode == -signal.SIGTERM
+    assert time.monotonic() - began < 5
+
+
+def test_a_process_that_does_not_stop_in_time_is_killed_and_named(home):
+    assert stop([started(home, IGNORES_TERM, stop_seconds=0.3)]) == ["shell"]
+
+
+def test_a_second_signal_kills_at_once(home, monkeypatch):
+    shell = started(home, IGNORES_TERM, stop_seconds=60.0)
+    monkeypatch.setattr(process, "is_stop_repeated", lambda: True)
+    began = time.monotonic()
+    assert stop([shell]) == ["shell"]
+    assert time.monotonic() - began < 5
+
+
+def test_a_process_left_in_the_group_is_killed(home):
+    shell = started(home, "sleep 60 & echo $!")
+    grandchild = int(shell.last_lines()[0])
+    assert eventually(shell.has_ended)
+    assert is_alive(grandchild)
+    stop([shell])
+    assert eventually(lambda: not is_alive(grandchild))
+
+
+def test_a_large_log_is_renamed_before_the_process_starts(home, monkeypatch):
+    monkeypatch.setattr(process, "LARGEST_LOG", 10)
+    (home.logs / "shell.log").write_text("x" * 20)
+    shell = started(home, "echo new")
+    assert eventually(shell.has_ended)
+    assert shell.log.read_text() == "new\n"
+    assert (home.logs / "shell.log.1").read_text() == "x" * 20
+
+
+@on_linux
+def test_a_process_ends_when_its_parent_is_killed(tmp_path):
+    script = (
+        "import sys, time; from pathlib import Path; from config.dev.home import open_home;"
+        "from config.dev.process import Process; home = open_home(Path(sys.argv[1]));"
+        "print(Process(home, 'sleeper', ['sleep', '60']).pid, flush=True); time.sleep(60)"
+    )
+    parent = subprocess.Popen([sys.executable, "-c", script, str(tmp_path)], stdout=subprocess.PIPE)
+    assert parent.stdout is not None
+    with parent.stdout as stdout:
+        orphan = int(stdout.readline())
+    assert is_alive(orphan)
+    os.kill(parent.pid, signal.SIGKILL)
+    parent.wait()
+    assert eventually(lambda: not is_alive(orphan))
