@@ -1,4 +1,4 @@
-"""Exports for operators: what runs and what failed, and the dead letters with what can be done about them."""
+"""The admin of exports, replays, the outbox and dead letters, with actions for operators."""
 
 from typing import Any
 
@@ -10,10 +10,9 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
-from exports import deadletters, lifecycle
+from exports import deadletters, display, error_texts, lifecycle
 from exports.messages import PROGRESS, REQUESTS, RESULTS
 from exports.models import DeadLetter, ExportEvent, ExportJob, Replay, StreamOutbox
-from exports.pages import labels
 from exports.states import LIVE, TERMINAL, JobType, Status
 from jobs.admin import columns, links
 from jobs.admin.actions import RowAction
@@ -22,41 +21,35 @@ from jobs.admin.changelist import newest
 from jobs.admin.filters import choice
 from jobs.admin.links import Link, rows_of
 from jobs.display import Text, state_label
-from jobs.errors import Refused
 from jobs.models import Execution
 from jobs.pages.permissions import current_user
 from jobs.states import Trigger
 
 OWNER = columns.linked("owner", _("owner"))
 STATE = columns.state(_("state"))
-KIND = columns.named("job_type", _("kind"), labels.KINDS)
+KIND = columns.named("job_type", _("kind"), display.KIND_NAMES)
 EXPORT = columns.row_of(ExportJob, "job_id", _("export"))
 
 
-class ExportsAdmin(ReadOnlyAdmin):
-    def refusal_text(self, refused: Refused) -> str:
-        return labels.refusal(refused)
-
-
 def names_of(states: Any) -> dict[str, Text]:
-    return {one: state_label(one).name for one in states}
+    return {state: state_label(state).name for state in states}
 
 
 class StateFilter(choice("status", _("state"), names_of(Status))):  # type: ignore[misc]
-    """What has not ended has an index of its own; what has ended is looked for among the newest."""
+    """Live exports have their own index; ended ones are looked for among the newest."""
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        found = super().queryset(request, queryset)
-        return newest(found) if self.value() in TERMINAL else found
+        rows = super().queryset(request, queryset)
+        return newest(rows) if self.value() in TERMINAL else rows
 
 
 @admin.register(ExportJob)
-class ExportJobAdmin(ExportsAdmin):
+class ExportJobAdmin(ReadOnlyAdmin):
     list_display = (
         *("id", KIND, OWNER, columns.linked("replay", _("replay")), STATE, "progress"),
-        *(columns.named("phase", _("phase"), labels.PHASES), "error_code", "created_at", "ended_at"),
+        *(columns.named("phase", _("phase"), display.PHASE_NAMES), "error_code", "created_at", "ended_at"),
     )
-    list_filter = (StateFilter, choice("job_type", _("kind"), labels.KINDS, indexed=False))
+    list_filter = (StateFilter, choice("job_type", _("kind"), display.KIND_NAMES, indexed=False))
     list_select_related = ("owner", "replay")
     ids = ("replay",)
     people = ("owner",)
@@ -68,7 +61,7 @@ class ExportJobAdmin(ExportsAdmin):
             "replay",
             STATE,
             "progress",
-            columns.named("phase", _("phase"), labels.PHASES),
+            columns.named("phase", _("phase"), display.PHASE_NAMES),
         ),
         *("message", "error_code", "error_message", "result_uri", "result_size", "result_checksum"),
         *("created_at", "started_at", "heard_at", "ended_at"),
@@ -84,11 +77,11 @@ class ExportJobAdmin(ExportsAdmin):
         ),
         RowAction(
             "again",
-            _("Make again…"),
-            lambda n: ngettext("Make %d export again", "Make %d exports again", n) % n,
+            _("Export again…"),
+            lambda n: ngettext("Start %d export again", "Start %d exports again", n) % n,
             do=lambda job, operator: lifecycle.request(job.replay, JobType(job.job_type), timezone.now()),
             refusal=lambda job: state_label(job.status).name if job.status in LIVE else "",
-            note=_("Each becomes a new export of the same replay, of the same owner."),
+            note=_("Creates a new export of the same replay for the same owner."),
         ),
     )
 
@@ -96,29 +89,36 @@ class ExportJobAdmin(ExportsAdmin):
         return super().get_queryset(request).select_related("replay")
 
     def links(self, request: HttpRequest, row: ExportJob) -> list[Link]:
-        own = row.owner_id == current_user(request).pk
-        page = [Link(reverse("exports:export", args=[row.pk]), _("Its page"))] if own else []
-        runs = rows_of(Execution, _("Its runs"), of=f"{Trigger.EXPORT}:{row.pk}")
+        is_owner = row.owner_id == current_user(request).pk
+        page = [Link(reverse("exports:export", args=[row.pk]), _("View page"))] if is_owner else []
+        runs = rows_of(Execution, _("Runs"), of=f"{Trigger.EXPORT}:{row.pk}")
         return [*page, runs]
 
 
 @admin.register(Replay)
 class ReplayAdmin(ReadOnlyAdmin):
     list_display = (
-        *("id", "title", OWNER, columns.named("kind", _("format"), labels.FORMATS), "size_bytes"),
+        *("id", "title", OWNER, columns.named("kind", _("format"), display.FORMAT_NAMES), "size_bytes"),
         *(columns.milliseconds("duration_ms", _("length")), "created_at"),
     )
-    list_filter = (choice("kind", _("format"), labels.FORMATS, indexed=False),)
+    list_filter = (choice("kind", _("format"), display.FORMAT_NAMES, indexed=False),)
     list_select_related = ("owner",)
     people = ("owner",)
     beginnings = ("title", "file_name")
     fields = (
-        *("id", "title", "owner", "file_name", columns.named("kind", _("format"), labels.FORMATS), "path"),
+        *(
+            "id",
+            "title",
+            "owner",
+            "file_name",
+            columns.named("kind", _("format"), display.FORMAT_NAMES),
+            "path",
+        ),
         *("size_bytes", "sha256", columns.milliseconds("duration_ms", _("length")), "created_at"),
     )
 
     def links(self, request: HttpRequest, row: Replay) -> list[Link]:
-        return [rows_of(ExportJob, _("Its exports"), replay=row.pk)]
+        return [rows_of(ExportJob, _("Exports"), replay=row.pk)]
 
 
 @admin.register(ExportEvent)
@@ -135,16 +135,16 @@ class StreamOutboxAdmin(ReadOnlyAdmin):
     fields = ("id", "stream", columns.json("fields", _("message")), "created_at", "taken_until")
 
 
-def handled(letter: DeadLetter) -> Text:
+def why_closed(letter: DeadLetter) -> Text:
     return "" if letter.state == DeadLetter.State.OPEN else state_label(letter.state).name
 
 
-def not_sendable(letter: DeadLetter) -> Text:
-    return handled(letter) or ("" if letter.whole else labels.REFUSALS["not_whole"])
+def why_not_sendable(letter: DeadLetter) -> Text:
+    return why_closed(letter) or ("" if letter.whole else error_texts.TEXTS["not_whole"])
 
 
 @admin.register(DeadLetter)
-class DeadLetterAdmin(ExportsAdmin):
+class DeadLetterAdmin(ReadOnlyAdmin):
     list_display = (
         *("id", "source_stream", "source_id", "reason", "failed_at", columns.state(_("state"), "state")),
         columns.linked("handled_by", _("handled by")),
@@ -162,29 +162,29 @@ class DeadLetterAdmin(ExportsAdmin):
     row_actions = (
         RowAction(
             "republish",
-            _("Publish again…"),
-            lambda n: ngettext("Publish %d message again", "Publish %d messages again", n) % n,
+            _("Send again…"),
+            lambda n: ngettext("Send %d message again", "Send %d messages again", n) % n,
             do=lambda letter, operator: deadletters.republish(letter.pk, operator.user, timezone.now()),
-            refusal=not_sendable,
-            note=_("As it was, with the same jobId: so it has one effect at most."),
+            refusal=why_not_sendable,
+            note=_("It is sent unchanged, with the same jobId, so it takes effect at most once."),
         ),
         RowAction(
             "discard",
             _("Discard…"),
             lambda n: ngettext("Discard %d message", "Discard %d messages", n) % n,
             do=lambda letter, operator: deadletters.discard(letter.pk, operator.user, timezone.now()),
-            refusal=handled,
-            note=_("It is kept for the record, and cannot be sent any more."),
+            refusal=why_closed,
+            note=_("The message is never sent again. Its record stays."),
         ),
     )
 
     def links(self, request: HttpRequest, row: DeadLetter) -> list[Link]:
-        return [Link(reverse("exports:letter", args=[row.pk]), _("Its page"))]
+        return [Link(reverse("exports:letter", args=[row.pk]), _("View page"))]
 
 
-def of_export(source: str) -> Link | None:
+def link_to_export(source: str) -> Link | None:
     name = f"{ExportJob._meta.verbose_name} {source}"
     return Link(links.address(ExportJob, source), name) if source.isdecimal() else None
 
 
-links.source(Trigger.EXPORT, of_export)
+links.source(Trigger.EXPORT, link_to_export)

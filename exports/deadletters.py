@@ -60,7 +60,7 @@ def republish(letter_id: int, by: User, now: datetime) -> DeadLetter:
     with transaction.atomic():
         letter = _lock_open(letter_id)
         if not letter.whole:
-            raise Conflict("The message was cut when it was kept; it cannot be sent again.", code="not_whole")
+            raise Conflict("not_whole")
         outbox.put([(letter.source_stream, letter.fields)], now)
         return _close(letter, DeadLetter.State.REPUBLISHED, by, now)
 
@@ -73,7 +73,7 @@ def discard(letter_id: int, by: User, now: datetime) -> DeadLetter:
 def _lock_open(letter_id: int) -> DeadLetter:
     letter = DeadLetter.objects.select_for_update().get(pk=letter_id)
     if letter.state != DeadLetter.State.OPEN:
-        raise Conflict(f"The message was {letter.state} already.", code="already_handled")
+        raise Conflict("already_handled")
     return letter
 
 

@@ -1,10 +1,29 @@
 """What the errors of this app say, by code. jobs/errors.py explains how they are raised."""
 
 from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
 
-from jobs.errors import ProblemCode
+from exports import failures
+from exports.failures import BadReplay
+from jobs.errors import ErrorText, ProblemCode
 
-TEXTS: dict[str, str | Promise] = {}
+TEXTS: dict[str, str | Promise] = {
+    "export_ended": _("The export has already ended."),
+    "export_live": _("An export of this replay has not ended: cancel it first."),
+    "not_whole": _("The message was cut when it was stored; it cannot be sent again."),
+    "already_handled": _("The message was already sent again or discarded."),
+    # The texts of failures.py; they are marked for translation there.
+    **{f"replay.{code}": _(text) for code, text in {**failures.PLACES, **failures.TEXTS}.items()},
+}
+
+
+def of_bad_replay(bad: BadReplay) -> ErrorText:
+    text = ErrorText(f"replay.{bad.code}", **bad.params)
+    for place in reversed(failures.PLACES):
+        if place in bad.params:
+            text = ErrorText(f"replay.{place}", problem=text, **{place: bad.params[place]})
+    return text
+
 
 PROBLEM_CODES = {
     "bad_replay": ProblemCode(400, "The upload is neither an event log nor a video that can be read."),

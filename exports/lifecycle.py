@@ -223,7 +223,7 @@ def cancel(job_id: int, now: datetime) -> ExportJob:
     with transaction.atomic():
         job = _lock([job_id])[job_id]
         if job.status in TERMINAL:
-            raise Conflict(f"The job has {job.status.lower()} already.", code="ended")
+            raise Conflict("export_ended", code="ended")
         # An unsent request need not go out: a foreign worker would work in vain.
         StreamOutbox.objects.filter(stream=REQUESTS, fields__jobId=str(job_id)).delete()
         _end(job, Result(job.pk, Status.CANCELLED), now)
@@ -245,7 +245,7 @@ def fail_stalled(now: datetime, limit: timedelta) -> int:
 
 def _end(job: ExportJob, result: Result, now: datetime) -> None:
     if _apply(job, result, None, now) is None:
-        raise Conflict("The job has ended already.", code="ended")
+        raise Conflict("export_ended", code="ended")
     _write({job.pk: job}, {job.pk}, now)
     publish_events([new_event(job, now)], now)
     if job.execution_id:

@@ -3,13 +3,13 @@
 import unicodedata
 import uuid
 from datetime import datetime
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from exports import eventlog
+from exports import error_texts, eventlog
 from exports.failures import BadReplay
 from exports.files import NO_SPACE, Parts, Placed, Store
 from exports.models import ExportJob, Replay
@@ -23,6 +23,7 @@ class NoSpace(Exception):
     """No disk space is left for uploads."""
 
 
+MAX_TITLE = 200
 SUFFIXES = {EVENT_LOG: "jsonl", "mp4": "mp4", "matroska": "mkv", "avi": "avi"}
 
 
@@ -38,7 +39,10 @@ def store(owner: User, source: BinaryIO, file_name: str, title: str, now: dateti
         own_title, duration_ms = _read_log(source) if kind == EVENT_LOG else ("", None)
     except BadReplay as bad:
         refusal = TooLarge if bad.too_large else Invalid
-        raise refusal(str(bad), code="bad_replay", errors={"file": [str(bad)]}) from None
+        text = error_texts.of_bad_replay(bad)
+        raise refusal(
+            text.code, code="bad_replay", errors={"file": [text]}, **dict[str, Any](text.params)
+        ) from None
     source.seek(0)
     name = clean_name(file_name) or "replay"
     parts = (str(owner.pk), uuid.uuid4().hex, f"replay.{SUFFIXES[kind]}")
@@ -62,7 +66,7 @@ def delete(replay: Replay) -> None:
     with transaction.atomic():
         exports = list(ExportJob.objects.select_for_update().filter(replay=replay).order_by("pk"))
         if any(job.status in LIVE for job in exports):
-            raise Conflict("An export of this replay is being made: cancel it first.", code="export_live")
+            raise Conflict("export_live")
         results = [tuple(job.result_uri.split("/")) for job in exports if job.result_uri]
         replay.delete()
         transaction.on_commit(lambda: _remove_files(tuple(replay.path.split("/")), results))
@@ -80,7 +84,7 @@ def _place(parts: Parts, source: BinaryIO) -> Placed:
 def clean_name(text: str) -> str:
     """A name that is safe to show: one line in NFC without controls, at most 200 characters."""
     plain = unicodedata.normalize("NFC", text.replace("\\", "/").rpartition("/")[2])
-    return "".join(sign for sign in plain if sign.isprintable()).strip()[:200]
+    return "".join(sign for sign in plain if sign.isprintable()).strip()[:MAX_TITLE]
 
 
 def _read_log(source: BinaryIO) -> tuple[str, int]:

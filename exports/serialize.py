@@ -19,8 +19,7 @@ def export(job: ExportJob, now: datetime) -> dict[str, Any]:
         "phase": job.phase,
         "message": job.message,
         "etaSeconds": eta_seconds(job, now),
-        # Where the owner downloads it; the path below the root is not published.
-        "resultUri": f"/api/jobs/{job.pk}/result" if has_file(job) else None,
+        "resultUri": result_url(job),
         "checksum": job.result_checksum or None,
         "sizeBytes": job.result_size,
         "errorCode": job.error_code or None,
@@ -63,6 +62,11 @@ def dead_letter(row: DeadLetter) -> dict[str, Any]:
 def has_file(job: ExportJob) -> bool:
     """Whether there is a result that has not expired."""
     return job.status == Status.SUCCEEDED and job.expired_at is None
+
+
+def result_url(job: ExportJob) -> str | None:
+    """Where the owner downloads the file; its path on the server is not published."""
+    return f"/api/jobs/{job.pk}/result" if has_file(job) else None
 
 
 def eta_seconds(job: ExportJob, now: datetime) -> int | None:

@@ -39,16 +39,16 @@ class Phase(TextChoices):
 class ErrorCode(TextChoices):
     """Why an export failed: stable codes that clients may switch on."""
 
-    BAD_REPLAY = "BAD_REPLAY", _("the replay cannot be read")
-    TOO_LARGE = "TOO_LARGE", _("the replay is above a limit")
-    REPLAY_MISSING = "REPLAY_MISSING", _("the replay's file is gone")
-    DISK_FULL = "DISK_FULL", _("no space is left")
-    STALLED = "STALLED", _("nothing was heard from the worker")
-    WORKER_LOST = "WORKER_LOST", _("the worker died")
-    TIMEOUT = "TIMEOUT", _("it took too long")
-    INVALID_OUTPUT_PATH = "INVALID_OUTPUT_PATH", _("the result is not where it must be")
-    OUTPUT_MISSING = "OUTPUT_MISSING", _("the result has no file")
-    RENDER_FAILED = "RENDER_FAILED", _("the renderer failed")
+    BAD_REPLAY = "BAD_REPLAY", _("invalid replay")
+    TOO_LARGE = "TOO_LARGE", _("replay too large")
+    REPLAY_MISSING = "REPLAY_MISSING", _("replay file missing")
+    DISK_FULL = "DISK_FULL", _("disk full")
+    STALLED = "STALLED", _("worker stalled")
+    WORKER_LOST = "WORKER_LOST", _("worker lost")
+    TIMEOUT = "TIMEOUT", _("timeout")
+    INVALID_OUTPUT_PATH = "INVALID_OUTPUT_PATH", _("invalid output path")
+    OUTPUT_MISSING = "OUTPUT_MISSING", _("result file missing")
+    RENDER_FAILED = "RENDER_FAILED", _("rendering failed")
 
 
 TERMINAL = frozenset({Status.SUCCEEDED, Status.FAILED, Status.CANCELLED})

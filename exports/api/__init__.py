@@ -1,1 +1,1 @@
-"""The REST API of replays, exports and dead letters, spelt as the seed spells it: camelCase."""
+"""The REST API of replays, exports and dead letters, in the camelCase of the v1 contract."""

@@ -1,8 +1,7 @@
-"""Dead letters, for staff: looked at, sent again, discarded."""
+"""Dead letters, for staff: list, show, republish, discard."""
 
 from typing import Any
 
-from django.contrib.auth.models import User
 from django.http import Http404
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
@@ -11,9 +10,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from exports import deadletters
-from exports.api import examples, shapes
-from exports.api.paging import PAGING, page_of
+from exports import deadletters, serialize
+from exports.api.schemas import DEAD_LETTER_EXAMPLE, PAGING, DeadLetterOut, page_example, page_of, page_schema
 from exports.messages import PROGRESS, REQUESTS, RESULTS
 from exports.models import DeadLetter
 from jobs.api.framework.authentication import user_of
@@ -23,73 +21,72 @@ from jobs.api.framework.openapi_errors import problems
 from jobs.api.framework.openapi_examples import in_response
 from jobs.api.framework.query import OneOf
 
-STATE = OneOf("state", "Only those that this became of.", DeadLetter.State.values)
-STREAM = OneOf("sourceStream", "Only those that came from this stream.", (REQUESTS, PROGRESS, RESULTS))
+STATE = OneOf("state", "Only those in this state.", DeadLetter.State.values)
+STREAM = OneOf("sourceStream", "Only those from this stream.", (REQUESTS, PROGRESS, RESULTS))
 
 
-class _Staff(APIView):
+class _StaffView(APIView):
     permission_classes = (IsAdminUser,)
 
 
 @extend_schema(tags=["dead letters"])
-class DeadLettersView(_Staff):
+class DeadLettersView(_StaffView):
     @extend_schema(
         operation_id="list_dead_letters",
         parameters=[STATE.described, STREAM.described, *PAGING],
-        responses={200: shapes.page_document("DeadLetterPage", shapes.DeadLetterDocument)},
-        examples=[in_response("one letter", examples.page(examples.DEAD_LETTER))],
+        responses={200: page_schema("DeadLetterPage", DeadLetterOut)},
+        examples=[in_response("one letter", page_example(DEAD_LETTER_EXAMPLE))],
     )
     def get(self, request: Request) -> Response:
-        """List the messages of the streams that could not be understood or applied, newest first."""
+        """List the messages of the streams that could not be parsed or applied, newest first."""
         refuse_unknown(request, ("state", "sourceStream", "page", "size"))
         rows = DeadLetter.objects.select_related("handled_by").order_by("-id")
         if state := STATE.of(request):
             rows = rows.filter(state=state)
         if stream := STREAM.of(request):
             rows = rows.filter(source_stream=stream)
-        return page_of(request, rows, shapes.dead_letter)
+        return page_of(request, rows, serialize.dead_letter)
 
 
 @extend_schema(tags=["dead letters"])
-class DeadLetterView(_Staff):
-    @extend_schema(operation_id="get_dead_letter", responses={200: shapes.DeadLetterDocument})
+class DeadLetterView(_StaffView):
+    @extend_schema(operation_id="get_dead_letter", responses={200: DeadLetterOut})
     def get(self, request: Request, letter_id: int) -> Response:
-        """One dead letter."""
-        found = DeadLetter.objects.select_related("handled_by").filter(pk=letter_id).first()
-        if found is None:
+        """Get a dead letter."""
+        letter = DeadLetter.objects.select_related("handled_by").filter(pk=letter_id).first()
+        if letter is None:
             raise Http404
-        return Response(shapes.dead_letter(found))
+        return Response(serialize.dead_letter(letter))
 
 
-class _Handle(_Staff):
+class _HandleView(_StaffView):
     def handle(self, request: Request, letter_id: int, verb: Any) -> Response:
-        user: User = user_of(request)
         try:
-            return Response(shapes.dead_letter(verb(letter_id, user, timezone.now())))
+            return Response(serialize.dead_letter(verb(letter_id, user_of(request), timezone.now())))
         except DeadLetter.DoesNotExist:
             raise Http404 from None
 
 
 @extend_schema(tags=["dead letters"])
-class RepublishView(_Handle):
+class RepublishView(_HandleView):
     @extend_schema(
         operation_id="republish_dead_letter",
         request=None,
-        responses=shapes.DeadLetterDocument,
+        responses=DeadLetterOut,
         extensions=problems("not_whole", "already_handled"),
     )
     @idempotent
     def post(self, request: Request, letter_id: int) -> Response:
-        """Send a dead letter to its stream again, as it was."""
+        """Send a dead letter to its stream again, unchanged."""
         return self.handle(request, letter_id, deadletters.republish)
 
 
 @extend_schema(tags=["dead letters"])
-class DiscardView(_Handle):
+class DiscardView(_HandleView):
     @extend_schema(
         operation_id="discard_dead_letter",
         request=None,
-        responses=shapes.DeadLetterDocument,
+        responses=DeadLetterOut,
         extensions=problems("already_handled"),
     )
     @idempotent

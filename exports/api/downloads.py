@@ -1,4 +1,4 @@
-"""The result of an export as a download: in parts, resumable, and under a name that breaks nothing."""
+"""Downloads of results: resumable, by ranges, and with a safe file name."""
 
 import os
 import re
@@ -20,11 +20,11 @@ _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
 
 
 def download(request: Request, job: ExportJob) -> HttpResponseBase:
-    """200, 206, 304, 400, 404, 409 or 416. The file is opened once; what it is called later is no matter."""
+    """200, 206, 304, 400, 404, 409 or 416. The file is opened once, so a later rename does not matter."""
     if job.status != Status.SUCCEEDED:
         raise Problem(409, "not_succeeded", f"The export is {job.status}; there is nothing to download.")
     etag = f'"{job.result_checksum}"'
-    file = _opened(job)
+    file = _open(job)
     name = content_disposition_header(True, job.download_name(job.replay.title)) or "attachment"
     headers = {
         "Accept-Ranges": "bytes",
@@ -38,10 +38,10 @@ def download(request: Request, job: ExportJob) -> HttpResponseBase:
         file.close()
         return HttpResponse(status=304, headers=headers)
     size = job.result_size or 0
-    wanted = _range_of(request, etag, size)
-    if wanted is None:
+    byte_range = _range_of(request, etag, size)
+    if byte_range is None:
         return _answer(request, file, job, 200, headers, 0, size)
-    first, last = wanted
+    first, last = byte_range
     if first >= size or first > last:
         file.close()
         raise Problem(
@@ -54,12 +54,12 @@ def download(request: Request, job: ExportJob) -> HttpResponseBase:
     return _answer(request, file, job, 206, headers, first, last - first + 1)
 
 
-def _opened(job: ExportJob) -> BinaryIO:
+def _open(job: ExportJob) -> BinaryIO:
     if job.expired_at is not None:
         raise Problem(
             404,
             "file_gone",
-            "The file is kept no longer. Ask for the export again: its replay is there.",
+            "The file has expired. Export again: the replay still exists.",
         )
     store = Store(settings.DURE_EXPORT_PATH)
     try:
@@ -67,20 +67,20 @@ def _opened(job: ExportJob) -> BinaryIO:
     except PathRefused as refusal:
         raise Problem(400, "outside_export_root", str(refusal)) from None
     except FileNotFoundError:
-        raise Problem(404, "file_gone", "The file is no longer there. Ask for the export again.") from None
+        raise Problem(404, "file_gone", "The file no longer exists. Export again.") from None
     if os.fstat(file.fileno()).st_size != job.result_size:
         file.close()
-        raise Problem(404, "file_gone", "The file is no longer what was recorded. Ask for the export again.")
+        raise Problem(404, "file_gone", "The file is not the recorded one. Export again.")
     return file
 
 
 def _range_of(request: Request, etag: str, size: int) -> tuple[int, int] | None:
-    """First and last byte. None when the whole file is to be sent: no range, or one that we need not heed."""
+    """First and last byte. None for the whole file: there is no range, or it may be ignored."""
     condition = request.headers.get("If-Range")
-    found = _RANGE.fullmatch(request.headers.get("Range", "").replace(" ", ""))
-    if found is None or found[0] == "bytes=-" or condition not in (None, etag):
+    match = _RANGE.fullmatch(request.headers.get("Range", "").replace(" ", ""))
+    if match is None or match[0] == "bytes=-" or condition not in (None, etag):
         return None
-    first, last = found.groups()
+    first, last = match.groups()
     if not first:
         return max(size - int(last), 0) if int(last) else size, size - 1
     return int(first), min(int(last), size - 1) if last else size - 1
@@ -105,7 +105,7 @@ def _answer(
 
 
 class _Chunks:
-    """Reads as it is sent; Django closes it at the end, whoever went away."""
+    """Reads while it is sent; Django closes it at the end, and when the client disconnects."""
 
     def __init__(self, file: BinaryIO, first: int, length: int) -> None:
         self._file, self._at, self._end = file, first, first + length

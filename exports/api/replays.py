@@ -1,4 +1,4 @@
-"""Replays: uploaded, listed, shown, deleted; and the exports that are asked for of one."""
+"""Replays: upload, list, show, delete; and the exports of a replay."""
 
 from typing import Any, BinaryIO, cast
 
@@ -11,9 +11,18 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from exports import lifecycle, replays
-from exports.api import examples, shapes
-from exports.api.paging import PAGING, page_of
+from exports import lifecycle, replays, serialize
+from exports.api.schemas import (
+    PAGING,
+    REPLAY_EXAMPLE,
+    UPLOAD,
+    UPLOAD_EXAMPLE,
+    ReplayOut,
+    StartedExport,
+    page_example,
+    page_of,
+    page_schema,
+)
 from exports.models import Replay
 from exports.states import JobType
 from jobs.api.framework.authentication import user_of
@@ -23,34 +32,13 @@ from jobs.api.framework.openapi_errors import problems
 from jobs.api.framework.openapi_examples import in_request, in_response
 from jobs.api.framework.problem_details import Problem
 
-LONGEST_TITLE = 200
-UPLOAD = {
-    "multipart/form-data": {
-        "type": "object",
-        "required": ["file"],
-        "properties": {
-            "file": {
-                "type": "string",
-                "format": "binary",
-                "description": "An event log, or an MP4, MOV, WebM, Matroska or AVI video.",
-            },
-            "title": {
-                "type": "string",
-                "maxLength": LONGEST_TITLE,
-                "description": "The log's own or the file's name, unless given.",
-            },
-        },
-        "additionalProperties": False,
-    }
-}
-
 
 def own_replay(request: Request, replay_id: int) -> Replay:
-    """Somebody else's is as if it were not there."""
-    found = Replay.objects.filter(pk=replay_id, owner=user_of(request)).first()
-    if found is None:
+    """404 for a replay of another user."""
+    replay = Replay.objects.filter(pk=replay_id, owner=user_of(request)).first()
+    if replay is None:
         raise Http404
-    return found
+    return replay
 
 
 @extend_schema(tags=["exports"])
@@ -60,20 +48,20 @@ class ReplaysView(APIView):
     @extend_schema(
         operation_id="list_replays",
         parameters=PAGING,
-        responses={200: shapes.page_document("ReplayPage", shapes.ReplayDocument)},
-        examples=[in_response("one replay", examples.page(examples.REPLAY))],
+        responses={200: page_schema("ReplayPage", ReplayOut)},
+        examples=[in_response("one replay", page_example(REPLAY_EXAMPLE))],
     )
     def get(self, request: Request) -> Response:
         """List your replays, newest first."""
         refuse_unknown(request, ("page", "size"))
         rows = Replay.objects.filter(owner=user_of(request)).order_by("-id")
-        return page_of(request, rows, shapes.replay)
+        return page_of(request, rows, serialize.replay)
 
     @extend_schema(
         operation_id="upload_replay",
         request=UPLOAD,
-        responses={201: shapes.ReplayDocument},
-        examples=[in_request("an event log", examples.UPLOAD)],
+        responses={201: ReplayOut},
+        examples=[in_request("an event log", UPLOAD_EXAMPLE)],
         extensions=problems("bad_replay", (413, "bad_replay"), "no_space"),
     )
     @idempotent
@@ -86,38 +74,38 @@ class ReplaysView(APIView):
         except replays.NoSpace as full:
             raise Problem(507, "no_space", str(full), headers={"Retry-After": "60"}) from None
         location = request.build_absolute_uri(f"/api/replays/{replay.pk}")
-        return Response(shapes.replay(replay), status=201, headers={"Location": location})
+        return Response(serialize.replay(replay), status=201, headers={"Location": location})
 
 
 def _upload(request: Request) -> "tuple[UploadedFile[Any], str]":
     files, fields = request.FILES, request.POST
     unknown = sorted({*files, *fields} - {"file", "title"})
     if unknown:
-        raise _wrong(unknown[0][:100], "There is no such field to set; there are: file, title.")
+        raise _wrong(unknown[0][:100], "There is no such field; the fields are: file, title.")
     if len(files.getlist("file")) != 1:
         raise _wrong("file", "Send exactly one file, as multipart/form-data.")
     title = fields.get("title", "")
-    if len(title) > LONGEST_TITLE:
-        raise _wrong("title", f"At most {LONGEST_TITLE} characters.")
+    if len(title) > replays.MAX_TITLE:
+        raise _wrong("title", f"At most {replays.MAX_TITLE} characters.")
     file = files["file"]
     assert isinstance(file, UploadedFile)  # noqa: S101 (what Django's parser makes)
     return file, title
 
 
-def _wrong(name: str, sentence: str) -> Problem:
-    return Problem(400, "invalid", f"{name}: {sentence}", errors={name: [sentence]})
+def _wrong(name: str, message: str) -> Problem:
+    return Problem(400, "invalid", f"{name}: {message}", errors={name: [message]})
 
 
 @extend_schema(tags=["exports"])
 class ReplayView(APIView):
-    @extend_schema(operation_id="get_replay", responses={200: shapes.ReplayDocument})
+    @extend_schema(operation_id="get_replay", responses={200: ReplayOut})
     def get(self, request: Request, replay_id: int) -> Response:
-        """One of your replays."""
-        return Response(shapes.replay(own_replay(request, replay_id)))
+        """Get one of your replays."""
+        return Response(serialize.replay(own_replay(request, replay_id)))
 
     @extend_schema(operation_id="delete_replay", responses={204: None}, extensions=problems("export_live"))
     def delete(self, request: Request, replay_id: int) -> Response:
-        """Delete a replay, its exports and their files. Not while an export of it is being made."""
+        """Delete a replay, its exports and their files. Refused while an export of it has not ended."""
         replays.delete(own_replay(request, replay_id))
         return Response(status=204)
 
@@ -138,12 +126,12 @@ class StartMp4View(_StartView):
     @extend_schema(
         operation_id="export_mp4",
         request=None,
-        responses={202: shapes.STARTED},
+        responses={202: StartedExport},
         examples=[in_response("accepted", {"jobId": 1})],
     )
     @idempotent
     def post(self, request: Request, replay_id: int) -> Response:
-        """Make an MP4 of one of your replays."""
+        """Export one of your replays as MP4."""
         return self.start(request, replay_id)
 
 
@@ -154,10 +142,10 @@ class StartThumbnailView(_StartView):
     @extend_schema(
         operation_id="export_thumbnail",
         request=None,
-        responses={202: shapes.STARTED},
+        responses={202: StartedExport},
         examples=[in_response("accepted", {"jobId": 2})],
     )
     @idempotent
     def post(self, request: Request, replay_id: int) -> Response:
-        """Make a thumbnail of one of your replays."""
+        """Export one of your replays as a thumbnail."""
         return self.start(request, replay_id)

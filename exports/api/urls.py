@@ -1,13 +1,13 @@
-"""The addresses of this app, below /api/."""
+"""The URLs of this app, below /api/."""
 
 from django.urls import path, register_converter
 from django.urls.converters import IntConverter
 
-from exports.api import deadletters, jobs, replays
+from exports.api import deadletters, exports, replays
 
 
 class IdConverter(IntConverter):
-    """A number that the database can hold; a longer one is an address that does not exist."""
+    """A number that fits the database; a longer one is a URL that does not exist."""
 
     regex = "[0-9]{1,18}"
 
@@ -19,10 +19,10 @@ urlpatterns = [
     path("replays/<id:replay_id>", replays.ReplayView.as_view()),
     path("replays/<id:replay_id>/exports/mp4", replays.StartMp4View.as_view()),
     path("replays/<id:replay_id>/exports/thumbnail", replays.StartThumbnailView.as_view()),
-    path("jobs", jobs.JobsView.as_view()),
-    path("jobs/<id:job_id>", jobs.JobView.as_view()),
-    path("jobs/<id:job_id>/result", jobs.ResultView.as_view()),
-    path("jobs/<id:job_id>/cancel", jobs.CancelView.as_view()),
+    path("jobs", exports.JobsView.as_view()),
+    path("jobs/<id:job_id>", exports.JobView.as_view()),
+    path("jobs/<id:job_id>/result", exports.ResultView.as_view()),
+    path("jobs/<id:job_id>/cancel", exports.CancelView.as_view()),
     path("deadletters", deadletters.DeadLettersView.as_view()),
     path("deadletters/<id:letter_id>", deadletters.DeadLetterView.as_view()),
     path("deadletters/<id:letter_id>/republish", deadletters.RepublishView.as_view()),

@@ -1,82 +1,120 @@
-"""An export as the pages show it: the row, what it waits for, and what can be done."""
+"""An export as the pages show it."""
 
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.utils.translation import gettext
 
-from exports import failures, serialize
+from exports import display, failures, serialize
 from exports.files import PathRefused, Store, split
 from exports.models import ExportJob
-from exports.pages import labels
-from exports.pages.wait_status import Standing, standings
+from exports.pages.wait_status import WaitStatus, wait_statuses
 from exports.states import LIVE, JobType, Status
+from jobs.display import Text
 
-JSON = dict[str, Any]
 
-
-def own(user: User) -> QuerySet[ExportJob]:
-    """The only way to an export: somebody else's is as if it were not there."""
+def own_exports(user: User) -> QuerySet[ExportJob]:
+    """The user's exports: the pages reach no others."""
     return ExportJob.objects.filter(owner=user).select_related("replay")
 
 
-def shown(jobs: Sequence[ExportJob], now: datetime) -> list[JSON]:
-    waits = standings(jobs, now)
-    return [one(job, waits.get(job.pk), now) for job in jobs]
+@dataclass(frozen=True)
+class ExportRow:
+    """A row of the list, and the part of a page that scripts refresh."""
+
+    job: ExportJob
+    wait: WaitStatus | None
+    now: datetime
+
+    @property
+    def kind(self) -> Text:
+        return display.KIND_NAMES[self.job.job_type]
+
+    @property
+    def title(self) -> str:
+        return self.job.replay.title
+
+    @property
+    def live(self) -> bool:
+        return self.job.status in LIVE
+
+    @property
+    def running(self) -> bool:
+        return self.job.status == Status.RUNNING
+
+    @property
+    def began(self) -> bool:
+        """An export that was cancelled before it began has the same time for both."""
+        return self.job.started_at is not None and self.job.started_at != self.job.ended_at
+
+    @property
+    def phase(self) -> Text:
+        return display.PHASE_NAMES.get(self.job.phase, self.job.phase)
+
+    @property
+    def seconds_left(self) -> int | None:
+        return serialize.eta_seconds(self.job, self.now)
+
+    @property
+    def expired(self) -> bool:
+        return self.job.expired_at is not None
+
+    @property
+    def url(self) -> str | None:
+        return serialize.result_url(self.job)
+
+    @property
+    def is_picture(self) -> bool:
+        return self.job.job_type == JobType.THUMBNAIL
+
+    # The page of one export shows these too.
+
+    @property
+    def failed(self) -> bool:
+        return self.job.status == Status.FAILED
+
+    @property
+    def reason(self) -> str:
+        """The stored failure in the reader's language; empty when it is a foreign worker's own text."""
+        return failures.translated(self.job.error_message, gettext)
+
+    @property
+    def error_name(self) -> Text:
+        return display.error_name(self.job.error_code)
+
+    @property
+    def advice(self) -> Text:
+        return display.advice(self.job.error_code)
+
+    @property
+    def file_missing(self) -> bool:
+        """Whether a download would not find the recorded file."""
+        if not serialize.has_file(self.job):
+            return False
+        store = Store(settings.DURE_EXPORT_PATH)
+        try:
+            with store.open(split(store.root, self.job.result_uri)) as file:
+                return os.fstat(file.fileno()).st_size != self.job.result_size
+        except (OSError, PathRefused):
+            return True
+
+    @property
+    def poster(self) -> str:
+        """The URL of a thumbnail of the same replay, which the player shows before it plays."""
+        if self.job.job_type != JobType.MP4 or not serialize.has_file(self.job):
+            return ""
+        thumbnails = ExportJob.objects.filter(
+            replay_id=self.job.replay_id, job_type=JobType.THUMBNAIL, status=Status.SUCCEEDED, expired_at=None
+        )
+        newest = thumbnails.order_by("-id").first()
+        return (newest and serialize.result_url(newest)) or ""
 
 
-def one(job: ExportJob, standing: Standing | None, now: datetime) -> JSON:
-    return {
-        "job": job,
-        "kind": labels.KINDS[job.job_type],
-        "title": job.replay.title,
-        "live": job.status in LIVE,
-        "running": job.status == Status.RUNNING,
-        # What was cancelled before it began has one moment for both.
-        "began": job.started_at is not None and job.started_at != job.ended_at,
-        "standing": standing,
-        "phase": labels.PHASES.get(job.phase, job.phase),
-        "left": serialize.eta_seconds(job, now),
-        "expired": job.expired_at is not None,
-        "url": serialize.export(job, now)["resultUri"],
-        "is_picture": job.job_type == JobType.THUMBNAIL,
-    }
-
-
-def in_full(job: ExportJob, now: datetime) -> JSON:
-    """With what its own page tells beside."""
-    found = one(job, standings([job], now).get(job.pk), now)
-    return found | {
-        "failed": job.status == Status.FAILED,
-        "why": failures.translated(job.error_message, gettext),
-        "error_name": labels.error_name(job.error_code),
-        "advice": labels.advice(job.error_code),
-        "gone": serialize.has_file(job) and not is_there(job),
-        "poster": poster(job),
-    }
-
-
-def is_there(job: ExportJob) -> bool:
-    """Whether a download would find the file that was recorded."""
-    store = Store(settings.DURE_EXPORT_PATH)
-    try:
-        with store.open(split(store.root, job.result_uri)) as file:
-            return os.fstat(file.fileno()).st_size == job.result_size
-    except (OSError, PathRefused):
-        return False
-
-
-def poster(job: ExportJob) -> str:
-    """The address of a thumbnail of the same replay, for the film to show before it plays."""
-    if job.job_type != JobType.MP4 or not serialize.has_file(job):
-        return ""
-    pictures = ExportJob.objects.filter(
-        replay_id=job.replay_id, job_type=JobType.THUMBNAIL, status=Status.SUCCEEDED, expired_at=None
-    )
-    found = pictures.order_by("-id").values_list("pk", flat=True).first()
-    return f"/api/jobs/{found}/result" if found else ""
+def export_rows(jobs: Sequence[ExportJob], now: datetime) -> list[ExportRow]:
+    waits = wait_statuses(jobs, now)
+    return [ExportRow(job, waits.get(job.pk), now) for job in jobs]

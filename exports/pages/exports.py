@@ -1,4 +1,4 @@
-"""The reader's exports: the list, one of them, the parts that a page asks for again, cancel and once more."""
+"""The pages of the user's exports: list, detail, and the parts that scripts refresh; cancel, export again."""
 
 import json
 
@@ -10,11 +10,10 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
-from exports import lifecycle
+from exports import display, lifecycle
 from exports.models import ExportJob
-from exports.pages import labels
-from exports.pages.export_rows import in_full, own, shown
-from exports.pages.filters import asked
+from exports.pages.export_rows import export_rows, own_exports
+from exports.pages.filters import read_filter
 from exports.states import TERMINAL, JobType, Status
 from jobs.errors import Conflict
 from jobs.ids import parse_number
@@ -22,35 +21,35 @@ from jobs.keyset import page_links, page_of
 from jobs.pages.permissions import current_user
 
 SIZE = 25
-MOST_PARTS = 100
+MAX_PARTS = 100
 FILTERS = {"state": Status.values, "kind": JobType.values}
 
 
 @require_safe
 @login_required
 def exports(request: HttpRequest) -> HttpResponse:
-    wanted = asked(request.GET, FILTERS)
-    rows = own(current_user(request))
-    if wanted.problems:
+    query = read_filter(request.GET, FILTERS)
+    rows = own_exports(current_user(request))
+    if query.problems:
         rows = rows.none()
-    if state := wanted.get("state"):
+    if state := query.get("state"):
         rows = rows.filter(status=state)
-    if kind := wanted.get("kind"):
+    if kind := query.get("kind"):
         rows = rows.filter(job_type=kind)
     after, before = parse_number(request.GET.get("after")), parse_number(request.GET.get("before"))
     page = page_of(rows, after=after, before=before, size=SIZE, order=("-pk",))
     context = {
         "section": "exports",
         "tab": "exports",
-        "exports": shown(page.rows, timezone.now()),
-        "filter": wanted,
+        "exports": export_rows(page.rows, timezone.now()),
+        "filter": query,
         "states": Status,
-        "kinds": labels.KINDS,
-        "state": wanted.get("state"),
-        "kind": wanted.get("kind"),
+        "kinds": display.KIND_NAMES,
+        "state": query.get("state"),
+        "kind": query.get("kind"),
         "newest": after is None and before is None,
-        **page_links(page, wanted.query),
-        **for_script(),
+        **page_links(page, query.params),
+        **script_context(),
     }
     return render(request, "exports/list.html", context)
 
@@ -58,55 +57,55 @@ def exports(request: HttpRequest) -> HttpResponse:
 @require_safe
 @login_required
 def export(request: HttpRequest, job_id: int) -> HttpResponse:
-    found = get_object_or_404(own(current_user(request)), pk=job_id)
-    context = {"section": "exports", "one": in_full(found, timezone.now()), **for_script()}
-    return render(request, "exports/one.html", context)
+    (row,) = export_rows([_own(request, job_id)], timezone.now())
+    return render(request, "exports/one.html", {"section": "exports", "export": row, **script_context()})
 
 
 @require_safe
 @login_required
 def parts(request: HttpRequest) -> HttpResponse:
-    """Some exports as they are now, for the page that shows them: rows of a table, or one in full."""
+    """The current HTML of some exports, as rows of a table or in full."""
     ids = [
-        number
-        for text in request.GET.getlist("id")[:MOST_PARTS]
-        if (number := parse_number(text)) is not None
+        job_id for text in request.GET.getlist("id")[:MAX_PARTS] if (job_id := parse_number(text)) is not None
     ]
-    found, now = list(own(current_user(request)).filter(pk__in=ids)), timezone.now()
-    if request.GET.get("as") == "full":
-        return render(request, "exports/parts.html", {"full": [in_full(job, now) for job in found]})
-    return render(request, "exports/parts.html", {"rows": shown(found, now)})
+    rows = export_rows(list(own_exports(current_user(request)).filter(pk__in=ids)), timezone.now())
+    shape = "full" if request.GET.get("as") == "full" else "rows"
+    return render(request, "exports/parts.html", {shape: rows})
 
 
 @require_POST
 @login_required
 def cancel(request: HttpRequest, job_id: int) -> HttpResponse:
-    found = get_object_or_404(own(current_user(request)), pk=job_id)
+    job = _own(request, job_id)
     try:
-        lifecycle.cancel(found.pk, timezone.now())
+        lifecycle.cancel(job.pk, timezone.now())
     except Conflict as conflict:
-        messages.warning(request, labels.refusal(conflict))
+        messages.warning(request, str(conflict.text))
     else:
         messages.success(request, _("The export was cancelled."))
-    return redirect("exports:export", job_id=found.pk)
+    return redirect("exports:export", job_id=job.pk)
 
 
 @require_POST
 @login_required
 def again(request: HttpRequest, job_id: int) -> HttpResponse:
-    """A new export of the same kind and replay: what has ended stays as it is."""
-    found = get_object_or_404(own(current_user(request)), pk=job_id)
-    if found.status not in TERMINAL:
-        messages.warning(request, _("Nothing to do: this export has not ended yet."))
-        return redirect("exports:export", job_id=found.pk)
-    return started(request, lifecycle.request(found.replay, JobType(found.job_type), timezone.now()))
+    """Starts a new export of the same type and replay; the old one stays as it is."""
+    job = _own(request, job_id)
+    if job.status not in TERMINAL:
+        messages.warning(request, _("This export has not ended yet."))
+        return redirect("exports:export", job_id=job.pk)
+    return started(request, lifecycle.request(job.replay, JobType(job.job_type), timezone.now()))
 
 
 def started(request: HttpRequest, job: ExportJob) -> HttpResponse:
-    messages.success(request, _("The export was asked for."))
+    messages.success(request, _("Export started."))
     return redirect("exports:export", job_id=job.pk)
 
 
-def for_script() -> dict[str, str]:
-    """The words that the script puts beside a bar that moves."""
-    return {"phases": json.dumps({name: str(phase) for name, phase in labels.PHASES.items()})}
+def script_context() -> dict[str, str]:
+    """The names of the phases for the script that moves the progress bars."""
+    return {"phases": json.dumps({name: str(text) for name, text in display.PHASE_NAMES.items()})}
+
+
+def _own(request: HttpRequest, job_id: int) -> ExportJob:
+    return get_object_or_404(own_exports(current_user(request)), pk=job_id)

@@ -1,4 +1,4 @@
-"""What a list is to show, as its address says."""
+"""The filter of a list, from the query of its URL."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -8,25 +8,24 @@ from django.utils.translation import gettext as _
 
 
 @dataclass(frozen=True)
-class Asked:
-    # Without what is empty or unknown.
-    query: QueryDict
+class Filter:
+    params: QueryDict  # without empty and unknown values
     problems: list[str]
 
     def get(self, name: str) -> str:
-        return self.query.get(name) or ""
+        return self.params.get(name) or ""
 
 
-def asked(given: QueryDict, choices: Mapping[str, Collection[str]]) -> Asked:
-    query, problems = QueryDict(mutable=True), list[str]()
+def read_filter(query: QueryDict, choices: Mapping[str, Collection[str]]) -> Filter:
+    params, problems = QueryDict(mutable=True), list[str]()
     for name, allowed in choices.items():
-        value = given.get(name)
+        value = query.get(name)
         if not value:
             continue
         if value in allowed:
-            query[name] = value
+            params[name] = value
         else:
             problems.append(
                 _("%(name)s must be one of %(values)s.") % {"name": name, "values": ", ".join(allowed)}
             )
-    return Asked(query, problems)
+    return Filter(params, problems)

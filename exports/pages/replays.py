@@ -1,33 +1,54 @@
-"""The reader's replays: the list with the upload, one of them with its exports, and how it goes."""
+"""The pages of the user's replays: list with upload, detail with exports, delete."""
 
+from typing import Any, BinaryIO, cast
+
+from django import forms
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import User
+from django.core.files.uploadedfile import UploadedFile
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from exports import lifecycle
-from exports import replays as replay_storage
-from exports.api.replays import LONGEST_TITLE
+from exports import display, lifecycle
+from exports import replays as storage
 from exports.models import Replay
-from exports.pages import labels
-from exports.pages.export_rows import own, shown
-from exports.pages.exports import for_script, started
-from exports.pages.uploads import UploadForm
+from exports.pages.export_rows import export_rows, own_exports
+from exports.pages.exports import script_context, started
 from exports.states import JobType
-from jobs.errors import Conflict
+from jobs.errors import Conflict, Refused
 from jobs.ids import parse_number
 from jobs.keyset import page_links, page_of
 from jobs.pages.permissions import current_user
 
 SIZE = 25
-EXPORTS_SHOWN = 50
-KINDS = {"mp4": JobType.MP4, "thumbnail": JobType.THUMBNAIL}
+MAX_EXPORTS = 50
+JOB_TYPES = {"mp4": JobType.MP4, "thumbnail": JobType.THUMBNAIL}
+
+
+class UploadForm(forms.Form):
+    file = forms.FileField(label=gettext_lazy("Replay"), allow_empty_file=True)
+    title = forms.CharField(
+        label=gettext_lazy("Title (optional)"), max_length=storage.MAX_TITLE, required=False
+    )
+
+    def store(self, owner: User) -> Replay | None:
+        """None when the replay is refused; the form has the errors then."""
+        file: UploadedFile[Any] = self.cleaned_data["file"]
+        content = cast(BinaryIO, file.file)  # Django's own wrapper has no readline with a limit
+        try:
+            return storage.store(owner, content, file.name or "", self.cleaned_data["title"], timezone.now())
+        except Refused as refused:
+            self.add_error("file", _("This file cannot be used: %(reason)s") % {"reason": refused.text})
+        except storage.NoSpace:
+            self.add_error("file", _("The server has no space left for uploads; try again later."))
+        return None
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -36,15 +57,15 @@ def replays(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         return _list(request, UploadForm())
     form = UploadForm(request.POST, request.FILES)
-    kept = form.keep(current_user(request)) if form.is_valid() else None
-    if kept is None:
+    replay = form.store(current_user(request)) if form.is_valid() else None
+    if replay is None:
         return _list(request, form, status=400)
     messages.success(request, _("The replay was uploaded."))
-    here = reverse("exports:replay", args=[kept.pk])
-    # The script that sent it goes there by itself: it cannot see where a redirect leads before it is there.
+    url = reverse("exports:replay", args=[replay.pk])
+    # A script cannot see the target of a redirect, so it gets the URL as JSON.
     if request.headers.get("Accept") == "application/json":
-        return JsonResponse({"next": here}, status=201)
-    return redirect(here)
+        return JsonResponse({"next": url}, status=201)
+    return redirect(url)
 
 
 def _list(request: HttpRequest, form: UploadForm, status: int = 200) -> HttpResponse:
@@ -56,8 +77,8 @@ def _list(request: HttpRequest, form: UploadForm, status: int = 200) -> HttpResp
         "tab": "replays",
         "page": page,
         "form": form,
-        "title_letters": LONGEST_TITLE,
-        "most_bytes": settings.DURE_MAX_UPLOAD_BYTES,
+        "max_title": storage.MAX_TITLE,
+        "max_bytes": settings.DURE_MAX_UPLOAD_BYTES,
         **page_links(page, QueryDict(mutable=True)),
     }
     return render(request, "exports/replays.html", context, status=status)
@@ -66,14 +87,14 @@ def _list(request: HttpRequest, form: UploadForm, status: int = 200) -> HttpResp
 @require_safe
 @login_required
 def replay(request: HttpRequest, replay_id: int) -> HttpResponse:
-    found = _own(request, replay_id)
-    jobs = list(own(current_user(request)).filter(replay=found).order_by("-id")[:EXPORTS_SHOWN])
+    row = _own(request, replay_id)
+    jobs = list(own_exports(current_user(request)).filter(replay=row).order_by("-id")[:MAX_EXPORTS])
     context = {
         "section": "exports",
-        "replay": found,
-        "kind": labels.FORMATS.get(found.kind, found.kind),
-        "exports": shown(jobs, timezone.now()),
-        **for_script(),
+        "replay": row,
+        "kind": display.FORMAT_NAMES.get(row.kind, row.kind),
+        "exports": export_rows(jobs, timezone.now()),
+        **script_context(),
     }
     return render(request, "exports/replay.html", context)
 
@@ -81,42 +102,43 @@ def replay(request: HttpRequest, replay_id: int) -> HttpResponse:
 @require_POST
 @login_required
 def start(request: HttpRequest, replay_id: int, kind: str) -> HttpResponse:
-    found = _own(request, replay_id)
-    if kind not in KINDS:
+    row = _own(request, replay_id)
+    if kind not in JOB_TYPES:
         raise Http404
-    return started(request, lifecycle.request(found, KINDS[kind], timezone.now()))
+    return started(request, lifecycle.request(row, JOB_TYPES[kind], timezone.now()))
 
 
 @require_POST
 @login_required
 def delete(request: HttpRequest, replay_id: int) -> HttpResponse:
-    found = _own(request, replay_id)
+    row = _own(request, replay_id)
     if "sure" not in request.POST:
-        return render(request, "exports/confirm.html", _question(found))
+        return render(request, "exports/confirm.html", _confirmation(row))
     try:
-        replay_storage.delete(found)
+        storage.delete(row)
     except Conflict as conflict:
-        messages.warning(request, labels.refusal(conflict))
-        return redirect("exports:replay", replay_id=found.pk)
+        messages.warning(request, str(conflict.text))
+        return redirect("exports:replay", replay_id=row.pk)
     messages.success(request, _("The replay was deleted."))
     return redirect("exports:replays")
 
 
-def _question(found: Replay) -> dict[str, object]:
-    count = found.exports.count()
-    with_it = ngettext(
-        "With it goes %(count)s export and its file.", "With it go %(count)s exports and their files.", count
+def _confirmation(row: Replay) -> dict[str, object]:
+    count = row.exports.count()
+    exports = ngettext(
+        "Its %(count)s export and the file are deleted too.",
+        "Its %(count)s exports and their files are deleted too.",
+        count,
     ) % {"count": count}
     return {
         "section": "exports",
-        "heading": _("Delete the replay “%(title)s”") % {"title": found.title},
-        "sentences": [with_it if count else _("It has no exports."), _("This cannot be undone.")],
+        "heading": _("Delete the replay “%(title)s”") % {"title": row.title},
+        "sentences": [exports if count else _("It has no exports."), _("This cannot be undone.")],
         "verb": _("Delete"),
-        "back": reverse("exports:replay", args=[found.pk]),
+        "back": reverse("exports:replay", args=[row.pk]),
         "above": (reverse("exports:replays"), _("Replays")),
     }
 
 
 def _own(request: HttpRequest, replay_id: int) -> Replay:
-    """Somebody else's is as if it were not there."""
     return get_object_or_404(Replay, pk=replay_id, owner=current_user(request))

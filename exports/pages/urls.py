@@ -1,4 +1,4 @@
-"""Addresses of the pages about replays, exports and dead letters."""
+"""The URLs of the pages of replays, exports and dead letters."""
 
 from django.urls import path
 

@@ -1,6 +1,6 @@
-"""What an export that has not ended waits for, said as it is: also when Redis or the listener is away.
+"""What an export that has not ended waits for, also while Redis or the listener is down.
 
-The rows know it: a message that could not be sent is in the outbox, and a run is the engine's.
+The rows tell: an unsent message is in the outbox, and a run is the engine's.
 """
 
 from collections.abc import Collection, Mapping
@@ -10,121 +10,121 @@ from typing import Any
 from uuid import UUID
 
 from django.conf import settings
-from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from exports.messages import REQUESTS, RESULTS
 from exports.models import ExportJob, StreamOutbox
 from exports.states import LIVE, Status
+from jobs.display import Text
 from jobs.models import Execution, Worker
 from jobs.states import EXECUTION_ENDED, ExecutionStatus
 
-# The listener sends within a second; a message that is older is not on its way, it is stuck.
-SOON = timedelta(seconds=5)
-# A worker speaks at most four times a second, and our own never keeps silent for so long.
-QUIET = timedelta(seconds=15)
+# The listener sends within a second; an older message is stuck.
+SEND_LIMIT = timedelta(seconds=5)
+# Workers report up to four times a second, and ours never pause for so long.
+SILENCE_LIMIT = timedelta(seconds=15)
 ROLE = "export"
 
-# On its way, and stuck.
+# Being sent, and stuck.
 REQUEST_UNSENT = (
-    _("Is being sent to the workers."),
-    _("Waits to be sent: Redis or the listener is away. It goes out by itself once both are back."),
+    _("Being sent to the workers."),
+    _("Waiting to be sent: Redis or the listener is down. It is sent once both are back."),
 )
 RESULT_UNSENT = (
-    _("Its worker has ended; the result is being sent."),
-    _("Its worker has ended; the result waits to be sent: Redis or the listener is away."),
+    _("The worker has finished; the result is being sent."),
+    _("The worker has finished; the result waits to be sent: Redis or the listener is down."),
 )
 
 
 @dataclass(frozen=True)
-class Standing:
-    """`since`: from when on it has been so. `late`: longer than it should."""
+class WaitStatus:
+    """`late`: the wait lasts longer than it should."""
 
-    words: Promise | str
+    text: Text
     since: datetime
     late: bool = False
 
 
 @dataclass(frozen=True)
 class Facts:
-    """What the rows say of one export: its messages that wait to be sent, and its run's status."""
+    """From the rows: when the unsent messages of an export were stored, by stream, and its run's status."""
 
     unsent: Mapping[str, datetime]
-    run: str | None
-    workers: bool
+    run_status: str | None
+    has_worker: bool
 
 
-def standings(jobs: Collection[ExportJob], now: datetime) -> dict[int, Standing]:
-    """For those that wait for something; the others simply run, or have ended."""
+def wait_statuses(jobs: Collection[ExportJob], now: datetime) -> dict[int, WaitStatus]:
+    """By job id, without those that wait for nothing."""
     live = [job for job in jobs if job.status in LIVE]
     if not live:
         return {}
-    unsent, runs = _unsent(live), _runs(live)
-    workers = _workers_are_alive(now) if ExecutionStatus.PENDING in runs.values() else True
-    found = {}
+    unsent, runs = _unsent_messages(live), _run_statuses(live)
+    has_worker = _has_worker(now) if ExecutionStatus.PENDING in runs.values() else True
+    statuses = {}
     for job in live:
-        run = runs.get(job.execution_id) if job.execution_id else None
-        if said := standing(job, Facts(unsent.get(job.pk, {}), run, workers), now):
-            found[job.pk] = said
-    return found
+        run_status = runs.get(job.execution_id) if job.execution_id else None
+        if status := wait_status(job, Facts(unsent.get(job.pk, {}), run_status, has_worker), now):
+            statuses[job.pk] = status
+    return statuses
 
 
-def standing(job: ExportJob, facts: Facts, now: datetime) -> Standing | None:
-    """Pure: of one export, the first of these that is so."""
-    for stream, words in ((RESULTS, RESULT_UNSENT), (REQUESTS, REQUEST_UNSENT)):
+def wait_status(job: ExportJob, facts: Facts, now: datetime) -> WaitStatus | None:
+    for stream, texts in ((RESULTS, RESULT_UNSENT), (REQUESTS, REQUEST_UNSENT)):
         if (since := facts.unsent.get(stream)) is not None:
-            late = now - since > SOON
-            return Standing(words[late], since, late)
-    heard = job.heard_at or job.created_at
-    if facts.run in EXECUTION_ENDED:
-        return Standing(_("Its worker has ended; the result is on its way."), heard, now - heard > QUIET)
+            late = now - since > SEND_LIMIT
+            return WaitStatus(texts[late], since, late)
+    heard_at = job.heard_at or job.created_at
+    if facts.run_status in EXECUTION_ENDED:
+        late = now - heard_at > SILENCE_LIMIT
+        return WaitStatus(_("The worker has finished; the result is on its way."), heard_at, late)
     if job.status == Status.RUNNING:
-        return _silence(heard, now)
+        return _silent(heard_at, now)
     return _queued(job, facts, now)
 
 
-def _silence(heard: datetime, now: datetime) -> Standing | None:
-    silent = now - heard
-    if silent <= QUIET:
+def _silent(heard_at: datetime, now: datetime) -> WaitStatus | None:
+    silence = now - heard_at
+    if silence <= SILENCE_LIMIT:
         return None
-    if silent > 2 * timedelta(seconds=settings.DURE_EXPORT_STALL_SECONDS):
-        words = _("Nothing has been heard of it, and the listener that should have noticed seems to be away.")
-        return Standing(words, heard, late=True)
-    return Standing(_("Nothing has been heard from its worker."), heard, late=True)
+    if silence > 2 * timedelta(seconds=settings.DURE_EXPORT_STALL_SECONDS):
+        text = _("No messages from the worker, and the listener that should have ended the export is down.")
+        return WaitStatus(text, heard_at, late=True)
+    return WaitStatus(_("No messages from the worker."), heard_at, late=True)
 
 
-def _queued(job: ExportJob, facts: Facts, now: datetime) -> Standing:
-    if facts.run == ExecutionStatus.RUNNING:
-        return Standing(_("A worker has begun; nothing has been heard from it yet."), job.created_at)
-    if facts.run == ExecutionStatus.PENDING:
-        if facts.workers:
-            return Standing(_("Waits for a worker that is free."), job.created_at)
-        return Standing(_("No worker that is alive makes exports: it waits for one."), job.created_at, True)
-    late = now - job.created_at > 2 * QUIET
-    return Standing(_("Was sent; no worker has taken it yet."), job.created_at, late)
+def _queued(job: ExportJob, facts: Facts, now: datetime) -> WaitStatus:
+    if facts.run_status == ExecutionStatus.RUNNING:
+        return WaitStatus(_("A worker has started; no progress yet."), job.created_at)
+    if facts.run_status == ExecutionStatus.PENDING:
+        if facts.has_worker:
+            return WaitStatus(_("Waiting for a free worker."), job.created_at)
+        return WaitStatus(_("No online worker serves exports."), job.created_at, late=True)
+    late = now - job.created_at > 2 * SILENCE_LIMIT
+    return WaitStatus(_("Sent; not picked up by a worker yet."), job.created_at, late)
 
 
-def waiting_messages(now: datetime) -> datetime | None:
-    """Since when the oldest message has waited, if for longer than it should."""
+def outbox_stuck_since(now: datetime) -> datetime | None:
+    """Since when the oldest message has waited, if that is longer than it should."""
     oldest = StreamOutbox.objects.order_by("id").values_list("created_at", flat=True).first()
-    return oldest if oldest is not None and now - oldest > SOON else None
+    return oldest if oldest is not None and now - oldest > SEND_LIMIT else None
 
 
-def _unsent(jobs: Collection[ExportJob]) -> dict[int, dict[str, datetime]]:
-    found: dict[int, dict[str, datetime]] = {}
+def _unsent_messages(jobs: Collection[ExportJob]) -> dict[int, dict[str, datetime]]:
+    unsent: dict[int, dict[str, datetime]] = {}
     rows: Any = StreamOutbox.objects.filter(
         stream__in=(REQUESTS, RESULTS), fields__jobId__in=[str(job.pk) for job in jobs]
     )
-    for stream, fields, at in rows.values_list("stream", "fields", "created_at"):
-        found.setdefault(int(fields["jobId"]), {})[stream] = at
-    return found
+    for stream, fields, created_at in rows.values_list("stream", "fields", "created_at"):
+        unsent.setdefault(int(fields["jobId"]), {})[stream] = created_at
+    return unsent
 
 
-def _runs(jobs: Collection[ExportJob]) -> dict[UUID, str]:
+def _run_statuses(jobs: Collection[ExportJob]) -> dict[UUID, str]:
     ids = [job.execution_id for job in jobs if job.execution_id]
     return dict(Execution.objects.filter(pk__in=ids).values_list("id", "status")) if ids else {}
 
 
-def _workers_are_alive(now: datetime) -> bool:
+def _has_worker(now: datetime) -> bool:
     lease = timedelta(seconds=settings.DURE_LEASE_SECONDS)
     return Worker.objects.filter(seen_at__gt=now - lease, draining=False, roles__contains=[ROLE]).exists()

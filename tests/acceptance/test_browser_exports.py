@@ -98,8 +98,8 @@ def test_a_replay_becomes_a_film_that_plays_in_the_page(window, recorded):
         # So it is the socket that moves the bar.
         before = percent(page)
         page.wait_for_function(f"() => document.querySelector('{BAR}').value > {before}")
-    wait_for_state(page, "done")
-    assert "Film of" in str(page.locator("video").get_attribute("aria-label"))
+    wait_for_state(page, "succeeded")
+    assert "Video of" in str(page.locator("video").get_attribute("aria-label"))
     if page.evaluate("document.createElement('video').canPlayType('video/mp4; codecs=\"avc1.640028\"')"):
         plays(page)
         assert answers[f"jobs/{number}/result"] == 206
@@ -114,7 +114,7 @@ def test_a_picture_is_shown_and_is_nobody_elses(window, recorded):
     upload(page, recorded(2, "Only hers"))
     replay = page.url
     ask(page, "thumbnail")
-    wait_for_state(page, "done")
+    wait_for_state(page, "succeeded")
     picture = page.locator("figure img")
     assert picture.evaluate("i => i.decode().then(() => [i.naturalWidth, i.naturalHeight])") == [1280, 720]
     assert "Only hers" in str(picture.get_attribute("alt"))
@@ -132,7 +132,7 @@ def test_without_a_socket_the_page_asks_until_it_is_done(window, recorded):
     page.route_web_socket("**/ws/jobs**", lambda socket: socket.close())
     upload(page, recorded(2))
     ask(page, "thumbnail")
-    wait_for_state(page, "done")
+    wait_for_state(page, "succeeded")
     page.locator("figure img").wait_for()
 
 
@@ -145,7 +145,7 @@ def test_a_cancel_is_seen_at_once_in_another_window(window, recorded):
     page.click("#cancel")
     assert "The export was cancelled." in page.locator(".messages").inner_text()
     row.locator(".state", has_text="cancelled").wait_for()
-    assert "cancelled" in other.locator("#told").inner_text()
+    assert "cancelled" in other.locator("#announcement").inner_text()
     page.click("#again")
     page.wait_for_url(EXPORT)
     page.click("#cancel")
@@ -168,8 +168,8 @@ def test_while_the_listener_is_away_the_page_says_that_it_waits(stack, window, r
     upload(page, recorded(1))
     with frozen(stack, "manage.py listen"):
         ask(page, "thumbnail")
-        page.locator("#exports", has_text="Waits to be sent: Redis or the listener is away.").wait_for()
-    wait_for_state(page, "done")
+        page.locator("#exports", has_text="Waiting to be sent: Redis or the listener is down.").wait_for()
+    wait_for_state(page, "succeeded")
 
 
 def redis_of(stack: System) -> Redis:

@@ -1,23 +1,23 @@
-// Keeps the exports of a page true: bars move with the events of /ws/jobs, and what came to another state is
-// asked for again. Without a socket, what has not ended is asked for every few seconds.
+// Keeps the exports of a page current: bars move with the events of /ws/jobs, and the HTML of an export is
+// fetched again when its status changes. Without a socket, live exports are fetched every few seconds.
 (function () {
   "use strict";
-  var OFTEN = 5; // seconds between two questions, while there is no socket, or something waits or is silent
-  var SELDOM = 30; // else: an event may have been missed, nothing more
-  var QUIET = 15; // a worker that has said nothing for longer: the server knows why
-  var SILENCE = 50; // a socket says something every 20 s; one that is silent for longer is dead
-  var LONGEST_PAUSE = 30; // between two tries to open a socket
+  var FAST_POLL = 5; // seconds between fetches without a socket, or while an export waits or is silent
+  var SLOW_POLL = 30; // otherwise, in case an event was missed
+  var SILENT_WORKER = 15; // after so many seconds without a message the server knows why
+  var DEAD_SOCKET = 50; // a socket has a frame every 20 s
+  var MAX_PAUSE = 30; // before another attempt to open a socket
   var box = document.getElementById("exports");
   if (!box) return;
   var phases = JSON.parse(box.dataset.phases);
-  var told = document.getElementById("told");
+  var announcement = document.getElementById("announcement");
   var news = document.getElementById("news");
-  var newest = 0; // the newest export that this page shows or has heard of
-  var wanted = {}; // what is to be asked for
-  var spokenOf = {}; // when the socket last said something of an export
-  var asking = false;
-  var openedAt = Date.now(), askedAt = openedAt;
-  var socket = null, lastId = null, heardAt = 0, failures = 0;
+  var newest = 0; // the newest export on this page
+  var stale = {}; // the ids of exports to fetch
+  var eventAt = {}; // when the last event of an export came
+  var fetching = false;
+  var openedAt = Date.now(), fetchedAt = openedAt;
+  var socket = null, lastId = null, frameAt = 0, failures = 0;
 
   function all(selector) { return Array.prototype.slice.call(box.querySelectorAll(selector)); }
   function find(id) { return box.querySelector('[data-export="' + Number(id) + '"]'); }
@@ -29,121 +29,121 @@
     return (hours ? hours + ":" + two(minutes) : minutes) + ":" + two(seconds % 60);
   }
 
-  function write(one, part, text) {
-    var place = one.querySelector('[data-part="' + part + '"]');
-    if (place) place.textContent = text;
+  function write(element, part, text) {
+    var target = element.querySelector('[data-part="' + part + '"]');
+    if (target) target.textContent = text;
   }
 
-  // --- what the socket says ---
+  // --- events of the socket ---
 
-  function hear(job, isNews) {
-    var one = find(job.jobId);
-    if (!one) {
-      if (isNews && news && job.jobId > newest) news.hidden = false;
+  function update(job, isEvent) {
+    var element = find(job.jobId);
+    if (!element) {
+      if (isEvent && news && job.jobId > newest) news.hidden = false;
       return;
     }
-    if (!("live" in one.dataset)) return;
-    spokenOf[job.jobId] = Date.now();
-    var bar = one.querySelector('[data-part="bar"]');
-    if (job.status !== one.dataset.status || !bar) return want(job.jobId);
+    if (!("live" in element.dataset)) return;
+    eventAt[job.jobId] = Date.now();
+    var bar = element.querySelector('[data-part="bar"]');
+    if (job.status !== element.dataset.status || !bar) return refresh(job.jobId);
     if (job.progress < bar.value) return;
     bar.value = job.progress;
-    write(one, "percent", job.progress + "%");
-    write(one, "phase", phases[job.phase] || job.phase);
-    write(one, "left", job.etaSeconds === null ? "" : box.dataset.left.replace("{}", clock(job.etaSeconds)));
-    write(one, "message", job.message);
-    if (isNews) write(one, "standing", ""); // it has just been heard of
+    write(element, "percent", job.progress + "%");
+    write(element, "phase", phases[job.phase] || job.phase);
+    write(element, "left", job.etaSeconds === null ? "" : box.dataset.left.replace("{}", clock(job.etaSeconds)));
+    write(element, "message", job.message);
+    if (isEvent) write(element, "wait", "");
   }
 
-  function listen() {
+  function connect() {
     var scheme = window.location.protocol === "https:" ? "wss://" : "ws://";
     var after = lastId === null ? "" : "?after=" + lastId;
-    heardAt = Date.now();
+    frameAt = Date.now();
     socket = new WebSocket(scheme + window.location.host + "/ws/jobs" + after);
     socket.addEventListener("message", function (message) {
-      var said = JSON.parse(message.data);
-      heardAt = Date.now();
+      var frame = JSON.parse(message.data);
+      frameAt = Date.now();
       failures = 0;
-      if (said.type === "snapshot") {
-        lastId = said.last_id;
-        said.data.jobs.forEach(function (job) { hear(job, false); });
-      } else if (said.id) {
-        lastId = said.id;
-        hear(said, true);
+      if (frame.type === "snapshot") {
+        lastId = frame.last_id;
+        frame.data.jobs.forEach(function (job) { update(job, false); });
+      } else if (frame.id) {
+        lastId = frame.id;
+        update(frame, true);
       }
     });
     socket.addEventListener("close", function (closed) {
       if (closed.code === 4401) return window.location.reload(); // signed out meanwhile
       socket = null;
-      var pause = Math.min(LONGEST_PAUSE, Math.pow(2, failures)) * (0.5 + Math.random() / 2);
+      var pause = Math.min(MAX_PAUSE, Math.pow(2, failures)) * (0.5 + Math.random() / 2);
       failures += 1;
-      window.setTimeout(listen, pause * 1000);
+      window.setTimeout(connect, pause * 1000);
     });
   }
 
-  // --- what the server is asked ---
+  // --- fetches of current HTML ---
 
-  function want(id) {
-    wanted[id] = true;
-    ask();
+  function refresh(id) {
+    stale[id] = true;
+    fetchStale();
   }
 
-  function ask() {
-    var ids = Object.keys(wanted);
-    if (asking || !ids.length || document.visibilityState !== "visible") return;
-    asking = true;
-    wanted = {};
+  function fetchStale() {
+    var ids = Object.keys(stale);
+    if (fetching || !ids.length || document.visibilityState !== "visible") return;
+    fetching = true;
+    stale = {};
     var query = ids.slice(0, 100).map(function (id) { return "&id=" + id; }).join("");
     fetch(box.dataset.ask + query).then(function (answer) {
       if (answer.redirected) return window.location.reload(); // signed out meanwhile
       return answer.ok ? answer.text().then(function (text) { show(ids, text); }) : undefined;
-    }).catch(function () { /* the next question comes by itself */ }).then(function () {
-      asking = false;
-      askedAt = Date.now();
+    }).catch(function () { /* the next fetch follows anyway */ }).then(function () {
+      fetching = false;
+      fetchedAt = Date.now();
     });
   }
 
   function show(ids, text) {
-    var sheet = document.createElement("template");
-    sheet.innerHTML = text;
+    var template = document.createElement("template");
+    template.innerHTML = text;
     ids.forEach(function (id) {
-      var old = find(id), fresh = sheet.content.querySelector('[data-export="' + id + '"]');
+      var old = find(id), fresh = template.content.querySelector('[data-export="' + id + '"]');
       if (!old) return;
       if (!fresh) return window.location.reload(); // it is gone
       var focused = old.contains(document.activeElement) && document.activeElement.id;
       var changed = old.dataset.status !== fresh.dataset.status;
       old.replaceWith(fresh);
       if (focused && document.getElementById(focused)) document.getElementById(focused).focus();
-      if (changed && told) told.textContent = fresh.dataset.says;
-      watchFilm(fresh);
+      if (changed && announcement) announcement.textContent = fresh.dataset.says;
+      watchVideo(fresh);
     });
   }
 
   function everySecond() {
-    if (socket && age(heardAt) > SILENCE) socket.close();
+    if (socket && age(frameAt) > DEAD_SOCKET) socket.close();
     var live = all("[data-live]");
-    var heard = socket && socket.readyState === WebSocket.OPEN;
-    var calm = heard && live.every(function (one) {
-      return !one.dataset.live && age(spokenOf[one.dataset.export] || openedAt) < QUIET;
+    var connected = socket && socket.readyState === WebSocket.OPEN;
+    var calm = connected && live.every(function (element) {
+      return !element.dataset.live && age(eventAt[element.dataset.export] || openedAt) < SILENT_WORKER;
     });
-    if (live.length && age(askedAt) >= (calm ? SELDOM : OFTEN)) {
-      live.forEach(function (one) { wanted[one.dataset.export] = true; });
+    if (live.length && age(fetchedAt) >= (calm ? SLOW_POLL : FAST_POLL)) {
+      live.forEach(function (element) { stale[element.dataset.export] = true; });
     }
-    ask();
+    fetchStale();
   }
 
-  // --- what cannot be played ---
+  // --- videos that the browser cannot play ---
 
-  function watchFilm(one) {
-    var film = one.querySelector("video"), notice = one.querySelector('[data-part="unplayable"]');
-    if (film && notice) film.addEventListener("error", function () { notice.hidden = false; });
+  function watchVideo(element) {
+    var video = element.querySelector("video"), notice = element.querySelector('[data-part="unplayable"]');
+    if (video && notice) video.addEventListener("error", function () { notice.hidden = false; });
   }
 
-  all("[data-export]").forEach(function (one) {
-    newest = Math.max(newest, Number(one.dataset.export));
-    watchFilm(one);
+  all("[data-export]").forEach(function (element) {
+    newest = Math.max(newest, Number(element.dataset.export));
+    watchVideo(element);
   });
   document.addEventListener("visibilitychange", everySecond);
   window.setInterval(everySecond, 1000);
-  listen();
+  connect();
 })();

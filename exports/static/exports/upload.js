@@ -1,4 +1,4 @@
-// Shows how far an upload is. Without this script the form is sent all the same.
+// Shows the progress of an upload. Without this script the form is submitted as usual.
 (function () {
   "use strict";
   var form = document.getElementById("upload");
@@ -6,27 +6,27 @@
   var errors = document.getElementById("upload-errors");
   var sending = document.getElementById("sending");
   var bar = sending.querySelector("progress"), percent = sending.querySelector("b");
-  var onItsWay = sending.firstElementChild, looking = sending.lastElementChild;
+  var uploading = sending.firstElementChild, checking = sending.lastElementChild;
 
-  function refuse(texts) {
+  function showErrors(texts) {
     sending.hidden = true;
     form.querySelector("button").disabled = false;
     errors.replaceChildren.apply(errors, texts.map(function (text) {
-      var one = document.createElement("p");
-      one.className = "notice error";
-      one.textContent = text;
-      return one;
+      var paragraph = document.createElement("p");
+      paragraph.className = "notice error";
+      paragraph.textContent = text;
+      return paragraph;
     }));
   }
 
-  function complaints(page) {
-    var found = new DOMParser().parseFromString(page, "text/html").querySelectorAll("#upload-errors p");
-    return Array.prototype.map.call(found, function (one) { return one.textContent; });
+  function errorsOf(page) {
+    var nodes = new DOMParser().parseFromString(page, "text/html").querySelectorAll("#upload-errors p");
+    return Array.prototype.map.call(nodes, function (node) { return node.textContent; });
   }
 
   form.addEventListener("submit", function (event) {
     event.preventDefault();
-    if (form.elements.file.files[0].size > Number(form.dataset.most)) return refuse([form.dataset.tooLarge]);
+    if (form.elements.file.files[0].size > Number(form.dataset.maxBytes)) return showErrors([form.dataset.tooLarge]);
     var request = new XMLHttpRequest();
     request.open("POST", form.action);
     request.setRequestHeader("Accept", "application/json");
@@ -34,23 +34,23 @@
       var share = Math.floor(100 * sent.loaded / sent.total);
       bar.value = share;
       percent.textContent = share + "%";
-      onItsWay.hidden = share >= 100;
-      looking.hidden = share < 100;
+      uploading.hidden = share >= 100;
+      checking.hidden = share < 100;
     });
     request.addEventListener("load", function () {
       if (request.status === 201) return window.location.assign(JSON.parse(request.responseText).next);
       if (request.responseURL !== form.action) return window.location.reload(); // signed out meanwhile
-      if (request.status === 413) return refuse([form.dataset.tooLarge]);
-      var found = complaints(request.responseText);
-      refuse(found.length ? found : [form.dataset.failed]);
+      if (request.status === 413) return showErrors([form.dataset.tooLarge]);
+      var texts = errorsOf(request.responseText);
+      showErrors(texts.length ? texts : [form.dataset.failed]);
     });
-    request.addEventListener("error", function () { refuse([form.dataset.failed]); });
+    request.addEventListener("error", function () { showErrors([form.dataset.failed]); });
     request.send(new FormData(form));
     errors.replaceChildren();
     bar.value = 0;
     percent.textContent = "";
-    onItsWay.hidden = sending.hidden = false;
-    looking.hidden = true;
+    uploading.hidden = sending.hidden = false;
+    checking.hidden = true;
     form.querySelector("button").disabled = true;
   });
 })();

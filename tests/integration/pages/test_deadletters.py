@@ -122,7 +122,7 @@ def test_a_message_is_sent_again_as_it_was_after_a_question(page, steve):
     assert letter.state == DeadLetter.State.OPEN
     assert not StreamOutbox.objects.exists()
     answer = page.post(path, {"sure": "yes"}, follow=True)
-    assert "The message goes to its stream again." in answer.content.decode()
+    assert "The message is being sent again." in answer.content.decode()
     letter.refresh_from_db()
     assert (letter.state, letter.handled_by) == (DeadLetter.State.REPUBLISHED, steve)
     sent = StreamOutbox.objects.get()
@@ -138,7 +138,7 @@ def test_a_message_is_discarded_after_a_question_and_only_once(page, steve):
     assert (letter.state, letter.handled_by) == (DeadLetter.State.DISCARDED, steve)
     for verb in ("republish", "discard"):
         again = page.post(f"/deadletters/{letter.pk}/{verb}", {"sure": "yes"}, follow=True)
-        assert "sent again or discarded already" in again.content.decode()
+        assert "already sent again or discarded" in again.content.decode()
     assert not StreamOutbox.objects.exists()
 
 
@@ -153,12 +153,12 @@ def test_a_message_that_was_cut_is_not_sent_again(page):
 def test_while_redis_is_away_the_page_says_that_it_waits_to_be_sent(page):
     letter = buried()
     page.post(f"/deadletters/{letter.pk}/republish", {"sure": "yes"})
-    assert "It waits to be sent" in text(page, f"/deadletters/{letter.pk}")
+    assert "Waiting to be sent" in text(page, f"/deadletters/{letter.pk}")
     assert page.get("/deadletters").context["stuck_since"] is None
     StreamOutbox.objects.update(created_at=timezone.now() - timedelta(minutes=1))
-    assert "Messages wait to be sent: Redis or the listener is away." in text(page, "/deadletters")
+    assert "Messages wait to be sent: Redis or the listener is down." in text(page, "/deadletters")
     StreamOutbox.objects.all().delete()
-    assert "waits to be sent" not in text(page, f"/deadletters/{letter.pk}")
+    assert "Waiting to be sent" not in text(page, f"/deadletters/{letter.pk}")
     assert page.get("/deadletters").context["stuck_since"] is None
 
 

@@ -19,12 +19,12 @@ from tests.integration.pages.readers import text
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("folders")]
 
 
-def said(client: Client, job: ExportJob) -> str:
-    """What the page says of an export that waits; the same in the list and on its own page."""
-    (one,) = [one for one in client.get("/exports").context["exports"] if one["job"].pk == job.pk]
-    standing = client.get(f"/exports/{job.pk}").context["one"]["standing"]
-    assert (one["standing"] and str(one["standing"].words)) == (standing and str(standing.words))
-    return f"{'late: ' if standing.late else ''}{standing.words}" if standing else ""
+def wait_of(client: Client, job: ExportJob) -> str:
+    """What an export waits for, which is the same in the list and on its own page."""
+    (row,) = [row for row in client.get("/exports").context["exports"] if row.job.pk == job.pk]
+    wait = client.get(f"/exports/{job.pk}").context["export"].wait
+    assert (row.wait and str(row.wait.text)) == (wait and str(wait.text))
+    return f"{'late: ' if wait.late else ''}{wait.text}" if wait else ""
 
 
 def aged(seconds: float) -> None:
@@ -33,20 +33,20 @@ def aged(seconds: float) -> None:
 
 def test_while_redis_or_the_listener_is_away_a_request_waits_to_be_sent(page, minji):
     job = export(minji)
-    assert said(page, job) == "Is being sent to the workers."
+    assert wait_of(page, job) == "Being sent to the workers."
     aged(90)
-    assert said(page, job).startswith("late: Waits to be sent: Redis or the listener is away.")
+    assert wait_of(page, job).startswith("late: Waiting to be sent: Redis or the listener is down.")
     shown = text(page, "/exports")
-    assert "Waits to be sent: Redis or the listener is away." in shown
+    assert "Waiting to be sent: Redis or the listener is down." in shown
     assert 'data-live="waits"' in shown
 
 
 def test_what_was_sent_waits_for_a_worker_to_take_it(page, minji):
     job = export(minji)
     StreamOutbox.objects.all().delete()
-    assert said(page, job) == "Was sent; no worker has taken it yet."
+    assert wait_of(page, job) == "Sent; not picked up by a worker yet."
     ExportJob.objects.update(created_at=timezone.now() - timedelta(minutes=5))
-    assert said(page, job) == "late: Was sent; no worker has taken it yet."
+    assert wait_of(page, job) == "late: Sent; not picked up by a worker yet."
 
 
 @pytest.fixture
@@ -60,14 +60,14 @@ def taken(minji):
 
 
 def test_what_was_taken_waits_for_a_free_worker_and_says_when_there_is_none(page, taken):
-    assert said(page, taken) == "late: No worker that is alive makes exports: it waits for one."
+    assert wait_of(page, taken) == "late: No online worker serves exports."
     now = timezone.now()
     Worker.objects.create(name="w", roles=["FE", "export"], started_at=now, seen_at=now)
-    assert said(page, taken) == "Waits for a worker that is free."
+    assert wait_of(page, taken) == "Waiting for a free worker."
     Worker.objects.update(roles=["FE"])
-    assert said(page, taken).startswith("late: No worker")
+    assert wait_of(page, taken).startswith("late: No online worker")
     claimed(taken)
-    assert said(page, taken) == "A worker has begun; nothing has been heard from it yet."
+    assert wait_of(page, taken) == "A worker has started; no progress yet."
 
 
 def claimed(job: ExportJob) -> Claimed:
@@ -80,18 +80,20 @@ def claimed(job: ExportJob) -> Claimed:
 
 def test_a_result_that_could_not_be_sent_is_not_taken_for_silence(page, taken):
     claimed(taken).fail(failure_type="invalid_args", error="BAD_REPLAY: no")
-    assert said(page, taken) == "Its worker has ended; the result is being sent."
+    assert wait_of(page, taken) == "The worker has finished; the result is being sent."
     aged(30)
-    assert said(page, taken).startswith("late: Its worker has ended; the result waits to be sent")
+    assert wait_of(page, taken).startswith("late: The worker has finished; the result waits to be sent")
     StreamOutbox.objects.all().delete()
-    assert said(page, taken) == "Its worker has ended; the result is on its way."
+    assert wait_of(page, taken) == "The worker has finished; the result is on its way."
 
 
 def test_silence_is_told_before_and_after_it_should_have_ended_the_export(page, minji):
-    assert said(page, running(minji, heard_seconds_ago=2)) == ""
-    assert said(page, running(minji, heard_seconds_ago=25)) == "late: Nothing has been heard from its worker."
+    assert wait_of(page, running(minji, heard_seconds_ago=2)) == ""
+    assert wait_of(page, running(minji, heard_seconds_ago=25)) == "late: No messages from the worker."
     longer = settings.DURE_EXPORT_STALL_SECONDS * 2 + 1
-    assert "the listener that should have noticed" in said(page, running(minji, heard_seconds_ago=longer))
+    assert "the listener that should have ended the export" in wait_of(
+        page, running(minji, heard_seconds_ago=longer)
+    )
 
 
 @pytest.fixture
@@ -111,5 +113,5 @@ def test_with_redis_away_one_looks_asks_and_cancels_all_the_same(
     with django_capture_on_commit_callbacks(execute=True):
         asked = page.post(f"/exports/replays/{job.replay_id}/mp4", follow=True)
         cancelled = page.post(f"/exports/{job.pk}/cancel", follow=True)
-    assert "Is being sent to the workers." in asked.content.decode()
+    assert "Being sent to the workers." in asked.content.decode()
     assert "The export was cancelled." in cancelled.content.decode()

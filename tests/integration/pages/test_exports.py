@@ -81,7 +81,7 @@ def test_an_export_is_asked_for_as_by_the_api(page, minji, kind, job_type):
     assert answer["Location"] == f"/exports/{job.pk}"
     assert (job.job_type, job.status) == (job_type, Status.QUEUED)
     assert StreamOutbox.objects.get().fields["jobId"] == str(job.pk)
-    assert "The export was asked for." in text(page, answer["Location"])
+    assert "Export started." in text(page, answer["Location"])
     assert page.post(f"/exports/replays/{replay.pk}/gif").status_code == 404
 
 
@@ -93,7 +93,7 @@ def test_a_cancel_is_final_and_a_second_one_says_so(page, minji):
     assert job.status == Status.CANCELLED
     assert "Started" not in first
     again = page.post(f"/exports/{job.pk}/cancel", follow=True).content.decode()
-    assert "has ended already" in again
+    assert "has already ended" in again
 
 
 def test_what_failed_is_asked_for_again_as_a_new_export(page, minji):
@@ -117,7 +117,7 @@ def test_what_is_still_being_made_is_not_made_twice(page, minji):
 
 
 def ids(answer: Any) -> list[int]:
-    return [one["job"].pk for one in answer.context["exports"]]
+    return [row.job.pk for row in answer.context["exports"]]
 
 
 def test_the_filter_is_in_the_address(page, minji):

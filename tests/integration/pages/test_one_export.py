@@ -37,7 +37,7 @@ def test_pages_let_films_pictures_and_sockets_come_from_their_own_server_only(pa
 def test_a_thumbnail_is_shown_with_words_for_who_cannot_see_it(page, minji):
     job = finished(minji, JobType.THUMBNAIL)
     title = job.replay.title
-    assert f'alt="The most telling moment of “{title}”"' in text(page, f"/exports/{job.pk}")
+    assert f'alt="Highlight frame of “{title}”"' in text(page, f"/exports/{job.pk}")
     assert f'alt="Picture from “{title}”"' in text(page, "/exports")
 
 
@@ -45,27 +45,27 @@ def test_a_file_that_is_gone_is_not_offered(page, minji):
     job = finished(minji)
     settings.DURE_EXPORT_PATH.joinpath(*job.output).unlink()
     shown = text(page, f"/exports/{job.pk}")
-    assert "The file is no longer there." in shown
+    assert "The file no longer exists." in shown
     assert "<video" not in shown
-    assert "Ask for it again" in shown
+    assert "Export again" in shown
 
 
 def test_a_file_that_is_kept_no_longer_is_not_offered_and_can_be_asked_for_again(page, minji):
     job = finished(minji)
     ExportJob.objects.filter(pk=job.pk).update(expired_at=timezone.now())
     shown = text(page, f"/exports/{job.pk}")
-    assert "Its file is kept no longer." in shown
+    assert "The file has expired." in shown
     assert "<video" not in shown
-    assert "Ask for it again" in shown
-    assert "kept no longer" in text(page, "/exports")
+    assert "Export again" in shown
+    assert "Expired" in text(page, "/exports")
 
 
 @pytest.mark.parametrize(
     ("code", "name", "todo"),
     [
-        ("BAD_REPLAY", "the replay cannot be read", "Mend the replay and upload it again."),
-        ("STALLED", "nothing was heard from the worker", "Ask for it again."),
-        ("GPU_ON_FIRE", "an error of the worker", "who runs it knows what it means"),
+        ("BAD_REPLAY", "invalid replay", "Fix the file and upload it again."),
+        ("STALLED", "worker stalled", "Export again."),
+        ("GPU_ON_FIRE", "error of a foreign worker", "ask the operator of that worker"),
     ],
 )
 def test_a_failure_says_what_happened_and_what_to_do(page, minji, code, name, todo):
@@ -82,10 +82,10 @@ def test_a_failure_says_what_happened_and_what_to_do(page, minji, code, name, to
 
 
 def test_every_error_of_ours_has_a_name_and_advice():
-    from exports.pages import labels
+    from exports import display
     from exports.states import ErrorCode
 
-    assert set(labels.ADVICE) == set(ErrorCode.values)
+    assert set(display.ADVICE) == set(ErrorCode.values)
 
 
 def test_a_bar_says_what_it_is_the_progress_of(page, minji):

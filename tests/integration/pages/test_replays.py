@@ -79,7 +79,7 @@ def test_a_replay_goes_with_its_exports_after_a_question(page, minji):
     job = finished(minji)
     file = settings.DURE_EXPORT_PATH.joinpath(*job.output)
     asked = page.post(f"/exports/replays/{job.replay_id}/delete").content.decode()
-    assert "With it goes 1 export and its file." in asked
+    assert "Its 1 export and the file are deleted too." in asked
     assert file.exists()
     answer = page.post(f"/exports/replays/{job.replay_id}/delete", {"sure": "yes"})
     assert answer["Location"] == "/exports/replays"
@@ -89,7 +89,7 @@ def test_a_replay_goes_with_its_exports_after_a_question(page, minji):
 def test_a_replay_whose_export_is_being_made_stays(page, minji):
     job = export(minji)
     answer = page.post(f"/exports/replays/{job.replay_id}/delete", {"sure": "yes"}, follow=True)
-    assert "still being made" in answer.content.decode()
+    assert "has not ended: cancel it first" in answer.content.decode()
     assert Replay.objects.exists()
 
 

@@ -1,4 +1,4 @@
-"""Exports: listed, watched, cancelled, fetched."""
+"""Exports: list, show, cancel, download."""
 
 from django.http import Http404, HttpResponseBase
 from django.utils import timezone
@@ -9,9 +9,16 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from exports import lifecycle, serialize
-from exports.api import examples, shapes
 from exports.api.downloads import download
-from exports.api.paging import PAGING, page_of
+from exports.api.schemas import (
+    CANCELLED_EXAMPLE,
+    PAGING,
+    RUNNING_EXAMPLE,
+    ExportOut,
+    page_example,
+    page_of,
+    page_schema,
+)
 from exports.models import ExportJob
 from exports.states import JobType, Status
 from jobs.api.framework.authentication import user_of
@@ -21,15 +28,15 @@ from jobs.api.framework.openapi_errors import problems
 from jobs.api.framework.openapi_examples import in_response
 from jobs.api.framework.query import OneOf
 
-JOB_TYPE = OneOf("jobType", "Only those of this type.", JobType.values)
-STATUS = OneOf("status", "Only those in this state.", Status.values)
+JOB_TYPE = OneOf("jobType", "Only exports of this type.", JobType.values)
+STATUS = OneOf("status", "Only exports with this status.", Status.values)
 
 FILE_HEADERS = [
     OpenApiParameter(
         "Range",
         str,
         OpenApiParameter.HEADER,
-        description="One range of bytes; others are not heeded.",
+        description="One range of bytes; several ranges are ignored.",
         examples=[OpenApiExample("the first megabyte", "bytes=0-1048575")],
     ),
     OpenApiParameter(
@@ -40,17 +47,17 @@ FILE_HEADERS = [
         response=[200, 206, 304],
     ),
     OpenApiParameter(
-        "Content-Range", str, OpenApiParameter.HEADER, description="Which bytes these are.", response=[206]
+        "Content-Range", str, OpenApiParameter.HEADER, description="The range of these bytes.", response=[206]
     ),
 ]
 
 
 def own_job(request: Request, job_id: int) -> ExportJob:
-    """Somebody else's is as if it were not there."""
-    found = ExportJob.objects.select_related("replay").filter(pk=job_id, owner=user_of(request)).first()
-    if found is None:
+    """404 for an export of another user."""
+    job = ExportJob.objects.select_related("replay").filter(pk=job_id, owner=user_of(request)).first()
+    if job is None:
         raise Http404
-    return found
+    return job
 
 
 @extend_schema(tags=["exports"])
@@ -58,8 +65,8 @@ class JobsView(APIView):
     @extend_schema(
         operation_id="list_exports",
         parameters=[JOB_TYPE.described, STATUS.described, *PAGING],
-        responses={200: shapes.page_document("ExportPage", shapes.ExportDocument)},
-        examples=[in_response("one is being made", examples.page(examples.RUNNING))],
+        responses={200: page_schema("ExportPage", ExportOut)},
+        examples=[in_response("one is running", page_example(RUNNING_EXAMPLE))],
     )
     def get(self, request: Request) -> Response:
         """List your exports, newest first."""
@@ -75,9 +82,9 @@ class JobsView(APIView):
 
 @extend_schema(tags=["exports"])
 class JobView(APIView):
-    @extend_schema(operation_id="get_export", responses={200: shapes.ExportDocument})
+    @extend_schema(operation_id="get_export", responses={200: ExportOut})
     def get(self, request: Request, job_id: int) -> Response:
-        """One of your exports."""
+        """Get one of your exports."""
         return Response(serialize.export(own_job(request, job_id), timezone.now()))
 
 
@@ -86,8 +93,8 @@ class CancelView(APIView):
     @extend_schema(
         operation_id="cancel_export",
         request=None,
-        responses={202: shapes.ExportDocument},
-        examples=[in_response("cancelled", examples.CANCELLED)],
+        responses={202: ExportOut},
+        examples=[in_response("cancelled", CANCELLED_EXAMPLE)],
         extensions=problems("ended"),
     )
     @idempotent
@@ -104,11 +111,11 @@ class ResultView(APIView):
         operation_id="download_export",
         parameters=FILE_HEADERS,
         responses={
-            (200, "video/mp4"): OpenApiResponse(OpenApiTypes.BINARY, "All of the file."),
-            (200, "image/png"): OpenApiResponse(OpenApiTypes.BINARY, "All of the file."),
-            (206, "video/mp4"): OpenApiResponse(OpenApiTypes.BINARY, "The range of it."),
-            (206, "image/png"): OpenApiResponse(OpenApiTypes.BINARY, "The range of it."),
-            304: OpenApiResponse(None, "You have it already."),
+            (200, "video/mp4"): OpenApiResponse(OpenApiTypes.BINARY, "The whole file."),
+            (200, "image/png"): OpenApiResponse(OpenApiTypes.BINARY, "The whole file."),
+            (206, "video/mp4"): OpenApiResponse(OpenApiTypes.BINARY, "The range of the file."),
+            (206, "image/png"): OpenApiResponse(OpenApiTypes.BINARY, "The range of the file."),
+            304: OpenApiResponse(None, "Your copy is current."),
         },
         extensions=problems("outside_export_root", "file_gone", "not_succeeded", "range_not_satisfiable"),
     )
