@@ -90,8 +90,8 @@ WEBHOOKS: dict[str, Any] = {
     "event": {
         "post": {
             "summary": "An event of an office",
-            "description": "Sent to each webhook that wants events of this type, signed as the Standard "
-            "Webhooks specification says, and tried again for hours until a 2xx answers it.",
+            "description": "Sent to each webhook that subscribes to this type, signed as in the Standard "
+            "Webhooks specification, and retried for hours until the receiver responds with 2xx.",
             "tags": ["webhooks"],
             "parameters": [
                 {
@@ -109,8 +109,8 @@ WEBHOOKS: dict[str, Any] = {
                 "content": {"application/json": {"schema": MESSAGE_SCHEMA, "example": MESSAGE}},
             },
             "responses": {
-                "2XX": {"description": "It has arrived."},
-                "410": {"description": "Nobody wants it any more: the webhook is disabled."},
+                "2XX": {"description": "The receiver has accepted it."},
+                "410": {"description": "Disables the webhook."},
             },
         }
     }

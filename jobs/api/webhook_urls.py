@@ -1,4 +1,4 @@
-"""The addresses of an office's webhooks, below /api/."""
+"""URLs of an office's webhooks, below /api/."""
 
 from django.urls import path
 

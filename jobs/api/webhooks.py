@@ -1,4 +1,4 @@
-"""An office's webhooks and their deliveries, for its owners."""
+"""The API of an office's webhooks and their deliveries, for its owners."""
 
 from typing import Any
 from uuid import UUID
@@ -29,7 +29,7 @@ class WebhookSerializer(StrictSerializer):
     event_types = serializers.ListField(
         child=serializers.ChoiceField(TOLD_TO_CLIENTS),
         required=False,
-        help_text=f"The events to send; default: {', '.join(creation.DEFAULT_TYPES)} unless data.",
+        help_text=f"The events to send; by default {' and '.join(creation.DEFAULT_TYPES)}.",
     )
     enabled = serializers.BooleanField(required=False, help_text="A disabled webhook receives nothing.")
 
@@ -42,10 +42,12 @@ class WebhookDocument(serializers.Serializer[Any]):
     url = serializers.CharField()
     event_types = serializers.ListField(child=serializers.ChoiceField(TOLD_TO_CLIENTS))
     enabled = serializers.BooleanField()
-    disabled_reason = serializers.CharField(allow_null=True, help_text="Set if the system disabled it.")
+    disabled_reason = serializers.CharField(
+        allow_null=True, help_text="Set when the system disabled it, not an owner."
+    )
     created_at = serializers.DateTimeField()
     old_secret_until = serializers.DateTimeField(
-        allow_null=True, help_text="Until then, messages are also signed with the previous secret."
+        allow_null=True, help_text="Until then messages are also signed with the previous secret."
     )
 
 
@@ -53,7 +55,7 @@ class WebhookDocument(serializers.Serializer[Any]):
     component_name="WebhookWithSecret", examples=[in_response("a new one", examples.WEBHOOK_WITH_SECRET)]
 )
 class WebhookWithSecretDocument(WebhookDocument):
-    secret = serializers.CharField(help_text="Shown this once.")
+    secret = serializers.CharField(help_text="Shown only in this response.")
 
 
 @extend_schema_serializer(
@@ -61,15 +63,19 @@ class WebhookWithSecretDocument(WebhookDocument):
 )
 class DeliveryDocument(serializers.Serializer[Any]):
     id = serializers.IntegerField()
-    webhook_id = serializers.CharField(help_text="The header of that name, the same for all attempts.")
+    webhook_id = serializers.CharField(help_text="The `webhook-id` header, the same for all attempts.")
     event_id = serializers.IntegerField()
-    body = serializers.DictField(help_text="What is sent: type, timestamp and data.")
+    body = serializers.DictField(help_text="The message: type, timestamp and data.")
     attempts = serializers.IntegerField()
     created_at = serializers.DateTimeField()
-    next_at = serializers.DateTimeField(allow_null=True, help_text="When it is tried next.")
-    sent_at = serializers.DateTimeField(allow_null=True, help_text="When it arrived.")
-    gave_up_at = serializers.DateTimeField(allow_null=True, help_text="After the last attempt.")
-    answer = serializers.CharField(allow_null=True, help_text="To the last attempt.")
+    next_at = serializers.DateTimeField(allow_null=True, help_text="The time of the next attempt.")
+    sent_at = serializers.DateTimeField(
+        allow_null=True, help_text="The time at which the receiver accepted it."
+    )
+    gave_up_at = serializers.DateTimeField(
+        allow_null=True, help_text="The time of the last attempt, if all failed."
+    )
+    answer = serializers.CharField(allow_null=True, help_text="The receiver's response to the last attempt.")
 
 
 class WebhookListView(OfficeView):
@@ -87,16 +93,16 @@ class WebhookListView(OfficeView):
         responses=WebhookDocument(many=True),
     )
     def get(self, request: Request, office_id: UUID) -> Response:
-        webhooks = self.office(CONFIGURES).webhooks.order_by("id")
-        page = self.paginate_queryset(self.filter_queryset(webhooks)) or []
+        rows = self.office(CONFIGURES).webhooks.order_by("id")
+        page = self.paginate_queryset(self.filter_queryset(rows)) or []
         return self.get_paginated_response([webhook_json(webhook) for webhook in page])
 
     @extend_schema(
         operation_id="create_webhook",
         tags=["webhooks"],
         summary="Create a webhook",
-        description="Owners only. Messages follow the Standard Webhooks specification, for events from "
-        "now on. The answer contains the signing secret, which is not shown again.",
+        description="Owners only. The webhook receives later events, as messages of the Standard Webhooks "
+        "specification. The response shows the secret that signs them; it is not shown again.",
         request=WebhookSerializer,
         responses={201: WebhookWithSecretDocument},
         examples=[in_request("failures and ends of batches", examples.NEW_WEBHOOK)],
@@ -105,10 +111,7 @@ class WebhookListView(OfficeView):
     @idempotent
     def post(self, request: Request, office_id: UUID) -> Response:
         office = self.office(CONFIGURES)
-        data = validated(WebhookSerializer(data=request.data))
-        webhook = webhooks.add(
-            office, data["url"], data.get("event_types"), enabled=data.get("enabled", True)
-        )
+        webhook = webhooks.add(office, **validated(WebhookSerializer(data=request.data)))
         location = request.build_absolute_uri(f"{request.path}/{webhook.pk}")
         return Response(with_secret(webhook, webhook.secret), status=201, headers={"Location": location})
 
@@ -127,7 +130,7 @@ class WebhookDetailView(WebhookView):
     """One webhook."""
 
     @extend_schema(
-        operation_id="get_webhook", tags=["webhooks"], summary="One webhook", responses=WebhookDocument
+        operation_id="get_webhook", tags=["webhooks"], summary="Get a webhook", responses=WebhookDocument
     )
     def get(self, request: Request, office_id: UUID, webhook_id: int) -> Response:
         return Response(webhook_json(self.webhook()))
@@ -136,8 +139,8 @@ class WebhookDetailView(WebhookView):
         operation_id="change_webhook",
         tags=["webhooks"],
         summary="Change a webhook",
-        description="Owners only. An enabled webhook does not receive the events of the time while it was "
-        "disabled; disabling it gives up its waiting deliveries.",
+        description="Owners only. A webhook that is enabled again does not receive the events it missed. "
+        "Disabling a webhook gives up the deliveries that wait for it.",
         request=WebhookSerializer(partial=True),
         responses=WebhookDocument,
         examples=[in_request("disable", {"enabled": False})],
@@ -150,7 +153,7 @@ class WebhookDetailView(WebhookView):
     @extend_schema(
         operation_id="delete_webhook",
         tags=["webhooks"],
-        summary="Delete a webhook, with its deliveries",
+        summary="Delete a webhook and its deliveries",
         description="Owners only.",
         responses={204: None},
     )
@@ -160,14 +163,14 @@ class WebhookDetailView(WebhookView):
 
 
 class RotateView(WebhookView):
-    """A webhook's next secret."""
+    """A new secret for a webhook."""
 
     @extend_schema(
         operation_id="rotate_webhook_secret",
         tags=["webhooks"],
-        summary="Change a webhook's secret",
-        description="Owners only. For a day messages carry two signatures, with the new secret and with the "
-        "one before. The new one is shown this once.",
+        summary="Rotate a webhook's secret",
+        description="Owners only. For a day messages carry two signatures, of the new and of the previous "
+        "secret. The new secret is shown only in this response.",
         request=None,
         responses=WebhookWithSecretDocument,
         examples=[in_response("for a day both are valid", examples.ROTATED)],
@@ -180,7 +183,7 @@ class RotateView(WebhookView):
 
 
 class DeliveryListView(WebhookView):
-    """What was sent to a webhook, or will be."""
+    """The deliveries of a webhook."""
 
     queryset = Notification.objects.none()
     pagination_class = RoughPagination
@@ -189,7 +192,7 @@ class DeliveryListView(WebhookView):
     @extend_schema(
         operation_id="list_deliveries",
         tags=["webhooks"],
-        summary="What was sent to a webhook, newest first",
+        summary="List a webhook's deliveries, newest first",
         description="Owners only.",
         responses=DeliveryDocument(many=True),
     )
@@ -200,7 +203,7 @@ class DeliveryListView(WebhookView):
 
 
 class SendAgainView(WebhookView):
-    """Another attempt of a delivery."""
+    """Sends a delivery again, whatever its state."""
 
     @extend_schema(
         operation_id="send_delivery_again",
