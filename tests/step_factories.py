@@ -26,11 +26,11 @@ LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
 
 
 def a_queue(
-    *jobs: dict[str, Any], owner: User | None = None, office: Office | None = None, **given: Any
+    *jobs: dict[str, Any], owner: User | None = None, office: Office | None = None, **values: Any
 ) -> StepQueue:
     """A queue with these jobs; each may leave out everything."""
-    given.setdefault("queue_library", LIBRARY)
-    queue = queues.create(given, owner=owner or a_user(), office=office, now=timezone.now())
+    values.setdefault("queue_library", LIBRARY)
+    queue = queues.create(values, owner=owner or a_user(), office=office, now=timezone.now())
     for job in jobs:
         queues.enqueue(queue.queue_id, job)
     queue.refresh_from_db()
@@ -38,14 +38,14 @@ def a_queue(
 
 
 def a_job(
-    tag: str = "it", forward: str = "succeed", backward: str = "succeed", **given: Any
+    tag: str = "it", forward: str = "succeed", backward: str = "succeed", **values: Any
 ) -> dict[str, Any]:
-    """A job that does and undoes as it is told."""
+    """A job whose operations behave as the arguments say."""
     return {
         "forward_operation": "do",
         "backward_operation": "undo",
         "arguments": {"tag": tag, "forward": forward, "backward": backward},
-        **given,
+        **values,
     }
 
 
@@ -79,15 +79,15 @@ def states(queue: StepQueue) -> list[str]:
 
 
 def events(queue: StepQueue, *types: str) -> list[StepEvent]:
-    found = StepEvent.objects.filter(queue=queue).order_by("id")
-    return list(found.filter(type__in=types) if types else found)
+    rows = StepEvent.objects.filter(queue=queue).order_by("id")
+    return list(rows.filter(type__in=types) if types else rows)
 
 
 def trail(queue: StepQueue) -> list[tuple[int, str]]:
-    """Each operation that was carried out in the last run, in order: the job's place, and the direction."""
-    told = fresh(queue).queue_return
-    assert isinstance(told, list)
-    return [(line["number"] - 1, line["direction"]) for line in told if line["state"] != "NOLIB"]
+    """Each operation that ran in the last run, in order: the index of the job, and the direction."""
+    lines = fresh(queue).queue_return
+    assert isinstance(lines, list)
+    return [(line["number"] - 1, line["direction"]) for line in lines if line["state"] != "NOLIB"]
 
 
 def execution(queue: StepQueue) -> Execution:
@@ -98,7 +98,7 @@ def execution(queue: StepQueue) -> Execution:
 
 
 class Claimed:
-    """One operation in the hands of the test: carried out by the real runner, or left to die."""
+    """An operation that the test has claimed: run by the real runner, or lost."""
 
     def __init__(self, current: Execution) -> None:
         self.name = current.task_id

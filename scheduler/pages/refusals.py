@@ -112,7 +112,6 @@ KNOWN: tuple[Known, ...] = (
         _("%(number)s is out of range; allowed: %(allowed)s."),
     ),
     (r"Expected an object, or '(?P<empty>.*)'\.", _("An object is needed here: {…}.")),
-    (r"Neither operation takes this\.", _("Neither operation takes this.")),
     (
         r"There is no library '(?P<name>.*)'; there are: (?P<known>.*)\.",
         _("There is no library %(name)s; there are: %(known)s."),

@@ -14,7 +14,7 @@ from jobs.admin.base import ReadOnlyAdmin
 from jobs.admin.filters import choice
 from jobs.admin.links import Link, rows_of
 from jobs.display import Text
-from jobs.errors import Refused
+from jobs.errors import ErrorText
 from jobs.models import Execution
 from jobs.states import Trigger
 from jobs.templatetags import pages
@@ -30,11 +30,6 @@ TYPE = columns.named("type", _("what happened"), labels.EVENT_NAMES)
 QUEUE = columns.linked("queue", _("step queue"))
 
 
-class StepsAdmin(ReadOnlyAdmin):
-    def refusal_text(self, refused: Refused) -> str:
-        return labels.refusal(refused)
-
-
 def why_not_run(queue: StepQueue) -> Text:
     return "" if queue.state == QueueState.READY else labels.STATE_LABELS[queue.state].name
 
@@ -43,11 +38,11 @@ def why_not_cancel(queue: StepQueue) -> Text:
     forward = queue.state == QueueState.RUNNING and queue.operation_direction == Direction.FORWARD
     if forward and queue.cancel_requested_at is None:
         return ""
-    return labels.REFUSALS["nothing_to_cancel"]
+    return str(ErrorText("nothing_to_cancel"))
 
 
 @admin.register(StepQueue)
-class StepQueueAdmin(StepsAdmin):
+class StepQueueAdmin(ReadOnlyAdmin):
     list_display = (
         "queue_id",
         "name",
@@ -125,7 +120,7 @@ def why_not_retry(step: Step) -> Text:
 
 
 @admin.register(Step)
-class StepAdmin(StepsAdmin):
+class StepAdmin(ReadOnlyAdmin):
     list_display = (
         "__str__",
         QUEUE,

@@ -19,6 +19,7 @@ from django.conf import settings
 from pydantic import BaseModel, ValidationError
 
 from jobs import registry
+from jobs.errors import CodedError, ErrorText
 from scheduler.steps.states import NO_OPERATION, UNINIT
 
 MAX_NAME_LENGTH = 100
@@ -26,8 +27,11 @@ MAX_NAME_LENGTH = 100
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-class UnknownOperation(LookupError):
+class UnknownOperation(CodedError):
     """No operation of that name is registered in that library."""
+
+    def __init__(self, library: str, operation: str) -> None:
+        super().__init__("unknown_operation", library=library, operation=operation)
 
 
 @dataclass(frozen=True)
@@ -58,11 +62,14 @@ class Operation:
         """Both operations of a job receive the same arguments; each takes those that it names."""
         return {name: value for name, value in arguments.items() if name in self.argument_names}
 
-    def argument_problems(self, arguments: Mapping[str, Any]) -> list[str]:
+    def argument_problems(self, arguments: Mapping[str, Any]) -> list[ErrorText]:
         try:
             self.args_model.model_validate(self.own_arguments(arguments))
         except ValidationError as error:
-            return [f"{self.name}: {problem}" for problem in registry.described(error)]
+            return [
+                ErrorText("operation_argument", operation=self.name, text=text)
+                for text in registry.described(error)
+            ]
         return []
 
     def call(self, step: Any, arguments: Mapping[str, Any]) -> Any:
@@ -139,5 +146,5 @@ def find(library: str, name: str) -> Operation:
     registry.load()
     operation = _libraries.get(library, {}).get(name)
     if operation is None:
-        raise UnknownOperation(f"No operation {name!r} is registered in a library {library!r}.")
+        raise UnknownOperation(library, name)
     return operation

@@ -39,9 +39,9 @@ def run(queue_id: int) -> int:
     with transaction.atomic():
         queue = StepQueue.objects.select_for_update(no_key=True).get(pk=queue_id)
         if queue.state == QueueState.EMPTY:
-            raise Conflict("The queue has no jobs.", code="queue_empty")
+            raise Conflict("queue_empty")
         if queue.state == QueueState.RUNNING:
-            raise Conflict("The queue is running already.", code="queue_running")
+            raise Conflict("queue_running")
         values = {"queue": queue_id, "uninit": UNINIT, "forward": Direction.FORWARD}
         call.change(sql.PRUNE_EVENTS, {"queue": queue_id, "days": settings.DURE_RETENTION_DAYS})
         call.change(sql.RESET_STEPS, {**values, "nolib": JobState.NOLIB, "notyet": JobState.NOTYET})
@@ -101,7 +101,7 @@ def cancel(queue_id: int) -> int:
             {"queue": queue_id, "running": QueueState.RUNNING, "forward": Direction.FORWARD},
         )
         if not rows:
-            raise Conflict("The queue is not running, or rolls back already.", code="nothing_to_cancel")
+            raise Conflict("nothing_to_cancel")
         ((number,),) = rows
         event = {"queue": queue_id, "run": number, "type": StepEventType.CANCEL_REQUESTED, "details": "{}"}
         call.rows(sql.ADD_EVENT, event)
@@ -124,13 +124,15 @@ def rerun_backward(queue_id: int, job_id: UUID) -> None:
         queue = StepQueue.objects.select_for_update(no_key=True).get(pk=queue_id)
         step = Step.objects.get(queue=queue, job_id=job_id)
         if queue.state != QueueState.READY:
-            raise Conflict("The queue is running.", code="queue_running")
+            raise Conflict("queue_running")
         if not rollback_failed(step.state) or step.backward_operation == NO_OPERATION:
-            raise Conflict(f"The job is {step.state!r}: its rollback has not failed.", code="not_failed")
+            raise Conflict("not_failed")
         try:
             libraries.find(step.operation_library, step.backward_operation)
-        except libraries.UnknownOperation as unknown:
-            raise Conflict(str(unknown), code="unknown_operation") from None
+        except libraries.UnknownOperation:
+            raise Conflict(
+                "unknown_operation", library=step.operation_library, operation=step.backward_operation
+            ) from None
         cancelled = queue.cancel_requested_at is not None
         position = Position(queue.run, Direction.BACKWARD, str(job_id), cancelled, rerun=True)
         runner = Runner(queue_id, position)

@@ -9,7 +9,7 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from jobs.errors import Conflict, Invalid, TooLarge
+from jobs.errors import Conflict, ErrorText, FieldErrors, Invalid, TooLarge
 from jobs.models import Office
 from jobs.notifications import signing, webhooks
 from scheduler.steps import libraries
@@ -33,9 +33,9 @@ def enqueue(queue_id: int, values: Mapping[str, Any]) -> Step:
     with transaction.atomic():
         queue = StepQueue.objects.select_for_update(no_key=True).get(pk=queue_id)
         if queue.state == QueueState.RUNNING:
-            raise Conflict("A running queue takes no jobs.", code="queue_running")
+            raise Conflict("queue_running")
         if queue.job_number >= settings.DURE_MAX_STEPS_PER_QUEUE:
-            raise Invalid(f"A queue has at most {settings.DURE_MAX_STEPS_PER_QUEUE} jobs.", code="queue_full")
+            raise Invalid("queue_full", limit=settings.DURE_MAX_STEPS_PER_QUEUE)
         job = Step(**values)
         if job.operation_library == UNINIT:
             job.operation_library = queue.queue_library
@@ -52,7 +52,7 @@ def delete(queue_id: int) -> None:
     with transaction.atomic():
         queue = StepQueue.objects.select_for_update().get(pk=queue_id)
         if queue.state == QueueState.RUNNING:
-            raise Conflict("A running queue cannot be deleted; cancel it first.", code="queue_running")
+            raise Conflict("queue_running")
         queue.delete()
 
 
@@ -72,8 +72,8 @@ def _link(job: Step, queue: StepQueue) -> None:
 def _check_library(field: str, library: str) -> None:
     if library != UNINIT and not libraries.operations_in(library):
         registered = ", ".join(libraries.names()) or "none"
-        message = f"There is no library {library[:100]!r}; there are: {registered}."
-        raise Invalid(message, code="unknown_library", errors={field: [message]})
+        text = ErrorText("unknown_library", library=library[:100], registered=registered)
+        raise Invalid(code=text.code, errors={field: [text]})
 
 
 def _check_callback(url: str) -> None:
@@ -89,7 +89,7 @@ def _check_job(job: Step) -> None:
     if job.operation_library == UNINIT:
         return
     _check_library("operation_library", job.operation_library)
-    errors: dict[str, list[str]] = {}
+    errors: FieldErrors = {}
     operations = []
     for field in ("forward_operation", "backward_operation"):
         name = getattr(job, field)
@@ -98,12 +98,14 @@ def _check_job(job: Step) -> None:
         try:
             operations.append(libraries.find(job.operation_library, name))
         except libraries.UnknownOperation as unknown:
-            errors[field] = [str(unknown)]
+            errors[field] = [unknown.text]
     if operations and not errors:
         arguments = {} if job.arguments == EMPTY_ARGS else job.arguments
         accepted = frozenset[str]().union(*(operation.argument_names for operation in operations))
         problems = [
-            f"{name[:100]}: Neither operation takes this." for name in arguments if name not in accepted
+            ErrorText("argument_of_neither", argument=name[:100])
+            for name in arguments
+            if name not in accepted
         ]
         problems += [
             problem for operation in operations for problem in operation.argument_problems(arguments)
@@ -111,12 +113,11 @@ def _check_job(job: Step) -> None:
         if problems:
             errors["arguments"] = problems[:50]
     if errors:
-        raise Invalid("The job was refused; nothing was enqueued.", errors=errors)
+        raise Invalid("step_invalid", errors=errors)
 
 
 def _check_arguments(arguments: object) -> None:
     if arguments != EMPTY_ARGS and not isinstance(arguments, dict):
-        message = f"Expected an object, or {EMPTY_ARGS!r}."
-        raise Invalid(f"arguments: {message}", errors={"arguments": [message]})
+        raise Invalid(errors={"arguments": [ErrorText("arguments_object", constant=EMPTY_ARGS)]})
     if len(json.dumps(arguments).encode()) > settings.DURE_MAX_ARGS_BYTES:
-        raise TooLarge(f"The arguments are larger than {settings.DURE_MAX_ARGS_BYTES} bytes.")
+        raise TooLarge("arguments_too_large", limit=settings.DURE_MAX_ARGS_BYTES)

@@ -1,4 +1,4 @@
-"""Step queues in the real system: the example walks forward and back, as docs/step-queues.md shows it."""
+"""Step queues in the real system: the example runs forward and rolls back, as docs/step-queues.md shows it."""
 
 from typing import Any
 

@@ -41,19 +41,19 @@ def is_running(*queues: int) -> bool:
 def starts(queue: int) -> list[float]:
     from jobs.models import Execution
 
-    found = Execution.objects.filter(trigger="STEP", source__startswith=f"{queue}:").values_list(
+    times = Execution.objects.filter(trigger="STEP", source__startswith=f"{queue}:").values_list(
         "started_at", flat=True
     )
-    return sorted(moment.timestamp() for moment in found if moment)
+    return sorted(moment.timestamp() for moment in times if moment)
 
 
 def ends(queues: list[int]) -> list[float]:
     from scheduler.steps.models import StepQueue
 
-    found = StepQueue.objects.filter(pk__in=queues, operation_direction="FORWARD").values_list(
+    times = StepQueue.objects.filter(pk__in=queues, operation_direction="FORWARD").values_list(
         "ended_at", flat=True
     )
-    return [moment.timestamp() for moment in found if moment]
+    return [moment.timestamp() for moment in times if moment]
 
 
 def step_hop(length: int) -> float:
@@ -62,9 +62,9 @@ def step_hop(length: int) -> float:
     queue = a_queue(length)
     lifecycle.run(queue)
     poll(lambda: not is_running(queue), pause=0.01)
-    found = starts(queue)
-    assert len(found) == length
-    return statistics.mean(b - a for a, b in pairwise(found))
+    times = starts(queue)
+    assert len(times) == length
+    return statistics.mean(b - a for a, b in pairwise(times))
 
 
 def many(count: int, length: int) -> None:
@@ -96,24 +96,24 @@ def main() -> None:
     parser.add_argument("--length", type=int, default=100)
     parser.add_argument("--queues", type=int, default=200)
     parser.add_argument("--rounds", type=int, default=5)
-    chosen = parser.parse_args()
+    options = parser.parse_args()
     with scratch("tests.bench.bodies,tests.step_operations") as folder:
         from tests.workers import running
 
         normal = {"DURE_LEASE_SECONDS": "30", "DURE_HEARTBEAT_SECONDS": "10", "DURE_REPUBLISH_SECONDS": "10"}
         with running(folder, queues="default", concurrency=PROCESSES, env=normal):
-            step_hop(chosen.length)
+            step_hop(options.length)
             ours, engine = [], []
-            for _ in range(chosen.rounds):
-                engine.append(chain_hop(chosen.length) * 1000)
-                ours.append(step_hop(chosen.length) * 1000)
-            for name, take in (("best", min), ("median", lambda found: quantile(found, 0.5))):
+            for _ in range(options.rounds):
+                engine.append(chain_hop(options.length) * 1000)
+                ours.append(step_hop(options.length) * 1000)
+            for name, take in (("best", min), ("median", lambda times: quantile(times, 0.5))):
                 mine, theirs = take(ours), take(engine)
                 print(
-                    f"queue of {chosen.length} no-ops, mean hop, {name} of {chosen.rounds}: {mine:.2f} ms, "
+                    f"queue of {options.length} no-ops, mean hop, {name} of {options.rounds}: {mine:.2f} ms, "
                     f"chain of jobs {theirs:.2f} ms, {mine / theirs:.2f} × (reach ≤ 1.5)"
                 )
-            many(chosen.queues, 5)
+            many(options.queues, 5)
 
 
 if __name__ == "__main__":

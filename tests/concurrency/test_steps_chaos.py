@@ -1,4 +1,4 @@
-"""Five hundred queues while workers are killed: each walks exactly as if nobody had died.
+"""Five hundred queues while workers are killed: each runs exactly as if no worker had died.
 
 The kills are of pool processes, which their worker sees at once, and of whole workers, whose leases have
 to run out. What is checked is the database's record, and a file to which every start was written.
@@ -68,7 +68,7 @@ def as_work(tag: str, model: ModelJob, seconds: float) -> dict[str, Any]:
 
 
 class Workers:
-    """Two workers of two processes each; whoever was killed comes back."""
+    """Two workers of two processes each; a killed worker is restarted."""
 
     def __init__(self, folder: Path, env: dict[str, str], chance: random.Random) -> None:
         self.folder, self.env, self.chance = folder, env, chance
@@ -144,7 +144,7 @@ def test_queues_run_as_specified_although_their_workers_are_killed(tmp_path, set
     with capsys.disabled():
         print(f"\n{QUEUES} queues, {dict(workers.kills)} killed, seed {seed}")
     assert workers.kills["process"] >= QUEUES // 20
-    check_each_walk(models)
+    check_each_run(models)
     check_each_operation_ended_once()
     check_no_operation_started_after_a_later_one(witness, models)
 
@@ -161,7 +161,7 @@ def break_things_until_all_are_ready(workers: Workers) -> None:
         time.sleep(0.1)
 
 
-def check_each_walk(models: dict[int, list[ModelJob]]) -> None:
+def check_each_run(models: dict[int, list[ModelJob]]) -> None:
     for queue in StepQueue.objects.all():
         jobs = models[queue.queue_id]
         expected = expected_run(jobs)
@@ -185,11 +185,11 @@ def expected_context(queue: StepQueue, jobs: list[ModelJob]) -> Counter[str]:
 
 
 def check_each_operation_ended_once() -> None:
-    told = Counter(
+    counts = Counter(
         (event.queue_id, event.details["job_id"], event.details["direction"])
         for event in StepEvent.objects.filter(type="step_ended")
     )
-    assert set(told.values()) == {1}
+    assert set(counts.values()) == {1}
     sources = Counter(Execution.objects.filter(task_id="steps.operate").values_list("source", flat=True))
     assert set(sources.values()) == {1}
     accepted = Attempt.objects.filter(outcome=Outcome.SUCCESS).values_list("execution", flat=True)
@@ -197,7 +197,7 @@ def check_each_operation_ended_once() -> None:
 
 
 def check_no_operation_started_after_a_later_one(witness: Path, models: dict[int, list[ModelJob]]) -> None:
-    """A start that comes again is of the operation that was being carried out, never of one before it."""
+    """A repeated start belongs to the operation that was running, never to one before it."""
     seen: dict[int, list[tuple[int, str]]] = defaultdict(list)
     for line in witness.read_text().splitlines():
         what, tag, direction = line.split(" ")

@@ -15,11 +15,11 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def test_jobs_enqueued_concurrently_form_one_list():
     queue = a_queue()
     all_at_once(lambda n: queues.enqueue(queue.queue_id, a_job(str(n))), 12)
-    found = steps(queue)
-    ids = [str(step.job_id) for step in found]
-    assert [step.number for step in found] == list(range(1, 13))
-    assert [step.prev_job for step in found] == ["HEAD", *ids[:-1]]
-    assert [step.next_job for step in found] == [*ids[1:], "TAIL"]
+    jobs = steps(queue)
+    ids = [str(step.job_id) for step in jobs]
+    assert [step.number for step in jobs] == list(range(1, 13))
+    assert [step.prev_job for step in jobs] == ["HEAD", *ids[:-1]]
+    assert [step.next_job for step in jobs] == [*ids[1:], "TAIL"]
     assert (fresh(queue).job_queue, fresh(queue).last_job) == (ids[0], ids[-1])
 
 
@@ -91,7 +91,7 @@ def test_a_cancel_that_meets_the_end_of_an_operation_is_obeyed_or_refused(last):
 
 
 def test_a_cancel_between_reading_and_writing_is_not_lost(monkeypatch):
-    """The operation read the queue as it began, and somebody cancelled it before it ended."""
+    """The operation reads the queue when it starts; the cancel comes before it ends."""
     queue = a_queue(a_job("a"), a_job("b"))
     lifecycle.run(queue.queue_id)
     run = claimed(queue)

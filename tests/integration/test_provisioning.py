@@ -65,9 +65,9 @@ def test_a_taken_name_rolls_back_only_what_this_queue_created():
 
 
 def test_each_queue_gets_its_own_address_until_none_is_left():
-    found = [completed(provisioning(f"web-{number}", network="10.20.0.0/30")) for number in range(3)]
-    assert [queue.context.get("address") for queue in found] == ["10.20.0.1", "10.20.0.2", None]
-    assert "no free address" in steps(found[2])[0].job_return["forward"]["error"]
+    queues = [completed(provisioning(f"web-{number}", network="10.20.0.0/30")) for number in range(3)]
+    assert [queue.context.get("address") for queue in queues] == ["10.20.0.1", "10.20.0.2", None]
+    assert "no free address" in steps(queues[2])[0].job_return["forward"]["error"]
 
 
 def test_a_step_that_starts_again_after_a_crash_creates_nothing_twice(monkeypatch):

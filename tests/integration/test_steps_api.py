@@ -31,8 +31,8 @@ def client(alice):
     return client_of(alice)
 
 
-def post(client, path, given=None, **headers):
-    return client.post(path, given or {}, content_type=JSON, headers=headers)
+def post(client, path, body=None, **headers):
+    return client.post(path, body or {}, content_type=JSON, headers=headers)
 
 
 def code(answer):
@@ -91,7 +91,7 @@ def test_jobs_are_listed_in_order_in_pages(client, alice):
 
 
 @pytest.mark.parametrize(
-    ("given", "field"),
+    ("body", "field"),
     [
         ({"forward_operation": "os.system"}, "forward_operation"),
         ({"operation_library": "os"}, "operation_library"),
@@ -107,16 +107,16 @@ def test_jobs_are_listed_in_order_in_pages(client, alice):
         ({"prev_job": "HEAD"}, "prev_job"),
     ],
 )
-def test_a_bad_job_is_refused_by_field(client, alice, given, field):
+def test_a_bad_job_is_refused_by_field(client, alice, body, field):
     queue = a_queue(owner=alice)
-    answer = post(client, f"/api/queues/{queue.queue_id}/jobs", given)
+    answer = post(client, f"/api/queues/{queue.queue_id}/jobs", body)
     assert answer.status_code == 400
     assert field in answer.json()["errors"]
     assert not Step.objects.exists()
 
 
 @pytest.mark.parametrize(
-    "given",
+    "body",
     [
         {"state": "READY"},
         {"context": {}},
@@ -125,10 +125,10 @@ def test_a_bad_job_is_refused_by_field(client, alice, given, field):
         {"queue_library": "os"},
     ],
 )
-def test_a_bad_queue_is_refused_by_field(client, given):
-    answer = post(client, "/api/queues", given)
+def test_a_bad_queue_is_refused_by_field(client, body):
+    answer = post(client, "/api/queues", body)
     assert answer.status_code == 400
-    assert set(answer.json()["errors"]) == set(given)
+    assert set(answer.json()["errors"]) == set(body)
 
 
 def test_a_run_is_accepted_and_seen_to_its_end(client, alice):
@@ -142,8 +142,8 @@ def test_a_run_is_accepted_and_seen_to_its_end(client, alice):
     assert code(post(client, f"{path}/jobs", a_job())) == (409, "queue_running")
     assert code(client.delete(path)) == (409, "queue_running")
     run_to_end(queue)
-    shown = client.get(path).json()
-    assert (shown["state"], shown["operation_direction"]) == ("READY", "BACKWARD")
+    body = client.get(path).json()
+    assert (body["state"], body["operation_direction"]) == ("READY", "BACKWARD")
     jobs = client.get(f"{path}/jobs").json()["results"]
     assert [job["state"] for job in jobs] == ["SUCCESS, CANCELED", "FAILED, CANCELED"]
     assert jobs[0]["job_return"] == {"forward": "a did", "backward": "a did"}
@@ -240,30 +240,30 @@ def test_an_undo_that_failed_is_run_again_by_hand(client, alice):
 def test_the_story_is_read_page_by_page_without_a_gap(client, alice):
     queue = completed(a_queue(a_job("a"), a_job("b"), owner=alice))
     path = f"/api/queues/{queue.queue_id}/events"
-    found, after = [], 0
+    results, after = [], 0
     while page := client.get(f"{path}?after={after}&limit=2").json():
         if not page["results"]:
             break
-        found += page["results"]
+        results += page["results"]
         after = page["next_after"]
-    assert [event["type"] for event in found] == [
+    assert [event["type"] for event in results] == [
         "queue_started",
         "step_ended",
         "step_ended",
         "queue_finished",
     ]
-    assert found == sorted(found, key=lambda event: event["id"])
+    assert results == sorted(results, key=lambda event: event["id"])
     assert code(client.get(f"{path}?limit=0"))[0] == 400
     assert code(client.get(f"{path}?since=1")) == (400, "unknown_parameter")
 
 
 def test_libraries_are_listed_with_their_operations_and_what_they_take(client):
-    found = client.get("/api/libraries?page_size=200").json()["results"]
-    names = [library["name"] for library in found]
+    results = client.get("/api/libraries?page_size=200").json()["results"]
+    names = [library["name"] for library in results]
     assert names == sorted(names)
     assert {"provisioning", LIBRARY} <= set(names)
     library = client.get("/api/libraries/provisioning").json()
-    assert library in found
+    assert library in results
     assert library["description"].startswith("Provisioning, in four steps")
     operations = {operation["name"]: operation for operation in library["operations"]}
     assert set(operations) == {
@@ -282,10 +282,10 @@ def test_a_list_has_the_callers_queues_and_those_of_their_offices(client, alice)
     mine, ours = a_queue(owner=alice), a_queue(owner=bob, office=office)
     a_queue(owner=bob)
     a_queue(owner=alice, office=an_office())
-    found = client.get("/api/queues").json()["results"]
-    assert [queue["queue_id"] for queue in found] == [ours.queue_id, mine.queue_id]
-    found = client.get(f"/api/queues?office={office.id}").json()["results"]
-    assert [queue["queue_id"] for queue in found] == [ours.queue_id]
+    results = client.get("/api/queues").json()["results"]
+    assert [queue["queue_id"] for queue in results] == [ours.queue_id, mine.queue_id]
+    results = client.get(f"/api/queues?office={office.id}").json()["results"]
+    assert [queue["queue_id"] for queue in results] == [ours.queue_id]
     assert client.get("/api/queues?state=RUNNING").json()["count"] == 0
     assert code(client.get("/api/queues?stat=READY")) == (400, "unknown_parameter")
 
@@ -314,7 +314,7 @@ def routes(queue: StepQueue):
     ]
 
 
-def asked(client: Client, queue: StepQueue) -> list[tuple[str, int]]:
+def statuses(client: Client, queue: StepQueue) -> list[tuple[str, int]]:
     return [
         (f"{method} {path}", getattr(client, method)(path, content_type=JSON).status_code)
         for method, path, _ in routes(queue)
@@ -323,14 +323,14 @@ def asked(client: Client, queue: StepQueue) -> list[tuple[str, int]]:
 
 def test_the_owner_may_do_everything(client, alice):
     queue = a_queue(a_job(), owner=alice)
-    assert [status for _, status in asked(client, queue)] == [status for *_, status in routes(queue)]
+    assert [status for _, status in statuses(client, queue)] == [status for *_, status in routes(queue)]
 
 
 def test_for_everybody_else_there_is_no_such_queue(alice):
     queue = a_queue(a_job(), owner=alice)
     stranger = client_of(make_user("mallory"))
-    assert {status for _, status in asked(stranger, queue)} == {404}
-    assert {status for _, status in asked(Client(), queue)} == {401}
+    assert {status for _, status in statuses(stranger, queue)} == {404}
+    assert {status for _, status in statuses(Client(), queue)} == {401}
     assert stranger.get("/api/queues").json()["count"] == 0
     assert fresh(queue).state == "READY"
     assert code(stranger.get("/api/queues/999999999")) == code(stranger.get(f"/api/queues/{queue.queue_id}"))
@@ -338,7 +338,7 @@ def test_for_everybody_else_there_is_no_such_queue(alice):
 
 def test_staff_may_look_and_nothing_else(alice):
     queue = a_queue(a_job(), owner=alice)
-    looked = [status for _, status in asked(client_of(make_user("staff", is_staff=True)), queue)]
+    looked = [status for _, status in statuses(client_of(make_user("staff", is_staff=True)), queue)]
     assert looked == [200] * 4 + [403] * 5
 
 
@@ -348,7 +348,7 @@ def test_a_member_does_with_the_offices_queue_what_their_role_allows(alice, role
     Membership.objects.create(office=office, user=bob, role=role)
     queue = a_queue(a_job(), owner=alice, office=office)
     expected = [status for *_, status in routes(queue)]
-    assert [status for _, status in asked(client_of(bob), queue)] == (
+    assert [status for _, status in statuses(client_of(bob), queue)] == (
         expected if may else [200] * 4 + [403] * 5
     )
 

@@ -37,7 +37,7 @@ def test_the_context_changes_when_the_operation_ends():
 
 
 @pytest.mark.parametrize(
-    ("odd", "said"),
+    ("odd", "reason"),
     [
         ("set", "not JSON"),
         ("nan", "not JSON"),
@@ -46,11 +46,11 @@ def test_the_context_changes_when_the_operation_ends():
         ("half", "not JSON"),
     ],
 )
-def test_a_context_that_is_not_json_fails_the_job_and_rolls_back(odd, said):
+def test_a_context_that_is_not_json_fails_the_job_and_rolls_back(odd, reason):
     queue = completed(a_queue(a_job("a"), putting(odd=odd), a_job("c")))
     assert states(queue) == ["SUCCESS, CANCELED", "FAILED, CANCELED", "NOTYET"]
     returned = steps(queue)[1].job_return["forward"]
-    assert said in returned["error"]
+    assert reason in returned["error"]
     assert returned["failure_type"] == "invalid_args"
     assert queue.context == {"notes": ["a FORWARD", "a BACKWARD"]}
 

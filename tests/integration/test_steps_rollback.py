@@ -57,7 +57,7 @@ def test_a_cancel_while_the_operation_runs_rolls_back_as_it_ends():
 
 
 def test_a_cancel_between_two_operations_is_obeyed_at_the_next_end(monkeypatch):
-    """As when whoever cancels dies after the wish was written down."""
+    """As when the cancelling process dies after it wrote the request."""
     queue = a_queue(a_job("a"))
     lifecycle.run(queue.queue_id)
     monkeypatch.setattr(lifecycle, "stop_forward_operation", lambda _: None)
@@ -183,8 +183,8 @@ def test_a_backward_operation_is_retried_as_often_as_it_declares():
 def test_a_backward_operation_without_retries_left_is_reported_and_the_rollback_goes_on():
     queue = completed(a_queue(a_job("a"), stubborn(failures=3)))
     assert states(queue) == ["SUCCESS, CANCELED", "FAILED, FAILED"]
-    (told,) = events(queue, "step_undo_failed")
-    assert (told.details["operation"], told.details["number"]) == ("undo_stubbornly", 2)
+    (event,) = events(queue, "step_undo_failed")
+    assert (event.details["operation"], event.details["number"]) == ("undo_stubbornly", 2)
 
 
 def test_a_backward_operation_takes_its_retries_from_the_settings_by_default(settings):

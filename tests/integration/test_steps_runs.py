@@ -1,4 +1,4 @@
-"""Queues that run, each operation carried out by the engine's real runner in the hands of the test."""
+"""Runs of queues, with each operation executed by the engine's real runner."""
 
 import pytest
 from hypothesis import HealthCheck, given, settings

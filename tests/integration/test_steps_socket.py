@@ -21,8 +21,8 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory, django_db_setup):
-    told = connections["default"].settings_dict
-    url = f"postgresql://{told['USER']}:{told['PASSWORD']}@/{told['NAME']}?host={told['HOST']}&port={told['PORT']}"
+    database = connections["default"].settings_dict
+    url = f"postgresql://{database['USER']}:{database['PASSWORD']}@/{database['NAME']}?host={database['HOST']}&port={database['PORT']}"
     with running(tmp_path_factory.mktemp("web"), module="config.web", DATABASE_URL=url) as web:
         yield f"ws://127.0.0.1:{web.port}"
 
@@ -42,13 +42,13 @@ def path(queue, query=""):
     return f"/ws/queues/{queue.queue_id}{query}"
 
 
-def heard(ws, count):
+def received(ws, count):
     """So many events, however long the silence in between."""
-    found: list[dict[str, Any]] = []
-    while len(found) < count:
+    messages: list[dict[str, Any]] = []
+    while len(messages) < count:
         if (message := receive(ws))["type"] != "heartbeat":
-            found.append(message)
-    return found
+            messages.append(message)
+    return messages
 
 
 def test_it_begins_with_the_queue_and_tells_its_run_to_the_return_message(address, alice, token):
@@ -59,7 +59,7 @@ def test_it_begins_with_the_queue_and_tells_its_run_to_the_return_message(addres
         assert (snapshot["data"]["queue_id"], snapshot["data"]["state"]) == (queue.queue_id, "READY")
         lifecycle.run(queue.queue_id)
         run_to_end(queue)
-        events = heard(ws, 6)
+        events = received(ws, 6)
     assert [event["type"] for event in events] == ["queue_started", *["step_ended"] * 4, "queue_finished"]
     assert [event["id"] for event in events] == sorted(event["id"] for event in events)
     assert [line["state"] for line in events[-1]["details"]["queue_return"]] == [
@@ -72,7 +72,7 @@ def test_it_goes_on_from_where_the_client_was(address, alice, token):
     ids = list(StepEvent.objects.filter(queue=queue).order_by("id").values_list("id", flat=True))
     with opened(address, path(queue, f"?after={ids[0]}"), token) as ws:
         assert receive(ws)["last_id"] == ids[0]
-        assert [event["id"] for event in heard(ws, len(ids) - 1)] == ids[1:]
+        assert [event["id"] for event in received(ws, len(ids) - 1)] == ids[1:]
 
 
 def test_a_member_of_its_office_may_listen_and_a_stranger_may_not(address, alice, token):

@@ -27,9 +27,9 @@ def worker(folder, django_db_setup):
         yield process
 
 
-def sleeping(seconds: float, **given):
-    arguments = {"seconds": seconds, "stubborn": given.pop("stubborn", False)}
-    return {"forward_operation": "sleep", "arguments": arguments, **given}
+def sleeping(seconds: float, **values):
+    arguments = {"seconds": seconds, "stubborn": values.pop("stubborn", False)}
+    return {"forward_operation": "sleep", "arguments": arguments, **values}
 
 
 def ended(queue):

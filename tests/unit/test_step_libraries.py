@@ -8,7 +8,7 @@ from scheduler.steps.operations import StepRun
 
 @pytest.fixture(autouse=True)
 def nothing_is_left_behind():
-    before = {name: dict(known) for name, known in libraries._libraries.items()}
+    before = {name: dict(operations) for name, operations in libraries._libraries.items()}
     yield
     libraries._libraries.clear()
     libraries._libraries.update(before)
@@ -19,10 +19,10 @@ def test_a_library_is_named_after_its_module():
     def some_operation(step: StepRun, size: int = 1) -> None:
         """Does it."""
 
-    known = libraries.find("test_step_libraries", "some_operation")
-    assert (known.description, known.role, known.max_retries) == ("Does it.", "default", None)
-    assert known.schema["properties"]["size"]["type"] == "integer"
-    assert known.function is some_operation
+    registered = libraries.find("test_step_libraries", "some_operation")
+    assert (registered.description, registered.role, registered.max_retries) == ("Does it.", "default", None)
+    assert registered.schema["properties"]["size"]["type"] == "integer"
+    assert registered.function is some_operation
 
 
 def test_a_library_belongs_to_one_module():
@@ -67,7 +67,7 @@ def test_arguments_are_named_one_by_one_with_their_types():
     with pytest.raises(TypeError):
 
         @libraries.operation
-        def anything(step: StepRun, **given: int) -> None: ...
+        def anything(step: StepRun, **values: int) -> None: ...
 
 
 def test_an_operation_is_never_found_by_an_import_path():

@@ -4,8 +4,6 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from jobs.display import Label
-from jobs.errors import Refused
-from jobs.pages.refusals import told
 from scheduler.steps.models import StepQueue
 from scheduler.steps.pages.operation_status import OperationStatus
 from scheduler.steps.states import Direction, QueueState, StepEventType
@@ -38,18 +36,6 @@ EVENT_NAMES: dict[str, Promise] = {
     StepEventType.FINISHED: _("finished"),
 }
 DIRECTION_NAMES: dict[str, Promise] = {Direction.FORWARD: _("forward"), Direction.BACKWARD: _("backward")}
-# Why a verb refuses to act on a queue.
-REFUSALS: dict[str, Promise] = {
-    "queue_empty": _("The queue has no jobs."),
-    "queue_running": _("The queue is running. Wait until it has finished, or cancel it."),
-    "nothing_to_cancel": _("The queue is not running forward, so there is nothing to cancel."),
-    "not_failed": _("The rollback of this job has not failed, or has succeeded meanwhile."),
-    "unknown_operation": _("The operation is no longer registered."),
-}
-
-
-def refusal(refused: Refused) -> str:
-    return str(REFUSALS.get(refused.code) or told(refused.text))
 
 
 def queue_label(queue: StepQueue, *, failed: bool) -> Label:

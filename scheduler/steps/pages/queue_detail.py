@@ -20,7 +20,6 @@ from jobs.states import MemberRole
 from scheduler.steps import lifecycle, queues
 from scheduler.steps.access import queue_for
 from scheduler.steps.models import Step, StepQueue
-from scheduler.steps.pages import labels
 from scheduler.steps.pages.queue_context import queue_context
 
 
@@ -109,5 +108,5 @@ def _act(request: HttpRequest, queue_id: int, verb: Callable[[], object], messag
 
 
 def _redirect_refused(request: HttpRequest, queue_id: int, refused: Conflict) -> HttpResponse:
-    messages.warning(request, labels.refusal(refused))
+    messages.warning(request, str(refused.text))
     return redirect("steps:queue", queue_id=queue_id)

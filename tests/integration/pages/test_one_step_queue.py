@@ -1,4 +1,4 @@
-"""The page of one step queue: how its run is shown."""
+"""The page of one step queue: how it presents a run."""
 
 import pytest
 from django.db import connection
@@ -118,8 +118,8 @@ def test_a_long_queue_is_shown_around_its_current_job(alice):
     queue = a_queue(*({"forward_operation": NO_OPERATION} for _ in range(149)), a_job("last"))
     lifecycle.run(queue.queue_id)
     page = alice.get(at(queue))
-    shown = [row.step.number for row in page.context["rows"]]
-    assert (shown[0], shown[-1], len(shown)) == (91, 150, 60)
+    numbers = [row.step.number for row in page.context["rows"]]
+    assert (numbers[0], numbers[-1], len(numbers)) == (91, 150, 60)
     assert "jobs 91 to 150 of 150" in text(page)
     assert page.context["strip"]
     earlier = alice.get(at(queue, "?from=31"))
@@ -135,8 +135,8 @@ def test_the_page_listens_to_the_queues_own_socket(alice):
 def test_the_page_needs_no_more_queries_for_many_jobs_than_for_one(alice):
     def queries(jobs: int) -> int:
         queue = completed(a_queue(*(a_job(str(number)) for number in range(jobs))))
-        with CaptureQueriesContext(connection) as asked:
+        with CaptureQueriesContext(connection) as captured:
             alice.get(at(queue))
-        return len(asked)
+        return len(captured)
 
     assert queries(30) == queries(1)
