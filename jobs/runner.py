@@ -30,11 +30,10 @@ from jobs.context import Context
 from jobs.errors import Fenced, TaskFailure, in_english
 from jobs.sql import call, statements
 from jobs.states import RETRYABLE, ExecutionStatus, FailureType, Outcome
+from jobs.subprocesses.orphans import RUN_MARK
 
 log = logging.getLogger(__name__)
 
-# Marks every process that a body starts, so that none outlives its run: see jobs/worker/orphans.py.
-MARK = "DURE_EXECUTION_ID"
 # A soft time limit that comes this much before the deadline was not meant for this run.
 EARLY_SECONDS = 0.5
 # How billiard leaves a pool process that was told to stop by one of these signals.
@@ -100,7 +99,7 @@ def run(celery_task: CeleryTask, execution_id: str, dispatch: int) -> None:
         log.debug("dropped a duplicate of %s, dispatch %s", execution_id, dispatch)
         raise Ignore()
     current = request.run = Run(claim)
-    os.environ[MARK] = execution_id
+    os.environ[RUN_MARK] = execution_id
     try:
         if stopped is not None:
             raise stopped
@@ -112,7 +111,7 @@ def run(celery_task: CeleryTask, execution_id: str, dispatch: int) -> None:
         log.warning("fenced: this worker no longer owns %s, fence %s", execution_id, claim.fence)
         raise Ignore() from None
     finally:
-        os.environ.pop(MARK, None)
+        os.environ.pop(RUN_MARK, None)
 
 
 def perform(task_id: str, current: Run) -> None:

@@ -12,19 +12,19 @@ from django.conf import settings
 from jobs.context import Context
 from jobs.errors import InvalidArgs, PermissionRefused, SessionError
 from jobs.registry import task
+from jobs.subprocesses.program import NotStarted, Program
 from workers import truncate
-from workers.program import NotStarted, Session
 
 TAIL_BYTES = 64 * 1024
 MAX_ARGS = 1_000
 MAX_ARGS_BYTES = 64 * 1024
-SAY_EVERY_SECONDS = 1.0
+PROGRESS_EVERY_SECONDS = 1.0
 MAX_LINE = 200
-# Of the output, in the message of a failure.
-TOLD_LINES, TOLD_CHARACTERS = 5, 1_000
+# How much of the output goes into the message of a failure.
+ERROR_LINES, ERROR_CHARACTERS = 5, 1_000
 
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*")
-# Colours and cursor movements, then every other control character but the tab.
+# Colours and cursor movements, then every other control character except the tab.
 UNPRINTABLE = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|[\x00-\x08\x0a-\x1f\x7f-\x9f]")
 
 
@@ -35,14 +35,14 @@ def run_command(ctx: Context, command: str, args: Sequence[str] = ()) -> dict[st
     started = time.monotonic()
     tail = Tail()
     try:
-        with Session(argv, environment(ctx)) as session:
-            ctx.session(session.name)
-            follow(ctx, session, tail)
-            code = session.exit_code
-    except NotStarted as problem:
-        raise SessionError(f"{command} could not be started: {problem}") from None
+        with Program(argv, environment(ctx)) as program:
+            ctx.session(program.session_name)
+            follow(ctx, program, tail)
+            code = program.exit_code
+    except NotStarted as error:
+        raise SessionError(f"{command} could not be started: {error}") from None
     if code != 0:
-        raise SessionError(how_it_ended(command, code or 0, tail))
+        raise SessionError(failure_message(command, code or 0, tail))
     result: dict[str, object] = {"exit_code": code, "seconds": round(time.monotonic() - started, 3)}
     room = truncate.room_beside(result | {"output_tail": ""})
     return result | {"output_tail": truncate.tail(tail.text(), room)}
@@ -51,12 +51,12 @@ def run_command(ctx: Context, command: str, args: Sequence[str] = ()) -> dict[st
 def find(command: str) -> str:
     """The program's path, on DURE_COMMAND_PATH and nowhere else."""
     if command not in settings.DURE_COMMANDS or not NAME.fullmatch(command):
-        raise PermissionRefused(f"{command[:80]!r} is not one of the commands that DURE_COMMANDS allows.")
+        raise PermissionRefused(f"DURE_COMMANDS does not allow the command {command[:80]!r}.")
     for folder in settings.DURE_COMMAND_PATH.split(":"):
         path = Path(folder, command)
         if path.is_absolute() and path.is_file() and os.access(path, os.X_OK):
             return str(path)
-    # Another worker may have it: worth another attempt.
+    # Another worker may have it, so a retry makes sense.
     raise SessionError(f"{command} is allowed, but not installed on this worker's DURE_COMMAND_PATH.")
 
 
@@ -64,18 +64,18 @@ def checked(args: Sequence[str]) -> Sequence[str]:
     if len(args) > MAX_ARGS:
         raise InvalidArgs(f"A command takes at most {MAX_ARGS} arguments.")
     if any("\0" in arg for arg in args):
-        raise InvalidArgs("An argument holds a NUL character.")
+        raise InvalidArgs("An argument contains a NUL character.")
     try:
         size = sum(len(arg.encode()) for arg in args)
     except UnicodeEncodeError:
-        raise InvalidArgs("An argument holds half of a surrogate pair.") from None
+        raise InvalidArgs("An argument contains half of a surrogate pair.") from None
     if size > MAX_ARGS_BYTES:
-        raise InvalidArgs(f"A command's arguments may have {MAX_ARGS_BYTES} bytes together.")
+        raise InvalidArgs(f"The arguments of a command have at most {MAX_ARGS_BYTES} bytes together.")
     return args
 
 
 def environment(ctx: Context) -> dict[str, str]:
-    """Made from nothing: the worker's own holds the addresses and secrets of the whole system."""
+    """Built from nothing: the worker's own environment holds the secrets of the whole system."""
     return {
         "PATH": settings.DURE_COMMAND_PATH,
         "LANG": "C.UTF-8",
@@ -85,29 +85,29 @@ def environment(ctx: Context) -> dict[str, str]:
     }
 
 
-def follow(ctx: Context, session: Session, tail: "Tail") -> None:
-    """Keeps the end of the output, and shows its last line from time to time."""
-    said, said_at = "", 0.0
-    for piece in session.output(tick=SAY_EVERY_SECONDS):
+def follow(ctx: Context, program: Program, tail: "Tail") -> None:
+    """Keep the end of the output, and report its last line as progress from time to time."""
+    reported, reported_at = "", 0.0
+    for piece in program.output(tick=PROGRESS_EVERY_SECONDS):
         tail.add(piece)
         now = time.monotonic()
-        if now - said_at >= SAY_EVERY_SECONDS and (line := tail.last_line()) != said:
-            said, said_at = line, now
+        if now - reported_at >= PROGRESS_EVERY_SECONDS and (line := tail.last_line()) != reported:
+            reported, reported_at = line, now
             ctx.progress(message=line)
 
 
-def how_it_ended(command: str, code: int, tail: "Tail") -> str:
+def failure_message(command: str, code: int, tail: "Tail") -> str:
     if code < 0:
         ended = f"{command} was ended by {signal.Signals(-code).name}"
     else:
         ended = f"{command} ended with exit code {code}"
     lines = [clean for line in tail.text().splitlines() if (clean := _printable(line))]
-    told = "\n".join(lines[-TOLD_LINES:])[-TOLD_CHARACTERS:]
-    return f"{ended}:\n{told}" if told else f"{ended}."
+    output = "\n".join(lines[-ERROR_LINES:])[-ERROR_CHARACTERS:]
+    return f"{ended}:\n{output}" if output else f"{ended}."
 
 
 class Tail:
-    """The last 64 KiB of what was added."""
+    """The last 64 KiB of the output."""
 
     def __init__(self) -> None:
         self._kept = bytearray()
@@ -117,7 +117,7 @@ class Tail:
         del self._kept[:-TAIL_BYTES]
 
     def text(self) -> str:
-        # PostgreSQL stores no NUL in a JSON text.
+        # PostgreSQL cannot store a NUL in a JSON text.
         return self._kept.decode("utf-8", "replace").replace("\0", "\ufffd")
 
     def last_line(self) -> str:

@@ -2,8 +2,8 @@
 process.
 
 The child inherits the open file, the target and a pipe, and an environment without secrets. It confines
-itself before it reads (restrict.py), and ends with this call, however that ends. Its messages are not
-trusted: an exploited decoder may write anything.
+itself before it reads (jobs/subprocesses/restrict.py), and ends with this call, however that ends. Its
+messages are not trusted: an exploited decoder may write anything.
 """
 
 import errno
@@ -12,7 +12,6 @@ import os
 import selectors
 import signal
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,24 +20,15 @@ from typing import IO, Any, BinaryIO
 
 from exports.failures import TEXTS, BadReplay
 from exports.render.progress import Meter
-from exports.render.restrict import Limits
 from exports.states import JobType, Phase
+from jobs.subprocesses.isolated import python_command
+from jobs.subprocesses.orphans import RUN_MARK
 from jobs.subprocesses.process_tree import kill_tree
+from jobs.subprocesses.restrict import Limits
 
-ROOT = Path(__file__).resolve().parents[2]
-# -I: neither the environment nor the current folder changes what is imported.
-COMMAND = (
-    sys.executable,
-    "-I",
-    "-c",
-    "import sys; sys.path.insert(0, sys.argv[1]); "
-    "from exports.render.sandbox_child import main; main(sys.argv[2:])",
-    str(ROOT),
-)
+COMMAND = python_command("exports.render.sandbox_child")
 # With these malloc returns the memory of a picture as soon as it is free, instead of leaving holes.
 ENVIRONMENT = {"MALLOC_MMAP_THRESHOLD_": "65536", "MALLOC_ARENA_MAX": "1", "LC_ALL": "C.UTF-8"}
-# Holds a run's id (jobs/runner.py), by which a worker finds the children of a dead pool process.
-MARK = "DURE_EXECUTION_ID"
 MIB = 2**20
 # More than a video within the standards needs (memory_budget.py); four hours of 10 Mbit/s.
 LIMITS = Limits(memory=320 * MIB, cpu_seconds=2 * 3600, output=18 * 1024 * MIB)
@@ -92,7 +82,7 @@ def _start(
     job_type: JobType, kind: str, files: tuple[int, int, int], limits: Limits, errors: IO[bytes]
 ) -> "subprocess.Popen[bytes]":
     numbers = (*files, os.getpid(), limits.memory, limits.cpu_seconds, limits.output)
-    mark = {MARK: os.environ[MARK]} if MARK in os.environ else {}
+    mark = {RUN_MARK: os.environ[RUN_MARK]} if RUN_MARK in os.environ else {}
     return subprocess.Popen(  # noqa: S603 (our own program; nothing of a client is in the command)
         [*COMMAND, CONVERSIONS[job_type], kind, *map(str, numbers)],
         stdin=subprocess.DEVNULL,

@@ -18,7 +18,8 @@ from PIL import Image
 
 from exports.failures import BadReplay
 from exports.render import convert
-from exports.render.restrict import Limits, confine, tie_to_parent
+from jobs.subprocesses import linux
+from jobs.subprocesses.restrict import Limits, confine
 
 REPORT_EVERY_SECONDS = 0.05
 # PyAV imports these when it meets the first of a kind, and Pillow does so in preinit: after `confine` that
@@ -37,8 +38,9 @@ def main(argv: list[str]) -> None:
     conversion, kind, *numbers = argv
     source, target, pipe, parent, memory, cpu_seconds, output = map(int, numbers)
     limits = Limits(memory, cpu_seconds, output)
-    tie_to_parent(parent)
-    _reset_signals()
+    linux.die_with_parent(parent)
+    # Python itself relies on ignoring these two.
+    linux.reset_signals(keep={signal.SIGPIPE, signal.SIGXFSZ})
     for name in LATE_IMPORTS:
         import_module(name)
     Image.preinit()
@@ -54,14 +56,6 @@ def main(argv: list[str]) -> None:
         _send(pipe, **_failure(target_file.failed or error, peak_memory.bytes() > memory * 0.85))
     else:
         _send(pipe, end=True)
-
-
-def _reset_signals() -> None:
-    """A worker ignores some signals, and a program that it starts inherits that."""
-    kept_by_python = {signal.SIGPIPE, signal.SIGXFSZ}
-    for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP} - kept_by_python:
-        if signal.getsignal(number) == signal.SIG_IGN:
-            signal.signal(number, signal.SIG_DFL)
 
 
 def _failure(error: Exception, tight: bool) -> dict[str, Any]:

@@ -1,8 +1,11 @@
-"""Ends a process together with everything it started, whatever groups and sessions that has moved to.
+"""Ends a process together with everything it started, also in other groups and sessions.
 
-On Linux the tree is read from /proc. Elsewhere only the process group can be reached. A process that
-daemonized (its parent exited) belongs to the tree only as long as it shares a group or a session with
-it; `workers/subprocess_guard.py` is a subreaper so that nothing of a command can get that far.
+On Linux the tree is read from /proc; elsewhere only the process group can be reached. A process that
+daemonized (its parent exited) belongs to the tree only while it shares a group or a session with it;
+`guard.py` is a subreaper, so that no process of a command gets that far.
+
+Not psutil: its children() follows parents only, not groups and sessions; it reads each process several times
+slower, which loses the race against a forking process; and the guard runs without site packages.
 """
 
 import os
@@ -12,10 +15,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 PROC = Path("/proc")
-# A round stops all it sees, and what is stopped cannot fork. One quiet round does not prove the end:
-# a process that forks and leaves while /proc is being read may be seen by neither of its numbers.
+# Each round stops all processes that it sees, and a stopped process cannot fork. One round without a new
+# process is no proof: one that forks and exits while /proc is read may be missed under both of its pids.
 QUIET_ROUNDS = 15
-# Only a fork bomb comes near this.
+# Only a fork bomb needs this many.
 FREEZE_ROUNDS = 50
 
 
@@ -28,51 +31,51 @@ class Process(NamedTuple):
 
 
 def kill_tree(pid: int, sig: int = signal.SIGKILL) -> set[int]:
-    """Signals the process, its descendants and their process groups; answers whom it signalled.
+    """Signal the process, its descendants and their process groups; return the pids that were signalled.
 
-    Never the caller, and never the caller's own group as such: a pool process can be killed without
-    the worker it shares a group with. A process that calls this on itself ends all below it.
+    Never signals the caller, nor the caller's own group as such: a pool process can be killed without the
+    worker whose group it shares. A process that calls this on itself ends all its descendants.
     """
     if pid < 2:
-        raise ValueError(f"{pid} names no single process.")
+        raise ValueError(f"{pid} does not name a single process.")
     if not (PROC / "self" / "stat").exists():
         return _signal_group(pid, sig)
-    # Killed one by one, a tree that forks meanwhile would get away; and orphans lose their tree.
-    doomed = _freeze(pid) if sig == signal.SIGKILL else tree(pid)
-    return {process for process in doomed if _send(process, sig)}
+    # Killed one by one, a tree that forks meanwhile would escape, and orphans would leave the tree.
+    pids = _freeze(pid) if sig == signal.SIGKILL else tree(pid)
+    return {process for process in pids if _send(process, sig)}
 
 
 def tree(pid: int) -> set[int]:
     """The living processes of the tree that starts at pid, without the caller."""
     processes = _snapshot()
     root = processes.get(pid)
-    found: dict[int, Process] = {} if root is None else {pid: root}
+    members: dict[int, Process] = {} if root is None else {pid: root}
     groups, sessions = {pid}, {pid}
     foreign = {os.getpgrp()} | ({root.group} - {pid} if root else set())
     while True:
         new = [
             process
             for process in processes.values()
-            if process.pid not in found
+            if process.pid not in members
             and process.pid != os.getpid()
             and (
-                process.parent in found
+                process.parent in members
                 or process.session in sessions
                 or (process.group in groups and process.group not in foreign)
             )
         ]
         if not new:
-            return {process.pid for process in found.values() if not process.dead} - {os.getpid()}
-        found.update({process.pid: process for process in new})
+            return {process.pid for process in members.values() if not process.dead} - {os.getpid()}
+        members.update({process.pid: process for process in new})
         sessions.update(process.pid for process in new)
         groups.update(process.pid for process in new)
-        # A group whose leader is gone was made in this tree, since the one the root was born in is
-        # `foreign`; one whose leader lives elsewhere is somebody else's.
+        # A group without a leader was created in this tree, since the root's first group is `foreign`; a
+        # group whose leader lives elsewhere belongs to another tree.
         groups.update(process.group for process in new if process.group not in processes)
 
 
 def _freeze(pid: int) -> set[int]:
-    """Stops the tree, again and again until nothing new appears in it."""
+    """Stop all processes of the tree, repeatedly until no new one appears."""
     frozen: set[int] = set()
     quiet = 0
     for _ in range(FREEZE_ROUNDS):
@@ -87,17 +90,17 @@ def _freeze(pid: int) -> set[int]:
 
 
 def _snapshot() -> dict[int, Process]:
-    found = {}
+    processes = {}
     for entry in os.scandir(PROC):
         if entry.name.isdigit():
             with suppress(OSError):  # it ended meanwhile
                 process = _parse(_read(f"{PROC}/{entry.name}/stat"))
-                found[process.pid] = process
-    return found
+                processes[process.pid] = process
+    return processes
 
 
 def _read(path: str) -> bytes:
-    # Four times as quick as pathlib, and in this race that counts.
+    # Four times as fast as pathlib, which matters in this race.
     descriptor = os.open(path, os.O_RDONLY)
     try:
         return os.read(descriptor, 4_096)
@@ -105,8 +108,17 @@ def _read(path: str) -> bytes:
         os.close(descriptor)
 
 
+def children(pid: int) -> list[int]:
+    """The direct children: each thread of a process lists those that it started or adopted."""
+    pids: list[int] = []
+    for path in (PROC / str(pid) / "task").glob("*/children"):
+        with suppress(OSError):
+            pids.extend(int(child) for child in path.read_text().split())
+    return pids
+
+
 def _parse(stat: bytes) -> Process:
-    # The command's name stands in parentheses and may hold anything, parentheses and spaces included.
+    # The command's name is in parentheses and may contain anything, also parentheses and spaces.
     pid, _, rest = stat.partition(b" (")
     state, parent, group, session = rest.rpartition(b") ")[2].split()[:4]
     return Process(int(pid), int(parent), int(group), int(session), dead=state in (b"Z", b"X"))

@@ -48,7 +48,8 @@ class LeaseKeeperStep(bootsteps.StartStopStep):  # type: ignore[misc]
         self.lease_keeper: Any = None
 
     def start(self, worker: Any) -> None:
-        from jobs.worker import lease_keeper, orphans
+        from jobs.subprocesses import orphans
+        from jobs.worker import lease_keeper
 
         orphans.become_subreaper()
         self.lease_keeper = lease_keeper.LeaseKeeper(worker)

@@ -17,8 +17,7 @@ from django.db import DatabaseError, InterfaceError, connection
 
 from jobs import counters, lifecycle
 from jobs.sql import call, statements
-from jobs.subprocesses import process_tree
-from jobs.worker import orphans
+from jobs.subprocesses import orphans, process_tree
 
 log = logging.getLogger(__name__)
 

@@ -1,4 +1,4 @@
-"""Step queues in the real system: the example runs forward and rolls back, as docs/step-queues.md shows it."""
+"""Step queues in the real system: the example of docs/step-queues.md runs forward, and rolls back."""
 
 from typing import Any
 

@@ -17,13 +17,14 @@ from exports.failures import BadReplay
 from exports.render import sandbox
 from exports.render.progress import Cancelled, Meter, Report
 from exports.states import JobType
-from jobs import runner
+from jobs.subprocesses.isolated import ROOT
+from jobs.subprocesses.orphans import RUN_MARK
 from jobs.subprocesses.process_tree import PROC
 from tests.integration import export_tools as tools
 from tests.unit.process_tools import eventually, is_alive, marked
 
 pytestmark = pytest.mark.skipif(not PROC.exists(), reason="these look into /proc")
-LOAD = "import sys; sys.path.insert(0, sys.argv[1]); from exports.render.restrict import *; "
+LOAD = "import sys; sys.path.insert(0, sys.argv[1]); from jobs.subprocesses.restrict import *; "
 
 
 @pytest.fixture
@@ -46,7 +47,7 @@ def instead(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
 
     def put(program: str) -> None:
         monkeypatch.setattr(
-            sandbox, "COMMAND", (sys.executable, "-I", "-c", LOAD + program, str(sandbox.ROOT), str(tmp_path))
+            sandbox, "COMMAND", (sys.executable, "-I", "-c", LOAD + program, str(ROOT), str(tmp_path))
         )
 
     return put
@@ -195,12 +196,12 @@ def test_when_its_parent_is_killed_it_ends_too(tmp_path, film) -> None:
         "from exports.render.progress import Meter\n"
         "sandbox.COMMAND = (sys.executable, '-I', '-c',\n"
         "    'import sys, time; sys.path.insert(0, sys.argv[1]);'\n"
-        "    'from exports.render.restrict import tie_to_parent; tie_to_parent(int(sys.argv[8]));'\n"
+        "    'from jobs.subprocesses.linux import die_with_parent; die_with_parent(int(sys.argv[8]));'\n"
         '    \'open(sys.argv[2] + "/tied", "w").close(); time.sleep(600)\', sys.argv[1], sys.argv[2])\n'
         "sandbox.convert(\n"
         "    'MP4', 'mp4', open(sys.argv[3], 'rb'), Path(sys.argv[2], 'out'), Meter(lambda r: None))\n"
     )
-    command = [sys.executable, "-I", "-c", parent, str(sandbox.ROOT), str(tmp_path), str(film)]
+    command = [sys.executable, "-I", "-c", parent, str(ROOT), str(tmp_path), str(film)]
     with subprocess.Popen(command) as process:
         assert eventually((tmp_path / "tied").exists)
         (child,) = marked(str(tmp_path)) - {process.pid}
@@ -211,7 +212,7 @@ def test_when_its_parent_is_killed_it_ends_too(tmp_path, film) -> None:
 
 def test_it_gets_no_secrets_and_no_open_files(tmp_path, instead, monkeypatch) -> None:
     monkeypatch.setenv("DATABASE_URL", "postgresql://secret@host/db")
-    monkeypatch.setenv(runner.MARK, "0190a0b0-0000-7000-8000-000000000001")
+    monkeypatch.setenv(RUN_MARK, "0190a0b0-0000-7000-8000-000000000001")
     instead(
         "import os, json; files = sorted(os.listdir('/proc/self/fd')); os.write(int(sys.argv[7]), "
         'json.dumps({"bad": "unreadable", "params": {"reason": " ".join([*sorted(os.environ), *files])}})'
@@ -223,7 +224,7 @@ def test_it_gets_no_secrets_and_no_open_files(tmp_path, instead, monkeypatch) ->
             made(tmp_path)
     words = str(told.value.params["reason"]).split()
     names, files = [word for word in words if not word.isdigit()], [word for word in words if word.isdigit()]
-    assert set(names) == {*sandbox.ENVIRONMENT, runner.MARK}
+    assert set(names) == {*sandbox.ENVIRONMENT, RUN_MARK}
     assert len(files) == 3 + 3 + 1  # its own three, the three of the contract, and that of the listing
 
 
@@ -257,7 +258,7 @@ def test_once_confined_there_is_nothing_left_but_to_compute(tmp_path) -> None:
         "target = os.open(sys.argv[2] + '/target', os.O_CREAT | os.O_RDWR)\n"
         f"confine(Limits(2**28, 5, 2**20))\n{tries}"
     )
-    command = [sys.executable, "-I", "-c", program, str(sandbox.ROOT), str(tmp_path)]
+    command = [sys.executable, "-I", "-c", program, str(ROOT), str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     refused = dict(line.split("=") for line in done.stdout.splitlines())
     wanted = set(ATTEMPTS) | (set(BY_LANDLOCK) if has_landlock() else set())
@@ -277,7 +278,3 @@ def asked_for_landlock() -> bool:
     import ctypes
 
     return bool(ctypes.CDLL(None).syscall(444, None, ctypes.c_size_t(0), ctypes.c_uint32(1)) >= 6)
-
-
-def test_the_mark_is_the_engines() -> None:
-    assert sandbox.MARK == runner.MARK

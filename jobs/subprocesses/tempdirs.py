@@ -1,7 +1,7 @@
-"""Gives each command a private folder, and takes it away afterwards.
+"""A private folder for each command, removed afterwards.
 
-A run that is killed cannot tidy up. Its folder stays locked as long as one of its processes lives;
-whoever makes the next one removes what nobody holds any more.
+A run that is killed cannot remove its folder. The folder stays locked as long as one of the run's processes
+lives; the next run removes the folders that nobody has locked.
 """
 
 import fcntl
@@ -14,13 +14,13 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 PREFIX = f"dure-command-{os.getuid()}-"
-# A folder just made is not locked yet.
-YOUNG_SECONDS = 60.0
+# A folder this young may not be locked yet.
+MIN_AGE_SECONDS = 60.0
 
 
 @contextmanager
 def private_home() -> Iterator[tuple[Path, int]]:
-    """The folder, and the descriptor that holds its lock: hand it on to what works in there."""
+    """The folder, and the descriptor that holds its lock, which the processes in the folder inherit."""
     sweep(Path(tempfile.gettempdir()), time.time())
     home = Path(tempfile.mkdtemp(prefix=PREFIX))
     lock = None
@@ -35,8 +35,8 @@ def private_home() -> Iterator[tuple[Path, int]]:
 
 def sweep(parent: Path, now: float) -> None:
     for home in parent.glob(f"{PREFIX}*"):
-        with suppress(OSError):  # held by a run, or somebody else was quicker
-            if now - home.lstat().st_mtime < YOUNG_SECONDS:
+        with suppress(OSError):  # locked by a run, or removed by another process
+            if now - home.lstat().st_mtime < MIN_AGE_SECONDS:
                 continue
             lock = _lock(home)
             remove(home)
@@ -46,7 +46,7 @@ def sweep(parent: Path, now: float) -> None:
 def remove(home: Path) -> None:
     for folder, below, _ in os.walk(home):
         for name in below:
-            # A folder that its owner made read-only would keep what is in it.
+            # Files in a read-only folder could not be removed.
             with suppress(OSError):
                 if not (path := Path(folder, name)).is_symlink():
                     path.chmod(0o700)
@@ -54,7 +54,7 @@ def remove(home: Path) -> None:
 
 
 def _lock(home: Path) -> int:
-    # Not through a link: the parent folder is everybody's.
+    # Never through a link: every user can write to the parent folder.
     lock = os.open(home, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

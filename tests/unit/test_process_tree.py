@@ -1,4 +1,4 @@
-"""Real processes, some of which do not want to go."""
+"""Process trees of real processes, some of which resist."""
 
 import os
 import shlex
@@ -53,7 +53,7 @@ def stubborn(mark):
     return f"trap '' TERM INT HUP; {napper(mark)}"
 
 
-def test_a_process_and_its_children_and_theirs_are_killed(mark):
+def test_a_process_and_its_descendants_are_killed(mark):
     script = f"sh -c {shlex.quote(f'{napper(mark)} & wait')} & wait"
     with started(script, mark, expected=3) as process:
         signalled = kill_tree(process.pid)
@@ -62,7 +62,7 @@ def test_a_process_and_its_children_and_theirs_are_killed(mark):
         assert eventually(lambda: not marked(mark))
 
 
-def test_who_moved_to_a_session_of_its_own_and_ignores_signals_is_killed_too(mark):
+def test_a_process_in_its_own_session_that_ignores_signals_is_killed_too(mark):
     script = f"setsid sh -c {shlex.quote(f': {mark}; {stubborn(mark)} & wait')} & wait"
     with started(script, mark, expected=3) as process:
         kill_tree(process.pid)
@@ -97,7 +97,7 @@ def test_the_callers_own_group_lives_on(mark):
             neighbour.wait()
 
 
-def test_a_group_led_by_somebody_outside_the_tree_lives_on(mark):
+def test_a_group_led_from_outside_the_tree_lives_on(mark):
     # As a pool process in its worker's group, killed from a third place.
     script = f"{napper(mark)} & echo $!; wait"
     options = {"start_new_session": True, "stdout": subprocess.PIPE, "text": True}
@@ -144,18 +144,18 @@ while True:
 """
 
 
-def test_a_child_that_is_born_after_the_first_look_is_killed_too(mark, monkeypatch):
+def test_a_child_that_is_born_after_the_first_round_is_killed_too(mark, monkeypatch):
     argv = [sys.executable, "-c", FORKS_WHEN_ASKED, mark]
     with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
-        told = process.stdout
-        assert told.readline() == "ready\n"
+        lines = process.stdout
+        assert lines.readline() == "ready\n"
         send = process_tree._send
 
         def fork_first(pid, sig):
             monkeypatch.setattr(process_tree, "_send", send)
             process.send_signal(signal.SIGUSR1)
-            assert told.readline() == "forked\n"
+            assert lines.readline() == "forked\n"
             return send(pid, sig)
 
         monkeypatch.setattr(process_tree, "_send", fork_first)
@@ -173,7 +173,7 @@ while time.monotonic() < ends:
     os.write(1, b".")
     time.sleep(0.002)
 """
-# What moves on from orphan to orphan stays in the tree only below a subreaper.
+# A process that moves from orphan to orphan stays in the tree only below a subreaper.
 REAPER = """
 import ctypes, signal, subprocess, sys, time
 ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)
@@ -183,8 +183,8 @@ time.sleep(300)
 """
 
 
-def test_a_process_that_forks_and_leaves_all_the_time_does_not_get_away(mark):
-    # Too quick to be seen from outside; but as long as it lives, it holds the pipe open.
+def test_a_process_that_forks_and_exits_all_the_time_does_not_escape(mark):
+    # Too fast to be seen from outside, but it holds the pipe open as long as it lives.
     reading, writing = os.pipe()
     process = subprocess.Popen([sys.executable, "-c", REAPER, MOVER, mark], stdout=writing)
     os.close(writing)
@@ -199,7 +199,7 @@ def test_a_process_that_forks_and_leaves_all_the_time_does_not_get_away(mark):
             process.wait()
 
 
-def test_another_signal_is_passed_on_without_stopping_anybody(mark):
+def test_another_signal_is_sent_without_stopping_the_processes(mark):
     # The shell may hear of its child's end before it hears the signal itself: it goes on until then.
     script = f"trap 'exit 7' TERM; {napper(mark)} & while true; do sleep 0.05; done"
     with started(script, mark, expected=2) as process:
@@ -217,7 +217,7 @@ def test_a_stopped_process_is_killed(mark):
         assert process.wait(5) == -signal.SIGKILL
 
 
-def test_a_process_that_calls_it_on_itself_lives_on_without_its_children(mark):
+def test_a_process_that_kills_its_own_tree_lives_on_without_its_children(mark):
     code = (
         "import os, subprocess, sys\n"
         "from jobs.subprocesses.process_tree import kill_tree\n"
@@ -237,8 +237,8 @@ def test_a_process_that_is_gone_is_no_error():
 
 
 @pytest.mark.parametrize("pid", [1, 0, -1, -2])
-def test_a_number_that_means_many_processes_is_refused(pid):
-    with pytest.raises(ValueError, match="no single process"):
+def test_a_pid_that_means_many_processes_is_refused(pid):
+    with pytest.raises(ValueError, match="not name a single process"):
         kill_tree(pid)
 
 
@@ -246,6 +246,6 @@ def test_the_caller_is_never_in_the_tree():
     assert os.getpid() not in tree(os.getppid())
 
 
-def test_a_command_named_like_the_file_it_stands_in_is_read_right():
+def test_a_command_name_with_parentheses_and_spaces_is_parsed():
     process = _parse(b"12 (a) R 1 1 (b) S 5 6 7 8 -1 0 0")
     assert (process.pid, process.parent, process.group, process.session, process.dead) == (12, 5, 6, 7, False)

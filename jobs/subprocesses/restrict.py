@@ -1,4 +1,4 @@
-"""Takes away from this process what decoding a video does not need, before it reads the first byte.
+"""Confines this process to what decoding a file needs, before it reads the first byte of it.
 
 An exploited decoder can still compute, write to the file and the pipe that it inherited, and change the
 modes of its user's files. It cannot open, rename or remove files, reach the network, start processes or
@@ -12,13 +12,11 @@ close, and a list of system calls, which would differ from processor to processo
 import ctypes
 import os
 import resource
-import signal
-import sys
 from contextlib import suppress
 from dataclasses import dataclass
 
-PR_SET_PDEATHSIG = 1
-PR_SET_NO_NEW_PRIVS = 38
+from jobs.subprocesses import linux
+
 # The same numbers on every processor.
 LANDLOCK_CREATE_RULESET, LANDLOCK_RESTRICT_SELF = 444, 446
 LANDLOCK_CREATE_RULESET_VERSION = 1
@@ -26,8 +24,6 @@ LANDLOCK_CREATE_RULESET_VERSION = 1
 FILE_RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}
 TCP_SINCE, TCP_RIGHTS = 4, 0b11
 SCOPES_SINCE, SCOPES = 6, 0b11  # abstract sockets, and signals to others
-
-_libc = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,39 +33,21 @@ class Limits:
     output: int  # bytes of the largest file
 
 
-def tie_to_parent(parent: int) -> None:
-    """The kernel kills this process when its parent ends."""
-    _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:
-        os._exit(1)  # the parent died before the call above
-
-
 def confine(limits: Limits) -> None:
     """Irreversible. Everything that will be needed must already be imported and open."""
-    # When memory runs out, the kernel should kill this process, not the worker.
-    with suppress(OSError), open("/proc/self/oom_score_adj", "w") as score:  # noqa: PTH123
-        score.write("500")
-    _prctl(PR_SET_NO_NEW_PRIVS, 1)
+    linux.prefer_as_oom_victim()
+    linux.forbid_new_privileges()
     with suppress(OSError):
         _forbid_paths()
-    _limit(resource.RLIMIT_CORE, 0)
+    linux.lower_limit(resource.RLIMIT_CORE, 0)
     # SIGXCPU at the soft limit, SIGKILL at the hard one.
-    _limit(resource.RLIMIT_CPU, limits.cpu_seconds, grace=5)
-    _limit(resource.RLIMIT_FSIZE, limits.output)
-    _limit(resource.RLIMIT_DATA, limits.memory)
+    linux.lower_limit(resource.RLIMIT_CPU, limits.cpu_seconds, grace=5)
+    linux.lower_limit(resource.RLIMIT_FSIZE, limits.output)
+    linux.lower_limit(resource.RLIMIT_DATA, limits.memory)
     # No new descriptors: without one there is no file and no socket.
-    _limit(resource.RLIMIT_NOFILE, 0)
+    linux.lower_limit(resource.RLIMIT_NOFILE, 0)
     if hasattr(resource, "RLIMIT_NPROC"):
-        _limit(resource.RLIMIT_NPROC, 0)  # no process, and no thread
-
-
-def _limit(which: int, value: int, grace: int = 0) -> None:
-    """Only lowers a limit: our parent may have set less."""
-    ceiling = value + grace
-    soft, hard = (
-        ceiling if limit == resource.RLIM_INFINITY else limit for limit in resource.getrlimit(which)
-    )
-    resource.setrlimit(which, (min(value, soft, hard), min(ceiling, hard)))
+        linux.lower_limit(resource.RLIMIT_NPROC, 0)  # no process, and no thread
 
 
 class _Ruleset(ctypes.Structure):
@@ -78,9 +56,10 @@ class _Ruleset(ctypes.Structure):
 
 def _forbid_paths() -> None:
     """A ruleset without rules forbids all it handles. RLIMIT_NOFILE is not enough: unlink needs none."""
-    if _libc is None:
+    libc = linux.libc
+    if libc is None:
         return
-    version = _libc.syscall(
+    version = libc.syscall(
         LANDLOCK_CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint32(LANDLOCK_CREATE_RULESET_VERSION)
     )
     if version < 1:
@@ -90,15 +69,10 @@ def _forbid_paths() -> None:
         network=TCP_RIGHTS if version >= TCP_SINCE else 0,
         scopes=SCOPES if version >= SCOPES_SINCE else 0,
     )
-    descriptor = _libc.syscall(
+    descriptor = libc.syscall(
         LANDLOCK_CREATE_RULESET, ctypes.byref(ruleset), ctypes.c_size_t(ctypes.sizeof(ruleset)), 0
     )
     if descriptor < 0:
         raise OSError(ctypes.get_errno(), "Landlock made no ruleset")
-    _libc.syscall(LANDLOCK_RESTRICT_SELF, descriptor, 0)
+    libc.syscall(LANDLOCK_RESTRICT_SELF, descriptor, 0)
     os.close(descriptor)
-
-
-def _prctl(option: int, value: int) -> None:
-    if _libc is not None:
-        _libc.prctl(option, value, 0, 0, 0)

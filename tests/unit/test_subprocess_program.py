@@ -1,4 +1,4 @@
-"""Real programs in real sessions, and what is left of them afterwards: nothing."""
+"""Real programs in real sessions, which leave nothing behind."""
 
 import os
 import shlex
@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from jobs.subprocesses import tempdirs
+from jobs.subprocesses.program import NotStarted, Program
 from tests.unit.process_tools import eventually, is_alive, marked
-from workers import tempdirs
-from workers.program import NotStarted, Session
 
 ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"}
 
@@ -32,12 +32,12 @@ def mark():
         os.kill(pid, signal.SIGKILL)
 
 
-def session(script, environment=ENVIRONMENT):
-    return Session(["/bin/sh", "-c", script], environment)
+def program(script, environment=ENVIRONMENT):
+    return Program(["/bin/sh", "-c", script], environment)
 
 
 def run(script):
-    with session(script) as running:
+    with program(script) as running:
         output = b"".join(running.output())
     return running.exit_code, output
 
@@ -59,7 +59,7 @@ def test_a_signal_that_ends_the_program_is_a_negative_exit_code():
 
 
 def test_output_arrives_while_the_program_runs():
-    with session("echo first; read line; echo never") as running:
+    with program("echo first; read line; echo never") as running:
         # Standard input is empty, so the read ends: what matters is that the first line came alone.
         assert next(piece for piece in running.output() if piece).startswith(b"first\n")
 
@@ -69,8 +69,8 @@ def test_large_output_arrives_whole():
     assert (code, len(output)) == (0, 3_000_000)
 
 
-def test_silence_ticks():
-    with session("sleep 300") as running:
+def test_output_ticks_while_the_program_is_silent():
+    with program("sleep 300") as running:
         assert next(running.output(tick=0.05)) == b""
 
 
@@ -78,19 +78,19 @@ def test_standard_input_is_empty():
     assert run("cat") == (0, b"")
 
 
-def test_a_file_that_is_no_program_is_not_started():
+def test_a_file_that_is_not_executable_is_not_started():
     with (
         pytest.raises(NotStarted, match="Permission denied"),
-        Session(["/etc/passwd"], ENVIRONMENT) as running,
+        Program(["/etc/passwd"], ENVIRONMENT) as running,
     ):
         list(running.output())
 
 
-def test_the_program_leads_a_group_in_a_session_that_the_name_tells():
-    with session("ps -o pid=,pgid=,sid= -p $$") as running:
+def test_the_program_leads_a_group_in_the_named_session():
+    with program("ps -o pid=,pgid=,sid= -p $$") as running:
         pid, group, sid = b"".join(running.output()).split()
     assert pid == group
-    assert running.name.endswith(f"-{sid.decode()}")
+    assert running.session_name.endswith(f"-{sid.decode()}")
     assert int(sid) != os.getsid(0)
 
 
@@ -101,22 +101,22 @@ def test_the_limits_are_set_and_privileges_cannot_grow():
     assert int(blocks) * 512 == 2**30
 
 
-def test_the_program_hears_every_signal_even_when_the_worker_ignores_some():
+def test_the_program_receives_every_signal_even_when_the_worker_ignores_some():
     before = signal.signal(signal.SIGINT, signal.SIG_IGN), signal.signal(signal.SIGTERM, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR2])
     try:
-        with Session(["/bin/grep", "-E", "SigIgn|SigBlk", "/proc/self/status"], ENVIRONMENT) as running:
+        with Program(["/bin/grep", "-E", "SigIgn|SigBlk", "/proc/self/status"], ENVIRONMENT) as running:
             output = b"".join(running.output())
     finally:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGUSR2])
         signal.signal(signal.SIGINT, before[0])
         signal.signal(signal.SIGTERM, before[1])
-    # The two that the C library keeps for itself are nobody's to set, and are as the machine has them.
+    # The C library reserves two signals, which stay as the system has them.
     own = 0b11 << 31
     assert [int(line.split()[1], 16) & ~own for line in output.splitlines()] == [0, 0]
 
 
-def test_no_descriptor_of_ours_is_handed_on():
+def test_the_program_inherits_no_descriptor():
     secret = os.open("/dev/null", os.O_RDONLY)
     os.set_inheritable(secret, True)
     try:
@@ -127,7 +127,7 @@ def test_no_descriptor_of_ours_is_handed_on():
     assert descriptors <= {"0", "1", "2", "10"}  # the shell's own copy at most
 
 
-def test_a_private_folder_is_home_and_gone_afterwards(tmp_path):
+def test_the_private_folder_is_home_and_removed_afterwards(tmp_path):
     script = "pwd; echo $HOME; stat -c %a .; mkdir -p a/b; touch a/b/c; chmod 500 a/b; chmod 000 a"
     _, output = run(script)
     where, home, mode = output.decode().split()
@@ -137,7 +137,7 @@ def test_a_private_folder_is_home_and_gone_afterwards(tmp_path):
     assert not Path(home).exists()
 
 
-def test_what_was_put_into_the_background_ends_with_the_program(mark):
+def test_background_processes_end_with_the_program(mark):
     started = time.monotonic()
     script = f"({napper(mark)} &); setsid -f {napper(mark)}; nohup {napper(mark)} & sleep 0.3"
     assert run(script)[0] == 0
@@ -145,9 +145,9 @@ def test_what_was_put_into_the_background_ends_with_the_program(mark):
     assert time.monotonic() - started < 5
 
 
-def test_leaving_asks_first_and_lets_the_program_tidy_up(tmp_path):
+def test_leaving_the_block_terminates_the_program_and_lets_it_clean_up(tmp_path):
     tidy = tmp_path / "tidy"
-    with session(f"trap 'echo done > {tidy}; exit' TERM; echo ready; sleep 300 & wait") as running:
+    with program(f"trap 'echo done > {tidy}; exit' TERM; echo ready; sleep 300 & wait") as running:
         next(piece for piece in running.output() if piece)
     assert tidy.read_text() == "done\n"
 
@@ -156,7 +156,7 @@ class Interrupted(Exception):
     pass
 
 
-DEAF = """
+IGNORING = """
 import signal, time
 for number in (1, 2, 15):
     signal.signal(number, signal.SIG_IGN)
@@ -173,16 +173,17 @@ if os.fork():
     os._exit(0)
 os.environ.clear()
 """
-    + DEAF
+    + IGNORING
 )
 
 
-def test_a_tree_of_the_deaf_the_moved_and_the_daemonized_is_gone_after_an_interruption(mark):
-    deaf, daemon = python(DEAF, mark), python(DAEMON, mark)
-    nested = f"setsid sh -c {shlex.quote(f': {mark}; {deaf} & {daemon} & wait')}"
-    script = f"trap '' TERM; setsid {deaf} & {daemon} & env -i setsid -f {deaf} & ({nested} &) & {deaf}"
+def test_processes_that_ignore_signals_move_or_daemonize_end_after_an_interruption(mark):
+    ignoring, daemon = python(IGNORING, mark), python(DAEMON, mark)
+    nested = f"setsid sh -c {shlex.quote(f': {mark}; {ignoring} & {daemon} & wait')}"
+    moved = f"setsid {ignoring} & {daemon} & env -i setsid -f {ignoring} & ({nested} &)"
+    script = f"trap '' TERM; {moved} & {ignoring}"
     started = time.monotonic()
-    with pytest.raises(Interrupted), session(script) as running:
+    with pytest.raises(Interrupted), program(script) as running:
         ready = b""
         for piece in running.output():
             ready += piece
@@ -202,15 +203,15 @@ while True:
 """
 
 
-def test_a_process_that_forks_and_leaves_as_fast_as_it_can_does_not_get_away(tmp_path):
+def test_a_process_that_forks_and_exits_as_fast_as_it_can_does_not_escape(tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
     try:
         code = "import sys; exec(sys.argv[1])"
-        with session(f"{sys.executable} -c '{code}' {shlex.quote(MOVER)} > {pipe}; sleep 300"):
+        with program(f"{sys.executable} -c '{code}' {shlex.quote(MOVER)} > {pipe}; sleep 300"):
             assert eventually(lambda: _moves(reader))
-        # Nobody has it open for writing any more: the end of the file, not just nothing to read.
+        # No process has it open for writing: the end of the file, not just nothing to read.
         assert eventually(lambda: _ended(reader), 2)
     finally:
         os.close(reader)
@@ -232,8 +233,8 @@ def _ended(reader):
 
 WORKER = """
 import sys
-from workers.program import Session
-with Session(["/bin/sh", "-c", sys.argv[1]], {"PATH": "/usr/bin:/bin"}) as running:
+from jobs.subprocesses.program import Program
+with Program(["/bin/sh", "-c", sys.argv[1]], {"PATH": "/usr/bin:/bin"}) as running:
     for piece in running.output():
         print(piece.decode(), end="", flush=True)
 """
@@ -246,8 +247,8 @@ def worker(script, tmp_path):
     )
 
 
-def test_when_the_worker_is_killed_the_program_ends_with_all_it_started(mark, tmp_path):
-    script = f"setsid {python(DEAF, mark)} & {python(DAEMON, mark)} & wait; sleep 300 # {mark}"
+def test_a_killed_workers_program_ends_with_everything_it_started(mark, tmp_path):
+    script = f"setsid {python(IGNORING, mark)} & {python(DAEMON, mark)} & wait; sleep 300 # {mark}"
     process = worker(script, tmp_path)
     assert [process.stdout.readline() for _ in range(2)] == ["1\n", "1\n"]
     process.kill()
@@ -256,32 +257,32 @@ def test_when_the_worker_is_killed_the_program_ends_with_all_it_started(mark, tm
     assert eventually(lambda: not marked(mark), 8), marked(mark)
 
 
-def test_when_the_supervisor_is_killed_the_program_dies_and_the_run_hears_of_it():
-    with session("echo $$; exec sleep 300") as running:
+def test_a_killed_guards_program_dies_and_the_run_notices():
+    with program("echo $$; exec sleep 300") as running:
         output = running.output()
         pid = int(next(piece for piece in output if piece))
-        os.kill(int(running.name.rpartition("-")[2]), signal.SIGKILL)
+        os.kill(int(running.session_name.rpartition("-")[2]), signal.SIGKILL)
         list(output)
     assert running.exit_code == -signal.SIGKILL
     assert eventually(lambda: not is_alive(pid))
 
 
-def test_a_supervisor_that_hangs_is_killed(mark, monkeypatch):
-    monkeypatch.setattr("workers.program.PATIENCE_SECONDS", 0.2)
-    monkeypatch.setattr("workers.program.MAX_GRACE_SECONDS", 0.1)
-    with session(f"echo ready; {napper(mark)}") as running:
+def test_a_guard_that_hangs_is_killed(mark, monkeypatch):
+    monkeypatch.setattr("jobs.subprocesses.program.EXIT_TIMEOUT_SECONDS", 0.2)
+    monkeypatch.setattr("jobs.subprocesses.program.MAX_GRACE_SECONDS", 0.1)
+    with program(f"echo ready; {napper(mark)}") as running:
         next(piece for piece in running.output() if piece)
-        os.kill(int(running.name.rpartition("-")[2]), signal.SIGSTOP)
+        os.kill(int(running.session_name.rpartition("-")[2]), signal.SIGSTOP)
     assert eventually(lambda: not marked(mark))
 
 
-def test_the_folder_of_a_killed_run_is_removed_later_and_one_in_use_is_not(tmp_path):
+def test_a_killed_runs_folder_is_removed_later_and_a_folder_in_use_is_not(tmp_path):
     with tempdirs.private_home() as (home, _):
         left_behind = tmp_path / f"{tempdirs.PREFIX}dead"
         left_behind.mkdir()
         tempdirs.sweep(tmp_path, time.time())
         assert left_behind.exists()  # too young to tell
-        tempdirs.sweep(tmp_path, time.time() + tempdirs.YOUNG_SECONDS + 1)
+        tempdirs.sweep(tmp_path, time.time() + tempdirs.MIN_AGE_SECONDS + 1)
         assert not left_behind.exists()
         assert home.exists()
 
@@ -293,6 +294,6 @@ def test_a_link_in_a_folder_or_in_its_place_is_not_followed(tmp_path):
     home = tmp_path / f"{tempdirs.PREFIX}dead"
     home.mkdir()
     (home / "link").symlink_to(precious)
-    tempdirs.sweep(tmp_path, time.time() + tempdirs.YOUNG_SECONDS + 1)
+    tempdirs.sweep(tmp_path, time.time() + tempdirs.MIN_AGE_SECONDS + 1)
     assert not home.exists()
     assert precious.stat().st_mode & 0o777 == 0o500
