@@ -19,8 +19,8 @@ def provisioning(client: Client, name: str, *, fail: bool = False, boot_seconds:
     assert made.status == 201, made.body
     path = f"/api/queues/{made.json['queue_id']}"
     arguments: list[dict[str, Any]] = [{}, {}, {"boot_seconds": boot_seconds}, {"name": name, "fail": fail}]
-    for (forward, backward), given in zip(PAIRS, arguments, strict=True):
-        job = {"forward_operation": forward, "backward_operation": backward, "arguments": given}
+    for (forward, backward), values in zip(PAIRS, arguments, strict=True):
+        job = {"forward_operation": forward, "backward_operation": backward, "arguments": values}
         assert client.post(f"{path}/jobs", job).status == 201
     return path
 
@@ -50,8 +50,8 @@ def test_four_steps_create_a_machine_and_a_failure_of_the_last_rolls_back_the_fi
         "BACKWARD",
         {},
     )
-    told = [(line["operation"], line["state"]) for line in answer.json["queue_return"]]
-    assert told == [
+    lines = [(line["operation"], line["state"]) for line in answer.json["queue_return"]]
+    assert lines == [
         ("reserve_address", "SUCCESS"),
         ("create_volume", "SUCCESS"),
         ("start_machine", "SUCCESS"),

@@ -55,7 +55,7 @@ def test_a_failing_command_is_a_session_error_with_the_end_of_its_output(ctx):
     assert failure.value.failure_type == "session_error"
 
 
-def test_a_silent_failure_speaks_too(ctx):
+def test_a_failure_without_output_has_a_message_too(ctx):
     with pytest.raises(SessionError, match=r"^sh ended with exit code 1\.$"):
         run_command(ctx, "sh", ["-c", "exit 1"])
 
@@ -87,7 +87,7 @@ def test_a_command_that_is_not_allowed_is_refused(ctx, command):
         run_command(ctx, command)
 
 
-def test_even_an_allowed_path_is_refused_since_names_are_looked_up(ctx, settings):
+def test_a_path_is_refused_even_if_it_is_allowed(ctx, settings):
     settings.DURE_COMMANDS = ["/bin/echo", ".", ".."]
     for command in settings.DURE_COMMANDS:
         with pytest.raises(PermissionRefused):
@@ -168,11 +168,11 @@ def test_arguments_that_are_no_list_of_text_are_refused_at_submission(args):
 
 def test_the_environment_holds_nothing_of_the_worker(ctx, monkeypatch):
     for name in (*SECRETS, "PYTHONPATH", "LD_PRELOAD_X", "BASH_ENV", "ENV", "IFS"):
-        monkeypatch.setenv(name, f"canary-{name}")
+        monkeypatch.setenv(name, f"secret-{name}")
     output = run_command(ctx, "cat", ["/proc/self/environ"])["output_tail"].replace("\ufffd", "\n")
-    found = dict(line.partition("=")[::2] for line in output.splitlines())
-    assert "canary" not in output
-    assert set(found) == {
+    variables = dict(line.partition("=")[::2] for line in output.splitlines())
+    assert "secret" not in output
+    assert set(variables) == {
         "PATH",
         "LANG",
         "HOME",
@@ -181,15 +181,15 @@ def test_the_environment_holds_nothing_of_the_worker(ctx, monkeypatch):
         "DURE_ATTEMPT",
         "DURE_IDEMPOTENCY_KEY",
     }
-    assert found["DURE_EXECUTION_ID"] == ctx.execution_id
-    assert found["DURE_ATTEMPT"] == "1"
-    assert found["DURE_IDEMPOTENCY_KEY"] == ctx.idempotency_key
+    assert variables["DURE_EXECUTION_ID"] == ctx.execution_id
+    assert variables["DURE_ATTEMPT"] == "1"
+    assert variables["DURE_IDEMPOTENCY_KEY"] == ctx.idempotency_key
 
 
-def test_the_supervisors_environment_and_command_line_hold_no_secret_either(ctx, monkeypatch):
-    monkeypatch.setenv("DATABASE_URL", "canary")
+def test_the_guards_environment_and_command_line_hold_no_secret_either(ctx, monkeypatch):
+    monkeypatch.setenv("DATABASE_URL", "secret")
     script = "cat /proc/$PPID/environ /proc/$PPID/cmdline"
-    assert "canary" not in run_command(ctx, "sh", ["-c", script])["output_tail"]
+    assert "secret" not in run_command(ctx, "sh", ["-c", script])["output_tail"]
 
 
 def test_only_the_end_of_a_long_output_is_kept(ctx):
@@ -213,10 +213,10 @@ def test_any_output_makes_a_result_that_fits_and_can_be_stored(ctx, settings, sc
 def test_the_last_line_is_shown_as_progress_at_most_once_a_second(ctx):
     script = "for i in 1 2 3 4 5 6 7 8 9; do echo step $i; sleep 0.15; done; sleep 1.2"
     result = run_command(ctx, "sh", ["-c", script])
-    said = [message for _, message in ctx.said]
-    assert 2 <= len(said) <= result["seconds"] + 1
-    assert said[0] == "step 1"
-    assert said[-1] == "step 9"
+    messages = [message for _, message in ctx.said]
+    assert 2 <= len(messages) <= result["seconds"] + 1
+    assert messages[0] == "step 1"
+    assert messages[-1] == "step 9"
 
 
 @pytest.mark.parametrize("error", [SoftTimeLimitExceeded, RuntimeError])
@@ -227,8 +227,8 @@ def test_an_interruption_passes_and_leaves_no_process(monkeypatch, error):
         def progress(self, fraction=None, message=""):
             raise error
 
-    deaf = "import signal, time; signal.signal(15, signal.SIG_IGN); print(1, flush=True); time.sleep(300)"
-    script = f"setsid {sys.executable} -c {shlex.quote(deaf)} {mark} & wait"
+    program = "import signal, time; signal.signal(15, signal.SIG_IGN); print(1, flush=True); time.sleep(300)"
+    script = f"setsid {sys.executable} -c {shlex.quote(program)} {mark} & wait"
     with pytest.raises(error):
         run_command(Interrupting(), "sh", ["-c", script])
     assert marked(mark) == set()

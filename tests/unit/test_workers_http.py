@@ -138,10 +138,10 @@ def test_an_inner_address_is_refused_for_good_and_not_called(ctx):
     with stub(OK) as server:
         with pytest.raises(InvalidArgs, match="only public addresses") as failure:
             registry.find("http.request").call(
-                ctx, {"method": "GET", "url": f"http://127.0.0.1:{server.port}/?token=canary"}
+                ctx, {"method": "GET", "url": f"http://127.0.0.1:{server.port}/?token=secret"}
             )
         assert server.connections == 0
-    assert "canary" not in str(failure.value)
+    assert "secret" not in str(failure.value)
 
 
 @pytest.mark.parametrize(
@@ -178,14 +178,14 @@ def test_the_deadline_of_the_run_counts(send):
 
 
 def test_cookies_are_not_shown(send):
-    with stub(response(headers="Set-Cookie: session=canary\r\nETag: x\r\n")) as server:
+    with stub(response(headers="Set-Cookie: session=secret\r\nETag: x\r\n")) as server:
         result = send(server)
-    assert "canary" not in json.dumps(result)
+    assert "secret" not in json.dumps(result)
     assert result["headers"]["etag"] == "x"
 
 
 @pytest.mark.parametrize(
-    ("body", "content_type", "shown", "encoding"),
+    ("body", "content_type", "text", "encoding"),
     [
         ("말".encode(), "text/plain; charset=utf-8", "말", "utf-8"),
         ("말".encode("cp949"), "text/html; charset=EUC-KR", "말", "utf-8"),
@@ -204,10 +204,10 @@ def test_cookies_are_not_shown(send):
         (b"", "text/plain", "", "utf-8"),
     ],
 )
-def test_text_is_shown_as_text_and_the_rest_in_base64(send, body, content_type, shown, encoding):
+def test_text_is_shown_as_text_and_the_rest_in_base64(send, body, content_type, text, encoding):
     with stub(response(body=body, content_type=content_type)) as server:
         result = send(server)
-    assert (result["body"], result["encoding"]) == (shown, encoding)
+    assert (result["body"], result["encoding"]) == (text, encoding)
     as_result(result)
 
 
