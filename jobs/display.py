@@ -39,48 +39,48 @@ class Label:
 
 
 STATE_LABELS: dict[str, Label] = {
-    JobStatus.PENDING: Label(_("waiting"), "○"),
-    JobStatus.READY: Label(_("ready"), "◇", "ready"),
-    JobStatus.PROCESSING: Label(_("running"), "●", "run"),
-    JobStatus.DONE: Label(_("done"), "✓", "good"),
-    JobStatus.FAILED: Label(_("failed"), "✕", "bad"),
-    JobStatus.CANCELLED: Label(_("cancelled"), "⊘"),
-    JobStatus.TIMEOUT: Label(_("timed out, will retry"), "◷", "late"),
-    ExecutionStatus.PENDING: Label(_("waiting"), "○"),
-    ExecutionStatus.RUNNING: Label(_("running"), "●", "run"),
-    ExecutionStatus.SUCCESS: Label(_("done"), "✓", "good"),
-    ExecutionStatus.FAILED: Label(_("failed"), "✕", "bad"),
-    ExecutionStatus.CANCELLED: Label(_("cancelled"), "⊘"),
+    JobStatus.PENDING: Label(_("Pending"), "○"),
+    JobStatus.READY: Label(_("Queued"), "◇", "ready"),
+    JobStatus.PROCESSING: Label(_("Running"), "●", "run"),
+    JobStatus.DONE: Label(_("Succeeded"), "✓", "good"),
+    JobStatus.FAILED: Label(_("Failed"), "✕", "bad"),
+    JobStatus.CANCELLED: Label(_("Cancelled"), "⊘"),
+    JobStatus.TIMEOUT: Label(_("Timed out (retrying)"), "◷", "late"),
+    ExecutionStatus.PENDING: Label(_("Pending"), "○"),
+    ExecutionStatus.RUNNING: Label(_("Running"), "●", "run"),
+    ExecutionStatus.SUCCESS: Label(_("Succeeded"), "✓", "good"),
+    ExecutionStatus.FAILED: Label(_("Failed"), "✕", "bad"),
+    ExecutionStatus.CANCELLED: Label(_("Cancelled"), "⊘"),
 }
 OUTCOME_LABELS: dict[str, Label] = {
     Outcome.SUCCESS: STATE_LABELS[ExecutionStatus.SUCCESS],
     Outcome.FAILURE: STATE_LABELS[ExecutionStatus.FAILED],
-    Outcome.TIMEOUT: Label(_("timed out"), "◷", "bad"),
+    Outcome.TIMEOUT: Label(_("Timed out"), "◷", "bad"),
     Outcome.CANCELLED: STATE_LABELS[ExecutionStatus.CANCELLED],
-    Outcome.LOST: Label(_("worker lost"), "✕", "late"),
+    Outcome.LOST: Label(_("Worker lost"), "✕", "late"),
 }
 FAILURE_NAMES: dict[str, Text] = {
-    FailureType.TIMEOUT: _("took too long"),
-    FailureType.SESSION_ERROR: _("session error"),
-    FailureType.WORKER_LOST: _("worker lost"),
-    FailureType.ERROR: _("error"),
+    FailureType.TIMEOUT: _("Timeout"),
+    FailureType.SESSION_ERROR: _("Session error"),
+    FailureType.WORKER_LOST: _("Worker lost"),
+    FailureType.ERROR: _("Error"),
     FailureType.GIT_CONFLICT: _("Git conflict"),
-    FailureType.PERMISSION_ERROR: _("permission refused"),
-    FailureType.DEPENDENCY_FAILED: _("a dependency failed"),
-    FailureType.INVALID_ARGS: _("invalid arguments"),
-    FailureType.CANCELLED: _("cancelled"),
-    FailureType.POISON: _("kills its workers"),
+    FailureType.PERMISSION_ERROR: _("Permission denied"),
+    FailureType.DEPENDENCY_FAILED: _("Dependency failed"),
+    FailureType.INVALID_ARGS: _("Invalid arguments"),
+    FailureType.CANCELLED: _("Cancelled"),
+    FailureType.POISON: _("Crash loop (quarantined)"),
 }
 EVENT_NAMES: dict[str, Text] = {
-    EventType.JOB_READY: _("became ready"),
-    EventType.JOB_STARTED: _("started"),
-    EventType.JOB_COMPLETED: _("completed"),
-    EventType.JOB_FAILED: _("failed for good"),
-    EventType.JOB_TIMEOUT: _("timed out"),
-    EventType.JOB_RETRYING: _("will be tried again"),
-    EventType.JOB_CANCELLED: _("cancelled"),
-    EventType.BATCH_COMPLETED: _("batch completed"),
-    EventType.JOB_REPRIORITISED: _("priority changed"),
+    EventType.JOB_READY: _("Queued"),
+    EventType.JOB_STARTED: _("Started"),
+    EventType.JOB_COMPLETED: _("Succeeded"),
+    EventType.JOB_FAILED: _("Failed (no retries left)"),
+    EventType.JOB_TIMEOUT: _("Timed out"),
+    EventType.JOB_RETRYING: _("Retry scheduled"),
+    EventType.JOB_CANCELLED: _("Cancelled"),
+    EventType.BATCH_COMPLETED: _("Batch completed"),
+    EventType.JOB_REPRIORITISED: _("Priority changed"),
 }
 # The details of an event that people want to see; the others are for programs.
 EVENT_DETAIL_NAMES: dict[str, Text] = {
@@ -95,7 +95,7 @@ EVENT_DETAIL_NAMES: dict[str, Text] = {
 TRIGGER_NAMES: dict[str, Text] = {
     Trigger.JOB: _("job"),
     Trigger.SCHEDULE: _("schedule"),
-    Trigger.MANUAL: _("by hand"),
+    Trigger.MANUAL: _("manual"),
     Trigger.WORKFLOW: _("workflow"),
     Trigger.STEP: _("step"),
     Trigger.EXPORT: _("export"),
@@ -108,11 +108,11 @@ MEMBER_ROLE_NAMES: dict[str, Text] = {
 
 
 BACKOFF_NAMES: dict[str, Text] = {Backoff.LINEAR: _("linear"), Backoff.EXPONENTIAL: _("exponential")}
-ON_LOST_NAMES: dict[str, Text] = {OnLost.RETRY: _("it starts again"), OnLost.FAIL: _("it fails")}
+ON_LOST_NAMES: dict[str, Text] = {OnLost.RETRY: _("retry"), OnLost.FAIL: _("fail")}
 ON_DEPENDENCY_FAILURE_NAMES: dict[str, Text] = {
-    OnDependencyFailure.BLOCK: _("it waits"),
-    OnDependencyFailure.FAIL: _("it fails"),
-    OnDependencyFailure.RUN: _("it runs all the same"),
+    OnDependencyFailure.BLOCK: _("wait"),
+    OnDependencyFailure.FAIL: _("fail"),
+    OnDependencyFailure.RUN: _("run anyway"),
 }
 
 

@@ -47,7 +47,7 @@ class ApiTokenAdmin(LargeTableAdmin):
             lambda n: ngettext("Revoke %d token", "Revoke %d tokens", n) % n,
             do=revoke,
             refusal=lambda token: _("revoked already") if token.revoked_at else "",
-            note=_("Whoever uses it is refused from now on. It cannot be taken back."),
+            note=_("Requests with this token are refused from now on. This cannot be undone."),
         ),
     )
 

@@ -67,7 +67,9 @@ class Preview:
 
 
 class ReasonForm(forms.Form):
-    reason = forms.CharField(label=gettext_lazy("Reason (goes into the log)"), max_length=500, required=False)
+    reason = forms.CharField(
+        label=gettext_lazy("Reason (optional, kept in the admin log)"), max_length=500, required=False
+    )
 
 
 def select(rows: QuerySet[Any], action: RowAction) -> tuple[list[Any], Preview]:
@@ -79,7 +81,7 @@ def select(rows: QuerySet[Any], action: RowAction) -> tuple[list[Any], Preview]:
             skipped[str(reason)] += 1
         else:
             fitting.append(row)
-    beyond = _("Only the first %(count)s of the list are looked at: narrow it for the others.") % {
+    beyond = _("Only the first %(count)s rows are considered; filter the list to reach the others.") % {
         "count": f"{MOST:,}"
     }
     reasons = {reason: f"{count:,}" for reason, count in skipped.most_common(REASONS_SHOWN)}
@@ -87,7 +89,7 @@ def select(rows: QuerySet[Any], action: RowAction) -> tuple[list[Any], Preview]:
 
 
 def add_result_message(request: HttpRequest, done: int, refusals: "Counter[str] | None" = None) -> None:
-    text = ngettext("Done for %(count)s.", "Done for %(count)s.", done) % {"count": done}
+    text = ngettext("Applied to %(count)s.", "Applied to %(count)s.", done) % {"count": done}
     messages.add_message(request, messages.SUCCESS if done else messages.WARNING, text)
     for reason, count in (refusals or Counter[str]()).most_common(REASONS_SHOWN):
         messages.warning(request, _("%(count)s skipped: %(why)s") % {"count": count, "why": reason})

@@ -245,10 +245,14 @@ class LargeTableAdmin(BaseAdmin):
     @property
     def search_help_text(self) -> Text:  # type: ignore[override]
         if self.beginnings:
-            return _("An id, its beginning, or how a name begins (among the newest %(count)s).") % {
+            return _("An id, the start of an id, or the start of a name (among the newest %(count)s).") % {
                 "count": f"{NEWEST:,}"
             }
-        return _("An id, its beginning, or a user's name.") if self.people else _("An id, or its beginning.")
+        return (
+            _("An id, the start of an id, or a user name.")
+            if self.people
+            else _("An id, or the start of an id.")
+        )
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest | None = None) -> bool:
         """By indexed columns and by the filters beside the list; nothing that reads a whole table."""

@@ -29,10 +29,10 @@ from jobs.states import EXECUTION_ENDED, TRIGGERS_OF_JOBS, ExecutionStatus
 from jobs.templatetags import pages
 
 STATE = columns.state(_("state"))
-BACKOFF = columns.named("retry_backoff", _("delays grow"), display.BACKOFF_NAMES)
-ON_LOST = columns.named("on_lost", _("when its worker is lost"), display.ON_LOST_NAMES)
-CAUSE = columns.named("trigger", _("cause"), display.TRIGGER_NAMES)
-FAILED = columns.named("failure_type", _("failed because"), display.FAILURE_NAMES)
+BACKOFF = columns.named("retry_backoff", _("backoff"), display.BACKOFF_NAMES)
+ON_LOST = columns.named("on_lost", _("on lost worker"), display.ON_LOST_NAMES)
+CAUSE = columns.named("trigger", _("trigger"), display.TRIGGER_NAMES)
+FAILED = columns.named("failure_type", _("failure reason"), display.FAILURE_NAMES)
 
 
 def cancel(run: Execution, operator: Operator) -> None:
@@ -41,7 +41,7 @@ def cancel(run: Execution, operator: Operator) -> None:
     else:
         done = _cancel_job(run.office_id, run.job_id, operator)
     if not done:
-        raise Conflict(str(_("it has ended meanwhile")))
+        raise Conflict(str(_("it has already ended")))
 
 
 def _cancel_job(office: UUID | None, job: UUID | None, operator: Operator) -> bool:
@@ -58,7 +58,7 @@ def not_cancellable(run: Execution) -> display.Text:
         run.trigger in TRIGGERS_OF_JOBS
         and not Job.objects.filter(execution=run.pk, pk=str(run.job_id)).exists()
     ):
-        return _("its job has another run now")
+        return _("its job has a newer run")
     return ""
 
 
@@ -67,7 +67,7 @@ def name(run: Execution) -> str:
     return f"{run.task_id} {short(run.pk)}"
 
 
-@columns.computed(_("caused by"))
+@columns.computed(_("triggered by"))
 def origin(run: Execution) -> SafeString:
     link = source_of(run)
     return (
@@ -91,7 +91,7 @@ class StateFilter(choice("status", _("state"), STATES)):  # type: ignore[misc]
 class SourceFilter(admin.SimpleListFilter):
     """Those of one cause: there only where a link led here, `?of=SCHEDULE:<id>`."""
 
-    title = _("caused by")
+    title = _("triggered by")
     parameter_name = "of"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
@@ -113,9 +113,9 @@ class ExecutionAdmin(ReadOnlyAdmin):
         SourceFilter,
         StateFilter,
         MADE_SINCE,
-        choice("trigger", _("cause"), display.TRIGGER_NAMES, indexed=False),
+        choice("trigger", _("trigger"), display.TRIGGER_NAMES, indexed=False),
         choice("role", _("role"), settings.DURE_ROLES, indexed=False),
-        choice("failure_type", _("failed because"), display.FAILURE_NAMES, indexed=False),
+        choice("failure_type", _("failure reason"), display.FAILURE_NAMES, indexed=False),
     )
     list_select_related = ("job",)
     ids = ("job",)
@@ -130,7 +130,7 @@ class ExecutionAdmin(ReadOnlyAdmin):
             {"fields": (CAUSE, origin, "job", columns.row_of(Office, "office_id", _("office")))},
         ),
         (
-            _("Where it runs"),
+            _("Worker and lease"),
             {
                 "fields": (
                     *("role", "worker", "session_id", "locked_until", "fence", "dispatch", "sent_count"),
@@ -152,7 +152,11 @@ class ExecutionAdmin(ReadOnlyAdmin):
             {
                 "fields": (
                     *(columns.milliseconds("timeout_ms", _("time limit")), "retry_count", "max_retries"),
-                    *(BACKOFF, columns.milliseconds("retry_base_delay_ms", _("first delay")), ON_LOST),
+                    *(
+                        BACKOFF,
+                        columns.milliseconds("retry_base_delay_ms", _("initial retry delay")),
+                        ON_LOST,
+                    ),
                 )
             },
         ),
@@ -175,8 +179,8 @@ class ExecutionAdmin(ReadOnlyAdmin):
     def links(self, request: HttpRequest, row: Execution) -> list[Link]:
         found = more_of_run(row)
         if row.job_id and row.office_id:
-            found.append(Link(reverse("pages:job", args=[row.office_id, row.job_id]), _("Its job's page")))
-        found.append(rows_of(Attempt, _("Its attempts"), execution=row.pk))
+            found.append(Link(reverse("pages:job", args=[row.office_id, row.job_id]), _("View job page")))
+        found.append(rows_of(Attempt, _("Attempts"), execution=row.pk))
         if flower := link_for(current_user(request), row):
             found.append(Link(flower, "Flower"))
         return found

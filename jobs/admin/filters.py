@@ -72,4 +72,4 @@ def since(value: str) -> Q:
     return Q(pk__gte=UUID(int=milliseconds << 80))
 
 
-MADE_SINCE = choice("since", _("Made in"), {name: words for name, (_span, words) in SPANS.items()}, since)
+MADE_SINCE = choice("since", _("Created"), {name: words for name, (_span, words) in SPANS.items()}, since)

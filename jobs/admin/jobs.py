@@ -34,13 +34,13 @@ MOST_COUNTED = bulk.MOST + 1
 
 OFFICE = columns.linked("office", _("office"))
 STATE = columns.state(_("state"))
-FAILED = columns.named("failure_type", _("failed because"), display.FAILURE_NAMES)
+FAILED = columns.named("failure_type", _("failure reason"), display.FAILURE_NAMES)
 ON_FAILURE = columns.named(
-    "on_dependency_failure", _("when a dependency fails"), display.ON_DEPENDENCY_FAILURE_NAMES
+    "on_dependency_failure", _("on failed dependency"), display.ON_DEPENDENCY_FAILURE_NAMES
 )
-BACKOFF = columns.named("retry_backoff", _("delays grow"), display.BACKOFF_NAMES)
-ON_LOST = columns.named("on_lost", _("when its worker is lost"), display.ON_LOST_NAMES)
-CAUSE = columns.named("trigger", _("cause"), display.TRIGGER_NAMES)
+BACKOFF = columns.named("retry_backoff", _("backoff"), display.BACKOFF_NAMES)
+ON_LOST = columns.named("on_lost", _("on lost worker"), display.ON_LOST_NAMES)
+CAUSE = columns.named("trigger", _("trigger"), display.TRIGGER_NAMES)
 
 
 def preview_of(jobs: QuerySet[Job], verb: str) -> Preview:
@@ -51,7 +51,9 @@ def preview_of(jobs: QuerySet[Job], verb: str) -> Preview:
         str(display.state_label(status).name): f"≥ {number:,}" if capped else f"{number:,}"
         for status, number in counts.skipped_by_state.items()
     }
-    beyond = _("%(count)s are done at once: repeat it for the others.") % {"count": f"{bulk.MOST:,}"}
+    beyond = _("At most %(count)s are changed at a time; repeat the action for the others.") % {
+        "count": f"{bulk.MOST:,}"
+    }
     return Preview(
         list(bulk.fitting_jobs(jobs, verb)[:NAMED]), counts.changed, skipped, beyond if counts.beyond else ""
     )
@@ -80,8 +82,8 @@ class JobAdmin(ReadOnlyAdmin):
         ),
         MADE_SINCE,
         choice("role", _("role"), settings.DURE_ROLES, indexed=False),
-        choice("failure_type", _("failed because"), display.FAILURE_NAMES, indexed=False),
-        choice("trigger", _("cause"), display.TRIGGER_NAMES, indexed=False),
+        choice("failure_type", _("failure reason"), display.FAILURE_NAMES, indexed=False),
+        choice("trigger", _("trigger"), display.TRIGGER_NAMES, indexed=False),
     )
     list_select_related = ("office", "batch")
     ids = ("batch", "office")
@@ -105,7 +107,11 @@ class JobAdmin(ReadOnlyAdmin):
             {
                 "fields": (
                     *(columns.milliseconds("timeout_ms", _("time limit")), "retry_count", "max_retries"),
-                    *(BACKOFF, columns.milliseconds("retry_base_delay_ms", _("first delay")), ON_LOST),
+                    *(
+                        BACKOFF,
+                        columns.milliseconds("retry_base_delay_ms", _("initial retry delay")),
+                        ON_LOST,
+                    ),
                 )
             },
         ),
@@ -113,9 +119,7 @@ class JobAdmin(ReadOnlyAdmin):
     )
     row_actions = (
         job_action("cancel", _("Cancel…"), lambda n: ngettext("Cancel %d job", "Cancel %d jobs", n) % n),
-        job_action(
-            "retry", _("Run again…"), lambda n: ngettext("Run %d job again", "Run %d jobs again", n) % n
-        ),
+        job_action("retry", _("Retry…"), lambda n: ngettext("Retry %d job", "Retry %d jobs", n) % n),
         job_action(
             "reprioritise",
             _("Change priority…"),
@@ -130,10 +134,10 @@ class JobAdmin(ReadOnlyAdmin):
         return super().order_within(params)
 
     def links(self, request: HttpRequest, row: Job) -> list[Link]:
-        found = [Link(reverse("pages:job", args=[row.office_id, row.pk]), _("Its page"))]
+        found = [Link(reverse("pages:job", args=[row.office_id, row.pk]), _("View page"))]
         if row.batch_id:
             found.append(Link(reverse("pages:batch", args=[row.office_id, row.batch_id]), _("Graph")))
-        found.append(rows_of(Execution, _("Its runs"), job=row.pk))
+        found.append(rows_of(Execution, _("Runs"), job=row.pk))
         if row.execution and (flower := link_for(current_user(request), row.execution)):
             found.append(Link(flower, "Flower"))
         return found
@@ -176,4 +180,4 @@ class BatchAdmin(ReadOnlyAdmin):
 
     def links(self, request: HttpRequest, row: Batch) -> list[Link]:
         page = Link(reverse("pages:batch", args=[row.office_id, row.pk]), _("Graph"))
-        return [page, rows_of(Job, _("Its jobs"), batch=row.pk), *more_of_batch(row)]
+        return [page, rows_of(Job, _("Jobs"), batch=row.pk), *more_of_batch(row)]

@@ -22,7 +22,7 @@ from jobs.models import Batch, Event, EventCursor, Job, Notification, Office, We
 from jobs.notifications import creation, webhooks
 from jobs.states import EventType
 
-TYPE = columns.named("type", _("what happened"), display.EVENT_NAMES)
+TYPE = columns.named("type", _("event type"), display.EVENT_NAMES)
 OF_OFFICE = columns.row_of(Office, "office_id", _("office"))
 OF_JOB = columns.row_of(Job, "job_id", _("job"))
 OF_BATCH = columns.row_of(Batch, "batch_id", _("batch"))
@@ -36,7 +36,7 @@ def actor(event: Event) -> str:
 @admin.register(Event)
 class EventAdmin(ReadOnlyAdmin):
     list_display = ("id", "at", TYPE, OF_OFFICE, OF_JOB, OF_BATCH, actor)
-    list_filter = (choice("type", _("what happened"), display.EVENT_NAMES, indexed=False),)
+    list_filter = (choice("type", _("event type"), display.EVENT_NAMES, indexed=False),)
     ids = ("office_id",)
     fields = ("id", "at", TYPE, OF_OFFICE, OF_JOB, OF_BATCH, columns.json("details", _("details")))
 
@@ -100,7 +100,7 @@ class WebhookAdmin(LargeTableAdmin):
             lambda n: ngettext("Enable %d webhook", "Enable %d webhooks", n) % n,
             do=lambda webhook, operator: webhooks.change(webhook, enabled=True),
             refusal=lambda webhook: _("enabled already") if webhook.enabled else "",
-            note=_("It is not told what happened meanwhile."),
+            note=_("Events from the meantime are not sent."),
         ),
         RowAction(
             "disable",
@@ -110,7 +110,7 @@ class WebhookAdmin(LargeTableAdmin):
                 webhook, operator.reason or f"Disabled by {operator.actor}."
             ),
             refusal=lambda webhook: "" if webhook.enabled else _("disabled already"),
-            note=_("What waits for it is given up."),
+            note=_("Its pending notifications are dropped."),
         ),
     )
 
@@ -121,7 +121,7 @@ class WebhookAdmin(LargeTableAdmin):
         return ("office", *self.readonly_fields) if obj else self.readonly_fields
 
     def links(self, request: HttpRequest, row: Webhook) -> list[Link]:
-        return [rows_of(Notification, _("Its notifications"), webhook=row.pk)]
+        return [rows_of(Notification, _("Notifications"), webhook=row.pk)]
 
     def save_model(self, request: HttpRequest, obj: Webhook, form: Any, change: bool) -> None:
         given = form.cleaned_data
@@ -137,13 +137,13 @@ class WebhookAdmin(LargeTableAdmin):
     def response_add(
         self, request: HttpRequest, obj: Any, post_url_continue: str | None = None
     ) -> HttpResponse:
-        return secret_page(self, request, _("The secret that its messages are signed with"), obj.secret)
+        return secret_page(self, request, _("Signing secret"), obj.secret)
 
 
 NOTIFICATION_STATES = {
-    "waiting": (Q(next_at__isnull=False), _("waits to be sent")),
-    "sent": (Q(sent_at__isnull=False), _("arrived")),
-    "given_up": (Q(gave_up_at__isnull=False), _("given up")),
+    "waiting": (Q(next_at__isnull=False), _("pending delivery")),
+    "sent": (Q(sent_at__isnull=False), _("delivered")),
+    "given_up": (Q(gave_up_at__isnull=False), _("delivery failed")),
 }
 
 
@@ -177,7 +177,7 @@ class NotificationAdmin(ReadOnlyAdmin):
             _("Send again…"),
             lambda n: ngettext("Send %d notification again", "Send %d notifications again", n) % n,
             do=send_again,
-            refusal=lambda notification: _("it waits to be sent") if notification.next_at else "",
+            refusal=lambda notification: _("pending delivery") if notification.next_at else "",
         ),
     )
 

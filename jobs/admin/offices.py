@@ -37,20 +37,20 @@ COLUMNS = {alias: column for column, alias in SETTINGS.items()}
 
 class OfficeForm(forms.ModelForm):  # type: ignore[type-arg]
     notify_emails = forms.CharField(
-        label=_("mail addresses"),
+        label=_("email addresses"),
         required=False,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text=_("Told when a job has failed for good; one on each line."),
+        help_text=_("Notified when a job fails and has no retries left. One address per line."),
     )
     retryable_failures = forms.MultipleChoiceField(
-        label=_("tried again after"),
+        label=_("retry on"),
         required=False,
         choices=[(str(one), display.FAILURE_NAMES[one]) for one in RETRYABLE],
         initial=[str(one) for one in RETRYABLE],
         widget=forms.CheckboxSelectMultiple,
     )
     retry_backoff = forms.ChoiceField(
-        label=_("delays grow"),
+        label=_("backoff"),
         choices=[(str(one), words) for one, words in display.BACKOFF_NAMES.items()],
         initial=Backoff.EXPONENTIAL,
     )
@@ -131,7 +131,7 @@ class OfficeAdmin(SmallTableAdmin):
             lambda n: ngettext("Pause %d office", "Pause %d offices", n) % n,
             do=lambda office, operator: office_config.change(office.pk, {"paused": True}),
             refusal=lambda office: _("paused already") if office.paused else "",
-            note=_("Nothing new starts in it; what runs goes on."),
+            note=_("No new runs start; current runs continue."),
         ),
         RowAction(
             "resume",
@@ -144,12 +144,12 @@ class OfficeAdmin(SmallTableAdmin):
 
     def links(self, request: HttpRequest, row: Office) -> list[Link]:
         return [
-            Link(reverse("pages:jobs", args=[row.pk]), _("Its page")),
-            rows_of(Job, _("Its jobs"), office=row.pk),
-            rows_of(Batch, _("Its batches"), office=row.pk),
-            rows_of(Event, _("Its events"), office_id=row.pk),
-            rows_of(Membership, _("Its members"), office=row.pk),
-            rows_of(Webhook, _("Its webhooks"), office=row.pk),
+            Link(reverse("pages:jobs", args=[row.pk]), _("View page")),
+            rows_of(Job, _("Jobs"), office=row.pk),
+            rows_of(Batch, _("Batches"), office=row.pk),
+            rows_of(Event, _("Events"), office_id=row.pk),
+            rows_of(Membership, _("Members"), office=row.pk),
+            rows_of(Webhook, _("Webhooks"), office=row.pk),
         ]
 
     def save_model(self, request: HttpRequest, obj: Office, form: Any, change: bool) -> None:

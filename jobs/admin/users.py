@@ -52,7 +52,7 @@ class OperatorsUserAdmin(SmallTableAdmin, UserAdmin):  # type: ignore[type-arg]
         return [
             rows_of(Membership, _("Offices"), user=row.pk),
             rows_of(ApiToken, _("Tokens"), user=row.pk),
-            rows_of(LogEntry, _("What they did here"), user=row.pk),
+            rows_of(LogEntry, _("Admin log"), user=row.pk),
         ]
 
 
@@ -77,7 +77,7 @@ def row(entry: LogEntry) -> SafeString:
     return format_html('<a href="{}">{}</a>', address, entry.object_repr) if address else NONE
 
 
-@columns.computed(_("what was done"))
+@columns.computed(_("change"))
 def said(entry: LogEntry) -> str:
     return str(entry.get_change_message()) or "–"
 

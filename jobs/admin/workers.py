@@ -14,7 +14,7 @@ from jobs.admin.links import Link
 from jobs.models import Counter, Worker
 
 
-@columns.computed(_("alive"), boolean=True)
+@columns.computed(_("online"), boolean=True)
 def alive(worker: Worker) -> bool:
     """Has it renewed what it runs lately?"""
     return worker.seen_at > timezone.now() - timedelta(seconds=settings.DURE_LEASE_SECONDS)

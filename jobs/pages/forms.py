@@ -13,24 +13,24 @@ PRIORITY_FIELDS = ("priority", "delta", "urgent")
 
 class ActionForm(forms.Form):
     reason = forms.CharField(
-        label=_("Reason (goes into the events)"), max_length=LONGEST_REASON, required=False
+        label=_("Reason (optional, kept in the activity log)"), max_length=LONGEST_REASON, required=False
     )
     priority = forms.IntegerField(
-        label=_("Priority (the lower, the earlier)"),
+        label=_("Priority (lower runs first)"),
         required=False,
         min_value=LOWEST_PRIORITY,
         max_value=HIGHEST_PRIORITY,
     )
     delta = forms.IntegerField(
-        label=_("or: added to the priority it has"),
+        label=_("Adjust by"),
         required=False,
         min_value=LOWEST_PRIORITY,
         max_value=HIGHEST_PRIORITY,
     )
     urgent = forms.NullBooleanField(
-        label=_("Urgent (before all others)"),
+        label=_("Urgent (front of the queue)"),
         required=False,
-        widget=forms.Select(choices=[("", _("unchanged")), ("true", _("yes")), ("false", _("no"))]),
+        widget=forms.Select(choices=[("", _("No change")), ("true", _("yes")), ("false", _("no"))]),
     )
 
     def __init__(self, *args: Any, verb: str, **kwargs: Any) -> None:
@@ -44,9 +44,9 @@ class ActionForm(forms.Form):
         data = super().clean() or {}
         if self.verb == REPRIORITISE and not self.errors:
             if all(data.get(name) is None for name in PRIORITY_FIELDS):
-                raise forms.ValidationError(_("Say what is to change."))
+                raise forms.ValidationError(_("Nothing to change."))
             if data.get("priority") is not None and data.get("delta") is not None:
-                raise forms.ValidationError(_("Give either a priority or what is added to it."))
+                raise forms.ValidationError(_("Give either a priority or an adjustment, not both."))
         return data
 
     def action(self, actor: str) -> Action:
@@ -64,16 +64,16 @@ class CountForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.count = count
         self.fields["counted"].initial = count
-        self.fields["typed"].label = _("Type %(count)s to say that you mean all of them") % {"count": count}
+        self.fields["typed"].label = _("Type %(count)s to confirm") % {"count": count}
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or {}
         if not self.errors:
             if data["typed"] != data["counted"]:
-                raise forms.ValidationError(_("That is not how many they are. Nothing was changed."))
+                raise forms.ValidationError(_("That is not the number of jobs. Nothing was changed."))
             # Fewer do no harm: some have ended since they were counted.
             if self.count > data["counted"]:
-                raise forms.ValidationError(_("There are more of them by now. Nothing was changed."))
+                raise forms.ValidationError(_("More jobs match now. Nothing was changed."))
         return data
 
     def again(self) -> "CountForm":

@@ -77,7 +77,7 @@ def act(request: HttpRequest, office_id: UUID, job_id: UUID, verb: str) -> HttpR
         if result.changed:
             add_result_message(request, verb, result)
         else:
-            messages.warning(request, _("Nothing to do: the job is no longer in a state for that."))
+            messages.warning(request, _("Nothing was changed: the job's state does not allow it."))
     return redirect("pages:job", office_id=office_id, job_id=job_id)
 
 

@@ -95,11 +95,11 @@ def add_result_message(request: HttpRequest, verb: str, result: bulk.Result) -> 
             "%(count)s job will run again.", "%(count)s jobs will run again.", result.changed
         ),
         bulk.REPRIORITISE: ngettext(
-            "%(count)s job has a new place.", "%(count)s jobs have a new place.", result.changed
+            "Priority changed for %(count)s job.", "Priority changed for %(count)s jobs.", result.changed
         ),
     }[verb] % {"count": result.changed}
     if result.refused:
-        text += " " + _("%(count)s were skipped: they had changed meanwhile.") % {"count": result.refused}
+        text += " " + _("%(count)s skipped (changed in the meantime).") % {"count": result.refused}
     messages.add_message(request, messages.SUCCESS if result.changed else messages.WARNING, text)
 
 

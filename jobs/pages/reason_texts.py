@@ -10,18 +10,16 @@ from jobs.display import Text, local_time
 from jobs.insight.explain import Code, Reason
 
 SENTENCES: dict[Code, Text] = {
-    Code.DEPENDENCY_FAILED: _(
-        "Failed or was cancelled before it: %(jobs)s. Retry what failed, or cancel this one."
-    ),
-    Code.DEPENDENCIES_UNFINISHED: _("Waits for %(jobs)s."),
-    Code.RETRY_BACKOFF: _("Waits for its next attempt, at %(until)s (%(retry_count)s of %(max_retries)s)."),
-    Code.SCHEDULED: _("Is not to run before %(until)s."),
-    Code.OFFICE_PAUSED: _("The office is paused: nothing new starts in it."),
-    Code.NO_WORKER_FOR_ROLE: _("No worker that is alive takes jobs of the role %(role)s."),
+    Code.DEPENDENCY_FAILED: _("Failed or cancelled dependencies: %(jobs)s. Retry them, or cancel this job."),
+    Code.DEPENDENCIES_UNFINISHED: _("Waiting for %(jobs)s."),
+    Code.RETRY_BACKOFF: _("Next attempt at %(until)s (retry %(retry_count)s of %(max_retries)s)."),
+    Code.SCHEDULED: _("Scheduled for %(until)s."),
+    Code.OFFICE_PAUSED: _("The office is paused: no new runs start."),
+    Code.NO_WORKER_FOR_ROLE: _("No online worker serves the queue %(role)s."),
     Code.OFFICE_LIMIT: _("%(running)s jobs are running; the office allows %(limit)s."),
-    Code.ROLE_LIMIT: _("%(running)s jobs of the role %(role)s are running; the office allows %(limit)s."),
-    Code.WAITING_FOR_WORKER: _("Was sent at %(since)s, and waits for a worker to take it."),
-    Code.RUNNING: _("Runs on %(worker)s; its lease holds until %(lease_until)s."),
+    Code.ROLE_LIMIT: _("%(running)s jobs of the queue %(role)s are running; the office allows %(limit)s."),
+    Code.WAITING_FOR_WORKER: _("Sent to workers at %(since)s; not picked up yet."),
+    Code.RUNNING: _("Running on %(worker)s (lease until %(lease_until)s)."),
 }
 NAMED = 3
 
@@ -30,7 +28,7 @@ def sentence(reason: Reason) -> str:
     facts = {name: _fact(value) for name, value in reason.facts.items()}
     text = str(SENTENCES[reason.code]) % facts
     if reason.facts.get("cancelling"):
-        text += " " + gettext("It was told to stop.")
+        text += " " + gettext("Cancellation requested.")
     return text
 
 

@@ -35,7 +35,7 @@ def test_a_job_submitted_by_the_api_appears_runs_and_shows_its_result(stack, win
     # The page asks again by itself until the result is there.
     # All of the worker's processes may be asleep in jobs of the demonstration when this begins.
     page.locator("#live pre", has_text=re.compile("^42$")).wait_for(timeout=60_000)
-    assert "done" in page.locator("#live h2").first.inner_text()
+    assert "Succeeded" in page.locator("#live h2").first.inner_text()
 
 
 def test_the_monitor_refreshes_itself_and_can_be_paused(window):
@@ -46,7 +46,7 @@ def test_the_monitor_refreshes_itself_and_can_be_paused(window):
     assert answer.value.status == 200
     pause = page.locator("#pause")
     pause.click()
-    assert (pause.inner_text(), pause.get_attribute("aria-pressed")) == ("Go on", "true")
+    assert (pause.inner_text(), pause.get_attribute("aria-pressed")) == ("Resume auto-refresh", "true")
 
 
 # The page as it is, but for how often it asks by itself: not within a test.
@@ -102,7 +102,7 @@ def test_a_viewer_has_nothing_to_press(stack, window, office, viewer):
     job = submit(stack, office, ref="only to look at", run_at=tomorrow())
     page = window().sign_in(viewer)
     page.goto(f"/offices/{office}/jobs/{job['id']}")
-    assert "Is not to run before 2" in page.locator("#live").inner_text()
+    assert "Scheduled for 2" in page.locator("#live").inner_text()
     assert page.locator("main form").count() == 0
     page.goto(f"/offices/{office}/jobs")
     assert page.locator("main input[name=job]").count() == 0

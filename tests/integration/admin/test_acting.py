@@ -60,12 +60,12 @@ def test_no_action_of_any_table_is_done_before_it_was_confirmed(root, settings, 
 
 def test_schedules_are_paused_and_resumed_and_only_those_that_it_fits(root):
     made = [a_schedule(now=database_now()) for _ in range(2)]
-    assert "Done for 2." in act(root, "pause", *made, reason="holiday")
+    assert "Applied to 2." in act(root, "pause", *made, reason="holiday")
     assert Schedule.objects.filter(enabled=False, next_run_at=None).count() == 2
     assert {entry.change_message for entry in LogEntry.objects.all()} == {"pause: holiday"}
     page = act(root, "pause", *made, sure=False)
     assert "2: paused already" in page
-    assert "there is nothing to do it for" in page
+    assert "None of the selected items can be changed" in page
     act(root, "resume", made[0])
     assert list(Schedule.objects.filter(enabled=True)) == [made[0]]
 
@@ -73,7 +73,7 @@ def test_schedules_are_paused_and_resumed_and_only_those_that_it_fits(root):
 def test_a_schedule_is_run_now_once_and_its_turns_stay(root):
     schedule = a_schedule(now=database_now())
     before = schedule.next_run_at
-    assert "Done for 1." in act(root, "run_now", schedule)
+    assert "Applied to 1." in act(root, "run_now", schedule)
     assert "1 skipped" in act(root, "run_now", schedule)
     run = Execution.objects.get()
     assert (run.trigger, run.task_id) == ("MANUAL", schedule.task_id)
@@ -103,7 +103,7 @@ def test_a_run_is_cancelled_and_goes_on_from_what_failed(root):
     event = Event.objects.filter(type=EventType.JOB_CANCELLED).first()
     assert (event.details["actor"], event.details["reason"]) == ("root", "too early")
     settle_runs(database_now())
-    assert "1: cancelled" in act(root, "cancel", run, sure=False)
+    assert "1: Cancelled" in act(root, "cancel", run, sure=False)
     act(root, "resume", run)
     run.refresh_from_db()
     assert (run.status, run.retry_count) == (RunStatus.RUNNING, 1)
@@ -117,7 +117,7 @@ def test_a_step_queue_is_run_turned_back_and_undone_again(root):
     queue = a_queue(a_job("one", backward="fail"), a_job("two", forward="fail"))
     act(root, "run", queue)
     assert fresh_queue(queue).state == QueueState.RUNNING
-    assert "Done for 1." in act(root, "cancel", queue)
+    assert "Applied to 1." in act(root, "cancel", queue)
     assert fresh_queue(queue).cancel_requested_at is not None
     assert "there is nothing to cancel" in act(root, "cancel", queue, sure=False)
 
@@ -128,7 +128,7 @@ def test_an_operation_that_could_not_be_undone_is_undone_again(root):
     run_to_end(queue)
     assert fresh_queue(queue).operation_direction == Direction.BACKWARD
     failed, other = Step.objects.filter(queue=queue).order_by("number")
-    assert "1: The rollback of this job has not failed" in act(root, "rerun", failed, other, sure=False)
+    assert ": The rollback of this job has not failed" in act(root, "rerun", failed, other, sure=False)
     act(root, "rerun", failed)
     assert fresh_queue(queue).state == QueueState.RUNNING
 
@@ -152,7 +152,7 @@ def test_an_export_is_cancelled_and_made_again(root, settings, tmp_path):
     act(root, "cancel", job)
     job.refresh_from_db()
     assert job.status == Status.CANCELLED
-    assert "1: cancelled" in act(root, "cancel", job, sure=False)
+    assert "1: Cancelled" in act(root, "cancel", job, sure=False)
     act(root, "again", job)
     again = ExportJob.objects.exclude(pk=job.pk).get()
     assert (again.status, again.replay_id, again.owner_id) == (Status.QUEUED, job.replay_id, job.owner_id)
@@ -216,7 +216,7 @@ def test_a_notice_is_sent_again_unless_it_waits_or_its_webhook_is_off(root):
     act(root, "send_again", notification)
     notification.refresh_from_db()
     assert (notification.gave_up_at, notification.attempts) == (None, 0)
-    assert "1: it waits to be sent" in act(root, "send_again", notification, sure=False)
+    assert "1: pending delivery" in act(root, "send_again", notification, sure=False)
     Notification.objects.update(next_at=None, gave_up_at=timezone.now())
     Webhook.objects.update(enabled=False)
     assert "1 skipped" in act(root, "send_again", notification)

@@ -16,7 +16,7 @@ def test_an_action_asks_first_and_then_leaves_its_actor_and_reason(root, jobs):
     assert page.context["title"] == "Cancel 2 jobs"
     assert not Job.objects.filter(status=JobStatus.CANCELLED).exists()
     answer = act(root, Job, "cancel", *jobs, sure="yes", reason="wrong release")
-    assert "Done for 2." in answer.content.decode()
+    assert "Applied to 2." in answer.content.decode()
     # Nobody has claimed the run that was sent, so both end at once.
     assert {fresh(job).status for job in jobs} == {JobStatus.CANCELLED}
     event = Event.objects.filter(type=EventType.JOB_CANCELLED).last()
@@ -30,7 +30,7 @@ def test_what_would_be_skipped_is_told_before(root, jobs):
     finished = done(jobs[0])
     page = act(root, Job, "cancel", *jobs)
     assert page.context["title"] == "Cancel 1 job"
-    assert page.context["preview"].reasons == [("done", "1")]
+    assert page.context["preview"].skipped == {"Succeeded": "1"}
     act(root, Job, "cancel", *jobs, sure="yes")
     assert fresh(finished).status == JobStatus.DONE
 
@@ -38,7 +38,7 @@ def test_what_would_be_skipped_is_told_before(root, jobs):
 def test_all_that_match_are_changed_in_every_office(root, jobs):
     others = submitted(an_office(name="other"), {}, {})
     answer = act(root, Job, "reprioritise", jobs[0], select_across="1", sure="yes", priority="9")
-    assert "Done for 4." in answer.content.decode()
+    assert "Applied to 4." in answer.content.decode()
     assert {fresh(job).priority for job in (*jobs, *others)} == {9}
 
 
@@ -51,7 +51,7 @@ def test_a_changed_priority_leaves_its_actor_and_reason_too(root, jobs):
 
 def test_a_change_that_says_nothing_is_asked_again(root, jobs):
     page = act(root, Job, "reprioritise", *jobs, sure="yes")
-    assert "Say what is to change." in page.content.decode()
+    assert "Nothing to change." in page.content.decode()
 
 
 def test_a_button_on_a_page_leads_back_to_it(root, jobs):
@@ -69,7 +69,7 @@ def test_a_run_is_cancelled_with_its_job_or_alone(root, jobs):
     chosen = (Execution.objects.get(pk=run.execution), alone)
     assert act(root, Execution, "cancel", *chosen).context["title"] == "Cancel 2 runs"
     answer = act(root, Execution, "cancel", *chosen, sure="yes", reason="enough")
-    assert "Done for 2." in answer.content.decode()
+    assert "Applied to 2." in answer.content.decode()
     assert fresh(jobs[0]).cancelled_at is not None
     alone.refresh_from_db()
     assert alone.status == ExecutionStatus.CANCELLED
@@ -86,7 +86,7 @@ def test_a_run_that_its_job_has_left_behind_is_not_cancelled(root, jobs):
     run.fail(failure_type="invalid_args")
     act(root, Job, "retry", jobs[0], sure="yes")
     page = act(root, Execution, "cancel", old, sure="yes")
-    assert "Done for 0." in page.content.decode()
+    assert "Applied to 0." in page.content.decode()
     assert fresh(jobs[0]).cancelled_at is None
 
 

@@ -89,7 +89,9 @@ def test_an_office_is_closed_with_everything_in_it_but_not_while_it_works(root):
     [job] = submitted(office, {})
     assert claimed(job) is not None
     delete = address(Office, "delete", office.pk)
-    assert "1 of its jobs are running" in root.post(delete, {"post": "yes"}, follow=True).content.decode()
+    assert (
+        "1 jobs of the office are running" in root.post(delete, {"post": "yes"}, follow=True).content.decode()
+    )
     assert Office.objects.exists()
     Job.objects.update(status=JobStatus.CANCELLED, completed_at=timezone.now())
     root.post(delete, {"post": "yes"})

@@ -116,7 +116,7 @@ def test_more_than_a_hundred_that_match_are_changed_only_when_their_number_is_ty
     matching, other = Job.objects.filter(office=office, ref="", role="QA"), jobs[-1]
     act, form = at(office, "/jobs/act"), {"verb": verb, "scope": "matching", "role": "QA", **more}
     shown = alice.post(act, form)
-    assert "Type 101 to say that you mean all of them" in shown.content.decode()
+    assert "Type 101 to confirm" in shown.content.decode()
     sent = {**form, **counted(shown), "sure": "yes"}
     for typed in ({}, {"typed": ""}, {"typed": "100"}, {"typed": "all"}):
         refused = alice.post(act, {**sent, **typed})
@@ -139,7 +139,7 @@ def test_when_more_match_by_now_the_number_is_asked_for_again(office, alice):
     lifecycle.retry(office.id, [jobs[0].id], actor="test", reason="")
     refused = alice.post(act, sent)
     assert refused.status_code == 400
-    assert "There are more of them by now." in refused.content.decode()
+    assert "More jobs match now." in refused.content.decode()
     assert counted(refused)["counted"] == "102"
     assert fresh(jobs[5]).status != JobStatus.CANCELLED
 
@@ -148,7 +148,7 @@ def test_a_page_of_ticked_ones_is_changed_without_typing_and_what_runs_is_named(
     first, *_ = submitted(office, {}, {}, name="x")
     running(first)
     page = alice.post(at(office, "/jobs/act"), {"verb": "cancel", "job": [str(first.id)]})
-    assert "1 of them runs now, and will be told to stop." in page.content.decode()
+    assert "1 running job will be asked to stop." in page.content.decode()
     assert b'name="typed"' not in page.content
 
 
@@ -179,7 +179,7 @@ def test_a_job_whose_unique_key_is_taken_is_skipped_and_the_others_run_again(off
     answer = alice.post(at(office, "/jobs/act"), form, follow=True)
     assert fresh(old).status == JobStatus.FAILED
     assert fresh(other).status == JobStatus.READY
-    assert "1 job will run again. 1 were skipped" in answer.content.decode()
+    assert "1 job will run again. 1 skipped" in answer.content.decode()
 
 
 def test_the_place_of_many_is_changed_only_as_said(office, alice):
@@ -194,5 +194,5 @@ def test_the_place_of_many_is_changed_only_as_said(office, alice):
     alice.post(act, {"verb": "reprioritise", "scope": "matching", "sure": "yes", **wanted})
     assert [(fresh(job).priority, fresh(job).urgent) for job in jobs] == [(2, True), (4, True)]
     page = alice.get(at(office, f"/jobs/{jobs[0].id}")).content.decode()
-    assert "priority changed" in page
+    assert "Priority changed" in page
     assert "reason: customers wait" in page

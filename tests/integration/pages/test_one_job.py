@@ -30,7 +30,7 @@ def test_a_job_shows_its_attempts_why_it_waits_and_what_it_was_given(office, ali
     page = alice.get(at(office, f"/jobs/{first.id}")).content.decode()
     assert "w7@test" in page
     assert "it broke &lt;b&gt;" in page
-    assert "Waits for its next attempt, at " in page
+    assert "Next attempt at " in page
     assert "https://a.example" in page
     assert "Bearer abc" not in page
     assert f"/jobs/{second.id}" in page
@@ -74,7 +74,7 @@ def test_of_many_neighbours_a_few_are_drawn_and_the_others_listed(office, alice)
     )
     page = alice.get(at(office, f"/jobs/{last.id}"))
     assert len(page.context["drawing"].boxes) == 7
-    assert "3 neighbours more are in the lists below." in page.content.decode()
+    assert "3 more are in the lists below." in page.content.decode()
     assert len(page.context["parents"]) == 9
 
 
