@@ -187,4 +187,4 @@ def link_to_export(source: str) -> Link | None:
     return Link(links.address(ExportJob, source), name) if source.isdecimal() else None
 
 
-links.source(Trigger.EXPORT, link_to_export)
+links.register_source(Trigger.EXPORT, link_to_export)

@@ -1,4 +1,4 @@
-"""How somebody gets in. No secret is shown: a token once, when it is issued."""
+"""API tokens, socket tickets and idempotency records. No secret is shown but a new token, once."""
 
 from typing import Any
 
@@ -52,8 +52,8 @@ class ApiTokenAdmin(LargeTableAdmin):
     )
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        given = ("user", "name", "expires_at")
-        return (*given, "prefix", "created_at", "last_used_at", "revoked_at") if obj else given
+        fields = ("user", "name", "expires_at")
+        return (*fields, "prefix", "created_at", "last_used_at", "revoked_at") if obj else fields
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         return ("user", "prefix", "created_at", "last_used_at", "revoked_at") if obj else ()
@@ -68,7 +68,7 @@ class ApiTokenAdmin(LargeTableAdmin):
     def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
         field: Any = super().formfield_for_foreignkey(db_field, request, **kwargs)
         if db_field.name == "user" and not current_user(request).is_superuser:
-            # A token of somebody else's is a way to be them.
+            # A token for another user would let its holder act as them.
             field.queryset = User.objects.filter(pk=current_user(request).pk)
         return field
 
@@ -76,11 +76,11 @@ class ApiTokenAdmin(LargeTableAdmin):
         if change:
             obj.save(update_fields=["name", "expires_at"])
             return
-        given = form.cleaned_data
-        made, form.instance.plain = ApiToken.issue(
-            given["user"], given["name"], timezone.now(), expires_at=given["expires_at"]
+        data = form.cleaned_data
+        token, form.instance.plain = ApiToken.issue(
+            data["user"], data["name"], timezone.now(), expires_at=data["expires_at"]
         )
-        obj.pk, obj._state.adding = made.pk, False
+        obj.pk, obj._state.adding = token.pk, False
 
     def response_add(
         self, request: HttpRequest, obj: Any, post_url_continue: str | None = None
@@ -90,7 +90,7 @@ class ApiTokenAdmin(LargeTableAdmin):
 
 @admin.register(SocketTicket)
 class SocketTicketAdmin(ReadOnlyAdmin):
-    """Open one socket within seconds: neither its digest nor its session's key is anybody's business."""
+    """Each opens one socket within seconds; its digest and its session key are not shown."""
 
     list_display = ("__str__", USER, "expires_at")
     list_select_related = ("user",)
@@ -101,7 +101,7 @@ class SocketTicketAdmin(ReadOnlyAdmin):
 
 @admin.register(IdempotentAnswer)
 class IdempotentAnswerAdmin(ReadOnlyAdmin):
-    """What was answered is not shown: it may hold a token or a secret that was shown once."""
+    """The answers are not shown: they may contain a token or a secret that is shown only once."""
 
     list_display = ("id", USER, "path", "key", "status", "created_at")
     list_select_related = ("user",)

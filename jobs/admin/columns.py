@@ -1,4 +1,4 @@
-"""How the admin shows values: states with their colour, JSON without its secrets, attempts as bars."""
+"""Columns and fields of the admin: states with their colour, JSON without secrets, attempts as bars."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
@@ -10,64 +10,65 @@ from django.template.loader import render_to_string
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from jobs.admin.links import NONE, short, to
-from jobs.display import Text
+from jobs.admin.links import NONE, to
+from jobs.display import Text, duration, short_id
 from jobs.models import Execution
 from jobs.queries import RunRow, attempts_of
 from jobs.templatetags import pages
 
-# A function that shows something of a row. Django takes one wherever it takes a name; the stubs do not.
-Shower = Any
+# A function of a row. Django accepts it wherever it accepts the name of a field; its type stubs do not.
+Column = Any
 
 
 def computed(words: Text, **options: Any) -> Callable[[Callable[..., object]], Any]:
-    """For a function that makes a column, or a field of a page, from the row."""
+    """Make a function of a row a column of a list, or a field of a page."""
     decorated: Callable[[Callable[..., object]], Any] = admin.display(description=cast(str, words), **options)
     return decorated
 
 
-def column(name: str, words: Text, show: Callable[[Any], object]) -> Shower:
-    """A column of a list and a field of a page that shows one attribute in its own way."""
+def column(name: str, words: Text, show: Callable[[Any], object]) -> Column:
+    """A column that shows one attribute through a function."""
 
     @computed(words)
-    def shown(row: Any) -> object:
+    def value(row: Any) -> object:
         return show(getattr(row, name))
 
-    shown.__name__ = f"{name}_shown"
-    return shown
+    # Django uses it as the name of the column.
+    value.__name__ = f"{name}_column"
+    return value
 
 
-def state(words: Text, name: str = "status") -> Shower:
+def state(words: Text, name: str = "status") -> Column:
     return column(name, words, pages.state)
 
 
-def named(name: str, words: Text, names: Mapping[str, Text]) -> Shower:
+def named(name: str, words: Text, names: Mapping[str, Text]) -> Column:
     return column(name, words, lambda value: names.get(value, value) or NONE)
 
 
-def linked(name: str, words: Text) -> Shower:
-    """A foreign key, by its row's name: read it with list_select_related."""
+def linked(name: str, words: Text) -> Column:
+    """A foreign key as a link; needs list_select_related."""
 
     @computed(words)
-    def shown(row: Any) -> SafeString:
+    def link(row: Any) -> SafeString:
         other = getattr(row, name)
-        return NONE if other is None else to(type(other), other.pk, _brief(other))
+        return NONE if other is None else to(type(other), other.pk, _link_text(other))
 
-    shown.__name__ = f"{name}_shown"
-    return shown
-
-
-def _brief(row: Model) -> str:
-    """A run's name is its Task's and a whole id: in a list the id's end is enough."""
-    return short(row.pk) if isinstance(row, Execution) else str(row)
+    link.__name__ = f"{name}_column"
+    return link
 
 
-def row_of(model: type[Model], name: str, words: Text) -> Shower:
-    """The row that an id without a foreign key names."""
+def _link_text(row: Model) -> str:
+    """A run's name is its Task and its whole id: in a list the end of the id is enough."""
+    return short_id(row.pk) if isinstance(row, Execution) else str(row)
+
+
+def row_of(model: type[Model], name: str, words: Text) -> Column:
+    """A link to the row with this id, where the column is no foreign key."""
     return column(name, words, lambda key: to(model, key))
 
 
-def json(name: str, words: Text) -> Shower:
+def json(name: str, words: Text) -> Column:
     return column(name, words, pre)
 
 
@@ -75,12 +76,12 @@ def pre(value: Any) -> SafeString:
     return format_html('<pre class="dure-json" tabindex="0">{}</pre>', pages.as_json(value))
 
 
-def milliseconds(name: str, words: Text) -> Shower:
-    return column(name, words, lambda value: NONE if value is None else pages.duration(value / 1000))
+def milliseconds(name: str, words: Text) -> Column:
+    return column(name, words, lambda value: NONE if value is None else duration(value / 1000))
 
 
 def timeline(runs: Sequence[RunRow], *, links: bool = True) -> SafeString:
-    """Executions, the newest first, with their attempts on one scale of time."""
+    """Runs with their attempts on one timeline."""
     return render_to_string("admin/dure/timeline.html", {"runs": runs, "links": links})
 
 

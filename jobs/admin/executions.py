@@ -1,4 +1,4 @@
-"""Executions and their attempts: whose they are, where they run, and what each try came to."""
+"""Runs and their attempts."""
 
 from typing import Any
 from uuid import UUID
@@ -19,8 +19,8 @@ from jobs.admin import columns
 from jobs.admin.actions import Operator, RowAction
 from jobs.admin.base import ReadOnlyAdmin
 from jobs.admin.changelist import newest
-from jobs.admin.filters import MADE_SINCE, choice
-from jobs.admin.links import NONE, Link, more_of_run, rows_of, short, source_of
+from jobs.admin.filters import CREATED_SINCE, choice
+from jobs.admin.links import NONE, Link, rows_of, run_links, source_of
 from jobs.errors import Conflict
 from jobs.flower import link_for
 from jobs.models import Attempt, Execution, Job, Office
@@ -31,21 +31,21 @@ from jobs.templatetags import pages
 STATE = columns.state(_("state"))
 BACKOFF = columns.named("retry_backoff", _("backoff"), display.BACKOFF_NAMES)
 ON_LOST = columns.named("on_lost", _("on lost worker"), display.ON_LOST_NAMES)
-CAUSE = columns.named("trigger", _("trigger"), display.TRIGGER_NAMES)
-FAILED = columns.named("failure_type", _("failure reason"), display.FAILURE_NAMES)
+TRIGGER = columns.named("trigger", _("trigger"), display.TRIGGER_NAMES)
+FAILURE = columns.named("failure_type", _("failure reason"), display.FAILURE_NAMES)
 
 
 def cancel(run: Execution, operator: Operator) -> None:
     if run.trigger not in TRIGGERS_OF_JOBS:
-        done = lifecycle.cancel_execution(run.pk) is not None
+        cancelled = lifecycle.cancel_execution(run.pk) is not None
     else:
-        done = _cancel_job(run.office_id, run.job_id, operator)
-    if not done:
+        cancelled = _cancel_job(run.office_id, run.job_id, operator)
+    if not cancelled:
         raise Conflict(str(_("it has already ended")))
 
 
 def _cancel_job(office: UUID | None, job: UUID | None, operator: Operator) -> bool:
-    """What a job owns is cancelled with it."""
+    """A run of a job is cancelled together with its job."""
     if office is None or job is None:
         return False
     return lifecycle.cancel(office, [job], actor=operator.actor, reason=operator.reason).total > 0
@@ -64,7 +64,7 @@ def not_cancellable(run: Execution) -> display.Text:
 
 @columns.computed(_("run"))
 def name(run: Execution) -> str:
-    return f"{run.task_id} {short(run.pk)}"
+    return f"{run.task_id} {display.short_id(run.pk)}"
 
 
 @columns.computed(_("triggered by"))
@@ -81,7 +81,7 @@ STATES = {status: display.state_label(status).name for status in ExecutionStatus
 
 
 class StateFilter(choice("status", _("state"), STATES)):  # type: ignore[misc]
-    """What has not ended has indexes of its own; what has ended is looked for among the newest."""
+    """States before the end have indexes; states after it are looked for among the newest runs."""
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         found = super().queryset(request, queryset)
@@ -89,7 +89,7 @@ class StateFilter(choice("status", _("state"), STATES)):  # type: ignore[misc]
 
 
 class SourceFilter(admin.SimpleListFilter):
-    """Those of one cause: there only where a link led here, `?of=SCHEDULE:<id>`."""
+    """Runs of one source; shown only if a link led here with `?of=SCHEDULE:<id>`."""
 
     title = _("triggered by")
     parameter_name = "of"
@@ -99,20 +99,20 @@ class SourceFilter(admin.SimpleListFilter):
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         trigger, _colon, source = (self.value() or "").partition(":")
-        # Spelt like the condition of the index by source.
+        # Written like the condition of the index by source.
         return queryset.exclude(source="").filter(trigger=trigger, source=source)
 
 
 @admin.register(Execution)
 class ExecutionAdmin(ReadOnlyAdmin):
     list_display = (
-        *(name, STATE, CAUSE, origin, columns.linked("job", _("job")), "role", "worker", "created_at"),
-        *("started_at", "finished_at", FAILED, "attempt", "retry_count"),
+        *(name, STATE, TRIGGER, origin, columns.linked("job", _("job")), "role", "worker", "created_at"),
+        *("started_at", "finished_at", FAILURE, "attempt", "retry_count"),
     )
     list_filter = (
         SourceFilter,
         StateFilter,
-        MADE_SINCE,
+        CREATED_SINCE,
         choice("trigger", _("trigger"), display.TRIGGER_NAMES, indexed=False),
         choice("role", _("role"), settings.DURE_ROLES, indexed=False),
         choice("failure_type", _("failure reason"), display.FAILURE_NAMES, indexed=False),
@@ -123,11 +123,11 @@ class ExecutionAdmin(ReadOnlyAdmin):
     fieldsets = (
         (
             None,
-            {"fields": ("id", "task_id", STATE, FAILED, "error", columns.json("progress", _("progress")))},
+            {"fields": ("id", "task_id", STATE, FAILURE, "error", columns.json("progress", _("progress")))},
         ),
         (
             _("Belongs to"),
-            {"fields": (CAUSE, origin, "job", columns.row_of(Office, "office_id", _("office")))},
+            {"fields": (TRIGGER, origin, "job", columns.row_of(Office, "office_id", _("office")))},
         ),
         (
             _("Worker and lease"),
@@ -177,7 +177,7 @@ class ExecutionAdmin(ReadOnlyAdmin):
     )
 
     def links(self, request: HttpRequest, row: Execution) -> list[Link]:
-        found = more_of_run(row)
+        found = run_links(row)
         if row.job_id and row.office_id:
             found.append(Link(reverse("pages:job", args=[row.office_id, row.job_id]), _("View job page")))
         found.append(rows_of(Attempt, _("Attempts"), execution=row.pk))
@@ -193,7 +193,7 @@ class ExecutionAdmin(ReadOnlyAdmin):
 class AttemptAdmin(ReadOnlyAdmin):
     list_display = (
         *("id", columns.linked("execution", _("run")), "number", "started_at", "ended_at"),
-        *(columns.column("outcome", _("outcome"), pages.outcome), FAILED, "worker"),
+        *(columns.column("outcome", _("outcome"), pages.outcome), FAILURE, "worker"),
     )
     list_filter = (
         choice(
@@ -208,5 +208,5 @@ class AttemptAdmin(ReadOnlyAdmin):
     beginnings = ("worker",)
     fields = (
         *("execution", "number", "started_at", "ended_at"),
-        *(columns.column("outcome", _("outcome"), pages.outcome), FAILED, "error", "worker"),
+        *(columns.column("outcome", _("outcome"), pages.outcome), FAILURE, "error", "worker"),
     )

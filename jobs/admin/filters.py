@@ -1,4 +1,4 @@
-"""Filters beside the lists: few values that are known beforehand, so nothing is asked of the table."""
+"""Filters beside the lists, with fixed values: rendering them reads no table."""
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta
@@ -19,16 +19,16 @@ Condition = Callable[[str], Q]
 
 
 class Choice(admin.SimpleListFilter):
-    words: Mapping[str, Text]
+    choices_by_value: Mapping[str, Text]
     condition: Condition
     is_indexed: bool
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [(value, cast(str, text)) for value, text in self.words.items()]
+        return [(value, cast(str, text)) for value, text in self.choices_by_value.items()]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         value = self.value()
-        if value is None or value not in self.words:
+        if value is None or value not in self.choices_by_value:
             return queryset
         found = queryset.filter(type(self).condition(value))
         return found if self.is_indexed else newest(found)
@@ -42,17 +42,17 @@ def choice(
     *,
     indexed: bool = True,
 ) -> type[Choice]:
-    """Where no index answers, it is among the newest rows, and its title says so."""
-    named = words if isinstance(words, Mapping) else {word: word for word in words}
-    told = title if indexed else format_lazy("{} · {} {}", title, _("newest"), f"{NEWEST:,}")
-    facts = {
-        "title": told,
+    """A filter by one column. Without an index it looks at the newest rows only, and its title says so."""
+    names = words if isinstance(words, Mapping) else {word: word for word in words}
+    full_title = title if indexed else format_lazy("{} · {} {}", title, _("newest"), f"{NEWEST:,}")
+    attributes = {
+        "title": full_title,
         "parameter_name": column,
-        "words": {str(value): text for value, text in named.items()},
+        "choices_by_value": {str(value): text for value, text in names.items()},
         "condition": staticmethod(condition or (lambda value: Q(**{column: value}))),
         "is_indexed": indexed,
     }
-    return cast(type[Choice], type(f"Choice_{column}", (Choice,), facts))
+    return cast(type[Choice], type(f"Choice_{column}", (Choice,), attributes))
 
 
 def yes_or_no(column: str, title: Text) -> type[Choice]:
@@ -67,9 +67,9 @@ SPANS: dict[str, tuple[timedelta, Text]] = {
 
 
 def since(value: str) -> Q:
-    """Our ids begin with their time, so the index of the ids answers."""
+    """By the index of the ids, which begin with their time."""
     milliseconds = int((timezone.now() - SPANS[value][0]).timestamp() * 1000)
     return Q(pk__gte=UUID(int=milliseconds << 80))
 
 
-MADE_SINCE = choice("since", _("Created"), {name: words for name, (_span, words) in SPANS.items()}, since)
+CREATED_SINCE = choice("since", _("Created"), {name: words for name, (_span, words) in SPANS.items()}, since)

@@ -1,4 +1,4 @@
-"""Jobs and their batches: found by what they belong to, and acted on by the verbs of the API."""
+"""Jobs and batches; actions on jobs use jobs/bulk.py."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -19,8 +19,8 @@ from jobs.admin import columns
 from jobs.admin.actions import NAMED, Preview, RowAction, add_result_message, go_back
 from jobs.admin.base import ReadOnlyAdmin
 from jobs.admin.changelist import Order
-from jobs.admin.filters import MADE_SINCE, choice
-from jobs.admin.links import Link, more_of_batch, rows_of
+from jobs.admin.filters import CREATED_SINCE, choice
+from jobs.admin.links import Link, batch_links, rows_of
 from jobs.flower import link_for
 from jobs.models import Batch, Execution, Job
 from jobs.pages.forms import ActionForm
@@ -34,17 +34,17 @@ MOST_COUNTED = bulk.MOST + 1
 
 OFFICE = columns.linked("office", _("office"))
 STATE = columns.state(_("state"))
-FAILED = columns.named("failure_type", _("failure reason"), display.FAILURE_NAMES)
+FAILURE = columns.named("failure_type", _("failure reason"), display.FAILURE_NAMES)
 ON_FAILURE = columns.named(
     "on_dependency_failure", _("on failed dependency"), display.ON_DEPENDENCY_FAILURE_NAMES
 )
 BACKOFF = columns.named("retry_backoff", _("backoff"), display.BACKOFF_NAMES)
 ON_LOST = columns.named("on_lost", _("on lost worker"), display.ON_LOST_NAMES)
-CAUSE = columns.named("trigger", _("trigger"), display.TRIGGER_NAMES)
+TRIGGER = columns.named("trigger", _("trigger"), display.TRIGGER_NAMES)
 
 
 def preview_of(jobs: QuerySet[Job], verb: str) -> Preview:
-    """Counted and not read: an action on jobs is for all that match, however many."""
+    """By counting: an action on jobs applies to all that match, however many."""
     counts = bulk.preview(jobs, verb, counted=MOST_COUNTED)
     capped = counts.skipped >= MOST_COUNTED
     skipped = {
@@ -71,7 +71,7 @@ def job_action(verb: str, label: display.Text, question: Any) -> RowAction:
 class JobAdmin(ReadOnlyAdmin):
     list_display = (
         *("__str__", STATE, "task_id", "role", OFFICE, columns.linked("batch", _("batch")), "created_at"),
-        *("completed_at", FAILED, "priority", "urgent", "retry_count"),
+        *("completed_at", FAILURE, "priority", "urgent", "retry_count"),
     )
     list_filter = (
         choice(
@@ -80,7 +80,7 @@ class JobAdmin(ReadOnlyAdmin):
             {one: display.state_label(one).name for one in JobStatus},
             lambda v: in_states([v]),
         ),
-        MADE_SINCE,
+        CREATED_SINCE,
         choice("role", _("role"), settings.DURE_ROLES, indexed=False),
         choice("failure_type", _("failure reason"), display.FAILURE_NAMES, indexed=False),
         choice("trigger", _("trigger"), display.TRIGGER_NAMES, indexed=False),
@@ -90,8 +90,8 @@ class JobAdmin(ReadOnlyAdmin):
     beginnings = ("ref", "task_id", "unique_key")
     orders = {"office": "seq", "batch": "seq"}
     fieldsets = (
-        (None, {"fields": ("id", "ref", "task_id", STATE, FAILED, "error_message")}),
-        (_("Belongs to"), {"fields": ("office", "batch", "execution", CAUSE, "unique_key")}),
+        (None, {"fields": ("id", "ref", "task_id", STATE, FAILURE, "error_message")}),
+        (_("Belongs to"), {"fields": ("office", "batch", "execution", TRIGGER, "unique_key")}),
         (_("Order"), {"fields": ("role", "priority", "urgent", "dependency_count", ON_FAILURE)}),
         (
             _("Times"),
@@ -128,7 +128,7 @@ class JobAdmin(ReadOnlyAdmin):
     )
 
     def order_within(self, params: Mapping[str, Any]) -> Order:
-        # Those that have not ended are few, and their indexes have another order.
+        # Jobs that have not ended are few, and their indexes have another order.
         if params.get("state") in JOB_LIVE:
             return Order("seq", few=True)
         return super().order_within(params)
@@ -164,7 +164,7 @@ class JobAdmin(ReadOnlyAdmin):
 class BatchAdmin(ReadOnlyAdmin):
     list_display = ("__str__", OFFICE, "created_at", "ended_at")
     list_filter = (
-        MADE_SINCE,
+        CREATED_SINCE,
         choice(
             "ended",
             _("ended"),
@@ -180,4 +180,4 @@ class BatchAdmin(ReadOnlyAdmin):
 
     def links(self, request: HttpRequest, row: Batch) -> list[Link]:
         page = Link(reverse("pages:batch", args=[row.office_id, row.pk]), _("Graph"))
-        return [page, rows_of(Job, _("Jobs"), batch=row.pk), *more_of_batch(row)]
+        return [page, rows_of(Job, _("Jobs"), batch=row.pk), *batch_links(row)]

@@ -1,4 +1,4 @@
-"""Links between rows. The apps above say what their own Executions and batches come from."""
+"""Links between rows. Other apps register links from runs and batches to their own rows."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from jobs.display import Text
+from jobs.display import Text, short_id
 from jobs.models import Batch, Execution
 
 NONE = SafeString("–")
@@ -27,52 +27,46 @@ def address(model: type[Model], key: Any) -> str:
 
 
 def to(model: type[Model], key: Any, text: object = "") -> SafeString:
-    """A link to the row with this key, by its last letters unless there is a name; a dash for none."""
+    """A link to the row with this key; without a text it shows the end of the key. A dash for no key."""
     if key is None or key == "":
         return NONE
-    return format_html('<a href="{}">{}</a>', address(model, key), text or short(key))
-
-
-def short(key: Any) -> str:
-    """The end of an id: the beginning of ours is the time, which neighbours share."""
-    text = str(key)
-    return text if len(text) < 20 else f"…{text[-8:]}"
+    return format_html('<a href="{}">{}</a>', address(model, key), text or short_id(key))
 
 
 def rows_of(model: type[Model], text: Text, **narrowed: Any) -> Link:
-    """The list of those rows of a model that belong to another row."""
+    """The list of the rows of a model that belong to another row."""
     target = reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist")
     return Link(f"{target}?{urlencode(narrowed)}", text)
 
 
-# What caused an Execution, by its trigger: made of its `source`.
+# Makes the link to what triggered a run from the run's `source`.
 Source = Callable[[str], Link | None]
 _sources: dict[str, Source] = {}
-# What else belongs to a batch, and to a run.
+# Further links of a batch, and of a run.
 _of_batches: list[Callable[[Batch], Link | None]] = []
 _of_runs: list[Callable[[Execution], Link | None]] = []
 
 
-def source(trigger: str, link: Source) -> None:
+def register_source(trigger: str, link: Source) -> None:
     _sources[trigger] = link
 
 
-def of_batches(link: Callable[[Batch], Link | None]) -> None:
+def register_batch_link(link: Callable[[Batch], Link | None]) -> None:
     _of_batches.append(link)
 
 
-def of_runs(link: Callable[[Execution], Link | None]) -> None:
+def register_run_link(link: Callable[[Execution], Link | None]) -> None:
     _of_runs.append(link)
 
 
 def source_of(run: Execution) -> Link | None:
-    known = _sources.get(run.trigger)
-    return known(run.source) if known and run.source else None
+    link = _sources.get(run.trigger)
+    return link(run.source) if link and run.source else None
 
 
-def more_of_batch(batch: Batch) -> list[Link]:
+def batch_links(batch: Batch) -> list[Link]:
     return [found for link in _of_batches if (found := link(batch)) is not None]
 
 
-def more_of_run(run: Execution) -> list[Link]:
+def run_links(run: Execution) -> list[Link]:
     return [found for link in _of_runs if (found := link(run)) is not None]

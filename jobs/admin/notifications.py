@@ -50,7 +50,7 @@ class EventAdmin(ReadOnlyAdmin):
 
 
 class WebhookForm(forms.ModelForm):  # type: ignore[type-arg]
-    # What an address may be is the verb's to say: see below.
+    # The verb checks the address: see clean().
     url = forms.CharField(label=_("address"), max_length=2000, widget=forms.TextInput(attrs={"size": 80}))
     event_types = forms.MultipleChoiceField(
         label=_("events"),
@@ -80,7 +80,7 @@ def send_again(notification: Notification, operator: Operator) -> None:
 
 @admin.register(Webhook)
 class WebhookAdmin(LargeTableAdmin):
-    """Its secret is shown once, when it is made, and nowhere else."""
+    """Its secret is shown once, when the webhook is created."""
 
     form = WebhookForm
     list_display = (

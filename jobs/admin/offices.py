@@ -1,4 +1,4 @@
-"""Offices and their members: edited by the verbs of the API, so new limits count at once."""
+"""Offices and their members, edited by the verbs of the API, so that new limits apply at once."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -27,7 +27,7 @@ from jobs.pages.refusals import told
 from jobs.sql import call, statements
 from jobs.states import RETRYABLE, Backoff, MemberRole
 
-# The API's setting that each column holds, and the other way round.
+# The API's name of the setting in each column, and the column of each setting.
 SETTINGS = {
     office_config.COLUMNS.get(name, name): field.alias or name
     for name, field in office_config.JobSchedulerConfig.model_fields.items()
@@ -82,22 +82,22 @@ class OfficeForm(forms.ModelForm):  # type: ignore[type-arg]
         return addresses
 
     def clean(self) -> dict[str, Any]:
-        given = super().clean() or {}
+        data = super().clean() or {}
         if not self.errors:
             try:
-                office_config.checked(patch_of(given, SETTINGS))
+                office_config.checked(patch_of(data, SETTINGS))
             except Invalid as refused:
                 for where, why in refused.errors.items():
                     self.add_error(COLUMNS[where.partition(".")[0]], f"{where}: {' '.join(map(told, why))}")
-        return given
+        return data
 
 
-def patch_of(given: dict[str, Any], columns: Iterable[str]) -> dict[str, Any]:
-    return {SETTINGS[name]: given[name] for name in columns if name in SETTINGS}
+def patch_of(data: dict[str, Any], columns: Iterable[str]) -> dict[str, Any]:
+    return {SETTINGS[name]: data[name] for name in columns if name in SETTINGS}
 
 
 def replacing(patch: dict[str, Any], office: Office) -> dict[str, Any]:
-    """A merge patch leaves what it does not name: roles that were taken out are named with null."""
+    """A merge patch keeps what it does not name: roles that were removed are named with null."""
     before = office_config.shown(office)
     return {
         name: {**dict.fromkeys(before[name]), **value}
@@ -153,18 +153,18 @@ class OfficeAdmin(SmallTableAdmin):
         ]
 
     def save_model(self, request: HttpRequest, obj: Office, form: Any, change: bool) -> None:
-        given = form.cleaned_data
+        data = form.cleaned_data
         if not change:
-            # Whoever opens it owns it, as in the API.
+            # The user who creates an office owns it, as in the API.
             obj.save(force_insert=True)
             Membership.objects.create(office=obj, user=current_user(request), role=MemberRole.OWNER)
             return
-        basics = {name: given[name] for name in ("name", "notify_emails") if name in form.changed_data}
+        basics = {name: data[name] for name in ("name", "notify_emails") if name in form.changed_data}
         if basics:
-            # Whoever is to be told from now on is not told of the past.
+            # New addresses are not notified of past events.
             with creation.events_drained(obj.pk):
                 Office.objects.filter(pk=obj.pk).update(**basics)
-        if patch := patch_of(given, form.changed_data):
+        if patch := patch_of(data, form.changed_data):
             office_config.change(obj.pk, replacing(patch, Office.objects.get(pk=obj.pk)))
 
     def delete_model(self, request: HttpRequest, obj: Office) -> None:
@@ -185,7 +185,7 @@ class MembershipAdmin(LargeTableAdmin):
     autocomplete_fields = ("office", "user")
 
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:
-        # Django's own would remove the last owner.
+        # Django's own action would delete the last owner.
         return {}
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:

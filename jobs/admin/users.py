@@ -1,4 +1,4 @@
-"""Users and groups, and the log of what was done in the admin. Only a superuser gives rights away."""
+"""Users, groups and the admin's log. Only a superuser grants permissions."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ from jobs.admin.links import NONE, Link, rows_of
 from jobs.models import ApiToken, Membership
 from jobs.pages.permissions import current_user
 
-RIGHTS = ("is_staff", "is_superuser", "groups", "user_permissions")
+PERMISSION_FIELDS = ("is_staff", "is_superuser", "groups", "user_permissions")
 
 admin.site.unregister(User)
 admin.site.unregister(Group)
@@ -27,7 +27,7 @@ admin.site.unregister(Group)
 
 @admin.register(User)
 class OperatorsUserAdmin(SmallTableAdmin, UserAdmin):  # type: ignore[type-arg]
-    """Nobody is deleted: schedules, exports and queues would go with them. Who has gone is made inactive."""
+    """Users are deactivated and not deleted: their schedules, exports and queues would be deleted too."""
 
     list_display = ("username", "email", "is_active", "is_staff", "is_superuser", "last_login")
     list_filter = (
@@ -40,13 +40,13 @@ class OperatorsUserAdmin(SmallTableAdmin, UserAdmin):  # type: ignore[type-arg]
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
-        # Whoever sets a superuser's password is one.
+        # Setting a superuser's password is as good as being one.
         out_of_reach = obj is not None and obj.is_superuser and not current_user(request).is_superuser
         return not out_of_reach and super().has_change_permission(request, obj)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        known = ("last_login", "date_joined")
-        return known if current_user(request).is_superuser else (*known, *RIGHTS)
+        dates = ("last_login", "date_joined")
+        return dates if current_user(request).is_superuser else (*dates, *PERMISSION_FIELDS)
 
     def links(self, request: HttpRequest, row: User) -> list[Link]:
         return [
@@ -78,20 +78,20 @@ def row(entry: LogEntry) -> SafeString:
 
 
 @columns.computed(_("change"))
-def said(entry: LogEntry) -> str:
+def change_text(entry: LogEntry) -> str:
     return str(entry.get_change_message()) or "–"
 
 
-FLAGS = {str(ADDITION): _("added"), str(CHANGE): _("changed"), str(DELETION): _("deleted")}
-DID = columns.column("action_flag", _("action"), lambda flag: FLAGS.get(str(flag), flag))
+FLAG_NAMES = {str(ADDITION): _("added"), str(CHANGE): _("changed"), str(DELETION): _("deleted")}
+ACTION = columns.column("action_flag", _("action"), lambda flag: FLAG_NAMES.get(str(flag), flag))
 
 
 @admin.register(LogEntry)
 class LogEntryAdmin(ReadOnlyAdmin):
-    """Who did what in the admin, and why. What was done to jobs is in their events, too."""
+    """Who did what in the admin, and why. Actions on jobs are in the jobs' events too."""
 
-    list_display = ("action_time", columns.linked("user", _("by")), DID, "content_type", row, said)
-    list_filter = (choice("action_flag", _("action"), FLAGS, indexed=False),)
+    list_display = ("action_time", columns.linked("user", _("by")), ACTION, "content_type", row, change_text)
+    list_filter = (choice("action_flag", _("action"), FLAG_NAMES, indexed=False),)
     list_select_related = ("user", "content_type")
     people = ("user",)
-    fields = ("action_time", "user", DID, "content_type", row, said)
+    fields = ("action_time", "user", ACTION, "content_type", row, change_text)

@@ -1,4 +1,4 @@
-"""Workers as they were last heard of, and what is counted."""
+"""Workers as of their last heartbeat, and the engine's counters."""
 
 from datetime import timedelta
 
@@ -15,8 +15,8 @@ from jobs.models import Counter, Worker
 
 
 @columns.computed(_("online"), boolean=True)
-def alive(worker: Worker) -> bool:
-    """Has it renewed what it runs lately?"""
+def online(worker: Worker) -> bool:
+    """Whether its last heartbeat is younger than a lease."""
     return worker.seen_at > timezone.now() - timedelta(seconds=settings.DURE_LEASE_SECONDS)
 
 
@@ -27,9 +27,9 @@ def roles(worker: Worker) -> str:
 
 @admin.register(Worker)
 class WorkerAdmin(ReadOnlyAdmin):
-    list_display = ("name", alive, roles, "slots", "running", "draining", "started_at", "seen_at")
+    list_display = ("name", online, roles, "slots", "running", "draining", "started_at", "seen_at")
     search_fields = ()
-    fields = ("name", alive, roles, "slots", "running", "draining", "started_at", "seen_at")
+    fields = ("name", online, roles, "slots", "running", "draining", "started_at", "seen_at")
 
     def links(self, request: HttpRequest, row: Worker) -> list[Link]:
         address = settings.DURE_FLOWER_URL

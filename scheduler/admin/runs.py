@@ -14,7 +14,7 @@ from jobs.admin import columns, links
 from jobs.admin.actions import Operator, RowAction
 from jobs.admin.base import ReadOnlyAdmin
 from jobs.admin.changelist import newest
-from jobs.admin.filters import MADE_SINCE, choice
+from jobs.admin.filters import CREATED_SINCE, choice
 from jobs.admin.links import Link, rows_of
 from jobs.bulk import CancelFilter, cancel_matching
 from jobs.display import state_label
@@ -62,7 +62,7 @@ class WorkflowRunAdmin(ReadOnlyAdmin):
         ),
         *("executed_at", "ended_at", "retry_count", "error_message"),
     )
-    list_filter = (StateFilter, MADE_SINCE)
+    list_filter = (StateFilter, CREATED_SINCE)
     list_select_related = ("workflow", "batch")
     ids = ("workflow", "batch")
     fields = (
@@ -133,5 +133,5 @@ def page_of_run(run: Execution) -> Link:
     return Link(reverse("scheduler:execution", args=[run.pk]), _("Its page"))
 
 
-links.of_batches(of_batch)
-links.of_runs(page_of_run)
+links.register_batch_link(of_batch)
+links.register_run_link(page_of_run)

@@ -19,6 +19,7 @@ from jobs.admin.base import ReadOnlyAdmin, SmallTableAdmin
 from jobs.admin.filters import choice, yes_or_no
 from jobs.admin.forms import MaskedForm, add_refusals
 from jobs.admin.links import Link, rows_of
+from jobs.display import short_id
 from jobs.errors import Refused
 from jobs.models import Execution
 from jobs.pages.refusals import all_told
@@ -201,7 +202,7 @@ class OccurrenceAdmin(ReadOnlyAdmin):
 
 def of_schedule(source: str) -> Link:
     # By its id: looking up the name of each would be a query for each row of a list.
-    return Link(links.address(Schedule, source), links.short(source))
+    return Link(links.address(Schedule, source), short_id(source))
 
 
-links.source(Trigger.SCHEDULE, of_schedule)
+links.register_source(Trigger.SCHEDULE, of_schedule)

@@ -183,4 +183,4 @@ def link_to_source(source: str) -> Link | None:
     return Link(links.address(StepEvent, rest), source) if rest.isdecimal() else None
 
 
-links.source(Trigger.STEP, link_to_source)
+links.register_source(Trigger.STEP, link_to_source)

@@ -34,7 +34,7 @@ def test_a_job_shows_its_attempts_why_it_waits_and_what_it_was_given(office, ali
     assert "https://a.example" in page
     assert "Bearer abc" not in page
     assert f"/jobs/{second.id}" in page
-    assert "Waits for first." in alice.get(at(office, f"/jobs/{second.id}")).content.decode()
+    assert "Waiting for first." in alice.get(at(office, f"/jobs/{second.id}")).content.decode()
 
 
 def test_a_running_job_shows_its_lease_its_heartbeat_and_its_place_in_the_graph(office, alice):
@@ -105,7 +105,7 @@ def test_one_job_is_cancelled_and_run_again_by_its_page(office, alice):
     assert "1 job cancelled." in answer.content.decode()
     assert fresh(job).status == JobStatus.CANCELLED
     again = alice.post(at(office, f"/jobs/{job.id}/cancel"), follow=True)
-    assert "no longer in a state" in again.content.decode()
+    assert "Nothing was changed:" in again.content.decode()
     alice.post(at(office, f"/jobs/{job.id}/retry"))
     assert fresh(job).status == JobStatus.PROCESSING
     alice.post(at(office, f"/jobs/{job.id}/reprioritise"), {"priority": "3"})
