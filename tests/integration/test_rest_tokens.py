@@ -117,7 +117,7 @@ def test_the_command_issues_lists_and_revokes(user):
     assert ask(f"Token {plain}").status_code == 200
     listed = command("alice", "--list")
     assert "ci" in listed
-    assert "alive" in listed
+    assert "active" in listed
     assert plain not in listed
     assert command("alice", "--revoke", plain[:11]) == "revoked"
     assert ask(f"Token {plain}").status_code == 401
@@ -130,7 +130,7 @@ def test_the_command_issues_lists_and_revokes(user):
         (["nobody"], "no user 'nobody'"),
         (["alice", "--days", "0"], "--days"),
         (["alice", "--name", ""], "--name"),
-        (["alice", "--revoke", "dure_zzz"], "0 living tokens"),
+        (["alice", "--revoke", "dure_zzz"], "0 active tokens"),
     ],
 )
 def test_the_command_says_what_is_wrong(user, arguments, sentence):

@@ -9,7 +9,7 @@ from django.core.management.base import CommandError
 from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 
-from jobs.management.commands.wait_for_migrations import listed, missing, waiting
+from jobs.management.commands.wait_for_migrations import listed, missing, wait_messages
 from tests.workers import ROOT, database_url
 
 
@@ -59,7 +59,7 @@ def test_what_is_missing_is_named():
 def test_it_says_so_once_each_time_that_it_changes_and_ends_when_nothing_is_missing():
     answers = iter(["the database", "the database", "two", "one", ""])
     pauses: list[float] = []
-    said = list(waiting(lambda: next(answers), until=10, pause=pauses.append, clock=lambda: 0))
+    said = list(wait_messages(lambda: next(answers), until=10, pause=pauses.append, clock=lambda: 0))
     assert said == ["the database", "two", "one"]
     assert len(pauses) == 4
 
@@ -67,7 +67,7 @@ def test_it_says_so_once_each_time_that_it_changes_and_ends_when_nothing_is_miss
 def test_it_gives_up_when_its_time_is_over_and_says_what_was_missing():
     clock = iter([0.0, 1.0, 2.0])
     with pytest.raises(CommandError, match=r"Gave up\. one migration"):
-        list(waiting(lambda: "one migration", until=2, pause=lambda _: None, clock=lambda: next(clock)))
+        list(wait_messages(lambda: "one migration", until=2, pause=lambda _: None, clock=lambda: next(clock)))
 
 
 def test_of_many_names_the_first_ten_are_listed():

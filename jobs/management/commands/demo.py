@@ -1,4 +1,4 @@
-"""Makes the users, offices and data of the demonstration; again and again without harm."""
+"""Creates the users, offices and data of the demonstration; running it again does no harm."""
 
 import inspect
 import json
@@ -33,8 +33,8 @@ Secret = dict[str, str]
 
 class Command(BaseCommand):
     help = (
-        "Makes the users admin, alice and bob, an office for the latter two, and something to look at. "
-        f"Prints their passwords and tokens as JSON: new ones each time, unless {VARIABLE} or --users gives "
+        "Creates the users admin, alice and bob, an office for each of alice and bob, and example data. "
+        f"Prints their passwords and tokens as JSON: new ones each time, unless {VARIABLE} or --users has "
         'them, as [{"username", "password", "token"}, …] or {"users": {"alice": {"password", "token"}, …}}.'
     )
 
@@ -45,21 +45,23 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         if settings.PRODUCTION:
-            raise CommandError("This is for trying out: it makes users whose passwords are printed.")
-        given = read(options["users"])
+            raise CommandError("The demonstration prints passwords: it is not for production.")
+        secrets_by_user = read_secrets(options["users"])
         now = timezone.now()
         with transaction.atomic():
-            users = [user_of(name, role, given.get(name, {})) for name, role in USERS.items()]
+            users = [ensure_user(name, role, secrets_by_user.get(name, {})) for name, role in USERS.items()]
             owners = {name: User.objects.get(username=name) for name, role in USERS.items() if role == MEMBER}
-            offices = {name: office_of(owner) for name, owner in owners.items()}
+            offices = {name: ensure_office(owner) for name, owner in owners.items()}
         for fill in fillers():
-            offered = {"owner": owners["alice"], "office": offices["alice"], "now": now}
-            fill(**{name: offered[name] for name in inspect.signature(fill).parameters if name in offered})
+            available = {"owner": owners["alice"], "office": offices["alice"], "now": now}
+            fill(
+                **{name: available[name] for name in inspect.signature(fill).parameters if name in available}
+            )
         answer = {"users": users, "office_id": str(offices["alice"].id)}
         self.stdout.write(json.dumps(answer, ensure_ascii=False))
 
 
-def read(file: str | None) -> dict[str, Secret]:
+def read_secrets(file: str | None) -> dict[str, Secret]:
     if file is None:
         text = os.environ.get(VARIABLE, "")
     else:
@@ -67,8 +69,8 @@ def read(file: str | None) -> dict[str, Secret]:
     if not text.strip():
         return {}
     try:
-        found = json.loads(text)
-        users = found["users"] if isinstance(found, dict) else found
+        data = json.loads(text)
+        users = data["users"] if isinstance(data, dict) else data
         if isinstance(users, dict):
             return {name: dict(secret) for name, secret in users.items()}
         return {secret["username"]: dict(secret) for secret in users}
@@ -76,9 +78,9 @@ def read(file: str | None) -> dict[str, Secret]:
         raise CommandError(f"The users cannot be read: {error!r}.") from None
 
 
-def user_of(name: str, role: str, given: Secret) -> Secret:
-    """The user, with this password and token, or with new ones."""
-    password = given.get("password") or secrets.token_urlsafe(9)
+def ensure_user(name: str, role: str, secret: Secret) -> Secret:
+    """Create the user if needed, with this password and token or with new ones."""
+    password = secret.get("password") or secrets.token_urlsafe(9)
     is_staff = role == STAFF
     user, _ = User.objects.get_or_create(
         username=name, defaults={"is_staff": is_staff, "is_superuser": is_staff}
@@ -86,21 +88,26 @@ def user_of(name: str, role: str, given: Secret) -> Secret:
     if not user.check_password(password):
         user.set_password(password)
         user.save(update_fields=["password"])
-    return {"username": name, "password": password, "token": token_of(user, given.get("token")), "role": role}
+    return {
+        "username": name,
+        "password": password,
+        "token": ensure_token(user, secret.get("token")),
+        "role": role,
+    }
 
 
-def token_of(user: User, given: str | None) -> str:
+def ensure_token(user: User, token: str | None) -> str:
     now = timezone.now()
-    secret = (given or secrets.token_urlsafe(32)).removeprefix(TOKEN_PREFIX)
+    secret = (token or secrets.token_urlsafe(32)).removeprefix(TOKEN_PREFIX)
     same = ApiToken.objects.filter(user=user, digest=digest_of(TOKEN_PREFIX + secret)).first()
     if same is not None and same.is_alive(now):
         return TOKEN_PREFIX + secret
-    # The last run's, which nobody can read any more.
+    # The token of the last time, which cannot be read any more.
     ApiToken.objects.filter(user=user, name=TOKEN_NAME, revoked_at=None).update(revoked_at=now)
     return ApiToken.issue(user, TOKEN_NAME, now, secret=secret)[1]
 
 
-def office_of(owner: User) -> Office:
+def ensure_office(owner: User) -> Office:
     name = f"{owner.get_username().capitalize()}'s office"
     office = Office.objects.filter(name=name, memberships__user=owner).first()
     if office is None:
@@ -110,7 +117,7 @@ def office_of(owner: User) -> Office:
 
 
 def fillers() -> Iterator[Callable[..., object]]:
-    """`fill(owner, office, now)` of every app's module `demo` that has one, in the order of the apps."""
+    """The function `fill(owner, office, now)` in the module `demo` of each app that has one."""
     for app in apps.get_app_configs():
         if app.module is not None and module_has_submodule(app.module, "demo"):
             fill = getattr(import_module(f"{app.name}.demo"), "fill", None)

@@ -8,19 +8,20 @@ from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
+from jobs.display import local_time
 from jobs.models.access import ApiToken
 
 
 class Command(BaseCommand):
-    help = "Issues an API token for a user and prints it: it cannot be shown again."
+    help = "Issues an API token for a user and prints it; it cannot be printed again."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("user", help="the user's name")
         parser.add_argument("--name", default="command line", help="what the token is for")
-        parser.add_argument("--days", type=int, help="how long it is valid; for ever without this")
-        what = parser.add_mutually_exclusive_group()
-        what.add_argument("--list", action="store_true", help="show the user's tokens instead")
-        what.add_argument("--revoke", metavar="PREFIX", help="end the token that begins so, instead")
+        parser.add_argument("--days", type=int, help="days until it expires; without this it does not")
+        action = parser.add_mutually_exclusive_group()
+        action.add_argument("--list", action="store_true", help="list the user's tokens instead")
+        action.add_argument("--revoke", metavar="PREFIX", help="revoke the token with this prefix instead")
 
     def handle(self, *args: Any, **options: Any) -> None:
         user = User.objects.filter(username=options["user"]).first()
@@ -45,17 +46,15 @@ class Command(BaseCommand):
     def _list(self, user: User) -> None:
         now = timezone.now()
         for token in ApiToken.objects.filter(user=user):
-            state = "alive" if token.is_alive(now) else "ended"
-            used = (
-                f"{timezone.localtime(token.last_used_at):%Y-%m-%d %H:%M}" if token.last_used_at else "never"
-            )
+            state = "active" if token.is_alive(now) else "inactive"
+            used = local_time(token.last_used_at) or "never"
             self.stdout.write(f"{token.prefix}…  {state}  last used {used}  {token.name}")
 
     def _revoke(self, user: User, prefix: str) -> None:
-        found = ApiToken.objects.filter(user=user, prefix=prefix.rstrip("…"), revoked_at=None)
-        if found.count() != 1:
+        tokens = ApiToken.objects.filter(user=user, prefix=prefix.rstrip("…"), revoked_at=None)
+        if tokens.count() != 1:
             raise CommandError(
-                f"{found.count()} living tokens of {user} begin with {prefix!r}; --list shows all."
+                f"{tokens.count()} active tokens of {user} begin with {prefix!r}; --list shows all."
             )
-        found.update(revoked_at=timezone.now())
+        tokens.update(revoked_at=timezone.now())
         self.stdout.write("revoked")
