@@ -77,7 +77,7 @@ def reasons_of(office: Office, job: Job, now: datetime) -> Iterator[Reason]:
             yield from unfinished_dependencies(job)
             yield from time_reasons(job, now)
         if office.paused:
-            yield Reason(Code.OFFICE_PAUSED, "The office is paused: no new runs start.", {})
+            yield Reason(Code.OFFICE_PAUSED, "The office is paused: nothing new starts in it.", {})
         yield from missing_worker(job)
         yield from limits(office, job)
 

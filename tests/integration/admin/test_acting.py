@@ -128,7 +128,7 @@ def test_an_operation_that_could_not_be_undone_is_undone_again(root):
     run_to_end(queue)
     assert fresh_queue(queue).operation_direction == Direction.BACKWARD
     failed, other = Step.objects.filter(queue=queue).order_by("number")
-    assert ": The rollback of this job has not failed" in act(root, "rerun", failed, other, sure=False)
+    assert "1: rollback has not failed" in act(root, "rerun", failed, other, sure=False)
     act(root, "rerun", failed)
     assert fresh_queue(queue).state == QueueState.RUNNING
 

@@ -92,7 +92,7 @@ def test_a_run_that_its_job_has_left_behind_is_not_cancelled(root, jobs):
 
 def test_a_token_is_revoked(root):
     token, _ = ApiToken.issue(a_user("alice"), "t", timezone.now())
-    assert "cannot be taken back" in act(root, ApiToken, "revoke", token).content.decode()
+    assert "cannot be undone" in act(root, ApiToken, "revoke", token).content.decode()
     act(root, ApiToken, "revoke", token, sure="yes")
     token.refresh_from_db()
     assert token.revoked_at is not None

@@ -126,7 +126,7 @@ def test_one_shows_its_attempts_what_it_was_given_and_what_came_of_it(alice):
     claim(run, "w7@test").fail(error="it broke <b>", delay_ms=60_000)
     claimed_again = alice.get(f"/executions/{run.id}")
     text = text_of(claimed_again)
-    for expected in ("w7@test", "it broke &lt;b&gt;", "https://a.example", "alice", "by hand", "1 of 3"):
+    for expected in ("w7@test", "it broke &lt;b&gt;", "https://a.example", "alice", "manual", "1 of 3"):
         assert expected in text, expected
     assert "Bearer abc" not in text
     assert "Next attempt" in text

@@ -46,7 +46,7 @@ def test_the_page_shows_failures_their_errors_and_the_rollback(alice):
         (OperationStatus.FAILED, OperationStatus.ROLLING_BACK),
         (OperationStatus.PENDING, OperationStatus.NOT_NEEDED),
     ]
-    assert "error: two fails as asked" in text(page)
+    assert "Error: two fails as asked" in text(page)
     assert str(page.context["label"].name) == "rolling back"
     run_to_end(queue)
     assert statuses(alice.get(at(queue)))[:2] == [

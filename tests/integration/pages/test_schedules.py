@@ -141,7 +141,7 @@ def test_the_last_turns_are_told_in_signs_and_in_words(alice):
     schedule.refresh_from_db()
     fire(schedule)
     text = text_of(alice.get("/schedules"))
-    assert "the newest last: done, missed, waiting, skipped" in text
+    assert "the newest last: Succeeded, missed, Pending, skipped" in text
     Execution.objects.all().delete()
     assert "run, its record is deleted, missed" in text_of(alice.get("/schedules"))
 

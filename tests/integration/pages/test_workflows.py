@@ -138,7 +138,7 @@ def test_the_list_tells_the_mode_in_words_the_next_run_and_the_last_ones(office,
     started(workflow)
     text = text_of(alice.get("/workflows"))
     assert "every day at 09:00" in text
-    assert "the newest last: failed, running" in text
+    assert "the newest last: Failed, Running" in text
     pending = WorkflowRun.objects.get(status=RunStatus.PENDING)
     assert f"{timezone.localtime(pending.scheduled_time):%Y-%m-%d 09:00:00}" in text
     assert "매일 09:00" in text_of(reader(language="ko").get("/workflows"))
