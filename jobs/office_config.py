@@ -4,8 +4,7 @@ Camel case is the seed's. A change is a JSON merge patch (RFC 7396): what is not
 two maps as well, where null takes a role out. Lists are replaced.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar
 from uuid import UUID
 
@@ -14,52 +13,30 @@ from django.db import transaction
 from pydantic import (
     AfterValidator,
     BaseModel,
-    BeforeValidator,
     ConfigDict,
     Field,
-    GetCoreSchemaHandler,
     ValidationError,
 )
 from pydantic.alias_generators import to_camel
-from pydantic_core import CoreSchema, core_schema
 
-from jobs import lifecycle
+from jobs import lifecycle, schemas
 from jobs.errors import Invalid, pydantic_errors
 from jobs.models import Office
-from jobs.states import RETRYABLE, Backoff
-from jobs.submission import LONGEST_DELAY_MS, LONGEST_TIMEOUT_MS, MOST_RETRIES
+from jobs.schemas import WHOLE, OneOf, Role, Strategy
+from jobs.states import RETRYABLE
 
 MOST_JOBS_AT_ONCE = 10_000
 # The column is a 32-bit integer.
-LONGEST_DEFAULT_MS = min(LONGEST_TIMEOUT_MS, 2**31 - 1)
-
-
-@dataclass(frozen=True)
-class OneOf:
-    """Only these texts, for pydantic and for the schema it writes."""
-
-    allowed: Sequence[str]
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        return core_schema.literal_schema(list(self.allowed))
-
-
-def _whole(value: object) -> object:
-    """In JSON 5.0 is a whole number, too."""
-    return int(value) if isinstance(value, float) and value.is_integer() else value
+LONGEST_DEFAULT_MS = min(schemas.LONGEST_TIMEOUT_MS, 2**31 - 1)
 
 
 def _each_once(failures: list[str]) -> list[str]:
     return sorted(set(failures), key=failures.index)
 
 
-Role = Annotated[str, OneOf(settings.DURE_ROLES)]
-# Behind the bounds, or the schema that pydantic writes would not know them.
-WHOLE = BeforeValidator(_whole)
 Limit = Annotated[int, Field(ge=0, le=MOST_JOBS_AT_ONCE), WHOLE]
 Milliseconds = Annotated[int, Field(ge=1, le=LONGEST_DEFAULT_MS), WHOLE]
-Retryable = Annotated[str, OneOf([str(failure) for failure in RETRYABLE])]
-Strategy = Annotated[str, OneOf(Backoff.values)]
+Retryable = Annotated[str, OneOf(tuple(str(failure) for failure in RETRYABLE))]
 
 
 def _without_titles(schema: dict[str, Any]) -> None:
@@ -91,14 +68,14 @@ class JobSchedulerConfig(BaseModel):
     ]
     max_retries: Annotated[
         int,
-        Field(ge=0, le=MOST_RETRIES),
+        Field(ge=0, le=schemas.MOST_RETRIES),
         WHOLE,
         Field(description="Of a job whose Task and submission say nothing of it.", examples=[2]),
     ]
     retry_backoff: Annotated[Strategy, Field(description="How the delays between attempts grow.")]
     retry_base_delay: Annotated[
         int,
-        Field(ge=0, le=LONGEST_DELAY_MS),
+        Field(ge=0, le=schemas.LONGEST_DELAY_MS),
         WHOLE,
         Field(description="The first delay, in milliseconds.", examples=[60_000]),
     ]

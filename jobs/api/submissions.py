@@ -4,7 +4,7 @@ from django.conf import settings
 from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
-from jobs import submission
+from jobs import schemas
 from jobs.api import examples
 from jobs.api.documents import Described, JobDocument
 from jobs.api.framework.openapi_examples import in_request, in_response
@@ -20,7 +20,7 @@ class JobSubmissionDocument(StrictSerializer):
         required=False,
         allow_null=True,
         allow_blank=True,
-        max_length=submission.LONGEST_TEXT,
+        max_length=schemas.LONGEST_TEXT,
         help_text="The job's name within this submission.",
     )
     task_id = serializers.CharField(help_text="One of `GET /api/tasks`.")
@@ -54,14 +54,14 @@ class JobSubmissionDocument(StrictSerializer):
         required=False,
         allow_null=True,
         min_value=1,
-        max_value=submission.LONGEST_TIMEOUT_MS,
+        max_value=schemas.LONGEST_TIMEOUT_MS,
         help_text="Time limit of an attempt; default: the Task's or the office's.",
     )
     max_retries = serializers.IntegerField(
         required=False,
         allow_null=True,
         min_value=0,
-        max_value=submission.MOST_RETRIES,
+        max_value=schemas.MOST_RETRIES,
         help_text="Maximum number of automatic retries; default: the Task's or the office's.",
     )
     retry_backoff = serializers.ChoiceField(
@@ -71,7 +71,7 @@ class JobSubmissionDocument(StrictSerializer):
         required=False,
         allow_null=True,
         min_value=0,
-        max_value=submission.LONGEST_DELAY_MS,
+        max_value=schemas.LONGEST_DELAY_MS,
         help_text="The first delay, in milliseconds.",
     )
     on_dependency_failure = serializers.ChoiceField(
@@ -86,7 +86,7 @@ class JobSubmissionDocument(StrictSerializer):
         required=False,
         allow_null=True,
         allow_blank=True,
-        max_length=submission.LONGEST_TEXT,
+        max_length=schemas.LONGEST_TEXT,
         help_text="Unique among the unfinished jobs of the office.",
     )
     run_at = serializers.DateTimeField(
@@ -102,7 +102,7 @@ class BatchReferenceDocument(StrictSerializer):
         help_text="Jobs are added to an existing batch.",
     )
     name = serializers.CharField(
-        required=False, allow_null=True, allow_blank=True, max_length=submission.LONGEST_TEXT
+        required=False, allow_null=True, allow_blank=True, max_length=schemas.LONGEST_TEXT
     )
 
 
