@@ -1,4 +1,4 @@
-"""/api/schema, /api/docs and the explanations of /api/problems/…"""
+"""/api/schema, /api/docs and /api/problems/:code."""
 
 import json
 from functools import cache
@@ -28,9 +28,9 @@ DOCS_POLICY = (
 
 @cache
 def schema_of(urlconf: str) -> Any:
-    """Made once a process: the routes do not change while it runs."""
+    """The schema, generated once per process: the routes do not change."""
     schema = SchemaGenerator(urlconf=urlconf).get_schema(request=None, public=True)  # type: ignore[no-untyped-call]
-    # The renderer's own encoder knows the generator's lazy texts; after it only plain data is left.
+    # The renderer's encoder resolves lazy texts; the result is plain data.
     return json.loads(OpenApiJsonRenderer().render(schema))
 
 
@@ -62,15 +62,15 @@ class ProblemKindSerializer(serializers.Serializer[None]):
 
 
 class ProblemKindView(APIView):
-    """What a problem's `code` means; its `type` points here."""
+    """The meaning of a problem's `code`; its `type` is this URL."""
 
     permission_classes = [AllowAny]
 
     @extend_schema(
         operation_id="explain_problem",
         tags=["problems"],
-        summary="What the code of a problem means",
-        description="The `type` of a problem is this address.",
+        summary="Explain the code of a problem",
+        description="The `type` of a problem is this URL.",
         responses=ProblemKindSerializer,
         examples=[
             in_response("a code", {"code": "not_found", "meaning": PROBLEM_CODES["not_found"].meaning})

@@ -1,4 +1,4 @@
-"""Everything the web process serves: Django over HTTP, and the sockets of every app."""
+"""The ASGI application: Django over HTTP, and the WebSockets of all apps."""
 
 import os
 
@@ -20,7 +20,7 @@ from scheduler.steps import sockets as step_sockets
 
 check_rates()
 
-# The last pattern takes what no app knows; without it the router raises.
+# The last pattern matches unknown paths; without it the router raises.
 socket_patterns = [
     *events.urlpatterns,
     *step_sockets.urlpatterns,

@@ -1,6 +1,6 @@
-"""Kombu's Redis transport, with one client for a channel's commands instead of a new one for each.
+"""Kombu's Redis transport with one Redis client per channel, instead of one per command.
 
-Making a client costs more than the command it sends; its connections come from the same pool.
+Creating a client costs more than the command it sends; the connections come from the same pool.
 """
 
 from collections.abc import Iterator
@@ -11,14 +11,14 @@ from kombu.transport import redis
 
 
 class Channel(redis.Channel):
-    _kept_client: Any = None
+    _shared_client: Any = None
 
     @contextmanager
     def conn_or_acquire(self, client: Any = None) -> Iterator[Any]:
         if client is None:
-            if self._kept_client is None:
-                self._kept_client = self._create_client()  # type: ignore[no-untyped-call]
-            client = self._kept_client
+            if self._shared_client is None:
+                self._shared_client = self._create_client()  # type: ignore[no-untyped-call]
+            client = self._shared_client
         yield client
 
 

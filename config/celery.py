@@ -1,10 +1,10 @@
-"""The Celery app. `celery -A config worker -Q FE,BE` is all it takes to add a worker anywhere."""
+"""The Celery app. `celery -A config worker -Q FE,BE` starts a worker on any host."""
 
 import os
 
 from celery import Celery
 
-# Registers the commands of `celery inspect` and `celery control`, for who sends them as for who obeys.
+# Registers the commands of `celery inspect` and `celery control`, in the sender and in the worker.
 from jobs.worker import control as control
 from jobs.worker.bootstep import LeaseKeeperStep
 from jobs.worker.drain import ConsumerGate

@@ -1,4 +1,4 @@
-"""Django's own errors: problem documents below /api, Django's plain pages elsewhere."""
+"""The views of Django's own errors: problem documents below /api, Django's pages elsewhere."""
 
 import sys
 
@@ -6,41 +6,41 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.views import csrf, defaults
 
 from jobs.api.framework.middleware import is_api
-from jobs.api.framework.problem_details import Refusal, explain
+from jobs.api.framework.problem_details import ProblemDetails, problem_for
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponseBase:
-    return _problem(request, exception) or defaults.bad_request(request, exception)
+    return _problem_response(request, exception) or defaults.bad_request(request, exception)
 
 
 def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponseBase:
-    return _problem(request, exception) or defaults.permission_denied(request, exception)
+    return _problem_response(request, exception) or defaults.permission_denied(request, exception)
 
 
 def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponseBase:
     if is_api(request.path_info):
-        return Refusal(404, "not_found", "There is nothing at this address.").response()
+        return ProblemDetails(404, "not_found", "There is nothing at this URL.").response()
     return defaults.page_not_found(request, exception)
 
 
 def server_error(request: HttpRequest) -> HttpResponseBase:
-    # Django calls this while it handles the exception, and hands over nothing but the request.
-    refusal = explain(sys.exc_info()[1] or Exception())
+    # Django calls this while it handles the exception, with the request only.
+    problem = problem_for(sys.exc_info()[1] or Exception())
     if is_api(request.path_info):
-        ours = Refusal(500, "server_error", "Something went wrong on our side.")
-        return (refusal or ours).response()
-    if refusal and refusal.status == 503:
+        ours = ProblemDetails(500, "server_error", "Something went wrong on our side.")
+        return (problem or ours).response()
+    if problem and problem.status == 503:
         text = "The service is not available just now; please try again.\n"
-        return HttpResponse(text, status=503, content_type="text/plain", headers=refusal.headers)
+        return HttpResponse(text, status=503, content_type="text/plain", headers=problem.headers)
     return defaults.server_error(request)
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponseBase:
     if is_api(request.path_info):
-        return Refusal(403, "csrf_failed", reason).response()
+        return ProblemDetails(403, "csrf_failed", reason).response()
     return csrf.csrf_failure(request, reason)
 
 
-def _problem(request: HttpRequest, error: Exception) -> HttpResponse | None:
-    refusal = explain(error) if is_api(request.path_info) else None
-    return refusal.response() if refusal else None
+def _problem_response(request: HttpRequest, error: Exception) -> HttpResponse | None:
+    problem = problem_for(error) if is_api(request.path_info) else None
+    return problem.response() if problem else None

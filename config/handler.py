@@ -1,8 +1,8 @@
-"""Django under ASGI, with bounds: threads that last, bodies with a limit, files that stream.
+"""Django's ASGI handler with limits: a thread pool, a maximum size of bodies, and streamed files.
 
-Django's own handler starts a thread for each request and throws it away, and the database connection
-with it; it spools a body of any size to disk before anybody looks at it; it reads a whole file into
-memory before sending it.
+Django's own handler starts a thread for each request and discards it together with the database connection;
+it writes a body of any size to disk before a view can check it; and it reads a whole file into memory before
+sending it.
 """
 
 import asyncio
@@ -17,43 +17,45 @@ from django.core.handlers.asgi import ASGIHandler
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse, StreamingHttpResponse
 
 from jobs.api.framework.middleware import is_api
-from jobs.api.framework.problem_details import Refusal, too_large, unavailable
+from jobs.api.framework.problem_details import ProblemDetails, too_large, unavailable
 
-# A client that sends nothing for this long has no body to send.
-PATIENCE_SECONDS = 30
-# So many requests may wait for each thread; more are told to come back.
+# The longest pause between two parts of a body.
+BODY_TIMEOUT_SECONDS = 30
+# The number of requests that may wait for each thread; others are answered with 503.
 QUEUE_FACTOR = 20
 
 
-class Refused(Exception):
-    """The request ends before Django sees it."""
+class RequestRejected(Exception):
+    """The request is answered before Django handles it."""
 
-    def __init__(self, refusal: Refusal) -> None:
-        super().__init__(refusal.detail)
-        self.refusal = refusal
+    def __init__(self, problem: ProblemDetails) -> None:
+        super().__init__(problem.detail)
+        self.problem = problem
 
 
-class Threads:
-    """Lends out threads, the last used one first, so that few of them hold a connection in quiet times."""
+class ThreadPool:
+    """A pool that reuses the last used thread first, so that few of them hold a connection at low load."""
 
     def __init__(self, count: int) -> None:
-        self.most_waiting = count * QUEUE_FACTOR
+        self.max_waiting = count * QUEUE_FACTOR
         self.waiting = 0
         self._idle: asyncio.LifoQueue[ThreadPoolExecutor] = asyncio.LifoQueue()
         for number in range(count):
             self._idle.put_nowait(ThreadPoolExecutor(max_workers=1, thread_name_prefix=f"web-{number}"))
 
-    async def lend(self) -> ThreadPoolExecutor:
-        if self.waiting >= self.most_waiting:
-            raise Refused(unavailable("overloaded", "Too many requests are waiting; try again.", after=2))
+    async def acquire(self) -> ThreadPoolExecutor:
+        if self.waiting >= self.max_waiting:
+            raise RequestRejected(
+                unavailable("overloaded", "Too many requests are waiting; try again.", after=2)
+            )
         self.waiting += 1
         try:
             return await self._idle.get()
         finally:
             self.waiting -= 1
 
-    def take_back(self, thread: ThreadPoolExecutor) -> None:
-        """Only once it is idle: the view of a client that has left still runs to its end."""
+    def release(self, thread: ThreadPoolExecutor) -> None:
+        """Return the thread once it is idle: the view of a disconnected client still runs to its end."""
         loop = asyncio.get_running_loop()
 
         def idle(_: Future[None]) -> None:
@@ -63,7 +65,7 @@ class Threads:
 
 
 class Body:
-    """Reads the whole body before a thread is taken, within its limit. Stands in for `receive` after that."""
+    """Reads the whole body, up to its limit, before a thread is acquired. Then it replaces `receive`."""
 
     def __init__(self, receive: Any) -> None:
         self._receive = receive
@@ -75,19 +77,21 @@ class Body:
         return await self._receive()
 
     async def read(self, limit: int) -> bool:
-        """Whether it arrived whole; the client may have left."""
+        """Whether the whole body arrived; the client may have disconnected."""
         while True:
             try:
-                async with asyncio.timeout(PATIENCE_SECONDS):
+                async with asyncio.timeout(BODY_TIMEOUT_SECONDS):
                     message = await self._receive()
             except TimeoutError:
-                raise Refused(Refusal(408, "request_timeout", "The body did not arrive in time.")) from None
+                raise RequestRejected(
+                    ProblemDetails(408, "request_timeout", "The body did not arrive in time.")
+                ) from None
             if message["type"] == "http.disconnect":
                 return False
             chunk = message.get("body", b"")
             self.size += len(chunk)
             if self.size > limit:
-                raise Refused(too_large(limit))
+                raise RequestRejected(too_large(limit))
             self.file.write(chunk)
             if not message.get("more_body", False):
                 self.file.seek(0)
@@ -97,36 +101,36 @@ class Body:
 class Handler(ASGIHandler):
     def __init__(self) -> None:
         super().__init__()
-        self._threads = Threads(settings.DURE_WEB_THREADS)
+        self._threads = ThreadPool(settings.DURE_WEB_THREADS)
 
     async def __call__(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
         if scope["path"] == "/healthz":
-            # Alive means that this loop turns; waiting for a thread would say something else.
+            # Alive means that the event loop runs; waiting for a thread would test something else.
             await self.send_response(JsonResponse({"status": "alive"}), send)
             return
         body = Body(receive)
         try:
-            limit, length = limit_of(scope["path"]), announced(scope)
+            limit, length = limit_of(scope["path"]), content_length(scope)
             if length is not None and length > limit:
-                raise Refused(too_large(limit))
+                raise RequestRejected(too_large(limit))
             if not await body.read(limit):
                 body.file.close()
                 return
             if length is None:
-                # Sent in chunks; without a length DRF would take the body for empty.
+                # The body was chunked; DRF takes a body without a length for an empty one.
                 scope = {**scope, "headers": [*scope["headers"], (b"content-length", b"%d" % body.size)]}
-            thread = await self._threads.lend()
-        except Refused as refused:
-            # uvicorn reads on and drops what is left of the body, so that the client gets to the answer.
-            refusal = refused.refusal
-            response = refusal.response() if is_api(scope["path"]) else _plain(refusal)
+            thread = await self._threads.acquire()
+        except RequestRejected as rejected:
+            # uvicorn reads and drops the rest of the body, so that the client receives the answer.
+            problem = rejected.problem
+            response = problem.response() if is_api(scope["path"]) else _plain(problem)
             await self.send_response(response, send)
             return
         try:
             async with ThreadSensitiveContext(executor=thread):
                 await self.handle(scope, body, send)
         finally:
-            self._threads.take_back(thread)
+            self._threads.release(thread)
 
     async def read_body(self, receive: Any) -> IO[bytes]:
         file: IO[bytes] = receive.file
@@ -145,7 +149,7 @@ def limit_of(path: str) -> int:
     return settings.DURE_MAX_UPLOAD_BYTES if large else settings.DATA_UPLOAD_MAX_MEMORY_SIZE
 
 
-def announced(scope: dict[str, Any]) -> int | None:
+def content_length(scope: dict[str, Any]) -> int | None:
     for name, value in scope["headers"]:
         if name == b"content-length":
             return int(value)
@@ -153,12 +157,12 @@ def announced(scope: dict[str, Any]) -> int | None:
 
 
 async def in_thread(parts: Iterator[bytes]) -> AsyncIterator[bytes]:
-    """One part at a time; Django would make a list of them all first."""
+    """One part at a time; Django would first make a list of all parts."""
     while (part := await sync_to_async(lambda: next(parts, None))()) is not None:
         yield part
 
 
-def _plain(refusal: Refusal) -> HttpResponse:
+def _plain(problem: ProblemDetails) -> HttpResponse:
     return HttpResponse(
-        f"{refusal.detail}\n", status=refusal.status, content_type="text/plain", headers=refusal.headers
+        f"{problem.detail}\n", status=problem.status, content_type="text/plain", headers=problem.headers
     )

@@ -1,7 +1,7 @@
-"""/healthz says that the process lives, /readyz that it can work: database, broker, migrations.
+"""/healthz reports that the process is alive, /readyz that it can serve: database, broker, migrations.
 
-Probes come from inside, by address and over plain HTTP, so they are answered before the Host check and
-the redirect to HTTPS.
+Probes arrive by IP address and over plain HTTP, so they are answered before the Host check and the redirect
+to HTTPS.
 """
 
 import time
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class NotReady(Exception):
-    """Something that this process needs does not answer."""
+    """A service that this process needs is not available."""
 
 
 def healthz(_request: HttpRequest) -> JsonResponse:
@@ -57,7 +57,7 @@ def migrations() -> None:
 
 @cache
 def needed_migrations() -> frozenset[tuple[str, str]]:
-    """The last ones of each app; what this process has on disk does not change while it runs."""
+    """The last migrations of each app; the files do not change while the process runs."""
     return frozenset(MigrationLoader(None, ignore_no_migrations=True).graph.leaf_nodes())
 
 
@@ -76,7 +76,7 @@ def _timed(check: Callable[[], None]) -> dict[str, object]:
     except NotReady as error:
         reason = str(error)
     except (DatabaseError, InterfaceError, *redis.ERRORS):
-        # The driver's words name hosts and users, and anybody may read this.
+        # The driver's messages name hosts and users, and this page is public.
         reason = "does not answer"
     result: dict[str, object] = {"ok": not reason, "ms": round((time.perf_counter() - start) * 1000, 1)}
     return result | {"reason": reason} if reason else result
@@ -90,8 +90,8 @@ def _broker(url: str) -> "Redis":
 PROBES = {"/healthz": healthz, "/readyz": readyz, "/metrics": metrics}
 
 
-class Probes:
-    """Middleware: the first one, so that nothing else stands in the way."""
+class ProbeMiddleware:
+    """The first middleware, so that no other one can fail before it."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response

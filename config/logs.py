@@ -1,7 +1,7 @@
-"""Log lines that cannot be forged and hold no secrets.
+"""Log lines without secrets that clients cannot forge.
 
-What a client sends ends up in messages: a line break would start a line of its own choice, and a
-credential would stay for as long as the logs do. So both are seen to where the text is made, once.
+Messages contain what clients send: a line break would start a forged line, and a credential would stay in
+the log files. The formatter removes both.
 """
 
 import logging
@@ -30,7 +30,7 @@ _RULES = (
     ),
     # scheme://user:password@host
     (re.compile(r"(?i)\b([a-z][a-z0-9+.-]{1,20}://)[^\s/'\"]{1,256}@"), r"\1***@"),
-    # Our own tokens, wherever they stand.
+    # Our own tokens, anywhere in the text.
     (re.compile(r"dure_[A-Za-z0-9_-]{32,}"), "dure_***"),
 )
 
@@ -42,11 +42,11 @@ def redacted(text: str) -> str:
 
 
 def on_one_line(text: str) -> str:
-    return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+    return _CONTROL.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
 class LineFormatter(logging.Formatter):
-    """One record is one line; a traceback follows it, indented, so that no line of it looks like a record."""
+    """Writes each record as one line, with its traceback indented below it."""
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 (the standard library's name)
         line = on_one_line(redacted(super().formatMessage(record)))
@@ -63,7 +63,7 @@ class LineFormatter(logging.Formatter):
         return _indented(super().formatStack(stack_info))
 
     def format(self, record: logging.LogRecord) -> str:
-        record.exc_text = None  # another formatter may have left its own there, secrets and all
+        record.exc_text = None  # another formatter may have cached a traceback with secrets
         return super().format(record)
 
 

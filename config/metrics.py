@@ -1,8 +1,8 @@
-"""/metrics, in Prometheus' text format, and the time that requests take.
+"""/metrics in Prometheus' text format, and the duration of requests.
 
-Who may read it: whoever shows `Authorization: Bearer $DURE_METRICS_TOKEN`, or the API token of a staff
-user. Outside of production, where DURE_METRICS_TOKEN is not set, anybody. An address proves nothing: on a
-host with a proxy everybody comes from 127.0.0.1.
+Access requires `Authorization: Bearer $DURE_METRICS_TOKEN`, or the API token of a staff user. Outside
+production, /metrics is public if DURE_METRICS_TOKEN is not set. The client's address is no proof: behind a
+proxy, all clients have 127.0.0.1.
 """
 
 import time
@@ -39,8 +39,8 @@ def _may_read(authorization: str) -> bool:
     return not settings.DURE_METRICS_TOKEN and not settings.PRODUCTION
 
 
-class Timed:
-    """Middleware: one observation a request."""
+class RequestTimeMiddleware:
+    """Observes the duration of each request."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
@@ -48,7 +48,7 @@ class Timed:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         start = time.perf_counter()
         response = self.get_response(request)
-        # The pattern, never the address: ids as labels would fill Prometheus.
+        # The pattern, not the path: ids as labels would create a time series each.
         route = request.resolver_match.route if request.resolver_match else "unmatched"
         method = request.method if request.method in METHODS else "other"
         REQUESTS.labels(method, route, response.status_code).observe(time.perf_counter() - start)

@@ -1,56 +1,55 @@
-"""What the API's schema says before its first operation: the manners of all, the tags, and the webhooks."""
+"""The introduction, the tags and the webhooks of the API's schema."""
 
 from typing import Any
 
 from jobs.api.examples import MESSAGE
 
 INTRODUCTION = """\
-Work that must happen: in the right order, at the right time, once, within limits and in sight.
+Jobs in dependency graphs, schedules, workflows, step queues with rollback, and exports.
 
-**Credentials.** `Authorization: Token dure_…`; `manage.py token USER` issues one. The pages of this server
-use the session cookie, and send `X-CSRFToken` with all but GET.
+**Credentials.** `Authorization: Token dure_…`; `manage.py token USER` issues a token. The pages of this
+server use the session cookie, and send `X-CSRFToken` with all methods but GET.
 
-**Bodies** are one JSON object in UTF-8, sent as `application/json`. An unknown field, a key that stands
-twice, a number given as a text: each is refused, by its name. Times are ISO 8601 with an offset, and answers
-have that of Asia/Seoul. Durations have their unit in their name.
+**Bodies** are one JSON object in UTF-8, sent as `application/json`. Unknown fields, duplicate keys and
+numbers written as texts are rejected, with the name of the field. Times are ISO 8601 with an offset; answers
+use the offset of Asia/Seoul. Durations have their unit in their name.
 
-**Refusals** are `application/problem+json` (RFC 9457). Branch on `code`; `GET /api/problems/{code}` explains
-it, and `errors` says which fields are wrong. What is somebody else's is 404. A method that an address does
-not have is 405, with `Allow`.
+**Errors** are `application/problem+json` (RFC 9457). Branch on `code`; `GET /api/problems/{code}` explains
+it, and `errors` has the reasons by field. Objects of other users are 404. A method that a URL does not
+support is 405, with `Allow`.
 
 **Lists** are `{count, next, previous, results}` with `page`, from 1, and `page_size`, at most 200. Exports
-have `page`, from 0, and `size`. A parameter that a list does not know, or that is empty, is refused. Events
-are read on with `after`.
+have `page`, from 0, and `size`. Unknown and empty parameters are rejected. Events continue with `after`.
 
-**Repeating a POST.** With an `Idempotency-Key` the same request answers its first answer again, for 24
-hours, and has no second effect.
+**Repeating a POST.** With an `Idempotency-Key`, the same request returns its first answer again for 24 hours,
+without a second effect.
 
-**202** means that the work has been accepted; `Location` says where to see what becomes of it.
+**202** means that the work is accepted; `Location` is the URL of the object that shows its progress.
 
-**Rates.** 6,000 requests a minute for a user, and 60 for an address without credentials, unless the operator
-chose others. Beyond that the answer is 429, and `Retry-After` says for how many seconds.
+**Rate limits.** 6,000 requests a minute for a user, and 60 for an IP address without credentials, unless
+configured otherwise. Beyond that the answer is 429 with `Retry-After` in seconds.
 
-**Every answer** has an `X-Request-ID`: yours, where you sent one, or a new one. The server's log has it too.
+**Every answer** has an `X-Request-ID`: the one of the request, or a new one. The server's log contains it.
 """
 
 TAGS = {
     "offices": "The tenants: each has members, jobs, workflows and limits of its own.",
-    "jobs": "Submit jobs that depend on each other, watch them, and decide about them.",
-    "batches": "Jobs that were submitted together: how far they are, their graph, and when they will end.",
-    "scheduler": "An office's limits, timeouts and retries, its numbers, and a push by hand.",
-    "events": "Whatever happened in an office, in order, to be read on from any point.",
+    "jobs": "Submit, watch, retry, cancel and reorder jobs.",
+    "batches": "Jobs submitted together: progress, graph and estimated end.",
+    "scheduler": "An office's limits, timeouts, retries and statistics, and a manual pass.",
+    "events": "The events of an office, in order, readable from any point.",
     "sockets": "Tickets for `/ws/offices/{office_id}/events`, `/ws/queues/{queue_id}` and `/ws/jobs`, "
-    "which tell the same as it happens.",
-    "webhooks": "Addresses that are told of an office's events by signed messages, and what they answered.",
-    "tasks": "What can be run: the registered functions, with the JSON Schema of their arguments.",
-    "schedules": "Time rules that run a Task: cron, interval or one time.",
-    "executions": "Single runs of Tasks, whatever caused them.",
-    "workflows": "Saved graphs of jobs, run at once, later, at a set time, or again and again.",
-    "monitor": "The monitor's data, and what an outside cron may call beside beat.",
+    "which send the same events as they happen.",
+    "webhooks": "URLs that receive an office's events as signed messages, and their deliveries.",
+    "tasks": "The registered functions, with the JSON Schema of their arguments.",
+    "schedules": "Rules that run a Task: cron, interval or once.",
+    "executions": "Runs of Tasks, whatever started them.",
+    "workflows": "Saved graphs of jobs that run at once, after a delay, at a set time, or repeatedly.",
+    "monitor": "The monitor's data, and operations that an external cron may call.",
     "step queues": "Lists of operations that roll back when one of them fails.",
-    "exports": "Recordings, and the MP4s and thumbnails that are made of them.",
+    "exports": "Replays, and the videos and thumbnails exported from them.",
     "dead letters": "Messages of the export streams that could not be applied. For staff.",
-    "problems": "What the `code` of a refusal means.",
+    "problems": "The meaning of the `code` of a problem.",
 }
 
 PATH_PARAMETERS = {
@@ -61,15 +60,19 @@ PATH_PARAMETERS = {
 }
 
 MESSAGE_HEADERS = {
-    "webhook-id": ("The same for all attempts: drop what you have seen.", {"type": "string"}, "msg_815"),
+    "webhook-id": (
+        "The same for all attempts: ignore known ids.",
+        {"type": "string"},
+        "msg_815",
+    ),
     "webhook-timestamp": (
-        "Of this attempt, in seconds since 1970: drop what is older than five minutes.",
+        "The time of this attempt in Unix seconds: reject it after five minutes.",
         {"type": "integer"},
         1796083200,
     ),
     "webhook-signature": (
         "`v1,` and the HMAC-SHA256 of `id.timestamp.body`, in base64; two, separated by a space, for a day "
-        "after the secret was changed.",
+        "after the secret has changed.",
         {"type": "string"},
         "v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=",
     ),
@@ -81,7 +84,7 @@ MESSAGE_SCHEMA = {
         "type": {"$ref": "#/components/schemas/EventType"},
         "timestamp": {"type": "string", "format": "date-time"},
         "data": {
-            "description": "The event, with the names that its job and its batch have.",
+            "description": "The event, with the names of its job and its batch.",
             "allOf": [{"$ref": "#/components/schemas/SchedulerEvent"}],
         },
     },
@@ -117,8 +120,8 @@ WEBHOOKS: dict[str, Any] = {
 }
 
 
-def introduce(result: dict[str, Any], **_: Any) -> dict[str, Any]:
-    """A post-processing hook."""
+def add_introduction(result: dict[str, Any], **_: Any) -> dict[str, Any]:
+    """A post-processing hook that adds the introduction, the tags and the webhooks."""
     result["info"]["description"] = INTRODUCTION
     result["info"]["license"] = {"name": "MIT", "identifier": "MIT"}
     result["tags"] = [{"name": name, "description": text} for name, text in TAGS.items()]
@@ -127,10 +130,10 @@ def introduce(result: dict[str, Any], **_: Any) -> dict[str, Any]:
         for operation in path.values():
             for parameter in operation.get("parameters", ()):
                 if parameter["in"] == "path":
-                    parameter.setdefault("description", described(parameter["name"]))
+                    parameter.setdefault("description", path_parameter_description(parameter["name"]))
     return result
 
 
-def described(name: str) -> str:
+def path_parameter_description(name: str) -> str:
     """`office_id` is the office's id."""
     return PATH_PARAMETERS.get(name) or f"The {name.removesuffix('_id').replace('_', ' ')}'s id."

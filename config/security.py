@@ -1,4 +1,4 @@
-"""Tells browsers what our pages may load and do: from this server only, and in nobody's frame."""
+"""Headers that restrict what browsers load and embed: only from this server, in no frame."""
 
 from collections.abc import Callable
 
@@ -14,12 +14,12 @@ PAGE = "; ".join(
         "frame-ancestors 'none'",
     )
 )
-# An answer that is no page loads nothing, whatever a browser takes it for.
+# JSON loads nothing, even if a browser renders it as a page.
 DATA = "default-src 'none'; frame-ancestors 'none'"
 
 
-class Headers:
-    """Middleware: what Django's SecurityMiddleware does not set. A view's own policy stays."""
+class SecurityHeadersMiddleware:
+    """Sets what Django's SecurityMiddleware does not set. A view's own policy is kept."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
@@ -32,7 +32,7 @@ class Headers:
         elif kind.endswith("json"):
             response.setdefault("Content-Security-Policy", DATA)
         response.setdefault("X-Content-Type-Options", "nosniff")
-        # No other site may load what we answer as its script or image.
+        # Other sites may not load our responses as scripts or images.
         response.setdefault("Cross-Origin-Resource-Policy", "same-origin")
         response.setdefault("Permissions-Policy", "camera=(), geolocation=(), microphone=()")
         return response

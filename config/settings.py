@@ -98,16 +98,16 @@ INSTALLED_APPS = [
     "config.doctor",  # only its command
 ]
 MIDDLEWARE = [
-    "config.health.Probes",
-    "jobs.api.framework.request_id.RequestId",
-    "config.metrics.Timed",
-    "config.security.Headers",
+    "config.health.ProbeMiddleware",
+    "jobs.api.framework.request_id.RequestIdMiddleware",
+    "config.metrics.RequestTimeMiddleware",
+    "config.security.SecurityHeadersMiddleware",
     # Outside of everything that may answer a request itself: below /api no answer is HTML.
-    "jobs.api.framework.middleware.Api",
+    "jobs.api.framework.middleware.ApiMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
-    "jobs.api.framework.middleware.Language",
+    "jobs.api.framework.middleware.LanguageMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
@@ -387,7 +387,7 @@ SPECTACULAR_SETTINGS = {
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
         "jobs.api.framework.openapi_errors.add_error_responses",
-        "config.openapi.introduce",
+        "config.openapi.add_introduction",
     ],
 }
 

@@ -1,6 +1,6 @@
-"""Starts the web process: `python -m config.web`. HOST and PORT say where it listens.
+"""The web process: `python -m config.web`. HOST and PORT set the address it listens on.
 
-Every choice that uvicorn's command line would leave open is made here, once, with its reason.
+All options of uvicorn are set here, with their reasons.
 """
 
 import signal
@@ -16,15 +16,15 @@ PORT = env.integer("PORT", 8000, low=1, high=65_535)
 
 
 def main() -> None:
-    # uvicorn raises the signal again once it has stopped; a clean stop should look like one.
+    # uvicorn raises the signal again after it has stopped; a clean stop should exit with 0.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     signal.signal(signal.SIGINT, lambda *_: sys.exit(0))
     server = uvicorn.Server(configuration())
     listener = server.config.bind_socket()
-    # asyncio does this for the sockets it makes itself; without it an answer waits 40 ms for an ACK.
+    # asyncio sets this on sockets that it creates itself; without it an answer waits 40 ms for an ACK.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     if hasattr(socket, "TCP_USER_TIMEOUT"):
-        # Drops a client that has not taken a byte for so long; a paused video may wait a while.
+        # Disconnects a client that has read nothing for this long; a paused video may take a while.
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, 120_000)
     server.run(sockets=[listener])
 
@@ -34,19 +34,19 @@ def configuration(app: str = "config.asgi:application") -> uvicorn.Config:
         app,
         host=HOST,
         port=PORT,
-        # uvicorn would believe anybody on this host who sends X-Forwarded-For. DURE_PROXIES decides.
+        # uvicorn would trust X-Forwarded-For from every local process. DURE_PROXIES decides.
         proxy_headers=False,
         server_header=False,
         lifespan="off",
-        # settings.LOGGING has the handlers: without secrets, and with the request's id.
+        # settings.LOGGING has the handlers, which remove secrets and add the request's id.
         log_config=None,
         access_log=False,
         ws_max_size=16 * 1024,
-        # Events are small and many; a compressor for each socket costs more than it saves.
+        # Events are small; a compressor for each socket costs more than it saves.
         ws_per_message_deflate=False,
-        # Longer than the proxies before us keep an idle connection, so that they close it, not we.
+        # Longer than proxies keep an idle connection, so that the proxy closes it first.
         timeout_keep_alive=75,
-        # Sockets are told 1012 at once; requests have this long to end.
+        # Sockets are closed with 1012 at once; requests have this long to end.
         timeout_graceful_shutdown=10,
     )
 

@@ -52,7 +52,10 @@ class JobSchedulerConfig(BaseModel):
     )
 
     max_concurrent_jobs: Annotated[
-        int, Field(ge=1, le=MOST_JOBS_AT_ONCE), WHOLE, Field(description="Over all roles.", examples=[3])
+        int,
+        Field(ge=1, le=MOST_JOBS_AT_ONCE),
+        WHOLE,
+        Field(description="Over all roles.", examples=[3]),
     ]
     max_concurrent_by_role: Annotated[
         dict[Role, Limit],
@@ -104,7 +107,7 @@ def patch_schema() -> dict[str, Any]:
 COLUMNS = {"default_timeout": "default_timeout_ms", "retry_base_delay": "retry_base_delay_ms"}
 
 
-def shown(office: Office) -> dict[str, Any]:
+def config_of(office: Office) -> dict[str, Any]:
     return {
         field.alias or name: getattr(office, COLUMNS.get(name, name))
         for name, field in JobSchedulerConfig.model_fields.items()
@@ -115,13 +118,13 @@ def change(office_id: UUID, patch: Mapping[str, Any]) -> dict[str, Any]:
     """Changes what is named, and fills the slots that this may have opened. Raises Invalid."""
     with transaction.atomic():
         office = Office.objects.select_for_update(no_key=True).get(pk=office_id)
-        config = checked(merged(shown(office), patch))
+        config = validated_config(merged(config_of(office), patch))
         columns = [COLUMNS.get(name, name) for name in JobSchedulerConfig.model_fields]
         for name, column in zip(JobSchedulerConfig.model_fields, columns, strict=True):
             setattr(office, column, getattr(config, name))
         office.save(update_fields=columns)
         lifecycle.advance_office(office_id)
-    return shown(office)
+    return config_of(office)
 
 
 def merged(config: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:
@@ -141,7 +144,7 @@ def merged(config: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any
     return result
 
 
-def checked(values: Mapping[str, Any]) -> JobSchedulerConfig:
+def validated_config(values: Mapping[str, Any]) -> JobSchedulerConfig:
     try:
         return JobSchedulerConfig.model_validate(values)
     except ValidationError as error:

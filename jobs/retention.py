@@ -26,7 +26,7 @@ def delete_old(before: datetime, now: datetime, *, until: float, batch: int) -> 
         "executions": all_of(retention.DELETE_EXECUTIONS, values, until),
         "events": all_of(retention.DELETE_EVENTS, values, until),
         "notices": repeated(lambda: creation.delete_old(before, batch), batch, until),
-        "answers": repeated(lambda: idempotency.forget_old(now, batch), batch, until),
+        "answers": repeated(lambda: idempotency.delete_old_answers(now, batch), batch, until),
     }
 
 

@@ -15,7 +15,7 @@ from exports.api.schemas import DEAD_LETTER_EXAMPLE, PAGING, DeadLetterOut, page
 from exports.messages import PROGRESS, REQUESTS, RESULTS
 from exports.models import DeadLetter
 from jobs.api.framework.authentication import user_of
-from jobs.api.framework.filtering import refuse_unknown
+from jobs.api.framework.filtering import reject_unknown
 from jobs.api.framework.idempotency import idempotent
 from jobs.api.framework.openapi_errors import problems
 from jobs.api.framework.openapi_examples import in_response
@@ -33,13 +33,13 @@ class _StaffView(APIView):
 class DeadLettersView(_StaffView):
     @extend_schema(
         operation_id="list_dead_letters",
-        parameters=[STATE.described, STREAM.described, *PAGING],
+        parameters=[STATE.openapi, STREAM.openapi, *PAGING],
         responses={200: page_schema("DeadLetterPage", DeadLetterOut)},
         examples=[in_response("one letter", page_example(DEAD_LETTER_EXAMPLE))],
     )
     def get(self, request: Request) -> Response:
         """List the messages of the streams that could not be parsed or applied, newest first."""
-        refuse_unknown(request, ("state", "sourceStream", "page", "size"))
+        reject_unknown(request, ("state", "sourceStream", "page", "size"))
         rows = DeadLetter.objects.select_related("handled_by").order_by("-id")
         if state := STATE.of(request):
             rows = rows.filter(state=state)

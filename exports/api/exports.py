@@ -22,7 +22,7 @@ from exports.api.schemas import (
 from exports.models import ExportJob
 from exports.states import JobType, Status
 from jobs.api.framework.authentication import user_of
-from jobs.api.framework.filtering import refuse_unknown
+from jobs.api.framework.filtering import reject_unknown
 from jobs.api.framework.idempotency import idempotent
 from jobs.api.framework.openapi_errors import problems
 from jobs.api.framework.openapi_examples import in_response
@@ -64,13 +64,13 @@ def own_job(request: Request, job_id: int) -> ExportJob:
 class JobsView(APIView):
     @extend_schema(
         operation_id="list_exports",
-        parameters=[JOB_TYPE.described, STATUS.described, *PAGING],
+        parameters=[JOB_TYPE.openapi, STATUS.openapi, *PAGING],
         responses={200: page_schema("ExportPage", ExportOut)},
         examples=[in_response("one is running", page_example(RUNNING_EXAMPLE))],
     )
     def get(self, request: Request) -> Response:
         """List your exports, newest first."""
-        refuse_unknown(request, ("jobType", "status", "page", "size"))
+        reject_unknown(request, ("jobType", "status", "page", "size"))
         rows = ExportJob.objects.filter(owner=user_of(request)).order_by("-id")
         if job_type := JOB_TYPE.of(request):
             rows = rows.filter(job_type=job_type)

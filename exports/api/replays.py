@@ -26,7 +26,7 @@ from exports.api.schemas import (
 from exports.models import Replay
 from exports.states import JobType
 from jobs.api.framework.authentication import user_of
-from jobs.api.framework.filtering import refuse_unknown
+from jobs.api.framework.filtering import reject_unknown
 from jobs.api.framework.idempotency import idempotent
 from jobs.api.framework.openapi_errors import problems
 from jobs.api.framework.openapi_examples import in_request, in_response
@@ -53,7 +53,7 @@ class ReplaysView(APIView):
     )
     def get(self, request: Request) -> Response:
         """List your replays, newest first."""
-        refuse_unknown(request, ("page", "size"))
+        reject_unknown(request, ("page", "size"))
         rows = Replay.objects.filter(owner=user_of(request)).order_by("-id")
         return page_of(request, rows, serialize.replay)
 

@@ -14,7 +14,7 @@ from exports.models import DeadLetter
 from exports.replays import MAX_TITLE
 from exports.states import ErrorCode, JobType, Phase, Status
 from jobs.api.framework.openapi_examples import in_response
-from jobs.api.framework.query import Whole, wrong
+from jobs.api.framework.query import WholeNumber, invalid_parameter
 
 # --- replays --------------------------------------------------------------------------------------
 
@@ -175,15 +175,15 @@ class DeadLetterOut(serializers.Serializer[Any]):
 # --- pages: `{content, page, size, totalElements, totalPages}`, from page 0 -----------------------
 
 MAX_ROW = 1_000_000
-SIZE = Whole("size", "The number of items on a page.", default=20, low=1, high=200)
-PAGE = Whole("page", "The page, from 0.", default=0, low=0, high=MAX_ROW)
-PAGING = [PAGE.described, SIZE.described]
+SIZE = WholeNumber("size", "The number of items on a page.", default=20, low=1, high=200)
+PAGE = WholeNumber("page", "The page, from 0.", default=0, low=0, high=MAX_ROW)
+PAGING = [PAGE.openapi, SIZE.openapi]
 
 
 def page_of(request: Request, rows: QuerySet[Any], shape: Callable[[Any], dict[str, Any]]) -> Response:
     page, size = PAGE.of(request), SIZE.of(request)
     if page * size > MAX_ROW:
-        raise wrong(PAGE.name, f"Only the first {MAX_ROW:,} rows have pages: narrow the filter.")
+        raise invalid_parameter(PAGE.name, f"Only the first {MAX_ROW:,} rows have pages: narrow the filter.")
     total = rows.count()
     content = [shape(row) for row in rows[page * size : (page + 1) * size]]
     return Response(_page(content, page, size, total))

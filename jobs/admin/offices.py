@@ -85,7 +85,7 @@ class OfficeForm(forms.ModelForm):  # type: ignore[type-arg]
         data = super().clean() or {}
         if not self.errors:
             try:
-                office_config.checked(patch_of(data, SETTINGS))
+                office_config.validated_config(patch_of(data, SETTINGS))
             except Invalid as refused:
                 for where, why in refused.errors.items():
                     self.add_error(COLUMNS[where.partition(".")[0]], f"{where}: {' '.join(map(told, why))}")
@@ -98,7 +98,7 @@ def patch_of(data: dict[str, Any], columns: Iterable[str]) -> dict[str, Any]:
 
 def replacing(patch: dict[str, Any], office: Office) -> dict[str, Any]:
     """A merge patch keeps what it does not name: roles that were removed are named with null."""
-    before = office_config.shown(office)
+    before = office_config.config_of(office)
     return {
         name: {**dict.fromkeys(before[name]), **value}
         if name in office_config.JobSchedulerConfig.maps

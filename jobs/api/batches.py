@@ -11,7 +11,7 @@ from rest_framework.response import Response
 
 from jobs import graph, serialize
 from jobs.api import examples
-from jobs.api.framework.filtering import FilterBackend, refuse_unknown
+from jobs.api.framework.filtering import FilterBackend, reject_unknown
 from jobs.api.framework.openapi_examples import in_response
 from jobs.api.framework.pagination import PagePagination
 from jobs.api.framework.problem_details import Problem
@@ -114,12 +114,12 @@ class BatchDetailView(OfficeView):
         operation_id="get_batch",
         tags=["batches"],
         summary="One batch, with its graph, critical path and estimated end",
-        parameters=[GRAPH.described],
+        parameters=[GRAPH.openapi],
         responses=BatchInFullSerializer,
     )
     def get(self, request: Request, office_id: UUID, batch_id: UUID) -> Response:
         office = self.office()
-        refuse_unknown(request, (GRAPH.name,))
+        reject_unknown(request, (GRAPH.name,))
         with_graph = GRAPH.of(request)
         batch = office.batches.filter(pk=batch_id).first()
         if batch is None:

@@ -25,11 +25,11 @@ EXECUTION_STATUSES = [
 
 
 # Only described, never serialized. Without a docstring: the schema would show it for each subclass.
-class Described(serializers.Serializer[Any]):
+class DocumentSerializer(serializers.Serializer[Any]):
     pass
 
 
-class ProgressDocument(Described):
+class ProgressDocument(DocumentSerializer):
     fraction = serializers.FloatField(
         min_value=0, max_value=1, allow_null=True, help_text="From 0 to 1; null if unknown."
     )
@@ -37,7 +37,7 @@ class ProgressDocument(Described):
 
 
 @extend_schema_serializer(component_name="Job", examples=[in_response("a waiting job", examples.WAITING_JOB)])
-class JobDocument(Described):
+class JobDocument(DocumentSerializer):
     id = serializers.UUIDField()
     ref = serializers.CharField(allow_null=True, help_text="The name within its submission.")
     office_id = serializers.UUIDField()
@@ -76,7 +76,7 @@ class JobDocument(Described):
 
 
 @extend_schema_serializer(component_name="Attempt")
-class AttemptDocument(Described):
+class AttemptDocument(DocumentSerializer):
     number = serializers.IntegerField()
     started_at = serializers.DateTimeField()
     ended_at = serializers.DateTimeField(allow_null=True, help_text="Null while it runs.")
@@ -87,7 +87,7 @@ class AttemptDocument(Described):
 
 
 @extend_schema_serializer(component_name="JobExecution")
-class JobExecutionDocument(Described):
+class JobExecutionDocument(DocumentSerializer):
     id = serializers.UUIDField()
     attempt = serializers.IntegerField(help_text="Number of the attempt, from 1; 0 before the first one.")
     status = serializers.ChoiceField(EXECUTION_STATUSES)
@@ -109,7 +109,7 @@ class JobInFullDocument(JobDocument):
 
 
 @extend_schema_serializer(component_name="SchedulerEvent")
-class EventDocument(Described):
+class EventDocument(DocumentSerializer):
     id = serializers.IntegerField()
     type = serializers.ChoiceField(TOLD_TO_CLIENTS)
     job_id = serializers.UUIDField(allow_null=True, help_text="Null for an event of a whole batch.")
@@ -123,13 +123,13 @@ class EventDocument(Described):
     component_name="EventList",
     examples=[in_response("one event", {"results": [examples.EVENT], "next_after": 4711})],
 )
-class EventListDocument(Described):
+class EventListDocument(DocumentSerializer):
     results = EventDocument(many=True)
     next_after = serializers.IntegerField(help_text="The `after` of the next request.")
 
 
 @extend_schema_serializer(component_name="Task", examples=[in_response("a Task", examples.TASK)])
-class TaskDocument(Described):
+class TaskDocument(DocumentSerializer):
     task_id = serializers.CharField()
     description = serializers.CharField()
     role = serializers.CharField(help_text="The role whose workers run it, unless the job names another.")
@@ -144,7 +144,7 @@ class TaskDocument(Described):
 
 
 @extend_schema_serializer(component_name="Office", examples=[in_response("an office", examples.OFFICE_MADE)])
-class OfficeDocument(Described):
+class OfficeDocument(DocumentSerializer):
     id = serializers.UUIDField()
     name = serializers.CharField()
     created_at = serializers.DateTimeField()

@@ -8,14 +8,14 @@ from rest_framework.response import Response
 
 from jobs import serialize
 from jobs.api import documents
-from jobs.api.framework.filtering import refuse_unknown
-from jobs.api.framework.query import Whole
+from jobs.api.framework.filtering import reject_unknown
+from jobs.api.framework.query import WholeNumber
 from jobs.api.views import OfficeView
 from jobs.models import Event
 from jobs.states import TOLD_TO_CLIENTS
 
-AFTER = Whole("after", "Only events with a greater id than this.", default=0, low=0, high=2**63 - 1)
-LIMIT = Whole("limit", "Maximum number of events.", default=100, low=1, high=1_000)
+AFTER = WholeNumber("after", "Only events with a greater id than this.", default=0, low=0, high=2**63 - 1)
+LIMIT = WholeNumber("limit", "Maximum number of events.", default=100, low=1, high=1_000)
 
 
 class EventListView(OfficeView):
@@ -26,12 +26,12 @@ class EventListView(OfficeView):
         tags=["events"],
         summary="An office's events, oldest first",
         description="Continue after `next_after` to miss nothing: a later event has a greater id.",
-        parameters=[AFTER.described, LIMIT.described],
+        parameters=[AFTER.openapi, LIMIT.openapi],
         responses=documents.EventListDocument,
     )
     def get(self, request: Request, office_id: UUID) -> Response:
         office = self.office()
-        refuse_unknown(request, ("after", "limit"))
+        reject_unknown(request, ("after", "limit"))
         after, limit = AFTER.of(request), LIMIT.of(request)
         events = Event.objects.filter(office_id=office.id, id__gt=after, type__in=TOLD_TO_CLIENTS)
         page = list(events.order_by("id")[:limit])

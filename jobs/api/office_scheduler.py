@@ -15,7 +15,7 @@ from jobs.api.views import ACTS, CONFIGURES, OfficeView
 from jobs.insight import stats
 from jobs.models import Office
 
-DEFAULTS = office_config.shown(Office())
+DEFAULTS = office_config.config_of(Office())
 HIGHER_LIMITS = {"maxConcurrentJobs": 10, "maxConcurrentByRole": {"FE": 2, "QA": None}}
 
 
@@ -66,7 +66,7 @@ class ConfigView(OfficeView):
         examples=[in_response("a new office", DEFAULTS)],
     )
     def get(self, request: Request, office_id: UUID) -> Response:
-        return Response(office_config.shown(self.office()))
+        return Response(office_config.config_of(self.office()))
 
     @extend_schema(
         operation_id="change_scheduler_config",

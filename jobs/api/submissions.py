@@ -6,7 +6,7 @@ from rest_framework import serializers
 
 from jobs import schemas
 from jobs.api import examples
-from jobs.api.documents import Described, JobDocument
+from jobs.api.documents import DocumentSerializer, JobDocument
 from jobs.api.framework.openapi_examples import in_request, in_response
 from jobs.api.framework.serializers import StrictSerializer
 from jobs.states import Backoff, OnDependencyFailure
@@ -119,7 +119,7 @@ class BatchSubmissionDocument(StrictSerializer):
     )
 
 
-class SubmittedBatchDocument(Described):
+class SubmittedBatchDocument(DocumentSerializer):
     id = serializers.UUIDField()
     name = serializers.CharField(allow_null=True)
     created_at = serializers.DateTimeField()
@@ -129,6 +129,6 @@ class SubmittedBatchDocument(Described):
     component_name="SubmittedJobs",
     examples=[in_response("a batch", examples.SUBMITTED)],
 )
-class SubmittedDocument(Described):
+class SubmittedDocument(DocumentSerializer):
     batch = SubmittedBatchDocument()
     jobs = JobDocument(many=True)

@@ -10,7 +10,7 @@ from rest_framework.response import Response
 
 from jobs import registry
 from jobs.api import documents
-from jobs.api.framework.filtering import PAGING, refuse_unknown
+from jobs.api.framework.filtering import PAGING, reject_unknown
 from jobs.api.framework.pagination import PagePagination
 from jobs.api.framework.problem_details import Problem
 
@@ -49,7 +49,7 @@ class TaskListView(GenericAPIView[Any]):
         responses=documents.TaskDocument(many=True),
     )
     def get(self, request: Request) -> Response:
-        refuse_unknown(request, PAGING)
+        reject_unknown(request, PAGING)
         tasks: Any = [task for task in registry.all_tasks() if task.public]
         page = self.paginate_queryset(tasks) or []
         return self.get_paginated_response([task_json(task) for task in page])

@@ -175,7 +175,7 @@ class Socket:
             try:
                 if not isinstance(strict_json.loads(raw), dict):
                     return Close.MALFORMED
-            except strict_json.BadJSON:
+            except strict_json.InvalidJSON:
                 return Close.MALFORMED
 
     async def _send_json(self, message: dict[str, Any]) -> None:

@@ -17,7 +17,7 @@ from jobs import lifecycle as engine
 from jobs import registry
 from jobs.access import require_access
 from jobs.api.framework.authentication import user_of
-from jobs.api.framework.filtering import FilterBackend, MomentFilter
+from jobs.api.framework.filtering import FilterBackend, TimeFilter
 from jobs.api.framework.idempotency import idempotent
 from jobs.api.framework.openapi_errors import problems
 from jobs.api.framework.openapi_examples import in_request, in_response
@@ -86,10 +86,10 @@ class ExecutionFilter(filters.FilterSet):  # type: ignore[misc]
 
 
 # Words of the language, which a class body cannot say.
-ExecutionFilter.base_filters["from"] = MomentFilter(
+ExecutionFilter.base_filters["from"] = TimeFilter(
     "created_at", "gte", help_text="Only those made at this time or later."
 )
-ExecutionFilter.base_filters["to"] = MomentFilter(
+ExecutionFilter.base_filters["to"] = TimeFilter(
     "created_at", "lt", help_text="Only those made before this time."
 )
 

@@ -128,7 +128,7 @@ class ExecuteView(GenericAPIView[Any]):
         started = self._start(request)
         if wait:
             # Outside of the transaction in which an Idempotency-Key is kept: nothing would be sent in it.
-            with waiting.place() as may_wait:
+            with waiting.waiting_slot() as may_wait:
                 run = _wait_for(_id_of(started), wait) if may_wait else None
             if run is not None and run.status in RUN_ENDED:
                 return Response(_with_results(run))

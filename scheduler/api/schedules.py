@@ -11,11 +11,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from jobs.api.framework.authentication import user_of
-from jobs.api.framework.filtering import FilterBackend, FlagFilter, refuse_unknown
+from jobs.api.framework.filtering import FilterBackend, FlagFilter, reject_unknown
 from jobs.api.framework.idempotency import idempotent
 from jobs.api.framework.openapi_examples import in_request, in_response
 from jobs.api.framework.pagination import PagePagination, RoughPagination
-from jobs.api.framework.query import Whole
+from jobs.api.framework.query import WholeNumber
 from jobs.api.framework.serializers import StrictSerializer, validated
 from jobs.serialize import iso_time
 from scheduler.access import schedule_for, schedules_of
@@ -30,7 +30,7 @@ from scheduler.workflows.definition import LONGEST_INTERVAL, MOST_RETRIES, check
 from scheduler.workflows.recurrence import KOREAN_TIME
 
 MOST_SHOWN = 100
-COUNT = Whole("count", "How many times.", default=5, low=1, high=MOST_SHOWN)
+COUNT = WholeNumber("count", "How many times.", default=5, low=1, high=MOST_SHOWN)
 
 
 # What a preview takes, and a part of what a schedule takes.
@@ -202,11 +202,11 @@ class NextTimesView(ScheduleView):
     @extend_schema(
         operation_id="next_times",
         responses=NextDocument,
-        parameters=[COUNT.described],
+        parameters=[COUNT.openapi],
     )
     def get(self, request: Request, schedule_id: UUID) -> Response:
         """The next times a schedule fires. None while it is paused."""
-        refuse_unknown(request, ("count",))
+        reject_unknown(request, ("count",))
         count = COUNT.of(request)
         schedule = self.schedule()
         moments = rules.upcoming(schedule.rule, database_now(), count) if schedule.enabled else []

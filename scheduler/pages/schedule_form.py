@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from jobs.api.framework.problem_details import flat
+from jobs.api.framework.problem_details import flatten_errors
 from jobs.errors import Refused
 from scheduler.api.schedules import RuleSerializer, ScheduleSerializer
 from scheduler.models import Schedule
@@ -80,7 +80,7 @@ def check(texts: Texts, schedule: Schedule | None, now: datetime) -> Checked:
         body = {name: value for name, value in body.items() if name in wanted}
     serializer = ScheduleSerializer(data=body, partial=schedule is not None)
     if not serializer.is_valid():
-        errors = named(flat(serializer.errors)) | errors
+        errors = named(flatten_errors(serializer.errors)) | errors
     if schedule is None or wanted & {"task_id", "args"}:
         errors |= refusal_of_task(texts, errors, body, schedule)
     rule: Rule | None = None
@@ -160,7 +160,7 @@ def rule_as_it_is(schedule: Schedule | None) -> dict[str, Any]:
 def rule_of(body: dict[str, Any], now: datetime) -> tuple[Rule | None, Errors]:
     serializer = RuleSerializer(data={name: body[name] for name in TIMING if name in body})
     if not serializer.is_valid():
-        return None, named(flat(serializer.errors))
+        return None, named(flatten_errors(serializer.errors))
     try:
         return check_rule(dict(serializer.validated_data), now), {}
     except Refused as refused:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from jobs.api.framework.problem_details import flat
+from jobs.api.framework.problem_details import flatten_errors
 from jobs.errors import Refused
 from jobs.models import Office
 from scheduler.api.workflows import WorkflowSerializer
@@ -113,7 +113,7 @@ def check(texts: Texts, workflow: Workflow | None, office: Office | None) -> Che
     body = {name: value for name, value in body.items() if name not in errors}
     serializer = WorkflowSerializer(data=body, partial=workflow is not None)
     if not serializer.is_valid():
-        errors = flat(serializer.errors) | errors
+        errors = flatten_errors(serializer.errors) | errors
     config: ScheduleConfig | None = None
     if not refused:
         try:

@@ -17,7 +17,7 @@ from rest_framework.views import APIView
 
 from config.urls import handler400, handler403, handler404, handler500
 from config.urls import urlpatterns as real_urlpatterns
-from jobs.api.framework.filtering import refuse_unknown
+from jobs.api.framework.filtering import reject_unknown
 from jobs.api.framework.idempotency import idempotent
 from jobs.api.framework.pagination import RoughPagination
 from jobs.api.framework.serializers import StrictModelSerializer
@@ -73,7 +73,7 @@ class RoughGroups(Groups):
 
 class Echo(APIView):
     def get(self, request: Request) -> Response:
-        refuse_unknown(request, ("after",))
+        reject_unknown(request, ("after",))
         return Response({"after": request.query_params.get("after")})
 
     def post(self, request: Request) -> Response:

@@ -12,7 +12,7 @@ from django.utils import timezone
 from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 
-from jobs.api.framework.idempotency import _digest_of, forget_old
+from jobs.api.framework.idempotency import _digest_of, delete_old_answers
 from jobs.models.access import IdempotentAnswer
 from tests.integration.rest_support import PROBLEM, client_of, forget_counts, make_user
 from tests.integration.waiting import wait_until
@@ -111,10 +111,10 @@ def test_old_answers_are_forgotten_in_portions(alice):
     for number in range(5):
         create(alice, f"group {number}", key=f"key {number}")
     now = timezone.now()
-    assert forget_old(now + timedelta(hours=23), 100) == 0
-    assert forget_old(now + timedelta(hours=25), 3) == 3
-    assert forget_old(now + timedelta(hours=25), 3) == 2
-    assert forget_old(now + timedelta(hours=25), 3) == 0
+    assert delete_old_answers(now + timedelta(hours=23), 100) == 0
+    assert delete_old_answers(now + timedelta(hours=25), 3) == 3
+    assert delete_old_answers(now + timedelta(hours=25), 3) == 2
+    assert delete_old_answers(now + timedelta(hours=25), 3) == 0
 
 
 def test_the_same_upload_is_the_same_body_whatever_its_boundary():

@@ -63,7 +63,7 @@ def test_an_unknown_address_is_404_even_with_debug(alice, settings, address, deb
 def test_the_api_explains_its_codes(nobody):
     document = problem_of(nobody.get("/api/nothing"), 404, "not_found")
     explained = nobody.get(document["type"].removeprefix("http://127.0.0.1:8000")).json()
-    assert explained == {"code": "not_found", "meaning": "There is no such object for you."}
+    assert explained == {"code": "not_found", "meaning": "There is no such object, or you may not see it."}
     problem_of(nobody.get("/api/problems/unheard-of"), 404, "not_found")
 
 

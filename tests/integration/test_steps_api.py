@@ -171,10 +171,10 @@ def test_a_run_that_does_not_end_in_time_is_answered_as_accepted(client, alice):
 def test_when_too_many_wait_the_next_is_answered_at_once(client, alice, monkeypatch):
     monkeypatch.setattr(waiting, "PLACES", BoundedSemaphore(1))
     queue = a_queue(a_job(), owner=alice)
-    with waiting.place():
+    with waiting.waiting_slot():
         assert post(client, f"/api/queues/{queue.queue_id}/run?wait=60").status_code == 202
     # And the place is free again.
-    with waiting.place() as may_wait:
+    with waiting.waiting_slot() as may_wait:
         assert may_wait
 
 

@@ -8,18 +8,18 @@ from jobs.models import Office
 
 
 def settings(**changes):
-    return office_config.merged(office_config.shown(Office()), changes)
+    return office_config.merged(office_config.config_of(Office()), changes)
 
 
 def refused(**changes):
     with pytest.raises(Invalid) as caught:
-        office_config.checked(settings(**changes))
+        office_config.validated_config(settings(**changes))
     return caught.value.errors_in_english()
 
 
 def test_the_defaults_pass_their_own_check():
-    checked = office_config.checked(settings())
-    assert checked.model_dump(by_alias=True) == office_config.shown(Office())
+    checked = office_config.validated_config(settings())
+    assert checked.model_dump(by_alias=True) == office_config.config_of(Office())
 
 
 @pytest.mark.parametrize(
@@ -60,14 +60,14 @@ def test_an_unknown_role_and_a_bad_limit_are_refused_with_their_place():
 
 def test_only_failures_that_can_be_retried_may_be():
     assert list(refused(retryableFailures=["git_conflict"])) == ["retryableFailures.0"]
-    checked = office_config.checked(settings(retryableFailures=["error", "timeout", "error"]))
+    checked = office_config.validated_config(settings(retryableFailures=["error", "timeout", "error"]))
     assert checked.retryable_failures == ["error", "timeout"]
 
 
 def test_maps_merge_role_by_role_and_null_takes_one_out():
     merged = settings(maxConcurrentByRole={"FE": 3, "QA": None, "PO": None})
     assert merged["maxConcurrentByRole"] == {"FE": 3, "BE": 1, "DevOps": 1}
-    assert office_config.checked(merged).max_concurrent_by_role == {"FE": 3, "BE": 1, "DevOps": 1}
+    assert office_config.validated_config(merged).max_concurrent_by_role == {"FE": 3, "BE": 1, "DevOps": 1}
 
 
 def test_null_empties_a_map():
@@ -75,5 +75,5 @@ def test_null_empties_a_map():
 
 
 def test_what_is_not_named_stays():
-    before = office_config.shown(Office())
+    before = office_config.config_of(Office())
     assert settings(paused=True) == {**before, "paused": True}

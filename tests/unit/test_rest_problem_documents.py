@@ -8,7 +8,7 @@ from redis.exceptions import ConnectionError as RedisDown
 from rest_framework import exceptions as api_errors
 
 from jobs import errors as verb_errors
-from jobs.api.framework.problem_details import Problem, explain, flat
+from jobs.api.framework.problem_details import Problem, flatten_errors, problem_for
 
 
 class LockTimeout(Exception):
@@ -46,7 +46,7 @@ def database_error(cause: Exception | None = None) -> OperationalError:
     ],
 )
 def test_an_error_has_its_status_and_code(error, status, code):
-    refusal = explain(error)
+    refusal = problem_for(error)
     assert refusal is not None
     document = refusal.document()
     assert (document["status"], document["code"]) == (status, code)
@@ -58,11 +58,11 @@ def test_an_error_has_its_status_and_code(error, status, code):
 
 
 def test_an_error_nobody_expected_is_left_to_become_a_500():
-    assert explain(ZeroDivisionError()) is None
+    assert problem_for(ZeroDivisionError()) is None
 
 
 def test_what_a_verb_adds_stands_in_the_document_but_cannot_replace_what_belongs_there():
-    refusal = explain(verb_errors.Invalid("boolean", extra={"cycle": ["a", "b"], "status": "done"}))
+    refusal = problem_for(verb_errors.Invalid("boolean", extra={"cycle": ["a", "b"], "status": "done"}))
     assert refusal is not None
     document = refusal.document()
     assert document["cycle"] == ["a", "b"]
@@ -73,7 +73,7 @@ def test_nested_errors_get_dotted_paths():
     detail = api_errors.ValidationError(
         {"jobs": [{}, {"task_id": ["Unknown task."], "args": {"n": ["Too small."]}}], "name": ["Missing."]}
     ).detail
-    assert flat(detail) == {
+    assert flatten_errors(detail) == {
         "jobs.1.task_id": ["Unknown task."],
         "jobs.1.args.n": ["Too small."],
         "name": ["Missing."],
@@ -81,16 +81,16 @@ def test_nested_errors_get_dotted_paths():
 
 
 def test_the_first_error_is_told_in_the_detail():
-    refusal = explain(api_errors.ValidationError({"name": ["This field is required."]}))
+    refusal = problem_for(api_errors.ValidationError({"name": ["This field is required."]}))
     assert refusal is not None
     assert refusal.detail == "name: This field is required."
-    general = explain(api_errors.ValidationError("The two do not go together."))
+    general = problem_for(api_errors.ValidationError("The two do not go together."))
     assert general is not None
     assert general.detail == "The two do not go together."
     assert general.errors == {"non_field_errors": ["The two do not go together."]}
 
 
 def test_a_wait_is_rounded_up_to_whole_seconds():
-    refusal = explain(api_errors.Throttled(wait=0.2))
+    refusal = problem_for(api_errors.Throttled(wait=0.2))
     assert refusal is not None
     assert refusal.headers["Retry-After"] == "1"

@@ -5,9 +5,9 @@ from django.test import RequestFactory
 from rest_framework.request import Request
 
 from jobs.api.framework.problem_details import Problem
-from jobs.api.framework.query import Flag, OneOf, Seconds, Whole
+from jobs.api.framework.query import Flag, OneOf, Seconds, WholeNumber
 
-COUNT = Whole("it", "How many.", default=5, low=1, high=100)
+COUNT = WholeNumber("it", "How many.", default=5, low=1, high=100)
 WAIT = Seconds("it", "How long.", most=60)
 GRAPH = Flag("it", "With a graph.", default=True)
 COLOR = OneOf("it", "Which.", ("red", "green"))
@@ -43,8 +43,8 @@ def test_what_fits_is_taken():
 def test_what_does_not_fit_is_refused(parameter, wrong):
     with pytest.raises(Problem) as refused:
         of(parameter, wrong)
-    assert refused.value.refusal.status == 400
-    assert list(refused.value.refusal.errors) == ["it"]
+    assert refused.value.problem.status == 400
+    assert list(refused.value.problem.errors) == ["it"]
 
 
 def test_the_description_says_the_same():

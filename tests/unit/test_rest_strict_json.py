@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from jobs.api.framework.strict_json import DEEPEST, BadJSON, loads
+from jobs.api.framework.strict_json import DEEPEST, InvalidJSON, loads
 
 
 def nested(levels: int) -> bytes:
@@ -49,7 +49,7 @@ def test_what_json_can_say_is_read_as_it_is():
     ],
 )
 def test_what_would_bite_later_is_refused_with_a_sentence(body, sentence):
-    with pytest.raises(BadJSON, match=r"^.{1,200}$") as refusal:
+    with pytest.raises(InvalidJSON, match=r"^.{1,200}$") as refusal:
         loads(body)
     assert sentence in str(refusal.value)
 

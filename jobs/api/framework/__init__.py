@@ -1,7 +1,6 @@
-"""The API's manners: how requests are read and refused, whatever they are about.
+"""What all addresses of the API have in common; nothing here depends on jobs.
 
-Every refusal is `application/problem+json` (problems), a body is strict JSON (strict_json, parsing),
-lists have pages (pagination) and known filters (filtering), a POST may be repeated safely
-(idempotency), and who asks is known (authentication) and counted (throttling). Nothing here knows
-a job.
+Errors are `application/problem+json` (problem_details), bodies are strict JSON (strict_json, parsing), lists
+have pages (pagination) and known filters (filtering), a POST can be repeated safely (idempotency), and
+clients are authenticated (authentication) and rate-limited (throttling).
 """

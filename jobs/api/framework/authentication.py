@@ -1,4 +1,4 @@
-"""Knows who asks: by `Authorization: Token …`, or by the session cookie with a CSRF token."""
+"""Authentication by `Authorization: Token …`, or by the session cookie with a CSRF token."""
 
 import re
 from datetime import datetime, timedelta
@@ -13,26 +13,26 @@ from rest_framework.request import Request
 from jobs.api.framework.problem_details import Problem
 from jobs.models.access import TOKEN_PREFIX, ApiToken, digest_of
 
-USED_EVERY = timedelta(minutes=1)
-_FORM = re.compile(re.escape(TOKEN_PREFIX) + r"[A-Za-z0-9_-]{16,128}")
+LAST_USED_INTERVAL = timedelta(minutes=1)
+_TOKEN = re.compile(re.escape(TOKEN_PREFIX) + r"[A-Za-z0-9_-]{16,128}")
 
 
 def find_token(plain: str, now: datetime) -> ApiToken | None:
-    """The living token of an active user that this plain text belongs to. Notes that it was used."""
-    if not _FORM.fullmatch(plain):
+    """The valid token of an active user with this plain text. Records its use."""
+    if not _TOKEN.fullmatch(plain):
         return None
     token = ApiToken.objects.select_related("user").filter(digest=digest_of(plain)).first()
     if token is None or not token.is_alive(now) or not token.user.is_active:
         return None
-    if token.last_used_at is None or token.last_used_at <= now - USED_EVERY:
-        # Guarded, so that of many requests at once only one writes.
-        stale = Q(last_used_at__isnull=True) | Q(last_used_at__lte=now - USED_EVERY)
+    if token.last_used_at is None or token.last_used_at <= now - LAST_USED_INTERVAL:
+        # Guarded, so that only one of many concurrent requests writes.
+        stale = Q(last_used_at__isnull=True) | Q(last_used_at__lte=now - LAST_USED_INTERVAL)
         ApiToken.objects.filter(stale, pk=token.pk).update(last_used_at=now)
     return token
 
 
 def user_of(request: Request) -> User:
-    """The user, where a view's permissions have already let nobody else in."""
+    """The authenticated user."""
     if not isinstance(request.user, User):
         raise NotAuthenticated
     return request.user
@@ -47,7 +47,7 @@ class TokenAuthentication(authentication.BaseAuthentication):
             return None
         token = find_token(plain.strip(), timezone.now())
         if token is None:
-            # One answer for all, so that nobody learns which tokens exist.
+            # One answer for all cases, so that it does not reveal which tokens exist.
             raise AuthenticationFailed("The token is not valid.")
         return token.user, token
 

@@ -3,44 +3,40 @@
 from jobs.errors import ProblemCode
 
 CODES: dict[str, ProblemCode] = {
-    "invalid": ProblemCode(400, "Something that was given cannot be accepted; `errors` says what, by field."),
-    "invalid_value": ProblemCode(400, "A value has a form or size that cannot be stored."),
-    "malformed_json": ProblemCode(400, "The body is not a JSON object that this API takes."),
-    "parse_error": ProblemCode(400, "The body cannot be read as what its type says it is."),
+    "invalid": ProblemCode(400, "The input is not valid; `errors` has the reasons by field."),
+    "invalid_value": ProblemCode(400, "A value cannot be stored."),
+    "malformed_json": ProblemCode(400, "The body is not a JSON object that this API accepts."),
+    "parse_error": ProblemCode(400, "The body does not match its media type."),
     "bad_request": ProblemCode(400, "The request is malformed, or not addressed to this server."),
-    "unknown_parameter": ProblemCode(400, "A query parameter is not one that this address knows."),
+    "unknown_parameter": ProblemCode(400, "The URL has an unknown query parameter."),
     "invalid_idempotency_key": ProblemCode(400, "An Idempotency-Key is 1 to 200 printable ASCII characters."),
-    "not_authenticated": ProblemCode(401, "Nobody is signed in and no token was given."),
+    "not_authenticated": ProblemCode(401, "The request has neither a session nor a token."),
     "authentication_failed": ProblemCode(
         401, "The token is unknown, expired or revoked, or its user is not active."
     ),
-    "permission_denied": ProblemCode(403, "You are known, but may not do this."),
-    "csrf_failed": ProblemCode(
-        403, "A request with a session cookie must prove that it comes from our own pages."
-    ),
-    "not_found": ProblemCode(404, "There is no such object for you."),
+    "permission_denied": ProblemCode(403, "You are authenticated, but may not do this."),
+    "csrf_failed": ProblemCode(403, "A request with a session cookie needs a CSRF token."),
+    "not_found": ProblemCode(404, "There is no such object, or you may not see it."),
     "method_not_allowed": ProblemCode(
-        405, "This address does not answer that method; `Allow` says which it does."
+        405, "The URL does not support this method; `Allow` lists the supported ones."
     ),
     "not_acceptable": ProblemCode(406, "This API answers in JSON only."),
     "request_timeout": ProblemCode(408, "The body did not arrive in time."),
     "conflict": ProblemCode(409, "The object's state does not allow this now."),
-    "refused": ProblemCode(409, "What was asked cannot be done; nothing was changed."),
+    "refused": ProblemCode(409, "The request is not possible; nothing was changed."),
     "request_in_progress": ProblemCode(
-        409, "The first request with this Idempotency-Key is still being worked on."
+        409, "The first request with this Idempotency-Key is still being processed."
     ),
-    "too_large": ProblemCode(413, "The body, or something in it, is larger than is accepted."),
+    "too_large": ProblemCode(413, "The body, or a part of it, exceeds a limit."),
     "unsupported_media_type": ProblemCode(
-        415, "The body's type is not accepted here; JSON is sent as application/json."
+        415, "The media type of the body is not accepted; send JSON as application/json."
     ),
-    "unsupported_encoding": ProblemCode(415, "Bodies are not accepted compressed."),
+    "unsupported_encoding": ProblemCode(415, "Compressed bodies are not accepted."),
     "idempotency_key_reused": ProblemCode(422, "This Idempotency-Key was used before, with another body."),
-    "throttled": ProblemCode(429, "Too many requests; `Retry-After` says when to come back."),
-    "server_error": ProblemCode(500, "Our fault. The log tells more under this `request_id`."),
-    "busy": ProblemCode(503, "Something else held what this request needed; try again after `Retry-After`."),
-    "database_unavailable": ProblemCode(
-        503, "The database does not answer; nothing was changed unless you were told so."
-    ),
+    "throttled": ProblemCode(429, "Too many requests; wait as long as `Retry-After` says."),
+    "server_error": ProblemCode(500, "A server error; the log has the details under `request_id`."),
+    "busy": ProblemCode(503, "A lock that this request needs is held; try again after `Retry-After`."),
+    "database_unavailable": ProblemCode(503, "The database does not answer; try again."),
     "broker_unavailable": ProblemCode(503, "The message broker does not answer."),
     "overloaded": ProblemCode(503, "Too many requests are waiting already."),
 }

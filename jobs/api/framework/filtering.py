@@ -1,6 +1,6 @@
-"""Refuses query parameters that a list does not know: a misspelt filter must not answer everything.
+"""Rejects unknown query parameters: a list with a misspelt filter must not return everything.
 
-Nor must one without a value, which is what a script sends whose variable is empty.
+The same holds for an empty value, which a script sends whose variable is empty.
 """
 
 from collections.abc import Iterable
@@ -25,12 +25,11 @@ if TYPE_CHECKING:
 PAGING = ("page", "page_size")
 
 
-def refuse_unknown(request: Request, allowed: Iterable[str]) -> None:
+def reject_unknown(request: Request, allowed: Iterable[str]) -> None:
     """For a view without a filter set: `refuse_unknown(request, ("after", "limit"))`."""
     names = sorted(set(allowed))
     if unknown := [name for name in request.query_params if name not in names]:
-        known = ", ".join(names) or "none"
-        sentence = f"There is no such parameter; there are: {known}."
+        sentence = f"There is no such parameter; there are: {', '.join(names) or 'none'}."
         raise Problem(
             400,
             "unknown_parameter",
@@ -39,39 +38,39 @@ def refuse_unknown(request: Request, allowed: Iterable[str]) -> None:
         )
 
 
-def refuse_empty(request: Request, filters: Iterable[str]) -> None:
-    sentence = "Must not be empty: leave it out."
+def reject_empty(request: Request, filters: Iterable[str]) -> None:
+    sentence = "Must not be empty; omit it instead."
     if empty := [name for name in filters if "" in request.query_params.getlist(name)]:
         raise Problem(400, "invalid", f"{empty[0]}: {sentence}", errors={name: [sentence] for name in empty})
 
 
 @extend_schema_field(OpenApiTypes.BOOL)
 class FlagFilter(TypedChoiceFilter):  # type: ignore[misc]
-    """`true` or `false`. django-filter's own takes whatever else it is given for no filter at all."""
+    """`true` or `false`. django-filter's own ignores any other value."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         choices = (("true", "true"), ("false", "false"))
         super().__init__(*args, choices=choices, coerce=lambda text: text == "true", **kwargs)
 
 
-class MomentField(IsoDateTimeField):  # type: ignore[misc]
+class TimeField(IsoDateTimeField):  # type: ignore[misc]
     def to_python(self, value: Any) -> Any:
         try:
-            moment = super().to_python(value)
-            # In UTC, as PostgreSQL does not know every offset that a client may write.
-            return moment and moment.astimezone(UTC)
+            time = super().to_python(value)
+            # In UTC, because PostgreSQL does not accept every offset.
+            return time and time.astimezone(UTC)
         except OverflowError:
             raise ValidationError(self.error_messages["invalid"], code="invalid") from None
 
 
-class MomentFilter(IsoDateTimeFilter):  # type: ignore[misc]
-    """A time, with whatever offset."""
+class TimeFilter(IsoDateTimeFilter):  # type: ignore[misc]
+    """A time with any offset."""
 
-    field_class = MomentField
+    field_class = TimeField
 
 
 class FilterBackend(DjangoFilterBackend):  # type: ignore[misc]
-    """The view's filter set, its paging, and `also_allowed_parameters`; nothing else."""
+    """Allows the view's filters, its paging, and `also_allowed_parameters` only."""
 
     def filter_queryset(self, request: Request, queryset: QuerySet[Any], view: "APIView") -> QuerySet[Any]:
         filters = self.get_filterset_class(view, queryset)
@@ -79,30 +78,30 @@ class FilterBackend(DjangoFilterBackend):  # type: ignore[misc]
         allowed = {*own, *getattr(view, "also_allowed_parameters", ())}
         if getattr(view, "pagination_class", None):
             allowed |= set(PAGING)
-        refuse_unknown(request, allowed)
-        refuse_empty(request, sorted(own))
+        reject_unknown(request, allowed)
+        reject_empty(request, sorted(own))
         return super().filter_queryset(request, queryset, view)  # type: ignore[no-any-return]
 
 
 class FilterExtension(DjangoFilterExtension):  # type: ignore[no-untyped-call]
-    """The schema says so too."""
+    """Describes the parameters in OpenAPI."""
 
     target_class = "jobs.api.framework.filtering.FilterBackend"
     priority = 1
 
     def get_schema_operation_parameters(self, auto_schema: Any, *args: Any, **kwargs: Any) -> Any:
-        found = super().get_schema_operation_parameters(  # type: ignore[no-untyped-call]
+        parameters = super().get_schema_operation_parameters(  # type: ignore[no-untyped-call]
             auto_schema, *args, **kwargs
         )
         filters = getattr(auto_schema.view, "filterset_class", None)
         own = filters.base_filters if filters else {}
-        for parameter in found:
-            # The model's name for it, in whatever language is spoken just now.
+        for parameter in parameters:
+            # The model's verbose name, in the active language.
             for schema in (parameter["schema"], parameter["schema"].get("items", {})):
                 schema.pop("title", None)
-            told = own[parameter["name"]].extra.get("help_text") if parameter["name"] in own else None
-            if told:
-                parameter.setdefault("description", told)
+            help_text = own[parameter["name"]].extra.get("help_text") if parameter["name"] in own else None
+            if help_text:
+                parameter.setdefault("description", help_text)
             if parameter["schema"] == {"type": "string"}:
                 parameter["schema"] = {"type": "string", "minLength": 1}
-        return found
+        return parameters

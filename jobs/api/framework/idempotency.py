@@ -1,11 +1,11 @@
-"""Lets a POST be repeated safely: the same `Idempotency-Key` and body answer the first answer again.
+"""Makes a POST safe to repeat: the same `Idempotency-Key` and body return the first answer again.
 
 The row is inserted first, in the transaction of the effect. A second request with the same key then
 waits on the unique index until the first has committed (and repeats its answer) or rolled back (and
-takes its place), so there is no moment in which both run. Only an answer below 400 is kept: a refusal
-changed nothing, and may be mended and sent again under the same key.
+takes its place), so the two never run at the same time. Only an answer below 400 is stored: an error
+changed nothing, and the client may correct the request and send it again with the same key.
 
-What happens after the commit (publishing) belongs into `transaction.on_commit`, as everywhere.
+Effects after the commit (publishing) belong into `transaction.on_commit`, as everywhere.
 """
 
 import hashlib
@@ -29,7 +29,7 @@ from jobs.models.access import IdempotentAnswer
 HEADER = "Idempotency-Key"
 REPLAYED = "Idempotency-Replayed"
 LONGEST_KEY = 200
-KEPT = timedelta(hours=24)
+RETENTION = timedelta(hours=24)
 LOCK_NOT_AVAILABLE = "55P03"
 
 P = ParamSpec("P")
@@ -37,7 +37,7 @@ Handler = Callable[Concatenate[Any, Request, P], HttpResponseBase]
 
 
 def idempotent(handler: Handler[P]) -> Handler[P]:
-    """For a view's `post` that creates something. Without the header nothing is different."""
+    """Decorates a view's `post`. Requests without the header are not affected."""
 
     @wraps(handler)
     def answer(view: Any, request: Request, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
@@ -46,23 +46,23 @@ def idempotent(handler: Handler[P]) -> Handler[P]:
             return handler(view, request, *args, **kwargs)
         digest = _digest_of(request)
         with transaction.atomic():
-            row = _first(request.user, request.path, key, digest)
+            row = _insert(request.user, request.path, key, digest)
             if row is None:
-                return _again(request.user, request.path, key, digest)
+                return _replay(request.user, request.path, key, digest)
             response = handler(view, request, *args, **kwargs)
             if response.status_code < 400:
-                _keep(row, response)
+                _store(row, response)
             else:
                 transaction.set_rollback(True)
         return response
 
-    answer.is_idempotent = True  # type: ignore[attr-defined]  # the API's schema shows the header
+    answer.is_idempotent = True  # type: ignore[attr-defined]  # adds the header to the API's schema
     return answer
 
 
-def forget_old(now: datetime, limit: int) -> int:
-    """Deletes at most `limit` answers older than a day, and says how many."""
-    old = IdempotentAnswer.objects.filter(created_at__lt=now - KEPT).order_by("created_at")
+def delete_old_answers(now: datetime, limit: int) -> int:
+    """Delete at most `limit` answers older than a day; return the number deleted."""
+    old = IdempotentAnswer.objects.filter(created_at__lt=now - RETENTION).order_by("created_at")
     deleted, _ = IdempotentAnswer.objects.filter(
         pk__in=list(old.values_list("pk", flat=True)[:limit])
     ).delete()
@@ -81,13 +81,13 @@ def _key_of(request: Request) -> str | None:
 
 
 def _digest_of(request: Request) -> str:
-    """Of what was meant rather than of the bytes, as the boundary of a multipart body differs each time."""
+    """The digest of the parsed data, because the boundary of a multipart body differs each time."""
     digest = hashlib.sha256(request.META.get("QUERY_STRING", "").encode() + b"\n")
     data, files = request.data, list(request.FILES.items())
     if isinstance(data, QueryDict):
         data = dict(request.POST.lists())
-    named = [[name, file.name] for name, file in files]
-    digest.update(json.dumps([data, named], sort_keys=True).encode())
+    file_names = [[name, file.name] for name, file in files]
+    digest.update(json.dumps([data, file_names], sort_keys=True).encode())
     for _, file in files:
         for chunk in file.chunks():
             digest.update(chunk)
@@ -95,10 +95,10 @@ def _digest_of(request: Request) -> str:
     return digest.hexdigest()
 
 
-def _first(user: User, path: str, key: str, digest: str) -> IdempotentAnswer | None:
-    """The row of this request, or None when another request had the key before."""
+def _insert(user: User, path: str, key: str, digest: str) -> IdempotentAnswer | None:
+    """The row of this request, or None if an earlier request used the key."""
     try:
-        # A savepoint: the failed insert must not take the transaction along.
+        # A savepoint: a failed insert must not abort the transaction.
         with transaction.atomic():
             return IdempotentAnswer.objects.create(
                 user=user, path=path, key=key, digest=digest, created_at=timezone.now()
@@ -108,14 +108,14 @@ def _first(user: User, path: str, key: str, digest: str) -> IdempotentAnswer | N
     except OperationalError as error:
         if getattr(error.__cause__, "pgcode", None) != LOCK_NOT_AVAILABLE:
             raise
-        sentence = f"The first request with this {HEADER} is still being worked on."
+        sentence = f"The first request with this {HEADER} is still being processed."
         raise Problem(409, "request_in_progress", sentence, headers={"Retry-After": "1"}) from None
 
 
-def _again(user: User, path: str, key: str, digest: str) -> HttpResponse:
+def _replay(user: User, path: str, key: str, digest: str) -> HttpResponse:
     row = IdempotentAnswer.objects.get(user=user, path=path, key=key)
     if row.digest != digest:
-        raise Problem(422, "idempotency_key_reused", f"This {HEADER} was used before, with another body.")
+        raise Problem(422, "idempotency_key_reused", f"This {HEADER} was used before with another body.")
     response = HttpResponse(row.body, status=row.status, content_type="application/json")
     if row.location:
         response["Location"] = row.location
@@ -123,7 +123,7 @@ def _again(user: User, path: str, key: str, digest: str) -> HttpResponse:
     return response
 
 
-def _keep(row: IdempotentAnswer, response: HttpResponseBase) -> None:
+def _store(row: IdempotentAnswer, response: HttpResponseBase) -> None:
     data = response.data if isinstance(response, Response) else None
     row.status = response.status_code
     row.body = "" if data is None else JSONRenderer().render(data).decode()

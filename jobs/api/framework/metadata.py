@@ -1,6 +1,6 @@
-"""Answers OPTIONS with the methods of an address, and nothing of what is behind them.
+"""Answers OPTIONS with the methods of a URL only.
 
-DRF's own looks into serializers and querysets, which most views here do not have, and fails.
+DRF's own metadata reads serializers and querysets, which most views here do not have, and fails.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -1,10 +1,10 @@
-"""The registry of what /metrics shows; an app registers what it can count.
+"""The registry of /metrics; each app registers a collector.
 
     from jobs.api.framework.metrics import register
 
-    register("jobs", collect)      # collect() yields prometheus_client Metrics, asked at each scrape
+    register("jobs", collect)      # collect() yields prometheus_client Metrics at each scrape
 
-Gauges are read from the database as they are scraped, so no process has to share memory with another.
+Gauges are read from the database at each scrape, so processes need no shared memory.
 """
 
 import logging
@@ -33,26 +33,24 @@ _collects: dict[str, Collect] = {}
 
 
 def register(name: str, collect: Collect) -> None:
-    """Under one name once: registering again replaces."""
+    """Registering a name again replaces its collector."""
     _collects[name] = collect
 
 
 class _Registered:
-    """One that fails costs only its own figures, and says so."""
+    """Collects from all apps. A collector that fails loses only its own metrics, and is reported as down."""
 
     def collect(self) -> Iterable[Metric]:
-        up = GaugeMetricFamily(
-            "dure_collector_up", "1 where the figures could be read.", labels=["collector"]
-        )
+        up = GaugeMetricFamily("dure_collector_up", "1 if the metrics could be read.", labels=["collector"])
         for name, collect in _collects.items():
             try:
-                found = list(collect())
+                metrics = list(collect())
             except Exception as error:
-                log.error("The figures of %s cannot be read: %s", name, error)
+                log.error("The metrics of %s cannot be read: %s", name, error)
                 up.add_metric([name], 0)
             else:
                 up.add_metric([name], 1)
-                yield from found
+                yield from metrics
         yield up
 
 

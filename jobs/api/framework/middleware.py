@@ -1,7 +1,7 @@
-"""Keeps every answer below /api to the API's manners, whoever in Django gave it.
+"""Turns every error below /api into a problem document, also those that Django answers itself.
 
-Django answers some requests itself, before or instead of a view: a bad Host, an unknown address, a
-failed CSRF check, an exception in a middleware. Those are HTML, and with DEBUG a traceback.
+Django answers some requests before or instead of a view: a bad Host, an unknown URL, a failed CSRF check,
+an exception in a middleware. Those answers are HTML, and with DEBUG a traceback.
 """
 
 from collections.abc import Callable
@@ -11,15 +11,15 @@ from django.http import HttpRequest, HttpResponseBase
 from django.middleware.locale import LocaleMiddleware
 from django.utils import translation
 
-from jobs.api.framework.problem_details import CONTENT_TYPE, Refusal
+from jobs.api.framework.problem_details import CONTENT_TYPE, ProblemDetails
 
-# What a problem document says where only the status is known.
+# The code and detail of a problem of which only the status is known.
 PLAIN = {
     400: ("bad_request", "The request is malformed, or not addressed to this server."),
     401: ("not_authenticated", "Nobody is signed in and no token was given."),
     403: ("permission_denied", "You may not do this."),
-    404: ("not_found", "There is nothing at this address."),
-    405: ("method_not_allowed", "This address does not answer that method."),
+    404: ("not_found", "There is nothing at this URL."),
+    405: ("method_not_allowed", "This URL does not support the method."),
     413: ("too_large", "The body is larger than is accepted."),
     415: ("unsupported_media_type", "The body's type is not accepted here."),
     429: ("throttled", "Too many requests; try again later."),
@@ -32,31 +32,31 @@ def is_api(path: str) -> bool:
     return path == "/api" or path.startswith("/api/")
 
 
-class Api:
+class ApiMiddleware:
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         if not is_api(request.path_info):
             return self.get_response(request)
-        if refusal := _unreadable(request):
-            return refusal.response()
+        if problem := _unreadable(request):
+            return problem.response()
         response = self.get_response(request)
         if response.status_code >= HTTPStatus.BAD_REQUEST and response.get("Content-Type") != CONTENT_TYPE:
             response = _as_problem(response)
-        # Answers are somebody's own; nothing between us and them may keep one.
+        # Answers are private: no cache may store them.
         response.setdefault("Cache-Control", "no-store")
         return response
 
 
-def _unreadable(request: HttpRequest) -> Refusal | None:
-    """What no view should have to think of."""
+def _unreadable(request: HttpRequest) -> ProblemDetails | None:
+    """Checks that apply to all views."""
     if request.headers.get("Content-Encoding", "identity").strip().lower() not in ("", "identity"):
-        return Refusal(415, "unsupported_encoding", "The body must be sent as it is, not compressed.")
+        return ProblemDetails(415, "unsupported_encoding", "The body must not be compressed.")
     query = request.META.get("QUERY_STRING", "")
-    # PostgreSQL has no NUL in texts; psycopg2 would raise a ValueError deep in a query.
+    # PostgreSQL texts cannot contain NUL; psycopg2 would raise a ValueError inside a query.
     if "\0" in request.path_info or "\0" in query or "%00" in query:
-        return Refusal(400, "bad_request", "The address contains a NUL character.")
+        return ProblemDetails(400, "bad_request", "The address contains a NUL character.")
     return None
 
 
@@ -71,15 +71,15 @@ def _as_problem(response: HttpResponseBase) -> HttpResponseBase:
     headers = {name: response[name] for name in KEPT_HEADERS if name in response}
     if status == HTTPStatus.SERVICE_UNAVAILABLE:
         headers.setdefault("Retry-After", "5")
-    problem = Refusal(status, code, detail, headers=headers).response()
+    problem = ProblemDetails(status, code, detail, headers=headers).response()
     problem.cookies = response.cookies
-    # Closing the old one here would tell Django that the request has ended.
+    # Closing the original response here would signal the end of the request.
     problem._resource_closers.extend(response._resource_closers)  # type: ignore[attr-defined]
     return problem
 
 
-class Language(LocaleMiddleware):
-    """Pages speak the reader's language; the API speaks English."""
+class LanguageMiddleware(LocaleMiddleware):
+    """Pages use the reader's language, the API uses English."""
 
     def process_request(self, request: HttpRequest) -> None:
         if not is_api(request.path_info):

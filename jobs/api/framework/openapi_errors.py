@@ -1,7 +1,7 @@
-"""How the API's schema tells of refusals: in one form, with the codes that each operation answers.
+"""Adds the error responses to the API's schema, with the codes that each operation answers.
 
-Most codes are everybody's, and stand once under `components/responses`. What an operation refuses beyond
-them it names itself: `@extend_schema(…, extensions=refuses("ended"))`.
+Common codes are listed once under `components/responses`. An operation names its own codes:
+`@extend_schema(…, extensions=problems("ended"))`.
 """
 
 from collections.abc import Iterable
@@ -15,7 +15,7 @@ JSON = dict[str, Any]
 
 MARK = "x-refusals"
 METHODS = {"get", "post", "put", "patch", "delete"}
-# What any operation answers, by status, where it answers that status at all.
+# The codes that any operation may answer, by status.
 COMMON: dict[int, tuple[str, ...]] = {
     400: (
         *("invalid", "invalid_value", "malformed_json", "parse_error", "bad_request", "unknown_parameter"),
@@ -45,7 +45,7 @@ RETRY_AFTER: JSON = {
 HEADERS: dict[int, JSON] = {
     401: {
         "WWW-Authenticate": {
-            "description": "How to show who you are.",
+            "description": "The accepted authentication scheme.",
             "required": True,
             "schema": {"type": "string"},
             "example": 'Token realm="api"',
@@ -56,57 +56,60 @@ HEADERS: dict[int, JSON] = {
     507: RETRY_AFTER,
     416: {
         "Content-Range": {
-            "description": "How long the file is.",
+            "description": "The length of the file.",
             "required": True,
             "schema": {"type": "string"},
             "example": "bytes */48211",
         }
     },
 }
-WORDS = {"200": "Done.", "201": "Made.", "202": "Accepted.", "204": "Deleted."}
+DESCRIPTIONS = {"200": "OK.", "201": "Created.", "202": "Accepted.", "204": "Deleted."}
 LOCATION: JSON = {
-    "Location": {"description": "Where to see it.", "schema": {"type": "string", "format": "uri"}}
+    "Location": {"description": "The URL of the object.", "schema": {"type": "string", "format": "uri"}}
 }
 PROBLEM: JSON = {
     "type": "object",
-    "description": "Why a request was refused, or failed (RFC 9457).",
+    "description": "Why a request failed (RFC 9457).",
     "required": ["type", "title", "status", "detail", "code"],
     "properties": {
         "type": {
             "type": "string",
             "format": "uri-reference",
-            "description": "Where `code` is explained.",
+            "description": "The URL that explains `code`.",
             "examples": ["https://dure.example/api/problems/invalid"],
         },
-        "title": {"type": "string", "description": "The status in words."},
+        "title": {"type": "string", "description": "The name of the status."},
         "status": {"type": "integer", "minimum": 400, "maximum": 599},
-        "detail": {"type": "string", "description": "What is wrong this time, for a person."},
+        "detail": {"type": "string", "description": "What is wrong, for people."},
         "code": {
             "type": "string",
-            "description": "What is wrong, for a program: branch on this. More may be added.",
+            "description": "What is wrong, for programs: branch on this. New codes may be added.",
         },
         "errors": {
             "type": "object",
-            "description": "With status 400: what is wrong with each field, under dotted paths like "
-            "`jobs.3.task_id`; what belongs to none is under `non_field_errors`.",
+            "description": "With status 400: the errors of each field, by dotted path such as "
+            "`jobs.3.task_id`; errors of no single field are under `non_field_errors`.",
             "additionalProperties": {"type": "array", "items": {"type": "string"}},
         },
-        "request_id": {"type": "string", "description": "From 500 on: under this id the log tells more."},
+        "request_id": {
+            "type": "string",
+            "description": "From 500 on: the request's id in the log.",
+        },
     },
 }
 
 
 def problems(*codes: str | tuple[int, str]) -> JSON:
-    """What an operation refuses of its own; a code may come with another status than its usual one."""
+    """The codes of one operation; a code may come with another status than its usual one."""
     return {MARK: codes}
 
 
 def add_error_responses(result: JSON, **_: Any) -> JSON:
-    """A post-processing hook: every operation says how it refuses."""
+    """A post-processing hook that adds error responses to every operation."""
     components = result.setdefault("components", {})
     components.setdefault("schemas", {})["Problem"] = PROBLEM
     shared = components.setdefault("responses", {})
-    shared |= {_name_of(status): response(status, codes) for status, codes in COMMON.items()}
+    shared |= {_name_of(status): error_response(status, codes) for status, codes in COMMON.items()}
     for path in result.get("paths", {}).values():
         for method in path.keys() & METHODS:
             _add_to(path[method], method)
@@ -121,30 +124,30 @@ def _add_to(operation: JSON, method: str) -> None:
     common = _common_of(operation, method)
     for status in {*common, *own}:
         operation["responses"][str(status)] = (
-            response(status, [*own[status], *(COMMON[status] if status in common else ())])
+            error_response(status, [*own[status], *(COMMON[status] if status in common else ())])
             if status in own
             else {"$ref": f"#/components/responses/{_name_of(status)}"}
         )
-    for status, told in operation["responses"].items():
-        if status in WORDS:
-            told["description"] = told.get("description") or WORDS[status]
+    for status, response in operation["responses"].items():
+        if status in DESCRIPTIONS:
+            response["description"] = response.get("description") or DESCRIPTIONS[status]
         if status in ("201", "202"):
-            told.setdefault("headers", {}).update(LOCATION)
+            response.setdefault("headers", {}).update(LOCATION)
     operation["responses"] = dict(sorted(operation["responses"].items()))
 
 
-def response(status: int, codes: Iterable[str]) -> JSON:
-    found = list(codes)
-    described: JSON = {
-        "description": "\n".join(f"- `{code}`: {PROBLEM_CODES[code].meaning}" for code in found),
+def error_response(status: int, codes: Iterable[str]) -> JSON:
+    codes = list(codes)
+    description: JSON = {
+        "description": "\n".join(f"- `{code}`: {PROBLEM_CODES[code].meaning}" for code in codes),
         "content": {
             CONTENT_TYPE: {
                 "schema": {"$ref": "#/components/schemas/Problem"},
-                "examples": {code: {"value": example(status, code)} for code in found},
+                "examples": {code: {"value": example(status, code)} for code in codes},
             }
         },
     }
-    return described | ({"headers": HEADERS[status]} if status in HEADERS else {})
+    return description | ({"headers": HEADERS[status]} if status in HEADERS else {})
 
 
 def example(status: int, code: str) -> JSON:
@@ -165,18 +168,18 @@ def example(status: int, code: str) -> JSON:
 def _common_of(operation: JSON, method: str) -> set[int]:
     names = {parameter["name"] for parameter in operation.get("parameters", ())}
     places = {parameter["in"] for parameter in operation.get("parameters", ())}
-    found = {400, 406, 429, 500, 503}
+    statuses = {400, 406, 429, 500, 503}
     # An empty requirement means that no credentials are needed.
     if operation.get("security") and {} not in operation["security"]:
-        found |= {401, 403}
+        statuses |= {401, 403}
     if "path" in places or "page" in names:
-        found.add(404)
+        statuses.add(404)
     if method in ("post", "put", "patch"):
-        # Also where no body is asked for: one that is sent is looked at.
-        found |= {408, 413, 415}
+        # Also for operations without a body: one that is sent is read.
+        statuses |= {408, 413, 415}
     if HEADER in names:
-        found |= {409, 422}
-    return found
+        statuses |= {409, 422}
+    return statuses
 
 
 def _name_of(status: int) -> str:

@@ -1,8 +1,8 @@
-"""Lists in pages: `{count, next, previous, results}`, `page` and `page_size`.
+"""Pages of lists: `{count, next, previous, results}`, `page` and `page_size`.
 
-A page size beyond 200 and a page beyond the first million rows are refused rather than bent; a page
-after the last one is 404. The page itself tells whether another one follows, so a rough count never
-hides rows.
+A page size beyond 200 and a page beyond the first million rows are rejected; a page after the last one is
+404. Each page reads one row more to know whether another page follows, so an estimated count never hides
+rows.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -25,13 +25,13 @@ DEEPEST_ROW = 1_000_000
 class PagePagination(PageNumberPagination):
     page_size_query_param = "page_size"
     max_page_size = 200
-    page_query_description = "Which page, from 1. A page after the last one is 404."
-    page_size_query_description = "How many results a page has, at most 200."
-    count_description = "How many there are on all pages."
+    page_query_description = "The page, from 1. A page after the last one is 404."
+    page_size_query_description = "Results per page, at most 200."
+    count_description = "Number of results on all pages."
 
     request: Request
 
-    def paginate_queryset(  # type: ignore[override]  # lists of another origin are not paged here
+    def paginate_queryset(  # type: ignore[override]  # only querysets are paged here
         self, queryset: QuerySet[Any], request: Request, view: "APIView | None" = None
     ) -> list[Any]:
         self.request = request
@@ -42,7 +42,7 @@ class PagePagination(PageNumberPagination):
                 {"page": [f"Only the first {DEEPEST_ROW:,} rows have pages: narrow the filter."]}
             )
         start = (self.number - 1) * size
-        # One row more than the page says whether there is a next one.
+        # One row more shows whether there is a next page.
         rows = list(queryset[start : start + size + 1])
         if not rows and self.number > 1:
             raise NotFound(f"There is no page {self.number}.")
@@ -81,14 +81,14 @@ class PagePagination(PageNumberPagination):
                     "example": 1,
                     "description": self.count_description,
                 },
-                "next": link | {"description": "The address of the next page."},
-                "previous": link | {"description": "The address of the page before."},
+                "next": link | {"description": "URL of the next page."},
+                "previous": link | {"description": "URL of the previous page."},
                 "results": schema,
             },
         }
 
     def get_schema_operation_parameters(self, view: Any) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = super().get_schema_operation_parameters(view)
+        parameters: list[dict[str, Any]] = super().get_schema_operation_parameters(view)
         bounds = {
             "page": {"minimum": 1, "maximum": DEEPEST_ROW, "default": 1},
             "page_size": {
@@ -97,9 +97,9 @@ class PagePagination(PageNumberPagination):
                 "default": self.page_size,
             },
         }
-        for parameter in found:
+        for parameter in parameters:
             parameter["schema"] |= bounds.get(parameter["name"], {})
-        return found
+        return parameters
 
     def _positive(self, name: str, default: int, highest: int | None) -> int:
         text = self.request.query_params.get(name)
@@ -125,7 +125,7 @@ class RoughPagination(PagePagination):
     """
 
     exact_up_to = 10_000
-    count_description = "How many there are on all pages; beyond 10,000 a guess."
+    count_description = "Number of results on all pages; an estimate beyond 10,000."
 
     def count_of(self, queryset: QuerySet[Any]) -> int:
         seen = queryset.order_by()[: self.exact_up_to + 1].count()

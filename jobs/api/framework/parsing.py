@@ -1,4 +1,4 @@
-"""Reads a request's body: one JSON object, strictly."""
+"""Parses a request's body: one strict JSON object."""
 
 from collections.abc import Mapping
 from typing import IO, Any
@@ -12,7 +12,7 @@ from jobs.api.framework.problem_details import Problem
 
 
 class JSONParser(parsers.JSONParser):
-    """Being DRF's own JSONParser, it is given the body only after Django has weighed it (413)."""
+    """A subclass of DRF's JSONParser, so that Django checks the size of the body first (413)."""
 
     def parse(
         self,
@@ -25,9 +25,9 @@ class JSONParser(parsers.JSONParser):
             raise UnsupportedMediaType(media_type or "", f"JSON is UTF-8 here, not {charset[:40]}.")
         try:
             value = strict_json.loads(stream.read())
-        except strict_json.BadJSON as error:
+        except strict_json.InvalidJSON as error:
             raise Problem(400, "malformed_json", str(error)) from None
-        # Every body of this API is an object, so no view has to ask.
+        # Every body of this API is an object, so views need not check.
         if not isinstance(value, dict):
             raise Problem(400, "malformed_json", "The body must be a JSON object: {…}.")
         return value

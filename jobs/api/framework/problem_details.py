@@ -1,7 +1,7 @@
-"""Every refusal in one form: `application/problem+json` (RFC 9457).
+"""Errors as problem documents: `application/problem+json` (RFC 9457).
 
-`explain` turns an exception into a refusal; DRF asks it through `handle`, and the views for Django's
-own errors (config/errors.py) ask it too, so both halves of the server say the same.
+`problem_for` turns an exception into a problem, for DRF (`handle`) and for the views of Django's own errors
+(config/errors.py).
 """
 
 import logging
@@ -25,16 +25,16 @@ from jobs.api.framework import request_id, throttling
 from jobs.errors import PROBLEM_CODES
 
 CONTENT_TYPE = "application/problem+json"
-# Python's own phrases change with its version.
+# Python's phrases change with its version.
 TITLES = {413: "Content Too Large", 416: "Range Not Satisfiable", 422: "Unprocessable Content"}
-# Held locks, deadlocks, serialization failures and statements cut short pass when tried again.
+# Held locks, deadlocks, serialization failures and cancelled statements: a repeated request may succeed.
 BUSY_STATES = {"55P03", "40P01", "40001", "57014"}
 
 log = logging.getLogger(__name__)
 
 
 class Problem(api_errors.APIException):
-    """A refusal that a view raises itself; what is given beyond the known goes into the document."""
+    """A problem that a view raises. Further keyword arguments become members of the document."""
 
     def __init__(
         self,
@@ -48,12 +48,12 @@ class Problem(api_errors.APIException):
     ) -> None:
         super().__init__(detail, code)
         self.status_code = status
-        self.refusal = Refusal(status, code, detail, errors or {}, headers or {}, extra)
+        self.problem = ProblemDetails(status, code, detail, errors or {}, headers or {}, extra)
 
 
 @dataclass(frozen=True)
-class Refusal:
-    """One problem, before it is written down."""
+class ProblemDetails:
+    """The contents of one problem document."""
 
     status: int
     code: str
@@ -63,9 +63,9 @@ class Refusal:
     extra: dict[str, object] = field(default_factory=dict)
 
     def document(self) -> dict[str, object]:
-        written = {
+        document = {
             **self.extra,
-            # RFC 9457's word for "the status says it all", where nobody has described the code.
+            # RFC 9457: without a described code, only the status has a meaning.
             "type": f"{settings.BASE_URL}/api/problems/{self.code}"
             if self.code in PROBLEM_CODES
             else "about:blank",
@@ -75,10 +75,10 @@ class Refusal:
             "code": self.code,
         }
         if self.errors or self.status == HTTPStatus.BAD_REQUEST:
-            written["errors"] = self.errors
+            document["errors"] = self.errors
         if self.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-            written["request_id"] = request_id.current()
-        return written
+            document["request_id"] = request_id.current()
+        return document
 
     def response(self) -> HttpResponse:
         body = JSONRenderer().render(self.document())
@@ -86,43 +86,45 @@ class Refusal:
 
 
 def handle(error: Exception, context: dict[str, Any]) -> HttpResponse | None:
-    """DRF's EXCEPTION_HANDLER. What nobody can explain goes on to Django and becomes a 500."""
-    refusal = explain(error)
-    if refusal is None:
+    """DRF's EXCEPTION_HANDLER. An unknown exception goes on to Django and becomes a 500."""
+    problem = problem_for(error)
+    if problem is None:
         return None
     request = context.get("request")
-    if refusal.status == HTTPStatus.UNAUTHORIZED and request is not None:
-        refusal = _counted(refusal, request)
-    # Not DRF's Response: the view's renderers may be for pages, or for video.
-    return refusal.response()
+    if problem.status == HTTPStatus.UNAUTHORIZED and request is not None:
+        problem = _count_failed_authentication(problem, request)
+    # Not DRF's Response: the view's renderers may be for HTML or video.
+    return problem.response()
 
 
-def explain(error: BaseException) -> Refusal | None:
+def problem_for(error: BaseException) -> ProblemDetails | None:
     match error:
         case Problem():
-            return error.refusal
+            return error.problem
         case verb_errors.Refused():
-            return Refusal(
+            return ProblemDetails(
                 _status_of(error), error.code, str(error), error.errors_in_english(), extra=error.extra
             )
         case api_errors.APIException():
             return _from_drf(error)
         case Http404():
-            return Refusal(404, "not_found", "There is no such object, or it is not yours to see.")
+            return ProblemDetails(404, "not_found", "There is no such object, or you may not see it.")
         case django_errors.ObjectDoesNotExist():
-            # Somebody has deleted it since it was looked up.
-            return Refusal(404, "not_found", "There is no such object any more.")
+            # The object was deleted after the lookup.
+            return ProblemDetails(404, "not_found", "The object no longer exists.")
         case django_errors.PermissionDenied():
-            return Refusal(403, "permission_denied", str(error) or "You may not do this.")
+            return ProblemDetails(403, "permission_denied", str(error) or "You may not do this.")
         case django_errors.RequestDataTooBig():
             return too_large(settings.DATA_UPLOAD_MAX_MEMORY_SIZE or 0)
         case django_errors.SuspiciousOperation() | django_errors.BadRequest() | MultiPartParserError():
-            return Refusal(400, "bad_request", "The request is malformed, or not addressed to this server.")
+            return ProblemDetails(
+                400, "bad_request", "The request is malformed, or not addressed to this server."
+            )
         case OperationalError() | InterfaceError():
             return _from_database(error)
         case DataError():
-            log.warning("A value got as far as the database and did not fit", exc_info=error)
-            return Refusal(400, "invalid_value", "A value that was given does not fit.")
+            log.warning("The database rejected a value", exc_info=error)
+            return ProblemDetails(400, "invalid_value", "A value cannot be stored.")
         case RedisError() | BrokerError():
             log.error("The broker does not answer: %s", error)
             return unavailable("broker_unavailable", "The message broker does not answer.", after=5)
@@ -133,17 +135,19 @@ def title_of(status: int) -> str:
     return TITLES.get(status) or HTTPStatus(status).phrase
 
 
-def too_large(limit: int) -> Refusal:
-    return Refusal(413, "too_large", f"The body is larger than {limit:,} bytes.", extra={"limit": limit})
+def too_large(limit: int) -> ProblemDetails:
+    return ProblemDetails(
+        413, "too_large", f"The body is larger than {limit:,} bytes.", extra={"limit": limit}
+    )
 
 
-def unavailable(code: str, detail: str, *, after: int) -> Refusal:
-    return Refusal(503, code, detail, headers={"Retry-After": str(after)})
+def unavailable(code: str, detail: str, *, after: int) -> ProblemDetails:
+    return ProblemDetails(503, code, detail, headers={"Retry-After": str(after)})
 
 
-def throttled(seconds: float) -> Refusal:
+def throttled(seconds: float) -> ProblemDetails:
     wait = max(1, math.ceil(seconds))
-    return Refusal(
+    return ProblemDetails(
         429, "throttled", f"Too many requests; try again in {wait} s.", headers={"Retry-After": str(wait)}
     )
 
@@ -157,24 +161,24 @@ def _status_of(error: verb_errors.Refused) -> int:
     return 409
 
 
-def _from_drf(error: api_errors.APIException) -> Refusal:
+def _from_drf(error: api_errors.APIException) -> ProblemDetails:
     if isinstance(error, api_errors.Throttled):
         return throttled(getattr(error, "wait", None) or 1)
     headers = {}
     if auth_header := getattr(error, "auth_header", None):
         headers["WWW-Authenticate"] = auth_header
     if isinstance(error, api_errors.ValidationError):
-        errors = flat(error.detail)
+        errors = flatten_errors(error.detail)
         where, sentences = next(iter(errors.items()), ("", ["The request is not valid."]))
         detail = sentences[0] if where in ("", "non_field_errors") else f"{where}: {sentences[0]}"
-        return Refusal(400, "invalid", detail, errors, headers)
+        return ProblemDetails(400, "invalid", detail, errors, headers)
     if isinstance(error, api_errors.NotFound):
-        return Refusal(404, "not_found", str(error.detail), headers=headers)
+        return ProblemDetails(404, "not_found", str(error.detail), headers=headers)
     code = getattr(error.detail, "code", None) or error.default_code
-    return Refusal(error.status_code, str(code), str(error.detail), headers=headers)
+    return ProblemDetails(error.status_code, str(code), str(error.detail), headers=headers)
 
 
-def flat(detail: Any, path: str = "") -> dict[str, list[str]]:
+def flatten_errors(detail: Any, path: str = "") -> dict[str, list[str]]:
     """DRF's nested error details under dotted paths: `jobs.3.task_id`."""
     if isinstance(detail, dict):
         items = [(str(key), value) for key, value in detail.items()]
@@ -183,20 +187,20 @@ def flat(detail: Any, path: str = "") -> dict[str, list[str]]:
     else:
         sentences = [str(item) for item in detail] if isinstance(detail, list) else [str(detail)]
         return {path or "non_field_errors": sentences} if sentences else {}
-    found: dict[str, list[str]] = {}
+    errors: dict[str, list[str]] = {}
     for key, value in items:
-        found |= flat(value, f"{path}.{key}" if path else key)
-    return found
+        errors |= flatten_errors(value, f"{path}.{key}" if path else key)
+    return errors
 
 
-def _from_database(error: OperationalError | InterfaceError) -> Refusal:
+def _from_database(error: OperationalError | InterfaceError) -> ProblemDetails:
     if getattr(error.__cause__, "pgcode", None) in BUSY_STATES:
-        return unavailable("busy", "Something else held what this needed; try again.", after=1)
+        return unavailable("busy", "A lock that this request needs is held; try again.", after=1)
     log.error("The database does not answer: %s", str(error).strip().partition("\n")[0])
     return unavailable("database_unavailable", "The database does not answer; try again.", after=5)
 
 
-def _counted(refusal: Refusal, request: Any) -> Refusal:
-    """Counts those who show no valid credentials, so that nobody tries tokens at leisure."""
+def _count_failed_authentication(problem: ProblemDetails, request: Any) -> ProblemDetails:
+    """Counts requests without valid credentials, to limit guessing of tokens."""
     wait = throttling.count_unauthorized(request)
-    return refusal if wait is None else throttled(wait)
+    return problem if wait is None else throttled(wait)

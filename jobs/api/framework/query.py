@@ -1,7 +1,7 @@
-"""Query parameters: each is declared once, is read by that, and described in OpenAPI by that.
+"""Query parameters, each declared once for reading and for OpenAPI.
 
-What does not fit is refused, never bent. `LIMIT = Whole("limit", "How many.", default=100, low=1, high=200)`
-at the top of a module, then `parameters=[LIMIT.described]` and `LIMIT.of(request)`.
+Invalid values are rejected. `LIMIT = WholeNumber("limit", "How many.", default=100, low=1, high=200)`
+at the top of a module, then `parameters=[LIMIT.openapi]` and `LIMIT.of(request)`.
 """
 
 import re
@@ -18,7 +18,7 @@ _WHOLE = re.compile(r"[0-9]{1,19}", re.ASCII)
 _DECIMAL = re.compile(r"[0-9]{1,12}(\.[0-9]{1,20})?([eE]-?[0-9]{1,3})?", re.ASCII)
 
 
-def wrong(name: str, sentence: str) -> Problem:
+def invalid_parameter(name: str, sentence: str) -> Problem:
     return Problem(400, "invalid", f"{name}: {sentence}", errors={name: [sentence]})
 
 
@@ -32,12 +32,12 @@ class Parameter:
         raise NotImplementedError
 
     @property
-    def described(self) -> OpenApiParameter:
+    def openapi(self) -> OpenApiParameter:
         return OpenApiParameter(self.name, self.schema, description=self.description)
 
 
 @dataclass(frozen=True)
-class Whole(Parameter):
+class WholeNumber(Parameter):
     _: KW_ONLY
     default: int
     low: int
@@ -53,7 +53,7 @@ class Whole(Parameter):
             return self.default
         number = int(text) if _WHOLE.fullmatch(text) else -1
         if not self.low <= number <= self.high:
-            raise wrong(self.name, f"Must be a whole number from {self.low} to {self.high}.")
+            raise invalid_parameter(self.name, f"Must be a whole number from {self.low} to {self.high}.")
         return number
 
 
@@ -70,7 +70,7 @@ class Seconds(Parameter):
         text = request.query_params.get(self.name, "0")
         number = float(text) if _DECIMAL.fullmatch(text) else -1.0
         if not 0 <= number <= self.most:
-            raise wrong(self.name, f"Must be a number of seconds, 0 to {self.most}.")
+            raise invalid_parameter(self.name, f"Must be a number of seconds, 0 to {self.most}.")
         return number
 
 
@@ -86,7 +86,7 @@ class Flag(Parameter):
     def of(self, request: Request) -> bool:
         text = request.query_params.get(self.name, str(self.default).lower())
         if text not in ("true", "false"):
-            raise wrong(self.name, "Must be true or false.")
+            raise invalid_parameter(self.name, "Must be true or false.")
         return text == "true"
 
 
@@ -99,8 +99,8 @@ class OneOf(Parameter):
         return {"type": "string", "enum": list(self.allowed)}
 
     def of(self, request: Request) -> str | None:
-        """None when it is not there."""
+        """None if the parameter is absent."""
         text = request.query_params.get(self.name)
         if text is not None and text not in self.allowed:
-            raise wrong(self.name, f"Must be one of {', '.join(self.allowed)}.")
+            raise invalid_parameter(self.name, f"Must be one of {', '.join(self.allowed)}.")
         return text

@@ -1,4 +1,4 @@
-"""What drf-spectacular cannot see by itself: our credentials, strict bodies, and repeatable POSTs."""
+"""Extends drf-spectacular by our authentication, strict bodies, and idempotent POSTs."""
 
 import re
 from typing import Any
@@ -12,9 +12,9 @@ from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 
 from jobs.api.framework.idempotency import HEADER, LONGEST_KEY, REPLAYED
-from jobs.api.framework.serializers import RefusesUnknown
+from jobs.api.framework.serializers import StrictFields
 
-# Spaces around a text are taken away, so that one of spaces only would be empty.
+# Surrounding spaces are removed, so a text of spaces only would be empty.
 NOT_BLANK = r"\S"
 _FIRST_SENTENCE = re.compile(r"(.+?)\.(?:\s+|$)(.*)", re.DOTALL)
 
@@ -39,20 +39,20 @@ class CookieScheme(SessionScheme):  # type: ignore[no-untyped-call]
 
     def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, str]:
         described: dict[str, str] = super().get_security_definition(auto_schema)  # type: ignore[no-untyped-call]
-        sentence = "The cookie of who has signed in at `/login`. All but GET needs `X-CSRFToken` as well."
+        sentence = "The session cookie from `/login`. All methods but GET also need `X-CSRFToken`."
         return described | {"description": sentence}
 
 
 class Schema(AutoSchema):
-    """Where an operation has no summary of its own, the first sentence of its docstring is that."""
+    """Takes an operation's summary from the first sentence of its docstring, unless it is set."""
 
     def get_summary(self) -> str | None:
-        found = _FIRST_SENTENCE.match(self._doc())
-        return found[1] if found else None
+        match = _FIRST_SENTENCE.match(self._doc())
+        return match[1] if match else None
 
     def get_description(self) -> str:  # type: ignore[override]
-        found = _FIRST_SENTENCE.match(self._doc())
-        return found[2].strip() if found else get_doc(self.view.__class__)
+        match = _FIRST_SENTENCE.match(self._doc())
+        return match[2].strip() if match else get_doc(self.view.__class__)
 
     def _doc(self) -> str:
         action = getattr(self.view, "action", None) or self.method.lower()
@@ -67,14 +67,14 @@ class Schema(AutoSchema):
             HEADER,
             {"type": "string", "minLength": 1, "maxLength": LONGEST_KEY, "pattern": "^[!-~]([ -~]*[!-~])?$"},
             OpenApiParameter.HEADER,
-            description="Sent again with the same key and body, the request answers its first answer again, "
-            f"with `{REPLAYED}: true`. Kept for 24 hours; 422 with another body.",
+            description="A request with the same key and body returns the first answer again, with "
+            f"`{REPLAYED}: true`, for 24 hours; 422 with another body.",
         )
         replayed = OpenApiParameter(
             REPLAYED,
             {"type": "string", "const": "true"},
             OpenApiParameter.HEADER,
-            description="This is the answer of an earlier request with the same key.",
+            description="The answer of an earlier request with the same key.",
             response=[200, 201, 202],
         )
         return [*parameters, key, replayed]
@@ -84,7 +84,7 @@ class Schema(AutoSchema):
 
     def _map_basic_serializer(self, serializer: Any, direction: Any) -> Any:
         described = super()._map_basic_serializer(serializer, direction)  # type: ignore[no-untyped-call]
-        if direction == "request" and isinstance(serializer, RefusesUnknown):
+        if direction == "request" and isinstance(serializer, StrictFields):
             described["additionalProperties"] = False
         return described
 
@@ -93,7 +93,7 @@ class Schema(AutoSchema):
             field, direction, bypass_extensions
         )
         if isinstance(field, serializers.JSONField) and field.allow_null:
-            # Any value is a null, too, so this would be valid twice.
+            # The schema for any value allows null already.
             described.pop("oneOf", None)
         if (
             direction == "request"
@@ -108,15 +108,19 @@ class Schema(AutoSchema):
     def _get_examples(
         self, serializer: Any, direction: Any, media_type: Any, status_code: Any = None, extras: Any = None
     ) -> Any:
-        """The view's, for whatever status below 300; without one for this direction, the serializer's."""
+        """The view's examples, for any status below 300; without any, those of the serializer."""
         if not (status_code and status_code >= "300"):
             other = "response_only" if direction == "request" else "request_only"
-            found = [one for one in self.get_examples() if not one.parameter_only and not getattr(one, other)]
-            if not found and is_serializer(serializer):
+            examples = [
+                example
+                for example in self.get_examples()
+                if not example.parameter_only and not getattr(example, other)
+            ]
+            if not examples and is_serializer(serializer):
                 described = serializer.child if is_list_serializer(serializer) else serializer
-                found = get_override(described, "examples", [])
-            # drf-spectacular lets those that are handed over have any status and media type.
-            serializer, extras = None, [*(extras or ()), *found]
+                examples = get_override(described, "examples", [])
+            # drf-spectacular accepts any status and media type for the examples passed as `extras`.
+            serializer, extras = None, [*(extras or ()), *examples]
         return super()._get_examples(  # type: ignore[no-untyped-call]
             serializer, direction, media_type, status_code, extras
         )

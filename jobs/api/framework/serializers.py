@@ -12,7 +12,7 @@ from rest_framework import serializers
 NUMBER, WHOLE, TEXT, FLAG = "a number", "a whole number", "a text", "true or false"
 
 
-class RefusesUnknown:
+class StrictFields:
     def to_internal_value(self, data: Any) -> Any:
         fields: Mapping[str, serializers.Field[Any, Any, Any, Any]] = self.fields  # type: ignore[attr-defined]
         if isinstance(data, Mapping):
@@ -24,14 +24,14 @@ class RefusesUnknown:
             mistyped = {
                 name: [f"Expected {expected}."]
                 for name, value in data.items()
-                if value is not None and (expected := expected_instead(fields[name], value))
+                if value is not None and (expected := expected_type(fields[name], value))
             }
             if mistyped:
                 raise serializers.ValidationError(mistyped)
         return super().to_internal_value(data)  # type: ignore[misc]
 
 
-def expected_instead(field: Any, value: Any) -> str | None:
+def expected_type(field: Any, value: Any) -> str | None:
     """The JSON type that the field expects if the value has another one, else None."""
     match field:
         case serializers.ListField() | serializers.MultipleChoiceField():
@@ -50,11 +50,11 @@ def expected_instead(field: Any, value: Any) -> str | None:
 
 
 # Without docstrings: the API's schema would show them for each serializer that has none.
-class StrictSerializer(RefusesUnknown, serializers.Serializer[Any]):
+class StrictSerializer(StrictFields, serializers.Serializer[Any]):
     pass
 
 
-class StrictModelSerializer(RefusesUnknown, serializers.ModelSerializer[Any]):
+class StrictModelSerializer(StrictFields, serializers.ModelSerializer[Any]):
     pass
 
 

@@ -1,8 +1,8 @@
-"""Reads JSON that PostgreSQL and every client can take, and says exactly what is wrong with the rest.
+"""Parses JSON that PostgreSQL and every client can store, and reports exactly what is wrong otherwise.
 
-Python's own reader lets through what bites later: NaN, numbers beyond 64 bit, duplicate keys, NUL
-characters and lone surrogates (PostgreSQL refuses both), and nesting that ends in a RecursionError.
-The whole structure is only walked for what the text gives reason to look for.
+Python's parser accepts NaN, numbers beyond 64 bits, duplicate keys, NUL characters and lone surrogates
+(PostgreSQL rejects both), and nesting that ends in a RecursionError. The structure is traversed only if the
+text gives a reason.
 """
 
 import json
@@ -20,8 +20,8 @@ _LONG_NUMBER = re.compile(r"[0-9]{19}")
 _ODD_CHARACTER = re.compile("[\x00\ud800-\udfff]")
 
 
-class BadJSON(CodedError, ValueError):
-    """The text is not JSON that this API takes."""
+class InvalidJSON(CodedError, ValueError):
+    """The text is not JSON that this API accepts."""
 
 
 def loads(raw: bytes) -> Any:
@@ -38,7 +38,7 @@ def _decoded(raw: bytes) -> str:
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise BadJSON("json_not_utf8", byte=error.start) from None
+        raise InvalidJSON("json_not_utf8", byte=error.start) from None
 
 
 def _parsed(text: str) -> Any:
@@ -47,42 +47,42 @@ def _parsed(text: str) -> Any:
             text,
             object_pairs_hook=_object,
             parse_float=_number,
-            # Asked for each integer this hook is slow, and short ones cannot be out of range.
+            # This hook is slow, and short integers cannot be out of range.
             parse_int=_integer if _LONG_NUMBER.search(text) else None,
             parse_constant=_refuse_constant,
         )
     except RecursionError:
-        raise BadJSON("json_too_deep", limit=DEEPEST) from None
+        raise InvalidJSON("json_too_deep", limit=DEEPEST) from None
     except json.JSONDecodeError as error:
-        raise BadJSON("json_syntax", reason=error.msg, line=error.lineno, column=error.colno) from None
+        raise InvalidJSON("json_syntax", reason=error.msg, line=error.lineno, column=error.colno) from None
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    value = dict(pairs)
+    if len(value) != len(pairs):
         seen: set[str] = set()
         twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-        raise BadJSON("json_key_twice", key=_shown(twice))
-    return found
+        raise InvalidJSON("json_key_twice", key=_shown(twice))
+    return value
 
 
 def _integer(text: str) -> int:
-    # Twenty characters hold every 64-bit integer; int() of a long text would cost a lot or fail.
+    # Twenty characters hold every 64-bit integer; int() of a long text is slow or fails.
     number = int(text) if len(text) <= 20 else None
     if number is None or not LOWEST <= number <= HIGHEST:
-        raise BadJSON("json_number_64_bits", number=_shown(text, quote=""))
+        raise InvalidJSON("json_number_64_bits", number=_shown(text, quote=""))
     return number
 
 
 def _number(text: str) -> float:
     number = float(text)
     if not math.isfinite(number):
-        raise BadJSON("json_number_too_large", number=_shown(text, quote=""))
+        raise InvalidJSON("json_number_too_large", number=_shown(text, quote=""))
     return number
 
 
 def _refuse_constant(text: str) -> None:
-    raise BadJSON("json_constant", text=text)
+    raise InvalidJSON("json_constant", text=text)
 
 
 def _refuse_deep(value: Any) -> None:
@@ -90,7 +90,7 @@ def _refuse_deep(value: Any) -> None:
     while containers:
         level += 1
         if level > DEEPEST:
-            raise BadJSON("json_too_deep", limit=DEEPEST)
+            raise InvalidJSON("json_too_deep", limit=DEEPEST)
         containers = [
             child
             for container in containers
@@ -102,7 +102,7 @@ def _refuse_deep(value: Any) -> None:
 def _refuse_odd_characters(value: Any, where: str = "the body") -> None:
     if isinstance(value, str):
         if odd := _ODD_CHARACTER.search(value):
-            raise BadJSON("json_nul" if odd[0] == "\0" else "json_surrogate", place=where)
+            raise InvalidJSON("json_nul" if odd[0] == "\0" else "json_surrogate", place=where)
     elif isinstance(value, list):
         for position, item in enumerate(value):
             _refuse_odd_characters(item, f"{where}[{position}]")

@@ -11,7 +11,7 @@ from scheduler.steps.api import examples
 from scheduler.steps.states import EMPTY_ARGS, UNINIT, Direction, QueueState, StepEventType
 
 
-class Described(serializers.Serializer[Any]):
+class DocumentSerializer(serializers.Serializer[Any]):
     pass
 
 
@@ -68,7 +68,7 @@ class ArgumentsField(serializers.JSONField):
 
 
 @extend_schema_serializer(component_name="StepQueue", examples=[in_response("new", examples.QUEUE)])
-class QueueDocument(Described):
+class QueueDocument(DocumentSerializer):
     queue_id = serializers.IntegerField()
     job_number = serializers.IntegerField(help_text="The number of jobs.")
     operation_direction = serializers.ChoiceField(
@@ -110,7 +110,7 @@ class NewQueueDocument(QueueDocument):
 
 
 @extend_schema_serializer(component_name="Step", examples=[in_response("not run yet", examples.STEP_MADE)])
-class StepDocument(Described):
+class StepDocument(DocumentSerializer):
     job_id = serializers.UUIDField()
     queue_id = serializers.IntegerField()
     number = serializers.IntegerField(help_text="The position in the queue, from 1.")
@@ -131,7 +131,7 @@ class StepDocument(Described):
 
 
 @extend_schema_serializer(component_name="StepQueueEvent")
-class StepEventDocument(Described):
+class StepEventDocument(DocumentSerializer):
     id = serializers.IntegerField()
     type = serializers.ChoiceField(StepEventType.choices)
     queue_id = serializers.IntegerField()
@@ -144,13 +144,13 @@ class StepEventDocument(Described):
     component_name="StepQueueEventList",
     examples=[in_response("it was started", {"results": [examples.EVENT], "next_after": 99})],
 )
-class StepEventListDocument(Described):
+class StepEventListDocument(DocumentSerializer):
     results = StepEventDocument(many=True)
     next_after = serializers.IntegerField(help_text="The value of `?after=` for the next request.")
 
 
 @extend_schema_serializer(component_name="Operation")
-class OperationDocument(Described):
+class OperationDocument(DocumentSerializer):
     name = serializers.CharField()
     description = serializers.CharField()
     role = serializers.CharField()
@@ -163,7 +163,7 @@ class OperationDocument(Described):
 @extend_schema_serializer(
     component_name="OperationLibrary", examples=[in_response("one operation of it", examples.LIBRARY)]
 )
-class LibraryDocument(Described):
+class LibraryDocument(DocumentSerializer):
     name = serializers.CharField()
     description = serializers.CharField()
     operations = OperationDocument(many=True)

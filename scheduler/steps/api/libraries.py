@@ -7,7 +7,7 @@ from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from jobs.api.framework.filtering import PAGING, refuse_unknown
+from jobs.api.framework.filtering import PAGING, reject_unknown
 from jobs.api.framework.problem_details import Problem
 from jobs.api.tasks import TaskPagination
 from scheduler.steps import libraries
@@ -22,7 +22,7 @@ class LibrariesView(GenericAPIView[Any]):
     @extend_schema(operation_id="list_libraries", responses=documents.LibraryDocument(many=True))
     def get(self, request: Request) -> Response:
         """List the operation libraries, with their operations and arguments."""
-        refuse_unknown(request, PAGING)
+        reject_unknown(request, PAGING)
         names: Any = libraries.names()
         page = self.paginate_queryset(names) or []
         return self.get_paginated_response([shapes.library(name) for name in page])

@@ -9,11 +9,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from jobs.api.framework import waiting
-from jobs.api.framework.filtering import refuse_unknown
+from jobs.api.framework.filtering import reject_unknown
 from jobs.api.framework.idempotency import idempotent
 from jobs.api.framework.openapi_errors import problems
 from jobs.api.framework.openapi_examples import in_response
-from jobs.api.framework.query import Seconds, Whole
+from jobs.api.framework.query import Seconds, WholeNumber
 from jobs.api.views import ACTS
 from scheduler.steps import lifecycle, pubsub
 from scheduler.steps.api import documents, examples, shapes
@@ -22,8 +22,8 @@ from scheduler.steps.models import StepEvent
 from scheduler.steps.states import StepEventType
 
 WAIT = Seconds("wait", "How long to wait for the end of this run, in seconds.", most=60)
-AFTER = Whole("after", "Only events with a greater id than this.", default=0, low=0, high=2**63 - 1)
-LIMIT = Whole("limit", "The largest number of events to return.", default=100, low=1, high=1_000)
+AFTER = WholeNumber("after", "Only events with a greater id than this.", default=0, low=0, high=2**63 - 1)
+LIMIT = WholeNumber("limit", "The largest number of events to return.", default=100, low=1, high=1_000)
 
 
 @extend_schema(tags=["step queues"])
@@ -31,7 +31,7 @@ class RunView(QueueView):
     @extend_schema(
         operation_id="run_queue",
         request=None,
-        parameters=[WAIT.described],
+        parameters=[WAIT.openapi],
         responses={202: documents.QueueDocument, 200: documents.QueueDocument},
         examples=[
             in_response("accepted", examples.RUNNING_QUEUE, 202),
@@ -41,7 +41,7 @@ class RunView(QueueView):
     )
     def post(self, request: Request, queue_id: int) -> HttpResponseBase:
         """Run a queue from its first job. With `wait`, answer 200 once the run has ended."""
-        refuse_unknown(request, ("wait",))
+        reject_unknown(request, ("wait",))
         seconds = WAIT.of(request)
         queue = self.queue(ACTS)
         if seconds:
@@ -51,7 +51,7 @@ class RunView(QueueView):
             return started
         number = _run_number(started)
         # Outside the transaction that stores an Idempotency-Key: inside it no message would be sent.
-        with waiting.place() as may_wait:
+        with waiting.waiting_slot() as may_wait:
             ended = (
                 pubsub.wait_for(queue.queue_id, lambda: _finished_event(queue.queue_id, number), seconds)
                 if may_wait
@@ -92,11 +92,11 @@ class EventsView(QueueView):
     @extend_schema(
         operation_id="list_queue_events",
         responses=documents.StepEventListDocument,
-        parameters=[AFTER.described, LIMIT.described],
+        parameters=[AFTER.openapi, LIMIT.openapi],
     )
     def get(self, request: Request, queue_id: int) -> Response:
         """List a queue's events, oldest first. Continue with `after` set to `next_after` to miss none."""
-        refuse_unknown(request, ("after", "limit"))
+        reject_unknown(request, ("after", "limit"))
         after, limit = AFTER.of(request), LIMIT.of(request)
         events = StepEvent.objects.filter(queue=self.queue(), id__gt=after).order_by("id")[:limit]
         results = [shapes.event(event) for event in events]
