@@ -1,7 +1,7 @@
-"""The seed's JobSchedulerConfig: how an office's settings are shown, checked and changed.
+"""The v1 contract's JobSchedulerConfig: how an office's settings are read, validated and changed.
 
-Camel case is the seed's. A change is a JSON merge patch (RFC 7396): what is not named stays, inside the
-two maps as well, where null takes a role out. Lists are replaced.
+The contract uses camel case. A change is a JSON merge patch (RFC 7396): settings that are not named stay
+unchanged, also inside the two maps, where null removes a role. Lists are replaced.
 """
 
 from collections.abc import Mapping
@@ -45,7 +45,7 @@ def _without_titles(schema: dict[str, Any]) -> None:
 
 
 class JobSchedulerConfig(BaseModel):
-    """How many jobs of an office run at once, how long, and how often they are tried."""
+    """Limits, timeouts and retries of an office's jobs."""
 
     model_config = ConfigDict(
         alias_generator=to_camel, extra="forbid", strict=True, json_schema_extra=_without_titles
@@ -55,27 +55,27 @@ class JobSchedulerConfig(BaseModel):
         int,
         Field(ge=1, le=MOST_JOBS_AT_ONCE),
         WHOLE,
-        Field(description="Over all roles.", examples=[3]),
+        Field(description="For all roles together.", examples=[3]),
     ]
     max_concurrent_by_role: Annotated[
         dict[Role, Limit],
         Field(
-            description="A role that is not named has the office's limit; one with 0 does not start.",
+            description="A role without an entry has the office's limit; a role with 0 starts no jobs.",
             examples=[{"FE": 1, "BE": 2}],
         ),
     ]
     default_timeout: Annotated[Milliseconds, Field(description="In milliseconds.", examples=[1_800_000])]
     default_timeout_by_role: Annotated[
         dict[Role, Milliseconds],
-        Field(description="In milliseconds; before `defaultTimeout`.", examples=[{"QA": 2_700_000}]),
+        Field(description="In milliseconds; overrides `defaultTimeout`.", examples=[{"QA": 2_700_000}]),
     ]
     max_retries: Annotated[
         int,
         Field(ge=0, le=schemas.MOST_RETRIES),
         WHOLE,
-        Field(description="Of a job whose Task and submission say nothing of it.", examples=[2]),
+        Field(description="For jobs whose Task and submission set none.", examples=[2]),
     ]
-    retry_backoff: Annotated[Strategy, Field(description="How the delays between attempts grow.")]
+    retry_backoff: Annotated[Strategy, Field(description="How the delay grows from retry to retry.")]
     retry_base_delay: Annotated[
         int,
         Field(ge=0, le=schemas.LONGEST_DELAY_MS),
@@ -85,15 +85,15 @@ class JobSchedulerConfig(BaseModel):
     retryable_failures: Annotated[
         list[Retryable],
         AfterValidator(_each_once),
-        Field(description="Which failure types are tried again by themselves."),
+        Field(description="The failure types that are retried automatically."),
     ]
-    paused: Annotated[bool, Field(description="Nothing new starts; what runs goes on.")]
+    paused: Annotated[bool, Field(description="No job starts; running jobs continue.")]
 
     maps: ClassVar = ("maxConcurrentByRole", "defaultTimeoutByRole")
 
 
 def patch_schema() -> dict[str, Any]:
-    """What a change may look like: nothing is required, and null takes out."""
+    """The schema of a change: nothing is required, and null removes an entry."""
     schema = JobSchedulerConfig.model_json_schema()
     del schema["required"]
     for name in JobSchedulerConfig.maps:
@@ -103,7 +103,7 @@ def patch_schema() -> dict[str, Any]:
     return schema
 
 
-# Which column of the office each setting is kept in, where the name is not the same.
+# The columns of settings with another name.
 COLUMNS = {"default_timeout": "default_timeout_ms", "retry_base_delay": "retry_base_delay_ms"}
 
 
@@ -115,7 +115,7 @@ def config_of(office: Office) -> dict[str, Any]:
 
 
 def change(office_id: UUID, patch: Mapping[str, Any]) -> dict[str, Any]:
-    """Changes what is named, and fills the slots that this may have opened. Raises Invalid."""
+    """Change the named settings, and fill the slots that this may have opened. Raises Invalid."""
     with transaction.atomic():
         office = Office.objects.select_for_update(no_key=True).get(pk=office_id)
         config = validated_config(merged(config_of(office), patch))
@@ -130,16 +130,16 @@ def change(office_id: UUID, patch: Mapping[str, Any]) -> dict[str, Any]:
 def merged(config: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:
     result = {**config, **patch}
     for name in JobSchedulerConfig.maps:
-        given = patch.get(name)
-        if isinstance(given, Mapping):
-            both = {**config[name], **given}
-            # A null at what is no role stays, to be refused.
+        value = patch.get(name)
+        if isinstance(value, Mapping):
+            both = {**config[name], **value}
+            # A null for an unknown role is kept, so that validation rejects it.
             result[name] = {
-                role: value
-                for role, value in both.items()
-                if value is not None or role not in settings.DURE_ROLES
+                role: limit
+                for role, limit in both.items()
+                if limit is not None or role not in settings.DURE_ROLES
             }
-        elif given is None and name in patch:
+        elif value is None and name in patch:
             result[name] = {}
     return result
 
