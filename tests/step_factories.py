@@ -23,6 +23,29 @@ from tests.step_model import NOTHING, ModelJob
 from tests.step_operations import LIBRARY
 
 LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
+# The attributes of the specification with their defaults.
+QUEUE_DEFAULTS = {
+    "job_number": 0,
+    "operation_direction": "FORWARD",
+    "queue_library": "UNINIT",
+    "state": "EMPTY",
+    "queue_return": "UNINIT",
+    "job_queue": "UNINIT",
+    "running_job": "QUEUE_NOT_RUNNING",
+    "last_job": "UNINIT",
+    "context": {},
+}
+JOB_DEFAULTS = {
+    "forward_operation": "NO_OPERATION",
+    "backward_operation": "NO_OPERATION",
+    "arguments": "EMPTY_ARGS",
+    "operation_library": "UNINIT",
+    "expired_time": 30,
+    "job_return": "UNINIT",
+    "next_job": "UNLINK",
+    "prev_job": "UNLINK",
+    "state": "NOTYET",
+}
 
 
 def a_queue(

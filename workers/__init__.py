@@ -1,1 +1,1 @@
-"""What workers can do: the Tasks and operations that ship with Dure. Your own go beside them."""
+"""The built-in Tasks and operations. Put your own beside them."""

@@ -1,4 +1,4 @@
-"""Tasks to try things out with: they wait, add, fail, and fail for a while."""
+"""Tasks for trying things out: they wait, add numbers, and fail."""
 
 import math
 import time
@@ -14,7 +14,7 @@ from jobs.states import FailureType
 DAY = 86_400
 TICK = 1.0
 
-# What a body can truthfully say of itself: the others are the engine's to find out.
+# The failure types that a body may report; only the engine sets the others.
 FAILURES = tuple(
     kind
     for kind in FailureType
@@ -24,9 +24,9 @@ FAILURES = tuple(
 
 @task("demo.sleep")
 def sleep(ctx: Context, seconds: Annotated[float, Field(ge=0, le=DAY)]) -> dict[str, float]:
-    """Waits for so many seconds and shows how far it is."""
+    """Waits for the given number of seconds and reports its progress."""
     started = time.monotonic()
-    # In short steps, for the progress; a cancel or a time-out interrupts any of them.
+    # In short steps, for the progress; a cancel or a timeout interrupts any of them.
     while (left := seconds - (time.monotonic() - started)) > 0:
         time.sleep(min(left, TICK))
         if seconds > TICK:
@@ -45,7 +45,7 @@ def add(ctx: Context, numbers: list[int | float]) -> int | float:
 
 @task("demo.fail")
 def fail(ctx: Context, message: str = "Failed as asked.", failure_type: str = FailureType.ERROR) -> None:
-    """Fails every time, with the failure type that is asked for."""
+    """Fails every time, with the requested failure type."""
     if failure_type not in FAILURES:
         raise InvalidArgs(f"failure_type must be one of {', '.join(FAILURES)}.")
     raise TaskFailure(message, failure_type)
@@ -53,7 +53,7 @@ def fail(ctx: Context, message: str = "Failed as asked.", failure_type: str = Fa
 
 @task("demo.flaky")
 def flaky(ctx: Context, failures: Annotated[int, Field(ge=0, le=1_000)]) -> dict[str, int]:
-    """Fails so many times, then succeeds."""
+    """Fails the given number of times, then succeeds."""
     if ctx.attempt <= failures:
         raise TaskFailure(f"Attempt {ctx.attempt} fails; the first {failures} do.")
     return {"attempt": ctx.attempt}

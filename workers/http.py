@@ -1,4 +1,4 @@
-"""`http.request`: one request to a public address, its answer as the result."""
+"""`http.request`: sends one request to a public address and returns the response."""
 
 import base64
 import codecs
@@ -17,11 +17,11 @@ from jobs.registry import task
 from workers import truncate
 
 MAX_SECONDS = 60.0
-# What the engine needs to write the failure down before it would have to be a time-out.
+# Time for the engine to write the failure down, which would otherwise be a timeout.
 MARGIN_SECONDS = 1.0
 
-# Never Set-Cookie: a result is read by the whole office.
-SHOWN_HEADERS = (
+# Never Set-Cookie: all members of the office can read a result.
+RESULT_HEADERS = (
     "content-type",
     "content-length",
     "content-encoding",
@@ -37,7 +37,7 @@ SHOWN_HEADERS = (
 MAX_HEADER = 1_024
 
 TEXT_TYPES = ("json", "xml", "javascript", "x-www-form-urlencoded", "yaml")
-# By their canonical names. A codec such as idna or unicode_escape is not for a stranger to choose.
+# By their canonical names. A server must not choose codecs such as idna or unicode_escape.
 CHARSETS = {
     codecs.lookup(name).name
     for name in ("utf-8", "ascii", "latin-1", "cp1252", "utf-16", "euc-kr", "cp949", "shift_jis", "gb18030")
@@ -65,7 +65,7 @@ def http_request(
         raise TaskFailure(str(problem)) from None
     if answer.status not in expect:
         raise _unexpected(answer, expect)
-    return shown(answer)
+    return response_json(answer)
 
 
 def _seconds_left(ctx: Context) -> float:
@@ -75,19 +75,19 @@ def _seconds_left(ctx: Context) -> float:
 
 def _message(ctx: Context, headers: dict[str, str], body: Body) -> dict[str, Any]:
     headers = dict(headers)
-    given = {name.lower() for name in headers}
+    names = {name.lower() for name in headers}
     content = "text/plain; charset=utf-8"
     if body is not None and not isinstance(body, str):
         body, content = json.dumps(body, ensure_ascii=False), "application/json"
-    if body is not None and "content-type" not in given:
+    if body is not None and "content-type" not in names:
         headers["Content-Type"] = content
-    if "idempotency-key" not in given:
-        # The same over all attempts, so that the other end can tell a repetition from a second wish.
+    if "idempotency-key" not in names:
+        # The same over all attempts, so that the server recognises a repetition.
         headers["Idempotency-Key"] = ctx.idempotency_key
     try:
         return {"headers": headers, "body": None if body is None else body.encode()}
     except UnicodeEncodeError:
-        raise InvalidArgs("The body holds half of a surrogate pair.") from None
+        raise InvalidArgs("The body contains half of a surrogate pair.") from None
 
 
 def _unexpected(answer: Response, expect: Sequence[int]) -> TaskFailure:
@@ -97,18 +97,18 @@ def _unexpected(answer: Response, expect: Sequence[int]) -> TaskFailure:
     if 300 <= answer.status < 400:
         message += " Redirects are not followed."
     if answer.status >= 500 or answer.status in (408, 429):
-        # The other end says that it is not about the request: the same may succeed later.
+        # Not the request's fault: the same request may succeed later.
         return TaskFailure(message)
     if answer.status in (401, 403, 407):
         return PermissionRefused(message)
-    # Anything else is about the request itself, and a retry sends the same one.
+    # The request's fault, and a retry would send the same request.
     return InvalidArgs(message)
 
 
-def shown(answer: Response) -> dict[str, Any]:
-    """The answer as JSON that any database takes, cut to the size that a result may have."""
+def response_json(answer: Response) -> dict[str, Any]:
+    """The response as JSON that PostgreSQL can store, cut to the size limit of a result."""
     headers = {
-        name: _clean(answer.headers[name])[:MAX_HEADER] for name in SHOWN_HEADERS if name in answer.headers
+        name: _clean(answer.headers[name])[:MAX_HEADER] for name in RESULT_HEADERS if name in answer.headers
     }
     text = _text(answer)
     result: dict[str, Any] = {
@@ -129,15 +129,15 @@ def shown(answer: Response) -> dict[str, Any]:
 
 
 def _text(answer: Response) -> str | None:
-    """The body as text, or None where it is none."""
+    """The body as text, or None when it is not text."""
     if answer.headers.get("content-encoding", "identity") != "identity":
         return None
     kind = Message()
     kind["Content-Type"] = answer.headers.get("content-type", "")
-    named = str(kind.get_param("charset", "utf-8"))
+    charset_name = str(kind.get_param("charset", "utf-8"))
     is_text = kind.get_content_maintype() == "text" or kind.get_content_subtype().endswith(TEXT_TYPES)
     try:
-        charset = codecs.lookup(named).name
+        charset = codecs.lookup(charset_name).name
     except (LookupError, ValueError):
         charset = ""
     if "content-type" in answer.headers and is_text and charset in CHARSETS:
@@ -150,5 +150,5 @@ def _text(answer: Response) -> str | None:
 
 
 def _clean(text: str) -> str:
-    """PostgreSQL stores no NUL in a JSON text."""
+    """PostgreSQL cannot store a NUL in a JSON text."""
     return text.replace("\0", "\ufffd")

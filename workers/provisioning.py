@@ -1,9 +1,9 @@
-"""Provisioning, in four steps that undo each other: an address, a volume, a machine, a name.
+"""Provisioning, in four steps with a rollback each: an address, a volume, a machine, a name.
 
-What is made lies in an *estate* in Redis, so that workers on any host see the same, and the demo needs
-nothing to be installed. Everything else is as with a real provider: each thing is made under the step's
-key, so that making it again changes nothing, and undoing finds it even when nobody could write down that
-it was made. Each undo bears that there is nothing to undo.
+The resources are entries in Redis, so that workers on any host see the same and the demo needs nothing
+installed. Everything else is as with a real provider: each resource is created under the step's key, so
+creating it again changes nothing, and the rollback finds it even when the worker died before it could record
+it. Each rollback accepts that there is nothing to roll back.
 """
 
 import time
@@ -18,8 +18,8 @@ from jobs.errors import InvalidArgs, TaskFailure
 from scheduler.steps.libraries import operation
 from scheduler.steps.operations import StepRun
 
-# Within it, what exists by its name, with the key of the step that made it.
-ESTATE = "dure:estate:{}"
+# A hash for each kind of resource: the resource's name, and the key of the step that created it.
+RESOURCES = "dure:estate:{}"
 ADDRESSES, VOLUMES, MACHINES, NAMES = "addresses", "volumes", "machines", "names"
 
 Gigabytes = Annotated[int, Field(ge=1, le=10_000)]
@@ -28,32 +28,34 @@ HostName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,62}$")]
 Seconds = Annotated[float, Field(ge=0, le=60)]
 
 
-def everything(kind: str) -> dict[str, str]:
-    """What of a kind exists, and which step made it."""
-    found = redis.client().hgetall(ESTATE.format(kind))
-    return {str(name): str(key) for name, key in found.items()}
+def resources(kind: str) -> dict[str, str]:
+    """The resources of a kind, with the keys of the steps that created them."""
+    entries = redis.client().hgetall(RESOURCES.format(kind))
+    return {str(name): str(key) for name, key in entries.items()}
 
 
-def make(step: StepRun, kind: str, names: Iterator[str]) -> str | None:
-    """The first of these names that is free, or that this step has made before."""
-    made = next((name for name, key in everything(kind).items() if key == step.key), None)
-    if made is not None:
-        return made
-    return next((name for name in names if redis.client().hsetnx(ESTATE.format(kind), name, step.key)), None)
+def create(step: StepRun, kind: str, names: Iterator[str]) -> str | None:
+    """Create a resource under the first free name, or return the one that this step created before."""
+    existing = next((name for name, key in resources(kind).items() if key == step.key), None)
+    if existing is not None:
+        return existing
+    return next(
+        (name for name in names if redis.client().hsetnx(RESOURCES.format(kind), name, step.key)), None
+    )
 
 
-def unmake(step: StepRun, kind: str) -> list[str]:
-    """Whatever this step has made of a kind is gone; what that was."""
-    mine = [name for name, key in everything(kind).items() if key == step.key]
-    if mine:
-        redis.client().hdel(ESTATE.format(kind), *mine)
-    return mine
+def delete(step: StepRun, kind: str) -> list[str]:
+    """Delete and return the names of the resources that this step created."""
+    names = [name for name, key in resources(kind).items() if key == step.key]
+    if names:
+        redis.client().hdel(RESOURCES.format(kind), *names)
+    return names
 
 
-def needed(step: StepRun, name: str) -> str:
+def required(step: StepRun, name: str) -> str:
     value = step.context.get(name)
     if not isinstance(value, str):
-        raise TaskFailure(f"No step before this one has put {name!r} into the context.")
+        raise TaskFailure(f"No earlier step has put {name!r} into the context.")
     return value
 
 
@@ -64,7 +66,7 @@ def reserve_address(step: StepRun, network: str = "10.20.0.0/24") -> dict[str, s
         hosts = IPv4Network(network).hosts()
     except ValueError as error:
         raise InvalidArgs(f"network: {error}") from None
-    address = make(step, ADDRESSES, (str(host) for host in hosts))
+    address = create(step, ADDRESSES, (str(host) for host in hosts))
     if address is None:
         raise TaskFailure(f"{network} has no free address.")
     step.context["address"] = address
@@ -73,31 +75,31 @@ def reserve_address(step: StepRun, network: str = "10.20.0.0/24") -> dict[str, s
 
 @operation
 def release_address(step: StepRun) -> dict[str, list[str]]:
-    """Gives the address back."""
+    """Releases the address."""
     step.context.pop("address", None)
-    return {"released": unmake(step, ADDRESSES)}
+    return {"released": delete(step, ADDRESSES)}
 
 
 @operation
 def create_volume(step: StepRun, gigabytes: Gigabytes = 20) -> dict[str, str | int]:
     """Creates a volume."""
-    volume = make(step, VOLUMES, iter([f"vol-{step.key}"])) or ""
+    volume = create(step, VOLUMES, iter([f"vol-{step.key}"])) or ""
     step.context["volume"] = volume
     return {"volume": volume, "gigabytes": gigabytes}
 
 
 @operation
 def delete_volume(step: StepRun) -> dict[str, list[str]]:
-    """Deletes the volume with all that is on it."""
+    """Deletes the volume and its data."""
     step.context.pop("volume", None)
-    return {"deleted": unmake(step, VOLUMES)}
+    return {"deleted": delete(step, VOLUMES)}
 
 
 @operation(role="DevOps")
 def start_machine(step: StepRun, cpus: Cpus = 2, boot_seconds: Seconds = 0.2) -> dict[str, str | int]:
     """Starts a machine with the volume and the address, and waits until it has booted."""
-    volume, address = needed(step, "volume"), needed(step, "address")
-    machine = make(step, MACHINES, iter([f"machine-{step.key}"])) or ""
+    volume, address = required(step, "volume"), required(step, "address")
+    machine = create(step, MACHINES, iter([f"machine-{step.key}"])) or ""
     step.context["machine"] = machine
     until = time.monotonic() + boot_seconds
     while (left := until - time.monotonic()) > 0:
@@ -110,16 +112,16 @@ def start_machine(step: StepRun, cpus: Cpus = 2, boot_seconds: Seconds = 0.2) ->
 def stop_machine(step: StepRun) -> dict[str, list[str]]:
     """Stops the machine."""
     step.context.pop("machine", None)
-    return {"stopped": unmake(step, MACHINES)}
+    return {"stopped": delete(step, MACHINES)}
 
 
 @operation
 def register_name(step: StepRun, name: HostName, fail: bool = False) -> dict[str, str]:
     """Registers a name for the machine's address; with `fail`, the registrar refuses it."""
-    address = needed(step, "address")
+    address = required(step, "address")
     if fail:
-        raise TaskFailure(f"The registrar refused {name!r}, as it was asked to.")
-    if make(step, NAMES, iter([name])) is None:
+        raise TaskFailure(f"The registrar refused {name!r}, as requested.")
+    if create(step, NAMES, iter([name])) is None:
         raise TaskFailure(f"The name {name!r} is taken.")
     step.context["name"] = name
     return {"name": name, "address": address}
@@ -129,4 +131,4 @@ def register_name(step: StepRun, name: HostName, fail: bool = False) -> dict[str
 def remove_name(step: StepRun) -> dict[str, list[str]]:
     """Removes the name."""
     step.context.pop("name", None)
-    return {"removed": unmake(step, NAMES)}
+    return {"removed": delete(step, NAMES)}

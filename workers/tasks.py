@@ -1,6 +1,6 @@
-"""What every process loads to know the Tasks. Celery finds this module by its name.
+"""Registers the Tasks in every process; Celery finds this module by its name.
 
-Your own modules come in through DURE_WORKER_MODULES; `docs/tasks.md` shows how.
+DURE_WORKER_MODULES adds modules of your own; docs/tasks.md shows how.
 """
 
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""Cuts text so that a result that holds it stays within the size a result may have."""
+"""Cuts text to fit the size limit of a result."""
 
 import json
 from collections.abc import Mapping
@@ -7,17 +7,17 @@ from django.conf import settings
 
 
 def room_beside(result: Mapping[str, object]) -> int:
-    """How many bytes of JSON are left for one more text."""
+    """The bytes of JSON that are left for one more text."""
     return max(0, int(settings.DURE_MAX_RESULT_BYTES) - _size(result) - 16)
 
 
 def head(text: str, room: int) -> str:
-    """The longest beginning that takes no more bytes of JSON than this."""
+    """The longest beginning that fits into `room` bytes of JSON."""
     return text[: _longest(text, room)]
 
 
 def tail(text: str, room: int) -> str:
-    """The longest end that takes no more bytes of JSON than this."""
+    """The longest end that fits into `room` bytes of JSON."""
     return text[len(text) - _longest(text[::-1], room) :]
 
 

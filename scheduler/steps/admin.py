@@ -26,7 +26,7 @@ from scheduler.steps.states import NO_OPERATION, Direction, QueueState, operatio
 STATE = columns.column("state", _("state"), lambda state: pages.shown(labels.STATE_LABELS[state]))
 STATE_NAMES = {state: label.name for state, label in labels.STATE_LABELS.items()}
 DIRECTION = columns.named("operation_direction", _("direction"), labels.DIRECTION_NAMES)
-TYPE = columns.named("type", _("what happened"), labels.EVENT_NAMES)
+TYPE = columns.named("type", _("event"), labels.EVENT_NAMES)
 QUEUE = columns.linked("queue", _("step queue"))
 
 
@@ -146,7 +146,7 @@ class StepAdmin(ReadOnlyAdmin):
         "prev_job",
         "next_job",
         columns.json("arguments", _("arguments")),
-        columns.json("job_return", _("returned")),
+        columns.json("job_return", _("returns")),
     )
     row_actions = (
         RowAction(
@@ -169,7 +169,7 @@ class StepAdmin(ReadOnlyAdmin):
 @admin.register(StepEvent)
 class StepEventAdmin(ReadOnlyAdmin):
     list_display = ("id", "at", QUEUE, "run", TYPE)
-    list_filter = (choice("type", _("what happened"), labels.EVENT_NAMES, indexed=False),)
+    list_filter = (choice("type", _("event"), labels.EVENT_NAMES, indexed=False),)
     list_select_related = ("queue",)
     ids = ("queue",)
     fields = ("id", "at", "queue", "run", TYPE, columns.json("details", _("details")))

@@ -67,17 +67,17 @@ class StepQueue(models.Model):
     )
     name = models.CharField(_("name"), max_length=200, blank=True)
     callback_url = models.CharField(_("callback"), max_length=2000, blank=True)
-    callback_secret = models.CharField(_("callback's secret"), max_length=100, blank=True, editable=False)
+    callback_secret = models.CharField(_("callback secret"), max_length=100, blank=True, editable=False)
     # The number of runs.
-    run = models.PositiveIntegerField(_("times run"), default=0)
+    run = models.PositiveIntegerField(_("run count"), default=0)
     # The Execution of the current operation: the only one whose end moves the queue.
     execution_id = models.UUIDField(_("run"), null=True, blank=True)
     # One backward operation was rerun by hand; the run ends after it.
-    again = models.BooleanField(_("undone again"), default=False)
-    cancel_requested_at = models.DateTimeField(_("told to stop at"), null=True, blank=True)
+    again = models.BooleanField(_("rollback retried"), default=False)
+    cancel_requested_at = models.DateTimeField(_("rollback requested at"), null=True, blank=True)
     started_at = models.DateTimeField(_("started at"), null=True, blank=True)
     ended_at = models.DateTimeField(_("ended at"), null=True, blank=True)
-    created_at = models.DateTimeField(_("made at"))
+    created_at = models.DateTimeField(_("created at"))
     # Until then each change is published: see pubsub.py.
     watched_until = models.DateTimeField(_("watched until"), null=True, blank=True, editable=False)
 
@@ -139,7 +139,7 @@ class Step(models.Model):
     arguments = models.JSONField(_("arguments"), default=empty_args)
     operation_library = models.CharField(_("library"), max_length=100, default=UNINIT)
     expired_time = models.FloatField(_("time limit (s)"), default=EXPIRED_TIME)
-    job_return = models.JSONField(_("returned"), default=uninit)
+    job_return = models.JSONField(_("returns"), default=uninit)
     next_job = models.CharField(_("next job"), max_length=LINK, default=UNLINK)
     prev_job = models.CharField(_("previous job"), max_length=LINK, default=UNLINK)
     state = models.TextField(_("state"), default=JobState.NOTYET.value)
@@ -185,7 +185,7 @@ class StepEvent(models.Model):
         verbose_name=_("step queue"),
     )
     run = models.PositiveIntegerField(_("run number"))
-    type = models.CharField(_("what happened"), max_length=24, choices=StepEventType.choices)
+    type = models.CharField(_("event"), max_length=24, choices=StepEventType.choices)
     details = models.JSONField(_("details"), default=dict)
     at = models.DateTimeField(_("time"))
 

@@ -90,7 +90,7 @@ def test_sum_and_sleep_succeed(office):
     assert result(run(office, "demo.sleep", {"seconds": 0.01})) == {"slept": 0.01}
 
 
-def test_fail_fails_with_the_type_that_was_asked_for(office):
+def test_fail_fails_with_the_requested_failure_type(office):
     job = run(office, "demo.fail", {"message": "boom", "failure_type": "git_conflict"}, max_retries=5)
     assert (job.status, job.failure_type, job.error_message) == (JobStatus.FAILED, "git_conflict", "boom")
     assert job.retry_count == 0
@@ -121,7 +121,7 @@ def test_a_request_to_an_internal_address_fails_for_good(office):
     assert "is not allowed" in job.error_message
 
 
-def test_a_command_runs_in_a_named_session_and_sees_no_secret(office):
+def test_a_command_runs_in_a_named_session_without_secrets(office):
     job = run(office, "command.run", {"command": "cat", "args": ["/proc/self/environ"]})
     output = result(job)["output_tail"]
     assert f"DURE_EXECUTION_ID={execution(job).id}" in output
@@ -165,7 +165,7 @@ def test_a_command_out_of_time_leaves_no_process(office, mark):
     gone(mark)
 
 
-def test_a_pool_process_that_is_killed_leaves_no_process_of_its_command(office, worker, mark):
+def test_a_killed_pool_process_leaves_no_process_of_its_command(office, worker, mark):
     script = f"echo $$; {stubborn_tree(mark)['args'][1]}"
     job = a_job(office, task_id="command.run", args={"command": "sh", "args": ["-c", script]}, max_retries=0)
     started(mark)

@@ -5,7 +5,7 @@ import pytest
 from jobs import redis
 from scheduler.steps import lifecycle
 from tests.step_factories import a_queue, claimed, completed, fresh, run_operation, run_to_end, states, steps
-from workers.provisioning import ADDRESSES, ESTATE, MACHINES, NAMES, VOLUMES, everything
+from workers.provisioning import ADDRESSES, MACHINES, NAMES, RESOURCES, VOLUMES, resources
 
 pytestmark = pytest.mark.django_db
 
@@ -14,9 +14,9 @@ KINDS = (ADDRESSES, VOLUMES, MACHINES, NAMES)
 
 @pytest.fixture(autouse=True)
 def empty_estate():
-    redis.client().delete(*map(ESTATE.format, KINDS))
+    redis.client().delete(*map(RESOURCES.format, KINDS))
     yield
-    redis.client().delete(*map(ESTATE.format, KINDS))
+    redis.client().delete(*map(RESOURCES.format, KINDS))
 
 
 def provisioning(name="web-1", network="10.20.0.0/29", **last):
@@ -36,7 +36,7 @@ def provisioning(name="web-1", network="10.20.0.0/29", **last):
 
 
 def counts():
-    return [len(everything(kind)) for kind in KINDS]
+    return [len(resources(kind)) for kind in KINDS]
 
 
 def test_four_steps_create_a_machine_with_a_name():
@@ -61,7 +61,7 @@ def test_a_taken_name_rolls_back_only_what_this_queue_created():
     assert "taken" in steps(second)[3].job_return["forward"]["error"]
     assert states(second) == ["SUCCESS, CANCELED"] * 3 + ["FAILED, CANCELED"]
     assert counts() == [1, 1, 1, 1]
-    assert everything(ADDRESSES) == {first.context["address"]: f"{first.queue_id}-1-{steps(first)[0].job_id}"}
+    assert resources(ADDRESSES) == {first.context["address"]: f"{first.queue_id}-1-{steps(first)[0].job_id}"}
 
 
 def test_each_queue_gets_its_own_address_until_none_is_left():

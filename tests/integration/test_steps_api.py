@@ -1,4 +1,4 @@
-"""Step queues through the API: made, filled, run, watched, cancelled; and whose they are."""
+"""The API of step queues: creating, running, waiting, cancelling, events, and access."""
 
 import uuid
 from threading import BoundedSemaphore
@@ -12,7 +12,17 @@ from jobs.models import Membership
 from scheduler.steps.models import Step, StepQueue
 from tests.factories import an_office
 from tests.integration.rest_support import PROBLEM, client_of, make_user
-from tests.step_factories import a_job, a_queue, completed, fresh, run_operation, run_to_end, steps
+from tests.step_factories import (
+    JOB_DEFAULTS,
+    QUEUE_DEFAULTS,
+    a_job,
+    a_queue,
+    completed,
+    fresh,
+    run_operation,
+    run_to_end,
+    steps,
+)
 from tests.step_operations import LIBRARY
 
 pytestmark = pytest.mark.django_db
@@ -42,48 +52,28 @@ def code(answer):
     return answer.status_code, answer.json()["code"]
 
 
-def test_a_queue_is_made_with_the_names_and_defaults_of_the_specification(client):
+def test_a_queue_has_the_names_and_defaults_of_the_specification(client):
     answer = post(client, "/api/queues")
     assert answer.status_code == 201
-    made = answer.json()
-    assert answer["Location"].endswith(f"/api/queues/{made['queue_id']}")
-    seeds = {
-        "job_number": 0,
-        "operation_direction": "FORWARD",
-        "queue_library": "UNINIT",
-        "state": "EMPTY",
-        "queue_return": "UNINIT",
-        "job_queue": "UNINIT",
-        "running_job": "QUEUE_NOT_RUNNING",
-        "last_job": "UNINIT",
-        "context": {},
-    }
-    assert {name: made[name] for name in seeds} == seeds
-    assert client.get(f"/api/queues/{made['queue_id']}").json() == made
-    assert "callback_secret" not in made
+    body = answer.json()
+    assert answer["Location"].endswith(f"/api/queues/{body['queue_id']}")
+    assert {name: body[name] for name in QUEUE_DEFAULTS} == QUEUE_DEFAULTS
+    assert client.get(f"/api/queues/{body['queue_id']}").json() == body
+    assert "callback_secret" not in body
 
 
-def test_a_job_is_enqueued_with_the_names_and_defaults_of_the_specification(client):
+def test_a_job_has_the_names_and_defaults_of_the_specification(client):
     queue = post(client, "/api/queues", {"queue_library": LIBRARY}).json()["queue_id"]
     answer = post(client, f"/api/queues/{queue}/jobs")
     assert answer.status_code == 201
-    made = answer.json()
-    assert {name: made[name] for name in made if name not in ("job_id", "queue_id", "number")} == {
-        "forward_operation": "NO_OPERATION",
-        "backward_operation": "NO_OPERATION",
-        "arguments": "EMPTY_ARGS",
-        "operation_library": LIBRARY,
-        "expired_time": 30,
-        "job_return": "UNINIT",
-        "next_job": "TAIL",
-        "prev_job": "HEAD",
-        "state": "NOTYET",
-    }
-    assert answer["Location"].endswith(f"/api/queues/{queue}/jobs/{made['job_id']}")
-    assert client.get(f"/api/queues/{queue}/jobs/{made['job_id']}").json() == made
+    body = answer.json()
+    linked = JOB_DEFAULTS | {"operation_library": LIBRARY, "prev_job": "HEAD", "next_job": "TAIL"}
+    assert {name: body[name] for name in body if name not in ("job_id", "queue_id", "number")} == linked
+    assert answer["Location"].endswith(f"/api/queues/{queue}/jobs/{body['job_id']}")
+    assert client.get(f"/api/queues/{queue}/jobs/{body['job_id']}").json() == body
 
 
-def test_jobs_are_listed_in_order_in_pages(client, alice):
+def test_jobs_are_listed_in_order_and_paginated(client, alice):
     queue = a_queue(*[a_job(str(number)) for number in range(5)], owner=alice)
     first = client.get(f"/api/queues/{queue.queue_id}/jobs?page_size=3").json()
     assert (first["count"], [job["number"] for job in first["results"]]) == (5, [1, 2, 3])
@@ -107,7 +97,7 @@ def test_jobs_are_listed_in_order_in_pages(client, alice):
         ({"prev_job": "HEAD"}, "prev_job"),
     ],
 )
-def test_a_bad_job_is_refused_by_field(client, alice, body, field):
+def test_an_invalid_job_is_refused_by_field(client, alice, body, field):
     queue = a_queue(owner=alice)
     answer = post(client, f"/api/queues/{queue.queue_id}/jobs", body)
     assert answer.status_code == 400
@@ -125,13 +115,13 @@ def test_a_bad_job_is_refused_by_field(client, alice, body, field):
         {"queue_library": "os"},
     ],
 )
-def test_a_bad_queue_is_refused_by_field(client, body):
+def test_an_invalid_queue_is_refused_by_field(client, body):
     answer = post(client, "/api/queues", body)
     assert answer.status_code == 400
     assert set(answer.json()["errors"]) == set(body)
 
 
-def test_a_run_is_accepted_and_seen_to_its_end(client, alice):
+def test_a_run_is_accepted_and_ends_with_the_return_message(client, alice):
     queue = a_queue(a_job("a"), a_job("b", "fail"), owner=alice)
     path = f"/api/queues/{queue.queue_id}"
     answer = post(client, f"{path}/run")
@@ -155,20 +145,20 @@ def test_an_empty_queue_cannot_be_run(client, alice):
     assert code(post(client, f"/api/queues/{a_queue(owner=alice).queue_id}/run")) == (409, "queue_empty")
 
 
-def test_a_run_that_ends_while_it_starts_is_waited_for_in_no_time(client, alice):
+def test_a_run_that_ends_as_it_starts_answers_the_wait_at_once(client, alice):
     queue = a_queue({}, {}, owner=alice)
     answer = post(client, f"/api/queues/{queue.queue_id}/run?wait=5")
     assert (answer.status_code, answer.json()["state"]) == (200, "READY")
     assert [line["state"] for line in answer.json()["queue_return"]] == ["SUCCESS", "SUCCESS"]
 
 
-def test_a_run_that_does_not_end_in_time_is_answered_as_accepted(client, alice):
+def test_a_run_that_outlasts_the_wait_is_answered_as_accepted(client, alice):
     queue = a_queue(a_job(), owner=alice)
     answer = post(client, f"/api/queues/{queue.queue_id}/run?wait=0.1")
     assert (answer.status_code, answer.json()["state"]) == (202, "RUNNING")
 
 
-def test_when_too_many_wait_the_next_is_answered_at_once(client, alice, monkeypatch):
+def test_a_wait_beyond_the_limit_of_waiters_is_answered_at_once(client, alice, monkeypatch):
     monkeypatch.setattr(waiting, "PLACES", BoundedSemaphore(1))
     queue = a_queue(a_job(), owner=alice)
     with waiting.waiting_slot():
@@ -186,7 +176,7 @@ def test_a_wait_is_at_most_a_minute(client, alice, wait):
     assert fresh(queue).state == "READY"
 
 
-def test_a_repeated_request_to_run_runs_once(client, alice):
+def test_a_repeated_run_request_runs_once(client, alice):
     queue = a_queue(a_job(), owner=alice)
     path = f"/api/queues/{queue.queue_id}/run"
     first = post(client, path, **{"Idempotency-Key": "once"})
@@ -197,7 +187,7 @@ def test_a_repeated_request_to_run_runs_once(client, alice):
     assert fresh(queue).run == 1
 
 
-def test_a_repeated_request_that_waits_is_told_of_its_own_run(client, alice):
+def test_a_repeated_run_request_waits_for_its_own_run(client, alice):
     queue = a_queue({}, owner=alice)
     path = f"/api/queues/{queue.queue_id}/run?wait=5"
     post(client, path, **{"Idempotency-Key": "once"})
@@ -205,7 +195,7 @@ def test_a_repeated_request_that_waits_is_told_of_its_own_run(client, alice):
     assert (again.status_code, again.json()["run"], fresh(queue).run) == (200, 1, 1)
 
 
-def test_a_repeated_request_to_enqueue_enqueues_once(client, alice):
+def test_a_repeated_enqueue_request_enqueues_once(client, alice):
     queue = a_queue(owner=alice)
     for _ in range(2):
         post(client, f"/api/queues/{queue.queue_id}/jobs", a_job(), **{"Idempotency-Key": "once"})
@@ -225,7 +215,7 @@ def test_a_run_can_be_cancelled(client, alice):
     assert code(post(client, f"{path}/cancel")) == (409, "nothing_to_cancel")
 
 
-def test_an_undo_that_failed_is_run_again_by_hand(client, alice):
+def test_a_failed_rollback_is_rerun(client, alice):
     queue = completed(a_queue(a_job("a", "fail", "fail"), owner=alice))
     (job,) = steps(queue)
     path = f"/api/queues/{queue.queue_id}/jobs/{job.job_id}/rerun"
@@ -237,7 +227,7 @@ def test_an_undo_that_failed_is_run_again_by_hand(client, alice):
     assert code(post(client, f"/api/queues/{queue.queue_id}/jobs/{NOWHERE}/rerun")) == (404, "not_found")
 
 
-def test_the_story_is_read_page_by_page_without_a_gap(client, alice):
+def test_events_are_read_page_by_page_without_a_gap(client, alice):
     queue = completed(a_queue(a_job("a"), a_job("b"), owner=alice))
     path = f"/api/queues/{queue.queue_id}/events"
     results, after = [], 0
@@ -257,7 +247,7 @@ def test_the_story_is_read_page_by_page_without_a_gap(client, alice):
     assert code(client.get(f"{path}?since=1")) == (400, "unknown_parameter")
 
 
-def test_libraries_are_listed_with_their_operations_and_what_they_take(client):
+def test_libraries_are_listed_with_their_operations_and_arguments(client):
     results = client.get("/api/libraries?page_size=200").json()["results"]
     names = [library["name"] for library in results]
     assert names == sorted(names)
@@ -276,7 +266,7 @@ def test_libraries_are_listed_with_their_operations_and_what_they_take(client):
     assert code(client.get("/api/libraries/os")) == (404, "not_found")
 
 
-def test_a_list_has_the_callers_queues_and_those_of_their_offices(client, alice):
+def test_the_list_has_the_callers_queues_and_those_of_their_offices(client, alice):
     bob = make_user("bob")
     office = an_office(alice)
     mine, ours = a_queue(owner=alice), a_queue(owner=bob, office=office)
@@ -290,10 +280,10 @@ def test_a_list_has_the_callers_queues_and_those_of_their_offices(client, alice)
     assert code(client.get("/api/queues?stat=READY")) == (400, "unknown_parameter")
 
 
-def test_a_callback_has_a_secret_that_is_shown_once(client):
-    made = post(client, "/api/queues", {"callback_url": "https://example.com/hook"}).json()
-    assert made["callback_secret"].startswith("whsec_")
-    assert "callback_secret" not in client.get(f"/api/queues/{made['queue_id']}").json()
+def test_a_callback_secret_is_shown_once(client):
+    body = post(client, "/api/queues", {"callback_url": "https://example.com/hook"}).json()
+    assert body["callback_secret"].startswith("whsec_")
+    assert "callback_secret" not in client.get(f"/api/queues/{body['queue_id']}").json()
 
 
 # --- whose it is ----------------------------------------------------------------------------------
@@ -326,7 +316,7 @@ def test_the_owner_may_do_everything(client, alice):
     assert [status for _, status in statuses(client, queue)] == [status for *_, status in routes(queue)]
 
 
-def test_for_everybody_else_there_is_no_such_queue(alice):
+def test_a_queue_does_not_exist_for_other_users(alice):
     queue = a_queue(a_job(), owner=alice)
     stranger = client_of(make_user("mallory"))
     assert {status for _, status in statuses(stranger, queue)} == {404}
@@ -336,14 +326,14 @@ def test_for_everybody_else_there_is_no_such_queue(alice):
     assert code(stranger.get("/api/queues/999999999")) == code(stranger.get(f"/api/queues/{queue.queue_id}"))
 
 
-def test_staff_may_look_and_nothing_else(alice):
+def test_staff_have_read_only_access(alice):
     queue = a_queue(a_job(), owner=alice)
     looked = [status for _, status in statuses(client_of(make_user("staff", is_staff=True)), queue)]
     assert looked == [200] * 4 + [403] * 5
 
 
 @pytest.mark.parametrize(("role", "may"), [("viewer", False), ("operator", True), ("owner", True)])
-def test_a_member_does_with_the_offices_queue_what_their_role_allows(alice, role, may):
+def test_an_office_members_role_decides_what_they_may_do(alice, role, may):
     office, bob = an_office(alice), make_user("bob")
     Membership.objects.create(office=office, user=bob, role=role)
     queue = a_queue(a_job(), owner=alice, office=office)
@@ -353,21 +343,21 @@ def test_a_member_does_with_the_offices_queue_what_their_role_allows(alice, role
     )
 
 
-def test_who_leaves_the_office_leaves_its_queues(client, alice):
+def test_a_user_who_leaves_the_office_loses_its_queues(client, alice):
     office = an_office(alice)
     queue = a_queue(a_job(), owner=alice, office=office)
     Membership.objects.all().delete()
     assert client.get(f"/api/queues/{queue.queue_id}").status_code == 404
 
 
-def test_a_queue_is_made_only_in_an_office_where_one_may_act(client):
+def test_a_queue_can_be_created_only_in_an_office_that_the_user_operates(client):
     assert code(post(client, "/api/queues", {"office": str(an_office().id)})) == (404, "not_found")
     bob, office = make_user("bob"), an_office()
     Membership.objects.create(office=office, user=bob, role="viewer")
     assert post(client_of(bob), "/api/queues", {"office": str(office.id)}).status_code == 403
 
 
-def test_a_job_of_another_queue_is_not_found_below_this_one(client, alice):
+def test_a_job_of_another_queue_is_not_found(client, alice):
     mine, other = a_queue(a_job(), owner=alice), a_queue(a_job(), owner=alice)
     foreign = steps(other)[0].job_id
     assert code(client.get(f"/api/queues/{mine.queue_id}/jobs/{foreign}")) == (404, "not_found")

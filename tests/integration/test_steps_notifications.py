@@ -95,7 +95,7 @@ def test_a_callback_that_answers_an_error_is_retried(settings):
     assert notification.due_at is not None
 
 
-def test_an_inner_address_is_not_called_back(settings):
+def test_an_internal_callback_address_is_not_called(settings):
     with pytest.raises(Invalid) as refused:
         a_queue(callback_url="http://127.0.0.1:8080/hook")
     assert "callback_url" in refused.value.errors
@@ -151,7 +151,7 @@ def test_a_notification_of_a_deleted_queue_sends_nothing():
     assert (notification.status, notification.result) == ("SUCCESS", None)
 
 
-def test_the_end_of_a_notification_moves_no_queue():
+def test_a_notifications_end_moves_no_queue():
     queue = a_queue(a_job("a"), callback_url="https://hooks.example.com/")
     completed(queue)
     lifecycle.run(queue.queue_id)

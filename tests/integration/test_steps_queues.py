@@ -8,7 +8,7 @@ from jobs.errors import Conflict, Invalid, TooLarge
 from scheduler.steps import lifecycle, queues
 from scheduler.steps.models import Step, StepEvent, StepQueue
 from tests.factories import a_user
-from tests.step_factories import a_job, a_queue, completed, fresh, states, steps
+from tests.step_factories import JOB_DEFAULTS, QUEUE_DEFAULTS, a_job, a_queue, completed, fresh, states, steps
 from tests.step_operations import LIBRARY
 
 pytestmark = pytest.mark.django_db
@@ -17,55 +17,12 @@ pytestmark = pytest.mark.django_db
 def test_a_queue_starts_with_every_default():
     queue = fresh(queues.create({}, owner=a_user(), office=None, now=timezone.now()))
     assert isinstance(queue.queue_id, int)
-    assert {
-        "job_number": queue.job_number,
-        "operation_direction": queue.operation_direction,
-        "queue_library": queue.queue_library,
-        "state": queue.state,
-        "queue_return": queue.queue_return,
-        "job_queue": queue.job_queue,
-        "running_job": queue.running_job,
-        "last_job": queue.last_job,
-        "context": queue.context,
-    } == {
-        "job_number": 0,
-        "operation_direction": "FORWARD",
-        "queue_library": "UNINIT",
-        "state": "EMPTY",
-        "queue_return": "UNINIT",
-        "job_queue": "UNINIT",
-        "running_job": "QUEUE_NOT_RUNNING",
-        "last_job": "UNINIT",
-        "context": {},
-    }
+    assert {name: getattr(queue, name) for name in QUEUE_DEFAULTS} == QUEUE_DEFAULTS
 
 
 def test_a_job_starts_with_every_default():
     job = Step()
-    assert {
-        name: getattr(job, name)
-        for name in (
-            "forward_operation",
-            "backward_operation",
-            "arguments",
-            "operation_library",
-            "expired_time",
-            "job_return",
-            "next_job",
-            "prev_job",
-            "state",
-        )
-    } == {
-        "forward_operation": "NO_OPERATION",
-        "backward_operation": "NO_OPERATION",
-        "arguments": "EMPTY_ARGS",
-        "operation_library": "UNINIT",
-        "expired_time": 30,
-        "job_return": "UNINIT",
-        "next_job": "UNLINK",
-        "prev_job": "UNLINK",
-        "state": "NOTYET",
-    }
+    assert {name: getattr(job, name) for name in JOB_DEFAULTS} == JOB_DEFAULTS
     assert job.job_id
 
 

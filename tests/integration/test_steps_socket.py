@@ -51,7 +51,7 @@ def received(ws, count):
     return messages
 
 
-def test_it_begins_with_the_queue_and_tells_its_run_to_the_return_message(address, alice, token):
+def test_the_socket_sends_the_queue_and_then_its_run_up_to_the_return_message(address, alice, token):
     queue = a_queue(a_job("a"), a_job("b", "fail"), owner=alice)
     with opened(address, path(queue), token) as ws:
         snapshot = receive(ws)
@@ -67,7 +67,7 @@ def test_it_begins_with_the_queue_and_tells_its_run_to_the_return_message(addres
     ]  # fmt: skip
 
 
-def test_it_goes_on_from_where_the_client_was(address, alice, token):
+def test_the_socket_resumes_after_the_clients_last_event(address, alice, token):
     queue = completed(a_queue(a_job("a"), owner=alice))
     ids = list(StepEvent.objects.filter(queue=queue).order_by("id").values_list("id", flat=True))
     with opened(address, path(queue, f"?after={ids[0]}"), token) as ws:
@@ -75,7 +75,7 @@ def test_it_goes_on_from_where_the_client_was(address, alice, token):
         assert [event["id"] for event in received(ws, len(ids) - 1)] == ids[1:]
 
 
-def test_a_member_of_its_office_may_listen_and_a_stranger_may_not(address, alice, token):
+def test_the_socket_is_open_to_members_of_the_office_only(address, alice, token):
     office = an_office()
     queue = a_queue(a_job("a"), owner=make_user("bob"), office=office)
     with opened(address, path(queue), token) as ws:
@@ -87,6 +87,6 @@ def test_a_member_of_its_office_may_listen_and_a_stranger_may_not(address, alice
         assert receive(ws)["data"]["queue_id"] == queue.queue_id
 
 
-def test_there_is_nothing_to_hear_of_a_queue_that_is_not_there(address, token):
+def test_the_socket_of_a_queue_that_does_not_exist_is_refused(address, token):
     with opened(address, "/ws/queues/999999999", token) as ws:
         assert code_of(ws) == 4404

@@ -25,29 +25,29 @@ def test_sum_adds_whole_numbers_exactly_and_others_too(ctx):
 
 
 @pytest.mark.parametrize("numbers", ["12", [None], ["a"], {"a": 1}, None, [float("inf")], [1e308, 1e308]])
-def test_sum_refuses_what_has_no_sum(ctx, numbers):
+def test_sum_refuses_numbers_without_a_finite_sum(ctx, numbers):
     with pytest.raises(InvalidArgs):
         call("demo.sum", ctx, numbers=numbers)
 
 
-def test_sleep_waits_and_shows_how_far_it_is(ctx):
+def test_sleep_waits_and_reports_progress(ctx):
     assert call("demo.sleep", ctx, seconds=1.1) == {"slept": 1.1}
     assert ctx.said[-1][0] == 1.0
     assert 0.8 < ctx.said[0][0] < 1
 
 
-def test_a_short_sleep_says_nothing(ctx):
+def test_a_short_sleep_reports_no_progress(ctx):
     call("demo.sleep", ctx, seconds=0)
     assert ctx.said == []
 
 
 @pytest.mark.parametrize("seconds", [-1, 86_401, "a", None])
-def test_sleep_refuses_what_is_no_time(ctx, seconds):
+def test_sleep_refuses_invalid_times(ctx, seconds):
     with pytest.raises(InvalidArgs, match="seconds"):
         call("demo.sleep", ctx, seconds=seconds)
 
 
-def test_fail_fails_as_asked(ctx):
+def test_fail_fails_as_requested(ctx):
     with pytest.raises(TaskFailure, match="Failed as asked") as failure:
         call("demo.fail", ctx)
     assert failure.value.failure_type == FailureType.ERROR
@@ -57,7 +57,7 @@ def test_fail_fails_as_asked(ctx):
 
 
 @pytest.mark.parametrize("kind", ["cancelled", "poison", "dependency_failed", "nonsense", ""])
-def test_fail_cannot_pretend_what_only_the_engine_knows(ctx, kind):
+def test_fail_refuses_failure_types_that_only_the_engine_sets(ctx, kind):
     with pytest.raises(InvalidArgs, match="failure_type"):
         call("demo.fail", ctx, failure_type=kind)
 

@@ -90,7 +90,7 @@ def test_the_callers_own_content_type_wins(send):
 
 
 @pytest.mark.parametrize("status", [500, 502, 503, 504, 429, 408])
-def test_a_status_that_may_pass_is_tried_again(send, status):
+def test_a_temporary_status_is_retried(send, status):
     with stub(response(status)) as server, pytest.raises(TaskFailure, match=str(status)) as failure:
         send(server)
     assert failure.value.failure_type == "error"
@@ -115,12 +115,12 @@ def test_a_status_that_says_the_request_is_wrong_is_final(send, status, error):
     assert failure.value.failure_type not in RETRYABLE
 
 
-def test_an_expected_status_is_a_success_whatever_it_is(send):
+def test_any_expected_status_is_a_success(send):
     with stub(response(503)) as server:
         assert send(server, expect=[200, 503])["status"] == 503
 
 
-def test_a_redirect_is_not_followed_and_says_so(send):
+def test_a_redirect_is_not_followed_and_reported(send):
     with stub(OK) as inner:
         location = f"Location: http://127.0.0.1:{inner.port}/\r\n"
         with (
@@ -134,7 +134,7 @@ def test_a_redirect_is_not_followed_and_says_so(send):
         assert inner.connections == 0
 
 
-def test_an_inner_address_is_refused_for_good_and_not_called(ctx):
+def test_an_internal_address_is_refused_for_good_and_not_called(ctx):
     with stub(OK) as server:
         with pytest.raises(InvalidArgs, match="only public addresses") as failure:
             registry.find("http.request").call(
@@ -147,7 +147,7 @@ def test_an_inner_address_is_refused_for_good_and_not_called(ctx):
 @pytest.mark.parametrize(
     "args", [{"method": "BREW"}, {"url": "file:///etc/passwd"}, {"headers": {"Host": "a"}}]
 )
-def test_a_request_that_is_none_is_refused_for_good(ctx, args):
+def test_an_invalid_request_is_refused_for_good(ctx, args):
     with pytest.raises(InvalidArgs):
         registry.find("http.request").call(ctx, {"method": "GET", "url": "http://a.example/", **args})
 
@@ -161,7 +161,7 @@ def test_arguments_of_the_wrong_type_are_refused_at_submission(args):
         registry.find("http.request").check_args({"method": "GET", "url": "http://a.example/", **args})
 
 
-def test_no_connection_is_tried_again(send):
+def test_a_failed_connection_is_retried(send):
     with stub(OK) as server:
         pass
     with pytest.raises(TaskFailure) as failure:
@@ -169,7 +169,7 @@ def test_no_connection_is_tried_again(send):
     assert failure.value.failure_type == "error"
 
 
-def test_the_deadline_of_the_run_counts(send):
+def test_the_deadline_of_the_run_limits_the_request(send):
     with stub(OK) as server:
         late = FakeContext(deadline=datetime.now(UTC) + timedelta(seconds=0.5))
         with pytest.raises(TaskFailure, match="did not answer"):
@@ -177,7 +177,7 @@ def test_the_deadline_of_the_run_counts(send):
         assert server.connections == 0
 
 
-def test_cookies_are_not_shown(send):
+def test_cookies_are_not_in_the_result(send):
     with stub(response(headers="Set-Cookie: session=secret\r\nETag: x\r\n")) as server:
         result = send(server)
     assert "secret" not in json.dumps(result)
@@ -204,14 +204,14 @@ def test_cookies_are_not_shown(send):
         (b"", "text/plain", "", "utf-8"),
     ],
 )
-def test_text_is_shown_as_text_and_the_rest_in_base64(send, body, content_type, text, encoding):
+def test_a_text_body_is_text_and_any_other_is_base64(send, body, content_type, text, encoding):
     with stub(response(body=body, content_type=content_type)) as server:
         result = send(server)
     assert (result["body"], result["encoding"]) == (text, encoding)
     as_result(result)
 
 
-def test_what_comes_compressed_is_not_unpacked(send):
+def test_a_compressed_body_is_not_unpacked(send):
     bomb = gzip.compress(b"0" * 2**24)
     with stub(response(body=bomb, headers="Content-Encoding: gzip\r\n")) as server:
         result = send(server)
@@ -228,7 +228,7 @@ def test_what_comes_compressed_is_not_unpacked(send):
         (b"\xff" * 2**20, "image/png"),
     ],
 )
-def test_any_body_makes_a_result_that_fits(send, settings, body, content_type):
+def test_any_body_gives_a_result_that_fits(send, settings, body, content_type):
     with stub(response(body=body, content_type=content_type)) as server:
         result = send(server)
     size = len(as_result(result).encode())
