@@ -15,7 +15,7 @@ def main() -> None:
     except ImproperlyConfigured as problem:
         from config.doctor import without_settings
 
-        sys.exit(without_settings.end(sys.argv[1:], problem))
+        sys.exit(without_settings.exit_code(sys.argv[1:], problem))
 
 
 if __name__ == "__main__":

@@ -40,7 +40,6 @@ NAME_WORDS = {
     "hooked": "has_webhooks",
     "keepsake": "sanitized_copy",
     "ledger": "pidfile",
-    "letters": "text",
     "mend": "fix, repair",
     "mute": "unresponsive",
     "parcel": "batch",

@@ -1,5 +1,5 @@
-"""Looks at everything an installation depends on and says what to do: `manage.py doctor`.
+"""`manage.py doctor`: checks an installation, and says how to fix each problem.
 
-One file for each subject. A check looks, then judges; what judges is a function of plain values. Nothing
-here changes anything, asks for longer than a few seconds, or prints a secret.
+Each app has its checks in `diagnostics`. A check changes nothing, takes a few seconds at most, and prints no
+secret. Functions named `check_…` judge plain values; the registered ones read them.
 """

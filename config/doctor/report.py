@@ -1,27 +1,37 @@
-"""The findings as lines and as JSON, and the exit code that they come to."""
+"""The messages of the checks as lines and as JSON, and the exit code."""
 
 from collections.abc import Sequence
 from typing import Any
 
-from config.doctor.finding import Finding, Level, worst
+from django.core.checks import ERROR, WARNING, CheckMessage
+
 from config.logs import on_one_line, redacted
 
-ALL_OK, WARNINGS, SOMETHING_BAD = 0, 1, 2
+ALL_OK, WARNINGS, ERRORS = 0, 1, 2
 EXIT_CODES = """exit codes:
-  0  all is well
-  1  there are warnings, and nothing is bad
-  2  something is bad, or with --strict there are warnings"""
+  0  everything is in order
+  1  there are warnings, and no errors
+  2  there are errors, or with --strict warnings"""
+# The words of the JSON document.
+OK, WARN, BAD = "ok", "warn", "bad"
 
-Told = tuple[str, Finding]
+# The name of a subject, and a message of one of its checks.
+Result = tuple[str, CheckMessage]
 
 
-def lines(subject: str, one: Finding) -> list[str]:
-    first = f"{one.level:<5} {subject:<11} {one.name:<15} {clean(one.found)}"
-    return [first, f"{'':<34}→ {clean(one.advice)}"] if one.advice else [first]
+def level(message: CheckMessage) -> str:
+    if message.level >= ERROR:
+        return BAD
+    return WARN if message.level >= WARNING else OK
+
+
+def lines(subject: str, message: CheckMessage) -> list[str]:
+    first = f"{level(message):<5} {subject:<11} {message.obj:<15} {clean(message.msg)}"
+    return [first, f"{'':<34}→ {clean(message.hint)}"] if message.hint else [first]
 
 
 def clean(text: str) -> str:
-    """On one line, and without what drivers and URLs may have brought along."""
+    """On one line, without secrets of drivers and URLs."""
     return on_one_line(redacted(text))
 
 
@@ -29,29 +39,37 @@ def clean_lines(text: str) -> str:
     return "\n".join(clean(line) for line in text.splitlines())
 
 
-def summary(told: Sequence[Told]) -> str:
-    counts = {level: sum(one.level == level for _, one in told) for level in Level}
-    return f"{counts[Level.OK]} ok, {counts[Level.WARN]} to look at, {counts[Level.BAD]} bad"
+def summary(results: Sequence[Result]) -> str:
+    levels = [level(message) for _, message in results]
+    warnings, errors = _counted(levels.count(WARN), "warning"), _counted(levels.count(BAD), "error")
+    return f"{levels.count(OK)} ok, {warnings}, {errors}"
 
 
-def document(told: Sequence[Told]) -> dict[str, Any]:
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def document(results: Sequence[Result]) -> dict[str, Any]:
+    levels = {level(message) for _, message in results}
     return {
-        "status": worst(one for _, one in told),
+        "status": next((word for word in (BAD, WARN) if word in levels), OK),
         "findings": [
             {
-                "level": one.level,
+                "level": level(message),
                 "subject": subject,
-                "name": one.name,
-                "found": clean(one.found),
-                "advice": clean(one.advice) or None,
+                "name": message.obj,
+                "found": clean(message.msg),
+                "advice": clean(message.hint or "") or None,
             }
-            for subject, one in told
+            for subject, message in results
         ],
     }
 
 
-def exit_code(told: Sequence[Told], *, strict: bool) -> int:
-    level = worst(one for _, one in told)
-    if level == Level.WARN:
-        return SOMETHING_BAD if strict else WARNINGS
-    return SOMETHING_BAD if level == Level.BAD else ALL_OK
+def exit_code(results: Sequence[Result], *, strict: bool) -> int:
+    worst = max((message.level for _, message in results), default=0)
+    if worst >= ERROR:
+        return ERRORS
+    if worst >= WARNING:
+        return ERRORS if strict else WARNINGS
+    return ALL_OK

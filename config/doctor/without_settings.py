@@ -1,41 +1,39 @@
-"""What can be told when the settings refuse to load: that, and whatever needs none of them.
-
-`manage.py` comes here with every command that then cannot run; the doctor still looks around.
-"""
+"""What `manage.py` prints when the settings refuse to load; `doctor` still runs the checks that need none."""
 
 import json
 import os
 import sys
 from collections.abc import Iterator, Sequence
 
-from config.doctor import packages, report
-from config.doctor.finding import Finding, bad, warn
-from config.doctor.names import known_variables, unknown_variables
+from config import diagnostics
+from config.doctor import report
+from jobs.diagnostics import error, warning
 
-DOCTOR = "doctor"
-ADVICE = "set what it names, and look again; docs/configuration.md explains each variable"
+HINT = "set what it names, and run this again; docs/configuration.md explains each variable"
 
 
-def end(arguments: Sequence[str], problem: Exception) -> int:
-    """Says it, in lines without a traceback; the exit code."""
-    if arguments[:1] != [DOCTOR]:
+def exit_code(arguments: Sequence[str], problem: Exception) -> int:
+    """Prints the problem in lines without a traceback, and returns the exit code."""
+    if arguments[:1] != ["doctor"]:
         print(f"Cannot start: {report.clean_lines(str(problem))}", file=sys.stderr)
         return 1
-    told = list(findings(problem))
+    results = list(run_checks(problem))
     if "--json" in arguments:
-        print(json.dumps(report.document(told), ensure_ascii=False, indent=2))
+        print(json.dumps(report.document(results), ensure_ascii=False, indent=2))
     else:
-        print("\n".join(line for subject, one in told for line in report.lines(subject, one)))
-        print(f"\n{report.summary(told)}")
-    return report.exit_code(told, strict=False)
+        print("\n".join(line for subject, message in results for line in report.lines(subject, message)))
+        print(f"\n{report.summary(results)}")
+    return report.exit_code(results, strict=False)
 
 
-def findings(problem: Exception) -> Iterator[tuple[str, Finding]]:
-    for finding in packages.checks():
-        yield "packages", finding
-    for line in str(problem).splitlines():
-        if line.startswith(" ") or len(str(problem).splitlines()) == 1:
-            yield "settings", bad("settings", line.strip(), ADVICE)
-    for finding in unknown_variables(os.environ, known_variables()):
-        yield "settings", finding
-    yield "settings", warn("servers", "not looked at, because of the settings", "mend that, and look again")
+def run_checks(problem: Exception) -> Iterator[report.Result]:
+    for message in diagnostics.check_installation():
+        yield "packages", message
+    lines = str(problem).splitlines()
+    for line in lines:
+        if line.startswith(" ") or len(lines) == 1:
+            yield "settings", error("settings", line.strip(), HINT)
+    for message in diagnostics.check_variables(os.environ, diagnostics.known_variables()):
+        yield "settings", message
+    text = "not checked, because of the settings"
+    yield "settings", warning("servers", text, "fix that, and run this again")

@@ -1,23 +1,41 @@
-"""Checks every dependency and setting, and says what to do about what is not as it should be."""
+"""Checks every dependency and setting, and says how to fix each problem."""
 
 import json
 import logging
 from argparse import RawDescriptionHelpFormatter
 from typing import Any
 
+from django.core.checks import CheckMessage
 from django.core.management.base import BaseCommand, CommandParser, DjangoHelpFormatter
 
-from config.doctor import checkup, report
-from config.doctor.finding import Finding, Level
+from config import diagnostics  # noqa: F401 (registers its checks)
+from config.doctor import report
+from exports import diagnostics as _exports  # noqa: F401
+from jobs.diagnostics import Subject, postgresql, redis, run  # noqa: F401
+from scheduler import diagnostics as _scheduler  # noqa: F401
+
+SUBJECTS = (
+    Subject("packages"),
+    Subject("settings"),
+    Subject("time"),
+    Subject("postgresql", is_server=True),
+    Subject("schema", needs=("postgresql",)),
+    Subject("redis", is_server=True),
+    Subject("workers", needs=("schema", "redis")),
+    Subject("upkeep", needs=("schema",)),
+    Subject("outgoing", needs=("schema", "redis")),
+    Subject("exports"),
+    Subject("addresses"),
+)
 
 
 class Formatter(RawDescriptionHelpFormatter, DjangoHelpFormatter):
-    """Keeps the lines of the exit codes apart."""
+    """Keeps each exit code on a line of its own."""
 
 
 class Command(BaseCommand):
     help = __doc__ or ""
-    # They are among what is looked at here, and must not end it.
+    # Django's checks are among those that run here, and must not end the command.
     requires_system_checks: list[str] = []
     suppressed_base_arguments = {"--version", "--settings", "--pythonpath", "--traceback"}
 
@@ -28,29 +46,34 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--json", action="store_true", help="as JSON")
-        parser.add_argument("--strict", action="store_true", help="take a warning for as bad as what is bad")
+        parser.add_argument("--strict", action="store_true", help="treat warnings as errors")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        # What a library has to say of a server that is away is found and told here.
+        # The checks report an outage; libraries would log it as well.
         logging.disable(logging.CRITICAL)
+        results: list[report.Result] = []
         try:
-            told = []
-            for subject, finding in checkup.examine():
-                told.append((subject, finding))
+            for subject, message in run(SUBJECTS):
+                results.append((subject, message))
                 if not options["json"]:
-                    self.stdout.write("\n".join(self.coloured(report.lines(subject, finding), finding)))
+                    self.stdout.write("\n".join(self.coloured_lines(subject, message)))
                     self.stdout.flush()
         finally:
             logging.disable(logging.NOTSET)
         if options["json"]:
-            self.stdout.write(json.dumps(report.document(told), ensure_ascii=False, indent=2))
+            self.stdout.write(json.dumps(report.document(results), ensure_ascii=False, indent=2))
         else:
-            self.stdout.write(f"\n{report.summary(told)}")
-        if code := report.exit_code(told, strict=options["strict"]):
+            self.stdout.write(f"\n{report.summary(results)}")
+        if code := report.exit_code(results, strict=options["strict"]):
             raise SystemExit(code)
 
-    def coloured(self, lines: list[str], finding: Finding) -> list[str]:
-        """On a terminal the first word is, and only that: it says the same without."""
-        paint = {Level.OK: self.style.SUCCESS, Level.WARN: self.style.WARNING, Level.BAD: self.style.ERROR}
-        word = str(finding.level)
-        return [lines[0].replace(word, paint[finding.level](word), 1), *lines[1:]]
+    def coloured_lines(self, subject: str, message: CheckMessage) -> list[str]:
+        """In a terminal the level is coloured, and nothing else."""
+        lines = report.lines(subject, message)
+        level = report.level(message)
+        colours = {
+            report.OK: self.style.SUCCESS,
+            report.WARN: self.style.WARNING,
+            report.BAD: self.style.ERROR,
+        }
+        return [lines[0].replace(level, colours[level](level), 1), *lines[1:]]

@@ -1,0 +1,313 @@
+"""Workers, queues, beat, and the maintenance that beat sends."""
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from zoneinfo import TZPATH, ZoneInfo, ZoneInfoNotFoundError
+
+from celery import current_app
+from django.conf import settings
+from django.core.checks import CheckMessage
+from django.utils import timezone
+from django_celery_beat.models import PeriodicTask
+
+from jobs.diagnostics import error, first_line, ok, postgresql, register, warning
+from jobs.sql import call
+from scheduler import sql
+from scheduler.leader import LOCK
+from scheduler.models import Schedule
+from scheduler.steps.sql import FUNCTIONS
+
+postgresql.function_files.append(FUNCTIONS)
+
+PING_SECONDS = 1.0
+# Probes are sent every 30 s, each after the previous one was consumed.
+STALE_PROBE = 90.0
+# The message's name, which programs that read the JSON know.
+PROBES = "canaries"
+LONG_WAIT = 60.0
+START_WORKER = "start one: `celery -A config worker -Q {}`"
+# The effect of a missing consumer for each queue of the engine, and its severity.
+ENGINE_QUEUES = {
+    settings.DURE_CONTROL_QUEUE: (error, "joins are not released, and lost runs are not rescued"),
+    settings.DURE_NOTICES_QUEUE: (warning, "webhooks and mail are not sent"),
+}
+SWEEP = "dure.sweep"
+MAINTENANCE = (
+    SWEEP,
+    "dure.send_queue_probes",
+    "dure.rollup_minutes",
+    "dure.retention",
+    "dure.schedule_workflows",
+)
+LATE = 10.0
+# The sweep is sent every few seconds, and beat records when.
+SWEEP_SILENT = 60.0
+DAY = 86_400
+START_BEAT = "start one: `celery -A config beat`"
+ALIVE_WORKERS = """
+    SELECT name, draining FROM workers WHERE seen_at > now() - %s * interval '1 second' ORDER BY name
+"""
+# The session that holds beat's lock; pg_locks shows a bigint lock as its two halves.
+LEADER = """
+    SELECT extract(epoch FROM now() - a.backend_start)::float
+    FROM pg_locks l JOIN pg_stat_activity a USING (pid)
+    WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1
+      AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+      AND (l.classid::bigint << 32 | l.objid::bigint) = %s
+"""
+
+
+@dataclass(frozen=True)
+class Queue:
+    """`probe_seconds` is the time since a worker last consumed a probe; None if none ever did."""
+
+    role: str
+    ready: int = 0
+    oldest: float | None = None
+    workers: int = 0
+    probe_seconds: float | None = None
+
+
+@dataclass(frozen=True)
+class Maintenance:
+    """A PeriodicTask of this application; `seconds` since it was last sent."""
+
+    task: str
+    enabled: bool
+    seconds: float | None
+
+
+# --- workers and queues --------------------------------------------------------------------------------
+
+
+@register("workers")
+def check_workers() -> Iterator[CheckMessage]:
+    lease = float(settings.DURE_LEASE_SECONDS)
+    alive = dict(call.rows(ALIVE_WORKERS, [lease]))
+    yield from check_heartbeats(list(alive), [name for name, draining in alive.items() if draining])
+    yield from check_ping(set(alive))
+    queues = read_queues(lease)
+    yield check_roles(queues)
+    yield from check_engine_queues(queues)
+    yield check_probes(queues)
+    yield check_oldest(queues)
+
+
+def read_queues(lease: float) -> list[Queue]:
+    waiting = {role: (ready, oldest) for role, ready, _, oldest in call.rows(sql.QUEUES)}
+    probes = {role: seconds if was_seen else None for role, seconds, was_seen in call.rows(sql.QUEUE_PROBES)}
+    workers = dict(call.rows(sql.WORKERS_BY_ROLE, {"alive": lease}))
+    return [
+        Queue(name, *waiting.get(name, (0, None)), workers.get(name, 0), probes.get(name))
+        for name in (*settings.DURE_ROLES, *ENGINE_QUEUES)
+    ]
+
+
+def check_heartbeats(alive: Sequence[str], draining: Sequence[str]) -> Iterator[CheckMessage]:
+    if not alive:
+        yield error("workers", "no heartbeat within a lease", START_WORKER.format("PO,FE,BE,default"))
+        return
+    yield ok("workers", f"{len(alive)} alive: {', '.join(sorted(alive))}")
+    if draining:
+        yield warning(
+            "draining",
+            f"{', '.join(sorted(draining))}: accepts no new work",
+            "stop it after its last run, or `celery -A config control -d NAME dure_resume`",
+        )
+
+
+def check_ping(alive: Collection[str]) -> Iterator[CheckMessage]:
+    try:
+        replies = current_app.control.ping(timeout=PING_SECONDS)
+    except Exception as problem:  # any error of the broker's client
+        yield error("ping", f"cannot be sent: {first_line(problem)}", "see Redis, above")
+        return
+    names = {name for reply in replies for name in reply}
+    if silent := sorted(set(alive) - names):
+        yield warning(
+            "ping",
+            f"alive in the database, without an answer through Redis: {', '.join(silent)}",
+            "check that their REDIS_URL is the same as here, and that they are not blocked",
+        )
+    if unknown := sorted(names - set(alive)):
+        yield warning(
+            "ping",
+            f"answer through Redis, and are not in the database: {', '.join(unknown)}",
+            "check that their DATABASE_URL is the same as here; a new worker appears after a moment",
+        )
+    if names == set(alive):
+        yield ok("ping", f"{len(names)} answer")
+
+
+def check_roles(queues: Sequence[Queue]) -> CheckMessage:
+    """A role without a worker is an error only if work waits for it."""
+    roles = [queue for queue in queues if queue.role not in ENGINE_QUEUES]
+    stuck = [queue for queue in roles if queue.ready and not queue.workers]
+    if stuck:
+        waiting = ", ".join(f"{queue.role} ({queue.ready:,})" for queue in stuck)
+        hint = START_WORKER.format(",".join(queue.role for queue in stuck))
+        return error("roles", f"work is waiting, and no worker takes it: {waiting}", hint)
+    counted = ", ".join(f"{queue.role} {queue.workers}" for queue in roles if queue.workers)
+    idle = [queue.role for queue in roles if not queue.workers]
+    without = f"none for {', '.join(idle)}, where nothing is waiting" if idle else ""
+    return ok("roles", "; ".join(part for part in (counted, without) if part))
+
+
+def check_engine_queues(queues: Sequence[Queue]) -> Iterator[CheckMessage]:
+    for queue in queues:
+        if queue.role in ENGINE_QUEUES:
+            severity, effect = ENGINE_QUEUES[queue.role]
+            if queue.workers:
+                yield ok(queue.role, f"{queue.workers} consume the queue")
+            else:
+                yield severity(
+                    queue.role, f"no worker consumes the queue: {effect}", START_WORKER.format(queue.role)
+                )
+
+
+def check_probes(queues: Sequence[Queue]) -> CheckMessage:
+    """Workers that answer a ping may still consume nothing."""
+    seconds = {
+        queue.role: queue.probe_seconds
+        for queue in queues
+        if queue.workers and queue.probe_seconds is not None
+    }
+    stale = [f"{role} {age:.0f} s ago" for role, age in seconds.items() if age > STALE_PROBE]
+    if stale:
+        return warning(
+            PROBES,
+            f"workers exist, and consumed their last queue probe long ago: {', '.join(stale)}",
+            "see what they run: `celery -A config inspect dure_runs`; long runs may occupy all slots",
+        )
+    if not seconds:
+        return ok(PROBES, "none was consumed yet, or there is no worker")
+    return ok(PROBES, f"consumed in {len(seconds)} queues, each within {max(seconds.values()):.0f} s")
+
+
+def check_oldest(queues: Sequence[Queue]) -> CheckMessage:
+    latest = max(queues, key=lambda queue: queue.oldest or 0.0)
+    seconds = latest.oldest or 0.0
+    if seconds <= LONG_WAIT:
+        return ok("oldest ready", f"{seconds:.0f} s" if latest.ready else "nothing is waiting")
+    return warning(
+        "oldest ready",
+        f"work of {latest.role} has been ready for {seconds:,.0f} s",
+        "see why: `manage.py jobs --status ready`, then `manage.py jobs show ID`",
+    )
+
+
+# --- beat and maintenance ------------------------------------------------------------------------------
+
+
+@register("upkeep")
+def check_upkeep() -> Iterator[CheckMessage]:
+    yield check_beat([seconds for (seconds,) in call.rows(LEADER, [LOCK])])
+    yield check_maintenance(read_maintenance())
+    yield check_overdue("schedules", call.rows(sql.SCHEDULE_FIGURES)[0][2])
+    yield check_overdue("workflows", call.rows(sql.RUN_FIGURES)[0][2])
+    yield check_leases(*call.rows(sql.EXPIRED_LEASES)[0])
+    yield check_retention(call.rows(sql.OLDEST_END)[0][0], settings.DURE_RETENTION_DAYS)
+    zones = Schedule.objects.order_by().values_list("timezone", flat=True).distinct()
+    yield check_zones(zones, "zones in use")
+
+
+def check_beat(leaders: list[float]) -> CheckMessage:
+    """One beat at a time holds a lock, as long as its session lives."""
+    if not leaders:
+        return error("beat", "none leads: schedules, retries and rescue do not run", START_BEAT)
+    return ok("beat", f"one has been leading for {leaders[0]:,.0f} s")
+
+
+def read_maintenance() -> list[Maintenance]:
+    now = timezone.now()
+    return [
+        Maintenance(
+            row.task, row.enabled, (now - row.last_run_at).total_seconds() if row.last_run_at else None
+        )
+        for row in PeriodicTask.objects.filter(task__in=MAINTENANCE)
+    ]
+
+
+def check_maintenance(tasks: list[Maintenance]) -> CheckMessage:
+    enabled = {row.task: row for row in tasks if row.enabled}
+    missing = [task for task in MAINTENANCE if task not in enabled]
+    if missing:
+        severity = error if SWEEP in missing else warning
+        return severity(
+            "maintenance",
+            f"not enabled: {', '.join(missing)}",
+            "enable it in the admin, under Periodic tasks; `manage.py migrate` creates missing ones",
+        )
+    seconds = enabled[SWEEP].seconds
+    if seconds is None:
+        return warning("maintenance", "the sweep was never sent", START_BEAT)
+    if seconds > SWEEP_SILENT:
+        return error("maintenance", f"the sweep was last sent {seconds:,.0f} s ago", "see beat's log")
+    return ok("maintenance", f"all enabled, the last sweep was sent {seconds:.0f} s ago")
+
+
+def check_overdue(name: str, seconds: float) -> CheckMessage:
+    if seconds > LATE:
+        return error(name, f"the most overdue is {seconds:,.0f} s late", "check that beat runs, and its log")
+    return ok(name, "none is overdue")
+
+
+def check_leases(count: int, seconds: float) -> CheckMessage:
+    if not count:
+        return ok("leases", "none has expired")
+    text = f"{count} expired, the oldest {seconds:,.0f} s ago"
+    if seconds > LATE + settings.DURE_SWEEP_SECONDS:
+        return error(
+            "leases", f"{text}: nothing rescues these runs", "check that beat runs and `control` is consumed"
+        )
+    return warning("leases", text, "run this again in a few seconds: the sweep is about to rescue them")
+
+
+def check_retention(oldest: float | None, days: int) -> CheckMessage:
+    excess = (oldest or 0.0) - days * DAY
+    if excess > DAY:
+        return warning(
+            "retention",
+            f"the oldest ended Execution is kept {excess / DAY:.0f} d longer than {days} d",
+            "check that dure.retention is sent and `control` is consumed; after a change it takes a while",
+        )
+    return ok("retention", f"ended work is kept {days} d")
+
+
+# --- time zones ----------------------------------------------------------------------------------------
+
+
+@register("time")
+def check_own_zones() -> Iterator[CheckMessage]:
+    yield check_zones({settings.TIME_ZONE, "UTC"})
+
+
+def check_zones(names: Iterable[str], name: str = "zones") -> CheckMessage:
+    """Schedules use the time zone data of this machine, or of the package tzdata."""
+    zones = sorted(set(names))
+    missing = [zone for zone in zones if not _has_data(zone)]
+    if missing:
+        hint = "install the system's tzdata, or the locked packages, which include it"
+        return error(name, f"no data for {', '.join(missing)}", hint)
+    return ok(name, f"{', '.join(zones) or 'none'} ({_zone_source()})")
+
+
+def _has_data(name: str) -> bool:
+    try:
+        ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return False
+    return True
+
+
+def _zone_source() -> str:
+    """zoneinfo prefers the system's data to the package's."""
+    folder = next((path for path in TZPATH if (Path(path) / "Asia" / "Seoul").exists()), None)
+    if folder is not None:
+        return f"from {folder}"
+    try:
+        return f"from the package tzdata {metadata.version('tzdata')}"
+    except metadata.PackageNotFoundError:
+        return "from no source"
