@@ -1,4 +1,4 @@
-"""Somebody uploads a replay in a real browser, watches it become a film, and plays it there."""
+"""A user uploads a replay in a real browser, follows its export, and plays the video."""
 
 import os
 import re
@@ -18,7 +18,7 @@ from tests.acceptance.axe import violations
 from tests.acceptance.system import System
 from tests.unit.process_tools import eventually
 
-# The one exporter may be busy with the demonstration's export, or with another test's, when a test begins.
+# The exporter may be busy with the demo's export, or with another test's, when a test begins.
 MAKING_MS = 120_000
 pytestmark = pytest.mark.timeout(300)
 
@@ -29,8 +29,8 @@ PHONE = {"width": 375, "height": 800}
 
 
 @pytest.fixture
-def recorded(tmp_path: Path):
-    """Writes an event log of so many seconds, and names its file."""
+def event_log_file(tmp_path: Path):
+    """Writes an event log of so many seconds and answers its file."""
 
     def write(seconds: float, title: str = "Final of the browsers") -> Path:
         file = tmp_path / "match.jsonl"
@@ -48,7 +48,7 @@ def upload(page: Any, file: Path) -> None:
     assert "The replay was uploaded." in page.locator(".messages").inner_text()
 
 
-def ask(page: Any, kind: str) -> None:
+def start_export(page: Any, kind: str) -> None:
     page.click(f"main form[action$='/{kind}'] button")
     page.wait_for_url(EXPORT)
 
@@ -62,8 +62,8 @@ def percent(page: Any) -> int:
 
 
 @contextmanager
-def unanswered(page: Any, address: str) -> Iterator[None]:
-    """What is asked for meanwhile is answered afterwards."""
+def delayed(page: Any, address: str) -> Iterator[None]:
+    """Requests to the URL are answered only afterwards."""
     held: list[Any] = []
     page.route(address, lambda route: held.append(route))
     yield
@@ -73,29 +73,29 @@ def unanswered(page: Any, address: str) -> Iterator[None]:
 
 
 def plays(page: Any) -> None:
-    """By a press of the key that starts it; then from a place far behind, which needs a range."""
-    film = page.locator("video")
-    film.focus()
+    """Starts by a key, then seeks far ahead, which needs a range."""
+    video = page.locator("video")
+    video.focus()
     page.keyboard.press("Space")
     page.wait_for_function("() => document.querySelector('video').currentTime > 0.3")
-    assert film.evaluate("film => [film.videoWidth, film.videoHeight, film.error]") == [1280, 720, None]
-    assert film.evaluate("film => film.readyState") >= 2
+    assert video.evaluate("film => [film.videoWidth, film.videoHeight, film.error]") == [1280, 720, None]
+    assert video.evaluate("film => film.readyState") >= 2
     seek = (
         "f => new Promise(done => { f.onseeked = () => done(f.currentTime); f.currentTime = f.duration - 1 })"
     )
-    assert film.evaluate(seek) > 10
+    assert video.evaluate(seek) > 10
 
 
-def test_a_replay_becomes_a_film_that_plays_in_the_page(window, recorded):
+def test_a_replay_becomes_a_video_that_plays_in_the_page(window, event_log_file):
     page = window().sign_in("alice")
     answers: dict[str, int] = {}
     page.on("response", lambda answer: answers.update({answer.url.rpartition("/api/")[2]: answer.status}))
-    upload(page, recorded(60))
-    ask(page, "mp4")
+    upload(page, event_log_file(60))
+    start_export(page, "mp4")
     number = page.url.rpartition("/")[2]
     page.locator(BAR).wait_for(timeout=MAKING_MS)
-    with unanswered(page, "**/exports/parts**"):
-        # So it is the socket that moves the bar.
+    with delayed(page, "**/exports/parts**"):
+        # So only the socket can move the bar.
         before = percent(page)
         page.wait_for_function(f"() => document.querySelector('{BAR}').value > {before}")
     wait_for_state(page, "succeeded")
@@ -109,11 +109,11 @@ def test_a_replay_becomes_a_film_that_plays_in_the_page(window, recorded):
     assert b"ftyp" in Path(saved.value.path()).read_bytes()[:12]
 
 
-def test_a_picture_is_shown_and_is_nobody_elses(window, recorded):
+def test_a_thumbnail_is_shown_to_its_owner_only(window, event_log_file):
     page = window().sign_in("alice")
-    upload(page, recorded(2, "Only hers"))
+    upload(page, event_log_file(2, "Only hers"))
     replay = page.url
-    ask(page, "thumbnail")
+    start_export(page, "thumbnail")
     wait_for_state(page, "succeeded")
     picture = page.locator("figure img")
     assert picture.evaluate("i => i.decode().then(() => [i.naturalWidth, i.naturalHeight])") == [1280, 720]
@@ -127,19 +127,19 @@ def test_a_picture_is_shown_and_is_nobody_elses(window, recorded):
     assert "Only hers" not in bob.page.content()
 
 
-def test_without_a_socket_the_page_asks_until_it_is_done(window, recorded):
+def test_the_page_polls_without_a_socket(window, event_log_file):
     page = window().sign_in("alice")
     page.route_web_socket("**/ws/jobs**", lambda socket: socket.close())
-    upload(page, recorded(2))
-    ask(page, "thumbnail")
+    upload(page, event_log_file(2))
+    start_export(page, "thumbnail")
     wait_for_state(page, "succeeded")
     page.locator("figure img").wait_for()
 
 
-def test_a_cancel_is_seen_at_once_in_another_window(window, recorded):
+def test_a_cancel_shows_at_once_in_another_window(window, event_log_file):
     page, other = window().sign_in("alice"), window().sign_in("alice")
-    upload(page, recorded(600))
-    ask(page, "mp4")
+    upload(page, event_log_file(600))
+    start_export(page, "mp4")
     other.goto("/exports")
     row = other.locator(f"[data-export='{page.url.rpartition('/')[2]}']")
     page.click("#cancel")
@@ -154,20 +154,20 @@ def test_a_cancel_is_seen_at_once_in_another_window(window, recorded):
 
 @contextmanager
 def frozen(stack: System, command: str) -> Iterator[None]:
-    """A process of the system, recognised by its home, that stands still meanwhile."""
-    (found,) = [pid for pid, line in stack.processes().items() if command in line]
-    psutil.Process(found).suspend()
+    """A suspended process of the system."""
+    (pid,) = [pid for pid, line in stack.processes().items() if command in line]
+    psutil.Process(pid).suspend()
     try:
         yield
     finally:
-        os.kill(found, signal.SIGCONT)
+        os.kill(pid, signal.SIGCONT)
 
 
-def test_while_the_listener_is_away_the_page_says_that_it_waits(stack, window, recorded):
+def test_the_page_shows_that_the_listener_is_down(stack, window, event_log_file):
     page = window().sign_in("alice")
-    upload(page, recorded(1))
+    upload(page, event_log_file(1))
     with frozen(stack, "manage.py listen"):
-        ask(page, "thumbnail")
+        start_export(page, "thumbnail")
         page.locator("#exports", has_text="Waiting to be sent: Redis or the listener is down.").wait_for()
     wait_for_state(page, "succeeded")
 
@@ -177,13 +177,13 @@ def redis_of(stack: System) -> Redis:
     return Redis.from_url(os.environ["REDIS_URL"] if servers is None else servers.redis)
 
 
-def test_a_hostile_message_is_looked_at_and_discarded(stack, window):
+def test_a_hostile_message_is_shown_and_discarded(stack, window):
     hostile = "<script>document.title='taken over'</script>"
     with redis_of(stack) as redis:
         name = redis.xadd("job.progress", {"jobId": "1", "progress": hostile}).decode()
-    letters = "/deadletters?stream=job.progress"
+    url = "/deadletters?stream=job.progress"
     page = window().sign_in("admin")
-    page.goto(letters)
+    page.goto(url)
     assert eventually(lambda: name in page.reload().text(), 20)
     page.click(f"text={name}")
     assert hostile in page.locator("main").inner_text()
@@ -191,11 +191,11 @@ def test_a_hostile_message_is_looked_at_and_discarded(stack, window):
     page.click("text=Discard…")
     page.click("button[name=sure]")
     assert "The message was discarded." in page.locator(".messages").inner_text()
-    page.goto(letters)
+    page.goto(url)
     assert name not in page.content()
 
 
-def finds_nothing_to_complain_of(page: Any) -> None:
+def assert_accessible(page: Any) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"], page.url
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
@@ -203,28 +203,28 @@ def finds_nothing_to_complain_of(page: Any) -> None:
 
 
 @pytest.mark.parametrize(("language", "heading"), [("en", "Replays"), ("ko", "리플레이")])
-def test_axe_finds_nothing_to_complain_of_on_a_phone(stack, window, recorded, language, heading):
+def test_axe_finds_no_violations_on_a_phone(stack, window, event_log_file, language, heading):
     page = window(language, viewport=PHONE).sign_in("admin")
     with redis_of(stack) as redis:
         name = redis.xadd("job.results", {"j" * 64: "1" * 5_000}).decode()
     page.goto("/exports/replays")
     assert page.locator("h1").inner_text() == heading
-    finds_nothing_to_complain_of(page)
-    page.set_input_files("#id_file", recorded(1, "긴 제목" * 40))
+    assert_accessible(page)
+    page.set_input_files("#id_file", event_log_file(1, "긴 제목" * 40))
     page.click("#upload button")
     page.wait_for_url(REPLAY)
-    finds_nothing_to_complain_of(page)
-    ask(page, "mp4")
-    finds_nothing_to_complain_of(page)
+    assert_accessible(page)
+    start_export(page, "mp4")
+    assert_accessible(page)
     page.locator("video").wait_for(timeout=MAKING_MS)
-    finds_nothing_to_complain_of(page)
+    assert_accessible(page)
     page.goto("/exports")
-    finds_nothing_to_complain_of(page)
+    assert_accessible(page)
     page.goto("/deadletters")
-    finds_nothing_to_complain_of(page)
+    assert_accessible(page)
     page.click(f"text={name}")
-    finds_nothing_to_complain_of(page)
+    assert_accessible(page)
     page.click(".danger")
     page.locator("button[name=sure]").wait_for()
-    finds_nothing_to_complain_of(page)
+    assert_accessible(page)
     page.click("button[name=sure]")

@@ -1,4 +1,4 @@
-"""Somebody uploads a recording, watches it become an MP4, downloads that, and it plays."""
+"""A user uploads a recording, follows its export, downloads the MP4, and it plays."""
 
 import http.client
 import io
@@ -42,7 +42,7 @@ def ended(stack: System, job: int) -> dict[str, Any]:
     alice = stack.client("alice")
     ends = ("SUCCEEDED", "FAILED", "CANCELLED")
     path = f"/api/jobs/{job}"
-    # The one exporter may be busy with the demonstration's export when this begins.
+    # The exporter may be busy with the demo's export when this begins.
     assert eventually(lambda: alice.get(path).json["status"] in ends, 120), alice.get(path).body
     return dict(alice.get(path).json)
 
@@ -52,14 +52,14 @@ def log(seconds: float = SECONDS) -> bytes:
 
 
 def holds(picture: Image.Image, color: tuple[int, int, int]) -> bool:
-    """Is there a pixel of about this color?"""
+    """Whether there is a pixel of about this color."""
     plain = picture.convert("RGB")
     apart = ImageChops.difference(plain, Image.new("RGB", plain.size, color)).split()
     near = [band.point([255] * 30 + [0] * 226) for band in apart]
     return ImageChops.darker(ImageChops.darker(near[0], near[1]), near[2]).getbbox() is not None
 
 
-def test_a_recording_becomes_an_mp4_that_plays(stack):
+def test_a_recording_is_exported_as_a_playable_mp4(stack):
     job = exported(stack, uploaded(stack, log()), "mp4")
     done = ended(stack, job)
     assert (done["status"], done["progress"], done["errorCode"]) == ("SUCCEEDED", 100, None), done
@@ -79,7 +79,7 @@ def test_a_recording_becomes_an_mp4_that_plays(stack):
     assert holds(pictures[95].crop((440, 560, 840, 690)), GOLD)
 
 
-def test_a_thumbnail_shows_something_and_a_range_of_it_can_be_had(stack):
+def test_a_thumbnail_has_content_and_is_served_by_ranges(stack):
     job = exported(stack, uploaded(stack, log()), "thumbnail")
     done = ended(stack, job)
     alice = stack.client("alice")
@@ -91,7 +91,7 @@ def test_a_thumbnail_shows_something_and_a_range_of_it_can_be_had(stack):
     assert (part.status, part.body) == (206, b"PNG")
 
 
-def test_the_way_is_seen_over_the_socket(stack):
+def test_the_socket_sends_the_progress(stack):
     address = stack.base_url.replace("http", "ws", 1) + "/ws/jobs"
     with connect(address, additional_headers=stack.client("alice").headers) as ws:
         assert json.loads(ws.recv(timeout=10))["type"] == "snapshot"
@@ -107,7 +107,7 @@ def test_the_way_is_seen_over_the_socket(stack):
     assert [event["id"] for event in seen] == sorted({event["id"] for event in seen})
 
 
-def test_it_is_nobody_elses(stack):
+def test_an_export_belongs_to_its_owner(stack):
     job = exported(stack, uploaded(stack, log(1)), "thumbnail")
     ended(stack, job)
     for path in (f"/api/jobs/{job}", f"/api/jobs/{job}/result"):
@@ -128,7 +128,7 @@ def test_a_cancelled_export_leaves_no_file(stack):
     assert eventually(lambda: not list(work.glob("*/out")), 10)
 
 
-def test_the_demonstration_has_a_recording_and_an_export_of_it(stack):
+def test_the_demo_has_a_recording_and_an_export(stack):
     alice = stack.client("alice")
-    assert any("demo" in one["title"] for one in alice.get("/api/replays").json["content"])
+    assert any("demo" in replay["title"] for replay in alice.get("/api/replays").json["content"])
     assert alice.get("/api/jobs?jobType=MP4").json["totalElements"] >= 1

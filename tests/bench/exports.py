@@ -30,10 +30,10 @@ def measure_listener(redis: Any, jobs: list[Any]) -> None:
     from exports.listener import Listener
     from exports.messages import PROGRESS, Progress
 
-    said = [Progress(job.pk, n % 100, "RENDERING") for job in jobs for n in range(MESSAGES // JOBS)] * 3
-    random.Random(3).shuffle(said)
+    batch = [Progress(job.pk, n % 100, "RENDERING") for job in jobs for n in range(MESSAGES // JOBS)] * 3
+    random.Random(3).shuffle(batch)
     pipe = redis.pipeline(transaction=False)
-    for message in said:
+    for message in batch:
         pipe.xadd(PROGRESS, message.fields())
     pipe.execute()
     listener = Listener(redis, "bench", worker=False)
@@ -41,12 +41,14 @@ def measure_listener(redis: Any, jobs: list[Any]) -> None:
     began = time.perf_counter()
     while listener.poll(None):
         pass
-    rate = len(said) / (time.perf_counter() - began)
-    print(f"listener, {MESSAGES} messages three times over, shuffled   {rate:,.0f} messages/s  (reach 2,000)")
+    rate = len(batch) / (time.perf_counter() - began)
+    print(
+        f"listener, {MESSAGES} messages three times over, shuffled   {rate:,.0f} messages/s  (target 2,000)"
+    )
 
 
 def measure_downloads(web: Any, job: Any, token: str) -> None:
-    """The file is sparse: what is measured is the web process, not the disk."""
+    """The file is sparse: this measures the web process, not the disk."""
     from exports.models import ExportJob
     from exports.states import Status
 
@@ -84,7 +86,7 @@ def measure_downloads(web: Any, job: Any, token: str) -> None:
         rate = clients * 1024 / (time.perf_counter() - began)
         grown = most[0] / MIB - before
         print(
-            f"1 GiB downloaded by {clients}, {rate:.0f} MiB/s in all: grows by {grown:.0f} MiB  (reach < 32)"
+            f"1 GiB downloaded by {clients}, {rate:.0f} MiB/s in all: grows by {grown:.0f} MiB  (target < 32)"
         )
 
 
@@ -110,16 +112,16 @@ async def measure_sockets(name: str, port: int, tokens: list[str], speak: Any, r
         json.loads(await ws.recv())
     hearers = [asyncio.create_task(hear(ws)) for ws in sockets]
     for number in range(rounds):
-        wanted = len(delays) + await asyncio.to_thread(speak, number + 1)
+        expected = len(delays) + await asyncio.to_thread(speak, number + 1)
         until = time.monotonic() + 20
-        while len(delays) < wanted and time.monotonic() < until:
+        while len(delays) < expected and time.monotonic() < until:
             await asyncio.sleep(0.01)
     for task in hearers:
         task.cancel()
     for ws in sockets:
         await ws.close()
     p50, p99 = statistics.median(delays), statistics.quantiles(delays, n=100)[98]
-    print(f"{name:<44} {len(delays)} events, p50 {p50 * 1000:.0f} ms, p99 {p99 * 1000:.0f} ms  (reach 250)")
+    print(f"{name:<44} {len(delays)} events, p50 {p50 * 1000:.0f} ms, p99 {p99 * 1000:.0f} ms  (target 250)")
 
 
 def main() -> None:
@@ -163,10 +165,10 @@ def everything(folder: Path, count: int, rounds: int) -> None:
         return speak
 
     def everybody_speaks(number: int) -> int:
-        """One after the other over a second, as 500 workers with a message now and then would."""
+        """Spread over a second, as 500 workers with occasional messages."""
         for job in jobs:
-            said = Progress(job.pk, 50 + number, "RENDERING", repr(time.time()))
-            speaker.xadd(PROGRESS, said.fields())  # type: ignore[arg-type]
+            progress = Progress(job.pk, 50 + number, "RENDERING", repr(time.time()))
+            speaker.xadd(PROGRESS, progress.fields())  # type: ignore[arg-type]
             time.sleep(1 / len(jobs))
         return len(jobs)
 
@@ -187,7 +189,7 @@ def everything(folder: Path, count: int, rounds: int) -> None:
         )
     stop.set()
     listener.join()
-    # Another process: this one has had its memory for the sockets.
+    # Another process: this one has used memory for the sockets.
     with running(folder, "config.web") as web:
         measure_downloads(web, tools.export_of(users[0]), tokens[0])
     connection.close()

@@ -1,4 +1,4 @@
-"""Exports with real workers and listeners, while these are killed: one end and one file for each."""
+"""Exports with real workers and listeners that are killed: one end and one file for each."""
 
 import hashlib
 import os
@@ -80,7 +80,7 @@ def running(folder: Path, *makers: str) -> Iterator[dict[str, Process]]:
 
 
 def swept(condition, patience: float = 60.0):
-    """Waits for it, doing what beat would have done meanwhile."""
+    """Waits for a condition, and does the work of beat meanwhile."""
 
     def looked():
         sweeps.sweep_once()
@@ -103,7 +103,7 @@ def files() -> list[Path]:
 
 
 def check_result(job: ExportJob) -> None:
-    """The recorded file is the one that is there, whole, and every event went forward."""
+    """The recorded file exists and is complete, and the events only went forward."""
     done = after(job)
     assert done.status == Status.SUCCEEDED, (done.status, done.error_code, done.error_message)
     path = live_settings.DURE_EXPORT_PATH / done.result_uri
@@ -115,7 +115,7 @@ def check_result(job: ExportJob) -> None:
     assert [event.type for event in events].count("job.completed") == 1
 
 
-def test_our_own_workers_carry_an_export_from_the_request_to_the_file(tmp_path) -> None:
+def test_our_own_workers_complete_an_export(tmp_path) -> None:
     mp4 = tools.export_of(tools.user(), seconds=20)
     thumbnail = tools.export_of(tools.user("b"), JobType.THUMBNAIL)
     with running(tmp_path, "export1", "listen1"):
@@ -149,10 +149,10 @@ def command_of(pid: int) -> bytes:
 
 
 @pytest.mark.parametrize("kind", ["event log", "video"])
-def test_a_cancel_stops_the_work_within_a_second_or_so_and_leaves_no_file(tmp_path, kind) -> None:
+def test_a_cancel_stops_the_render_soon_and_leaves_no_file(tmp_path, kind) -> None:
     owner = tools.user()
-    film = tools.video_of(owner, tmp_path, 5_000) if kind == "video" else tools.replay_of(owner, 600)
-    job = lifecycle.request(film, JobType.MP4, timezone.now())
+    video = tools.video_of(owner, tmp_path, 5_000) if kind == "video" else tools.replay_of(owner, 600)
+    job = lifecycle.request(video, JobType.MP4, timezone.now())
     with running(tmp_path, "export1", "listen1") as started:
         swept(lambda: after(job).progress > 3)
         assert len(readers(started["export1"])) == (kind == "video")
@@ -163,13 +163,13 @@ def test_a_cancel_stops_the_work_within_a_second_or_so_and_leaves_no_file(tmp_pa
         assert not readers(started["export1"])
         assert after(job).status == Status.CANCELLED
         eventually(lambda: not files(), 5, what="the half-made file to go")
-        # The same worker takes the next one.
+        # The same worker renders the next export.
         following = tools.export_of(tools.user("b"), JobType.THUMBNAIL)
         swept(lambda: ended(following))
     check_result(following)
 
 
-def test_a_decoder_that_crashes_costs_its_export_and_not_the_worker(tmp_path) -> None:
+def test_a_crashing_decoder_fails_its_export_and_not_the_worker(tmp_path) -> None:
     owner = tools.user()
     job = lifecycle.request(tools.video_of(owner, tmp_path, 5_000), JobType.MP4, timezone.now())
     with running(tmp_path, "export1", "listen1") as started:
@@ -189,7 +189,7 @@ def test_a_decoder_that_crashes_costs_its_export_and_not_the_worker(tmp_path) ->
     assert len(files()) == 1
 
 
-def test_when_the_worker_is_killed_its_reader_of_a_video_ends_too(tmp_path) -> None:
+def test_the_decoding_process_ends_with_its_worker(tmp_path) -> None:
     owner = tools.user()
     lifecycle.request(tools.video_of(owner, tmp_path, 5_000), JobType.MP4, timezone.now())
     with running(tmp_path, "export1", "listen1") as started:
@@ -200,7 +200,7 @@ def test_when_the_worker_is_killed_its_reader_of_a_video_ends_too(tmp_path) -> N
         eventually(lambda: b"exports.render" not in command_of(reader), 5)
 
 
-def test_a_worker_that_is_killed_starts_anew_and_makes_one_file(tmp_path) -> None:
+def test_a_killed_worker_starts_again_and_makes_one_file(tmp_path) -> None:
     job = tools.export_of(tools.user(), seconds=60)
     with running(tmp_path, "export1", "export2", "listen1") as started:
         swept(lambda: after(job).progress > 5)
@@ -213,7 +213,7 @@ def test_a_worker_that_is_killed_starts_anew_and_makes_one_file(tmp_path) -> Non
     assert len(files()) == 2 - 1
 
 
-def test_an_unreadable_replay_fails_with_its_code_and_is_not_tried_again(tmp_path) -> None:
+def test_an_unreadable_replay_fails_with_its_code_and_is_not_retried(tmp_path) -> None:
     job = tools.export_of(tools.user())
     path = live_settings.DURE_REPLAY_PATH / job.replay.path
     path.write_bytes(b"no replay any more")
@@ -228,7 +228,7 @@ def test_an_unreadable_replay_fails_with_its_code_and_is_not_tried_again(tmp_pat
 
 
 class OwnRedis:
-    """A Redis that may be killed: nobody else uses it."""
+    """A separate Redis that may be killed."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder / "redis"
@@ -258,7 +258,7 @@ class OwnRedis:
 
 
 def own_redis(stack: ExitStack, folder: Path) -> tuple[OwnRedis, dict[str, str]]:
-    """And the environment of processes that use it; one of them does beat's part."""
+    """The environment of processes that use it; one of them does the work of beat."""
     redis = OwnRedis(folder)
     stack.callback(lambda: redis.process.kill())
     env = workers.environment({**environment(), "REDIS_URL": redis.url})
@@ -268,14 +268,14 @@ def own_redis(stack: ExitStack, folder: Path) -> tuple[OwnRedis, dict[str, str]]
 
 
 def relayed(url: str) -> None:
-    """All that waits goes out to Redis; nobody reads it there."""
+    """Sends the outbox to Redis, where nothing reads it."""
     with streams.connect(url) as redis:
         while StreamOutbox.objects.exists():
             outbox.send_once(redis)
 
 
 def wait(seconds: float) -> None:
-    """The moment of a fault is drawn by lot: there is nothing to wait for but time."""
+    """Faults come at random moments, so there is no condition to wait for."""
     until = time.monotonic() + seconds
     eventually(lambda: time.monotonic() > until, seconds + 10)
 
@@ -287,8 +287,8 @@ def answers(redis: Redis) -> bool:
         return False
 
 
-def test_a_request_that_redis_forgot_is_sent_again(tmp_path) -> None:
-    """It had gone out, and nobody had taken it: only `requeue` knows."""
+def test_a_request_lost_by_redis_is_sent_again(tmp_path) -> None:
+    """It was sent and not accepted: only `republish_requests` finds it."""
     with ExitStack() as stack:
         redis, env = own_redis(stack, tmp_path)
         job = tools.export_of(tools.user(), JobType.THUMBNAIL)
@@ -300,8 +300,8 @@ def test_a_request_that_redis_forgot_is_sent_again(tmp_path) -> None:
     check_result(job)
 
 
-def test_a_result_that_redis_forgot_is_reported_again(tmp_path) -> None:
-    """Its run had ended and told so, and nobody had heard it: only `reconcile` knows."""
+def test_a_result_lost_by_redis_is_reported_again(tmp_path) -> None:
+    """Its run ended and its result was lost: only `report_missing_results` finds it."""
     with ExitStack() as stack:
         redis, env = own_redis(stack, tmp_path)
         job = tools.export_of(tools.user(), JobType.THUMBNAIL)
@@ -321,7 +321,7 @@ def test_a_result_that_redis_forgot_is_reported_again(tmp_path) -> None:
 
 
 @pytest.mark.timeout(300)
-def test_whatever_is_killed_every_export_ends_once_with_one_file(tmp_path) -> None:
+def test_every_export_ends_once_with_one_file_whatever_is_killed(tmp_path) -> None:
     """Workers, listeners and Redis, at random moments; Redis sometimes comes back without its data."""
     chance, owner = random.Random(11), tools.user()
     kinds = (JobType.MP4, JobType.MP4, JobType.THUMBNAIL)
@@ -353,15 +353,15 @@ def test_whatever_is_killed_every_export_ends_once_with_one_file(tmp_path) -> No
             wait(chance.uniform(0.3, 3))
             name = chance.choice(list(alive))
             if turn % 8 == 0:
-                # With nobody listening a request and a result get to Redis and no further: both are lost.
-                for one in ("listen1", "listen2"):
-                    alive[one].kill()
+                # Without a listener a request and a result reach Redis only: both are lost.
+                for name in ("listen1", "listen2"):
+                    alive[name].kill()
                 keep_busy()
                 jobs.append(tools.export_of(owner, JobType.THUMBNAIL))
                 relayed(redis.url)
                 redis.kill(forgetting=True)
-                for one in ("listen1", "listen2"):
-                    start(one)
+                for name in ("listen1", "listen2"):
+                    start(name)
             elif turn % 4 == 0:
                 redis.kill(forgetting=False)
             elif chance.random() < 0.3:

@@ -1,4 +1,4 @@
-"""Hostile messages by the thousand: none stops the listener, changes a job it should not, or is lost."""
+"""Thousands of hostile messages: none stops the listener, changes a foreign job, or is lost."""
 
 import json
 import random
@@ -59,7 +59,7 @@ def junk(chance: random.Random) -> Any:
 
 
 def broken(chance: random.Random, fields: dict[str, Any]) -> dict[Any, Any]:
-    """The message with one to three things wrong: a value, a name, a field too many or too few."""
+    """The message with one to three errors: a value, a name, an extra or a missing field."""
     made: dict[Any, Any] = dict(fields)
     for _ in range(chance.randint(1, 3)):
         match chance.randrange(4):
@@ -72,7 +72,7 @@ def broken(chance: random.Random, fields: dict[str, Any]) -> dict[Any, Any]:
     return made or {"": ""}
 
 
-def test_a_flood_of_malformed_messages_changes_no_job_and_is_kept_to_the_last_one(redis, settings) -> None:
+def test_malformed_messages_change_no_job_and_are_all_dead_lettered(redis, settings) -> None:
     minji = tools.user()
     listener = tools.listen(redis, worker=True)
     victim, witness = tools.export_of(minji), tools.export_of(minji)
@@ -105,7 +105,7 @@ def test_a_flood_of_malformed_messages_changes_no_job_and_is_kept_to_the_last_on
     for stream, ids in sent.items():
         kept = set(DeadLetter.objects.filter(source_stream=stream).values_list("source_id", flat=True))
         harmless = ids - kept
-        # A request may be damaged where nobody looks; then it says what was said before, to no effect.
+        # A request may be damaged where nothing reads; then it repeats the first one, without effect.
         assert len(harmless) < len(ids) // 3 if stream == REQUESTS else not harmless
         assert redis.xpending(stream, streams.GROUPS[stream])["pending"] == 0
     assert redis.xlen("job.deadletter") == DeadLetter.objects.count()
@@ -118,7 +118,7 @@ def test_a_flood_of_malformed_messages_changes_no_job_and_is_kept_to_the_last_on
     assert ExportJob.objects.get(pk=victim.pk).progress == 50
 
 
-def test_well_formed_messages_about_others_jobs_and_old_ones_change_nothing(redis) -> None:
+def test_messages_about_unknown_and_ended_jobs_change_nothing(redis) -> None:
     minji = tools.user()
     listener, worker = tools.listen(redis), tools.ForeignWorker(redis)
     ended, live = tools.export_of(minji), tools.export_of(minji)

@@ -1,4 +1,4 @@
-"""What the tests of exports share: users, replays, and a foreign worker's side of the streams."""
+"""Helpers of the tests of exports: users, replays, and a foreign worker."""
 
 import hashlib
 import io
@@ -44,7 +44,7 @@ def replay_of(owner: User, seconds: float = 1.0) -> Replay:
 
 
 def video_of(owner: User, folder: Path, frames: int) -> Replay:
-    """A recording that is a film, 640×360 with much in each picture."""
+    """A video replay of 640×360 with much detail in each picture."""
     path, noise = folder / "film.mp4", Image.effect_noise((640, 360), 90).convert("RGB")
     pictures = [av.VideoFrame.from_image(noise.rotate(turn)) for turn in range(20)]
     with av.open(str(path), "w") as out:
@@ -55,8 +55,8 @@ def video_of(owner: User, folder: Path, frames: int) -> Replay:
             picture.pts = number
             out.mux(stream.encode(picture))
         out.mux(stream.encode(None))
-    with path.open("rb") as film:
-        return replays.store(owner, film, "film.mp4", "", timezone.now())
+    with path.open("rb") as video:
+        return replays.store(owner, video, "film.mp4", "", timezone.now())
 
 
 def export_of(owner: User, job_type: JobType = JobType.MP4, seconds: float = 1.0) -> ExportJob:
@@ -64,21 +64,21 @@ def export_of(owner: User, job_type: JobType = JobType.MP4, seconds: float = 1.0
 
 
 class ForeignWorker:
-    """A worker in some other language: it knows the streams and nothing else."""
+    """A worker in another language: it uses the streams only."""
 
     def __init__(self, redis: Redis) -> None:
         self.redis = redis
 
     def progress(self, job: ExportJob, percent: int, phase: str = "RENDERING") -> None:
-        said: dict[Any, Any] = {**messages.Progress(job.pk, percent, phase).fields()}
-        self.redis.xadd(PROGRESS, said)
+        fields: dict[Any, Any] = {**messages.Progress(job.pk, percent, phase).fields()}
+        self.redis.xadd(PROGRESS, fields)
 
     def result(self, job: ExportJob, status: str, **fields: str) -> None:
         plain: dict[Any, Any] = {"resultUri": "", "checksum": "", "errorCode": "", "errorMessage": ""}
         self.redis.xadd(RESULTS, plain | {"jobId": str(job.pk), "status": status} | fields)
 
     def deliver(self, job: ExportJob, content: bytes = b"film") -> Path:
-        """Writes the file where the request said, and says so."""
+        """Writes the file to the requested path and sends the result."""
         path = settings.DURE_EXPORT_PATH.joinpath(*job.output)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
@@ -93,14 +93,14 @@ def listen(redis: Redis, name: str = "here", worker: bool = False) -> Listener:
 
 
 def drain(listener: Listener) -> None:
-    """Turns until there is nothing left to send or to read."""
+    """Polls until there is nothing left to send or to read."""
     while listener.poll(block_ms=None) or StreamOutbox.objects.exists():
         pass
 
 
 @contextmanager
 def no_file_larger_than(size: int):
-    """What a full disk looks like to a program."""
+    """Makes writes fail as on a full disk."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
     try:

@@ -1,4 +1,4 @@
-"""The real web process, but in a hurry: minutes of silence, and of a slow client, pass in seconds."""
+"""The real web process with shortened timeouts for silent and slow clients."""
 
 import os
 

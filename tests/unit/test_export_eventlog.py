@@ -1,4 +1,4 @@
-"""The event log: what it may say, and how each mistake is told, with its line."""
+"""The event log: its format, and the report of each mistake with its line."""
 
 import io
 import json
@@ -75,7 +75,7 @@ def test_line_breaks_in_a_text_become_spaces() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changed", "said"),
+    ("changed", "message"),
     [
         ({"format": "other"}, "format"),
         ({"title": 5}, "title"),
@@ -98,13 +98,13 @@ def test_line_breaks_in_a_text_become_spaces() -> None:
         ({"teams": {}}, "teams"),
     ],
 )
-def test_a_wrong_header_is_told_by_its_field(changed: dict[str, object], said: str) -> None:
-    with pytest.raises(BadReplay, match=said):
+def test_a_wrong_header_is_reported_with_its_field(changed: dict[str, object], message: str) -> None:
+    with pytest.raises(BadReplay, match=message):
         read(log(header=HEADER | changed))
 
 
 @pytest.mark.parametrize(
-    ("record", "said"),
+    ("record", "message"),
     [
         ("not json", "Line 3: this is not JSON"),
         ("[" * 60_000, "Line 3: this is not JSON"),
@@ -130,13 +130,13 @@ def test_a_wrong_header_is_told_by_its_field(changed: dict[str, object], said: s
         ({"tick": 1, "event": "x", "text": "x" * 201}, "text"),
     ],
 )
-def test_a_wrong_record_is_told_by_its_line(record: object, said: str) -> None:
-    with pytest.raises(BadReplay, match=said):
+def test_a_wrong_record_is_reported_with_its_line(record: object, message: str) -> None:
+    with pytest.raises(BadReplay, match=message):
         everything(log({"tick": 1, "event": "x"}, record))
 
 
 @pytest.mark.parametrize("content", [b"", b"\n\n", b"\x00\x01", b"{}", b'"text"'])
-def test_what_is_no_event_log_is_refused(content: bytes) -> None:
+def test_other_files_are_refused(content: bytes) -> None:
     with pytest.raises(BadReplay):
         read(io.BytesIO(content))
 
@@ -162,6 +162,6 @@ def test_the_example_of_the_manual_is_a_log() -> None:
     text = (Path(__file__).parents[2] / "docs" / "exports.md").read_text()
     header, records, *_ = re.findall(r"```json\n(.*?)```", text, re.DOTALL)
     log = json.dumps(json.loads(header)) + "\n" + records
-    found, rest = read(io.BytesIO(log.encode()))
-    assert (found.title, len(found.players)) == ("결승전", 2)
+    header, rest = read(io.BytesIO(log.encode()))
+    assert (header.title, len(header.players)) == ("결승전", 2)
     assert [record.tick for record in rest] == [0, 45, 46]

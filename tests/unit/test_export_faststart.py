@@ -1,4 +1,4 @@
-"""The index goes in front, and every offset in it still leads to the same bytes."""
+"""The index moves to the front, and its offsets lead to the same bytes."""
 
 import io
 import struct
@@ -28,16 +28,16 @@ def film(table: bytes, offsets: list[int], data: bytes = b"0123456789") -> bytes
 
 
 def offsets_of(data: bytes, table: bytes) -> list[list[int]]:
-    found, at = [], 0
+    boxes, at = [], 0
     while (at := data.find(table, at)) >= 0:
         (count,) = struct.unpack_from(">I", data, at + 8)
-        found.append(list(struct.unpack_from(f">{count}{'I' if table == b'stco' else 'Q'}", data, at + 12)))
+        boxes.append(list(struct.unpack_from(f">{count}{'I' if table == b'stco' else 'Q'}", data, at + 12)))
         at += 4
-    return found
+    return boxes
 
 
 @pytest.mark.parametrize("table", [b"stco", b"co64"])
-def test_what_an_offset_led_to_it_still_leads_to(table: bytes) -> None:
+def test_chunk_offsets_lead_to_the_same_bytes(table: bytes) -> None:
     plain = film(table, [28, 31, 36])
     assert plain[28:31] == b"012"
     reader, data = index_first(io.BytesIO(plain)), b""
@@ -60,13 +60,13 @@ def test_what_an_offset_led_to_it_still_leads_to(table: bytes) -> None:
         film(b"stco", [2**32 - 1]),
     ],
 )
-def test_what_needs_no_moving_or_has_no_room_for_it_is_left_as_it_is(content: bytes) -> None:
+def test_a_file_without_a_movable_index_stays_as_it_is(content: bytes) -> None:
     source = io.BytesIO(content)
     assert index_first(source) is source
     assert source.read() == content
 
 
-def test_pieces_are_read_in_their_order_in_any_steps() -> None:
+def test_pieces_are_read_in_order_in_steps_of_any_size() -> None:
     source = io.BytesIO(b"abcdefghij")
     for step in (1, 2, 3, 100):
         reader, seen = Reordered(source, [(0, 2), b"", b"XYZ", (5, 3)]), b""

@@ -1,4 +1,4 @@
-"""The way to files: the corpus of bad paths, links and swaps, and how a result gets into its place."""
+"""Access to files: bad paths, links and swaps; placing a result."""
 
 import hashlib
 import io
@@ -106,7 +106,7 @@ def test_a_missing_file_is_missing_and_not_refused(store: Store) -> None:
             store.open(parts)
 
 
-def test_whatever_is_no_plain_file_with_one_name_is_refused(store: Store, tmp_path: Path) -> None:
+def test_other_than_a_plain_file_with_one_name_is_refused(store: Store, tmp_path: Path) -> None:
     secret = tmp_path / "secret"
     secret.write_bytes(b"secret")
     folder = store.root / "1" / "2"
@@ -124,7 +124,7 @@ def test_whatever_is_no_plain_file_with_one_name_is_refused(store: Store, tmp_pa
             store.open(parts)
 
 
-def test_a_fifo_does_not_keep_the_caller_waiting(store: Store) -> None:
+def test_a_fifo_does_not_block_the_caller(store: Store) -> None:
     os.mkfifo(store.root / "1" / "2" / "fifo")
     began = time.monotonic()
     with pytest.raises(PathRefused):
@@ -163,12 +163,12 @@ def test_a_file_swapped_for_a_link_is_never_followed_in_10000_tries(store: Store
     assert opened and refused
 
 
-def test_a_result_is_placed_whole_with_its_sum(store: Store) -> None:
+def test_a_result_is_placed_with_its_checksum(store: Store) -> None:
     content = os.urandom(3_000_000)
-    told: list[int] = []
-    placed = store.place(("7", "8", "out.mp4"), io.BytesIO(content), told.append)
+    sizes: list[int] = []
+    placed = store.place(("7", "8", "out.mp4"), io.BytesIO(content), sizes.append)
     assert (placed.size, placed.sha256) == (len(content), hashlib.sha256(content).hexdigest())
-    assert told[-1] == len(content)
+    assert sizes[-1] == len(content)
     with store.open(("7", "8", "out.mp4")) as file:
         assert checksum(file) == placed
     assert [path.name for path in (store.root / "7" / "8").iterdir()] == ["out.mp4"]
@@ -198,7 +198,7 @@ def test_an_interrupted_placing_leaves_nothing(store: Store) -> None:
     assert not list((store.root / "1" / "2").iterdir())
 
 
-def test_a_placing_killed_between_its_two_names_is_put_right_by_the_next(store: Store) -> None:
+def test_a_placing_killed_between_its_two_names_is_repaired_by_the_next(store: Store) -> None:
     path = put(store, *PLACE)
     os.link(path, path.parent / ".a.mp4.abc.part")
     with pytest.raises(PathRefused):
@@ -215,7 +215,7 @@ def test_a_workspace_is_gone_afterwards(store: Store) -> None:
     assert not folder.exists()
 
 
-def test_the_sweep_takes_what_a_dead_maker_left_and_not_what_a_live_one_holds(store: Store) -> None:
+def test_the_sweep_removes_workspaces_of_dead_processes_only(store: Store) -> None:
     dead = store.root / ".work" / "dead"
     (dead / "inner").mkdir(parents=True)
     with store.workspace() as live:
@@ -225,14 +225,14 @@ def test_the_sweep_takes_what_a_dead_maker_left_and_not_what_a_live_one_holds(st
     assert not dead.exists()
 
 
-def test_removing_takes_the_empty_folder_along_and_tells_whether_there_was_a_file(store: Store) -> None:
+def test_a_removed_file_takes_its_empty_folder_along(store: Store) -> None:
     put(store, *PLACE)
     assert store.remove(PLACE)
     assert not store.remove(PLACE)
     assert not (store.root / "1" / "2").exists()
 
 
-def test_no_sweep_and_no_removal_goes_through_a_link_out_of_the_root(store: Store, tmp_path: Path) -> None:
+def test_sweep_and_removal_do_not_follow_links_out_of_the_root(store: Store, tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     for name in ("dead", "2", "7/8"):
         (outside / name).mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""Stream messages: what is understood, and what is refused with which reason."""
+"""Stream messages: parsed, or refused with a reason."""
 
 import json
 
@@ -36,7 +36,7 @@ def request(**changed: object) -> dict[bytes, bytes]:
     return raw(jobId="2", jobType="MP4", replayId="3", options=json.dumps(options | changed))
 
 
-def test_what_we_write_we_read_again() -> None:
+def test_our_own_messages_are_parsed_again() -> None:
     for message, parse in (
         (Request(7, JobType.MP4, 3, "/in", "/out", None, 5, "2026-11-18T09:00:00+09:00"), parse_request),
         (Progress(7, 40, "RENDERING", "골"), parse_progress),
@@ -60,7 +60,7 @@ def test_every_field_on_the_wire_is_a_flat_string() -> None:
 
 
 @pytest.mark.parametrize("job_id", ["", "0", "-1", "1.0", "1e3", "٣", " 1", "9" * 19, "9" * 5000, "null"])
-def test_a_job_id_that_is_no_id_is_refused(job_id: str) -> None:
+def test_an_invalid_job_id_is_refused(job_id: str) -> None:
     with pytest.raises(BadMessage, match="jobId"):
         parse_progress(raw(jobId=job_id, progress="1"))
 
@@ -72,7 +72,7 @@ def test_progress_outside_0_to_100_is_refused(progress: str) -> None:
 
 
 @pytest.mark.parametrize("status", ["", "RUNNING", "QUEUED", "succeeded", "DONE"])
-def test_a_result_must_be_an_end(status: str) -> None:
+def test_a_result_needs_a_terminal_status(status: str) -> None:
     with pytest.raises(BadMessage, match="status"):
         parse_result(raw(jobId="1", status=status))
 
@@ -84,13 +84,13 @@ def test_success_needs_a_sha_256(checksum: str) -> None:
 
 
 def test_a_checksum_may_say_its_kind_and_be_in_capitals() -> None:
-    found = parse_result(
+    result = parse_result(
         raw(jobId="1", status="SUCCEEDED", resultUri="/e/a", checksum="SHA256:" + SUM.upper())
     )
-    assert found.checksum == SUM
+    assert result.checksum == SUM
 
 
-def test_success_needs_a_place() -> None:
+def test_success_needs_a_result_uri() -> None:
     with pytest.raises(BadMessage, match="resultUri"):
         parse_result(raw(jobId="1", status="SUCCEEDED", checksum=SUM))
 
@@ -102,7 +102,7 @@ def test_a_message_too_large_or_of_too_many_fields_is_refused() -> None:
         parse_progress(raw(jobId="1", progress="1", **{f"f{n}": "" for n in range(20)}))
 
 
-def test_bytes_that_are_no_text_are_refused() -> None:
+def test_bytes_that_are_not_utf8_are_refused() -> None:
     with pytest.raises(BadMessage, match="UTF-8"):
         parse_progress({b"jobId": b"1", b"progress": b"\xff"})
 
@@ -114,7 +114,7 @@ def test_a_text_that_would_break_a_log_line_is_refused(text: str) -> None:
 
 
 @pytest.mark.parametrize("options", ["", "[]", "null", "{", "[" * 100_000, '{"inputPath": 5}', "{}"])
-def test_options_that_are_not_the_object_we_know_are_refused(options: str) -> None:
+def test_invalid_options_are_refused(options: str) -> None:
     fields = request()
     fields[b"options"] = options.encode()[:60_000]
     with pytest.raises(BadMessage, match="options"):
@@ -130,7 +130,7 @@ def test_an_option_of_the_wrong_type_is_refused(changed: dict[str, object]) -> N
 
 
 @given(st.dictionaries(st.binary(max_size=80), st.binary(max_size=200), max_size=20))
-def test_whatever_comes_is_understood_or_refused_and_can_be_kept(fields: dict[bytes, bytes]) -> None:
+def test_any_message_is_parsed_or_refused_and_can_be_stored(fields: dict[bytes, bytes]) -> None:
     for parse in (parse_request, parse_progress, parse_result):
         with pytest.raises(BadMessage):
             parse(fields)
@@ -139,7 +139,7 @@ def test_whatever_comes_is_understood_or_refused_and_can_be_kept(fields: dict[by
     assert "\x00" not in "".join(kept) + "".join(kept.values())
 
 
-def test_a_keepsake_of_a_plain_message_is_whole_and_of_a_cut_one_is_not() -> None:
+def test_a_sanitized_copy_is_complete_unless_it_was_cut() -> None:
     assert messages.sanitized_copy(raw(jobId="1", message="골")) == ({"jobId": "1", "message": "골"}, True)
     assert messages.sanitized_copy(raw(message="x" * 5000))[1] is False
     assert messages.sanitized_copy({b"a": b"\x00"}) == ({"a": "\\x00"}, False)

@@ -1,4 +1,4 @@
-"""The renderer: what comes out is the video that was drawn, and bad input ends with words."""
+"""The renderer: the file has the frames that were drawn, and bad input is refused."""
 
 import io
 import itertools
@@ -33,7 +33,7 @@ def log(seconds: float, **options) -> io.BytesIO:
 
 
 def render(source: BinaryIO, target: Path, job_type: JobType = JobType.MP4, send=quiet) -> Path:
-    """As the Task does it, up to the copy into place."""
+    """Renders as the Task does, up to the copy into place."""
     half_made = target.with_suffix(".half")
     half_made.unlink(missing_ok=True)
     produce(job_type, source, half_made, Meter(send))
@@ -98,39 +98,39 @@ def test_an_event_log_becomes_h264_yuv420p_at_a_constant_rate_with_the_index_fir
     assert len({b - a for a, b in itertools.pairwise(times)}) == 1
 
 
-def test_every_frame_of_the_file_is_the_one_that_was_drawn(tmp_path: Path) -> None:
-    """Also proves that the encoder does not look at the shared frame after it was fed."""
+def test_every_frame_of_the_file_is_as_drawn(tmp_path: Path) -> None:
+    """Also proves that the encoder does not read the shared frame after feed()."""
     read_back = pictures(render(log(1), tmp_path / "out.mp4"))
     header, records = eventlog.read(log(1))
     plan = outline(header, records)
     header, records = eventlog.read(log(1))
     scene, earlier = Scene(header), None
     assert len(read_back) == plan.frames
-    for moment, found in zip(moments(header, records, plan.frames), read_back, strict=True):
+    for moment, decoded in zip(moments(header, records, plan.frames), read_back, strict=True):
         scene.follow(moment)
         drawn = scene.draw(moment).picture()
-        assert difference(drawn, found) < 1.5
+        assert difference(drawn, decoded) < 1.5
         if earlier:
-            assert difference(drawn, found) < difference(earlier, found)
+            assert difference(drawn, decoded) < difference(earlier, decoded)
         earlier = drawn
 
 
-def test_colors_survive_the_way_through_the_planes() -> None:
+def test_colors_survive_the_conversion_to_planes() -> None:
     header, records = eventlog.read(log(0.1, players=2))
     scene = Scene(header)
     moment = next(moments(header, records, 1))
     picture = scene.draw(moment).picture()
-    for player, wanted in (("p0", (230, 72, 79)), ("p1", (61, 139, 253))):
+    for player, color in (("p0", (230, 72, 79)), ("p1", (61, 139, 253))):
         x, y = scene._pixel(moment.positions[player])
-        found: Any = picture.getpixel((round(x), round(y)))
-        assert max(abs(a - b) for a, b in zip(found, wanted, strict=True)) < 12
+        pixel: Any = picture.getpixel((round(x), round(y)))
+        assert max(abs(a - b) for a, b in zip(pixel, color, strict=True)) < 12
 
 
 def test_the_same_log_gives_the_same_bytes(tmp_path: Path) -> None:
     assert render(log(1), tmp_path / "a").read_bytes() == render(log(1), tmp_path / "b").read_bytes()
 
 
-def test_every_hangul_syllable_has_a_picture_of_its_own() -> None:
+def test_every_hangul_syllable_has_a_glyph() -> None:
     white = (255, 255, 255)
     nothing = text.label(chr(0x10FFFF), 24, white).tobytes()
     seen = {text.label(chr(code), 24, white).tobytes() for code in range(0xAC00, 0xD7A4, 17)}
@@ -138,7 +138,7 @@ def test_every_hangul_syllable_has_a_picture_of_its_own() -> None:
     assert len(seen) > 650
 
 
-def test_a_long_name_is_shortened_to_its_room() -> None:
+def test_a_long_name_is_shortened_to_its_width() -> None:
     short = text.shorten("가나다라마바사" * 20, 20, 200)
     assert short.endswith("…") and text.width(short, 20) <= 200
 
@@ -159,7 +159,7 @@ def test_the_thumbnail_of_a_log_shows_the_goal(tmp_path: Path) -> None:
     assert golden.getbbox()  # the accent of the goal's caption
 
 
-def test_progress_tells_the_phases_in_order_and_counts_the_frames_in_the_file(tmp_path: Path) -> None:
+def test_progress_reports_phases_in_order_and_frames_muxed(tmp_path: Path) -> None:
     sent: list[Report] = []
     render(log(6), tmp_path / "out.mp4", send=sent.append)
     assert sent[0].phase == Phase.PREPARING
@@ -186,10 +186,10 @@ def test_a_cancel_between_frames_stops_the_encoder(tmp_path: Path) -> None:
 )
 def test_video_files_of_every_kind_are_converted(tmp_path: Path, name: str, codec: str) -> None:
     path = render(film(tmp_path / name, codec=codec), tmp_path / "out.mp4")
-    with av.open(str(path)) as found:
-        stream: Any = found.streams.video[0]
+    with av.open(str(path)) as container:
+        stream: Any = container.streams.video[0]
         assert (stream.codec_context.name, stream.width, stream.height) == ("h264", 320, 240)
-        assert (found.duration or 0) / av.time_base == pytest.approx(60 / 25, abs=0.1)
+        assert (container.duration or 0) / av.time_base == pytest.approx(60 / 25, abs=0.1)
     assert brightness(pictures(path)[30]) > 20
 
 
@@ -219,14 +219,14 @@ def test_a_picture_above_the_limit_is_refused(tmp_path: Path) -> None:
     assert caught.value.too_large
 
 
-def test_a_truncated_video_is_refused_with_words(tmp_path: Path) -> None:
+def test_a_truncated_video_is_refused(tmp_path: Path) -> None:
     whole = film(tmp_path / "a.mp4").read()
     for length in (40, 200, len(whole) // 2):
         with pytest.raises(BadReplay, match="video"):
             render(file_of(tmp_path, whole[:length]), tmp_path / "out.mp4")
 
 
-def test_a_video_of_sound_alone_is_refused(tmp_path: Path) -> None:
+def test_a_file_without_pictures_is_refused(tmp_path: Path) -> None:
     with av.open(str(tmp_path / "a.mp4"), "w") as out:
         stream = out.add_stream("aac", rate=44100)
         frame = av.AudioFrame(format="fltp", layout="mono", samples=1024)
@@ -251,13 +251,13 @@ def test_a_video_of_sound_alone_is_refused(tmp_path: Path) -> None:
         bytes(64),
     ],
 )
-def test_what_is_not_one_of_our_kinds_never_reaches_a_demuxer(content: bytes) -> None:
+def test_an_unknown_format_never_reaches_a_demuxer(content: bytes) -> None:
     with pytest.raises(BadReplay):
         detect_kind(content)
 
 
-def test_a_playlist_dressed_as_a_video_opens_no_other_file(tmp_path: Path) -> None:
-    """RIFF in front, a playlist behind: the demuxer was told, so nothing looks for a playlist."""
+def test_a_disguised_playlist_opens_no_other_file(tmp_path: Path) -> None:
+    """A RIFF header, then a playlist: the demuxer is fixed, so nothing detects the playlist."""
     disguised = (
         b"RIFF" + struct.pack("<I", 200) + b"AVI \n#EXTM3U\n#EXTINF:1,\nfile:///etc/passwd\n" + b" " * 200
     )

@@ -1,1 +1,1 @@
-"""The tests of exports: the API, the streams, the sockets, the files and the figures."""
+"""Tests of exports: API, streams, sockets, files and metrics."""

@@ -1,4 +1,4 @@
-"""What the tests of exports start from: folders of their own, streams that are empty, and a user."""
+"""Fixtures of the tests of exports: separate folders, empty streams, and a user."""
 
 from collections.abc import Iterator
 
@@ -13,13 +13,13 @@ from tests.integration.rest_support import client_of, forget_counts
 
 @pytest.fixture
 def folders(settings, tmp_path) -> None:
-    """Where replays and exports are kept."""
+    """The folders of replays and exports."""
     tools.roots(settings, tmp_path)
 
 
 @pytest.fixture
 def redis(folders) -> Iterator[Redis]:
-    """Its streams are empty at the start and at the end of each test."""
+    """Redis with empty streams at the start and the end of each test."""
     redis = tools.empty_redis()
     yield redis
     redis.delete(*tools.ALL)
@@ -28,7 +28,7 @@ def redis(folders) -> Iterator[Redis]:
 
 @pytest.fixture
 def fresh_counts() -> None:
-    """No request has been counted yet."""
+    """Resets the counts of requests."""
     forget_counts()
 
 
@@ -39,5 +39,5 @@ def minji() -> User:
 
 @pytest.fixture
 def client(minji) -> Client:
-    """Speaks to the API with a token of minji's."""
+    """An API client with minji's token."""
     return client_of(minji)

@@ -1,4 +1,4 @@
-"""The real web process on the folders of a test of exports, and sockets on its /ws/jobs."""
+"""The real web process on the folders of a test, and sockets to its /ws/jobs."""
 
 import json
 from contextlib import AbstractContextManager
@@ -21,8 +21,8 @@ def start(
     return running(folder, module, DATABASE_URL=database_url(), **folders, **environment)
 
 
-def resident(web: Web) -> int:
-    """How many bytes of memory the process holds."""
+def resident_bytes(web: Web) -> int:
+    """The resident memory of the process."""
     pages = (Path("/proc") / str(web.process.pid) / "statm").read_text().split()[1]
     return int(pages) * 4096
 
@@ -44,8 +44,8 @@ def frame(ws: ClientConnection) -> Any:
     return json.loads(ws.recv(timeout=10))
 
 
-def said(ws: ClientConnection) -> Any:
-    """The next frame that is no heartbeat."""
-    while (found := frame(ws))["type"] == "heartbeat":
+def next_frame(ws: ClientConnection) -> Any:
+    """The next frame that is not a heartbeat."""
+    while (message := frame(ws))["type"] == "heartbeat":
         pass
-    return found
+    return message

@@ -1,4 +1,4 @@
-"""What became of an export: as the database has it, or as a worker leaves it when all went well."""
+"""Exports after their end: as stored, or as a successful worker leaves them."""
 
 import hashlib
 
@@ -14,7 +14,7 @@ def after(job: ExportJob) -> ExportJob:
 
 
 def finished(job: ExportJob, content: bytes = bytes(range(256)) * 40) -> ExportJob:
-    """An export with its file, as a worker leaves it."""
+    """A succeeded export with its file."""
     path = settings.DURE_EXPORT_PATH.joinpath(*job.output)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content)

@@ -1,4 +1,4 @@
-"""Exports in the REST API: asked for, shown, listed and cancelled, and by nobody but their owner."""
+"""Exports in the REST API: start, show, list and cancel, by their owner only."""
 
 import pytest
 from django.test import Client
@@ -20,17 +20,17 @@ def stranger():
 
 
 @pytest.mark.parametrize(("address", "job_type"), [("mp4", "MP4"), ("thumbnail", "THUMBNAIL")])
-def test_an_export_is_asked_for_and_shown(client, minji, address, job_type) -> None:
+def test_an_export_is_started_and_shown(client, minji, address, job_type) -> None:
     replay = tools.replay_of(minji)
     answer = client.post(f"/api/replays/{replay.pk}/exports/{address}")
     assert answer.status_code == 202
     (job_id,) = answer.json().values()
     assert answer.json() == {"jobId": job_id} and isinstance(job_id, int)
     assert answer["Location"].endswith(f"/api/jobs/{job_id}")
-    shown = client.get(f"/api/jobs/{job_id}").json()
-    assert shown["createdAt"].endswith("+09:00")
-    del shown["createdAt"]
-    assert shown == {
+    export = client.get(f"/api/jobs/{job_id}").json()
+    assert export["createdAt"].endswith("+09:00")
+    del export["createdAt"]
+    assert export == {
         "jobId": job_id,
         "jobType": job_type,
         "replayId": replay.pk,
@@ -44,7 +44,7 @@ def test_an_export_is_asked_for_and_shown(client, minji, address, job_type) -> N
     assert StreamOutbox.objects.get().fields["jobId"] == str(job_id)
 
 
-def test_somebody_elses_is_as_if_it_were_not_there(stranger, minji) -> None:
+def test_other_users_get_404(stranger, minji) -> None:
     job = finished(tools.export_of(minji))
     for method, path in (
         ("get", f"/api/replays/{job.replay_id}"),
@@ -64,7 +64,7 @@ def test_somebody_elses_is_as_if_it_were_not_there(stranger, minji) -> None:
     assert stranger.get("/api/replays").json()["totalElements"] == 0
 
 
-def test_without_credentials_nothing_is_answered() -> None:
+def test_requests_without_credentials_are_refused() -> None:
     for path in ("/api/replays", "/api/jobs", "/api/jobs/1", "/api/jobs/1/result", "/api/deadletters"):
         assert Client().get(path).status_code == 401
 
@@ -83,7 +83,7 @@ def test_the_list_has_pages_and_filters_newest_first(client, minji) -> None:
         "totalElements": 7,
         "totalPages": 3,
     }
-    assert [one["jobId"] for one in body["content"]] == [jobs[n].pk for n in (3, 2, 1)]
+    assert [item["jobId"] for item in body["content"]] == [jobs[n].pk for n in (3, 2, 1)]
     assert client.get("/api/jobs?jobType=THUMBNAIL").json()["totalElements"] == 3
     assert client.get("/api/jobs?status=CANCELLED&jobType=MP4").json()["content"][0]["jobId"] == jobs[1].pk
     assert client.get("/api/jobs?page=9").json()["content"] == []
@@ -108,7 +108,7 @@ def test_a_cancel_answers_202_once_and_then_409(client, minji) -> None:
     assert (again.status_code, again.json()["code"]) == (409, "ended")
 
 
-def test_every_problem_of_exports_is_explained_at_its_address(client, minji) -> None:
+def test_every_problem_code_has_a_page(client, minji) -> None:
     job = tools.export_of(minji)
     for answer in (client.get(f"/api/jobs/{job.pk}/result"), client.delete(f"/api/replays/{job.replay_id}")):
         assert client.get(f"/api/problems/{answer.json()['code']}").status_code == 200

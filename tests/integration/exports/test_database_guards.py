@@ -1,4 +1,4 @@
-"""The database's own guards: what no program can write about an export, whatever it tries."""
+"""The constraints and triggers of exports."""
 
 import pytest
 from django.db import IntegrityError, transaction
@@ -13,7 +13,7 @@ SUM = "ab" * 32
 
 
 @pytest.mark.parametrize("status", sorted(TERMINAL))
-def test_the_database_lets_nothing_leave_a_terminal_status(minji, settings, tmp_path, status) -> None:
+def test_the_database_refuses_to_leave_a_terminal_status(minji, settings, tmp_path, status) -> None:
     tools.roots(settings, tmp_path)
     job = tools.export_of(minji)
     extra = {"result_uri": "a", "result_checksum": SUM, "result_size": 1} if status == "SUCCEEDED" else {}
@@ -33,14 +33,14 @@ def test_the_database_lets_nothing_leave_a_terminal_status(minji, settings, tmp_
         ({"status": "SUCCEEDED", "ended_at": "2026-01-01T00:00:00Z"}, "export_result_iff_succeeded"),
     ],
 )
-def test_each_rule_of_an_export_is_a_constraint(minji, settings, tmp_path, changed, constraint) -> None:
+def test_each_invariant_of_an_export_is_a_constraint(minji, settings, tmp_path, changed, constraint) -> None:
     tools.roots(settings, tmp_path)
     job = tools.export_of(minji)
     with pytest.raises(IntegrityError, match=constraint), transaction.atomic():
         ExportJob.objects.filter(pk=job.pk).update(**changed)
 
 
-def test_the_database_lets_no_progress_go_back(minji, settings, tmp_path) -> None:
+def test_the_database_refuses_progress_that_goes_back(minji, settings, tmp_path) -> None:
     tools.roots(settings, tmp_path)
     job = tools.export_of(minji)
     ExportJob.objects.filter(pk=job.pk).update(progress=50)

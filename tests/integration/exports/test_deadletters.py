@@ -1,4 +1,4 @@
-"""Dead letters of the streams: what is bad is kept once, and an operator sends it again or discards it."""
+"""Dead letters of the streams: stored once, then republished or discarded."""
 
 import pytest
 from django.utils import timezone
@@ -13,7 +13,7 @@ from tests.integration.exports.outcomes import after
 pytestmark = pytest.mark.django_db
 
 
-def test_a_bad_message_is_kept_told_to_the_stream_and_acknowledged(redis, minji) -> None:
+def test_a_bad_message_is_stored_sent_to_the_stream_and_acknowledged(redis, minji) -> None:
     own_id = redis.xadd(PROGRESS, {"jobId": "zero", "progress": "1"}).decode()
     tools.drain(tools.listen(redis))
     letter = DeadLetter.objects.get()
@@ -25,13 +25,13 @@ def test_a_bad_message_is_kept_told_to_the_stream_and_acknowledged(redis, minji)
     assert redis.xpending(PROGRESS, streams.BACKEND)["pending"] == 0
 
 
-def test_a_message_about_a_job_that_does_not_exist_is_kept(redis) -> None:
+def test_a_message_about_an_unknown_job_is_dead_lettered(redis) -> None:
     redis.xadd(PROGRESS, messages.Progress(2**62, 10).fields())
     tools.drain(tools.listen(redis))
     assert DeadLetter.objects.get().reason == "there is no such job"
 
 
-def test_a_message_delivered_twice_dies_once(redis) -> None:
+def test_a_message_delivered_twice_is_dead_lettered_once(redis) -> None:
     own_id = redis.xadd(RESULTS, {"jobId": "1"})
     listener = tools.listen(redis)
     entry = streams.Entry(RESULTS, own_id.decode(), {b"jobId": b"1"})
@@ -41,7 +41,7 @@ def test_a_message_delivered_twice_dies_once(redis) -> None:
     assert StreamOutbox.objects.filter(stream=DEADLETTER).count() == 1
 
 
-def test_an_operator_sends_a_dead_letter_again_and_it_has_its_effect(redis, minji) -> None:
+def test_a_republished_dead_letter_takes_effect(redis, minji) -> None:
     staff = tools.user("ops", is_staff=True)
     job = tools.export_of(minji)
     ExportJob.objects.filter(pk=job.pk).update(id=job.pk + 1_000_000)
@@ -58,7 +58,7 @@ def test_an_operator_sends_a_dead_letter_again_and_it_has_its_effect(redis, minj
             verb(letter.pk, staff, timezone.now())
 
 
-def test_a_message_that_was_cut_cannot_be_sent_again_and_can_be_discarded(redis) -> None:
+def test_a_cut_message_cannot_be_republished_but_discarded(redis) -> None:
     staff = tools.user("ops", is_staff=True)
     redis.xadd(PROGRESS, {"jobId": "1", "progress": "1", "message": "x" * 5_000})
     tools.drain(tools.listen(redis))

@@ -1,4 +1,4 @@
-"""Dead letters in the REST API and in the admin: staff alone see them, send them again and discard them."""
+"""Dead letters in the REST API and the admin: for staff only."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ def letter(**more: Any) -> DeadLetter:
     return DeadLetter.objects.create(**{**plain, "failed_at": timezone.now(), **more})
 
 
-def test_dead_letters_are_for_staff_alone(client) -> None:
+def test_dead_letters_are_for_staff_only(client) -> None:
     row = letter()
     for method, path in (
         ("get", "/api/deadletters"),
@@ -31,7 +31,7 @@ def test_dead_letters_are_for_staff_alone(client) -> None:
     assert not StreamOutbox.objects.exists()
 
 
-def test_staff_look_at_dead_letters_send_them_again_and_discard_them() -> None:
+def test_dead_letters_are_listed_republished_and_discarded() -> None:
     staff = client_of(tools.user("ops", is_staff=True))
     first, second, cut = letter(), letter(source_id="2-0"), letter(source_id="3-0", whole=False)
     assert staff.get("/api/deadletters?state=open").json()["totalElements"] == 3
@@ -50,15 +50,15 @@ def test_staff_look_at_dead_letters_send_them_again_and_discard_them() -> None:
     assert staff.get("/api/deadletters?state=odd").status_code == 400
 
 
-def test_an_operator_handles_dead_letters_and_exports_in_the_admin(minji) -> None:
+def test_the_admin_handles_dead_letters_and_exports(minji) -> None:
     admin, row, job = Client(), letter(), tools.export_of(minji)
     admin.force_login(tools.user("root", is_staff=True, is_superuser=True))
-    for table, action, chosen in (("deadletter", "republish", row.pk), ("exportjob", "cancel", job.pk)):
+    for table, action, row_id in (("deadletter", "republish", row.pk), ("exportjob", "cancel", job.pk)):
         page = f"/admin/exports/{table}/"
         assert admin.get(page).status_code == 200
-        assert admin.get(f"{page}{chosen}/change/").status_code == 200
+        assert admin.get(f"{page}{row_id}/change/").status_code == 200
         assert admin.get(f"{page}add/").status_code == 403
-        form = {"action": action, "_selected_action": [chosen], "sure": "yes"}
+        form = {"action": action, "_selected_action": [row_id], "sure": "yes"}
         assert admin.post(page, form).status_code == 302
     assert DeadLetter.objects.get().state == "republished"
     assert ExportJob.objects.get().status == Status.CANCELLED

@@ -1,4 +1,4 @@
-"""Downloads of results: whole and in ranges, and the paths and titles that are made harmless."""
+"""Downloads of results: whole, by ranges, and with hostile paths and titles."""
 
 import hashlib
 import os
@@ -18,7 +18,7 @@ def body_of(answer) -> bytes:
     return b"".join(answer.streaming_content) if answer.streaming else answer.content
 
 
-def test_a_result_is_downloaded_whole_with_the_headers_that_keep_it_harmless(client, minji) -> None:
+def test_a_result_is_downloaded_with_safe_headers(client, minji) -> None:
     job = finished(tools.export_of(minji))
     answer = client.get(f"/api/jobs/{job.pk}/result")
     assert answer.status_code == 200
@@ -33,7 +33,7 @@ def test_a_result_is_downloaded_whole_with_the_headers_that_keep_it_harmless(cli
 
 
 @pytest.mark.parametrize(
-    ("wanted", "first", "last"),
+    ("byte_range", "first", "last"),
     [
         ("bytes=0-0", 0, 0),
         ("bytes=100-199", 100, 199),
@@ -43,31 +43,31 @@ def test_a_result_is_downloaded_whole_with_the_headers_that_keep_it_harmless(cli
         ("bytes=5-999999", 5, 10239),
     ],
 )
-def test_a_range_is_answered_with_just_that(client, minji, wanted, first, last) -> None:
+def test_a_range_is_answered_with_206(client, minji, byte_range, first, last) -> None:
     job = finished(tools.export_of(minji))
     whole = body_of(client.get(f"/api/jobs/{job.pk}/result"))
-    answer = client.get(f"/api/jobs/{job.pk}/result", headers={"Range": wanted})
+    answer = client.get(f"/api/jobs/{job.pk}/result", headers={"Range": byte_range})
     assert answer.status_code == 206
     assert answer["Content-Range"] == f"bytes {first}-{last}/10240"
     assert body_of(answer) == whole[first : last + 1]
 
 
-@pytest.mark.parametrize("wanted", ["bytes=10240-", "bytes=9-3", "bytes=-0"])
-def test_a_range_outside_of_the_file_is_416(client, minji, wanted) -> None:
+@pytest.mark.parametrize("byte_range", ["bytes=10240-", "bytes=9-3", "bytes=-0"])
+def test_a_range_outside_the_file_is_416(client, minji, byte_range) -> None:
     job = finished(tools.export_of(minji))
-    answer = client.get(f"/api/jobs/{job.pk}/result", headers={"Range": wanted})
+    answer = client.get(f"/api/jobs/{job.pk}/result", headers={"Range": byte_range})
     assert (answer.status_code, answer["Content-Range"]) == (416, "bytes */10240")
 
 
 @pytest.mark.parametrize(
-    "wanted", ["bytes=0-1,5-6", "items=0-1", "bytes=-", "bytes=a-b", "bytes=" + "9" * 400 + "-"]
+    "byte_range", ["bytes=0-1,5-6", "items=0-1", "bytes=-", "bytes=a-b", "bytes=" + "9" * 400 + "-"]
 )
-def test_a_range_that_is_none_gets_the_whole_file(client, minji, wanted) -> None:
+def test_an_invalid_range_gets_the_whole_file(client, minji, byte_range) -> None:
     job = finished(tools.export_of(minji))
-    assert client.get(f"/api/jobs/{job.pk}/result", headers={"Range": wanted}).status_code == 200
+    assert client.get(f"/api/jobs/{job.pk}/result", headers={"Range": byte_range}).status_code == 200
 
 
-def test_conditions_are_heeded(client, minji) -> None:
+def test_conditional_requests_are_answered(client, minji) -> None:
     job = finished(tools.export_of(minji))
     path, etag = f"/api/jobs/{job.pk}/result", f'"{job.result_checksum}"'
     assert client.get(path, headers={"If-None-Match": etag}).status_code == 304
@@ -79,7 +79,7 @@ def test_conditions_are_heeded(client, minji) -> None:
 
 
 @pytest.mark.parametrize("status", [Status.QUEUED, Status.RUNNING, Status.FAILED, Status.CANCELLED])
-def test_before_success_there_is_nothing_to_download(client, minji, status) -> None:
+def test_a_download_before_success_is_409(client, minji, status) -> None:
     job = tools.export_of(minji)
     ended = timezone.now() if status in (Status.FAILED, Status.CANCELLED) else None
     ExportJob.objects.filter(pk=job.pk).update(status=status, ended_at=ended)
@@ -115,7 +115,7 @@ def test_before_success_there_is_nothing_to_download(client, minji, status) -> N
         "\uff0e\uff0e/secret",
     ],
 )
-def test_a_recorded_path_that_is_no_plain_file_below_the_root_is_400(
+def test_a_recorded_path_outside_the_root_or_not_a_plain_file_is_400(
     client, minji, settings, recorded
 ) -> None:
     job = finished(tools.export_of(minji))
@@ -136,7 +136,7 @@ def test_a_recorded_path_that_is_no_plain_file_below_the_root_is_400(
     assert b"secret" not in answer.content
 
 
-def test_a_file_that_is_gone_or_another_one_is_404(client, minji, settings) -> None:
+def test_a_missing_or_replaced_file_is_404(client, minji, settings) -> None:
     job = finished(tools.export_of(minji))
     path = settings.DURE_EXPORT_PATH / job.result_uri
     path.write_bytes(b"shorter")
@@ -145,7 +145,7 @@ def test_a_file_that_is_gone_or_another_one_is_404(client, minji, settings) -> N
     assert client.get(f"/api/jobs/{job.pk}/result").status_code == 404
 
 
-def test_a_link_swapped_in_during_a_download_changes_nothing_of_it(client, minji, settings, tmp_path) -> None:
+def test_a_link_swapped_in_during_a_download_has_no_effect(client, minji, settings, tmp_path) -> None:
     job = finished(tools.export_of(minji), b"film" * 500_000)
     answer = client.get(f"/api/jobs/{job.pk}/result")
     parts = iter(answer.streaming_content)
@@ -160,7 +160,7 @@ def test_a_link_swapped_in_during_a_download_changes_nothing_of_it(client, minji
 
 
 @pytest.mark.parametrize("title", ['a"b', "a\r\nSet-Cookie: x=1", "결승;전", "../../a", "a%0d%0ab", "😀", ""])
-def test_no_title_breaks_the_header_of_a_download(client, minji, title) -> None:
+def test_a_download_header_survives_any_title(client, minji, title) -> None:
     job = finished(tools.export_of(minji))
     Replay.objects.update(title=title)
     answer = client.get(f"/api/jobs/{job.pk}/result")

@@ -1,4 +1,4 @@
-"""The whole flow, against the real web process and a real Redis; the worker is played by hand.
+"""The whole flow, against the real web process and a real Redis; the test acts as the worker.
 
 Upload → ask → watch the socket → download. A foreign worker needs the streams and nothing else.
 """
@@ -19,7 +19,7 @@ from exports import lifecycle, sample_replay
 from exports.models import ExportEvent, ExportJob
 from exports.states import JobType, Status
 from tests.integration import export_tools as tools
-from tests.integration.exports.live_web import resident, said, socket_of, start, token_of
+from tests.integration.exports.live_web import next_frame, resident_bytes, socket_of, start, token_of
 from tests.integration.web_process import Web
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("redis", "fresh_counts")]
@@ -45,7 +45,7 @@ def folders(settings, folder):
     tools.roots(settings, folder)
 
 
-def asked(web: Web, method: str, path: str, token: str, body: bytes = b"", kind: str = "application/json"):
+def send(web: Web, method: str, path: str, token: str, body: bytes = b"", kind: str = "application/json"):
     headers = {"Authorization": f"Token {token}", "Content-Type": kind}
     answer = web.request(method, path, body, headers)
     return answer.status, answer.read(), answer.headers
@@ -56,15 +56,15 @@ def multipart(content: bytes) -> tuple[bytes, str]:
     return b"--b\r\n" + name + content + b"\r\n--b--\r\n", "multipart/form-data; boundary=b"
 
 
-def test_upload_ask_watch_and_download(web, redis, minji) -> None:
+def test_an_export_goes_from_upload_to_download(web, redis, minji) -> None:
     token, worker = token_of(minji), tools.ForeignWorker(redis)
     listener = tools.listen(redis)
-    status, body, _ = asked(web, "POST", "/api/replays", token, *multipart(LOG))
+    status, body, _ = send(web, "POST", "/api/replays", token, *multipart(LOG))
     assert status == 201, body
     replay_id = json.loads(body)["replayId"]
     with socket_of(web, token) as ws:
-        assert said(ws) == {"type": "snapshot", "last_id": 0, "data": {"jobs": []}}
-        status, body, _ = asked(web, "POST", f"/api/replays/{replay_id}/exports/mp4", token)
+        assert next_frame(ws) == {"type": "snapshot", "last_id": 0, "data": {"jobs": []}}
+        status, body, _ = send(web, "POST", f"/api/replays/{replay_id}/exports/mp4", token)
         assert status == 202
         job = ExportJob.objects.get(pk=json.loads(body)["jobId"])
         tools.drain(listener)
@@ -72,47 +72,47 @@ def test_upload_ask_watch_and_download(web, redis, minji) -> None:
         worker.progress(job, 5, "PREPARING")
         worker.progress(job, 55, "RENDERING")
         tools.drain(listener)
-        events = [said(ws), said(ws)]
+        events = [next_frame(ws), next_frame(ws)]
         assert [(e["type"], e["jobId"], e["progress"], e["phase"]) for e in events] == [
             ("job.progress", job.pk, 5, "PREPARING"),
             ("job.progress", job.pk, 55, "RENDERING"),
         ]
         worker.deliver(job, b"film" * 1000)
         tools.drain(listener)
-        done = said(ws)
+        done = next_frame(ws)
         assert (done["type"], done["status"], done["progress"]) == ("job.completed", "SUCCEEDED", 100)
         assert [*(event["id"] for event in events), done["id"]] == sorted(
             ExportEvent.objects.values_list("id", flat=True)
         )
-    status, body, headers = asked(web, "GET", done["resultUri"], token)
+    status, body, headers = send(web, "GET", done["resultUri"], token)
     assert (status, body, headers["ETag"]) == (200, b"film" * 1000, f'"{done["checksum"]}"')
     with socket_of(web, token, f"?after={events[0]['id']}") as ws:
-        assert said(ws)["last_id"] == events[0]["id"]
-        assert [said(ws)["id"], said(ws)["id"]] == [events[1]["id"], done["id"]]
+        assert next_frame(ws)["last_id"] == events[0]["id"]
+        assert [next_frame(ws)["id"], next_frame(ws)["id"]] == [events[1]["id"], done["id"]]
 
 
 @pytest.mark.parametrize(("status", "kind"), [("FAILED", "job.failed"), ("CANCELLED", "job.cancelled")])
-def test_the_socket_tells_the_other_ends_too(web, redis, minji, status, kind) -> None:
+def test_the_socket_sends_failed_and_cancelled_exports_too(web, redis, minji, status, kind) -> None:
     listener, job = tools.listen(redis), tools.export_of(minji)
     with socket_of(web, token_of(minji)) as ws:
-        assert [one["jobId"] for one in said(ws)["data"]["jobs"]] == [job.pk]
+        assert [item["jobId"] for item in next_frame(ws)["data"]["jobs"]] == [job.pk]
         tools.ForeignWorker(redis).result(job, status, errorCode="NO_GPU" if status == "FAILED" else "")
         tools.drain(listener)
-        event = said(ws)
+        event = next_frame(ws)
     assert (event["type"], event["status"]) == (kind, status)
     assert event["errorCode"] == ("NO_GPU" if status == "FAILED" else None)
 
 
-def test_nobody_elses_exports_are_heard_of(web, redis, minji) -> None:
+def test_the_socket_sends_the_users_own_exports_only(web, redis, minji) -> None:
     jisoo = tools.user("jisoo")
     listener, worker = tools.listen(redis), tools.ForeignWorker(redis)
     theirs, mine = tools.export_of(jisoo), tools.export_of(minji)
     with socket_of(web, token_of(minji)) as ws:
-        assert [one["jobId"] for one in said(ws)["data"]["jobs"]] == [mine.pk]
+        assert [item["jobId"] for item in next_frame(ws)["data"]["jobs"]] == [mine.pk]
         worker.progress(theirs, 10)
         worker.progress(mine, 20)
         tools.drain(listener)
-        assert said(ws)["jobId"] == mine.pk
+        assert next_frame(ws)["jobId"] == mine.pk
 
 
 def test_a_socket_is_refused_without_credentials_and_from_a_foreign_page(web, minji) -> None:
@@ -131,23 +131,23 @@ def test_a_socket_is_refused_without_credentials_and_from_a_foreign_page(web, mi
         pass
 
 
-def test_a_socket_that_is_idle_for_longer_than_redis_waits_still_hears_at_once(web, redis, minji) -> None:
-    """redis-py 8 drops a connection that says nothing for 5 s, unless it is told not to."""
+def test_a_socket_idle_beyond_the_redis_timeout_gets_events_at_once(web, redis, minji) -> None:
+    """redis-py 8 drops a connection that is silent for 5 s by default."""
     listener, job = tools.listen(redis), tools.export_of(minji)
     with socket_of(web, token_of(minji)) as ws:
-        said(ws)
+        next_frame(ws)
         with pytest.raises(TimeoutError):
             ws.recv(timeout=7)
         tools.ForeignWorker(redis).progress(job, 10)
         began = time.monotonic()
         tools.drain(listener)
-        assert said(ws)["progress"] == 10
-        # Without the bell it would be the next look, after five seconds.
+        assert next_frame(ws)["progress"] == 10
+        # Without the notification the socket would poll, after five seconds.
         assert time.monotonic() - began < 3
 
 
 def test_an_event_reaches_a_hundred_sockets(web, redis, minji) -> None:
-    """tests/bench/exports.py measures five hundred of them."""
+    """tests/bench/exports.py measures five hundred sockets."""
     listener, worker, job = tools.listen(redis), tools.ForeignWorker(redis), tools.export_of(minji)
     headers = {"Authorization": f"Token {token_of(minji)}"}
     address = f"ws://127.0.0.1:{web.port}/ws/jobs"
@@ -193,12 +193,12 @@ def test_a_gibibyte_is_downloaded_in_little_memory(web, minji, folder) -> None:
         result_size=GIB,
     )
     token = token_of(minji)
-    asked(web, "GET", f"/api/jobs/{job.pk}", token)
-    before, most, got = resident(web), 0, 0
+    send(web, "GET", f"/api/jobs/{job.pk}", token)
+    before, most, got = resident_bytes(web), 0, 0
     answer = web.request("GET", f"/api/jobs/{job.pk}/result", b"", {"Authorization": f"Token {token}"})
     while chunk := answer.read(4 * 2**20):
         got += len(chunk)
         if got % (64 * 2**20) == 0:
-            most = max(most, resident(web))
+            most = max(most, resident_bytes(web))
     assert got == GIB
     assert most - before < 32 * 2**20, f"grew by {(most - before) / 2**20:.0f} MiB"

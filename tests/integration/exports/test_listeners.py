@@ -1,4 +1,4 @@
-"""Listeners share the messages, come and go: no message is lost by it, and none is handed out for ever."""
+"""Several listeners: they share messages, take over those of dead ones, and dead-letter what fails."""
 
 from datetime import timedelta
 
@@ -20,7 +20,7 @@ def quick_to_take_over(settings):
     settings.DURE_STREAM_CLAIM_SECONDS = 0.1
 
 
-def test_what_a_dead_listener_took_is_taken_over_by_another(redis, minji) -> None:
+def test_messages_of_a_dead_listener_are_taken_over(redis, minji) -> None:
     job = tools.export_of(minji)
     tools.listen(redis, "dead")
     tools.ForeignWorker(redis).progress(job, 30)
@@ -37,16 +37,16 @@ def test_what_a_dead_listener_took_is_taken_over_by_another(redis, minji) -> Non
 
 def test_two_listeners_share_the_messages(redis, minji) -> None:
     jobs = [tools.export_of(minji) for _ in range(4)]
-    one, two = tools.listen(redis, "one"), Listener(redis, "two", False)
+    first, second = tools.listen(redis, "one"), Listener(redis, "two", False)
     for percent in range(1, 50):
         for job in jobs:
             tools.ForeignWorker(redis).progress(job, percent)
-    while one.poll(None) + two.poll(None):
+    while first.poll(None) + second.poll(None):
         pass
     assert {after(job).progress for job in jobs} == {49}
 
 
-def test_a_message_that_is_handed_out_too_often_is_buried(redis, minji, settings) -> None:
+def test_a_message_delivered_too_often_is_dead_lettered(redis, minji, settings) -> None:
     settings.DURE_STREAM_CLAIM_SECONDS = 0.0
     listener = tools.listen(redis)
     tools.ForeignWorker(redis).progress(tools.export_of(minji), 30)
@@ -58,9 +58,7 @@ def test_a_message_that_is_handed_out_too_often_is_buried(redis, minji, settings
     assert redis.xpending(PROGRESS, streams.BACKEND)["pending"] == 0
 
 
-def test_one_message_that_cannot_be_stored_does_not_take_its_neighbours_along(
-    redis, minji, monkeypatch
-) -> None:
+def test_a_message_that_fails_does_not_fail_its_batch(redis, minji, monkeypatch) -> None:
     good, bad = tools.export_of(minji), tools.export_of(minji)
     worker, real = tools.ForeignWorker(redis), transitions.advance
 
@@ -78,7 +76,7 @@ def test_one_message_that_cannot_be_stored_does_not_take_its_neighbours_along(
     assert "could not be applied" in DeadLetter.objects.get().reason
 
 
-def test_streams_are_trimmed_only_below_what_every_group_has_acknowledged(redis, minji) -> None:
+def test_streams_keep_messages_that_a_group_has_not_acknowledged(redis, minji) -> None:
     job = tools.export_of(minji)
     listener = tools.listen(redis)
     for percent in range(10):
@@ -86,12 +84,12 @@ def test_streams_are_trimmed_only_below_what_every_group_has_acknowledged(redis,
     redis.xgroup_create(PROGRESS, "somebody-else", id="0")
     tools.drain(listener)
     assert streams.trim(redis, PROGRESS) == 0
-    ((_, ones),) = (
+    ((_, messages),) = (
         redis.xreadgroup("somebody-else", "x", {PROGRESS: ">"}, count=6).items()
         if isinstance(redis.xinfo_groups(PROGRESS), dict)
         else redis.xreadgroup("somebody-else", "x", {PROGRESS: ">"}, count=6)
     )
-    ids = [one[0] for one in ones]
+    ids = [first[0] for first in messages]
     redis.xack(PROGRESS, "somebody-else", *ids[:3])
     assert streams.trim(redis, PROGRESS) == 3
     assert redis.xrange(PROGRESS)[0][0] == ids[3]

@@ -1,4 +1,4 @@
-"""The figures of exports: what an operator is woken by is counted as it is."""
+"""The metrics of exports."""
 
 from datetime import timedelta
 from typing import Any
@@ -34,7 +34,7 @@ def ends(job: ExportJob, status: str, seconds: float = 8, **more: Any) -> None:
     )
 
 
-def test_what_has_not_ended_is_counted_with_how_long_it_waits(minji) -> None:
+def test_live_exports_are_counted_with_their_age(minji) -> None:
     assert figure("dure_exports", status="QUEUED") == figure("dure_export_oldest_queued_seconds") == 0
     queued, running = tools.export_of(minji), tools.export_of(minji)
     ago = timezone.now() - timedelta(seconds=90)
@@ -45,7 +45,7 @@ def test_what_has_not_ended_is_counted_with_how_long_it_waits(minji) -> None:
     assert figure("dure_export_silent_seconds") == pytest.approx(90, abs=20)
 
 
-def test_what_ended_lately_is_counted_by_how_and_by_how_long_it_took(minji) -> None:
+def test_recently_ended_exports_are_counted_with_their_duration(minji) -> None:
     made, foreign, stalled, picture = (tools.export_of(minji) for _ in range(4))
     ends(made, Status.SUCCEEDED)
     ends(picture, Status.SUCCEEDED, 2, job_type=JobType.THUMBNAIL)
@@ -64,7 +64,7 @@ def test_what_ended_lately_is_counted_by_how_and_by_how_long_it_took(minji) -> N
     assert figure("dure_exports_1h", status="SUCCEEDED") == 1
 
 
-def test_dead_letters_are_counted_until_somebody_deals_with_them() -> None:
+def test_open_dead_letters_are_counted() -> None:
     assert figure("dure_dead_letters") == figure("dure_dead_letter_oldest_seconds") == 0
     ago = timezone.now() - timedelta(seconds=500)
     plain = {"source_stream": PROGRESS, "fields": {}, "reason": "none", "failed_at": ago}
@@ -74,14 +74,14 @@ def test_dead_letters_are_counted_until_somebody_deals_with_them() -> None:
     assert figure("dure_dead_letter_oldest_seconds") == pytest.approx(500, abs=20)
 
 
-def test_what_waits_in_the_outbox_is_counted_until_it_went_out(redis, minji) -> None:
+def test_unsent_messages_are_counted(redis, minji) -> None:
     tools.export_of(minji)
     assert figure("dure_stream_outbox") == 1
     outbox.send_once(redis)
     assert figure("dure_stream_outbox") == figure("dure_stream_outbox_oldest_seconds") == 0
 
 
-def test_how_far_the_listener_is_behind_is_told_for_each_group(redis, minji) -> None:
+def test_the_lag_of_each_group_is_measured(redis, minji) -> None:
     assert figure("dure_stream_pending", **STREAM) is None  # there is no stream yet
     listener, worker, job = tools.listen(redis), tools.ForeignWorker(redis), tools.export_of(minji)
     ago = int((timezone.now() - timedelta(seconds=300)).timestamp() * 1000)
@@ -98,7 +98,7 @@ def test_how_far_the_listener_is_behind_is_told_for_each_group(redis, minji) -> 
     assert figure("dure_stream_oldest_seconds", **STREAM) == 0
 
 
-def test_without_redis_only_the_figures_of_the_streams_are_missing(monkeypatch) -> None:
+def test_metrics_without_redis_lack_only_the_streams(monkeypatch) -> None:
     away = Redis.from_url("redis://127.0.0.1:1/0", decode_responses=True)
     monkeypatch.setattr("jobs.redis.client", lambda: away)
     assert figure("dure_collector_up", collector="streams") == 0

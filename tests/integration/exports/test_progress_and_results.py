@@ -1,4 +1,4 @@
-"""Progress and results on their streams: each message has one effect, and only on the export it is about."""
+"""Progress and results on their streams: each message takes effect once, on its own export."""
 
 import random
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db
 SUM = "ab" * 32
 
 
-def test_a_foreign_worker_takes_an_export_from_queued_to_succeeded(redis, minji) -> None:
+def test_a_foreign_worker_completes_an_export(redis, minji) -> None:
     job, worker = tools.export_of(minji), tools.ForeignWorker(redis)
     listener = tools.listen(redis)
     worker.progress(job, 10)
@@ -32,14 +32,14 @@ def test_a_foreign_worker_takes_an_export_from_queued_to_succeeded(redis, minji)
     assert list(types) == ["job.progress", "job.progress", "job.completed"]
 
 
-def test_a_message_on_an_empty_redis_is_not_missed(redis, minji) -> None:
+def test_a_message_sent_before_the_group_exists_is_read(redis, minji) -> None:
     job = tools.export_of(minji)
     tools.ForeignWorker(redis).progress(job, 10)
     tools.drain(tools.listen(redis))
     assert after(job).progress == 10
 
 
-def test_nothing_changes_an_export_that_has_ended(redis, minji) -> None:
+def test_an_ended_export_does_not_change(redis, minji) -> None:
     job, worker = tools.export_of(minji), tools.ForeignWorker(redis)
     listener = tools.listen(redis)
     worker.result(job, "FAILED", errorCode="GPU_BURNT", errorMessage="Buy another.")
@@ -48,24 +48,24 @@ def test_nothing_changes_an_export_that_has_ended(redis, minji) -> None:
     worker.deliver(job)
     worker.result(job, "CANCELLED")
     tools.drain(listener)
-    found = after(job)
-    assert (found.status, found.error_code, found.error_message) == ("FAILED", "GPU_BURNT", "Buy another.")
+    export = after(job)
+    assert (export.status, export.error_code, export.error_message) == ("FAILED", "GPU_BURNT", "Buy another.")
     assert ExportEvent.objects.filter(job_id=job.pk).count() == 1
     assert not DeadLetter.objects.exists()
 
 
-def test_ten_thousand_progress_messages_three_times_out_of_order_have_one_effect_each(redis, minji) -> None:
+def test_shuffled_and_repeated_progress_is_applied_once(redis, minji) -> None:
     jobs = [tools.export_of(minji) for _ in range(20)]
-    said = [messages.Progress(job.pk, n % 100, "RENDERING") for job in jobs for n in range(500)] * 3
-    random.Random(7).shuffle(said)
+    sent = [messages.Progress(job.pk, n % 100, "RENDERING") for job in jobs for n in range(500)] * 3
+    random.Random(7).shuffle(sent)
     pipe = redis.pipeline(transaction=False)
-    for message in said:
+    for message in sent:
         pipe.xadd(PROGRESS, message.fields())
     pipe.execute()
     listener = tools.listen(redis)
     began = timezone.now()
     tools.drain(listener)
-    rate = len(said) / (timezone.now() - began).total_seconds()
+    rate = len(sent) / (timezone.now() - began).total_seconds()
     assert {after(job).progress for job in jobs} == {99}
     assert {after(job).status for job in jobs} == {Status.RUNNING}
     for job in jobs:
@@ -87,7 +87,7 @@ def test_ten_thousand_progress_messages_three_times_out_of_order_have_one_effect
         ("{root}/{owner}/{job}/none.mp4", ErrorCode.OUTPUT_MISSING),
     ],
 )
-def test_a_result_that_is_not_the_jobs_own_file_fails_it_and_is_kept(
+def test_a_result_outside_the_jobs_folder_fails_it_and_is_dead_lettered(
     redis, minji, settings, place, code
 ) -> None:
     job, other = tools.export_of(minji), tools.export_of(minji)
@@ -111,7 +111,7 @@ def test_a_result_that_is_not_the_jobs_own_file_fails_it_and_is_kept(
     assert after(other).status == Status.QUEUED
 
 
-def test_events_of_an_owner_never_show_up_with_another(redis, minji) -> None:
+def test_events_belong_to_one_owner(redis, minji) -> None:
     jisoo = tools.user("jisoo")
     mine, theirs = tools.export_of(minji), tools.export_of(jisoo)
     worker = tools.ForeignWorker(redis)

@@ -1,4 +1,4 @@
-"""Replays in the REST API: what may be uploaded, how it is kept, and what a deletion takes along."""
+"""Replays in the REST API: upload, storage and deletion."""
 
 import io
 from typing import Any
@@ -20,7 +20,7 @@ def upload(client: Client, content: bytes = LOG, name: str = "match.jsonl", **fi
     return client.post("/api/replays", {"file": SimpleUploadedFile(name, content), **fields})
 
 
-def test_an_uploaded_event_log_is_read_to_its_end_and_kept(client, settings) -> None:
+def test_an_uploaded_event_log_is_read_to_its_end_and_stored(client, settings) -> None:
     answer = upload(client)
     assert answer.status_code == 201
     body = answer.json()
@@ -32,7 +32,7 @@ def test_an_uploaded_event_log_is_read_to_its_end_and_kept(client, settings) -> 
     assert client.get(f"/api/replays/{row.pk}").json() == body
 
 
-def test_a_mistake_in_an_event_log_is_told_with_its_line(client) -> None:
+def test_a_mistake_in_an_event_log_is_reported_with_its_line(client) -> None:
     answer = upload(client, LOG + b'\n{"tick": 1, "event": "too late"}\n')
     assert answer.status_code == 400
     assert answer.json()["code"] == "bad_replay"
@@ -40,7 +40,7 @@ def test_a_mistake_in_an_event_log_is_told_with_its_line(client) -> None:
     assert not Replay.objects.exists()
 
 
-def test_a_video_is_told_by_its_first_bytes_and_not_by_its_name(client) -> None:
+def test_a_video_is_detected_by_its_first_bytes(client) -> None:
     assert upload(client, b"\x00\x00\x00\x20ftypisom" + bytes(100), "a.jsonl").json()["kind"] == "mp4"
     assert upload(client, b"\x1aE\xdf\xa3" + bytes(100), "a.mp4").json()["kind"] == "matroska"
     assert upload(client, b"#EXTM3U\n/etc/passwd", "a.mp4").status_code == 400
@@ -49,7 +49,7 @@ def test_a_video_is_told_by_its_first_bytes_and_not_by_its_name(client) -> None:
 @pytest.mark.parametrize(
     "name", ["../../evil.jsonl", "..\\evil.jsonl", "a\nb.jsonl", "x" * 400, "한글 이름.jsonl"]
 )
-def test_the_name_of_an_upload_never_reaches_the_disk(client, settings, name) -> None:
+def test_the_name_of_an_upload_is_not_used_on_disk(client, settings, name) -> None:
     answer = upload(client, name=name)
     assert answer.status_code == 201
     files = [path for path in settings.DURE_REPLAY_PATH.rglob("*") if path.is_file()]
@@ -57,7 +57,7 @@ def test_the_name_of_an_upload_never_reaches_the_disk(client, settings, name) ->
     assert "/" not in answer.json()["fileName"] and "\n" not in answer.json()["fileName"]
 
 
-def test_an_upload_needs_exactly_one_file_and_nothing_unknown(client) -> None:
+def test_an_upload_takes_exactly_one_file_and_known_fields(client) -> None:
     assert client.post("/api/replays", {"title": "x"}).status_code == 400
     assert upload(client, owner="2").status_code == 400
     assert upload(client, title="x" * 201).status_code == 400
@@ -66,8 +66,8 @@ def test_an_upload_needs_exactly_one_file_and_nothing_unknown(client) -> None:
     assert client.post("/api/replays", two).status_code == 400
 
 
-def test_an_upload_is_not_read_as_a_whole(client) -> None:
-    """A log above the spool size still has its lines counted."""
+def test_an_upload_is_not_read_into_memory(client) -> None:
+    """Lines are counted in a log above the spool size too."""
     lines = io.StringIO()
     for line in sample_replay.event_log(60, players=10):
         lines.write(line + "\n")
@@ -76,7 +76,7 @@ def test_an_upload_is_not_read_as_a_whole(client) -> None:
     assert upload(client, big).status_code == 201
 
 
-def test_an_upload_to_a_full_disk_says_so_and_leaves_nothing(client, settings) -> None:
+def test_an_upload_to_a_full_disk_is_507_and_leaves_no_file(client, settings) -> None:
     with tools.no_file_larger_than(1_000):
         answer = upload(client)
     assert (answer.status_code, answer.json()["code"], answer["Retry-After"]) == (507, "no_space", "60")
@@ -95,7 +95,7 @@ def test_the_same_idempotency_key_uploads_once(client) -> None:
     assert once(LOG + b"\n").status_code == 422
 
 
-def test_deleting_a_replay_takes_its_exports_and_files_along(
+def test_a_deleted_replay_takes_its_exports_and_files_along(
     client, minji, settings, django_capture_on_commit_callbacks
 ) -> None:
     job = finished(tools.export_of(minji))
@@ -106,7 +106,7 @@ def test_deleting_a_replay_takes_its_exports_and_files_along(
         assert not [path for path in root.rglob("*") if path.is_file()]
 
 
-def test_a_replay_is_not_deleted_while_an_export_of_it_is_made(client, minji) -> None:
+def test_a_replay_with_a_live_export_is_not_deleted(client, minji) -> None:
     job = tools.export_of(minji)
     answer = client.delete(f"/api/replays/{job.replay_id}")
     assert (answer.status_code, answer.json()["code"]) == (409, "export_live")

@@ -1,4 +1,4 @@
-"""Requests on their stream: each goes out once, and each makes one execution of our worker side's."""
+"""Requests on their stream: each is sent once and starts one Execution."""
 
 import json
 
@@ -36,7 +36,7 @@ def test_a_request_goes_out_once_with_the_fields_of_the_contract(redis, minji, s
     assert options["createdAt"].endswith("+09:00")
 
 
-def test_no_request_goes_out_for_an_export_that_was_rolled_back(redis, minji) -> None:
+def test_a_rolled_back_export_sends_no_request(redis, minji) -> None:
     replay = tools.replay_of(minji)
     with pytest.raises(RuntimeError), transaction.atomic():
         lifecycle.request(replay, JobType.MP4, timezone.now())
@@ -53,7 +53,7 @@ def test_an_outage_of_redis_only_delays_a_request(redis, minji) -> None:
     assert redis.xlen(REQUESTS) == 1
 
 
-def test_a_sender_that_died_before_it_could_forget_does_not_double_the_message(redis, minji) -> None:
+def test_a_sender_that_dies_before_it_deletes_the_row_sends_once(redis, minji) -> None:
     tools.export_of(minji)
     row = StreamOutbox.objects.get()
     outbox.send_once(redis)
@@ -62,7 +62,7 @@ def test_a_sender_that_died_before_it_could_forget_does_not_double_the_message(r
     assert redis.xlen(REQUESTS) == 1
 
 
-def test_our_worker_side_makes_one_execution_of_a_request_however_often_it_comes(redis, minji) -> None:
+def test_a_repeated_request_starts_one_execution(redis, minji) -> None:
     job = tools.export_of(minji)
     listener = tools.listen(redis, worker=True)
     outbox.send_once(redis)
@@ -80,7 +80,7 @@ def test_our_worker_side_makes_one_execution_of_a_request_however_often_it_comes
     "changed",
     [{"inputPath": "/etc/passwd"}, {"outputPath": "/elsewhere/x.mp4"}, {"ownerId": 999}, {"durationMs": 1}],
 )
-def test_a_forged_request_is_buried_and_starts_nothing(redis, minji, changed) -> None:
+def test_a_forged_request_is_dead_lettered_and_starts_nothing(redis, minji, changed) -> None:
     listener = tools.listen(redis, worker=True)
     job = tools.export_of(minji)
     StreamOutbox.objects.all().delete()
@@ -92,7 +92,7 @@ def test_a_forged_request_is_buried_and_starts_nothing(redis, minji, changed) ->
     assert DeadLetter.objects.get().reason == "the request does not match the job"
 
 
-def test_after_redis_lost_its_data_what_nobody_took_is_asked_for_again(redis, minji) -> None:
+def test_unaccepted_requests_are_republished_after_redis_lost_its_data(redis, minji) -> None:
     first, taken = tools.export_of(minji), tools.export_of(minji)
     listener = tools.listen(redis, worker=False)
     tools.drain(listener)

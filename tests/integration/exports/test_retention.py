@@ -1,4 +1,4 @@
-"""Ended exports in time: first the file goes, then the row; what lives, and every replay, stays."""
+"""Pruning: the file of an ended export expires first, then its row goes; live exports and replays stay."""
 
 import os
 from datetime import timedelta
@@ -29,7 +29,7 @@ def kept_for_ten_and_thirty_days(settings):
 
 
 def ended(owner: User, days_ago: float, status: str = Status.SUCCEEDED) -> ExportJob:
-    """An export that ended so long ago; with its file when it went well."""
+    """An export that ended so long ago, with its file if it succeeded."""
     job = tools.export_of(owner)
     result = {}
     if status == Status.SUCCEEDED:
@@ -47,7 +47,7 @@ def file_of(job: ExportJob) -> Path:
 
 
 def unchanged(job: ExportJob) -> ExportJob:
-    """Its folder is as it was when it ended."""
+    """Sets the times of the folder to the export's end."""
     at = job.ended_at.timestamp()
     os.utime(file_of(job).parent, (at, at))
     return job
@@ -58,7 +58,7 @@ def swept() -> int:
     return orphan_files.sweep_once(timezone.now(), timedelta(), changed_within=timedelta(hours=1))
 
 
-def test_an_old_file_is_removed_and_its_row_says_so(minji) -> None:
+def test_an_old_export_expires_and_its_file_is_removed(minji) -> None:
     old, young = ended(minji, 11), ended(minji, 9)
     assert retention.prune(timezone.now()) == NOTHING | {"expired": 1}
     assert after(old).expired_at and not after(young).expired_at
@@ -66,30 +66,30 @@ def test_an_old_file_is_removed_and_its_row_says_so(minji) -> None:
     assert file_of(young).exists() and not file_of(old).exists()
     assert retention.prune(timezone.now()) == NOTHING
     client = client_of(minji)
-    shown = client.get(f"/api/jobs/{old.pk}").json()
-    assert (shown["status"], shown["resultUri"], shown["sizeBytes"]) == ("SUCCEEDED", None, 4)
-    assert shown["expiredAt"].endswith("+09:00")
+    body = client.get(f"/api/jobs/{old.pk}").json()
+    assert (body["status"], body["resultUri"], body["sizeBytes"]) == ("SUCCEEDED", None, 4)
+    assert body["expiredAt"].endswith("+09:00")
     answer = client.get(f"/api/jobs/{old.pk}/result")
     assert (answer.status_code, answer.json()["code"]) == (404, "file_gone")
     assert client.get(f"/api/jobs/{young.pk}/result").status_code == 200
 
 
-def test_an_expired_export_is_not_served_before_the_sweep_has_been_there_either(minji) -> None:
+def test_an_expired_export_is_not_served_before_the_sweep_either(minji) -> None:
     old = ended(minji, 11)
     retention.prune(timezone.now())
     assert file_of(old).exists()
     assert client_of(minji).get(f"/api/jobs/{old.pk}/result").status_code == 404
 
 
-def test_a_folder_in_which_nothing_changed_is_looked_into_when_its_export_expires(minji) -> None:
-    """The quick pass passes over folders that are as they were."""
+def test_an_unchanged_folder_is_swept_when_its_export_expires(minji) -> None:
+    """The quick sweep skips unchanged folders."""
     unchanged(ended(minji, 11))
     assert swept() == 0
     retention.prune(timezone.now())
     assert swept() == 1
 
 
-def test_a_sweep_that_was_missed_is_made_up_for_as_the_listener_starts(minji) -> None:
+def test_a_missed_sweep_is_done_when_the_listener_starts(minji) -> None:
     old = unchanged(ended(minji, 11))
     retention.prune(timezone.now() - timedelta(hours=5))
     assert swept() == 0
@@ -97,7 +97,7 @@ def test_a_sweep_that_was_missed_is_made_up_for_as_the_listener_starts(minji) ->
     assert not file_of(old).exists()
 
 
-def test_rows_are_deleted_later_and_only_when_their_file_has_long_been_nobodys(minji) -> None:
+def test_a_row_is_deleted_a_day_after_its_file_expired(minji) -> None:
     failed, cancelled = ended(minji, 31, Status.FAILED), ended(minji, 31, Status.CANCELLED)
     made, young = ended(minji, 31), ended(minji, 28, Status.FAILED)
     replays = Replay.objects.count()
@@ -107,11 +107,11 @@ def test_rows_are_deleted_later_and_only_when_their_file_has_long_been_nobodys(m
     assert set(ExportJob.objects.all()) == {young}
     assert Replay.objects.count() == replays
     assert {failed.pk, cancelled.pk}.isdisjoint(ExportJob.objects.values_list("pk", flat=True))
-    # Its file is nobody's now, and goes like any other.
+    # No row names its file any more, so the sweep removes it.
     assert orphan_files.sweep_once(timezone.now(), timedelta()) == 1
 
 
-def test_what_has_not_ended_is_never_touched(minji) -> None:
+def test_live_exports_are_not_pruned(minji) -> None:
     queued, running = tools.export_of(minji), tools.export_of(minji)
     long_ago = timezone.now() - timedelta(days=1_000)
     ExportJob.objects.update(created_at=long_ago, heard_at=long_ago)
@@ -121,7 +121,7 @@ def test_what_has_not_ended_is_never_touched(minji) -> None:
 
 
 @pytest.mark.parametrize(
-    ("file_days", "row_days", "wanted"),
+    ("file_days", "row_days", "expected"),
     [
         (0, 0, NOTHING),
         (0, 30, {"expired": 1, "deleted": 1}),  # a file does not outlive its row
@@ -129,19 +129,19 @@ def test_what_has_not_ended_is_never_touched(minji) -> None:
         (60, 30, {"expired": 1, "deleted": 1}),
     ],
 )
-def test_nought_keeps_for_ever(minji, settings, file_days, row_days, wanted) -> None:
+def test_zero_days_keep_exports_forever(minji, settings, file_days, row_days, expected) -> None:
     settings.DURE_EXPORT_FILE_DAYS, settings.DURE_EXPORT_RETENTION_DAYS = file_days, row_days
     ended(minji, 20), ended(minji, 40), ended(minji, 40, Status.FAILED)
-    assert retention.prune(timezone.now()) == NOTHING | wanted
+    assert retention.prune(timezone.now()) == NOTHING | expected
 
 
-def test_more_than_a_batch_goes_in_one_pass(minji) -> None:
+def test_several_batches_are_pruned_in_one_pass(minji) -> None:
     for _ in range(5):
         ended(minji, 11)
     assert retention.prune(timezone.now(), batch=2)["expired"] == 5
 
 
-def test_a_download_that_has_begun_goes_on_to_its_end(minji) -> None:
+def test_a_started_download_completes(minji) -> None:
     old = ended(minji, 11)
     answer: Any = client_of(minji).get(f"/api/jobs/{old.pk}/result")
     retention.prune(timezone.now())
@@ -149,7 +149,7 @@ def test_a_download_that_has_begun_goes_on_to_its_end(minji) -> None:
     assert b"".join(answer.streaming_content) == b"film"
 
 
-def test_dead_letters_go_when_they_were_dealt_with_and_stay_while_they_are_open(minji, settings) -> None:
+def test_handled_dead_letters_are_pruned_and_open_ones_stay(minji, settings) -> None:
     settings.DURE_RETENTION_DAYS = 5
     long_ago = timezone.now() - timedelta(days=6)
 
@@ -164,7 +164,7 @@ def test_dead_letters_go_when_they_were_dealt_with_and_stay_while_they_are_open(
     assert set(DeadLetter.objects.all()) == {opened, lately}
 
 
-def test_only_a_result_can_expire(minji) -> None:
+def test_only_a_succeeded_export_can_expire(minji) -> None:
     job = tools.export_of(minji)
     lifecycle.cancel(job.pk, timezone.now())
     with pytest.raises(IntegrityError, match="export_expired_only_if_succeeded"), transaction.atomic():

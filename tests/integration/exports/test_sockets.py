@@ -1,4 +1,4 @@
-"""/ws/jobs on the real web process: how it lasts in silence, and how it ends."""
+"""/ws/jobs on the real web process: silence and ends."""
 
 import asyncio
 import signal
@@ -19,7 +19,7 @@ from exports.pubsub import CHANNEL
 from jobs import pubsub
 from jobs.sockets.subscriber import Subscriber
 from tests.integration import export_tools as tools
-from tests.integration.exports.live_web import frame, resident, said, socket_of, start, token_of
+from tests.integration.exports.live_web import frame, next_frame, resident_bytes, socket_of, start, token_of
 from tests.integration.waiting import wait_until
 from tests.integration.web_process import Web
 
@@ -39,7 +39,7 @@ def opened(web: Web, user: User, query: str = "", **more: Any) -> ClientConnecti
 
 
 def code_of(ws: ClientConnection, seconds: float = 15) -> int:
-    """The code that the server ends with; what it says before is passed over."""
+    """The close code of the server; frames before it are skipped."""
     until = time.monotonic() + seconds
     with pytest.raises(ConnectionClosed) as closed:
         while True:
@@ -49,7 +49,7 @@ def code_of(ws: ClientConnection, seconds: float = 15) -> int:
 
 
 def happens(user: User, count: int = 1, filler: str = "") -> list[int]:
-    """Events of some export of theirs, as the listener writes them."""
+    """Events of an export of the user, as the listener writes them."""
     now = timezone.now()
     data = {"jobId": 1, "filler": filler}
     rows = [ExportEvent(owner=user, job_id=1, type="job.progress", data=data, at=now) for _ in range(count)]
@@ -78,13 +78,13 @@ def test_a_silent_socket_keeps_its_connection_and_its_subscription(web, redis, m
         assert {frame(ws)["type"] for _ in range(14)} == {"heartbeat"}
         assert subscribers(redis) == {connection}
         began = time.monotonic()
-        (wanted,) = happens(minji)
-        assert said(ws)["id"] == wanted
+        (expected,) = happens(minji)
+        assert next_frame(ws)["id"] == expected
         assert time.monotonic() - began < 3  # published: the next poll would come after five seconds
 
 
-def test_a_subscription_has_no_time_out() -> None:
-    """redis-py 8 gives a connection five seconds unless it is told otherwise."""
+def test_a_subscription_has_no_timeout() -> None:
+    """redis-py 8 has a timeout of five seconds by default."""
 
     async def timeout_of_the_connection() -> tuple[Any, Any]:
         subscriber, called = Subscriber(live_settings.REDIS_URL), asyncio.Event()
@@ -100,7 +100,7 @@ def test_a_subscription_has_no_time_out() -> None:
     assert asyncio.run(timeout_of_the_connection()) == (None, True)
 
 
-def test_the_listener_blocks_for_less_than_its_connection_waits(redis) -> None:
+def test_the_listener_blocks_for_less_than_its_redis_timeout(redis) -> None:
     with streams.connect(live_settings.REDIS_URL) as client:
         waits = client.connection_pool.connection_kwargs["socket_timeout"]
         assert waits * 1000 / 10 > listener.BLOCK_MS
@@ -109,7 +109,7 @@ def test_the_listener_blocks_for_less_than_its_connection_waits(redis) -> None:
 # --- Ends ----------------------------------------------------------------------------------------
 
 
-def test_a_server_that_stops_says_1012_and_the_next_one_goes_on_without_a_gap(tmp_path, minji) -> None:
+def test_a_stopping_server_closes_with_1012_and_the_next_continues_without_a_gap(tmp_path, minji) -> None:
     (seen,) = happens(minji)
     with start(tmp_path, "config.web") as first, opened(first, minji) as ws:
         assert frame(ws)["last_id"] == seen
@@ -119,12 +119,12 @@ def test_a_server_that_stops_says_1012_and_the_next_one_goes_on_without_a_gap(tm
         assert "Traceback" not in first.log.read_text()
     meanwhile = happens(minji, 3)
     with start(tmp_path, "config.web") as second, opened(second, minji, f"?after={seen}") as ws:
-        assert said(ws)["type"] == "snapshot"
-        assert [said(ws)["id"] for _ in range(3)] == meanwhile
+        assert next_frame(ws)["type"] == "snapshot"
+        assert [next_frame(ws)["id"] for _ in range(3)] == meanwhile
 
 
-def test_a_client_that_takes_nothing_is_cut_off_and_not_buffered_for(web, minji) -> None:
-    """It has 64 MiB to take; the others go on meanwhile, and it loses nothing by it."""
+def test_a_client_that_reads_nothing_is_disconnected(web, minji) -> None:
+    """64 MiB wait for the client; other sockets go on, and it can resume without loss."""
     happens(minji, 640, "x" * 100_000)
     raw = socket.socket()
     raw.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -135,12 +135,12 @@ def test_a_client_that_takes_nothing_is_cut_off_and_not_buffered_for(web, minji)
         # The library reads ahead until its queue is full, and then stops as a hanging client would.
         opened(web, minji, "?after=0", sock=raw, max_queue=1, max_size=None) as ws,
     ):
-        assert said(other)["type"] == "snapshot"
-        before = resident(web)
+        assert next_frame(other)["type"] == "snapshot"
+        before = resident_bytes(web)
         # Its heartbeats are the clock: by then the server has waited for longer than it is willing to.
         assert {frame(other)["type"] for _ in range(4)} == {"heartbeat"}
-        (wanted,) = happens(jisoo)
-        assert said(other)["id"] == wanted
-        grown = resident(web) - before
+        (expected,) = happens(jisoo)
+        assert next_frame(other)["id"] == expected
+        grown = resident_bytes(web) - before
         assert grown < 48 * MIB, f"grew by {grown / MIB:.0f} MiB"
         assert code_of(ws) == 4408

@@ -1,4 +1,4 @@
-"""The Task that makes an export, called as the runner calls it: its file, its failures, its second start."""
+"""The Task that renders an export: its file, its failures, its second start."""
 
 import pytest
 from django.conf import settings as live_settings
@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("redis")]
 
 
 class Asked:
-    """As much of the context as the Task asks for."""
+    """The part of the context that the Task uses."""
 
     cancelled = False
 
@@ -36,30 +36,30 @@ def left() -> list[str]:
     return [path.name for path in live_settings.DURE_EXPORT_PATH.rglob("*") if path.is_file()]
 
 
-def test_it_answers_where_the_file_is_and_its_sum_and_told_its_progress_to_the_stream(job, redis) -> None:
+def test_a_render_returns_path_and_checksum_and_sends_progress(job, redis) -> None:
     ctx = Asked()
     answer = tasks.render(ctx, job.pk)
     with Store(live_settings.DURE_EXPORT_PATH).open(job.output) as file:
         assert file.read(12)[4:] == b"ftypisom"
     assert answer["resultUri"] == str(live_settings.DURE_EXPORT_PATH.joinpath(*job.output))
     assert len(answer["checksum"]) == 64
-    said = [fields for _, fields in redis.xrange(PROGRESS)]
-    assert said[0][b"phase"] == b"PREPARING"
-    assert {one[b"jobId"] for one in said} == {str(job.pk).encode()}
+    sent = [fields for _, fields in redis.xrange(PROGRESS)]
+    assert sent[0][b"phase"] == b"PREPARING"
+    assert {fields[b"jobId"] for fields in sent} == {str(job.pk).encode()}
     assert ctx.fractions == sorted(ctx.fractions) and max(ctx.fractions) < 1
 
 
-def test_a_second_start_reports_the_file_of_the_first_and_never_overwrites(job) -> None:
+def test_a_second_start_reports_the_file_of_the_first(job) -> None:
     first = tasks.render(Asked(), job.pk)
     path = live_settings.DURE_EXPORT_PATH.joinpath(*job.output)
-    written = path.stat()
+    first_stat = path.stat()
     assert tasks.render(Asked(), job.pk) == first
-    assert (path.stat().st_ino, path.stat().st_mtime_ns) == (written.st_ino, written.st_mtime_ns)
+    assert (path.stat().st_ino, path.stat().st_mtime_ns) == (first_stat.st_ino, first_stat.st_mtime_ns)
     assert left() == [path.name]
 
 
 @pytest.mark.parametrize("size", [0, 60_000])
-def test_a_full_disk_is_told_and_leaves_nothing(job, size) -> None:
+def test_a_full_disk_fails_the_run_and_leaves_no_file(job, size) -> None:
     with tools.no_file_larger_than(size), pytest.raises(TaskFailure, match=r"^DISK_FULL: .*Free some"):
         tasks.render(Asked(), job.pk)
     assert left() == []
@@ -81,7 +81,7 @@ def test_a_cancel_leaves_no_file(job) -> None:
     assert left() == []
 
 
-def test_an_export_that_has_ended_is_not_made(job) -> None:
+def test_an_ended_export_is_not_rendered(job) -> None:
     ExportJob.objects.filter(pk=job.pk).update(status=Status.CANCELLED, ended_at=job.created_at)
     with pytest.raises(TaskFailure):
         tasks.render(Asked(), job.pk)
@@ -91,7 +91,7 @@ def test_an_export_that_has_ended_is_not_made(job) -> None:
 @pytest.mark.parametrize(
     "content", [b"", b"nothing we know", b'{"format": "dure-replay/1"}', b"\x00\x00\x00\x20ftypisom"]
 )
-def test_an_unreadable_replay_has_its_own_code(content) -> None:
+def test_an_unreadable_replay_fails_with_its_code(content) -> None:
     job = tools.export_of(tools.user(), JobType.THUMBNAIL)
     (live_settings.DURE_REPLAY_PATH / job.replay.path).write_bytes(content)
     with pytest.raises(TaskFailure, match=r"^BAD_REPLAY: .+") as failed:
@@ -99,7 +99,7 @@ def test_an_unreadable_replay_has_its_own_code(content) -> None:
     assert failed.value.failure_type == "invalid_args"
 
 
-def test_a_replay_that_became_a_link_is_not_followed(job, tmp_path) -> None:
+def test_a_replay_replaced_by_a_link_is_not_followed(job, tmp_path) -> None:
     path = live_settings.DURE_REPLAY_PATH / job.replay.path
     (tmp_path / "other").write_bytes(path.read_bytes())
     path.unlink()
@@ -108,7 +108,7 @@ def test_a_replay_that_became_a_link_is_not_followed(job, tmp_path) -> None:
         tasks.render(Asked(), job.pk)
 
 
-def test_a_redis_that_is_away_costs_the_progress_and_not_the_file(job, monkeypatch) -> None:
+def test_a_redis_outage_loses_progress_and_not_the_file(job, monkeypatch) -> None:
     away = Redis.from_url("redis://127.0.0.1:1/0")
     monkeypatch.setattr("jobs.redis.client", lambda: away)
     assert tasks.render(Asked(), job.pk)["sizeBytes"] > 0

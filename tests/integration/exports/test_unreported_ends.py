@@ -1,4 +1,4 @@
-"""Ends that no worker reported: cancels, silence, and runs of our own that failed or left no result."""
+"""Ends that no worker reported: cancels, stalls, and our own runs that failed or left no result."""
 
 from datetime import timedelta
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db
 
 
 def fail_the_run(failure_type: str, error: str) -> None:
-    """As a worker of ours does it, without the process."""
+    """Acts as our worker, without its process."""
     run = str(Execution.objects.get().pk)
     claimed = engine.claim(run, 1, token="t", worker="w")
     assert claimed is not None
@@ -47,23 +47,23 @@ def test_a_cancel_cancels_the_execution(redis, minji) -> None:
     assert Execution.objects.get().status == "CANCELLED"
 
 
-def test_a_running_export_that_nobody_speaks_of_stalls_and_a_queued_one_waits(redis, minji) -> None:
-    silent, heard, queued = (tools.export_of(minji) for _ in range(3))
+def test_a_silent_running_export_stalls_and_a_queued_one_waits(redis, minji) -> None:
+    silent, recent, queued = (tools.export_of(minji) for _ in range(3))
     worker, listener = tools.ForeignWorker(redis), tools.listen(redis)
     worker.progress(silent, 10)
-    worker.progress(heard, 10)
+    worker.progress(recent, 10)
     tools.drain(listener)
     long_ago = timezone.now() - timedelta(seconds=61)
     ExportJob.objects.update(heard_at=long_ago, created_at=long_ago)
-    worker.progress(heard, 5)  # nothing new, but a sign of life
+    worker.progress(recent, 5)  # nothing new, but a sign of life
     tools.drain(listener)
     assert lifecycle.fail_stalled(timezone.now(), timedelta(seconds=60)) == 1
     assert (after(silent).status, after(silent).error_code) == (Status.FAILED, ErrorCode.STALLED)
-    assert after(heard).status == Status.RUNNING
+    assert after(recent).status == Status.RUNNING
     assert after(queued).status == Status.QUEUED
 
 
-def test_a_listener_that_was_deaf_itself_stalls_nobody(redis, minji) -> None:
+def test_a_listener_that_was_down_fails_no_export(redis, minji) -> None:
     job = tools.export_of(minji)
     listener = tools.listen(redis)
     tools.ForeignWorker(redis).progress(job, 10)
@@ -85,7 +85,7 @@ def test_a_listener_that_was_deaf_itself_stalls_nobody(redis, minji) -> None:
         ("error", "ZeroDivisionError: x\ny", "RENDER_FAILED"),
     ],
 )
-def test_the_end_of_our_own_run_goes_out_as_a_result_with_a_stable_code(
+def test_the_end_of_our_own_run_is_sent_as_a_result_with_its_code(
     redis, minji, failure_type, error, code
 ) -> None:
     job = tools.export_of(minji)
@@ -93,12 +93,12 @@ def test_the_end_of_our_own_run_goes_out_as_a_result_with_a_stable_code(
     tools.drain(listener)
     fail_the_run(failure_type, error)
     tools.drain(listener)
-    found = after(job)
-    assert (found.status, found.error_code) == (Status.FAILED, code)
-    assert found.error_message and "\n" not in found.error_message
+    export = after(job)
+    assert (export.status, export.error_code) == (Status.FAILED, code)
+    assert export.error_message and "\n" not in export.error_message
 
 
-def test_a_result_that_was_lost_with_redis_is_reported_again(redis, minji) -> None:
+def test_a_result_lost_with_redis_is_sent_again(redis, minji) -> None:
     job = tools.export_of(minji)
     listener = tools.listen(redis, worker=True)
     tools.drain(listener)

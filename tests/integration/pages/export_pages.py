@@ -1,4 +1,4 @@
-"""What the tests of the pages of exports share: exports that wait, are being made or have ended."""
+"""Exports in each status, for the tests of the pages."""
 
 from datetime import timedelta
 from typing import Any

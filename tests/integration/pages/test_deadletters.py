@@ -1,4 +1,4 @@
-"""The pages of dead letters: for staff only, hostile messages shown harmless, and the API's two verbs."""
+"""The pages of dead letters: staff only, escaped messages, republish and discard."""
 
 from datetime import timedelta
 from typing import Any
@@ -27,7 +27,7 @@ def page(steve):
     return signed_in(steve)
 
 
-def buried(
+def dead_letter(
     number: int = 1, stream: str = PROGRESS, raw: Any = None, reason: str = "no such job"
 ) -> DeadLetter:
     deadletters.dead_letter(
@@ -38,8 +38,8 @@ def buried(
     return DeadLetter.objects.latest("pk")
 
 
-def test_for_others_than_staff_there_are_none():
-    letter = buried()
+def test_other_users_than_staff_get_404():
+    letter = dead_letter()
     minji = Client()
     minji.force_login(tools.user())
     paths = ["/deadletters", f"/deadletters/{letter.pk}"]
@@ -55,35 +55,35 @@ def test_for_others_than_staff_there_are_none():
     assert "/deadletters" not in minji.get("/").content.decode()
 
 
-def test_the_menu_leads_staff_there(page):
+def test_the_menu_links_to_dead_letters_for_staff(page):
     assert '<a href="/deadletters">Dead letters</a>' in text(page, "/")
 
 
-def test_the_list_shows_what_is_open_and_the_rest_for_who_asks(page, steve):
-    first, second, third = buried(1), buried(2, RESULTS, reason="bad checksum"), buried(3)
+def test_the_list_shows_open_letters_unless_filtered(page, steve):
+    first, second, third = dead_letter(1), dead_letter(2, RESULTS, reason="bad checksum"), dead_letter(3)
     deadletters.discard(first.pk, steve, timezone.now())
 
-    def shown(query: str) -> list[int]:
-        return [one.pk for one in page.get(f"/deadletters{query}").context["page"].rows]
+    def listed(query: str) -> list[int]:
+        return [row.pk for row in page.get(f"/deadletters{query}").context["page"].rows]
 
-    assert shown("") == [third.pk, second.pk]
-    assert shown("?state=any") == [third.pk, second.pk, first.pk]
-    assert shown("?state=discarded") == [first.pk]
-    assert shown("?stream=job.results") == [second.pk]
-    assert shown("?state=odd") == []
+    assert listed("") == [third.pk, second.pk]
+    assert listed("?state=any") == [third.pk, second.pk, first.pk]
+    assert listed("?state=discarded") == [first.pk]
+    assert listed("?stream=job.results") == [second.pk]
+    assert listed("?state=odd") == []
     assert "bad checksum" in text(page, "/deadletters")
 
 
-def test_the_list_has_pages_that_keep_the_filter(page):
-    made = [buried(number, RESULTS).pk for number in range(60)]
+def test_pages_keep_the_filter(page):
+    made = [dead_letter(number, RESULTS).pk for number in range(60)]
     first = page.get("/deadletters?stream=job.results")
     second = page.get("/deadletters" + first.context["older"])
     assert "stream=job.results" in first.context["older"]
-    assert [one.pk for answer in (first, second) for one in answer.context["page"].rows] == made[::-1]
+    assert [row.pk for answer in (first, second) for row in answer.context["page"].rows] == made[::-1]
 
 
-def test_a_hostile_message_is_only_text(page):
-    letter = buried(
+def test_a_hostile_message_is_shown_as_text(page):
+    letter = dead_letter(
         raw={
             b"<script>alert(1)</script>": b"<img src=x onerror=alert(1)>",
             b"jobId": "7\u202e\u200b\x00".encode() + b"\xff{{ 7|add:7 }}",
@@ -91,33 +91,33 @@ def test_a_hostile_message_is_only_text(page):
         },
         reason="<b>told</b>",
     )
-    shown = text(page, f"/deadletters/{letter.pk}")
-    assert "<script>alert" not in shown
-    assert "<img src=x" not in shown
-    assert "&lt;img src=x onerror=alert(1)&gt;" in shown
-    assert "\u202e" not in shown
-    assert "\u200b" not in shown
-    assert "\\u202e\\u200b" in shown
-    assert "{{ 7|add:7 }}" in shown
-    assert "&lt;b&gt;told&lt;/b&gt;" in shown
-    assert len(shown) < 30_000
-    assert "cannot be sent again" in shown
-    assert "/republish" not in shown
+    html = text(page, f"/deadletters/{letter.pk}")
+    assert "<script>alert" not in html
+    assert "<img src=x" not in html
+    assert "&lt;img src=x onerror=alert(1)&gt;" in html
+    assert "\u202e" not in html
+    assert "\u200b" not in html
+    assert "\\u202e\\u200b" in html
+    assert "{{ 7|add:7 }}" in html
+    assert "&lt;b&gt;told&lt;/b&gt;" in html
+    assert len(html) < 30_000
+    assert "cannot be sent again" in html
+    assert "/republish" not in html
     assert "<b>told" not in text(page, "/deadletters")
 
 
-def test_rows_that_somebody_else_wrote_are_bounded_too(page):
-    letter = buried()
+def test_huge_rows_are_truncated(page):
+    letter = dead_letter()
     letter.fields = {f"{number}" * 200: "B" * 50_000 for number in range(100, 400)}
     letter.save()
     assert len(text(page, f"/deadletters/{letter.pk}")) < 100_000
 
 
-def test_a_message_is_sent_again_as_it_was_after_a_question(page, steve):
-    letter = buried()
+def test_a_message_is_republished_unchanged_after_a_confirmation(page, steve):
+    letter = dead_letter()
     path = f"/deadletters/{letter.pk}/republish"
-    asked = page.post(path)
-    assert "Send the message to job.progress again" in asked.content.decode()
+    confirmation = page.post(path)
+    assert "Send the message to job.progress again" in confirmation.content.decode()
     letter.refresh_from_db()
     assert letter.state == DeadLetter.State.OPEN
     assert not StreamOutbox.objects.exists()
@@ -129,8 +129,8 @@ def test_a_message_is_sent_again_as_it_was_after_a_question(page, steve):
     assert (sent.stream, sent.fields) == (PROGRESS, {"jobId": "7", "progress": "5"})
 
 
-def test_a_message_is_discarded_after_a_question_and_only_once(page, steve):
-    letter = buried()
+def test_a_message_is_discarded_once_after_a_confirmation(page, steve):
+    letter = dead_letter()
     path = f"/deadletters/{letter.pk}/discard"
     assert "Discard the message of job.progress" in page.post(path).content.decode()
     assert "The message was discarded." in page.post(path, {"sure": "yes"}, follow=True).content.decode()
@@ -142,16 +142,16 @@ def test_a_message_is_discarded_after_a_question_and_only_once(page, steve):
     assert not StreamOutbox.objects.exists()
 
 
-def test_a_message_that_was_cut_is_not_sent_again(page):
-    letter = buried(raw={b"jobId": b"7", b"huge": b"A" * 100_000})
+def test_a_cut_message_is_not_republished(page):
+    letter = dead_letter(raw={b"jobId": b"7", b"huge": b"A" * 100_000})
     answer = page.post(f"/deadletters/{letter.pk}/republish", {"sure": "yes"}, follow=True)
     assert "it cannot be sent again" in answer.content.decode()
     letter.refresh_from_db()
     assert letter.state == DeadLetter.State.OPEN
 
 
-def test_while_redis_is_away_the_page_says_that_it_waits_to_be_sent(page):
-    letter = buried()
+def test_the_page_shows_that_a_message_waits_to_be_sent(page):
+    letter = dead_letter()
     page.post(f"/deadletters/{letter.pk}/republish", {"sure": "yes"})
     assert "Waiting to be sent" in text(page, f"/deadletters/{letter.pk}")
     assert page.get("/deadletters").context["stuck_since"] is None
@@ -162,8 +162,8 @@ def test_while_redis_is_away_the_page_says_that_it_waits_to_be_sent(page):
     assert page.get("/deadletters").context["stuck_since"] is None
 
 
-def test_there_is_no_other_verb_and_a_change_needs_a_post(page, steve):
-    letter = buried()
+def test_actions_need_a_known_name_and_a_post(page, steve):
+    letter = dead_letter()
     assert page.post(f"/deadletters/{letter.pk}/explode", {"sure": "yes"}).status_code == 404
     assert page.get(f"/deadletters/{letter.pk}/discard").status_code == 405
     assert page.get("/deadletters/99999999999999999999").status_code == 404

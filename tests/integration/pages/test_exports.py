@@ -1,4 +1,4 @@
-"""The pages of exports: whose they are, how one is asked for and cancelled, and the list."""
+"""The pages of exports: access, start, cancel, and the list."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ from tests.integration.pages.readers import text
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("folders")]
 
 
-# --- whose they are --------------------------------------------------------------------------------
+# --- access ----------------------------------------------------------------------------------------
 
 
 def addresses(job: ExportJob) -> list[str]:
@@ -30,7 +30,7 @@ def actions(job: ExportJob) -> list[str]:
     return [f"/exports/{job.pk}/cancel", f"/exports/{job.pk}/again", *of_replay]
 
 
-def test_who_is_not_signed_in_is_asked_to(minji):
+def test_anonymous_users_are_sent_to_the_login(minji):
     job = export(minji)
     for path in ["/exports", "/exports/replays", f"/exports/parts?id={job.pk}", *addresses(job)]:
         assert Client().get(path)["Location"].startswith("/login?next=/"), path
@@ -40,7 +40,7 @@ def test_who_is_not_signed_in_is_asked_to(minji):
     assert job.status == Status.QUEUED
 
 
-def test_somebody_elses_is_as_if_it_were_not_there_for_staff_too(minji):
+def test_other_users_get_404_staff_included(minji):
     job = finished(minji)
     for other in (tools.user("mallory"), tools.user("steve", is_staff=True)):
         stranger = reader(other)
@@ -52,14 +52,14 @@ def test_somebody_elses_is_as_if_it_were_not_there_for_staff_too(minji):
     assert ExportJob.objects.count() == 1
 
 
-def test_a_number_that_no_row_can_have_is_not_found(page):
+def test_an_impossible_id_is_404(page):
     for number in (0, 2**63, 10**30):
         assert page.get(f"/exports/{number}").status_code == 404
         assert page.get(f"/exports/replays/{number}").status_code == 404
     assert text(page, f"/exports/parts?id={10**30}&id=x&id=-1").strip() == ""
 
 
-def test_a_change_needs_a_post_with_its_csrf_token(minji):
+def test_changes_need_a_post_with_a_csrf_token(minji):
     job = export(minji)
     strict = Client(enforce_csrf_checks=True)
     strict.force_login(minji)
@@ -70,11 +70,11 @@ def test_a_change_needs_a_post_with_its_csrf_token(minji):
     assert Replay.objects.count() == 1
 
 
-# --- asking, cancelling, asking again --------------------------------------------------------------
+# --- start and cancel ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("kind", "job_type"), [("mp4", JobType.MP4), ("thumbnail", JobType.THUMBNAIL)])
-def test_an_export_is_asked_for_as_by_the_api(page, minji, kind, job_type):
+def test_an_export_is_started(page, minji, kind, job_type):
     replay = tools.replay_of(minji)
     answer = page.post(f"/exports/replays/{replay.pk}/{kind}")
     job = ExportJob.objects.get()
@@ -85,7 +85,7 @@ def test_an_export_is_asked_for_as_by_the_api(page, minji, kind, job_type):
     assert page.post(f"/exports/replays/{replay.pk}/gif").status_code == 404
 
 
-def test_a_cancel_is_final_and_a_second_one_says_so(page, minji):
+def test_a_second_cancel_is_refused(page, minji):
     job = export(minji)
     first = page.post(f"/exports/{job.pk}/cancel", follow=True).content.decode()
     assert "The export was cancelled." in first
@@ -96,7 +96,7 @@ def test_a_cancel_is_final_and_a_second_one_says_so(page, minji):
     assert "has already ended" in again
 
 
-def test_what_failed_is_asked_for_again_as_a_new_export(page, minji):
+def test_a_failed_export_is_started_again_as_a_new_one(page, minji):
     now = timezone.now()
     job = export(minji, JobType.THUMBNAIL, status=Status.FAILED, ended_at=now, error_code="STALLED")
     answer = page.post(f"/exports/{job.pk}/again")
@@ -107,7 +107,7 @@ def test_what_failed_is_asked_for_again_as_a_new_export(page, minji):
     assert job.status == Status.FAILED
 
 
-def test_what_is_still_being_made_is_not_made_twice(page, minji):
+def test_a_live_export_is_not_started_again(page, minji):
     job = export(minji)
     assert "has not ended yet" in page.post(f"/exports/{job.pk}/again", follow=True).content.decode()
     assert ExportJob.objects.count() == 1
@@ -120,7 +120,7 @@ def ids(answer: Any) -> list[int]:
     return [row.job.pk for row in answer.context["exports"]]
 
 
-def test_the_filter_is_in_the_address(page, minji):
+def test_the_filter_is_in_the_url(page, minji):
     a, b, c = export(minji), export(minji, JobType.THUMBNAIL), export(minji)
     lifecycle.cancel(a.pk, timezone.now())
     assert ids(page.get("/exports")) == [c.pk, b.pk, a.pk]
@@ -131,23 +131,23 @@ def test_the_filter_is_in_the_address(page, minji):
     assert b'role="alert"' in wrong.content
 
 
-def test_pages_follow_each_other_without_gap_while_exports_come_in(page, minji):
+def test_pages_have_no_gap_while_exports_come_in(page, minji):
     replay, now = tools.replay_of(minji), timezone.now()
     made = [lifecycle.request(replay, JobType.MP4, now).pk for _ in range(60)]
-    found, address = [], "/exports?kind=MP4"
+    seen, address = [], "/exports?kind=MP4"
     while True:
         answer = page.get(address)
-        found += ids(answer)
+        seen += ids(answer)
         if not answer.context["older"]:
             break
         lifecycle.request(replay, JobType.MP4, now)
         address = "/exports" + answer.context["older"]
-    assert found == made[::-1]
+    assert seen == made[::-1]
     assert "kind=MP4" in answer.context["newer"]
     assert ids(page.get("/exports" + answer.context["newer"])) == made[::-1][25:50]
 
 
-def test_many_exports_cost_no_more_questions_than_one(page, minji, django_assert_max_num_queries):
+def test_the_list_needs_a_constant_number_of_queries(page, minji, django_assert_max_num_queries):
     replay, now = tools.replay_of(minji), timezone.now()
     for _ in range(25):
         lifecycle.request(replay, JobType.MP4, now)
@@ -164,16 +164,16 @@ def test_parts_are_rows_or_one_in_full(page, minji):
     assert "csrfmiddlewaretoken" in full
 
 
-def test_the_menu_leads_there(page):
+def test_the_menu_links_to_exports(page):
     assert '<a href="/exports">Exports</a>' in text(page, "/")
     assert "/deadletters" not in text(page, "/")
 
 
-def test_it_speaks_korean(minji):
+def test_the_pages_are_translated(minji):
     client = Client(headers={"Accept-Language": "ko"})
     client.force_login(minji)
     job = running(minji)
-    shown = client.get(f"/exports/{job.pk}").content.decode()
-    assert "약 0:30 남음" in shown
-    assert "리플레이" in shown
+    html = client.get(f"/exports/{job.pk}").content.decode()
+    assert "약 0:30 남음" in html
+    assert "리플레이" in html
     assert '"RENDERING": "' in client.get("/exports").context["phases"]

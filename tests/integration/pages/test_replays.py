@@ -1,4 +1,4 @@
-"""The pages of replays: how one is uploaded, what is refused, and how it goes with its exports."""
+"""The pages of replays: upload, refusals and deletion."""
 
 from typing import Any
 
@@ -18,34 +18,34 @@ from tests.integration.pages.readers import text
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("folders")]
 
 
-def send(client: Client, content: bytes = LOG, name: str = "match.jsonl", **more: Any):
+def upload(client: Client, content: bytes = LOG, name: str = "match.jsonl", **more: Any):
     return client.post("/exports/replays", {"file": SimpleUploadedFile(name, content)}, **more)
 
 
-def test_a_replay_is_uploaded_and_its_page_says_what_it_is(page, minji):
-    answer = send(page)
+def test_a_replay_is_uploaded_and_shown(page, minji):
+    answer = upload(page)
     replay = Replay.objects.get()
     assert answer["Location"] == f"/exports/replays/{replay.pk}"
     assert (replay.owner, replay.title, replay.file_name) == (minji, "Final", "match.jsonl")
-    shown = text(page, answer["Location"])
-    assert "The replay was uploaded." in shown
-    assert "event log" in shown
-    assert "match.jsonl" in shown
+    html = text(page, answer["Location"])
+    assert "The replay was uploaded." in html
+    assert "event log" in html
+    assert "match.jsonl" in html
 
 
-def test_the_script_is_told_where_to_go_and_the_message_waits_there(page):
-    answer = send(page, headers={"Accept": "application/json"})
+def test_an_upload_by_script_answers_the_next_url(page):
+    answer = upload(page, headers={"Accept": "application/json"})
     assert (answer.status_code, answer.json()["next"]) == (201, f"/exports/replays/{Replay.objects.get().pk}")
     assert "The replay was uploaded." in text(page, answer.json()["next"])
 
 
-def test_what_the_api_refuses_is_refused_here_with_its_reason(page):
+def test_a_refused_upload_shows_the_reason(page):
     lines = LOG.decode().split("\n")
     broken = "\n".join([*lines[:3], '{"tick": "x"}']).encode()
-    for content, said in ((b"GIF89a", "neither an event log nor"), (broken, "ine 4"), (b"", "neither an")):
-        answer = send(page, content)
+    for content, message in ((b"GIF89a", "neither an event log nor"), (broken, "ine 4"), (b"", "neither an")):
+        answer = upload(page, content)
         assert answer.status_code == 400
-        assert said in answer.content.decode()
+        assert message in answer.content.decode()
         assert 'role="alert"' in answer.content.decode()
     long = page.post("/exports/replays", {"file": SimpleUploadedFile("a", LOG), "title": "x" * 201})
     assert long.status_code == 400
@@ -53,15 +53,15 @@ def test_what_the_api_refuses_is_refused_here_with_its_reason(page):
     assert not Replay.objects.exists()
 
 
-def test_a_full_disk_is_told(page, monkeypatch):
+def test_a_full_disk_is_shown(page, monkeypatch):
     with tools.no_file_larger_than(100):
-        answer = send(page)
+        answer = upload(page)
     assert answer.status_code == 400
     assert "no space left" in answer.content.decode()
 
 
-def test_a_file_name_and_a_title_can_do_no_harm(page):
-    send(page, b"".join([LOG]), name='"><script>alert(1)</script>.jsonl')
+def test_file_names_and_titles_are_escaped(page):
+    upload(page, b"".join([LOG]), name='"><script>alert(1)</script>.jsonl')
     page.post(
         "/exports/replays",
         {"file": SimpleUploadedFile("a.jsonl", LOG), "title": "<img src=x onerror=alert(1)>\u202e"},
@@ -69,31 +69,31 @@ def test_a_file_name_and_a_title_can_do_no_harm(page):
     replay = Replay.objects.latest("pk")
     job = lifecycle.request(replay, JobType.MP4, timezone.now())
     for path in ("/exports/replays", f"/exports/replays/{replay.pk}", "/exports", f"/exports/{job.pk}"):
-        shown = text(page, path)
-        assert "<img src=x" not in shown
-        assert "<script>alert" not in shown
-        assert "\u202e" not in shown
+        html = text(page, path)
+        assert "<img src=x" not in html
+        assert "<script>alert" not in html
+        assert "\u202e" not in html
 
 
-def test_a_replay_goes_with_its_exports_after_a_question(page, minji):
+def test_a_replay_is_deleted_with_its_exports_after_a_confirmation(page, minji):
     job = finished(minji)
     file = settings.DURE_EXPORT_PATH.joinpath(*job.output)
-    asked = page.post(f"/exports/replays/{job.replay_id}/delete").content.decode()
-    assert "Its 1 export and the file are deleted too." in asked
+    confirmation = page.post(f"/exports/replays/{job.replay_id}/delete").content.decode()
+    assert "Its 1 export and the file are deleted too." in confirmation
     assert file.exists()
     answer = page.post(f"/exports/replays/{job.replay_id}/delete", {"sure": "yes"})
     assert answer["Location"] == "/exports/replays"
     assert not ExportJob.objects.exists()
 
 
-def test_a_replay_whose_export_is_being_made_stays(page, minji):
+def test_a_replay_with_a_live_export_stays(page, minji):
     job = export(minji)
     answer = page.post(f"/exports/replays/{job.replay_id}/delete", {"sure": "yes"}, follow=True)
     assert "has not ended: cancel it first" in answer.content.decode()
     assert Replay.objects.exists()
 
 
-def test_replays_have_pages_too(page, minji):
+def test_the_list_of_replays_has_pages(page, minji):
     replay = tools.replay_of(minji)
     fields = {
         f.name: getattr(replay, f.name) for f in Replay._meta.fields if f.name not in ("id", "path", "title")
@@ -101,5 +101,5 @@ def test_replays_have_pages_too(page, minji):
     Replay.objects.bulk_create(Replay(**fields, path=str(n), title=f"r{n}") for n in range(30))
     first = page.get("/exports/replays")
     second = page.get("/exports/replays" + first.context["older"])
-    titles = [one.title for answer in (first, second) for one in answer.context["page"].rows]
+    titles = [row.title for answer in (first, second) for row in answer.context["page"].rows]
     assert titles == [*(f"r{n}" for n in range(29, -1, -1)), replay.title]

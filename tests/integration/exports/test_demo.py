@@ -1,4 +1,4 @@
-"""The demonstration has one replay and one export of it, however often it is filled."""
+"""The demo has one replay and one export, however often it is filled."""
 
 import pytest
 from django.utils import timezone
@@ -9,7 +9,7 @@ from exports.models import ExportJob, Replay
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("folders")]
 
 
-def test_the_demonstration_is_filled_once(minji) -> None:
+def test_the_demo_is_filled_once(minji) -> None:
     first, second = demo.fill(minji, timezone.now()), demo.fill(minji, timezone.now())
     assert first == second
     assert (Replay.objects.count(), ExportJob.objects.count()) == (1, 1)

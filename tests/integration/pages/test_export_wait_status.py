@@ -1,4 +1,4 @@
-"""What an export waits for, and when it is late: told alike in the list and on its own page."""
+"""What an export waits for, and when that is late."""
 
 from datetime import timedelta
 
@@ -27,21 +27,21 @@ def wait_of(client: Client, job: ExportJob) -> str:
     return f"{'late: ' if wait.late else ''}{wait.text}" if wait else ""
 
 
-def aged(seconds: float) -> None:
+def age_outbox(seconds: float) -> None:
     StreamOutbox.objects.update(created_at=timezone.now() - timedelta(seconds=seconds))
 
 
-def test_while_redis_or_the_listener_is_away_a_request_waits_to_be_sent(page, minji):
+def test_a_request_waits_to_be_sent_while_redis_or_the_listener_is_down(page, minji):
     job = export(minji)
     assert wait_of(page, job) == "Being sent to the workers."
-    aged(90)
+    age_outbox(90)
     assert wait_of(page, job).startswith("late: Waiting to be sent: Redis or the listener is down.")
-    shown = text(page, "/exports")
-    assert "Waiting to be sent: Redis or the listener is down." in shown
-    assert 'data-live="waits"' in shown
+    html = text(page, "/exports")
+    assert "Waiting to be sent: Redis or the listener is down." in html
+    assert 'data-live="waits"' in html
 
 
-def test_what_was_sent_waits_for_a_worker_to_take_it(page, minji):
+def test_a_sent_request_waits_for_a_worker(page, minji):
     job = export(minji)
     StreamOutbox.objects.all().delete()
     assert wait_of(page, job) == "Sent; not picked up by a worker yet."
@@ -50,8 +50,8 @@ def test_what_was_sent_waits_for_a_worker_to_take_it(page, minji):
 
 
 @pytest.fixture
-def taken(minji):
-    """An export that our own worker side took, with its run of the engine."""
+def accepted(minji):
+    """An export that our listener accepted, with its run."""
     job = export(minji)
     StreamOutbox.objects.all().delete()
     assert lifecycle.accept_request(lifecycle.request_message(job)) == ""
@@ -59,15 +59,15 @@ def taken(minji):
     return job
 
 
-def test_what_was_taken_waits_for_a_free_worker_and_says_when_there_is_none(page, taken):
-    assert wait_of(page, taken) == "late: No online worker serves exports."
+def test_an_accepted_export_waits_for_a_free_or_online_worker(page, accepted):
+    assert wait_of(page, accepted) == "late: No online worker serves exports."
     now = timezone.now()
     Worker.objects.create(name="w", roles=["FE", "export"], started_at=now, seen_at=now)
-    assert wait_of(page, taken) == "Waiting for a free worker."
+    assert wait_of(page, accepted) == "Waiting for a free worker."
     Worker.objects.update(roles=["FE"])
-    assert wait_of(page, taken).startswith("late: No online worker")
-    claimed(taken)
-    assert wait_of(page, taken) == "A worker has started; no progress yet."
+    assert wait_of(page, accepted).startswith("late: No online worker")
+    claimed(accepted)
+    assert wait_of(page, accepted) == "A worker has started; no progress yet."
 
 
 def claimed(job: ExportJob) -> Claimed:
@@ -78,16 +78,16 @@ def claimed(job: ExportJob) -> Claimed:
     return Claimed(row)
 
 
-def test_a_result_that_could_not_be_sent_is_not_taken_for_silence(page, taken):
-    claimed(taken).fail(failure_type="invalid_args", error="BAD_REPLAY: no")
-    assert wait_of(page, taken) == "The worker has finished; the result is being sent."
-    aged(30)
-    assert wait_of(page, taken).startswith("late: The worker has finished; the result waits to be sent")
+def test_an_unsent_result_is_not_shown_as_silence(page, accepted):
+    claimed(accepted).fail(failure_type="invalid_args", error="BAD_REPLAY: no")
+    assert wait_of(page, accepted) == "The worker has finished; the result is being sent."
+    age_outbox(30)
+    assert wait_of(page, accepted).startswith("late: The worker has finished; the result waits to be sent")
     StreamOutbox.objects.all().delete()
-    assert wait_of(page, taken) == "The worker has finished; the result is on its way."
+    assert wait_of(page, accepted) == "The worker has finished; the result is on its way."
 
 
-def test_silence_is_told_before_and_after_it_should_have_ended_the_export(page, minji):
+def test_silence_is_shown_before_and_after_the_stall_limit(page, minji):
     assert wait_of(page, running(minji, heard_seconds_ago=2)) == ""
     assert wait_of(page, running(minji, heard_seconds_ago=25)) == "late: No messages from the worker."
     longer = settings.DURE_EXPORT_STALL_SECONDS * 2 + 1
@@ -97,21 +97,19 @@ def test_silence_is_told_before_and_after_it_should_have_ended_the_export(page, 
 
 
 @pytest.fixture
-def redis_away(settings):
+def redis_down(settings):
     settings.REDIS_URL = "redis://127.0.0.1:1/0"
     redis.client.cache_clear()
     yield
     redis.client.cache_clear()
 
 
-def test_with_redis_away_one_looks_asks_and_cancels_all_the_same(
-    page, minji, redis_away, django_capture_on_commit_callbacks
-):
+def test_pages_work_while_redis_is_down(page, minji, redis_down, django_capture_on_commit_callbacks):
     job = export(minji)
     for path in ("/exports", f"/exports/{job.pk}", f"/exports/parts?id={job.pk}", "/exports/replays"):
         assert page.get(path).status_code == 200
     with django_capture_on_commit_callbacks(execute=True):
-        asked = page.post(f"/exports/replays/{job.replay_id}/mp4", follow=True)
+        started = page.post(f"/exports/replays/{job.replay_id}/mp4", follow=True)
         cancelled = page.post(f"/exports/{job.pk}/cancel", follow=True)
-    assert "Being sent to the workers." in asked.content.decode()
+    assert "Being sent to the workers." in started.content.decode()
     assert "The export was cancelled." in cancelled.content.decode()

@@ -1,4 +1,4 @@
-"""Progress: true, forward only, and not too often."""
+"""Progress: accurate, forward only, and limited in rate."""
 
 import pytest
 
@@ -13,7 +13,7 @@ class Clock:
         return self.now
 
 
-def test_the_phases_share_the_way_and_none_reaches_100() -> None:
+def test_phases_divide_the_progress_and_none_reaches_100() -> None:
     assert percent(Phase.PREPARING, 0, 0) == 0
     assert percent(Phase.RENDERING, 0, 600) == 2
     assert percent(Phase.RENDERING, 300, 600) == 48
@@ -21,7 +21,7 @@ def test_the_phases_share_the_way_and_none_reaches_100() -> None:
     assert percent(Phase.FINALIZING, 5, 5) == 99
 
 
-def test_at_most_four_messages_a_second_but_every_change_of_phase() -> None:
+def test_reports_are_limited_to_four_a_second_except_for_phases() -> None:
     clock, sent = Clock(), list[Report]()
     meter = Meter(sent.append, clock=clock)
     meter.at(Phase.PREPARING)
@@ -35,7 +35,7 @@ def test_at_most_four_messages_a_second_but_every_change_of_phase() -> None:
     assert [report.progress for report in sent] == sorted(report.progress for report in sent)
 
 
-def test_progress_does_not_go_back_when_the_work_turns_out_longer() -> None:
+def test_progress_does_not_go_back_when_the_total_grows() -> None:
     clock, sent = Clock(), list[Report]()
     meter = Meter(sent.append, clock=clock)
     for done, total in ((50, 100), (60, 1000)):
@@ -44,7 +44,7 @@ def test_progress_does_not_go_back_when_the_work_turns_out_longer() -> None:
     assert sent[0].progress == sent[1].progress == 48
 
 
-def test_the_estimate_is_what_is_left_at_the_speed_so_far() -> None:
+def test_the_estimate_is_the_time_left_at_the_speed_so_far() -> None:
     clock, sent = Clock(), list[Report]()
     meter = Meter(sent.append, clock=clock)
     meter.at(Phase.RENDERING, 0, 100)
@@ -54,10 +54,10 @@ def test_the_estimate_is_what_is_left_at_the_speed_so_far() -> None:
     assert sent[-1].message() == "25 of 100 frames, 6 s left"
 
 
-def test_a_cancel_is_noticed_at_the_next_step_even_when_nothing_is_to_be_sent() -> None:
-    told = False
-    meter = Meter(lambda report: None, lambda: told)
+def test_a_cancel_is_noticed_at_the_next_step() -> None:
+    cancelled = False
+    meter = Meter(lambda report: None, lambda: cancelled)
     meter.at(Phase.PREPARING)
-    told = True
+    cancelled = True
     with pytest.raises(Cancelled):
         meter.at(Phase.PREPARING)

@@ -1,4 +1,4 @@
-"""Videos are read by a process of its own: whatever becomes of it, the caller lives, and knows why."""
+"""A child process reads videos: whatever happens to it, the caller survives and gets the reason."""
 
 import os
 import signal
@@ -28,8 +28,8 @@ LOAD = "import sys; sys.path.insert(0, sys.argv[1]); from jobs.subprocesses.rest
 
 
 @pytest.fixture
-def film(tmp_path: Path) -> Path:
-    """Two seconds of 1280×720 with much in it."""
+def video_file(tmp_path: Path) -> Path:
+    """Two seconds of 1280×720 with much detail."""
     path = tmp_path / "film.mp4"
     noise = Image.effect_noise((1280, 720), 90).convert("RGB")
     with av.open(str(path), "w") as out:
@@ -42,8 +42,8 @@ def film(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def instead(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
-    """Another program in the place of ours: what a decoder that was taken over could do."""
+def fake_child(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    """Replaces our program, as an exploited decoder could."""
 
     def put(program: str) -> None:
         monkeypatch.setattr(
@@ -53,54 +53,56 @@ def instead(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     return put
 
 
-def made(tmp_path: Path, source: Path | None = None, cancelled=lambda: False, **limits: int) -> list[Report]:
-    """What it told meanwhile."""
-    told: list[Report] = []
+def convert(
+    tmp_path: Path, source: Path | None = None, cancelled=lambda: False, **limits: int
+) -> list[Report]:
+    """The progress reports."""
+    reports: list[Report] = []
     if source is None:
         source = tmp_path / "source"
         source.write_bytes(b"whatever")
-    with source.open("rb") as given:
+    with source.open("rb") as file:
         sandbox.convert(
             JobType.MP4,
             "mp4",
-            given,
+            file,
             tmp_path / "out",
-            Meter(told.append, cancelled),
+            Meter(reports.append, cancelled),
             replace(sandbox.LIMITS, **limits),
         )
-    return told
+    return reports
 
 
-def test_the_film_is_made_and_its_progress_told(tmp_path, film) -> None:
-    told = made(tmp_path, film)
-    with av.open(str(tmp_path / "out")) as found:
-        assert found.streams.video[0].frames == 50
-    assert {report.total for report in told} == {50}
+def test_a_video_is_converted_and_its_progress_reported(tmp_path, video_file) -> None:
+    reports = convert(tmp_path, video_file)
+    with av.open(str(tmp_path / "out")) as video:
+        assert video.streams.video[0].frames == 50
+    assert {report.total for report in reports} == {50}
 
 
 @pytest.mark.parametrize("number", [signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE])
-def test_a_decoder_that_crashes_is_the_replays_fault(tmp_path, instead, number) -> None:
-    instead(f"import os; os.kill(os.getpid(), {int(number)})")
+def test_a_crashing_decoder_is_a_bad_replay(tmp_path, fake_child, number) -> None:
+    fake_child(f"import os; os.kill(os.getpid(), {int(number)})")
     with pytest.raises(BadReplay, match=f"its decoder crashed .{number.name}.") as crashed:
-        made(tmp_path)
+        convert(tmp_path)
     assert not crashed.value.too_large
 
 
-def test_one_that_is_killed_for_its_memory_was_too_large(tmp_path, instead) -> None:
-    instead("import os; os.kill(os.getpid(), 9)")
+def test_a_child_killed_for_its_memory_had_too_large_a_replay(tmp_path, fake_child) -> None:
+    fake_child("import os; os.kill(os.getpid(), 9)")
     with pytest.raises(BadReplay, match="memory") as killed:
-        made(tmp_path)
+        convert(tmp_path)
     assert killed.value.too_large
 
 
-def test_a_film_that_takes_too_much_memory_is_refused_with_words(tmp_path, film) -> None:
+def test_a_video_that_needs_too_much_memory_is_refused(tmp_path, video_file) -> None:
     with pytest.raises(BadReplay, match="needs more than 60 MiB") as refused:
-        made(tmp_path, film, memory=60 * 2**20)
+        convert(tmp_path, video_file, memory=60 * 2**20)
     assert refused.value.too_large
 
 
 def recorded(path: Path, size: tuple[int, int], pixels: str) -> Path:
-    """A film of one picture, with as many bits in it as its format has."""
+    """A video of one picture in the pixel format."""
     with av.open(str(path), "w") as out:
         stream = out.add_stream("libx264", rate=25, options={"preset": "ultrafast"})
         stream.width, stream.height, stream.pix_fmt = *size, pixels
@@ -112,83 +114,84 @@ def recorded(path: Path, size: tuple[int, int], pixels: str) -> Path:
 
 
 @pytest.mark.parametrize(("pixels", "size"), [("yuv420p", (1920, 1080)), ("yuv420p10le", (1280, 720))])
-def test_a_film_is_as_large_as_its_memory_allows(tmp_path, pixels, size) -> None:
-    made(tmp_path, recorded(tmp_path / "film.mp4", (3840, 2160), pixels))
-    with av.open(str(tmp_path / "out")) as found:
-        assert (found.streams.video[0].width, found.streams.video[0].height) == size
+def test_a_video_is_as_large_as_its_memory_allows(tmp_path, pixels, size) -> None:
+    convert(tmp_path, recorded(tmp_path / "film.mp4", (3840, 2160), pixels))
+    with av.open(str(tmp_path / "out")) as video:
+        assert (video.streams.video[0].width, video.streams.video[0].height) == size
 
 
-def test_what_would_take_too_much_memory_in_any_way_is_refused_before_it_begins(tmp_path) -> None:
-    film = recorded(tmp_path / "film.mp4", (3840, 2160), "yuv444p10le")
+def test_a_video_beyond_every_profile_is_refused_at_once(tmp_path) -> None:
+    video_file = recorded(tmp_path / "film.mp4", (3840, 2160), "yuv444p10le")
     with pytest.raises(BadReplay, match="too large, or it is too long") as refused:
-        made(tmp_path, film)
+        convert(tmp_path, video_file)
     assert refused.value.too_large
 
 
-def test_the_size_of_its_parent_is_not_held_against_it(tmp_path, film) -> None:
-    """The largest size that getrusage tells outlives exec."""
+def test_the_memory_of_the_parent_does_not_count(tmp_path, video_file) -> None:
+    """The maximum of getrusage outlives exec."""
     big = bytearray(sandbox.LIMITS.memory)
     big[::4096] = b"x" * len(big[::4096])
-    film.write_bytes(film.read_bytes()[:5_000])
+    video_file.write_bytes(video_file.read_bytes()[:5_000])
     with pytest.raises(BadReplay, match="cannot be read: ") as refused:
-        made(tmp_path, film)
+        convert(tmp_path, video_file)
     assert not refused.value.too_large
 
 
-def test_one_that_computes_without_end_is_ended(tmp_path, instead) -> None:
-    instead("confine(Limits(2**28, 1, 2**20))\nwhile True: pass")
+def test_an_endless_child_is_ended(tmp_path, fake_child) -> None:
+    fake_child("confine(Limits(2**28, 1, 2**20))\nwhile True: pass")
     with pytest.raises(BadReplay, match="too long"):
-        made(tmp_path)
+        convert(tmp_path)
 
 
-def test_a_film_that_becomes_too_large_is_refused(tmp_path, film) -> None:
+def test_a_video_that_grows_too_large_is_refused(tmp_path, video_file) -> None:
     with pytest.raises(BadReplay, match="exported video would be larger") as refused:
-        made(tmp_path, film, output=100_000)
+        convert(tmp_path, video_file, output=100_000)
     assert refused.value.too_large
 
 
-def test_a_full_disk_is_no_fault_of_the_film(tmp_path, film) -> None:
+def test_a_full_disk_is_not_a_bad_replay(tmp_path, video_file) -> None:
     with tools.no_file_larger_than(100_000), pytest.raises(OSError, match="too large"):
-        made(tmp_path, film)
+        convert(tmp_path, video_file)
 
 
 @pytest.mark.parametrize(
-    "said", ["print", "{}", "[1]", "9" * 9_000, "[" * 4_000, '{"end": false}', '{"done": "1", "of": 2}', ""]
+    "message",
+    ["print", "{}", "[1]", "9" * 9_000, "[" * 4_000, '{"end": false}', '{"done": "1", "of": 2}', ""],
 )
-def test_what_it_says_is_not_believed(tmp_path, instead, said) -> None:
-    """The number of the pipe is the fifth of its arguments, behind the two of `instead`."""
-    instead(f"import os; os.write(int(sys.argv[7]), {said!r}.encode() + b'\\n')")
+def test_an_invalid_message_of_the_child_is_refused(tmp_path, fake_child, message) -> None:
+    """The number of the pipe is the fifth of its arguments, behind the two of `fake_child`."""
+    fake_child(f"import os; os.write(int(sys.argv[7]), {message!r}.encode() + b'\\n')")
     with pytest.raises(sandbox.RenderFailed):
-        made(tmp_path)
+        convert(tmp_path)
 
 
-def test_a_claim_to_have_done_more_than_all_is_no_progress(tmp_path, instead) -> None:
-    said = b'{"done": 5, "of": 3}\n{"done": -1, "of": 3}\n{"done": 1, "of": 4}\n{"end": true}\n'
-    instead(f"import os; os.write(int(sys.argv[7]), {said!r})")
-    assert [(report.done, report.total) for report in made(tmp_path)] == [(1, 4)]
+def test_an_impossible_progress_is_ignored(tmp_path, fake_child) -> None:
+    message = b'{"done": 5, "of": 3}\n{"done": -1, "of": 3}\n{"done": 1, "of": 4}\n{"end": true}\n'
+    fake_child(f"import os; os.write(int(sys.argv[7]), {message!r})")
+    assert [(report.done, report.total) for report in convert(tmp_path)] == [(1, 4)]
 
 
-def test_a_cancel_ends_it_and_all_it_started_within_a_second(tmp_path, instead) -> None:
+def test_a_cancel_ends_the_child_and_its_processes_within_a_second(tmp_path, fake_child) -> None:
     started = tmp_path / "started"
-    instead(
+    fake_child(
         "import os, subprocess, time; subprocess.Popen([sys.executable, '-c', "
         "'import time; time.sleep(600)', sys.argv[2]], start_new_session=True); "
         "open(sys.argv[2] + '/started', 'w').close(); time.sleep(600)"
     )
-    asked: list[float] = []
+    asked_at: list[float] = []
 
     def cancelled() -> bool:
         if started.exists():
-            asked.append(time.monotonic())
-        return bool(asked)
+            asked_at.append(time.monotonic())
+        return bool(asked_at)
 
     with pytest.raises(Cancelled):
-        made(tmp_path, cancelled=cancelled)
-    assert time.monotonic() - asked[0] < 1
+        convert(tmp_path, cancelled=cancelled)
+    assert time.monotonic() - asked_at[0] < 1
     assert eventually(lambda: not marked(str(tmp_path)))
 
 
-def test_when_its_parent_is_killed_it_ends_too(tmp_path, film) -> None:
+def test_the_child_ends_with_its_parent(tmp_path, video_file) -> None:
     parent = (
         "import sys; sys.path.insert(0, sys.argv[1])\n"
         "from pathlib import Path\n"
@@ -201,7 +204,7 @@ def test_when_its_parent_is_killed_it_ends_too(tmp_path, film) -> None:
         "sandbox.convert(\n"
         "    'MP4', 'mp4', open(sys.argv[3], 'rb'), Path(sys.argv[2], 'out'), Meter(lambda r: None))\n"
     )
-    command = [sys.executable, "-I", "-c", parent, str(ROOT), str(tmp_path), str(film)]
+    command = [sys.executable, "-I", "-c", parent, str(ROOT), str(tmp_path), str(video_file)]
     with subprocess.Popen(command) as process:
         assert eventually((tmp_path / "tied").exists)
         (child,) = marked(str(tmp_path)) - {process.pid}
@@ -210,19 +213,19 @@ def test_when_its_parent_is_killed_it_ends_too(tmp_path, film) -> None:
         assert eventually(lambda: not is_alive(child))
 
 
-def test_it_gets_no_secrets_and_no_open_files(tmp_path, instead, monkeypatch) -> None:
+def test_the_child_inherits_no_secrets_and_no_other_files(tmp_path, fake_child, monkeypatch) -> None:
     monkeypatch.setenv("DATABASE_URL", "postgresql://secret@host/db")
     monkeypatch.setenv(RUN_MARK, "0190a0b0-0000-7000-8000-000000000001")
-    instead(
+    fake_child(
         "import os, json; files = sorted(os.listdir('/proc/self/fd')); os.write(int(sys.argv[7]), "
         'json.dumps({"bad": "unreadable", "params": {"reason": " ".join([*sorted(os.environ), *files])}})'
         '.encode() + b"\\n")'
     )
     with (tmp_path / "ours").open("w") as ours:
         os.set_inheritable(ours.fileno(), True)
-        with pytest.raises(BadReplay) as told:
-            made(tmp_path)
-    words = str(told.value.params["reason"]).split()
+        with pytest.raises(BadReplay) as refused:
+            convert(tmp_path)
+    words = str(refused.value.params["reason"]).split()
     names, files = [word for word in words if not word.isdigit()], [word for word in words if word.isdigit()]
     assert set(names) == {*sandbox.ENVIRONMENT, RUN_MARK}
     assert len(files) == 3 + 3 + 1  # its own three, the three of the contract, and that of the listing
@@ -247,7 +250,7 @@ BY_LANDLOCK = {
 }
 
 
-def test_once_confined_there_is_nothing_left_but_to_compute(tmp_path) -> None:
+def test_a_confined_process_can_only_compute(tmp_path) -> None:
     tries = "\n".join(
         f"try: {attempt}; refused = ''\nexcept Exception as e: refused = type(e).__name__\n"
         f"os.write(1, f'{name}={{refused}}\\n'.encode())"
@@ -261,8 +264,8 @@ def test_once_confined_there_is_nothing_left_but_to_compute(tmp_path) -> None:
     command = [sys.executable, "-I", "-c", program, str(ROOT), str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     refused = dict(line.split("=") for line in done.stdout.splitlines())
-    wanted = set(ATTEMPTS) | (set(BY_LANDLOCK) if has_landlock() else set())
-    assert {name for name, why in refused.items() if why} >= wanted
+    expected = set(ATTEMPTS) | (set(BY_LANDLOCK) if has_landlock() else set())
+    assert {name for name, why in refused.items() if why} >= expected
     assert (tmp_path / "target").stat().st_size == 2**20
 
 

@@ -1,4 +1,4 @@
-"""Files that belong to nothing are removed; what belongs to something stays, however it looks."""
+"""The sweep removes files that no row names, and no others."""
 
 import os
 from datetime import timedelta
@@ -35,20 +35,20 @@ def succeeded(job: ExportJob) -> Path:
     return path
 
 
-def test_the_recorded_file_stays_and_its_neighbours_go(minji) -> None:
+def test_the_recorded_file_stays_and_its_neighbours_are_removed(minji) -> None:
     job = tools.export_of(minji)
     recorded, other = succeeded(job), put(*job.folder, "other.mp4")
     assert orphan_files.sweep_once(timezone.now(), AT_ONCE) == 1
     assert recorded.exists() and not other.exists()
 
 
-def test_nothing_of_an_export_that_is_being_made_goes(minji) -> None:
+def test_files_of_an_export_in_progress_stay(minji) -> None:
     path = put(*tools.export_of(minji).output)
     assert orphan_files.sweep_once(timezone.now(), AT_ONCE) == 0
     assert path.exists()
 
 
-def test_the_file_of_a_cancelled_export_and_of_one_that_is_no_more_goes(minji) -> None:
+def test_files_of_cancelled_and_deleted_exports_are_removed(minji) -> None:
     job = tools.export_of(minji)
     cancelled, nobodys = put(*job.output), put("999", "999", "replay-1.mp4")
     lifecycle.cancel(job.pk, timezone.now())
@@ -56,7 +56,7 @@ def test_the_file_of_a_cancelled_export_and_of_one_that_is_no_more_goes(minji) -
     assert not cancelled.exists() and not nobodys.exists()
 
 
-def test_half_made_copies_of_dead_makers_go_once_the_export_has_ended(minji) -> None:
+def test_partial_files_of_dead_workers_are_removed_once_the_export_has_ended(minji) -> None:
     job, upload = tools.export_of(minji), tools.replay_of(minji)
     part = put(*job.folder, ".replay-1.mp4.abc.part")
     other = (live_settings.DURE_REPLAY_PATH / upload.path).with_name(".replay.jsonl.abc.part")
@@ -68,13 +68,13 @@ def test_half_made_copies_of_dead_makers_go_once_the_export_has_ended(minji) -> 
     assert not part.exists()
 
 
-def test_young_files_wait(minji) -> None:
+def test_young_files_stay(minji) -> None:
     put("999", "999", "replay-1.mp4")
     assert orphan_files.sweep_once(timezone.now()) == 0
     assert orphan_files.sweep_once(timezone.now() + timedelta(seconds=61)) == 1
 
 
-def test_a_quick_pass_looks_only_where_something_changed(minji) -> None:
+def test_a_quick_sweep_reads_changed_folders_only(minji) -> None:
     path = put("999", "999", "replay-1.mp4")
     long_ago = timezone.now().timestamp() - 7200
     os.utime(path.parent, (long_ago, long_ago))
@@ -82,7 +82,7 @@ def test_a_quick_pass_looks_only_where_something_changed(minji) -> None:
     assert orphan_files.sweep_once(timezone.now(), AT_ONCE) == 1
 
 
-def test_uploads_without_a_row_go_and_the_others_stay(minji) -> None:
+def test_uploads_without_a_row_are_removed(minji) -> None:
     kept = live_settings.DURE_REPLAY_PATH / tools.replay_of(minji).path
     lost = live_settings.DURE_REPLAY_PATH / tools.replay_of(minji).path
     Replay.objects.latest("id").delete()
@@ -90,7 +90,7 @@ def test_uploads_without_a_row_go_and_the_others_stay(minji) -> None:
     assert kept.exists() and not lost.exists()
 
 
-def test_what_an_operator_put_there_is_left_alone(minji) -> None:
+def test_other_files_of_an_operator_stay(minji) -> None:
     readme = live_settings.DURE_EXPORT_PATH / "README"
     readme.parent.mkdir(parents=True)
     readme.write_text("mine")

@@ -1,4 +1,4 @@
-"""Statuses, and what messages in any order do to an export."""
+"""The effect of messages in any order on an export."""
 
 import itertools
 
@@ -23,30 +23,30 @@ def follow(messages: list[Progress | Result]) -> list[State]:
     """Every state an export went through."""
     states = [State(Status.QUEUED)]
     for message in messages:
-        found = advance(states[-1], message) if isinstance(message, Progress) else settle(states[-1], message)
-        if found:
-            states.append(found)
+        state = advance(states[-1], message) if isinstance(message, Progress) else settle(states[-1], message)
+        if state:
+            states.append(state)
     return states
 
 
-def test_every_status_has_a_place_in_the_table() -> None:
+def test_every_status_is_in_the_transition_table() -> None:
     assert set(TRANSITIONS) == set(Status) == TERMINAL | LIVE
 
 
 @pytest.mark.parametrize("status", sorted(TERMINAL))
 def test_nothing_leaves_a_terminal_status(status: Status) -> None:
-    assert not any(may_become(status, wanted) for wanted in Status)
+    assert not any(may_become(status, target) for target in Status)
 
 
 def test_the_first_progress_starts_the_job_even_at_zero() -> None:
     assert advance(State(Status.QUEUED), Progress(1, 0)) == State(Status.RUNNING, 0, "")
 
 
-def test_progress_that_goes_back_changes_nothing() -> None:
+def test_progress_that_goes_back_is_ignored() -> None:
     assert advance(State(Status.RUNNING, 40, "RENDERING"), Progress(1, 39, "FINALIZING")) is None
 
 
-def test_a_repeated_message_changes_nothing() -> None:
+def test_a_repeated_message_is_ignored() -> None:
     assert advance(State(Status.RUNNING, 40, "RENDERING"), Progress(1, 40, "RENDERING")) is None
 
 
@@ -65,7 +65,7 @@ def test_a_failure_keeps_the_progress_that_was_reached() -> None:
 
 
 @given(st.lists(st.one_of(PROGRESS, RESULT), max_size=40))
-def test_in_any_order_progress_grows_and_at_most_one_end_is_reached(
+def test_progress_grows_and_one_end_is_reached_in_any_order(
     messages: list[Progress | Result],
 ) -> None:
     states = follow(messages)
@@ -79,7 +79,7 @@ def test_in_any_order_progress_grows_and_at_most_one_end_is_reached(
 
 
 @given(st.lists(PROGRESS, min_size=1, max_size=30), st.randoms())
-def test_progress_three_times_over_in_any_order_ends_where_the_furthest_message_is(messages, random) -> None:
+def test_repeated_progress_in_any_order_ends_at_the_furthest_message(messages, random) -> None:
     thrice = messages * 3
     random.shuffle(thrice)
     assert follow(thrice)[-1].progress == max(message.progress for message in messages)
