@@ -377,7 +377,7 @@ SPECTACULAR_SETTINGS = {
         "LiveJobStatus": "jobs.api.control.LIVE",
         "JobExecutionStatus": "jobs.api.documents.EXECUTION_STATUSES",
         "MemberRole": "jobs.states.MemberRole",
-        "EventType": "jobs.states.TOLD_TO_CLIENTS",
+        "EventType": "jobs.states.CLIENT_EVENTS",
         "Role": "jobs.api.control.ROLES",
         "WorkflowStatus": "scheduler.states.WorkflowStatus",
         "RunStatus": "scheduler.states.RunStatus",

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from django.conf import settings
 
 from exports import sql
-from jobs.retention import all_of
+from jobs.retention import delete_batches
 
 log = logging.getLogger(__name__)
 
@@ -27,19 +27,19 @@ def prune(now: datetime, *, seconds: float = 10.0, batch: int = BATCH) -> dict[s
     done = {
         "expired": 0,
         "deleted": 0,
-        "dead_letters": all_of(sql.DELETE_DEAD_LETTERS, handled_before, until),
+        "dead_letters": delete_batches(sql.DELETE_DEAD_LETTERS, handled_before, until),
     }
     # A file never outlives its row.
     if max_days := min((days for days in (file_days, row_days) if days), default=0):
         values = {"before": now - timedelta(days=max_days), "now": now, "limit": batch}
-        done["expired"] = all_of(sql.EXPIRE, values, until)
+        done["expired"] = delete_batches(sql.EXPIRE, values, until)
     if row_days:
         values = {
             "before": now - timedelta(days=row_days),
             "swept": now - DELETE_AFTER_EXPIRY,
             "limit": batch,
         }
-        done["deleted"] = all_of(sql.DELETE_EXPORTS, values, until)
+        done["deleted"] = delete_batches(sql.DELETE_EXPORTS, values, until)
     if any(done.values()):
         log.info("pruned exports: %s", ", ".join(f"{count} {what}" for what, count in done.items()))
     return done

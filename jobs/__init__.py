@@ -1,4 +1,4 @@
 """The engine: offices, jobs and their graph, Executions and every transition they make.
 
-PostgreSQL is the truth here; a Celery message is a doorbell. This package imports no other app.
+PostgreSQL holds the truth; a Celery message only says "look". This package imports no other app.
 """

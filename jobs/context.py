@@ -1,4 +1,4 @@
-"""What a Task's body is given: who it is, how long it has, and how to say how far it got."""
+"""The first argument of every Task's body: its identity, its deadline, and how to report progress."""
 
 import logging
 import time
@@ -12,21 +12,21 @@ from jobs import lifecycle
 if TYPE_CHECKING:
     from jobs.runner import Run
 
-# Progress is for people: a row written more often than this tells them nothing new.
+# Progress is for people, who do not read faster than this.
 PROGRESS_EVERY_SECONDS = 0.25
-ASK_EVERY_SECONDS = 1.0
+CHECK_CANCEL_SECONDS = 1.0
 
 
 class Context:
-    """Handed to every body as its first argument.
+    """What a body knows of its run.
 
-    `idempotency_key` stays the same over all attempts of one Execution: give it to whatever the body
-    calls outside, since after a crash the body may start again.
+    `idempotency_key` is the same for all attempts of one Execution: pass it to services outside, since
+    after a crash the body may start again.
     """
 
     def __init__(self, run: "Run", logger: logging.Logger) -> None:
         self._run = run
-        self._written = self._asked = 0.0
+        self._written = self._checked = 0.0
         self._cancelled = False
         self.logger = logger
 
@@ -40,12 +40,12 @@ class Context:
 
     @property
     def fence(self) -> int:
-        """Grows with every start of this Execution: the one with the highest owns it."""
+        """Grows with every claim of this Execution: the run with the highest fence owns it."""
         return self._run.claim.fence
 
     @property
     def source(self) -> str:
-        """The id of what caused this Execution, when that is no job: a schedule, a step, an export."""
+        """The id of what caused this Execution, unless a job did: a schedule, a step, an export."""
         return self._run.claim.source
 
     @property
@@ -70,17 +70,17 @@ class Context:
 
     @property
     def cancelled(self) -> bool:
-        """Has somebody asked this run to stop? Asks the database at most once a second."""
-        if not self._cancelled and time.monotonic() - self._asked >= ASK_EVERY_SECONDS:
-            self._asked = time.monotonic()
+        """Whether this run is to stop. Reads the database at most once a second."""
+        if not self._cancelled and time.monotonic() - self._checked >= CHECK_CANCEL_SECONDS:
+            self._checked = time.monotonic()
             self._cancelled = lifecycle.is_cancelled(self._run.claim.execution_id, self._run.claim.fence)
         return self._cancelled
 
     def progress(self, fraction: float | None = None, message: str = "") -> None:
-        """Say how far the work is: a fraction of 0 to 1, a message, or both.
+        """Report progress: a fraction from 0 to 1, a message, or both.
 
-        Raises Fenced when this run no longer owns its Execution: let it pass, and stop. Inside a
-        transaction, as in an atomic Task, nothing is written.
+        Raises Fenced when this run no longer owns its Execution: do not catch it. Inside a transaction,
+        as in an atomic Task, nothing is written.
         """
         if fraction is not None and not 0 <= fraction <= 1:
             raise ValueError(f"progress takes a fraction between 0 and 1, not {fraction!r}.")
@@ -94,10 +94,7 @@ class Context:
         lifecycle.progress(self._run.claim.execution_id, self._run.claim.fence, fraction, message)
 
     def session(self, session_id: str) -> None:
-        """Name the session that carries this run, for those who look at it from outside.
-
-        Not inside a transaction, for the same reason as with progress.
-        """
+        """Record the name of the session in which this run works. Inside a transaction nothing is written."""
         if connection.in_atomic_block:
             return
         lifecycle.name_session(self._run.claim.execution_id, self._run.claim.fence, session_id)

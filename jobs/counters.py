@@ -1,6 +1,6 @@
-"""Counts what should be rare, in rows: the processes of a worker share no memory.
+"""Counts rare events in rows, since the processes of a worker share no memory.
 
-Each count is a statement of its own, and never in the way: what cannot be counted is logged anyway.
+A count that fails is logged, and never raised.
 """
 
 import logging
@@ -14,10 +14,10 @@ log = logging.getLogger(__name__)
 FENCED = "fenced"  # writes of a run that was no longer the owner's
 DUPLICATES = "duplicates"  # messages that found nothing to claim
 RESCUED = "rescued"  # leases that ran out
-LOST = "lost"  # pool processes that were seen to die
-RESENT = "resent"  # messages published again
-RESEEDED = "reseeded"  # times that Redis had forgotten everything
-POISON = "poison"  # Executions put aside because they kill their workers
+LOST = "lost"  # pool processes that died
+RESENT = "resent"  # messages that were republished
+RESEEDED = "reseeded"  # times that Redis had lost its data
+POISON = "poison"  # Executions that failed because they kill their workers
 ALL = (FENCED, DUPLICATES, RESCUED, LOST, RESENT, RESEEDED, POISON)
 
 

@@ -1,8 +1,8 @@
-"""A run's soft time limit: an alarm in the very process that runs it.
+"""A run's soft time limit: an alarm in the process that runs it.
 
-It costs a system call, where a time limit of Celery's keeps a timer in the worker's main process until its
-time has come, for each task that ever ran. What ignores the alarm is killed by the heart at the first beat
-after the grace.
+It costs a system call, while a time limit of Celery's keeps a timer in the worker's main process until its
+time has come, for each task that ever ran. The lease keeper kills a run that ignores the alarm, at the first
+renewal after the grace.
 """
 
 import signal
@@ -15,7 +15,7 @@ from celery.exceptions import SoftTimeLimitExceeded
 
 @contextmanager
 def within(seconds: float) -> Iterator[None]:
-    """Raises SoftTimeLimitExceeded inside when the time is over. Only a main thread hears signals."""
+    """Raise SoftTimeLimitExceeded inside when the time is over. Only a main thread receives signals."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

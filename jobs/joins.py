@@ -1,11 +1,11 @@
 """Joins as Celery chords: a job with several dependencies is the body of a chord over their runs.
 
-The chord only tells *when to look*; whether the job may start is decided by PostgreSQL. So its
-counters may be lost, counted twice, or come late, and nothing goes wrong but time: the sweep looks
-too, and seeds them again when Redis has lost everything (`epoch`).
+The chord only tells *when to look*; PostgreSQL decides whether the job may start. So a part that is lost,
+counted twice or late costs time and nothing else: the sweep looks too, and seeds all joins again when Redis
+has lost its data (`epoch_is_lost`).
 
-A part's id is the dependency's job id, never an attempt's: the same edge under another id would be
-counted twice and the body would fire early.
+A part's id is the dependency's job id, never an attempt's: the same edge under another id would be counted
+twice, and the body would be sent too early.
 """
 
 import logging
@@ -43,23 +43,23 @@ def seed(sizes: Iterable[tuple[object, int]]) -> bool:
     """Set the sizes of joins: what `backend.set_chord_size` writes, for many in one pipeline."""
     backend = current_app.backend
     expires = int(current_app.conf.result_chord_expires)
-    todo = list(sizes)
+    pairs = list(sizes)
     try:
-        for start in range(0, len(todo), PIPELINE):
+        for start in range(0, len(pairs), PIPELINE):
             with backend.client.pipeline(transaction=False) as pipe:
-                for job, size in todo[start : start + PIPELINE]:
+                for job, size in pairs[start : start + PIPELINE]:
                     name = group(job)
                     pipe.delete(backend.get_key_for_group(name, ".c"))
                     pipe.set(backend.get_key_for_group(name, ".s"), size, ex=expires)
                 pipe.execute()
     except redis.ERRORS as error:
-        log.warning("could not seed %s joins, the sweep will: %s", len(todo), error)
+        log.warning("could not seed %s joins, the sweep will: %s", len(pairs), error)
         return False
     return True
 
 
 def count(parts: Sequence[Sequence[Any]]) -> None:
-    """Return the chord part of each `[join, dependency, position]`; the last one fires the body."""
+    """Return the chord part of each `[join, dependency, position]`; the last one sends the body."""
     backend = current_app.backend
     try:
         for join, parent, position in parts:
@@ -72,14 +72,14 @@ def count(parts: Sequence[Sequence[Any]]) -> None:
                     "root_id": str(join),
                 }
             )
-            # Always a success: what the dependency's end means is for PostgreSQL to say.
+            # Always a success: PostgreSQL decides what the dependency's end means.
             backend.on_chord_part_return(request, states.SUCCESS, None)
     except Exception as error:  # the chord's own errors as well as Redis's: the sweep looks too
         log.warning("could not count a part of a join, the sweep will look: %s", error)
 
 
 def epoch_is_lost() -> bool:
-    """Has Redis lost what we told it? True once, for whoever asks first; then it is marked anew."""
+    """Whether Redis has lost the joins. True once, for the first caller, which sets the mark again."""
     try:
         return bool(redis.client().set(EPOCH, uuid.uuid4().hex, nx=True))
     except redis.ERRORS:

@@ -1,4 +1,4 @@
-"""Closes an office: deletes it with everything in it."""
+"""Deletes an office with everything in it."""
 
 from uuid import UUID
 
@@ -20,8 +20,8 @@ DELETIONS = (
 )
 
 
-def close(office_id: UUID) -> None:
-    """Refused while a job is processing: its run would go on, with nobody to stop it."""
+def delete_office(office_id: UUID) -> None:
+    """Raises Conflict while a job is processing: its run would go on, and nothing could stop it."""
     with transaction.atomic():
         office = Office.objects.select_for_update().get(pk=office_id)
         processing = Job.objects.filter(office=office, status=JobStatus.PROCESSING).count()

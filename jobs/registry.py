@@ -1,5 +1,6 @@
-"""The Tasks that this installation knows: functions under a `task_id`, declared by one decorator."""
+"""The registered Tasks: functions under a `task_id`, declared by one decorator."""
 
+import functools
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -20,7 +21,7 @@ TASK_ID_LONGEST = 200
 
 @dataclass(frozen=True)
 class Task:
-    """A registered function, and how it wants to be run."""
+    """A registered function, with its declared options."""
 
     task_id: str
     function: Callable[..., Any]
@@ -56,7 +57,7 @@ class Task:
         try:
             self.args_model.model_validate(args)
         except ValidationError as error:
-            raise InvalidArgs(errors=described(error)) from None
+            raise InvalidArgs(errors=describe_errors(error)) from None
 
     def call(self, context: Any, args: Mapping[str, Any]) -> Any:
         values = self.args_model.model_validate(args)
@@ -73,7 +74,7 @@ class UnknownTask(CodedError, LookupError):
 _tasks: dict[str, Task] = {}
 
 
-def described(error: ValidationError) -> list[ErrorText]:
+def describe_errors(error: ValidationError) -> list[ErrorText]:
     """What is wrong with each argument."""
     return [
         ErrorText("in_field", field=name or "args", text=text)
@@ -82,8 +83,8 @@ def described(error: ValidationError) -> list[ErrorText]:
     ]
 
 
-def args_model_of(function: Callable[..., Any]) -> type[BaseModel]:
-    """The arguments after the context, as a model that refuses what the function does not name."""
+def build_args_model(function: Callable[..., Any]) -> type[BaseModel]:
+    """A model of the arguments after the context, which refuses any other."""
     hints = get_type_hints(function, include_extras=True)
     parameters = list(inspect.signature(function).parameters.values())[1:]
     fields: dict[str, Any] = {}
@@ -120,7 +121,7 @@ def task(
 
     `atomic`: the body's own writes to this database commit together with its result, or not at all.
     `on_lost="fail"`: never start again after a worker died in the middle. `on_cancel(execution_id,
-    args)` is called once when a run was stopped because somebody cancelled it. `public=False` hides
+    args)` is called once when a run was stopped by a cancel. `public=False` hides
     it from clients: only the system itself starts it.
     """
 
@@ -129,9 +130,9 @@ def task(
 
         if not task_id or len(task_id) > TASK_ID_LONGEST:
             raise ValueError(f"A task_id has 1 to {TASK_ID_LONGEST} characters; got {task_id!r}.")
-        known = _tasks.get(task_id)
-        if known is not None and known.function.__module__ != function.__module__:
-            raise ValueError(f"{task_id!r} is registered already, by {known.function.__module__}.")
+        other = _tasks.get(task_id)
+        if other is not None and other.function.__module__ != function.__module__:
+            raise ValueError(f"{task_id!r} is registered already, by {other.function.__module__}.")
         if role not in settings.DURE_ROLES:
             raise ValueError(
                 f"{task_id!r}: no such role {role!r}; there are {', '.join(settings.DURE_ROLES)}."
@@ -143,7 +144,7 @@ def task(
             function=function,
             role=role,
             description=inspect.getdoc(function) or "",
-            args_model=args_model_of(function),
+            args_model=build_args_model(function),
             timeout=timeout,
             max_retries=max_retries,
             retry_backoff=retry_backoff,
@@ -163,7 +164,7 @@ def task(
             retry_backoff=retry_backoff or False,
             retry_backoff_max=int(retry_backoff_max),
             retry_jitter=retry_jitter,
-            # How many retries there are is the row's to say: see EngineTask.retry.
+            # The row limits the retries: see EngineTask.retry.
             max_retries=None,
         )(_run_registered)
         return function
@@ -172,7 +173,7 @@ def task(
 
 
 def _run_registered(self: CeleryTask, execution_id: str, dispatch: int) -> None:
-    """What Celery calls for every Task: the runner, with the id that the message brought."""
+    """What Celery calls for every Task."""
     from jobs.runner import run
 
     run(self, execution_id, dispatch)
@@ -189,14 +190,10 @@ def find(task_id: str) -> Task:
 
 def all_tasks() -> list[Task]:
     load()
-    return sorted(_tasks.values(), key=lambda known: known.task_id)
+    return sorted(_tasks.values(), key=lambda task: task.task_id)
 
 
+@functools.cache
 def load() -> None:
-    """Import what registers Tasks, wherever we are: workers do so at their start, web on first use."""
-    if not _loaded:
-        autodiscover_modules("tasks")
-        _loaded.append(True)
-
-
-_loaded: list[bool] = []
+    """Import the modules that register Tasks: a worker does so at its start, the web on first use."""
+    autodiscover_modules("tasks")

@@ -1,8 +1,7 @@
-"""Carries out one message: claim → run → outcome → settle → report.
+"""Runs one message: claim → run → outcome → settle → report.
 
-A message that may not claim is dropped quietly. Whatever the body does ends in one settlement, by
-success or by one of Celery's own ways out: `retry()` when autoretry catches the failure,
-`on_failure()` when it does not.
+A message that may not claim is dropped. Every run ends in one settlement: by success, or by `retry()` when
+Celery's autoretry catches the failure, or by `on_failure()` when it does not.
 
 Not guaranteed: that a body runs once. A worker can die after the body's last effect and before the
 settlement; then the body starts again, and what it calls outside needs the idempotency key.
@@ -34,7 +33,7 @@ from jobs.subprocesses.orphans import RUN_MARK
 
 log = logging.getLogger(__name__)
 
-# A soft time limit that comes this much before the deadline was not meant for this run.
+# A soft time limit that comes this much before the deadline is a cancel, or was meant for another run.
 EARLY_SECONDS = 0.5
 # How billiard leaves a pool process that was told to stop by one of these signals.
 TERMINATED = {-(256 - number) for number in (signal.SIGTERM, signal.SIGQUIT, signal.SIGINT, signal.SIGHUP)}
@@ -84,7 +83,7 @@ class EngineTask(CeleryTask):  # type: ignore[misc]
 
 
 def run(celery_task: CeleryTask, execution_id: str, dispatch: int) -> None:
-    """Carry out the message that Celery delivered."""
+    """Run the message that Celery delivered."""
     request = celery_task.request
     token = f"{request.id}:{uuid.uuid4().hex[:8]}"
     stopped = None
@@ -116,39 +115,39 @@ def run(celery_task: CeleryTask, execution_id: str, dispatch: int) -> None:
 
 def perform(task_id: str, current: Run) -> None:
     """Run the body and settle its success. A failure leaves as the exception that it was."""
-    known = registry.find(task_id)
+    task = registry.find(task_id)
     context = Context(current, logging.getLogger(f"dure.task.{task_id}"))
-    if known.atomic:
-        perform_atomic(known, context, current)
+    if task.atomic:
+        perform_atomic(task, context, current)
     else:
-        settle_success(current, called(known, context, current))
+        settle_success(current, call_body(task, context, current))
 
 
-def perform_atomic(known: registry.Task, context: Context, current: Run) -> None:
-    """The body's writes, the result and the fence's check stand or fall together."""
+def perform_atomic(task: registry.Task, context: Context, current: Run) -> None:
+    """Commit the body's writes, the result and the check of the fence together, or none of them."""
     with transaction.atomic():
         call.change(statements.ALLOW_IDLE)
-        settlement = settle_success(current, called(known, context, current))
+        settlement = settle_success(current, call_body(task, context, current))
         accepted = settlement.state == ExecutionStatus.SUCCESS
         if not accepted:
             transaction.set_rollback(True)
     if not accepted:
-        # Cancelled meanwhile: the writes are undone, and the cancel with them. Once more, without them.
-        settle_failure(known.task_id, current, TaskFailure("Cancelled."), again=False)
+        # Cancelled meanwhile: its end was rolled back with the body's writes, and is written again.
+        settle_failure(task.task_id, current, TaskFailure("Cancelled."), again=False)
 
 
-def called(known: registry.Task, context: Context, current: Run) -> str:
+def call_body(task: registry.Task, context: Context, current: Run) -> str:
     """The body's result, as JSON."""
     try:
-        result = known.call(context, current.claim.args)
+        result = task.call(context, current.claim.args)
     except SystemExit as leaving:
         if leaving.code in TERMINATED:
-            raise  # the pool is stopping, it was not the body's wish: the run is handed back
+            raise  # the pool is stopping, and the run is released
         raise TaskFailure(f"The body called sys.exit({leaving.code!r}).") from None
-    return as_result(result)
+    return encode_result(result)
 
 
-def as_result(result: object) -> str:
+def encode_result(result: object) -> str:
     try:
         text = json.dumps(result, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         size = len(text.encode())
@@ -185,34 +184,34 @@ def settle_success(current: Run, result: str) -> Settlement:
 
 def settle_failure(task_id: str, current: Run, exc: BaseException, *, again: bool) -> Settlement | None:
     claim = current.claim
-    failure = failure_type_of(exc)
+    failure = classify(exc)
     outcome = Outcome.TIMEOUT if failure == FailureType.TIMEOUT else Outcome.FAILURE
     if isinstance(exc, SoftTimeLimitExceeded) and time.time() < claim.deadline.timestamp() - EARLY_SECONDS:
         # Stopped before its time: by a cancel, or by a signal that was meant for the run before.
         outcome, failure = Outcome.LOST, FailureType.WORKER_LOST
-    known = registry.find(task_id)
+    task = registry.find(task_id)
     delay = None
     if again and failure in RETRYABLE:
-        delay = known.delay_ms(claim.retry_backoff, claim.retry_base_delay_ms, claim.retry_count)
+        delay = task.delay_ms(claim.retry_backoff, claim.retry_base_delay_ms, claim.retry_count)
     settlement = lifecycle.finish(
         claim.execution_id,
         claim.fence,
         outcome,
         trigger=claim.trigger,
         failure_type=failure,
-        error=described(exc),
+        error=describe(exc),
         delay_ms=delay,
         extra=current.extra,
     )
     current.settled = True
     if settlement is None:
         log.warning("fenced: the failure of %s, fence %s, was not accepted", claim.execution_id, claim.fence)
-    elif settlement.state == ExecutionStatus.CANCELLED and known.on_cancel is not None:
-        known.on_cancel(claim.execution_id, claim.args)
+    elif settlement.state == ExecutionStatus.CANCELLED and task.on_cancel is not None:
+        task.on_cancel(claim.execution_id, claim.args)
     return settlement
 
 
-def failure_type_of(exc: BaseException) -> str:
+def classify(exc: BaseException) -> str:
     if isinstance(exc, TaskFailure):
         return exc.failure_type
     if isinstance(exc, SoftTimeLimitExceeded):
@@ -222,11 +221,11 @@ def failure_type_of(exc: BaseException) -> str:
     return FailureType.ERROR
 
 
-def described(exc: BaseException) -> str:
+def describe(exc: BaseException) -> str:
     if isinstance(exc, SoftTimeLimitExceeded):
         return "Job execution timed out."
     if isinstance(exc, TaskFailure):
         return str(exc)
     if isinstance(exc, ValidationError):
-        return "; ".join(map(in_english, registry.described(exc)))
+        return "; ".join(map(in_english, registry.describe_errors(exc)))
     return f"{type(exc).__name__}: {exc}"

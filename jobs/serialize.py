@@ -16,8 +16,8 @@ from django.utils import timezone
 from jobs.models import Attempt, Event, Execution, Job
 from jobs.sql import call, reports
 from jobs.states import (
-    SEED_EXECUTION_STATUS,
-    SEED_EXECUTION_TIMED_OUT,
+    V1_EXECUTION_STATUS,
+    V1_EXECUTION_TIMED_OUT,
     ExecutionStatus,
     FailureType,
     JobStatus,
@@ -166,8 +166,8 @@ def execution_status(run: Execution) -> str:
     waits = run.status == ExecutionStatus.PENDING and run.attempt > 0 and run.dispatched_at is None
     status = ExecutionStatus.FAILED if waits else run.status
     if status == ExecutionStatus.FAILED and run.failure_type == FailureType.TIMEOUT:
-        return SEED_EXECUTION_TIMED_OUT
-    return SEED_EXECUTION_STATUS[status]
+        return V1_EXECUTION_TIMED_OUT
+    return V1_EXECUTION_STATUS[status]
 
 
 def attempt_json(attempt: Attempt) -> JSON:

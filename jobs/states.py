@@ -1,6 +1,7 @@
-"""Every state there is and every way between them, written once.
+"""Every state and every transition.
 
-The API, the admin, the documentation and the database's own checks derive from this module.
+The models, the API, the pages and the admin take their choices from here. engine.sql repeats the values, and
+`tests/unit/test_states.py` checks that it names no others.
 """
 
 from typing import Final
@@ -9,12 +10,12 @@ from django.db import models
 
 
 class JobStatus(models.TextChoices):
-    """A job of an office, on its way.
+    """The state of a job.
 
     PENDING waits for its dependencies, for `run_at` or for its retry. READY waits for a slot.
     PROCESSING holds a slot, from the moment it is sent to a worker until its run has ended.
-    TIMEOUT is a PENDING whose last attempt timed out. DONE, FAILED and CANCELLED are ends; only a
-    retry by hand leads out of the last two.
+    TIMEOUT is a PENDING whose last attempt timed out. DONE, FAILED and CANCELLED are final, except
+    that a retry by hand leads out of the last two.
     """
 
     PENDING = "pending"
@@ -26,19 +27,24 @@ class JobStatus(models.TextChoices):
     TIMEOUT = "timeout"
 
 
-J = JobStatus
-JOB_ENDED: Final = (J.DONE, J.FAILED, J.CANCELLED)
-JOB_LIVE: Final = (J.PENDING, J.TIMEOUT, J.READY, J.PROCESSING)
-JOB_WAITING: Final = (J.PENDING, J.TIMEOUT)
-JOB_RETRYABLE: Final = (J.FAILED, J.CANCELLED, J.TIMEOUT)
+JOB_ENDED: Final = (JobStatus.DONE, JobStatus.FAILED, JobStatus.CANCELLED)
+JOB_LIVE: Final = (JobStatus.PENDING, JobStatus.TIMEOUT, JobStatus.READY, JobStatus.PROCESSING)
+JOB_WAITING: Final = (JobStatus.PENDING, JobStatus.TIMEOUT)
+JOB_RETRYABLE: Final = (JobStatus.FAILED, JobStatus.CANCELLED, JobStatus.TIMEOUT)
 JOB_TRANSITIONS: Final[dict[JobStatus, tuple[JobStatus, ...]]] = {
-    J.PENDING: (J.READY, J.FAILED, J.CANCELLED),
-    J.TIMEOUT: (J.READY, J.FAILED, J.CANCELLED),
-    J.READY: (J.PROCESSING, J.CANCELLED),
-    J.PROCESSING: (J.DONE, J.FAILED, J.CANCELLED, J.PENDING, J.TIMEOUT),
-    J.DONE: (),
-    J.FAILED: (J.PENDING, J.READY),
-    J.CANCELLED: (J.PENDING, J.READY),
+    JobStatus.PENDING: (JobStatus.READY, JobStatus.FAILED, JobStatus.CANCELLED),
+    JobStatus.TIMEOUT: (JobStatus.READY, JobStatus.FAILED, JobStatus.CANCELLED),
+    JobStatus.READY: (JobStatus.PROCESSING, JobStatus.CANCELLED),
+    JobStatus.PROCESSING: (
+        JobStatus.DONE,
+        JobStatus.FAILED,
+        JobStatus.CANCELLED,
+        JobStatus.PENDING,
+        JobStatus.TIMEOUT,
+    ),
+    JobStatus.DONE: (),
+    JobStatus.FAILED: (JobStatus.PENDING, JobStatus.READY),
+    JobStatus.CANCELLED: (JobStatus.PENDING, JobStatus.READY),
 }
 
 
@@ -46,7 +52,7 @@ class ExecutionStatus(models.TextChoices):
     """One run of a Task; its automatic retries reuse it.
 
     PENDING waits: to be sent, in a queue, or for its next attempt. RUNNING is owned by one worker,
-    under a lease. SUCCESS, FAILED and CANCELLED are for ever.
+    under a lease. SUCCESS, FAILED and CANCELLED are final.
     """
 
     PENDING = "PENDING"
@@ -56,15 +62,19 @@ class ExecutionStatus(models.TextChoices):
     CANCELLED = "CANCELLED"
 
 
-E = ExecutionStatus
-EXECUTION_ENDED: Final = (E.SUCCESS, E.FAILED, E.CANCELLED)
-EXECUTION_LIVE: Final = (E.PENDING, E.RUNNING)
+EXECUTION_ENDED: Final = (ExecutionStatus.SUCCESS, ExecutionStatus.FAILED, ExecutionStatus.CANCELLED)
+EXECUTION_LIVE: Final = (ExecutionStatus.PENDING, ExecutionStatus.RUNNING)
 EXECUTION_TRANSITIONS: Final[dict[ExecutionStatus, tuple[ExecutionStatus, ...]]] = {
-    E.PENDING: (E.RUNNING, E.FAILED, E.CANCELLED),
-    E.RUNNING: (E.SUCCESS, E.FAILED, E.CANCELLED, E.PENDING),
-    E.SUCCESS: (),
-    E.FAILED: (),
-    E.CANCELLED: (),
+    ExecutionStatus.PENDING: (ExecutionStatus.RUNNING, ExecutionStatus.FAILED, ExecutionStatus.CANCELLED),
+    ExecutionStatus.RUNNING: (
+        ExecutionStatus.SUCCESS,
+        ExecutionStatus.FAILED,
+        ExecutionStatus.CANCELLED,
+        ExecutionStatus.PENDING,
+    ),
+    ExecutionStatus.SUCCESS: (),
+    ExecutionStatus.FAILED: (),
+    ExecutionStatus.CANCELLED: (),
 }
 
 
@@ -107,8 +117,12 @@ class FailureType(models.TextChoices):
     POISON = "poison"
 
 
-F = FailureType
-RETRYABLE: Final = (F.TIMEOUT, F.SESSION_ERROR, F.WORKER_LOST, F.ERROR)
+RETRYABLE: Final = (
+    FailureType.TIMEOUT,
+    FailureType.SESSION_ERROR,
+    FailureType.WORKER_LOST,
+    FailureType.ERROR,
+)
 
 
 class OnDependencyFailure(models.TextChoices):
@@ -140,11 +154,11 @@ class EventType(models.TextChoices):
     JOB_RETRYING = "job_retrying"
     JOB_CANCELLED = "job_cancelled"
     BATCH_COMPLETED = "batch_completed"
-    # For those who operate: the record of who changed an order, and why. Clients are not told of it.
+    # For operators: who changed an order, and why. Clients do not get it.
     JOB_REPRIORITISED = "job_reprioritised"
 
 
-TOLD_TO_CLIENTS: Final = tuple(type for type in EventType.values if type != EventType.JOB_REPRIORITISED)
+CLIENT_EVENTS: Final = tuple(type for type in EventType.values if type != EventType.JOB_REPRIORITISED)
 
 
 class MemberRole(models.TextChoices):
@@ -155,12 +169,12 @@ class MemberRole(models.TextChoices):
     OWNER = "owner"
 
 
-# How the API of seed 000 calls the states of an Execution.
-SEED_EXECUTION_STATUS: Final[dict[str, str]] = {
-    E.PENDING: "running",
-    E.RUNNING: "running",
-    E.SUCCESS: "completed",
-    E.FAILED: "failed",
-    E.CANCELLED: "cancelled",
+# The names of an Execution's states in the v1 contract of task runs: see docs/api.md.
+V1_EXECUTION_STATUS: Final[dict[str, str]] = {
+    ExecutionStatus.PENDING: "running",
+    ExecutionStatus.RUNNING: "running",
+    ExecutionStatus.SUCCESS: "completed",
+    ExecutionStatus.FAILED: "failed",
+    ExecutionStatus.CANCELLED: "cancelled",
 }
-SEED_EXECUTION_TIMED_OUT: Final = "timeout"
+V1_EXECUTION_TIMED_OUT: Final = "timeout"

@@ -29,7 +29,7 @@ def delete_old(now: datetime, *, seconds: float = 10.0, batch: int = BATCH) -> d
     until = time.monotonic() + seconds
     deleted = engine.delete_old(before, now, until=until, batch=batch)
     for name, statement in STATEMENTS.items():
-        deleted[name] = engine.all_of(statement, {"before": before, "limit": batch}, until)
+        deleted[name] = engine.delete_batches(statement, {"before": before, "limit": batch}, until)
     if any(deleted.values()):
         log.info(
             "retention deleted %s", ", ".join(f"{count} {name}" for name, count in deleted.items() if count)

@@ -168,7 +168,7 @@ class OfficeAdmin(SmallTableAdmin):
             office_config.change(obj.pk, replacing(patch, Office.objects.get(pk=obj.pk)))
 
     def delete_model(self, request: HttpRequest, obj: Office) -> None:
-        office_deletion.close(obj.pk)
+        office_deletion.delete_office(obj.pk)
 
 
 @admin.register(Membership)

@@ -8,9 +8,9 @@ from rest_framework import serializers
 from jobs.api import examples
 from jobs.api.framework.openapi_examples import in_response
 from jobs.states import (
-    SEED_EXECUTION_STATUS,
-    SEED_EXECUTION_TIMED_OUT,
-    TOLD_TO_CLIENTS,
+    CLIENT_EVENTS,
+    V1_EXECUTION_STATUS,
+    V1_EXECUTION_TIMED_OUT,
     FailureType,
     JobStatus,
     MemberRole,
@@ -20,7 +20,7 @@ from jobs.states import (
 )
 
 EXECUTION_STATUSES = [
-    (status, status) for status in (*dict.fromkeys(SEED_EXECUTION_STATUS.values()), SEED_EXECUTION_TIMED_OUT)
+    (status, status) for status in (*dict.fromkeys(V1_EXECUTION_STATUS.values()), V1_EXECUTION_TIMED_OUT)
 ]
 
 
@@ -111,7 +111,7 @@ class JobInFullDocument(JobDocument):
 @extend_schema_serializer(component_name="SchedulerEvent")
 class EventDocument(DocumentSerializer):
     id = serializers.IntegerField()
-    type = serializers.ChoiceField(TOLD_TO_CLIENTS)
+    type = serializers.ChoiceField(CLIENT_EVENTS)
     job_id = serializers.UUIDField(allow_null=True, help_text="Null for an event of a whole batch.")
     batch_id = serializers.UUIDField(allow_null=True)
     office_id = serializers.UUIDField()

@@ -12,7 +12,7 @@ from jobs.api.framework.filtering import reject_unknown
 from jobs.api.framework.query import WholeNumber
 from jobs.api.views import OfficeView
 from jobs.models import Event
-from jobs.states import TOLD_TO_CLIENTS
+from jobs.states import CLIENT_EVENTS
 
 AFTER = WholeNumber("after", "Only events with a greater id than this.", default=0, low=0, high=2**63 - 1)
 LIMIT = WholeNumber("limit", "Maximum number of events.", default=100, low=1, high=1_000)
@@ -33,7 +33,7 @@ class EventListView(OfficeView):
         office = self.office()
         reject_unknown(request, ("after", "limit"))
         after, limit = AFTER.of(request), LIMIT.of(request)
-        events = Event.objects.filter(office_id=office.id, id__gt=after, type__in=TOLD_TO_CLIENTS)
+        events = Event.objects.filter(office_id=office.id, id__gt=after, type__in=CLIENT_EVENTS)
         page = list(events.order_by("id")[:limit])
         return Response(
             {

@@ -3,7 +3,7 @@
 from typing import Any
 
 from jobs.states import (
-    SEED_EXECUTION_STATUS,
+    V1_EXECUTION_STATUS,
     EventType,
     ExecutionStatus,
     FailureType,
@@ -71,7 +71,7 @@ JOB_IN_FULL = {
         {
             "id": RUN,
             "attempt": 2,
-            "status": SEED_EXECUTION_STATUS[ExecutionStatus.RUNNING],
+            "status": V1_EXECUTION_STATUS[ExecutionStatus.RUNNING],
             "started_at": AT,
             "timeout_at": "2026-12-01T09:46:00+09:00",
             "completed_at": None,

@@ -139,5 +139,5 @@ class OfficeDetailView(OfficeView):
         extensions=problems("jobs_processing"),
     )
     def delete(self, request: Request, office_id: UUID) -> Response:
-        office_deletion.close(self.access(MemberRole.OWNER).office.id)
+        office_deletion.delete_office(self.access(MemberRole.OWNER).office.id)
         return Response(status=204)

@@ -21,13 +21,13 @@ from jobs.api.framework.serializers import StrictSerializer, validated
 from jobs.api.views import CONFIGURES, OfficeView
 from jobs.models import Notification, Webhook
 from jobs.notifications import batches, creation, webhooks
-from jobs.states import TOLD_TO_CLIENTS
+from jobs.states import CLIENT_EVENTS
 
 
 class WebhookSerializer(StrictSerializer):
     url = serializers.CharField(max_length=2000, help_text="http:// or https://, at a public address.")
     event_types = serializers.ListField(
-        child=serializers.ChoiceField(TOLD_TO_CLIENTS),
+        child=serializers.ChoiceField(CLIENT_EVENTS),
         required=False,
         help_text=f"The events to send; by default {' and '.join(creation.DEFAULT_TYPES)}.",
     )
@@ -40,7 +40,7 @@ class WebhookSerializer(StrictSerializer):
 class WebhookDocument(serializers.Serializer[Any]):
     id = serializers.IntegerField()
     url = serializers.CharField()
-    event_types = serializers.ListField(child=serializers.ChoiceField(TOLD_TO_CLIENTS))
+    event_types = serializers.ListField(child=serializers.ChoiceField(CLIENT_EVENTS))
     enabled = serializers.BooleanField()
     disabled_reason = serializers.CharField(
         allow_null=True, help_text="Set when the system disabled it, not an owner."

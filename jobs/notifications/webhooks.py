@@ -19,7 +19,7 @@ from jobs.notifications import signing
 from jobs.notifications.creation import DEFAULT_TYPES, events_drained
 from jobs.sql import call
 from jobs.sql import notifications as statements
-from jobs.states import TOLD_TO_CLIENTS
+from jobs.states import CLIENT_EVENTS
 
 MAX_WEBHOOKS = 20
 # After a rotation the previous secret also signs for this long.
@@ -121,12 +121,12 @@ def check_url(url: str) -> Target:
 
 def check_event_types(event_types: Sequence[str]) -> list[str]:
     """The types without duplicates, in the order of the states module."""
-    if unknown := [event_type for event_type in event_types if event_type not in TOLD_TO_CLIENTS]:
-        text = ErrorText("unknown_event", event=unknown[0], allowed=", ".join(TOLD_TO_CLIENTS))
+    if unknown := [event_type for event_type in event_types if event_type not in CLIENT_EVENTS]:
+        text = ErrorText("unknown_event", event=unknown[0], allowed=", ".join(CLIENT_EVENTS))
         raise Invalid(errors={"event_types": [text]})
     if not event_types:
         raise Invalid(errors={"event_types": [ErrorText("no_event")]})
-    return [event_type for event_type in TOLD_TO_CLIENTS if event_type in event_types]
+    return [event_type for event_type in CLIENT_EVENTS if event_type in event_types]
 
 
 def _update(webhook: Webhook, fields: dict[str, object]) -> None:

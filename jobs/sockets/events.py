@@ -18,7 +18,7 @@ from jobs.sockets.base import NotFound
 from jobs.sockets.database import in_database
 from jobs.sockets.fanout import FeedSocket, Row
 from jobs.sql import call, statements
-from jobs.states import TOLD_TO_CLIENTS
+from jobs.states import CLIENT_EVENTS
 
 # The engine publishes an office's changes while it is watched; two renewals may fail.
 WATCH_SECONDS = 60
@@ -80,7 +80,7 @@ def snapshot(user: User, office: UUID, after: int | None) -> tuple[int, dict[str
 
 
 def events_after(office: UUID, after: int, limit: int) -> list[Row]:
-    events = Event.objects.filter(office_id=office, id__gt=after, type__in=TOLD_TO_CLIENTS)
+    events = Event.objects.filter(office_id=office, id__gt=after, type__in=CLIENT_EVENTS)
     return [serialize.event_json(event) for event in events.order_by("id")[:limit]]
 
 

@@ -1,6 +1,6 @@
 """Deletes what ended long ago. Each statement takes one bounded batch, and says how many rows it was."""
 
-# Ended jobs of one office and state, by the index jobs_ended; not those that somebody still waits for.
+# Ended jobs of one office and state, by the index jobs_ended; not those that another job waits for.
 DELETE_JOBS = """
     WITH old AS (
         SELECT j.id FROM job_queue j
@@ -30,7 +30,7 @@ DELETE_BATCHES = """
         LIMIT %(limit)s)
 """
 
-# Oldest first, by their ids: whoever resumes after an id that is gone can be told so.
+# Oldest first, by their ids, so that a client that resumes after a deleted id can be told so.
 DELETE_EVENTS = """
     DELETE FROM job_events
     WHERE at < %(before)s AND id IN (SELECT id FROM job_events ORDER BY id LIMIT %(limit)s)

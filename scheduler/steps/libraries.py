@@ -68,7 +68,7 @@ class Operation:
         except ValidationError as error:
             return [
                 ErrorText("operation_argument", operation=self.name, text=text)
-                for text in registry.described(error)
+                for text in registry.describe_errors(error)
             ]
         return []
 
@@ -106,7 +106,7 @@ def operation(
             function=function,
             role=role,
             description=inspect.getdoc(function) or "",
-            args_model=registry.args_model_of(function),
+            args_model=registry.build_args_model(function),
             max_retries=max_retries,
         )
         return function

@@ -53,7 +53,7 @@ def test_failures_that_another_try_would_not_help_are_not_retried(failure):
 
 
 def test_every_state_of_an_execution_has_a_name_in_the_seeds_words():
-    assert set(states.SEED_EXECUTION_STATUS) == set(ExecutionStatus)
+    assert set(states.V1_EXECUTION_STATUS) == set(ExecutionStatus)
 
 
 def test_the_sql_knows_no_state_that_is_not_written_here():

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from jobs import registry
 from jobs.errors import InvalidArgs, PermissionRefused, SessionError
-from jobs.runner import as_result
+from jobs.runner import encode_result
 from tests.unit.fake_context import FakeContext
 from tests.unit.process_tools import marked
 from workers.command import TAIL_BYTES, Tail, run_command
@@ -204,7 +204,7 @@ def test_only_the_end_of_a_long_output_is_kept(ctx):
 def test_any_output_makes_a_result_that_fits_and_can_be_stored(ctx, settings, script):
     settings.DURE_MAX_RESULT_BYTES = 64 * 1024
     result = run_command(ctx, "sh", ["-c", script])
-    text = as_result(result)
+    text = encode_result(result)
     assert settings.DURE_MAX_RESULT_BYTES // 2 < len(text.encode()) <= settings.DURE_MAX_RESULT_BYTES
     assert "\0" not in result["output_tail"]
     assert json.loads(text) == result

@@ -9,7 +9,7 @@ import pytest
 
 from jobs import registry
 from jobs.errors import InvalidArgs, PermissionRefused, TaskFailure
-from jobs.runner import as_result
+from jobs.runner import encode_result
 from jobs.states import RETRYABLE
 from tests.unit.fake_context import FakeContext
 from tests.unit.stub_server import OK, stub
@@ -208,7 +208,7 @@ def test_a_text_body_is_text_and_any_other_is_base64(send, body, content_type, t
     with stub(response(body=body, content_type=content_type)) as server:
         result = send(server)
     assert (result["body"], result["encoding"]) == (text, encoding)
-    as_result(result)
+    encode_result(result)
 
 
 def test_a_compressed_body_is_not_unpacked(send):
@@ -231,6 +231,6 @@ def test_a_compressed_body_is_not_unpacked(send):
 def test_any_body_gives_a_result_that_fits(send, settings, body, content_type):
     with stub(response(body=body, content_type=content_type)) as server:
         result = send(server)
-    size = len(as_result(result).encode())
+    size = len(encode_result(result).encode())
     assert settings.DURE_MAX_RESULT_BYTES * 0.95 < size <= settings.DURE_MAX_RESULT_BYTES
     assert result["truncated"]
