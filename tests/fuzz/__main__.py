@@ -24,18 +24,18 @@ def main() -> int:
     parser.add_argument("--examples", type=int, default=100, help="how many requests for each operation")
     parser.add_argument("--seed", type=int, help="to do the same again")
     parser.add_argument("--only", nargs="+", default=[], metavar="OPERATION", help="operation ids")
-    chosen = parser.parse_args()
-    options = [f"--max-examples={chosen.examples}"]
-    options += [f"--seed={chosen.seed}"] if chosen.seed is not None else []
-    options += [f"--include-operation-id={name}" for name in chosen.only]
+    selected = parser.parse_args()
+    options = [f"--max-examples={selected.examples}"]
+    options += [f"--seed={selected.seed}"] if selected.seed is not None else []
+    options += [f"--include-operation-id={name}" for name in selected.only]
     os.environ.update(UNLIMITED)
     with tempfile.TemporaryDirectory(prefix="dure-fuzz-") as name:
         folder, failed = Path(name), []
         system = System(folder)
         system.start()
         try:
-            for caller in chosen.callers:
-                ended = run(system, caller, folder, options, seconds=round(chosen.minutes * 60))
+            for caller in selected.callers:
+                ended = run(system, caller, folder, options, seconds=round(selected.minutes * 60))
                 print(f"==== as {caller}\n{(folder / 'report').read_text()}", flush=True)
                 failed += [caller] if ended.returncode else []
         finally:

@@ -18,8 +18,8 @@ OWN_IDS = 6
 class Estate:
     """What is known is asked for in turns; what is spare is deleted, each once."""
 
-    def __init__(self, known: Known, spare: Known) -> None:
-        self.known, self.spare = known, [(name, below, list(values)) for name, below, values in spare]
+    def __init__(self, existing: Known, spare: Known) -> None:
+        self.known, self.spare = existing, [(name, below, list(values)) for name, below, values in spare]
         self._turns: dict[tuple[str, str], count[int]] = defaultdict(count)
 
     @classmethod
@@ -32,19 +32,19 @@ class Estate:
             return
         find = self._spare_of if method == "DELETE" else self.known_of
         for name in parameters:
-            found = find(name, path)
-            if found is not None:
-                parameters[name] = found
+            result = find(name, path)
+            if result is not None:
+                parameters[name] = result
 
     def known_of(self, name: str, path: str) -> Any:
-        for known, below, values in self.known:
-            if known == name and path.startswith(below):
+        for existing, below, values in self.known:
+            if existing == name and path.startswith(below):
                 return values[next(self._turns[name, below]) % len(values)]
         return None
 
     def _spare_of(self, name: str, path: str) -> Any:
-        for known, below, values in self.spare:
-            if known == name and path.startswith(below) and values:
+        for existing, below, values in self.spare:
+            if existing == name and path.startswith(below) and values:
                 # What stands last in the path is what is deleted.
                 if not path.endswith(f"{{{name}}}"):
                     return values[0]

@@ -74,10 +74,10 @@ def before_call(
         shorten(case.query, "page", 1_000)
 
 
-def shorten(given: dict[str, Any], name: str, most: int) -> None:
+def shorten(data: dict[str, Any], name: str, most: int) -> None:
     try:
-        if float(given[name]) > most:
-            given[name] = type(given[name])(most)
+        if float(data[name]) > most:
+            data[name] = type(data[name])(most)
     except (KeyError, TypeError, ValueError):
         return  # it is not there, or is nothing that will be taken
 
@@ -90,13 +90,13 @@ def known_problem(ctx: schemathesis.CheckContext, response: Response, case: sche
         return
     if response.headers.get("content-type", [""])[0] != PROBLEM:
         raise Failure(operation=case.operation.label, title="A refusal is no problem document", message="")
-    told = operation["responses"].get(str(response.status_code))
-    if told is None:
+    received = operation["responses"].get(str(response.status_code))
+    if received is None:
         return  # Schemathesis says so itself
-    if "$ref" in told:
-        told = document["components"]["responses"][told["$ref"].rpartition("/")[2]]
+    if "$ref" in received:
+        received = document["components"]["responses"][received["$ref"].rpartition("/")[2]]
     code = response.json()["code"]
-    if code not in told["content"][PROBLEM]["examples"]:
+    if code not in received["content"][PROBLEM]["examples"]:
         raise Failure(
             operation=case.operation.label,
             title="Undocumented code",

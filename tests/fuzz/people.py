@@ -28,10 +28,10 @@ LATER = "2030-01-01T00:00:00+09:00"
 def enlist(system: System) -> dict[str, str]:
     """Makes both, or gives them new tokens."""
     command = [sys.executable, "manage.py", "shell", "-v", "0", "-c", ENLIST]
-    told = subprocess.run(
+    received = subprocess.run(
         command, cwd=CHECKOUT, env=system.environment(), check=True, capture_output=True, text=True
     )
-    return dict(zip((OWNER, STAFF), told.stdout.split(), strict=True))
+    return dict(zip((OWNER, STAFF), received.stdout.split(), strict=True))
 
 
 def settle(client: Client) -> Known:
@@ -72,9 +72,9 @@ def settle(client: Client) -> Known:
 def spares(client: Client) -> Known:
     """The same again, with an empty office and a replay that nobody needs."""
     more = {"office_id": made(client, "/api/offices", {"name": "empty"})["id"], "replay_id": uploaded(client)}
-    found = settle(client)
+    result = settle(client)
     return [
-        (name, below, [*values, *([more[name]] if name in more else [])]) for name, below, values in found
+        (name, below, [*values, *([more[name]] if name in more else [])]) for name, below, values in result
     ]
 
 

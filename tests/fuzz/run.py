@@ -46,11 +46,11 @@ def run(
 
 def reached(folder: Path) -> set[str]:
     """The operations that did something: those with an answer below 400, like `GET /api/offices`."""
-    found = set()
+    result = set()
     for events in folder.glob("*.ndjson"):
         for line in events.read_text().splitlines():
             recorder = json.loads(line).get("ScenarioFinished", {}).get("recorder", {})
             for interaction in recorder.get("interactions", {}).values():
                 if (interaction.get("response") or {}).get("status_code", 599) < 400:
-                    found.add(recorder["label"])
-    return found
+                    result.add(recorder["label"])
+    return result

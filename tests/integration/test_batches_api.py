@@ -50,16 +50,16 @@ def took(job, seconds: float) -> None:
     )
 
 
-def test_the_list_says_how_far_each_batch_is(client, office):
+def test_the_list_of_batches_shows_their_progress(client, office):
     first = submitted(office, {}, {}, name="first")
     submitted(office, {}, name="second")
     done(first[0])
-    found = client.get(at(office)).json()["results"]
-    assert [one["name"] for one in found] == ["second", "first"]
-    assert list(found[1]) == ["id", "name", "created_at", "ended_at", "progress"]
-    assert found[1]["progress"]["total"] == 2
-    assert found[1]["progress"]["percent"] == 50
-    assert found[1]["progress"]["by_status"]["done"] == 1
+    result = client.get(at(office)).json()["results"]
+    assert [item["name"] for item in result] == ["second", "first"]
+    assert list(result[1]) == ["id", "name", "created_at", "ended_at", "progress"]
+    assert result[1]["progress"]["total"] == 2
+    assert result[1]["progress"]["percent"] == 50
+    assert result[1]["progress"]["by_status"]["done"] == 1
     done(first[1])
     ended = client.get(at(office)).json()["results"][1]
     assert ended["progress"]["percent"] == 100
@@ -68,17 +68,17 @@ def test_the_list_says_how_far_each_batch_is(client, office):
 
 def test_a_batch_shows_its_graph(client, office):
     a, b, c, d = submitted(office, *DIAMOND, name="diamond")
-    found = client.get(at(office, f"/{a.batch_id}")).json()
-    assert [(node["ref"], node["level"]) for node in found["graph"]["nodes"]] == [
+    result = client.get(at(office, f"/{a.batch_id}")).json()
+    assert [(node["ref"], node["level"]) for node in result["graph"]["nodes"]] == [
         *(("a", 0), ("b", 1), ("c", 1), ("d", 2))
     ]
-    edges = {(edge["from"], edge["to"]) for edge in found["graph"]["edges"]}
+    edges = {(edge["from"], edge["to"]) for edge in result["graph"]["edges"]}
     ids = [str(job.id) for job in (a, b, c, d)]
     assert edges == {(ids[0], ids[1]), (ids[0], ids[2]), (ids[1], ids[3]), (ids[2], ids[3])}
     assert "graph" not in client.get(at(office, f"/{a.batch_id}?graph=false")).json()
 
 
-def test_the_critical_path_goes_by_what_jobs_took_and_usually_take(client, office):
+def test_the_critical_path_uses_actual_and_usual_run_times(client, office):
     (sleeper,) = submitted(office, {"task_id": "demo.sleep", "args": {"seconds": 1}})
     done(sleeper)
     took(sleeper, 100)
@@ -91,19 +91,19 @@ def test_the_critical_path_goes_by_what_jobs_took_and_usually_take(client, offic
     assert path["seconds"] == pytest.approx(120, abs=1)
 
 
-def test_the_end_is_estimated_from_run_times_and_free_slots(client, office):
-    (one,) = submitted(office, {})
-    done(one)
-    took(one, 10)
+def test_the_end_of_a_batch_is_estimated_from_run_times_and_free_slots(client, office):
+    (job,) = submitted(office, {})
+    done(job)
+    took(job, 10)
     four = submitted(office, {}, {}, {}, {}, name="four")
     before = datetime.now().astimezone()
-    found = client.get(at(office, f"/{four[0].batch_id}")).json()
+    result = client.get(at(office, f"/{four[0].batch_id}")).json()
     # Two slots, four jobs of ten seconds.
-    left = datetime.fromisoformat(found["estimated_end"]) - before
+    left = datetime.fromisoformat(result["estimated_end"]) - before
     assert timedelta(seconds=19) < left < timedelta(seconds=25)
 
 
-def test_nobody_guesses_an_end_that_cannot_be_known(client, office):
+def test_the_estimated_end_is_null_if_unknown(client, office):
     (unknown,) = submitted(office, {}, name="unknown")
     assert client.get(at(office, f"/{unknown.batch_id}")).json()["estimated_end"] is None
     done(unknown)
@@ -114,7 +114,7 @@ def test_nobody_guesses_an_end_that_cannot_be_known(client, office):
     assert client.get(at(office, f"/{first.batch_id}")).json()["estimated_end"] is None
 
 
-def test_a_batch_of_another_office_is_not_there(client, office):
+def test_a_batch_of_another_office_is_404(client, office):
     (elsewhere,) = submitted(an_office(), {}, name="b")
     assert client.get(at(office, f"/{elsewhere.batch_id}")).status_code == 404
     assert client.get(at(office, f"/{uuid.uuid4()}")).status_code == 404

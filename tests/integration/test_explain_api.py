@@ -39,29 +39,29 @@ def client(office):
 def explained(client, job):
     answer = client.get(f"/api/offices/{job.office_id}/jobs/{job.id}/explain")
     assert answer.status_code == 200, answer.content
-    found = answer.json()
-    assert list(found) == ["state", "reasons", "queue_position", "estimated_start"]
-    assert all(reason["message"] for reason in found["reasons"])
-    return found
+    result = answer.json()
+    assert list(result) == ["state", "reasons", "queue_position", "estimated_start"]
+    assert all(reason["message"] for reason in result["reasons"])
+    return result
 
 
 def codes(client, job):
     return [reason["code"] for reason in explained(client, job)["reasons"]]
 
 
-def test_the_office_limit_and_the_place_in_the_queue(client, office):
+def test_explain_reports_the_office_limit_and_the_queue_position(client, office):
     _, second, third = submitted(office, {}, {}, {})
     urgent = a_job(office, urgent=True)
-    found = explained(client, third)
-    assert found["state"] == "ready"
-    (reason,) = found["reasons"]
+    result = explained(client, third)
+    assert result["state"] == "ready"
+    (reason,) = result["reasons"]
     assert (reason["code"], reason["running"], reason["limit"]) == ("office_limit", 1, 1)
-    assert found["queue_position"] == 3
+    assert result["queue_position"] == 3
     assert explained(client, urgent)["queue_position"] == 1
     assert explained(client, second)["queue_position"] == 2
 
 
-def test_the_role_limit(client, office):
+def test_explain_reports_the_role_limit(client, office):
     Office.objects.filter(pk=office.pk).update(max_concurrent_jobs=5, max_concurrent_by_role={"FE": 1})
     office.refresh_from_db()
     _, second = submitted(office, {"role": "FE"}, {"role": "FE"})
@@ -69,7 +69,7 @@ def test_the_role_limit(client, office):
     assert (reason["code"], reason["role"], reason["running"], reason["limit"]) == ("role_limit", "FE", 1, 1)
 
 
-def test_unfinished_dependencies_are_named(client, office):
+def test_explain_names_unfinished_dependencies(client, office):
     _, _, third = submitted(office, {"ref": "a"}, {"ref": "b"}, {"depends_on": ["a", "b"]})
     reason = explained(client, third)["reasons"][0]
     assert reason["code"] == "dependencies_unfinished"
@@ -77,7 +77,7 @@ def test_unfinished_dependencies_are_named(client, office):
     assert reason["count"] == 2
 
 
-def test_a_failed_dependency_comes_before_everything_else(client, office):
+def test_explain_lists_a_failed_dependency_first(client, office):
     first, _, third = submitted(office, {"ref": "a"}, {"ref": "b"}, {"depends_on": ["a", "b"]})
     running(first).fail(failure_type="git_conflict")
     assert codes(client, third) == ["dependency_failed", "dependencies_unfinished", "office_limit"]
@@ -85,35 +85,35 @@ def test_a_failed_dependency_comes_before_everything_else(client, office):
     assert explained(client, third)["estimated_start"] is None
 
 
-def test_a_job_that_failed_with_its_dependency_says_which(client, office):
+def test_explain_names_the_dependency_that_failed_the_job(client, office):
     first, second = submitted(office, {"ref": "a"}, {"depends_on": ["a"], "on_dependency_failure": "fail"})
     running(first).fail(failure_type="git_conflict")
-    found = explained(client, second)
-    assert (found["state"], [reason["code"] for reason in found["reasons"]]) == (
+    result = explained(client, second)
+    assert (result["state"], [reason["code"] for reason in result["reasons"]]) == (
         "failed",
         ["dependency_failed"],
     )
 
 
-def test_a_retry_that_is_waited_for(client, office):
+def test_explain_reports_a_waiting_retry(client, office):
     job = a_job(office)
     running(job).fail(delay_ms=60_000)
-    found = explained(client, job)
-    (reason,) = found["reasons"]
+    result = explained(client, job)
+    (reason,) = result["reasons"]
     assert (reason["code"], reason["retry_count"]) == ("retry_backoff", 1)
     assert datetime.fromisoformat(reason["until"]) > timezone.now()
 
 
-def test_a_time_that_has_not_come(client, office):
+def test_explain_reports_a_future_start(client, office):
     when = timezone.now() + timedelta(hours=1)
     job = a_job(office, run_at=when.isoformat())
-    found = explained(client, job)
-    assert [reason["code"] for reason in found["reasons"]] == ["scheduled"]
-    assert datetime.fromisoformat(found["reasons"][0]["until"]) == when
-    assert datetime.fromisoformat(found["estimated_start"]) == pytest.approx(when, abs=timedelta(seconds=1))
+    result = explained(client, job)
+    assert [reason["code"] for reason in result["reasons"]] == ["scheduled"]
+    assert datetime.fromisoformat(result["reasons"][0]["until"]) == when
+    assert datetime.fromisoformat(result["estimated_start"]) == pytest.approx(when, abs=timedelta(seconds=1))
 
 
-def test_a_paused_office_and_a_missing_worker_are_said_together(client, office, a_worker):
+def test_explain_reports_a_paused_office_and_a_missing_worker(client, office, a_worker):
     Office.objects.filter(pk=office.pk).update(paused=True)
     job = a_job(office, role="QA")
     Worker.objects.update(roles=["FE"])
@@ -126,7 +126,7 @@ def test_a_paused_office_and_a_missing_worker_are_said_together(client, office, 
     assert codes(client, job) == ["office_paused", "no_worker_for_role"]
 
 
-def test_a_job_that_was_sent_and_not_taken(client, office):
+def test_explain_reports_a_job_that_no_worker_has_claimed(client, office):
     job = a_job(office)
     (reason,) = explained(client, job)["reasons"]
     assert reason["code"] == "waiting_for_worker"
@@ -135,7 +135,7 @@ def test_a_job_that_was_sent_and_not_taken(client, office):
     assert codes(client, job) == ["no_worker_for_role", "waiting_for_worker"]
 
 
-def test_a_job_that_runs(client, office):
+def test_explain_reports_a_running_job(client, office):
     job = a_job(office)
     running(job, worker="w@host")
     (reason,) = explained(client, job)["reasons"]
@@ -143,13 +143,13 @@ def test_a_job_that_runs(client, office):
     assert datetime.fromisoformat(reason["lease_until"]) > datetime.fromisoformat(reason["since"])
 
 
-def test_a_done_job_is_held_back_by_nothing(client, office):
+def test_explain_has_no_reasons_for_a_done_job(client, office):
     job = done(a_job(office))
-    found = explained(client, job)
-    assert found == {"state": "done", "reasons": [], "queue_position": None, "estimated_start": None}
+    result = explained(client, job)
+    assert result == {"state": "done", "reasons": [], "queue_position": None, "estimated_start": None}
 
 
-def test_a_start_is_estimated_from_run_times(client, office):
+def test_the_start_of_a_job_is_estimated_from_run_times(client, office):
     job = done(a_job(office))
     ten_seconds = "attempt_started_at = finished_at - interval '10 seconds'"
     call.change(f"UPDATE job_executions SET {ten_seconds} WHERE job_id = %s", [job.id])

@@ -64,7 +64,7 @@ def posted(client, path, body=None, **headers):
 # --- submit ----------------------------------------------------------------------------------------
 
 
-def test_a_submitted_job_is_answered_with_exactly_the_fields_of_the_contract(client, office):
+def test_a_submitted_job_has_exactly_the_fields_of_the_contract(client, office):
     answer = posted(client, at(office), {**ONE, "ref": "one", "priority": 5, "unique_key": "k", "role": "FE"})
     assert answer.status_code == 201, answer.json()
     job = answer.json()
@@ -82,7 +82,7 @@ def test_a_submitted_job_is_answered_with_exactly_the_fields_of_the_contract(cli
     assert client.get(answer["Location"]).json()["id"] == job["id"]
 
 
-def test_a_batch_is_answered_in_the_order_given(client, office):
+def test_a_submitted_batch_is_returned_in_order(client, office):
     body = {
         "batch": {"name": "release"},
         "jobs": [
@@ -103,7 +103,7 @@ def test_a_batch_is_answered_in_the_order_given(client, office):
     assert client.get(answer["Location"]).json()["id"] == found["batch"]["id"]
 
 
-def test_the_answer_to_a_submission_is_what_is_read_afterwards(client, office):
+def test_the_answer_to_a_submission_equals_a_later_read(client, office):
     failed = a_job(office)
     running(failed).fail(failure_type="git_conflict")
     soon = (timezone.now() + timedelta(hours=1)).isoformat()
@@ -123,7 +123,7 @@ def test_the_answer_to_a_submission_is_what_is_read_afterwards(client, office):
         assert job == {name: in_full[name] for name in JOB_FIELDS}
 
 
-def test_a_batch_can_be_added_to(client, office):
+def test_jobs_can_be_added_to_a_batch(client, office):
     first = posted(client, at(office), {"jobs": [{**ONE, "ref": "a"}]}).json()
     body = {"batch": {"id": first["batch"]["id"]}, "jobs": [{**ONE, "depends_on": [first["jobs"][0]["id"]]}]}
     second = posted(client, at(office), body)
@@ -150,7 +150,7 @@ def test_a_batch_can_be_added_to(client, office):
         ({"jobs": [ONE], "batch": {"id": "no"}}, "batch.id"),
     ],
 )
-def test_what_is_wrong_with_a_submission_is_said_by_field_and_nothing_is_written(client, office, body, where):
+def test_an_invalid_submission_has_errors_by_field_and_writes_nothing(client, office, body, where):
     answer = posted(client, at(office), body)
     assert answer.status_code == 400
     assert answer["Content-Type"] == "application/problem+json"
@@ -158,7 +158,7 @@ def test_what_is_wrong_with_a_submission_is_said_by_field_and_nothing_is_written
     assert not Job.objects.exists()
 
 
-def test_a_cycle_is_named_in_order(client, office):
+def test_a_cycle_is_rejected_with_its_members_in_order(client, office):
     jobs = [
         {**ONE, "ref": "a", "depends_on": ["c"]},
         {**ONE, "ref": "b", "depends_on": ["a"]},
@@ -171,8 +171,8 @@ def test_a_cycle_is_named_in_order(client, office):
     circle = problem.json()["cycle"]
     assert sorted(circle) == ["a", "b", "c"]
     depends_on = {job["ref"]: job.get("depends_on", []) for job in jobs}
-    for one, following in zip(circle, [*circle[1:], circle[0]], strict=True):
-        assert one in depends_on[following]
+    for item, following in zip(circle, [*circle[1:], circle[0]], strict=True):
+        assert item in depends_on[following]
     assert not Job.objects.exists()
     assert client.get("/api/problems/cycle").status_code == 200
 
@@ -191,7 +191,7 @@ def test_a_unique_key_is_taken_until_its_job_has_ended(client, office):
     assert posted(client, at(office), {**ONE, "unique_key": "nightly"}).status_code == 201
 
 
-def test_a_submission_repeated_under_its_key_is_answered_again_and_not_done_again(client, office):
+def test_a_submission_repeated_with_its_key_submits_once(client, office):
     first = posted(client, at(office), ONE, **{"Idempotency-Key": "abc"})
     again = posted(client, at(office), ONE, **{"Idempotency-Key": "abc"})
     assert first.json() == again.json()
@@ -238,17 +238,17 @@ def test_the_order_of_priority_is_the_order_of_the_queue(client, office):
 @pytest.mark.parametrize(
     "query", ["?state=done", "?status=finished", "?batch=1", "?ordering=random", "?role=CEO"]
 )
-def test_an_unknown_filter_or_value_is_refused(client, office, query):
+def test_an_unknown_filter_or_value_is_rejected(client, office, query):
     assert client.get(at(office, query)).status_code == 400
 
 
-def test_a_longer_list_costs_no_more_statements(client, office):
+def test_a_list_of_any_length_needs_the_same_number_of_queries(client, office):
     def statements():
         with CaptureQueriesContext(
             connection,
-        ) as asked:
+        ) as requested:
             assert client.get(at(office)).status_code == 200
-        return len(asked)
+        return len(requested)
 
     client.get(at(office))  # the token's last use is written once a minute
     submitted(office, {"ref": "a"}, {"depends_on": ["a"]})
@@ -260,7 +260,7 @@ def test_a_longer_list_costs_no_more_statements(client, office):
 # --- one job ---------------------------------------------------------------------------------------
 
 
-def test_a_running_job_shows_its_run_as_it_goes(client, office):
+def test_a_running_job_shows_its_progress(client, office):
     job = a_job(office)
     run = running(job, worker="w@host")
     Execution.objects.filter(pk=run.execution).update(
@@ -299,11 +299,11 @@ def test_an_ended_job_shows_its_result_and_its_attempts(client, office):
     assert answer["error_message"] is None
     (execution,) = answer["executions"]
     assert (execution["status"], execution["attempt"]) == ("completed", 2)
-    assert [one["outcome"] for one in execution["attempts"]] == [Outcome.FAILURE, Outcome.SUCCESS]
+    assert [item["outcome"] for item in execution["attempts"]] == [Outcome.FAILURE, Outcome.SUCCESS]
     assert execution["attempts"][0]["error_message"] == "no luck"
 
 
-def test_a_timed_out_execution_says_timeout_while_it_waits_and_when_it_has_failed(client, office):
+def test_a_timed_out_execution_has_the_status_timeout(client, office):
     job = a_job(office, max_retries=1)
     running(job).finish(Outcome.TIMEOUT, failure_type="timeout", error="late", delay_ms=60_000)
     answer = client.get(at(office, f"/{job.id}")).json()
@@ -317,7 +317,7 @@ def test_a_timed_out_execution_says_timeout_while_it_waits_and_when_it_has_faile
     assert [run["status"] for run in answer["executions"]] == ["cancelled", "timeout"]
 
 
-def test_a_job_of_another_office_is_not_there(client, office):
+def test_a_job_of_another_office_is_404(client, office):
     elsewhere = a_job(an_office())
     for path in ("", "/explain"):
         assert client.get(at(office, f"/{elsewhere.id}{path}")).status_code == 404
@@ -356,11 +356,11 @@ def test_cancel_ends_a_waiting_job_at_once_and_an_ended_one_is_a_conflict(client
     again = posted(client, at(office, f"/{waiting.id}/cancel"))
     assert (again.status_code, again.json()["code"]) == (409, "ended")
     events = client.get(f"/api/offices/{office.id}/events").json()["results"]
-    told = next(event for event in events if event["type"] == "job_cancelled")
-    assert told["details"] == {"actor": "alice", "reason": "not needed"}
+    received = next(event for event in events if event["type"] == "job_cancelled")
+    assert received["details"] == {"actor": "alice", "reason": "not needed"}
 
 
-def test_cancel_of_a_running_job_tells_it_to_stop(client, office):
+def test_cancel_of_a_running_job_asks_it_to_stop(client, office):
     job = a_job(office)
     run = running(job)
     answer = posted(client, at(office, f"/{job.id}/cancel")).json()
@@ -370,7 +370,7 @@ def test_cancel_of_a_running_job_tells_it_to_stop(client, office):
     assert fresh(job).status == JobStatus.CANCELLED
 
 
-def test_cancel_all_takes_what_fits_and_counts_it(client, office):
+def test_cancel_all_cancels_and_counts_matching_jobs(client, office):
     first, *_ = submitted(office, {}, {"role": "FE"}, {"role": "BE"}, {"role": "BE"}, name="one")
     running(first)
     other = a_job(office, role="BE")
@@ -399,13 +399,13 @@ def test_cancel_all_takes_what_fits_and_counts_it(client, office):
         {"include_processing": "maybe"},
     ],
 )
-def test_cancel_all_refuses_what_it_does_not_know(client, office, body):
+def test_cancel_all_rejects_unknown_values(client, office, body):
     job = a_job(office)
     assert posted(client, at(office, "/cancel-all"), body).status_code == 400
     assert fresh(job).status == JobStatus.PROCESSING
 
 
-def test_priority_changes_the_order_of_what_waits(client, office):
+def test_priority_changes_the_order_of_ready_jobs(client, office):
     _, a, b = submitted(office, {}, {"ref": "a"}, {"ref": "b"})
 
     def patch(job, **body):
@@ -433,7 +433,7 @@ WRITES = [("post", ""), ("post", "/{job}/retry"), ("post", "/{job}/cancel"), ("p
           ("patch", "/{job}/priority")]  # fmt: skip
 
 
-def test_a_viewer_sees_everything_and_changes_nothing(office):
+def test_a_viewer_can_read_and_not_change(office):
     viewer = a_user("victor")
     Membership.objects.create(office=office, user=viewer, role=MemberRole.VIEWER)
     job = a_job(office)
@@ -447,7 +447,7 @@ def test_a_viewer_sees_everything_and_changes_nothing(office):
     assert (fresh(job).status, Job.objects.count()) == (JobStatus.PROCESSING, 1)
 
 
-def test_nobody_else_can_tell_that_there_is_such_an_office(office):
+def test_an_office_is_404_for_other_users(office):
     job = a_job(office)
     stranger = client_of(a_user("mallory"))
     nobody = type(stranger)()

@@ -56,7 +56,7 @@ def member(office: Office, name: str, role: str):
 # --- offices ---------------------------------------------------------------------------------------
 
 
-def test_whoever_opens_an_office_owns_it(client):
+def test_the_creator_of_an_office_owns_it(client):
     answer = send(
         client, "post", "/api/offices", {"name": "Seoul studio", "notify_emails": ["a@example.com"]}
     )
@@ -82,22 +82,22 @@ def test_whoever_opens_an_office_owns_it(client):
         {"name": "a", "limit": 3},
     ],
 )
-def test_an_office_with_something_wrong_is_not_opened(client, body):
+def test_an_invalid_office_is_not_created(client, body):
     assert send(client, "post", "/api/offices", body).status_code == 400
     assert not Office.objects.exists()
 
 
 def test_the_list_has_the_callers_offices_only_and_staff_see_all(client, office):
     other = an_office(a_user("bob"), name="other")
-    assert [one["id"] for one in client.get("/api/offices").json()["results"]] == [str(office.id)]
+    assert [item["id"] for item in client.get("/api/offices").json()["results"]] == [str(office.id)]
     staff = client_of(a_user("sam", is_staff=True))
-    found = {one["id"]: one["role"] for one in staff.get("/api/offices").json()["results"]}
-    assert found == {str(office.id): "viewer", str(other.id): "viewer"}
+    result = {item["id"]: item["role"] for item in staff.get("/api/offices").json()["results"]}
+    assert result == {str(office.id): "viewer", str(other.id): "viewer"}
     root = client_of(a_user("root", is_superuser=True, is_staff=True))
-    assert {one["role"] for one in root.get("/api/offices").json()["results"]} == {"owner"}
+    assert {item["role"] for item in root.get("/api/offices").json()["results"]} == {"owner"}
 
 
-def test_staff_may_look_but_only_a_superuser_may_act(office):
+def test_staff_can_read_and_superusers_can_act(office):
     job = a_job(office)
     cancel = at(office, f"/jobs/{job.id}/cancel")
     staff = client_of(a_user("sam", is_staff=True))
@@ -106,7 +106,7 @@ def test_staff_may_look_but_only_a_superuser_may_act(office):
     assert send(client_of(a_user("root", is_superuser=True)), "post", cancel).status_code == 202
 
 
-def test_only_an_owner_renames_configures_and_closes_an_office(office, client):
+def test_only_an_owner_renames_configures_and_deletes_an_office(office, client):
     operator = member(office, "otto", MemberRole.OPERATOR)
     for method, path, body in (
         ("patch", "", {"name": "mine"}),
@@ -122,7 +122,7 @@ def test_only_an_owner_renames_configures_and_closes_an_office(office, client):
     assert send(client, "patch", at(office), {"id": str(uuid.uuid4())}).status_code == 400
 
 
-def test_nobody_else_finds_an_office(office):
+def test_other_users_do_not_see_an_office(office):
     stranger = client_of(a_user("mallory"))
     batch = submitted(office, {}, name="b")[0].batch_id
     for method, path in (
@@ -146,7 +146,7 @@ def test_nobody_else_finds_an_office(office):
     assert stranger.get("/api/offices").json()["results"] == []
 
 
-def test_closing_an_office_waits_for_what_is_processing_and_takes_everything_along(client, office):
+def test_an_office_with_running_jobs_cannot_be_deleted(client, office):
     first, second = submitted(office, {"ref": "a"}, {"depends_on": ["a"]}, name="b")
     refused = client.delete(at(office))
     assert (refused.status_code, refused.json()["code"]) == (409, "jobs_processing")
@@ -172,7 +172,7 @@ def test_an_owner_adds_changes_and_removes_members(client, office):
     assert theirs.get(at(office)).json()["role"] == "viewer"
     changed = send(client, "post", at(office, "/members"), {"username": "bob", "role": "operator"})
     assert changed.status_code == 200
-    assert [one["role"] for one in client.get(at(office, "/members")).json()["results"]] == [
+    assert [item["role"] for item in client.get(at(office, "/members")).json()["results"]] == [
         "owner",
         "operator",
     ]
@@ -183,7 +183,7 @@ def test_an_owner_adds_changes_and_removes_members(client, office):
     assert "username" in unknown.json()["errors"]
 
 
-def test_the_last_owner_stays(client, office):
+def test_the_last_owner_cannot_be_removed(client, office):
     assert client.delete(at(office, "/members/alice")).json()["code"] == "last_owner"
     demoted = send(client, "post", at(office, "/members"), {"username": "alice", "role": "viewer"})
     assert demoted.status_code == 409
@@ -212,12 +212,12 @@ DEFAULTS: dict[str, Any] = {
 }
 
 
-def test_a_new_office_has_the_seeds_settings(client):
+def test_a_new_office_has_the_contracts_settings(client):
     office = send(client, "post", "/api/offices", {"name": "new"}).json()
     assert client.get(f"/api/offices/{office['id']}/scheduler/config").json() == DEFAULTS
 
 
-def test_a_change_of_settings_merges_and_counts_for_what_is_submitted_next(client, office):
+def test_a_change_of_settings_merges_and_applies_to_later_submissions(client, office):
     patch = {"retryBackoff": "linear", "maxRetries": 5, "defaultTimeoutByRole": {"FE": 5_000}}
     answer = send(client, "patch", at(office, "/scheduler/config"), patch)
     assert answer.status_code == 200, answer.json()
@@ -229,7 +229,7 @@ def test_a_change_of_settings_merges_and_counts_for_what_is_submitted_next(clien
     assert (job.timeout_ms, job.max_retries, job.retry_backoff) == (5_000, 5, "linear")
 
 
-def test_refused_settings_change_nothing_and_are_named(client, office):
+def test_invalid_settings_are_named_and_change_nothing(client, office):
     before = client.get(at(office, "/scheduler/config")).json()
     answer = send(client, "patch", at(office, "/scheduler/config"), {"paused": True, "maxConcurrentJobs": 0})
     assert answer.status_code == 400
@@ -237,7 +237,7 @@ def test_refused_settings_change_nothing_and_are_named(client, office):
     assert client.get(at(office, "/scheduler/config")).json() == before
 
 
-def test_a_raised_limit_and_the_end_of_a_pause_start_what_waits_at_once(client, office):
+def test_a_raised_limit_and_the_end_of_a_pause_start_waiting_jobs_at_once(client, office):
     jobs = submitted(office, {}, {}, {})
     assert [fresh(job).status for job in jobs] == [JobStatus.PROCESSING, JobStatus.READY, JobStatus.READY]
     send(client, "patch", at(office, "/scheduler/config"), {"maxConcurrentJobs": 2})
@@ -252,7 +252,7 @@ def test_a_raised_limit_and_the_end_of_a_pause_start_what_waits_at_once(client, 
     assert fresh(jobs[2]).status == JobStatus.PROCESSING
 
 
-def test_process_says_what_it_did(client, office):
+def test_process_returns_its_counts(client, office):
     job = a_job(office, run_at=(timezone.now() + timedelta(hours=1)).isoformat())
     assert send(client, "post", at(office, "/scheduler/process")).json() == {"promoted": 0, "dispatched": 0}
     call.change("UPDATE job_queue SET due_at = now() - interval '1 second' WHERE id = %s", [job.id])
@@ -265,17 +265,17 @@ def test_stats_count_every_state_and_average_the_done(client, office):
         **{str(status): 0 for status in JobStatus},
         "avg_completion_time": 0,
     }
-    one, two, three, four, _ = submitted(office, {"ref": "a"}, {}, {"depends_on": ["a"]}, {}, {})
-    done(one)
+    item, two, three, four, _ = submitted(office, {"ref": "a"}, {}, {"depends_on": ["a"]}, {}, {})
+    done(item)
     call.change(
-        "UPDATE job_queue SET started_at = completed_at - interval '2 seconds' WHERE id = %s", [one.id]
+        "UPDATE job_queue SET started_at = completed_at - interval '2 seconds' WHERE id = %s", [item.id]
     )
     running(two).fail(failure_type="git_conflict")
     send(client, "post", at(office, f"/jobs/{four.id}/cancel"))
-    found = client.get(at(office, "/scheduler/stats")).json()
-    assert found["avg_completion_time"] == 2000
+    result = client.get(at(office, "/scheduler/stats")).json()
+    assert result["avg_completion_time"] == 2000
     assert {
-        name: found[name] for name in ("done", "failed", "cancelled", "processing", "ready", "pending")
+        name: result[name] for name in ("done", "failed", "cancelled", "processing", "ready", "pending")
     } == {
         "done": 1,
         "failed": 1,
@@ -288,7 +288,7 @@ def test_stats_count_every_state_and_average_the_done(client, office):
     assert client.get(at(office, "/scheduler/stats")).json()["timeout"] == 1
 
 
-def test_stats_stay_exact_beyond_what_is_counted_each_time(client, office, monkeypatch):
+def test_stats_stay_exact_for_many_ended_jobs(client, office, monkeypatch):
     monkeypatch.setattr(stats, "COUNTED_EACH_TIME", 1)
     for job in submitted(office, {}, {}, {}):
         done(job)
@@ -298,7 +298,7 @@ def test_stats_stay_exact_beyond_what_is_counted_each_time(client, office, monke
 # --- events ----------------------------------------------------------------------------------------
 
 
-def test_events_can_be_read_on_from_any_point(client, office):
+def test_events_continue_from_any_point(client, office):
     job = a_job(office)
     done(job)
     first = client.get(at(office, "/events?limit=2")).json()
@@ -323,18 +323,18 @@ def test_events_can_be_read_on_from_any_point(client, office):
 @pytest.mark.parametrize(
     "query", ["?after=x", "?after=-1", "?limit=0", "?limit=1001", "?since=1", f"?after={2**63}"]
 )
-def test_events_refuse_what_makes_no_sense(client, office, query):
+def test_events_reject_invalid_parameters(client, office, query):
     assert client.get(at(office, "/events" + query)).status_code == 400
 
 
 # --- tasks -----------------------------------------------------------------------------------------
 
 
-def test_tasks_are_listed_with_what_they_take(client):
-    found = {task["task_id"]: task for task in client.get("/api/tasks?page_size=200").json()["results"]}
-    assert {"demo.sum", "demo.sleep", "demo.fail", "demo.flaky", "http.request", "command.run"} <= set(found)
+def test_tasks_are_listed_with_their_arguments(client):
+    result = {task["task_id"]: task for task in client.get("/api/tasks?page_size=200").json()["results"]}
+    assert {"demo.sum", "demo.sleep", "demo.fail", "demo.flaky", "http.request", "command.run"} <= set(result)
     task = client.get("/api/tasks/demo.sum").json()
-    assert task == found["demo.sum"]
+    assert task == result["demo.sum"]
     assert set(task) == {
         *("task_id", "description", "role", "args_schema", "timeout_ms", "max_retries", "retry_base_delay"),
         *("on_lost", "atomic"),
@@ -343,6 +343,6 @@ def test_tasks_are_listed_with_what_they_take(client):
     assert (task["description"], task["on_lost"]) == ("Adds numbers.", "retry")
 
 
-def test_an_unknown_task_is_not_found_and_nobody_unknown_sees_any(client):
+def test_an_unknown_task_is_404_and_tasks_need_credentials(client):
     assert client.get("/api/tasks/no.such").status_code == 404
     assert type(client)().get("/api/tasks").status_code == 401

@@ -14,12 +14,12 @@ from tests.integration.rest_support import make_user
 pytestmark = pytest.mark.django_db
 
 
-def test_alive_asks_nothing(django_assert_num_queries):
+def test_healthz_queries_nothing(django_assert_num_queries):
     with django_assert_num_queries(0):
         assert Client().get("/healthz").json() == {"status": "alive"}
 
 
-def test_ready_names_each_check_and_its_time():
+def test_readyz_reports_each_check_and_its_time():
     response = Client().get("/readyz")
     answer = response.json()
     assert response.status_code == 200, answer
@@ -28,7 +28,7 @@ def test_ready_names_each_check_and_its_time():
     assert all(check["ok"] and check["ms"] >= 0 for check in answer["checks"].values())
 
 
-def test_without_a_broker_it_is_not_ready_and_says_so(settings):
+def test_readyz_reports_a_missing_broker(settings):
     settings.CELERY_BROKER_URL = "redis://user:hunter2@127.0.0.1:1/0"
     response = Client().get("/readyz")
     assert response.status_code == 503
@@ -38,7 +38,7 @@ def test_without_a_broker_it_is_not_ready_and_says_so(settings):
     assert b"hunter2" not in response.content
 
 
-def test_with_a_migration_not_applied_it_is_not_ready_and_names_it():
+def test_readyz_names_a_migration_that_is_not_applied():
     last = MigrationRecorder.Migration.objects.filter(app="sessions").latest("id")
     last.delete()
     answer = Client().get("/readyz").json()
@@ -57,18 +57,18 @@ def families(response):
     return {family.name: family for family in text_string_to_metric_families(response.content.decode())}
 
 
-def test_metrics_tell_of_the_process_and_of_requests():
+def test_metrics_include_the_process_and_its_requests():
     Client().get("/api/problems/not_found")
     response = Client().get("/metrics")
-    found = families(response)
+    result = families(response)
     assert response["Content-Type"].startswith("text/plain")
-    assert "process_resident_memory_bytes" in found
-    routes = {sample.labels.get("route", "") for sample in found["dure_http_request_seconds"].samples}
+    assert "process_resident_memory_bytes" in result
+    routes = {sample.labels.get("route", "") for sample in result["dure_http_request_seconds"].samples}
     assert "api/problems/<slug:code>" in routes
     assert not any("not_found" in route for route in routes)
 
 
-def test_an_app_adds_its_figures_and_one_that_fails_costs_only_its_own(monkeypatch):
+def test_a_failing_collector_loses_only_its_own_metrics(monkeypatch):
     monkeypatch.setattr(metrics, "_collects", {})
     metrics.register("good", lambda: [GaugeMetricFamily("dure_test_good", "Good.", value=3)])
 
@@ -76,9 +76,9 @@ def test_an_app_adds_its_figures_and_one_that_fails_costs_only_its_own(monkeypat
         raise ZeroDivisionError
 
     metrics.register("broken", broken)
-    found = families(Client().get("/metrics"))
-    assert found["dure_test_good"].samples[0].value == 3
-    up = {sample.labels["collector"]: sample.value for sample in found["dure_collector_up"].samples}
+    result = families(Client().get("/metrics"))
+    assert result["dure_test_good"].samples[0].value == 3
+    up = {sample.labels["collector"]: sample.value for sample in result["dure_collector_up"].samples}
     assert up == {"good": 1, "broken": 0}
 
 
@@ -86,7 +86,7 @@ def metrics_status(authorization: str = "") -> int:
     return Client().get("/metrics", headers={"Authorization": authorization}).status_code
 
 
-def test_in_production_metrics_want_the_token_or_a_staff_user(settings):
+def test_metrics_in_production_need_the_token_or_a_staff_user(settings):
     settings.PRODUCTION = True
     now = timezone.now()
     _, staff = ApiToken.issue(make_user("admin", is_staff=True), "x", now)

@@ -41,7 +41,7 @@ def refused(response, status: int, code: str) -> None:
     assert response.json()["code"] == code
 
 
-def test_the_same_request_again_answers_the_first_answer_again(alice):
+def test_a_repeated_request_returns_the_first_answer(alice):
     first, second = create(alice, "one"), create(alice, "one")
     assert first.status_code == second.status_code == 201
     assert first.content == second.content
@@ -52,7 +52,7 @@ def test_the_same_request_again_answers_the_first_answer_again(alice):
     assert Group.objects.count() == 1
 
 
-def test_the_order_of_keys_and_the_spaces_do_not_matter(alice):
+def test_a_repeated_body_may_differ_in_key_order_and_spaces(alice):
     headers = {"Idempotency-Key": "k"}
     bodies = ('{"name": "x", "a": 1}', '{"a":1,   "name":"x"}')
     codes = [
@@ -62,14 +62,14 @@ def test_the_order_of_keys_and_the_spaces_do_not_matter(alice):
     assert codes == ["invalid", "invalid"]  # not idempotency_key_reused
 
 
-def test_another_body_under_the_same_key_is_422(alice):
+def test_a_key_with_another_body_is_422(alice):
     create(alice, "one")
     refused(create(alice, "two"), 422, "idempotency_key_reused")
     refused(create(alice, "one", address="/api/groups?x=1"), 422, "idempotency_key_reused")
     assert Group.objects.count() == 1
 
 
-def test_keys_are_each_users_and_each_addresss_own(alice):
+def test_keys_are_separate_by_user_and_url(alice):
     bob = client_of(make_user("bob"))
     assert create(alice, "one").status_code == 201
     assert create(bob, "two").status_code == 201
@@ -78,7 +78,7 @@ def test_keys_are_each_users_and_each_addresss_own(alice):
     assert Group.objects.count() == 4
 
 
-def test_without_a_key_nothing_is_remembered(alice):
+def test_a_request_without_a_key_stores_nothing(alice):
     assert create(alice, "one", key=None).status_code == 201
     refused(create(alice, "one", key=None), 400, "invalid")
     assert not IdempotentAnswer.objects.exists()
@@ -94,20 +94,20 @@ def test_a_key_of_two_hundred_characters_is_fine(alice):
     assert create(alice, "one", key="~" * 200).status_code == 201
 
 
-def test_a_refusal_is_not_kept_and_leaves_nothing_behind(alice):
+def test_a_4xx_answer_is_not_stored(alice):
     # The view creates the group and then answers 409, so its transaction has to be undone.
     assert create(alice, "refused").status_code == 409
     assert not Group.objects.exists()
     assert create(alice, "mended").status_code == 201
 
 
-def test_a_failure_is_not_kept_and_leaves_nothing_behind(alice):
+def test_a_5xx_answer_is_not_stored(alice):
     refused(create(alice, "boom"), 500, "server_error")
     assert not Group.objects.exists()
     assert create(alice, "mended").status_code == 201
 
 
-def test_old_answers_are_forgotten_in_portions(alice):
+def test_old_answers_are_deleted_in_batches(alice):
     for number in range(5):
         create(alice, f"group {number}", key=f"key {number}")
     now = timezone.now()
@@ -117,14 +117,14 @@ def test_old_answers_are_forgotten_in_portions(alice):
     assert delete_old_answers(now + timedelta(hours=25), 3) == 0
 
 
-def test_the_same_upload_is_the_same_body_whatever_its_boundary():
+def test_a_repeated_upload_may_have_another_boundary():
     def digest(content: bytes, name: str = "a.json") -> str:
         request = RequestFactory().post("/", {"title": "x", "file": SimpleUploadedFile(name, content)})
         request.META["CONTENT_TYPE"] = request.META["CONTENT_TYPE"]
         wrapped = Request(request, parsers=[MultiPartParser()])
-        found = _digest_of(wrapped)
+        result = _digest_of(wrapped)
         assert wrapped.FILES["file"].read() == content  # the view still reads all of it
-        return found
+        return result
 
     assert digest(b"one") == digest(b"one")
     assert digest(b"one") != digest(b"two")
@@ -132,7 +132,7 @@ def test_the_same_upload_is_the_same_body_whatever_its_boundary():
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_many_at_once_one_creates_and_the_others_repeat_its_answer():
+def test_concurrent_requests_with_one_key_create_once():
     user = make_user()
     clients = [client_of(user, f"token {number}") for number in range(8)]
     start = threading.Barrier(len(clients))
@@ -157,7 +157,7 @@ def test_of_many_at_once_one_creates_and_the_others_repeat_its_answer():
 
 
 @pytest.mark.django_db(transaction=True)
-def test_while_the_first_request_takes_long_the_second_is_told_to_come_back():
+def test_a_second_request_during_the_first_gets_409_with_retry_after():
     user = make_user()
     client = client_of(user)
     answers = []

@@ -31,7 +31,7 @@ def refused(response, *fields: str) -> Any:
     return response.json()
 
 
-def test_following_next_sees_every_row_once(alice, groups):
+def test_next_links_return_every_row_once(alice, groups):
     seen, address, pages = [], "/api/groups?page_size=50", 0
     while address:
         answer = alice.get(address).json()
@@ -42,14 +42,14 @@ def test_following_next_sees_every_row_once(alice, groups):
     assert seen == [group.pk for group in groups]
 
 
-def test_previous_leads_back_and_keeps_the_filters(alice, groups):
+def test_previous_links_keep_the_filters(alice, groups):
     answer = alice.get("/api/groups?page=3&page_size=50").json()
     assert answer["next"] is None
     assert "page=2" in answer["previous"]
     assert "page_size=50" in answer["previous"]
 
 
-def test_a_page_is_fifty_rows_unless_asked(alice, groups):
+def test_a_page_has_fifty_rows_by_default(alice, groups):
     assert len(alice.get("/api/groups").json()["results"]) == 50
     assert len(alice.get("/api/groups?page_size=200").json()["results"]) == 120
 
@@ -68,17 +68,17 @@ def test_a_page_after_the_last_is_404(alice, groups):
 @pytest.mark.parametrize(
     "wrong", ["0", "-1", "201", "1e3", "", "x", "٣", "1.0", "9" * 5000, "1000000000000000000", " 1"]
 )
-def test_a_page_size_out_of_bounds_is_refused_not_bent(alice, wrong):
+def test_a_page_size_out_of_bounds_is_rejected(alice, wrong):
     document = refused(alice.get("/api/groups", {"page_size": wrong}), "page_size")
     assert "from 1 to 200" in document["detail"]
 
 
 @pytest.mark.parametrize("wrong", ["0", "-1", "", "last", "9" * 5000, "1e9", str(2**63)])
-def test_a_page_that_is_no_number_is_refused(alice, wrong):
+def test_a_page_that_is_not_a_number_is_rejected(alice, wrong):
     refused(alice.get("/api/groups", {"page": wrong}), "page")
 
 
-def test_the_far_end_of_a_big_table_is_not_paged_through(alice, groups):
+def test_pages_beyond_the_first_million_rows_are_rejected(alice, groups):
     with CaptureQueriesContext(
         connection,
     ) as queries:
@@ -87,7 +87,7 @@ def test_the_far_end_of_a_big_table_is_not_paged_through(alice, groups):
     assert alice.get("/api/groups?page=20000&page_size=50").status_code == 404
 
 
-def test_an_unknown_parameter_is_refused_with_the_known_ones(alice, groups):
+def test_an_unknown_parameter_is_rejected_with_the_known_names(alice, groups):
     document = refused(alice.get("/api/groups?nmae=x"), "nmae")
     assert document["code"] == "unknown_parameter"
     assert "name, page, page_size" in document["detail"]
@@ -96,13 +96,13 @@ def test_an_unknown_parameter_is_refused_with_the_known_ones(alice, groups):
     assert alice.get("/api/echo?after=1").json() == {"after": "1"}
 
 
-def test_a_known_filter_filters(alice, groups):
+def test_a_filter_selects_rows(alice, groups):
     answer = alice.get("/api/groups?name=group 007").json()
     assert [row["name"] for row in answer["results"]] == ["group 007"]
     assert answer["count"] == 1
 
 
-def test_a_rough_count_is_exact_below_its_cap_and_never_too_small_above(alice, groups, monkeypatch):
+def test_an_estimated_count_is_exact_below_its_cap_and_never_too_small_above(alice, groups, monkeypatch):
     assert alice.get("/api/rough-groups?page_size=50").json()["count"] == 120
     monkeypatch.setattr(RoughPagination, "exact_up_to", 30)
     with connection.cursor() as cursor:

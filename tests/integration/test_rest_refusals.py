@@ -54,7 +54,7 @@ def test_no_credentials_are_401_with_a_challenge(nobody):
     ["/api", "/api/", "/api/nothing", "/api/groups/", "/api/../api/nothing", "/api/%ff", "/api/schema/"],
 )
 @pytest.mark.parametrize("debug", [False, True])
-def test_an_unknown_address_is_404_even_with_debug(alice, settings, address, debug):
+def test_an_unknown_url_is_404_even_with_debug(alice, settings, address, debug):
     settings.DEBUG = debug
     for method in ("get", "post", "put", "patch", "delete"):
         problem_of(getattr(alice, method)(address), 404, "not_found")
@@ -67,7 +67,7 @@ def test_the_api_explains_its_codes(nobody):
     problem_of(nobody.get("/api/problems/unheard-of"), 404, "not_found")
 
 
-def test_a_wrong_method_is_405_and_says_which_are_right(alice, nobody):
+def test_a_wrong_method_is_405_with_the_allowed_methods(alice, nobody):
     response = alice.delete("/api/groups")
     problem_of(response, 405, "method_not_allowed")
     assert "GET" in response["Allow"]
@@ -76,14 +76,14 @@ def test_a_wrong_method_is_405_and_says_which_are_right(alice, nobody):
     problem_of(nobody.post("/api/docs"), 405, "method_not_allowed")
 
 
-def test_a_member_who_may_not_is_403(alice):
+def test_a_member_without_the_role_gets_403(alice):
     document = problem_of(alice.get("/api/forbidden"), 403, "permission_denied")
     assert document["detail"] == "Only admins of the office may."
 
 
 @pytest.mark.parametrize("address", ["/api/boom", "/api/plain-boom"])
 @pytest.mark.parametrize("debug", [False, True])
-def test_an_exception_is_500_without_a_word_about_it(alice, settings, address, debug):
+def test_an_exception_is_500_without_details(alice, settings, address, debug):
     settings.DEBUG = debug
     response = alice.get(address, headers={"X-Request-ID": "trace-me.1"})
     document = problem_of(response, 500, "server_error")
@@ -92,21 +92,21 @@ def test_an_exception_is_500_without_a_word_about_it(alice, settings, address, d
     assert b"Traceback" not in response.content
 
 
-def test_outside_of_the_api_errors_stay_pages(alice):
+def test_errors_outside_the_api_are_pages(alice):
     for address, status in (("/page-boom", 500), ("/nothing", 404)):
         response = alice.get(address)
         assert response.status_code == status
         assert response["Content-Type"].startswith("text/html")
 
 
-def test_an_insane_request_id_is_replaced(alice):
+def test_an_invalid_request_id_is_replaced(alice):
     for insane in ("a b", "x\ny", "<script>", "", "a" * 65, "-a"):
         response = alice.get("/api/echo", headers={"X-Request-ID": insane})
         assert response["X-Request-ID"] != insane
         assert response["X-Request-ID"].isalnum()
 
 
-def test_a_host_that_is_not_ours_is_400(alice, settings):
+def test_an_unknown_host_is_400(alice, settings):
     for debug in (False, True):
         settings.DEBUG = debug
         problem_of(alice.get("/api/echo", headers={"Host": "evil.example"}), 400, "bad_request")
@@ -129,12 +129,12 @@ def test_a_host_that_is_not_ours_is_400(alice, settings):
         b"null",
     ],
 )
-def test_a_body_that_is_no_good_json_object_is_400(alice, body):
+def test_an_invalid_json_body_is_400(alice, body):
     document = problem_of(post(alice, body), 400, "malformed_json")
     assert document["errors"] == {}
 
 
-def test_a_good_body_arrives(alice):
+def test_a_valid_body_is_accepted(alice):
     value = {"text": "한글 😀", "numbers": [1, 2.5, -(2**63)], "none": None}
     assert post(alice, json.dumps(value)).json() == {"got": value}
     assert post(alice, json.dumps(value), "application/json; charset=UTF-8").json() == {"got": value}
@@ -168,7 +168,7 @@ def test_a_body_beyond_the_limit_is_413(alice, settings):
     assert document["limit"] == 1000
 
 
-def test_a_nul_in_the_address_is_400(alice):
+def test_a_nul_in_the_url_is_400(alice):
     for address in ("/api/groups?name=%00", "/api/groups/%00", "/api/echo?a=b%00c"):
         problem_of(alice.get(address), 400, "bad_request")
 
@@ -178,11 +178,11 @@ def test_a_thousand_and_one_parameters_are_400(alice):
     problem_of(alice.get(address), 400, "bad_request")
 
 
-def test_an_answer_that_is_not_json_cannot_be_had(alice):
+def test_an_accept_header_without_json_is_406(alice):
     problem_of(alice.get("/api/echo", headers={"Accept": "text/html"}), 406, "not_acceptable")
 
 
-def test_errors_are_english_whatever_the_reader_prefers(alice):
+def test_errors_are_in_english_for_every_accept_language(alice):
     response = alice.post(
         "/api/groups", {}, content_type="application/json", headers={"Accept-Language": "ko"}
     )
@@ -205,7 +205,7 @@ def test_a_session_needs_a_csrf_token():
     problem_of(post(browser, b"{}"), 403, "csrf_failed")
 
 
-def test_an_answer_is_nobodys_to_keep_or_to_run(alice):
+def test_answers_forbid_caching_and_embedding(alice):
     response = alice.get("/api/echo")
     assert response["Cache-Control"] == "no-store"
     assert response["X-Content-Type-Options"] == "nosniff"

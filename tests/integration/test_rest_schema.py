@@ -45,34 +45,34 @@ def operations(document: Any):
 
 def resolved(document: Any, node: Any) -> Any:
     while "$ref" in node:
-        found = document
+        result = document
         for name in node["$ref"].removeprefix("#/").split("/"):
-            found = found[name]
-        node = found
+            result = result[name]
+        node = result
     return node
 
 
 def bodies(document: Any):
     """Every body that a success answers or a request has: where it is, and its media type object."""
     for path, method, operation in operations(document):
-        told = {"request": operation["requestBody"]} if "requestBody" in operation else {}
-        told |= {status: answer for status, answer in operation["responses"].items() if status < "300"}
-        for part, body in told.items():
+        received = {"request": operation["requestBody"]} if "requestBody" in operation else {}
+        received |= {status: answer for status, answer in operation["responses"].items() if status < "300"}
+        for part, body in received.items():
             for media_type, described in body.get("content", {}).items():
                 if media_type not in BINARY:
                     yield f"{method} {path} {part}", described
 
 
-def test_it_is_valid_openapi_3_1(document):
+def test_the_schema_is_valid_openapi_3_1(document):
     assert document["openapi"].startswith("3.1")
     validate_schema(document)
 
 
-def test_it_is_made_without_a_warning(tmp_path):
+def test_the_schema_is_generated_without_a_warning(tmp_path):
     call_command("spectacular", "--validate", "--fail-on-warn", "--file", str(tmp_path / "schema.yaml"))
 
 
-def test_the_written_schema_is_that_of_the_code(tmp_path):
+def test_the_committed_schema_matches_the_code(tmp_path):
     made = tmp_path / "openapi.yaml"
     call_command("spectacular", "--file", str(made))
     before, after = (path.read_text().splitlines() for path in (WRITTEN, made))
@@ -80,7 +80,7 @@ def test_the_written_schema_is_that_of_the_code(tmp_path):
     assert not changed, "\n".join(["Look at the change, then write it down: make schema", *changed[:60]])
 
 
-def test_every_operation_says_what_it_is_for(document):
+def test_every_operation_has_a_summary(document):
     for path, method, operation in operations(document):
         where = (path, method)
         assert operation["operationId"], where
@@ -100,7 +100,7 @@ def test_every_body_has_an_example(document):
         assert described.get("examples"), where
 
 
-def test_every_example_is_what_it_is_an_example_of(document):
+def test_every_example_is_valid_for_its_schema(document):
     checked = 0
     for where, described in bodies(document):
         # As Schemathesis reads it: see tests/fuzz/hooks.py.
@@ -117,7 +117,7 @@ def test_every_example_is_what_it_is_an_example_of(document):
     assert checked > 100
 
 
-def test_every_operation_says_how_it_refuses(document):
+def test_every_operation_has_its_error_responses(document):
     for path, method, operation in operations(document):
         refusals = {int(code) for code in operation["responses"] if code >= "400"}
         assert {400, 406, 429, 500, 503} <= refusals, (path, method)
@@ -128,16 +128,16 @@ def test_every_operation_says_how_it_refuses(document):
         for status in refusals:
             answer = resolved(document, operation["responses"][str(status)])
             assert set(answer["content"]) == {PROBLEM}, (path, method, status)
-            shown = answer["content"][PROBLEM]["examples"]
-            assert shown, (path, method, status)
-            for code, example in shown.items():
+            displayed = answer["content"][PROBLEM]["examples"]
+            assert displayed, (path, method, status)
+            for code, example in displayed.items():
                 assert code in PROBLEM_CODES
                 assert (example["value"]["code"], example["value"]["status"]) == (code, status)
                 assert f"`{code}`" in answer["description"]
     assert document["components"]["schemas"]["Problem"]["required"]
 
 
-def test_every_code_is_explained_and_named_by_an_operation(document):
+def test_every_problem_code_belongs_to_an_operation(document):
     named = {
         code
         for _, _, operation in operations(document)
@@ -149,7 +149,7 @@ def test_every_code_is_explained_and_named_by_an_operation(document):
     assert set(PROBLEM_CODES) - named == {"method_not_allowed", "conflict", "refused"}
 
 
-def test_every_operation_that_needs_credentials_says_so_and_means_it(document):
+def test_every_operation_with_credentials_declares_and_requires_them(document):
     assert {"token", "session", "cron"} <= set(document["components"]["securitySchemes"])
     open_to_all = set()
     for path, method, operation in operations(document):
@@ -176,28 +176,28 @@ def filled(path: str, operation: Any) -> str:
     return path
 
 
-def test_a_repeatable_post_shows_its_header(document):
+def test_an_idempotent_post_describes_its_header(document):
     ticket = document["paths"]["/api/ws-ticket"]["post"]
     assert [(each["name"], each["in"]) for each in ticket["parameters"]] == [("Idempotency-Key", "header")]
     assert "422" in ticket["responses"]
     assert "Idempotency-Replayed" in ticket["responses"]["201"]["headers"]
 
 
-def test_what_was_accepted_or_made_says_where_it_is(document):
+def test_201_and_202_describe_the_location_header(document):
     for path, method, operation in operations(document):
         for status in {"201", "202"} & set(operation["responses"]):
             assert "Location" in operation["responses"][status]["headers"], (path, method)
     assert "Retry-After" in document["components"]["responses"]["TooManyRequests"]["headers"]
 
 
-def test_bodies_that_are_read_strictly_are_described_so(document):
+def test_strict_bodies_forbid_additional_properties(document):
     for where, described in bodies(document):
         schema = resolved(document, described["schema"])
         if where.endswith(" request") and "oneOf" not in schema:
             assert schema["additionalProperties"] is False, where
 
 
-def test_webhooks_are_described_with_their_signature(document):
+def test_webhooks_describe_their_signature(document):
     (message,) = document["webhooks"].values()
     names = {parameter["name"] for parameter in message["post"]["parameters"]}
     assert names == {"webhook-id", "webhook-timestamp", "webhook-signature"}
@@ -206,13 +206,13 @@ def test_webhooks_are_described_with_their_signature(document):
     jsonschema.Draft202012Validator(schema).validate(described["example"])
 
 
-def test_it_can_be_had_as_yaml(document):
+def test_the_schema_is_available_as_yaml(document):
     response = Client().get("/api/schema", headers={"Accept": "application/vnd.oai.openapi"})
     assert response.status_code == 200
     assert yaml.safe_load(response.content) == document
 
 
-def test_the_docs_load_everything_from_here_under_a_strict_policy():
+def test_the_docs_page_loads_only_local_files():
     page = Client().get("/api/docs")
     html = page.content.decode()
     assert page.status_code == 200

@@ -39,7 +39,7 @@ def refused(answer: Any, *fields: str) -> None:
 # --- methods ---------------------------------------------------------------------------------------
 
 
-def test_options_say_which_methods_an_address_has_and_nothing_more(client, office):
+def test_options_lists_the_methods_of_a_url_only(client, office):
     job = a_job(office)
     for path, methods in {
         "/api/offices": ["GET", "HEAD", "POST"],
@@ -82,18 +82,18 @@ def test_options_say_which_methods_an_address_has_and_nothing_more(client, offic
         ("/api/offices", {"name": "x", "notify_emails": {"a@b.example": 1}}, "notify_emails"),
     ],
 )
-def test_a_value_of_another_type_is_refused_and_not_converted(client, path, body, field):
+def test_a_value_of_another_json_type_is_rejected(client, path, body, field):
     refused(client.post(path, body, content_type=JSON), field)
 
 
-def test_a_step_that_may_take_no_number_of_seconds_is_refused(client):
+def test_an_expired_time_that_is_not_a_number_is_rejected(client):
     queue = client.post("/api/queues", {}, content_type=JSON).json()["queue_id"]
     for wrong in ("nan", "30", True, None):
         body = {"expired_time": wrong}
         refused(client.post(f"/api/queues/{queue}/jobs", body, content_type=JSON), "expired_time")
 
 
-def test_only_a_list_is_a_list_of_states(client, office):
+def test_a_state_filter_is_one_state_or_a_list(client, office):
     path = f"/api/offices/{office.id}/jobs/cancel-all"
     refused(client.post(path, {"status": {"pending": 1}}, content_type=JSON), "status")
     for right in ("pending", ["pending", "ready"]):
@@ -115,7 +115,7 @@ def test_a_whole_number_may_be_written_with_a_point(client, office):
 # --- times -----------------------------------------------------------------------------------------
 
 
-def test_a_time_that_nobody_can_write_down_is_refused(client, office):
+def test_a_time_out_of_range_is_rejected(client, office):
     """One of these in the table, and every list with it in would have been a 500."""
     for moment in EVERYTHING:
         body = {**ONE, "run_at": moment}
@@ -125,7 +125,7 @@ def test_a_time_that_nobody_can_write_down_is_refused(client, office):
     assert client.get(f"/api/offices/{office.id}/jobs").json()["count"] == 0
 
 
-def test_any_offset_is_understood(client, office):
+def test_a_time_may_have_any_offset(client, office):
     at = datetime.fromisoformat(FAR_OFFSET).astimezone(get_current_timezone()).isoformat()
     body = {**ONE, "run_at": FAR_OFFSET}
     assert client.post(f"/api/offices/{office.id}/jobs", body, content_type=JSON).json()["run_at"] == at
@@ -137,7 +137,7 @@ def test_any_offset_is_understood(client, office):
 # --- filters ---------------------------------------------------------------------------------------
 
 
-def test_a_filter_without_a_value_is_refused(client, office):
+def test_an_empty_filter_is_rejected(client, office):
     """A script whose variable is empty does not want to see everything."""
     for path, name in {
         f"/api/offices/{office.id}/jobs": "batch",
@@ -161,8 +161,8 @@ def test_a_flag_filters(client):
     client.post("/api/schedules", {**DAILY, "name": "paused", "enabled": False}, content_type=JSON)
 
     def names(flag: str) -> list[str]:
-        found = client.get("/api/schedules", {"enabled": flag}).json()["results"]
-        return [one["name"] for one in found]
+        result = client.get("/api/schedules", {"enabled": flag}).json()["results"]
+        return [item["name"] for item in result]
 
     assert (names("true"), names("false")) == (["x"], ["paused"])
 
@@ -170,7 +170,7 @@ def test_a_flag_filters(client):
 # --- codes -----------------------------------------------------------------------------------------
 
 
-def test_a_code_means_one_thing():
+def test_a_problem_code_cannot_be_registered_twice():
     register_problem_codes({"ended": PROBLEM_CODES["ended"]})
     with pytest.raises(ValueError, match="mean something else already"):
         register_problem_codes({"ended": ProblemCode(409, "The show has ended.")})

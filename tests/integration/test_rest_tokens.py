@@ -37,14 +37,14 @@ def command(*arguments: str) -> str:
     return out.getvalue().strip()
 
 
-def test_a_token_lets_its_user_in(user):
+def test_a_token_authenticates_its_user(user):
     _, plain = ApiToken.issue(user, "laptop", timezone.now())
     assert plain.startswith("dure_")
     assert ask(f"Token {plain}").status_code == 200
     assert ask(f"token   {plain} ").status_code == 200
 
 
-def test_only_the_digest_is_kept(user):
+def test_only_the_digest_of_a_token_is_stored(user):
     row, plain = ApiToken.issue(user, "laptop", timezone.now())
     kept = " ".join(str(value) for value in ApiToken.objects.values().get(pk=row.pk).values())
     assert plain not in kept
@@ -68,7 +68,7 @@ def test_only_the_digest_is_kept(user):
         "Token {upper}",
     ],
 )
-def test_anything_else_is_401(user, header):
+def test_an_invalid_token_is_401(user, header):
     _, plain = ApiToken.issue(user, "laptop", timezone.now())
     response = ask(header.format(plain=plain, upper=plain.upper()))
     assert response.status_code == 401
@@ -76,7 +76,7 @@ def test_anything_else_is_401(user, header):
     assert response["WWW-Authenticate"] == 'Token realm="api"'
 
 
-def test_another_scheme_is_no_credentials(user):
+def test_another_authentication_scheme_is_ignored(user):
     _, plain = ApiToken.issue(user, "laptop", timezone.now())
     for header in (f"Bearer {plain}", f"Basic {plain}", plain):
         assert ask(header).json()["code"] == "not_authenticated"
@@ -92,7 +92,7 @@ def test_an_expired_or_revoked_token_and_an_inactive_user_are_refused_alike(user
     assert len(answers) == 1
 
 
-def test_its_use_is_written_down_at_most_once_a_minute(user, django_assert_num_queries):
+def test_the_use_of_a_token_is_recorded_at_most_once_a_minute(user, django_assert_num_queries):
     start = timezone.now()
     row, plain = ApiToken.issue(user, "laptop", start)
 
@@ -107,12 +107,12 @@ def test_its_use_is_written_down_at_most_once_a_minute(user, django_assert_num_q
         find_token(plain, start + timedelta(seconds=61))
 
 
-def test_a_text_that_is_no_token_asks_the_database_nothing(django_assert_num_queries):
+def test_a_malformed_token_is_rejected_without_a_query(django_assert_num_queries):
     with django_assert_num_queries(0):
         assert find_token("dure_short", timezone.now()) is None
 
 
-def test_the_command_issues_lists_and_revokes(user):
+def test_the_token_command_issues_lists_and_revokes(user):
     plain = command("alice", "--name", "ci", "--days", "7")
     assert ask(f"Token {plain}").status_code == 200
     listed = command("alice", "--list")
@@ -133,12 +133,12 @@ def test_the_command_issues_lists_and_revokes(user):
         (["alice", "--revoke", "dure_zzz"], "0 active tokens"),
     ],
 )
-def test_the_command_says_what_is_wrong(user, arguments, sentence):
+def test_the_token_command_reports_errors(user, arguments, sentence):
     with pytest.raises(CommandError, match=sentence):
         command(*arguments)
 
 
-def test_a_token_stands_in_no_log_line(user, caplog):
+def test_a_token_is_not_logged(user, caplog):
     _, plain = ApiToken.issue(user, "laptop", timezone.now())
     formatter = LineFormatter("%(message)s")
     with caplog.at_level(logging.DEBUG):

@@ -28,14 +28,15 @@ def token():
 
 @pytest.fixture
 def database_url():
-    told = connection.settings_dict
-    return f"postgresql://{told['USER']}:{told['PASSWORD']}@/{told['NAME']}?host={told['HOST']}&port={told['PORT']}"
+    database = connection.settings_dict
+    user = f"{database['USER']}:{database['PASSWORD']}"
+    return f"postgresql://{user}@/{database['NAME']}?host={database['HOST']}&port={database['PORT']}"
 
 
 @pytest.fixture
 def web(tmp_path, database_url):
-    chosen = {"DURE_MAX_BODY_BYTES": SMALL, "DURE_RATE_REFUSED": "5/min", "DURE_CONN_MAX_AGE": "60"}
-    with running(tmp_path, DATABASE_URL=database_url, **chosen) as web:
+    selected = {"DURE_MAX_BODY_BYTES": SMALL, "DURE_RATE_REFUSED": "5/min", "DURE_CONN_MAX_AGE": "60"}
+    with running(tmp_path, DATABASE_URL=database_url, **selected) as web:
         yield web
 
 
@@ -69,7 +70,7 @@ def test_a_body_beyond_the_limit_is_413_announced_or_in_chunks(web, token):
     assert elsewhere.headers["Content-Type"] == "text/plain"
 
 
-def test_a_client_that_announces_too_much_is_answered_before_it_sends(web, token):
+def test_a_content_length_beyond_the_limit_is_answered_before_the_body(web, token):
     with socket.create_connection(("127.0.0.1", web.port), timeout=10) as raw:
         raw.sendall(
             b"POST /api/ws-ticket HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 99999999999\r\n"
@@ -78,7 +79,7 @@ def test_a_client_that_announces_too_much_is_answered_before_it_sends(web, token
         assert raw.recv(1000).startswith(b"HTTP/1.1 413")
 
 
-def test_a_body_in_chunks_is_read_like_any_other(web, token):
+def test_a_chunked_body_is_read(web, token):
     key = {"Idempotency-Key": "chunked"}
     bad = web.request("POST", "/api/ws-ticket", iter([b"[", b"1]"]), json_headers(token, **key))
     problem(bad, 400, "malformed_json")
@@ -86,7 +87,7 @@ def test_a_body_in_chunks_is_read_like_any_other(web, token):
     assert good.status == 201
 
 
-def test_a_forged_forwarding_header_does_not_move_the_count(web):
+def test_a_forged_forwarding_header_does_not_change_the_counted_address(web):
     statuses = [
         web.request("POST", "/api/ws-ticket", b"", {"X-Forwarded-For": f"10.9.8.{number}"}).status
         for number in range(8)
@@ -131,13 +132,13 @@ def test_a_static_file_arrives_whole(web):
     assert b"synchronous iterator" not in web.log.read_bytes()
 
 
-def test_a_stop_lets_requests_end_and_is_clean(web, token):
+def test_a_stop_waits_for_requests_and_exits_with_0(web, token):
     web.process.send_signal(signal.SIGTERM)
     assert web.process.wait(timeout=15) == 0
     assert "Traceback" not in web.log.read_text()
 
 
-def test_without_a_database_it_lives_and_says_503(tmp_path):
+def test_a_missing_database_is_503_and_the_process_stays_alive(tmp_path):
     with running(tmp_path, DATABASE_URL="postgresql://nobody:hunter2@127.0.0.1:1/none") as web:
         assert web.request("GET", "/healthz").status == 200
         response = web.request("GET", "/readyz")
@@ -153,7 +154,7 @@ def test_without_a_database_it_lives_and_says_503(tmp_path):
         assert b"hunter2" not in web.log.read_bytes()
 
 
-def test_without_redis_the_api_works_and_says_once_that_nothing_is_counted(tmp_path, database_url, token):
+def test_the_api_works_without_redis_and_logs_once_that_nothing_is_counted(tmp_path, database_url, token):
     with running(tmp_path, DATABASE_URL=database_url, REDIS_URL="redis://127.0.0.1:1/0") as web:
         for _ in range(10):
             assert web.request("POST", "/api/ws-ticket", b"", json_headers(token)).status == 201
@@ -161,7 +162,7 @@ def test_without_redis_the_api_works_and_says_once_that_nothing_is_counted(tmp_p
         assert json.loads(web.request("GET", "/readyz").read())["missing"][0] == "broker"
 
 
-def test_a_forged_line_in_the_log_cannot_be_made(web):
+def test_a_client_cannot_forge_a_log_line(web):
     web.request("GET", "/admin/%0A2026-11-18%2012:00:00%20INFO%20forged", headers={"Host": "a b"})
     web.request("GET", "/api/x", headers={"Host": "evil.example"})
     log = wait_until(lambda: (text := web.log.read_text()) and "evil.example" in text and text)

@@ -44,9 +44,9 @@ class Web:
 @contextlib.contextmanager
 def running(folder: Path, module: str = "tests.integration.web_process", **environment: str) -> Iterator[Web]:
     port, log = int(environment.get("PORT", 0)) or free_port(), folder / "web.log"
-    given = {**os.environ, "PORT": str(port), "DURE_ENV": "test", **environment}
+    data = {**os.environ, "PORT": str(port), "DURE_ENV": "test", **environment}
     with log.open("wb") as output:
-        process = subprocess.Popen([sys.executable, "-m", module], cwd=ROOT, env=given, stderr=output)
+        process = subprocess.Popen([sys.executable, "-m", module], cwd=ROOT, env=data, stderr=output)
     web = Web(process, port, log)
     try:
         wait_until(web.alive, seconds=30)

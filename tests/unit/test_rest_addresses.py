@@ -26,18 +26,18 @@ def address_seen(settings, proxies: int, remote: str, forwarded: str | None) -> 
         (2, "1.1.1.1, 198.51.100.7, 10.0.0.1", "198.51.100.7"),
     ],
 )
-def test_only_what_our_proxies_appended_counts(settings, proxies, forwarded, expected):
+def test_only_addresses_from_trusted_proxies_count(settings, proxies, forwarded, expected):
     assert address_seen(settings, proxies, "203.0.113.9", forwarded) == expected
 
 
-def test_all_addresses_of_one_ipv6_network_are_one(settings):
-    one = address_seen(settings, 0, "2001:db8:1:2::1", None)
-    assert one == address_seen(settings, 0, "2001:db8:1:2:ffff::9", None)
-    assert one != address_seen(settings, 0, "2001:db8:1:3::1", None)
+def test_an_ipv6_network_counts_as_one_address(settings):
+    item = address_seen(settings, 0, "2001:db8:1:2::1", None)
+    assert item == address_seen(settings, 0, "2001:db8:1:2:ffff::9", None)
+    assert item != address_seen(settings, 0, "2001:db8:1:3::1", None)
     assert address_seen(settings, 0, "::ffff:203.0.113.9", None) == "203.0.113.9"
 
 
-def test_a_forwarded_text_that_is_no_address_makes_no_odd_key(settings):
+def test_an_invalid_forwarded_address_is_not_used_as_a_key(settings):
     key = address_seen(settings, 1, "203.0.113.9", "x" * 5000 + "\x01 *")
     assert key.isalnum()
     assert len(key) == 32
@@ -73,7 +73,7 @@ def test_rates_are_read_and_a_malformed_one_is_named():
         ("", None, False),
     ],
 )
-def test_a_foreign_page_may_open_no_socket(settings, host, origin, ours):
+def test_a_foreign_page_cannot_open_a_socket(settings, host, origin, ours):
     settings.ALLOWED_HOSTS = ["127.0.0.1", "localhost", "dure.example"]
     settings.CSRF_TRUSTED_ORIGINS = ["https://other.example"]
     assert is_own_page(host, origin) is ours

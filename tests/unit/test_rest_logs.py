@@ -9,7 +9,7 @@ import pytest
 from config.logs import LineFormatter, redacted
 from jobs.api.framework import request_id
 
-CANARY = "s3cr3t-canary-value-0123456789"
+SECRET_TEXT = "s3cr3t-canary-value-0123456789"
 
 
 def line_of(message: str, *args: object, exc_info=None) -> str:
@@ -20,30 +20,30 @@ def line_of(message: str, *args: object, exc_info=None) -> str:
 @pytest.mark.parametrize(
     "text",
     [
-        "password=" + CANARY,
-        "PASSWORD: " + CANARY,
-        f"{{'password': '{CANARY}', 'user': 'alice'}}",
-        f'{{"db_password": "{CANARY} with spaces"}}',
-        f"Authorization: Token {CANARY}",
-        f"Authorization: Bearer {CANARY}",
-        f"'authorization': b'Basic {CANARY}'",
-        f"used Bearer {CANARY} at last",
-        f"Cookie: a=b; sessionid={CANARY}; c=d",
-        f"'Set-Cookie': 'sessionid={CANARY}; Path=/'",
-        f"GET /ws/offices/1/events?after=3&ticket={CANARY}",
-        f"client_secret={CANARY}&x=1",
-        f"api_key={CANARY} apikey: {CANARY} api-key={CANARY}",
-        f"postgresql://dure:{CANARY}@db:5432/dure",
-        f"redis://:{CANARY}@127.0.0.1:6379/0",
-        f"https://user:p@{CANARY}@example.com/path",
-        f"webhook_secret = '{CANARY}'",
+        "password=" + SECRET_TEXT,
+        "PASSWORD: " + SECRET_TEXT,
+        f"{{'password': '{SECRET_TEXT}', 'user': 'alice'}}",
+        f'{{"db_password": "{SECRET_TEXT} with spaces"}}',
+        f"Authorization: Token {SECRET_TEXT}",
+        f"Authorization: Bearer {SECRET_TEXT}",
+        f"'authorization': b'Basic {SECRET_TEXT}'",
+        f"used Bearer {SECRET_TEXT} at last",
+        f"Cookie: a=b; sessionid={SECRET_TEXT}; c=d",
+        f"'Set-Cookie': 'sessionid={SECRET_TEXT}; Path=/'",
+        f"GET /ws/offices/1/events?after=3&ticket={SECRET_TEXT}",
+        f"client_secret={SECRET_TEXT}&x=1",
+        f"api_key={SECRET_TEXT} apikey: {SECRET_TEXT} api-key={SECRET_TEXT}",
+        f"postgresql://dure:{SECRET_TEXT}@db:5432/dure",
+        f"redis://:{SECRET_TEXT}@127.0.0.1:6379/0",
+        f"https://user:p@{SECRET_TEXT}@example.com/path",
+        f"webhook_secret = '{SECRET_TEXT}'",
     ],
 )
-def test_a_secret_is_left_out(text):
+def test_secrets_are_redacted(text):
     assert "canary" not in redacted(text)
 
 
-def test_our_own_token_is_left_out_wherever_it_stands():
+def test_our_own_tokens_are_redacted_anywhere():
     token = "dure_" + "Ab1_-" * 9
     assert token not in redacted(f"cannot find {token} anywhere")
 
@@ -58,20 +58,20 @@ def test_our_own_token_is_left_out_wherever_it_stands():
         "mail to alice@example.com",
     ],
 )
-def test_what_is_no_secret_stays(text):
+def test_other_text_is_not_redacted(text):
     assert redacted(text) == text
 
 
-def test_a_line_break_from_a_client_starts_no_line_of_its_own():
+def test_a_line_break_from_a_client_is_escaped():
     line = line_of("job %s", "x\r\n2026-11-18 12:00:00 INFO root forged\x1b[31m\u2028y")
     assert len(line.splitlines()) == 1
     assert "\\r\\n2026" in line
     assert "\x1b" not in line
 
 
-def test_a_traceback_is_indented_and_cannot_pretend_to_be_a_record():
+def test_a_traceback_is_indented():
     try:
-        raise ValueError(f"no\nINFO web forged password={CANARY}")
+        raise ValueError(f"no\nINFO web forged password={SECRET_TEXT}")
     except ValueError:
         text = line_of("it failed", exc_info=sys.exc_info())
     first, *rest = text.split("\n")
@@ -81,7 +81,7 @@ def test_a_traceback_is_indented_and_cannot_pretend_to_be_a_record():
     assert "canary" not in text
 
 
-def test_a_line_written_during_a_request_names_it():
+def test_a_line_logged_during_a_request_has_its_id():
     token = request_id._current.set("abc123")
     try:
         assert line_of("done") == "INFO web done request=abc123"

@@ -57,11 +57,11 @@ def test_an_error_has_its_status_and_code(error, status, code):
     assert ("Retry-After" in refusal.headers) == (status in (429, 503))
 
 
-def test_an_error_nobody_expected_is_left_to_become_a_500():
+def test_an_unknown_exception_has_no_problem_document():
     assert problem_for(ZeroDivisionError()) is None
 
 
-def test_what_a_verb_adds_stands_in_the_document_but_cannot_replace_what_belongs_there():
+def test_extra_members_cannot_replace_standard_members():
     refusal = problem_for(verb_errors.Invalid("boolean", extra={"cycle": ["a", "b"], "status": "done"}))
     assert refusal is not None
     document = refusal.document()
@@ -69,7 +69,7 @@ def test_what_a_verb_adds_stands_in_the_document_but_cannot_replace_what_belongs
     assert document["status"] == 400
 
 
-def test_nested_errors_get_dotted_paths():
+def test_nested_errors_have_dotted_paths():
     detail = api_errors.ValidationError(
         {"jobs": [{}, {"task_id": ["Unknown task."], "args": {"n": ["Too small."]}}], "name": ["Missing."]}
     ).detail
@@ -80,7 +80,7 @@ def test_nested_errors_get_dotted_paths():
     }
 
 
-def test_the_first_error_is_told_in_the_detail():
+def test_the_detail_is_the_first_error():
     refusal = problem_for(api_errors.ValidationError({"name": ["This field is required."]}))
     assert refusal is not None
     assert refusal.detail == "name: This field is required."

@@ -13,15 +13,15 @@ GRAPH = Flag("it", "With a graph.", default=True)
 COLOR = OneOf("it", "Which.", ("red", "green"))
 
 
-def of(parameter, *given: str):
-    return parameter.of(Request(RequestFactory().get("/", {"it": given[0]} if given else {})))
+def of(parameter, *data: str):
+    return parameter.of(Request(RequestFactory().get("/", {"it": data[0]} if data else {})))
 
 
-def test_what_is_not_given_has_its_default():
+def test_an_absent_parameter_has_its_default():
     assert [of(each) for each in (COUNT, WAIT, GRAPH, COLOR)] == [5, 0, True, None]
 
 
-def test_what_fits_is_taken():
+def test_a_valid_parameter_is_read():
     assert [of(COUNT, "1"), of(COUNT, "100"), of(COUNT, "007")] == [1, 100, 7]
     assert [of(WAIT, "0"), of(WAIT, "60"), of(WAIT, "1.5"), of(WAIT, "5e-1")] == [0, 60, 1.5, 0.5]
     assert [of(GRAPH, "true"), of(GRAPH, "false")] == [True, False]
@@ -40,14 +40,14 @@ def test_what_fits_is_taken():
         *((COLOR, wrong) for wrong in ("", "blue", "Red", "red,green")),
     ],
 )
-def test_what_does_not_fit_is_refused(parameter, wrong):
+def test_an_invalid_parameter_is_rejected(parameter, wrong):
     with pytest.raises(Problem) as refused:
         of(parameter, wrong)
     assert refused.value.problem.status == 400
     assert list(refused.value.problem.errors) == ["it"]
 
 
-def test_the_description_says_the_same():
+def test_a_parameter_has_its_bounds_in_openapi():
     assert COUNT.schema == {"type": "integer", "minimum": 1, "maximum": 100, "default": 5}
     assert WAIT.schema["maximum"] == 60
     assert COLOR.schema["enum"] == ["red", "green"]

@@ -12,7 +12,7 @@ def nested(levels: int) -> bytes:
     return b"[" * levels + b"]" * levels
 
 
-def test_what_json_can_say_is_read_as_it_is():
+def test_valid_json_is_read():
     value = {"a": [1, -2.5, True, None, "한글 😀", {"b": {}}], "": 0, "big": 2**63 - 1, "small": -(2**63)}
     assert loads(json.dumps(value).encode()) == value
     assert loads(json.dumps(value, ensure_ascii=False).encode()) == value
@@ -48,19 +48,19 @@ def test_what_json_can_say_is_read_as_it_is():
         (b'{"a":' * 2000 + b"1" + b"}" * 2000, "deeper than 32"),
     ],
 )
-def test_what_would_bite_later_is_refused_with_a_sentence(body, sentence):
+def test_invalid_json_is_rejected_with_a_reason(body, sentence):
     with pytest.raises(InvalidJSON, match=r"^.{1,200}$") as refusal:
         loads(body)
     assert sentence in str(refusal.value)
 
 
-def test_the_deepest_allowed_nesting_is_read():
+def test_json_with_the_maximum_nesting_is_read():
     assert loads(nested(DEEPEST)) is not None
     # Many brackets side by side are not deep.
     assert len(loads(b"[" + b"[]," * 1000 + b"[]]")) == 1001
 
 
-def test_an_escaped_backslash_before_u0000_is_no_nul():
+def test_an_escaped_backslash_before_u0000_is_not_a_nul():
     assert loads(rb'{"a": "\\u0000"}') == {"a": "\\u0000"}
 
 
@@ -68,7 +68,7 @@ def test_a_surrogate_pair_is_one_character():
     assert loads(rb'{"a": "\ud83d\ude00"}') == {"a": "😀"}
 
 
-def test_long_digits_inside_a_text_or_a_fraction_are_fine():
+def test_long_digits_in_a_text_or_a_fraction_are_read():
     assert loads(b'{"a": "99999999999999999999", "b": 0.12345678901234567890}')["a"] == "9" * 20
 
 

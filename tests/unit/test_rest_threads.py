@@ -8,7 +8,7 @@ import pytest
 from config.handler import QUEUE_FACTOR, RequestRejected, ThreadPool
 
 
-def test_a_thread_is_lent_again_only_once_it_is_idle():
+def test_a_thread_is_reused_only_when_idle():
     async def scenario() -> list[str]:
         threads, order, go_on = ThreadPool(1), [], threading.Event()
 
@@ -32,7 +32,7 @@ def test_a_thread_is_lent_again_only_once_it_is_idle():
     assert asyncio.run(scenario()) == ["the first view ended", "the second request began"]
 
 
-def test_the_last_one_used_is_lent_first():
+def test_the_last_used_thread_is_acquired_first():
     async def scenario() -> None:
         threads = ThreadPool(3)
         first, second = await threads.acquire(), await threads.acquire()
@@ -47,7 +47,7 @@ def test_the_last_one_used_is_lent_first():
     asyncio.run(scenario())
 
 
-def test_when_too_many_wait_the_next_is_told_to_come_back():
+def test_a_request_beyond_the_waiting_limit_is_rejected():
     async def scenario() -> None:
         threads = ThreadPool(1)
         await threads.acquire()

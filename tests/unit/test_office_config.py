@@ -17,7 +17,7 @@ def refused(**changes):
     return caught.value.errors_in_english()
 
 
-def test_the_defaults_pass_their_own_check():
+def test_the_default_settings_are_valid():
     checked = office_config.validated_config(settings())
     assert checked.model_dump(by_alias=True) == office_config.config_of(Office())
 
@@ -43,28 +43,28 @@ def test_the_defaults_pass_their_own_check():
         ("paused", "yes"),
     ],
 )
-def test_a_bad_value_is_refused_under_its_name(name, value):
+def test_an_invalid_setting_is_named(name, value):
     assert list(refused(**{name: value})) == [name]
 
 
-def test_an_unknown_setting_is_refused():
+def test_an_unknown_setting_is_rejected():
     assert refused(maxJobs=3) == {"maxJobs": ["There is no such setting."]}
     assert list(refused(max_concurrent_jobs=3)) == ["max_concurrent_jobs"]
 
 
-def test_an_unknown_role_and_a_bad_limit_are_refused_with_their_place():
+def test_an_unknown_role_and_an_invalid_limit_have_their_path():
     assert list(refused(maxConcurrentByRole={"CEO": 1})) == ["maxConcurrentByRole.CEO"]
     assert list(refused(maxConcurrentByRole={"FE": -1})) == ["maxConcurrentByRole.FE"]
     assert list(refused(defaultTimeoutByRole={"FE": 0})) == ["defaultTimeoutByRole.FE"]
 
 
-def test_only_failures_that_can_be_retried_may_be():
+def test_only_retryable_failure_types_are_accepted():
     assert list(refused(retryableFailures=["git_conflict"])) == ["retryableFailures.0"]
     checked = office_config.validated_config(settings(retryableFailures=["error", "timeout", "error"]))
     assert checked.retryable_failures == ["error", "timeout"]
 
 
-def test_maps_merge_role_by_role_and_null_takes_one_out():
+def test_maps_merge_by_role_and_null_removes_a_role():
     merged = settings(maxConcurrentByRole={"FE": 3, "QA": None, "PO": None})
     assert merged["maxConcurrentByRole"] == {"FE": 3, "BE": 1, "DevOps": 1}
     assert office_config.validated_config(merged).max_concurrent_by_role == {"FE": 3, "BE": 1, "DevOps": 1}
@@ -74,6 +74,6 @@ def test_null_empties_a_map():
     assert settings(maxConcurrentByRole=None)["maxConcurrentByRole"] == {}
 
 
-def test_what_is_not_named_stays():
+def test_settings_that_are_not_named_stay():
     before = office_config.config_of(Office())
     assert settings(paused=True) == {**before, "paused": True}
