@@ -121,7 +121,7 @@ def test_the_token_command_issues_lists_and_revokes(user):
     assert plain not in listed
     assert command("alice", "--revoke", plain[:11]) == "revoked"
     assert ask(f"Token {plain}").status_code == 401
-    assert "ended" in command("alice", "--list")
+    assert "inactive" in command("alice", "--list")
 
 
 @pytest.mark.parametrize(
