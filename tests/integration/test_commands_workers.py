@@ -81,9 +81,7 @@ def drain(worker) -> Iterator[Callable[[], dict[str, Any]]]:
     eventually(lambda: not is_drained(), what="a worker that works again")
 
 
-def test_a_drained_worker_finishes_what_runs_takes_nothing_new_and_goes_on_when_it_is_told(
-    worker, drain, path
-):
+def test_a_drained_worker_finishes_its_runs_and_takes_none_until_it_is_resumed(worker, drain, path):
     running = started(a_job(an_office(), task_id="try.until", args={"path": path}, role="BE"))
     answer = drain()
     assert answer == {"ok": "takes nothing new, and finishes what runs: 1"}
@@ -100,7 +98,7 @@ def test_a_drained_worker_finishes_what_runs_takes_nothing_new_and_goes_on_when_
     assert ended(waiting).status == JobStatus.DONE
 
 
-def test_a_drained_worker_does_not_work_again_after_it_lost_its_broker(worker, drain):
+def test_a_drained_worker_stays_drained_after_it_lost_its_broker(worker, drain):
     drain()
     log = worker.process.log
     lost = log.read_text().count("Connection to broker lost")
@@ -123,12 +121,12 @@ def test_a_queue_that_is_added_does_not_open_a_drained_worker(worker, drain):
     assert takes_nothing(waiting)
 
 
-def test_one_that_was_not_drained_is_told_so_and_goes_on(worker):
+def test_resuming_a_worker_that_is_not_drained_changes_nothing(worker):
     assert ask("dure_resume") == {"ok": "was not drained"}
     assert ended(a_job(an_office())).status == JobStatus.DONE
 
 
-def test_what_a_worker_runs_is_told_with_its_job_and_its_lease(worker, path):
+def test_a_workers_runs_are_listed_with_job_and_lease(worker, path):
     job = started(a_job(an_office(), task_id="try.until", args={"path": path}, role="QA"))
     answer = ask("dure_runs")
     assert (answer["slots"], answer["draining"]) == (3, False)
@@ -149,7 +147,7 @@ def test_what_a_worker_runs_is_told_with_its_job_and_its_lease(worker, path):
     eventually(lambda: ask("dure_runs")["runs"] == [], what="a worker that runs nothing")
 
 
-def test_a_drained_worker_is_marked_on_the_monitor(client):
+def test_a_drained_worker_is_marked_on_the_overview(client):
     values = {
         "name": "jobs@far",
         "roles": '["FE"]',

@@ -1,4 +1,4 @@
-"""`manage.py demo`: users that can sign in, and an office with something to look at."""
+"""`manage.py demo`: its users, its offices and its example data."""
 
 import json
 from datetime import timedelta
@@ -33,7 +33,7 @@ def demo(*args: str):
     return json.loads(out.getvalue())
 
 
-def test_its_users_can_sign_in_and_use_their_tokens():
+def test_the_demo_users_can_sign_in_and_use_their_tokens():
     found = demo()
     assert [(user["username"], user["role"]) for user in found["users"]] == [
         *(("admin", "staff"), ("alice", "member"), ("bob", "member"))
@@ -70,7 +70,7 @@ def test_secrets_can_come_from_a_file(tmp_path):
         demo("--users", str(file))
 
 
-def test_it_shows_an_hour_of_history_and_work_under_way():
+def test_the_demo_has_an_hour_of_history_and_running_work():
     office = demo()["office_id"]
     jobs = Job.objects.filter(office_id=office)
     ended = jobs.filter(completed_at__isnull=False)
@@ -84,7 +84,7 @@ def test_it_shows_an_hour_of_history_and_work_under_way():
     assert at == sorted(at)
 
 
-def test_it_shows_schedules_a_workflow_and_step_queues_once():
+def test_the_demo_has_schedules_a_workflow_and_step_queues_once():
     for _ in range(2):
         demo()
     assert Schedule.objects.filter(owner__username="alice", next_run_at__isnull=False).count() == 2
@@ -95,7 +95,7 @@ def test_it_shows_schedules_a_workflow_and_step_queues_once():
     assert [queue.state for queue in StepQueue.objects.filter(owner__username="alice")] == ["RUNNING"] * 2
 
 
-def test_production_is_left_alone(settings):
+def test_the_demo_refuses_production(settings):
     settings.PRODUCTION = True
     with pytest.raises(CommandError):
         demo()

@@ -23,7 +23,7 @@ def test_a_role_without_slots_never_starts():
     assert forecast([work("a")], slots=3, role_slots={"FE": 0}) == {}
 
 
-def test_what_runs_already_ends_after_the_rest_of_its_time():
+def test_a_running_job_ends_after_the_rest_of_its_usual_time():
     found = forecast([work("a", running_for=4.0), work("b")], slots=1, role_slots={})
     assert found == {"a": Span(-4, 6), "b": Span(6, 16)}
 
@@ -32,32 +32,32 @@ def test_a_run_that_takes_longer_than_usual_may_end_any_moment():
     assert forecast([work("a", running_for=40.0), work("b")], 1, {})["b"] == Span(0, 10)
 
 
-def test_dependencies_come_first():
+def test_a_job_starts_after_its_dependencies():
     works = [work("a"), work("b", 30), work("c", parents=["a", "b"]), work("d", parents=["c"])]
     found = forecast(works, slots=5, role_slots={})
     assert (found["c"], found["d"]) == (Span(30, 40), Span(40, 50))
 
 
-def test_a_time_to_wait_for_is_waited_for():
+def test_a_job_does_not_start_before_its_time():
     assert forecast([work("a", not_before=25.0)], 1, {}) == {"a": Span(25, 35)}
 
 
-def test_a_slot_is_not_kept_for_what_waits():
+def test_a_slot_is_not_reserved_for_a_waiting_job():
     found = forecast([work("a", not_before=5.0), work("b")], slots=1, role_slots={})
     assert found == {"b": Span(0, 10), "a": Span(10, 20)}
 
 
-def test_nothing_is_said_about_what_waits_for_the_unknown():
+def test_a_job_that_depends_on_an_unknown_end_has_no_estimate():
     works = [work("a", None), work("b"), work("c", parents=["a"])]
     found = forecast(works, slots=1, role_slots={})
     assert found == {"a": Span(0, None)}
 
 
-def test_what_is_blocked_or_waits_for_nothing_known_does_not_start():
+def test_a_blocked_job_does_not_start():
     works = [work("a", blocked=True), work("b", parents=["a"]), work("c", parents=["elsewhere"])]
     assert forecast(works, 3, {}) == {}
 
 
-def test_in_a_paused_office_only_what_runs_is_known():
+def test_a_paused_office_has_estimates_for_running_jobs_only():
     found = forecast([work("a", running_for=1.0), work("b")], 3, {}, paused=True)
     assert found == {"a": Span(-1, 9)}

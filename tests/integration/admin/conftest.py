@@ -1,4 +1,4 @@
-"""What the tests of the admin start from: a superuser who is signed in, and jobs."""
+"""Fixtures of the admin's tests: a signed-in superuser, and jobs."""
 
 import pytest
 from django.test import Client

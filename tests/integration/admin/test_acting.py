@@ -1,4 +1,4 @@
-"""Each action of the admin calls the verb of the API, skips what it does not fit, and leaves who and why."""
+"""Each action of the admin calls a verb, skips the rows that do not fit, and logs who did it and why."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ from scheduler.steps.states import Direction, QueueState
 from scheduler.workflows import runs
 from scheduler.workflows.runs import run_now, settle_runs
 from tests.factories import a_user, an_office, claimed, submitted
-from tests.integration.admin.asking import address
+from tests.integration.admin.action_form import address
 from tests.integration.export_tools import export_of, roots
 from tests.schedule_factories import a_schedule, a_workflow
 from tests.step_factories import a_job, a_queue, run_to_end
@@ -36,7 +36,7 @@ def act(client: Client, name: str, *rows: Any, sure: bool = True, **more: str) -
     return answer.content.decode()
 
 
-def test_no_action_of_any_table_is_done_before_it_was_confirmed(root, settings, tmp_path):
+def test_every_action_of_every_table_is_confirmed_first(root, settings, tmp_path):
     roots(settings, tmp_path)
     rows = [
         *(a_schedule(now=database_now()), a_workflow(now=database_now()), a_queue(a_job())),
@@ -58,7 +58,7 @@ def test_no_action_of_any_table_is_done_before_it_was_confirmed(root, settings, 
 # --- schedules and workflows -----------------------------------------------------------------------
 
 
-def test_schedules_are_paused_and_resumed_and_only_those_that_it_fits(root):
+def test_schedules_are_paused_and_resumed_if_their_state_allows(root):
     made = [a_schedule(now=database_now()) for _ in range(2)]
     assert "Applied to 2." in act(root, "pause", *made, reason="holiday")
     assert Schedule.objects.filter(enabled=False, next_run_at=None).count() == 2
@@ -70,7 +70,7 @@ def test_schedules_are_paused_and_resumed_and_only_those_that_it_fits(root):
     assert list(Schedule.objects.filter(enabled=True)) == [made[0]]
 
 
-def test_a_schedule_is_run_now_once_and_its_turns_stay(root):
+def test_a_schedule_is_run_now_once_and_keeps_its_next_run(root):
     schedule = a_schedule(now=database_now())
     before = schedule.next_run_at
     assert "Applied to 1." in act(root, "run_now", schedule)
@@ -96,7 +96,7 @@ def test_a_workflow_is_run_paused_and_activated(root):
     assert "it has no steps" in act(root, "run_now", empty, sure=False)
 
 
-def test_a_run_is_cancelled_and_goes_on_from_what_failed(root):
+def test_a_workflow_run_is_cancelled_and_its_failed_steps_retried(root):
     workflow = a_workflow(now=database_now())
     run = run_now(workflow.pk, user_id=None, now=database_now())
     act(root, "cancel", run, reason="too early")
@@ -113,7 +113,7 @@ def test_a_run_is_cancelled_and_goes_on_from_what_failed(root):
 # --- step queues -----------------------------------------------------------------------------------
 
 
-def test_a_step_queue_is_run_turned_back_and_undone_again(root):
+def test_a_step_queue_is_run_and_cancelled(root):
     queue = a_queue(a_job("one", backward="fail"), a_job("two", forward="fail"))
     act(root, "run", queue)
     assert fresh_queue(queue).state == QueueState.RUNNING
@@ -122,7 +122,7 @@ def test_a_step_queue_is_run_turned_back_and_undone_again(root):
     assert "there is nothing to cancel" in act(root, "cancel", queue, sure=False)
 
 
-def test_an_operation_that_could_not_be_undone_is_undone_again(root):
+def test_a_failed_rollback_is_retried(root):
     queue = a_queue(a_job("one", backward="fail"), a_job("two", forward="fail"))
     act(root, "run", queue)
     run_to_end(queue)
@@ -133,7 +133,7 @@ def test_an_operation_that_could_not_be_undone_is_undone_again(root):
     assert fresh_queue(queue).state == QueueState.RUNNING
 
 
-def test_a_step_queue_that_runs_is_not_deleted(root):
+def test_a_running_step_queue_is_not_deleted(root):
     queue = a_queue(a_job())
     act(root, "run", queue)
     assert root.post(address(StepQueue, "delete", queue.pk), {"post": "yes"}).status_code == 403
@@ -145,7 +145,7 @@ def test_a_step_queue_that_runs_is_not_deleted(root):
 # --- exports ---------------------------------------------------------------------------------------
 
 
-def test_an_export_is_cancelled_and_made_again(root, settings, tmp_path):
+def test_an_export_is_cancelled_and_requested_again(root, settings, tmp_path):
     roots(settings, tmp_path)
     job = export_of(a_user("minji"))
     assert "1: queued" in act(root, "again", job, sure=False)
@@ -173,7 +173,7 @@ def letters() -> list[DeadLetter]:
     ]
 
 
-def test_dead_letters_are_published_again_or_discarded_once(root, letters):
+def test_a_dead_letter_is_republished_or_discarded_once(root, letters):
     page = act(root, "republish", *letters, sure=False)
     assert "1: The message was cut" in page
     act(root, "republish", *letters, reason="worker was mended")
@@ -190,7 +190,7 @@ def test_dead_letters_are_published_again_or_discarded_once(root, letters):
 # --- webhooks, offices, periodic tasks -------------------------------------------------------------
 
 
-def test_webhooks_are_disabled_with_the_reason_and_enabled_again(root):
+def test_a_webhook_is_disabled_with_a_reason_and_enabled_again(root):
     hook = Webhook.objects.create(
         office=an_office(), url="https://a.example", secret="s", event_types=["job_failed"]
     )
@@ -202,7 +202,7 @@ def test_webhooks_are_disabled_with_the_reason_and_enabled_again(root):
     assert hook.enabled
 
 
-def test_a_notice_is_sent_again_unless_it_waits_or_its_webhook_is_off(root):
+def test_a_notification_is_sent_again_unless_it_is_pending_or_its_webhook_disabled(root):
     office = an_office()
     hook = Webhook.objects.create(office=office, url="https://a.example", secret="s")
     notification = Notification.objects.create(
@@ -222,7 +222,7 @@ def test_a_notice_is_sent_again_unless_it_waits_or_its_webhook_is_off(root):
     assert "1 skipped" in act(root, "send_again", notification)
 
 
-def test_an_office_is_paused_and_goes_on(root):
+def test_an_office_is_paused_and_resumed(root):
     office = an_office(max_concurrent_jobs=1)
     jobs = submitted(office, {}, {})
     act(root, "pause", office)
@@ -263,7 +263,7 @@ def redis_queue(settings: Any) -> Any:
     return lambda name: Redis.from_url(settings.REDIS_URL).llen(name)
 
 
-def test_what_changed_since_the_page_that_asked_is_skipped_and_told(root, monkeypatch):
+def test_a_row_that_changed_after_the_confirmation_is_skipped_and_reported(root, monkeypatch):
     workflow = a_workflow(now=database_now())
     run = run_now(workflow.pk, user_id=None, now=database_now())
     act(root, "cancel", run)

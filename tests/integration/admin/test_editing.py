@@ -13,7 +13,7 @@ from jobs.models import ApiToken, Job, Membership, Office, Webhook
 from jobs.models.office import default_retryable_failures
 from jobs.states import JobStatus, MemberRole
 from tests.factories import a_user, an_office, claimed, fresh, submitted
-from tests.integration.admin.asking import address
+from tests.integration.admin.action_form import address
 
 pytestmark = pytest.mark.django_db
 
@@ -40,7 +40,7 @@ def form_of(page: Any) -> dict[str, Any]:
 # --- offices and members ---------------------------------------------------------------------------
 
 
-def test_new_limits_of_an_office_count_at_once(root):
+def test_new_limits_of_an_office_apply_at_once(root):
     office = an_office(max_concurrent_jobs=1, max_concurrent_by_role={"FE": 1, "QA": 2})
     jobs = submitted(office, {}, {})
     assert fresh(jobs[1]).status == JobStatus.READY
@@ -65,14 +65,14 @@ def test_new_limits_of_an_office_count_at_once(root):
         ("notify_emails", "\n".join(f"a{n}@example.org" for n in range(21))),
     ],
 )
-def test_what_the_api_refuses_of_an_office_is_refused_beside_its_field(root, field, value):
+def test_a_refused_setting_of_an_office_is_reported_beside_its_field(root, field, value):
     office = an_office()
     change = address(Office, "change", office.pk)
     page = root.post(change, form_of(root.get(change)) | {field: value})
     assert list(page.context["adminform"].form.errors) == [field]
 
 
-def test_whoever_opens_an_office_owns_it(root):
+def test_the_creator_of_an_office_owns_it(root):
     given = form_of(root.get(address(Office, "add"))) | {
         "name": "new",
         "notify_emails": "a@example.org\nb@example.org",
@@ -84,7 +84,7 @@ def test_whoever_opens_an_office_owns_it(root):
     assert Membership.objects.get().role == MemberRole.OWNER
 
 
-def test_an_office_is_closed_with_everything_in_it_but_not_while_it_works(root):
+def test_an_office_is_deleted_with_its_rows_unless_jobs_run(root):
     office = an_office(a_user("alice"))
     [job] = submitted(office, {})
     assert claimed(job) is not None
@@ -132,7 +132,7 @@ def test_a_token_is_shown_once_and_works(root):
     assert plain not in str(root.session.items()) + str(root.cookies)
 
 
-def test_only_a_superuser_makes_tokens_for_somebody_else(root):
+def test_only_a_superuser_issues_tokens_for_other_users(root):
     clerk = staff("clerk", "add_apitoken", "view_apitoken", "view_user")
     given = {"name": "ci", "expires_at_0": "", "expires_at_1": ""}
     clerk.post(address(ApiToken, "add"), given | {"user": str(a_user("root").pk)})
@@ -170,13 +170,13 @@ def test_a_webhooks_secret_is_shown_once_and_its_address_is_checked(root):
 # --- users -----------------------------------------------------------------------------------------
 
 
-def test_nobody_is_deleted(root):
+def test_users_cannot_be_deleted(root):
     alice = a_user("alice")
     assert root.post(address(User, "delete", alice.pk), {"post": "yes"}).status_code == 403
     assert "delete_selected" not in root.get(address(User, "changelist")).content.decode()
 
 
-def test_only_a_superuser_gives_rights_away(root):
+def test_only_a_superuser_grants_permissions(root):
     clerk = staff("clerk", "change_user", "view_user", "change_group")
     own = address(User, "change", a_user("clerk").pk)
     page = clerk.get(own)
@@ -193,7 +193,7 @@ def test_only_a_superuser_gives_rights_away(root):
 # --- django-celery-beat ----------------------------------------------------------------------------
 
 
-def test_of_our_own_periodic_tasks_only_the_rhythm_is_changed(root):
+def test_only_the_interval_of_an_engine_task_can_be_changed(root):
     task = PeriodicTask.objects.get(name="dure: queue probes")
     slower = IntervalSchedule.objects.create(every=7, period="minutes")
     change = address(PeriodicTask, "change", task.pk)
@@ -209,7 +209,7 @@ def test_of_our_own_periodic_tasks_only_the_rhythm_is_changed(root):
     assert root.post(address(PeriodicTask, "delete", task.pk), {"post": "yes"}).status_code == 403
 
 
-def test_a_rhythm_that_a_task_goes_by_is_not_deleted_under_it(root):
+def test_an_interval_in_use_is_not_deleted(root):
     task = PeriodicTask.objects.get(name="dure: queue probes")
     used = address(IntervalSchedule, "delete", task.interval.pk)
     assert root.post(used, {"post": "yes"}).status_code == 403

@@ -44,7 +44,7 @@ def big_lists() -> list[Any]:
     return [model for model, site in admin.site._registry.items() if isinstance(site, base.LargeTableAdmin)]
 
 
-def test_all_tables_without_end_have_lists_for_them():
+def test_large_tables_have_keyset_lists():
     small = {"Office", "Schedule", "Workflow"}
     ours = [model for app in OURS[:3] for model in apps.get_app_config(app).get_models()]
     assert {model.__name__ for model in ours} - {model.__name__ for model in big_lists()} == small | {
@@ -85,7 +85,7 @@ def is_unbounded_count(sql: str) -> bool:
     return "COUNT(" in sql and not re.search(r"LIMIT \d+\) subquery", sql)
 
 
-def test_no_list_counts_a_table_nor_skips_over_its_rows(root):
+def test_lists_neither_count_a_table_nor_use_offsets(root):
     filled(SOME)
     for model in big_lists():
         for one in every_address(root, model):
@@ -109,7 +109,7 @@ def costly(plan: dict[str, Any], table: str) -> list[str]:
     return found
 
 
-def test_no_list_of_a_big_table_reads_or_sorts_all_of_it(root, monkeypatch):
+def test_lists_of_large_tables_read_only_a_part(root, monkeypatch):
     """As PostgreSQL plans it."""
     filled(MANY)
     monkeypatch.setattr(changelist, "NEWEST", MANY // 20)
@@ -136,7 +136,7 @@ def test_no_list_of_a_big_table_reads_or_sorts_all_of_it(root, monkeypatch):
 # --- pages -----------------------------------------------------------------------------------------
 
 
-def test_pages_go_on_from_a_row_and_back_again(root):
+def test_pages_lead_forward_and_back(root):
     filled(SOME)
     first = root.get(address(Job))
     cl = first.context["cl"]
@@ -149,7 +149,7 @@ def test_pages_go_on_from_a_row_and_back_again(root):
     assert ids(root.get(address(Job, second.context["cl"].newer))) == ids(first)
 
 
-def test_a_row_that_comes_meanwhile_moves_none_to_another_page(root):
+def test_a_new_row_moves_no_other_row_to_another_page(root):
     office = filled(SOME)
     first = root.get(address(Job))
     after = list(Job.objects.order_by("-id").values_list("id", flat=True)[50:100])
@@ -157,7 +157,7 @@ def test_a_row_that_comes_meanwhile_moves_none_to_another_page(root):
     assert ids(root.get(address(Job, first.context["cl"].older))) == after
 
 
-def test_the_last_page_has_no_older_one_and_nonsense_is_the_first(root):
+def test_the_last_page_has_no_next_page_and_an_invalid_cursor_shows_the_first(root):
     jobs = submitted(an_office(), *[{} for _ in range(51)])
     first = root.get(address(Job))
     second = root.get(address(Job, first.context["cl"].older))
@@ -176,7 +176,7 @@ def test_the_jobs_of_an_office_are_in_the_order_of_their_submission(root):
     assert str(office.pk) in page.content.decode()
 
 
-def test_the_turns_of_a_schedule_are_paged_by_their_time(root):
+def test_the_scheduled_runs_of_a_schedule_are_paged_by_their_time(root):
     schedule = a_schedule(now=database_now())
     call.change(
         "INSERT INTO schedule_occurrences (schedule_id, due_at, outcome, reason, decided_at) "
@@ -189,7 +189,7 @@ def test_the_turns_of_a_schedule_are_paged_by_their_time(root):
     assert [*ids(first), *ids(second)] == list(everything)
 
 
-def test_a_longer_list_asks_no_more_questions(root):
+def test_a_longer_list_needs_no_more_queries(root):
     schedule = a_schedule(now=database_now())
     for model, fill in (
         (Execution, lambda: a_start(trigger="SCHEDULE", source=str(schedule.pk))),
@@ -208,7 +208,7 @@ def test_a_longer_list_asks_no_more_questions(root):
 # --- filters and searches --------------------------------------------------------------------------
 
 
-def test_states_are_filters_and_what_is_no_column_of_an_index_is_refused(root):
+def test_lists_filter_by_state_and_refuse_columns_without_an_index(root):
     office = an_office(max_concurrent_jobs=1)
     jobs = submitted(office, {"ref": "a"}, {"ref": "b"})
     finished = done(jobs[0])
@@ -219,7 +219,7 @@ def test_states_are_filters_and_what_is_no_column_of_an_index_is_refused(root):
         assert root.get(address(Job, query)).status_code == 400, query
 
 
-def test_the_newest_bound_what_has_no_index(root, monkeypatch):
+def test_a_condition_without_an_index_looks_at_the_newest_rows_only(root, monkeypatch):
     jobs = submitted(an_office(), *[{"role": "QA", "ref": f"r{n}"} for n in range(5)])
     monkeypatch.setattr(changelist, "NEWEST", 3)
     newest = [job.pk for job in jobs[:1:-1]]
@@ -229,7 +229,7 @@ def test_the_newest_bound_what_has_no_index(root, monkeypatch):
     assert ids(root.get(address(Job, f"?q={jobs[0].pk}"))) == [jobs[0].pk]
 
 
-def test_an_id_finds_the_row_its_relations_and_its_beginning_finds_it_too(root):
+def test_an_id_or_its_beginning_finds_the_row_and_its_relations(root):
     first, second = submitted(an_office(), {"ref": "a"}, {"ref": "b"}, name="release")
     run = first.execution_id
     assert ids(root.get(address(Job, f"?q={first.pk}"))) == [first.pk]
@@ -263,7 +263,7 @@ def test_dead_letters_are_found_by_their_message(root):
     assert ids(root.get(address(DeadLetter, "?state=discarded"))) == []
 
 
-def test_the_newest_come_first_among_few_live_ones(root):
+def test_live_rows_are_listed_newest_first(root):
     jobs = submitted(an_office(max_concurrent_jobs=1), {}, {}, {})
     found = root.get(address(Job, f"?state={JobStatus.READY}"))
     assert ids(found) == [jobs[2].pk, jobs[1].pk]

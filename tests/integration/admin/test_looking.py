@@ -31,7 +31,7 @@ from jobs.states import JobStatus
 from scheduler.clock import database_now
 from scheduler.models import Minute, Occurrence, QueueProbe, Step, StepEvent, WorkflowRun, WorkflowRunStart
 from tests.factories import a_user, done, submitted
-from tests.integration.admin.asking import act, address
+from tests.integration.admin.action_form import act, address
 from tests.integration.pages.readers import signed_in
 from tests.schedule_factories import a_schedule, a_workflow, fire
 
@@ -57,7 +57,7 @@ LOOKED_AT = (
 )
 
 
-def test_every_table_is_there():
+def test_every_table_is_in_the_admin():
     registered = set(admin.site._registry)
     missing = [model for app in OURS for model in apps.get_app_config(app).get_models()]
     missing += list(apps.get_app_config("django_celery_beat").get_models())
@@ -67,7 +67,7 @@ def test_every_table_is_there():
 
 
 @pytest.mark.parametrize("model", LOOKED_AT, ids=lambda model: model.__name__)
-def test_what_verbs_write_is_listed_and_cannot_be_edited(root, model):
+def test_rows_that_verbs_write_cannot_be_edited(root, model):
     assert root.get(address(model)).status_code == 200
     assert root.get(address(model, "add")).status_code == 403
     site = admin.site._registry[model]
@@ -90,7 +90,7 @@ def rows(jobs: list[Job]) -> list[Any]:
     ]
 
 
-def test_every_page_of_a_row_is_shown(root, rows):
+def test_every_row_has_a_page(root, rows):
     for row in rows:
         assert root.get(address(type(row), "change", row.pk)).status_code == 200, row
         assert root.get(address(type(row), "history", row.pk)).status_code == 200, row
@@ -121,7 +121,7 @@ def test_pages_lead_to_each_other(root, jobs):
     assert f"/offices/{finished.office_id}/jobs/{finished.pk}" in page
 
 
-def test_a_run_leads_to_the_schedule_it_comes_from(root):
+def test_a_run_links_to_its_schedule(root):
     schedule = a_schedule(now=database_now())
     fire(schedule)
     run = Execution.objects.get()
@@ -140,7 +140,7 @@ def test_attempts_are_drawn_on_the_pages_of_their_job_and_run(root, jobs):
         assert "w@test" in page
 
 
-def test_a_secret_is_on_no_page(root, jobs):
+def test_no_page_shows_a_secret(root, jobs):
     office = jobs[0].office
     hook = Webhook.objects.create(office=office, url="https://a.example", secret="whsec_hush")
     token, plain = ApiToken.issue(a_user("alice"), "t", timezone.now())
@@ -179,7 +179,7 @@ def clerk() -> Client:
     return signed_in(user)
 
 
-def test_staff_that_may_only_look_see_everything_and_have_nothing_to_press(clerk, rows):
+def test_read_only_staff_see_everything_without_buttons(clerk, rows):
     for model, site in admin.site._registry.items():
         page = clerk.get(address(model))
         assert page.status_code == 200, model
@@ -191,7 +191,7 @@ def test_staff_that_may_only_look_see_everything_and_have_nothing_to_press(clerk
         assert clerk.post(address(type(row), "change", row.pk), {}).status_code == 403, row
 
 
-def test_staff_that_may_only_look_cannot_act_by_a_form_of_their_own(clerk, jobs):
+def test_read_only_staff_cannot_act_with_a_forged_form(clerk, jobs):
     for model, site in admin.site._registry.items():
         for one in getattr(site, "row_actions", ()):
             row = model._default_manager.first()

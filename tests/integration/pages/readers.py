@@ -1,4 +1,4 @@
-"""What the tests of the pages share: who reads them, where they are, and what stands on them."""
+"""Signed-in clients, and the addresses and texts of pages."""
 
 import re
 
@@ -38,7 +38,7 @@ def text_of(answer) -> str:
 
 
 def why(answer, field: str) -> str:
-    """What stands beside a field."""
+    """The error beside a field."""
     found = re.search(rf'<p [^>]*id="why-{field}"[^>]*>(.*?)</p>', text_of(answer), re.DOTALL)
     assert found is not None, field
     return found[1].strip().replace("&#x27;", "'").replace("&quot;", '"')

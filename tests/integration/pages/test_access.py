@@ -23,7 +23,7 @@ def pages_of(job: Job) -> list[str]:
     ]
 
 
-def test_who_is_not_signed_in_is_asked_to(office):
+def test_a_visitor_is_redirected_to_sign_in(office):
     (job,) = submitted(office, {}, name="b")
     for path in ["/", "/offices", *pages_of(job)]:
         answer = Client().get(path)
@@ -32,7 +32,7 @@ def test_who_is_not_signed_in_is_asked_to(office):
     assert Client().get("/monitor/live")["HX-Redirect"] == "/login?next=/"
 
 
-def test_somebody_elses_office_does_not_exist(office):
+def test_another_users_office_does_not_exist(office):
     (job,) = submitted(office, {"ref": "secret work"}, name="b")
     mallory = reader("mallory")
     assert {mallory.get(path).status_code for path in pages_of(job)} == {404}
@@ -44,7 +44,7 @@ def test_somebody_elses_office_does_not_exist(office):
         assert office.name not in mallory.get(path).content.decode()
 
 
-def test_a_job_is_not_shown_in_another_office_of_the_same_reader(office, alice):
+def test_a_job_is_shown_in_its_own_office_only(office, alice):
     other = an_office(a_user("alice"), name="other")
     (job,) = submitted(other, {}, name="b")
     assert alice.get(at(office, f"/jobs/{job.id}")).status_code == 404
@@ -56,7 +56,7 @@ def test_a_job_is_not_shown_in_another_office_of_the_same_reader(office, alice):
     assert fresh(job).status != JobStatus.CANCELLED
 
 
-def test_a_viewer_sees_everything_and_can_do_nothing(office):
+def test_a_viewer_sees_everything_and_cannot_act(office):
     job, _ = submitted(office, {}, {}, name="b")
     vera = viewer(office)
     for path in pages_of(job):
@@ -70,7 +70,7 @@ def test_a_viewer_sees_everything_and_can_do_nothing(office):
     assert not Job.objects.filter(status=JobStatus.CANCELLED).exists()
 
 
-def test_staff_look_into_every_office_and_act_in_none(office):
+def test_staff_see_every_office_and_act_in_none(office):
     (job,) = submitted(office, {}, name="b")
     steve = reader("steve", is_staff=True)
     assert {steve.get(path).status_code for path in pages_of(job)} == {200}
@@ -86,7 +86,7 @@ def test_a_change_needs_a_post_with_its_csrf_token(office):
     assert fresh(job).status != JobStatus.CANCELLED
 
 
-def test_a_page_is_in_the_language_that_was_chosen(office):
+def test_a_page_is_in_the_selected_language(office):
     client = Client(headers={"Accept-Language": "en"})
     assert "Sign in" in client.get("/login").content.decode()
     client.post("/language", {"language": "ko", "next": "/login"})
@@ -97,7 +97,7 @@ def test_a_page_is_in_the_language_that_was_chosen(office):
     assert "최근 실패" in client.get("/").content.decode()
 
 
-def test_signing_in_leads_to_where_one_wanted_to_go_and_nowhere_else():
+def test_signing_in_leads_back_to_the_requested_page_of_this_site_only():
     user = a_user("carol")
     user.set_password("correct horse")
     user.save()
@@ -122,7 +122,7 @@ def test_signing_out_needs_a_post(alice):
     assert alice.get("/").status_code == 302
 
 
-def test_no_page_needs_more_than_its_own_server(office, alice):
+def test_pages_load_nothing_from_other_servers(office, alice):
     (job,) = submitted(office, {}, name="x")
     for path in ["/", "/offices", *pages_of(job)]:
         page = alice.get(path)

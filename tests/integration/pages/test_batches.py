@@ -8,7 +8,7 @@ from tests.integration.pages.readers import at
 pytestmark = pytest.mark.django_db
 
 
-def test_a_batch_is_drawn_with_its_longest_chain(office, alice):
+def test_a_batch_is_drawn_with_its_critical_path(office, alice):
     a, *_ = submitted(
         office,
         {"ref": "a"},
@@ -22,7 +22,7 @@ def test_a_batch_is_drawn_with_its_longest_chain(office, alice):
     assert "0.0%" in page.content.decode()
 
 
-def test_a_batch_of_thousands_is_a_list(office, alice):
+def test_a_batch_of_thousands_is_a_list_without_a_graph(office, alice):
     (job, *_) = submitted(office, *({} for _ in range(1_200)), name="large")
     page = alice.get(at(office, f"/batches/{job.batch_id}"))
     assert page.context["drawing"] is None

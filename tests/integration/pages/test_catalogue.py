@@ -43,14 +43,14 @@ def said_in_code() -> set[str]:
     return found
 
 
-def test_every_sentence_of_the_pages_and_mails_is_in_korean():
+def test_every_text_of_pages_and_mails_has_a_korean_translation():
     known = compiled()
     said = said_in_templates() | said_in_code()
     assert len(said) > 200, "the sentences were not found"
     assert sorted(said - {message for message, text in known.items() if text}) == []
 
 
-def test_the_compiled_catalogue_is_the_one_that_is_written():
+def test_the_compiled_catalogue_is_up_to_date():
     written = (FOLDER / "django.po").read_text()
     known = compiled()
     texts = re.findall(r'^msgstr(?:\[0\])? "(.+)"$', written, re.MULTILINE)
@@ -59,7 +59,7 @@ def test_the_compiled_catalogue_is_the_one_that_is_written():
     assert missing == set()
 
 
-def test_no_translation_loses_a_name_that_is_filled_in():
+def test_a_translation_keeps_every_placeholder():
     for message, text in compiled().items():
         if message:
             assert set(re.findall(r"%\(\w+\)s", text)) == set(re.findall(r"%\(\w+\)s", message)), message

@@ -94,7 +94,7 @@ def test_the_parts_of_a_list_are_together_what_may_be_seen(alice, monkeypatch):
         assert sum(map(len, parts)) == 5
 
 
-def test_who_is_not_signed_in_is_asked_to():
+def test_a_visitor_is_redirected_to_sign_in():
     run = by_hand()
     for path in ("/executions", f"/executions/{run.id}", f"/executions/{run.id}/live"):
         assert Client().get(path)["Location"].startswith("/login?next=/"), path
@@ -170,7 +170,7 @@ def test_an_action_needs_a_post_with_its_csrf_token():
 # --- the list --------------------------------------------------------------------------------------
 
 
-def test_the_filter_is_in_the_address(alice):
+def test_the_filter_of_the_list_is_in_its_address(alice):
     found = something_of_each_kind("alice")
     flaky = by_hand(task_id="demo.flaky", args={"failures": 1})
     claim(flaky).finish()

@@ -1,4 +1,4 @@
-"""The jobs of an office: the list with its filter and its pages, and what is done to many at once."""
+"""The list of an office's jobs: its filter, its pages, and actions on many jobs."""
 
 import re
 import uuid
@@ -23,7 +23,7 @@ def refs(page) -> list[str]:
     return [job.ref for job in page.context["page"].rows]
 
 
-def test_the_filter_is_in_the_address(office, alice):
+def test_the_filter_of_the_list_is_in_its_address(office, alice):
     first, *_ = submitted(
         office, {"ref": "a", "role": "BE"}, {"ref": "b", "role": "FE"}, {"ref": "c", "role": "BE"}, name="x"
     )
@@ -40,7 +40,7 @@ def test_the_filter_is_in_the_address(office, alice):
     assert refs(wrong) == []
 
 
-def test_pages_follow_each_other_without_gap_or_overlap_while_jobs_come_in(office, alice):
+def test_pages_have_no_gap_and_no_overlap_while_jobs_arrive(office, alice):
     submitted(office, *({"ref": f"j{number}"} for number in range(120)), name="many")
     found, address = [], at(office) + "?task_id=demo.sum"
     while True:
@@ -56,15 +56,15 @@ def test_pages_follow_each_other_without_gap_or_overlap_while_jobs_come_in(offic
     assert "task_id=demo.sum" in page.context["newer"]
 
 
-def test_a_place_that_is_nonsense_is_no_place(office, alice):
+def test_an_invalid_cursor_is_ignored(office, alice):
     submitted(office, {"ref": "a"})
     assert refs(alice.get(at(office) + "?after=x&before=9999999999999999999999")) == ["a"]
 
 
-# --- done to many ----------------------------------------------------------------------------------
+# --- actions on many ----------------------------------------------------------------------------------
 
 
-def test_the_confirmation_says_how_many_will_be_skipped_and_changes_nothing(office, alice):
+def test_the_confirmation_counts_what_is_skipped_and_changes_nothing(office, alice):
     first, second, third = submitted(office, {}, {}, {}, name="x")
     done(first)
     page = alice.post(
@@ -76,7 +76,7 @@ def test_the_confirmation_says_how_many_will_be_skipped_and_changes_nothing(offi
     assert {fresh(job).status for job in (second, third)} == {JobStatus.PROCESSING, JobStatus.READY}
 
 
-def test_all_that_match_are_cancelled_and_nothing_else(office, alice):
+def test_matching_jobs_are_cancelled_and_no_others(office, alice):
     kept, *gone = submitted(office, {"role": "FE"}, {"role": "BE"}, {"role": "BE"}, name="x")
     form = {"verb": "cancel", "scope": "matching", "role": "BE", "sure": "yes", "reason": "not needed"}
     answer = alice.post(at(office, "/jobs/act"), form, follow=True)
@@ -90,7 +90,7 @@ def test_all_that_match_are_cancelled_and_nothing_else(office, alice):
 
 
 def counted(page) -> dict[str, str]:
-    """What the form of a confirmation sends along by itself."""
+    """The hidden numbers of a confirmation form."""
     names = ("until", "counted")
     return {
         name: match[1]
@@ -107,7 +107,7 @@ def counted(page) -> dict[str, str]:
         ("reprioritise", {"priority": "7"}, Q(priority=7)),
     ],
 )
-def test_more_than_a_hundred_that_match_are_changed_only_when_their_number_is_typed(
+def test_more_than_a_hundred_matching_jobs_are_changed_only_after_typing_their_number(
     office, alice, verb, more, changed
 ):
     jobs = submitted(office, *({"role": "QA"} for _ in range(101)), {"role": "BE"}, name="many")
@@ -131,7 +131,7 @@ def test_more_than_a_hundred_that_match_are_changed_only_when_their_number_is_ty
     assert not Job.objects.filter(changed, pk=other.pk).exists()
 
 
-def test_when_more_match_by_now_the_number_is_asked_for_again(office, alice):
+def test_the_number_is_asked_for_again_if_more_jobs_match(office, alice):
     jobs = submitted(office, *({} for _ in range(103)), name="many")
     lifecycle.cancel(office.id, [job.id for job in jobs[:2]], actor="test", reason="")
     act, form = at(office, "/jobs/act"), {"verb": "cancel", "scope": "matching"}
@@ -144,7 +144,7 @@ def test_when_more_match_by_now_the_number_is_asked_for_again(office, alice):
     assert fresh(jobs[5]).status != JobStatus.CANCELLED
 
 
-def test_a_page_of_ticked_ones_is_changed_without_typing_and_what_runs_is_named(office, alice):
+def test_selected_jobs_are_changed_without_typing_and_running_ones_are_counted(office, alice):
     first, *_ = submitted(office, {}, {}, name="x")
     running(first)
     page = alice.post(at(office, "/jobs/act"), {"verb": "cancel", "job": [str(first.id)]})
@@ -152,7 +152,7 @@ def test_a_page_of_ticked_ones_is_changed_without_typing_and_what_runs_is_named(
     assert b'name="typed"' not in page.content
 
 
-def test_a_wrong_filter_matches_no_job_rather_than_all(office, alice):
+def test_an_invalid_filter_matches_no_job(office, alice):
     (job,) = submitted(office, {}, name="x")
     alice.post(
         at(office, "/jobs/act"), {"verb": "cancel", "scope": "matching", "batch": "odd", "sure": "yes"}
@@ -160,7 +160,7 @@ def test_a_wrong_filter_matches_no_job_rather_than_all(office, alice):
     assert fresh(job).status != JobStatus.CANCELLED
 
 
-def test_only_the_ticked_ones_run_again(office, alice):
+def test_only_selected_jobs_are_retried(office, alice):
     first, second = submitted(office, {"max_retries": 0}, {"max_retries": 0}, name="x")
     for job in (first, second):
         running(job).fail()
@@ -170,19 +170,7 @@ def test_only_the_ticked_ones_run_again(office, alice):
     assert fresh(second).status == JobStatus.FAILED
 
 
-def test_a_job_whose_unique_key_is_taken_is_skipped_and_the_others_run_again(office, alice):
-    old, other = submitted(office, {"unique_key": "k", "max_retries": 0}, {"max_retries": 0}, name="x")
-    for job in (old, other):
-        running(job).fail()
-    submitted(office, {"unique_key": "k"})
-    form = {"verb": "retry", "job": [str(old.id), str(other.id)], "sure": "yes"}
-    answer = alice.post(at(office, "/jobs/act"), form, follow=True)
-    assert fresh(old).status == JobStatus.FAILED
-    assert fresh(other).status == JobStatus.READY
-    assert "1 job will run again. 1 skipped" in answer.content.decode()
-
-
-def test_the_place_of_many_is_changed_only_as_said(office, alice):
+def test_the_priority_form_needs_one_kind_of_change(office, alice):
     jobs = submitted(office, {"priority": 5}, {"priority": 7}, name="x")
     act = at(office, "/jobs/act")
     nothing = alice.post(act, {"verb": "reprioritise", "scope": "matching", "sure": "yes"})

@@ -1,4 +1,4 @@
-"""The page of one job: its attempts, its neighbours, what came of it, and what can be done to it."""
+"""The page of one job: its attempts, its neighbours, its result, and its actions."""
 
 import json
 from datetime import timedelta
@@ -15,7 +15,7 @@ from tests.integration.playing import running
 pytestmark = pytest.mark.django_db
 
 
-def test_a_job_shows_its_attempts_why_it_waits_and_what_it_was_given(office, alice):
+def test_a_job_shows_its_attempts_its_reasons_and_its_arguments(office, alice):
     first, second = submitted(
         office,
         {
@@ -37,7 +37,7 @@ def test_a_job_shows_its_attempts_why_it_waits_and_what_it_was_given(office, ali
     assert "Waiting for first." in alice.get(at(office, f"/jobs/{second.id}")).content.decode()
 
 
-def test_a_running_job_shows_its_lease_its_heartbeat_and_its_place_in_the_graph(office, alice):
+def test_a_running_job_shows_its_lease_its_heartbeat_and_its_dependencies(office, alice):
     first, second, _ = submitted(
         office,
         {"ref": "first"},
@@ -67,7 +67,7 @@ def test_a_running_job_shows_its_lease_its_heartbeat_and_its_place_in_the_graph(
     assert ended.context["current"] is None
 
 
-def test_of_many_neighbours_a_few_are_drawn_and_the_others_listed(office, alice):
+def test_a_few_of_many_neighbours_are_drawn_and_the_others_listed(office, alice):
     parents = [{"ref": f"p{number}"} for number in range(9)]
     *_, last = submitted(
         office, *parents, {"ref": "last", "depends_on": [one["ref"] for one in parents]}, name="x"
@@ -78,7 +78,7 @@ def test_of_many_neighbours_a_few_are_drawn_and_the_others_listed(office, alice)
     assert len(page.context["parents"]) == 9
 
 
-def test_what_a_program_wrote_is_shown_by_its_end_and_without_control_characters(office, alice):
+def test_a_programs_output_is_shown_from_its_end_without_control_characters(office, alice):
     (job,) = submitted(office, {"task_id": "command.run", "args": {"command": "echo"}}, name="x")
     written = "x" * 30_000 + "\x1b[31mred\x1b[0m <b>\x07\nlast line\n"
     result = {"exit_code": 0, "output_tail": written}
@@ -91,7 +91,7 @@ def test_what_a_program_wrote_is_shown_by_its_end_and_without_control_characters
     assert len(page.content) < 40_000
 
 
-def test_a_large_result_is_not_sent_again_and_again_whole(office, alice):
+def test_a_large_result_is_shown_in_part(office, alice):
     (job,) = submitted(office, {}, name="x")
     running(job).finish(result=json.dumps(["y" * 100_000]))
     page = alice.get(at(office, f"/jobs/{job.id}"))
@@ -99,7 +99,7 @@ def test_a_large_result_is_not_sent_again_and_again_whole(office, alice):
     assert "characters more" in page.content.decode()
 
 
-def test_one_job_is_cancelled_and_run_again_by_its_page(office, alice):
+def test_a_job_is_cancelled_and_retried_on_its_page(office, alice):
     (job,) = submitted(office, {}, name="x")
     answer = alice.post(at(office, f"/jobs/{job.id}/cancel"), {"reason": "enough"}, follow=True)
     assert "1 job cancelled." in answer.content.decode()

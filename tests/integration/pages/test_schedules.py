@@ -30,7 +30,7 @@ def names(page) -> list[str]:
 # --- whose they are --------------------------------------------------------------------------------
 
 
-def test_who_is_not_signed_in_is_asked_to():
+def test_a_visitor_is_redirected_to_sign_in():
     for path in pages_of(of_alice()):
         answer = Client().get(path)
         assert answer.status_code == 302, path
@@ -75,7 +75,7 @@ def test_an_action_needs_a_post_with_its_csrf_token():
     assert Schedule.objects.filter(pk=schedule.pk, enabled=True).exists()
 
 
-def test_no_page_needs_more_than_its_own_server(alice):
+def test_pages_load_nothing_from_other_servers(alice):
     for path in pages_of(of_alice()):
         page = alice.get(path)
         assert "default-src 'self'" in page["Content-Security-Policy"]
@@ -87,7 +87,7 @@ def test_no_page_needs_more_than_its_own_server(alice):
 # --- the list --------------------------------------------------------------------------------------
 
 
-def test_the_filter_is_in_the_address(alice):
+def test_the_filter_of_the_list_is_in_its_address(alice):
     of_alice(name="one")
     of_alice(name="two", task_id="demo.flaky", args={"failures": 1}, enabled=False)
     of_alice(name="three", kind="cron", cron="0 9 * * *")

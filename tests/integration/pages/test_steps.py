@@ -111,7 +111,7 @@ def names(page) -> list[str]:
     return [str(row["queue"]) for row in page.context["rows"]]
 
 
-def test_the_filter_is_in_the_address(alice):
+def test_the_filter_of_the_list_is_in_its_address(alice):
     a_queue(name="new")
     a_queue(a_job(), name="made")
     lifecycle.run(a_queue(a_job(), name="runs").queue_id)

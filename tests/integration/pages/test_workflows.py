@@ -54,7 +54,7 @@ def failed(workflow: Workflow) -> WorkflowRun:
 # --- whose they are --------------------------------------------------------------------------------
 
 
-def test_who_is_not_signed_in_is_asked_to(office):
+def test_a_visitor_is_redirected_to_sign_in(office):
     for path in ["/workflows", "/workflows/new", *seen_pages(made(office))]:
         assert Client().get(path)["Location"].startswith("/login?next=/"), path
 
@@ -71,7 +71,7 @@ def test_somebody_elses_workflow_does_not_exist(office):
 
 
 @pytest.mark.parametrize("staff", [False, True])
-def test_a_viewer_sees_everything_and_can_do_nothing(office, staff):
+def test_a_viewer_sees_everything_and_cannot_act(office, staff):
     workflow = made(office)
     run = failed(workflow)
     vera = a_user("vera", is_staff=staff)
@@ -106,7 +106,7 @@ def test_an_action_needs_a_post_with_its_csrf_token(office):
     assert not WorkflowRun.objects.exclude(status=RunStatus.PENDING).exists()
 
 
-def test_no_page_needs_more_than_its_own_server(office, alice):
+def test_pages_load_nothing_from_other_servers(office, alice):
     workflow = made(office)
     one = f"/workflows/{workflow.id}"
     for path in ("/workflows", "/workflows/new", one, f"{one}/edit", f"{one}/delete"):
@@ -119,7 +119,7 @@ def test_no_page_needs_more_than_its_own_server(office, alice):
 # --- the list, and one -----------------------------------------------------------------------------
 
 
-def test_the_filter_is_in_the_address(office, alice):
+def test_the_filter_of_the_list_is_in_its_address(office, alice):
     other = an_office(a_user("alice"), name="other")
     made(office, name="one")
     made(other, name="two", status="draft")

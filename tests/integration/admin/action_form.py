@@ -1,4 +1,4 @@
-"""What the tests of the admin share: its addresses, and its actions as a form sends them."""
+"""Addresses of the admin, and its action form."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The admin acts by the verbs only: it asks first, and leaves who did it and why."""
+"""Actions of the admin are confirmed first, and keep who did them and why."""
 
 import pytest
 from django.utils import timezone
@@ -6,12 +6,12 @@ from django.utils import timezone
 from jobs.models import ApiToken, Event, Execution, Job
 from jobs.states import EventType, ExecutionStatus, JobStatus
 from tests.factories import a_start, a_user, an_office, claimed, done, fresh, submitted
-from tests.integration.admin.asking import act, address
+from tests.integration.admin.action_form import act, address
 
 pytestmark = pytest.mark.django_db
 
 
-def test_an_action_asks_first_and_then_leaves_its_actor_and_reason(root, jobs):
+def test_an_action_is_confirmed_first_and_keeps_its_actor_and_reason(root, jobs):
     page = act(root, Job, "cancel", *jobs)
     assert page.context["title"] == "Cancel 2 jobs"
     assert not Job.objects.filter(status=JobStatus.CANCELLED).exists()
@@ -26,7 +26,7 @@ def test_an_action_asks_first_and_then_leaves_its_actor_and_reason(root, jobs):
     assert fresh(jobs[0]).status == JobStatus.PROCESSING
 
 
-def test_what_would_be_skipped_is_told_before(root, jobs):
+def test_a_confirmation_counts_what_would_be_skipped(root, jobs):
     finished = done(jobs[0])
     page = act(root, Job, "cancel", *jobs)
     assert page.context["title"] == "Cancel 1 job"
@@ -35,26 +35,28 @@ def test_what_would_be_skipped_is_told_before(root, jobs):
     assert fresh(finished).status == JobStatus.DONE
 
 
-def test_all_that_match_are_changed_in_every_office(root, jobs):
+def test_an_action_on_all_matching_jobs_covers_every_office(root, jobs):
     others = submitted(an_office(name="other"), {}, {})
     answer = act(root, Job, "reprioritise", jobs[0], select_across="1", sure="yes", priority="9")
     assert "Applied to 4." in answer.content.decode()
     assert {fresh(job).priority for job in (*jobs, *others)} == {9}
 
 
-def test_a_changed_priority_leaves_its_actor_and_reason_too(root, jobs):
+def test_a_changed_priority_keeps_its_actor_and_reason(root, jobs):
     act(root, Job, "reprioritise", *jobs, sure="yes", priority="9", reason="release first")
     events = Event.objects.filter(type=EventType.JOB_REPRIORITISED)
-    assert {(one.details["actor"], one.details["reason"]) for one in events} == {("root", "release first")}
-    assert {one.job_id for one in events} == {job.pk for job in jobs}
+    assert {(event.details["actor"], event.details["reason"]) for event in events} == {
+        ("root", "release first")
+    }
+    assert {event.job_id for event in events} == {job.pk for job in jobs}
 
 
-def test_a_change_that_says_nothing_is_asked_again(root, jobs):
+def test_a_form_without_a_change_is_shown_again(root, jobs):
     page = act(root, Job, "reprioritise", *jobs, sure="yes")
     assert "Nothing to change." in page.content.decode()
 
 
-def test_a_button_on_a_page_leads_back_to_it(root, jobs):
+def test_an_action_on_a_rows_page_leads_back_to_it(root, jobs):
     page = address(Job, "change", jobs[0].pk)
     answer = act(root, Job, "cancel", jobs[0], sure="yes", back=page)
     assert answer.redirect_chain == [(page, 302)]
@@ -73,13 +75,13 @@ def test_a_run_is_cancelled_with_its_job_or_alone(root, jobs):
     assert fresh(jobs[0]).cancelled_at is not None
     alone.refresh_from_db()
     assert alone.status == ExecutionStatus.CANCELLED
-    # No office's events tell of a run without a job: the admin's own log does.
+    # A run without a job has no events; the admin's log has the action.
     history = root.get(address(Execution, "history", alone.pk)).content.decode()
     assert "cancel: enough" in history
     assert "root" in history
 
 
-def test_a_run_that_its_job_has_left_behind_is_not_cancelled(root, jobs):
+def test_an_earlier_run_of_a_job_is_not_cancelled(root, jobs):
     run = claimed(jobs[0])
     assert run is not None
     old = Execution.objects.get(pk=run.execution)
