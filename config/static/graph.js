@@ -1,4 +1,4 @@
-// Makes a drawing smaller and larger, by its buttons or by + and - on the keyboard, and shows where it starts.
+// Zooms a drawing with its buttons or with + and - on the keyboard, and scrolls it to its start.
 (function () {
   "use strict";
   var LEAST = 0.1, MOST = 3;
@@ -20,7 +20,7 @@
     var fit = Math.min(1, box.clientWidth / size.width, window.innerHeight * 0.7 / size.height);
     scale = Math.max(LEAST, Math.min(MOST, by === "fit" ? fit : by === "full" ? 1 : scale * Number(by)));
     apply();
-    // What was in the middle stays there.
+    // The middle of the view stays where it is.
     box.scrollTo(x * scale - box.clientWidth / 2, y * scale - box.clientHeight / 2);
   }
 

@@ -1,27 +1,27 @@
-// Keeps a page's live part fresh: asks every ten seconds (about what has ended every minute), and soon after
-// an event on its sockets, while the tab is seen and nobody has paused it.
+// Refreshes the live part of a page every ten seconds (every minute after its job ended), and soon after an
+// event on its sockets, while the tab is visible and auto-refresh is not paused.
 (function () {
   "use strict";
-  var AGAIN = 30; // a socket that was closed is opened again after this
-  var NO_NEWS = ["snapshot", "heartbeat"];
+  var RECONNECT_SECONDS = 30;
+  var IGNORED_TYPES = ["snapshot", "heartbeat"];
   var live = document.getElementById("live");
   var SECONDS = Number(live && live.dataset.seconds) || 10;
-  var SOON = Number(live && live.dataset.soon) || 2; // from one answer to the next, however many events
-  var told = document.getElementById("updated");
+  var SOON = Number(live && live.dataset.soon) || 2; // the shortest time between two refreshes
+  var updated = document.getElementById("updated");
   var pause = document.getElementById("pause");
   var paused = false;
-  var stale = false; // something has happened since the last answer
+  var stale = false; // an event arrived since the last refresh
   var updatedAt = Date.now();
-  var askedAt = updatedAt; // later than the answer, where the server did not give one
-  var ahead = 0; // how far this machine's clock is ahead of the server's
-  var places = {}; // how far each drawing was scrolled
+  var requestedAt = updatedAt;
+  var clockOffset = 0; // this machine's clock minus the server's
+  var scrollPositions = {}; // of each drawing, by its id
 
   function serverTime() {
     var mark = live && live.querySelector("[data-now]");
-    if (mark) ahead = Date.now() - Date.parse(mark.dataset.now);
+    if (mark) clockOffset = Date.now() - Date.parse(mark.dataset.now);
   }
 
-  function lasted(seconds) {
+  function duration(seconds) {
     var s = Math.max(0, Math.floor(seconds));
     var two = function (n) { return (n < 10 ? "0" : "") + n; };
     var hours = Math.floor(s / 3600);
@@ -30,19 +30,19 @@
 
   function age(moment) { return Math.floor((Date.now() - moment) / 1000); }
 
-  function everySecond() {
-    document.querySelectorAll("time[data-since]").forEach(function (one) {
-      one.textContent = lasted((Date.now() - ahead - Date.parse(one.dataset.since)) / 1000);
+  function tick() {
+    document.querySelectorAll("time[data-since]").forEach(function (element) {
+      element.textContent = duration((Date.now() - clockOffset - Date.parse(element.dataset.since)) / 1000);
     });
-    if (!live || !told) return;
-    told.textContent = told.dataset.words.replace("{}", age(updatedAt));
-    told.classList.toggle("bad", age(updatedAt) > 3 * SECONDS && !paused);
-    if (age(askedAt) >= (stale ? SOON : SECONDS) && !paused && document.visibilityState === "visible") ask();
+    if (!live || !updated) return;
+    updated.textContent = updated.dataset.words.replace("{}", age(updatedAt));
+    updated.classList.toggle("bad", age(updatedAt) > 3 * SECONDS && !paused);
+    if (age(requestedAt) >= (stale ? SOON : SECONDS) && !paused && document.visibilityState === "visible") refresh();
   }
 
-  function ask() {
+  function refresh() {
     stale = false;
-    askedAt = Date.now(); // also when it fails: the next try waits its time as well
+    requestedAt = Date.now(); // a failed refresh is not repeated at once either
     window.htmx.trigger(live, "tick");
   }
 
@@ -52,17 +52,17 @@
     socket.addEventListener("message", function (message) {
       var event = JSON.parse(message.data);
       var about = live.dataset.about;
-      if (NO_NEWS.indexOf(event.type) >= 0) return;
+      if (IGNORED_TYPES.indexOf(event.type) >= 0) return;
       if (about && event.job_id !== about && event.batch_id !== about) return;
       stale = true;
-      everySecond();
+      tick();
     });
     socket.addEventListener("close", function () {
-      window.setTimeout(function () { watch(path); }, AGAIN * 1000);
+      window.setTimeout(function () { watch(path); }, RECONNECT_SECONDS * 1000);
     });
   }
 
-  function scrolled(each) {
+  function eachScrollable(each) {
     if (live) live.querySelectorAll(".graph[id], .scroll[id]").forEach(each);
   }
 
@@ -72,27 +72,27 @@
       paused = !paused;
       pause.setAttribute("aria-pressed", String(paused));
       pause.textContent = paused ? pause.dataset.resume : pause.dataset.pause;
-      if (!paused) ask();
+      if (!paused) refresh();
     });
   }
   document.body.addEventListener("htmx:beforeSwap", function (swap) {
-    // Whoever was signed out meanwhile was led to another page: it is no part of this one.
+    // The user was signed out and redirected: the response is not a part of this page.
     if (new URL(swap.detail.xhr.responseURL).pathname !== live.getAttribute("hx-get").split("?")[0]) {
       swap.detail.shouldSwap = false;
       window.location.reload();
       return;
     }
-    scrolled(function (one) { places[one.id] = [one.scrollLeft, one.scrollTop]; });
+    eachScrollable(function (element) { scrollPositions[element.id] = [element.scrollLeft, element.scrollTop]; });
   });
   document.body.addEventListener("htmx:afterSwap", function () {
-    updatedAt = askedAt = Date.now();
-    scrolled(function (one) { if (places[one.id]) one.scrollTo(places[one.id][0], places[one.id][1]); });
+    updatedAt = requestedAt = Date.now();
+    eachScrollable(function (element) { if (scrollPositions[element.id]) element.scrollTo(scrollPositions[element.id][0], scrollPositions[element.id][1]); });
     serverTime();
-    everySecond();
+    tick();
   });
-  document.addEventListener("visibilitychange", everySecond);
+  document.addEventListener("visibilitychange", tick);
   serverTime();
-  everySecond();
+  tick();
   if (live && live.dataset.events) live.dataset.events.split(" ").forEach(watch);
-  window.setInterval(everySecond, 1000);
+  window.setInterval(tick, 1000);
 })();
