@@ -169,7 +169,7 @@ def time_bar(start: datetime | None, end: datetime | None, first: datetime, last
 
 # --- texts ----------------------------------------------------------------------------------------
 
-# Control characters, and those that turn the direction of writing.
+# Control characters, and those that change the direction of writing.
 _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\u200e\u200f]+")
 # Colours and cursor movements, then every other control character but tab and line feed.
 _UNPRINTABLE = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|[\x00-\x08\x0b-\x1f\x7f-\x9f]")

@@ -53,19 +53,19 @@ def page_of(
     others = rows if among is None else among
     start = _values(others, names, before)
     if start is not None:
-        found = list(rows.filter(_beyond(names, start, descending)).order_by(*backward)[: size + 1])
-        shown = found[:size][::-1]
-        newer = cursor(shown[0]) if len(found) > size else None
-        return Page(shown, newer, cursor(shown[-1]) if shown else before)
+        result = list(rows.filter(_beyond(names, start, descending)).order_by(*backward)[: size + 1])
+        page_rows = result[:size][::-1]
+        newer = cursor(page_rows[0]) if len(result) > size else None
+        return Page(page_rows, newer, cursor(page_rows[-1]) if page_rows else before)
     start = _values(others, names, after)
     if start is not None:
         rows = rows.filter(_beyond(names, start, not descending))
-    found = list(rows.order_by(*forward)[: size + 1])
-    shown = found[:size]
+    result = list(rows.order_by(*forward)[: size + 1])
+    page_rows = result[:size]
     return Page(
-        shown,
-        cursor(shown[0]) if shown and start is not None else None,
-        cursor(shown[-1]) if len(found) > size else None,
+        page_rows,
+        cursor(page_rows[0]) if page_rows and start is not None else None,
+        cursor(page_rows[-1]) if len(result) > size else None,
     )
 
 
@@ -109,23 +109,27 @@ class NewestOfParts(Generic[Row]):
         self.parts = parts
         self.rows = rows
 
-    def __getitem__(self, wanted: slice) -> list[Row]:
-        newest = [part.order_by("-id").values("id")[: wanted.stop] for part in self.parts]
-        return self._read(_union(newest, "-id")[wanted.start or 0 : wanted.stop])
+    def __getitem__(self, bounds: slice) -> list[Row]:
+        newest = [part.order_by("-id").values("id")[: bounds.stop] for part in self.parts]
+        return self._read(_union(newest, "-id")[bounds.start or 0 : bounds.stop])
 
     def page(self, *, after: Any = None, before: Any = None, size: int = SIZE) -> Page[Row]:
         if before is not None:
             nearest = [part.filter(id__gt=before).order_by("id").values("id") for part in self.parts]
-            found = self._read(_union([part[: size + 1] for part in nearest], "id")[: size + 1])
-            shown = found[-size:]
-            return Page(shown, shown[0].pk if len(found) > size else None, shown[-1].pk if shown else before)
+            result = self._read(_union([part[: size + 1] for part in nearest], "id")[: size + 1])
+            page_rows = result[-size:]
+            return Page(
+                page_rows,
+                page_rows[0].pk if len(result) > size else None,
+                page_rows[-1].pk if page_rows else before,
+            )
         parts = self.parts if after is None else [part.filter(id__lt=after) for part in self.parts]
-        found = NewestOfParts(parts, self.rows)[: size + 1]
-        shown = found[:size]
+        result = NewestOfParts(parts, self.rows)[: size + 1]
+        page_rows = result[:size]
         return Page(
-            shown,
-            shown[0].pk if shown and after is not None else None,
-            shown[-1].pk if len(found) > size else None,
+            page_rows,
+            page_rows[0].pk if page_rows and after is not None else None,
+            page_rows[-1].pk if len(result) > size else None,
         )
 
     def _read(self, ids: QuerySet[Any, Any]) -> list[Row]:

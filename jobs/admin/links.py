@@ -65,8 +65,8 @@ def source_of(run: Execution) -> Link | None:
 
 
 def batch_links(batch: Batch) -> list[Link]:
-    return [found for link in _of_batches if (found := link(batch)) is not None]
+    return [link for make in _of_batches if (link := make(batch)) is not None]
 
 
 def run_links(run: Execution) -> list[Link]:
-    return [found for link in _of_runs if (found := link(run)) is not None]
+    return [link for make in _of_runs if (link := make(run)) is not None]

@@ -41,9 +41,9 @@ class EventAdmin(ReadOnlyAdmin):
     fields = ("id", "at", TYPE, OF_OFFICE, OF_JOB, OF_BATCH, columns.json("details", _("details")))
 
     def search(self, rows: QuerySet[Event], term: str) -> QuerySet[Event]:
-        """A job's are looked for among the newest: events have no index by their job."""
-        wanted = parse_uuid(term)
-        job = Job.objects.filter(pk=wanted).first() if wanted else None
+        """A job's id finds its events among the newest: events have no index by job."""
+        job_id = parse_uuid(term)
+        job = Job.objects.filter(pk=job_id).first() if job_id else None
         if job is not None:
             return newest(rows.filter(office_id=job.office_id, job_id=job.pk))
         return super().search(rows, term)
@@ -54,9 +54,9 @@ class WebhookForm(forms.ModelForm):  # type: ignore[type-arg]
     url = forms.CharField(label=_("address"), max_length=2000, widget=forms.TextInput(attrs={"size": 80}))
     event_types = forms.MultipleChoiceField(
         label=_("events"),
-        choices=[(one.value, display.EVENT_NAMES[one]) for one in EventType],
+        choices=[(event.value, display.EVENT_NAMES[event]) for event in EventType],
         widget=forms.CheckboxSelectMultiple,
-        initial=[one.value for one in creation.DEFAULT_TYPES],
+        initial=[event.value for event in creation.DEFAULT_TYPES],
     )
 
     class Meta:
@@ -64,10 +64,10 @@ class WebhookForm(forms.ModelForm):  # type: ignore[type-arg]
         fields = ("office", "url", "event_types", "enabled")
 
     def clean(self) -> dict[str, Any]:
-        given = super().clean() or {}
-        if "url" in given:
-            add_refusals(self, lambda: webhooks.check_url(given["url"]))
-        return given
+        data = super().clean() or {}
+        if "url" in data:
+            add_refusals(self, lambda: webhooks.check_url(data["url"]))
+        return data
 
 
 def disable(webhook: Webhook, operator: Operator) -> None:
@@ -124,11 +124,11 @@ class WebhookAdmin(LargeTableAdmin):
         return [rows_of(Notification, _("Notifications"), webhook=row.pk)]
 
     def save_model(self, request: HttpRequest, obj: Webhook, form: Any, change: bool) -> None:
-        given = form.cleaned_data
+        data = form.cleaned_data
         if change:
-            webhooks.change(obj, **{name: given[name] for name in form.changed_data})
+            webhooks.change(obj, **{name: data[name] for name in form.changed_data})
         else:
-            made = webhooks.add(given["office"], given["url"], given["event_types"], enabled=given["enabled"])
+            made = webhooks.add(data["office"], data["url"], data["event_types"], enabled=data["enabled"])
             obj.pk, obj.secret, obj._state.adding = made.pk, made.secret, False
 
     def delete_model(self, request: HttpRequest, obj: Webhook) -> None:

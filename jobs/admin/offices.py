@@ -45,13 +45,13 @@ class OfficeForm(forms.ModelForm):  # type: ignore[type-arg]
     retryable_failures = forms.MultipleChoiceField(
         label=_("retry on"),
         required=False,
-        choices=[(str(one), display.FAILURE_NAMES[one]) for one in RETRYABLE],
-        initial=[str(one) for one in RETRYABLE],
+        choices=[(str(failure), display.FAILURE_NAMES[failure]) for failure in RETRYABLE],
+        initial=[str(failure) for failure in RETRYABLE],
         widget=forms.CheckboxSelectMultiple,
     )
     retry_backoff = forms.ChoiceField(
         label=_("backoff"),
-        choices=[(str(one), words) for one, words in display.BACKOFF_NAMES.items()],
+        choices=[(str(backoff), text) for backoff, text in display.BACKOFF_NAMES.items()],
         initial=Backoff.EXPONENTIAL,
     )
 

@@ -107,9 +107,9 @@ class Report:
 
 
 def preview(jobs: QuerySet[Job], verb: str, missing: Sequence[UUID]) -> Report:
-    found = bulk.preview(jobs, verb, most=None)
+    counts = bulk.preview(jobs, verb, most=None)
     named = bulk.skipped_jobs(jobs, verb).order_by("-pk").only("id", "status")[:NAMED_SKIPPED]
-    return Report(verb, found, list(named) if found.skipped else [], missing)
+    return Report(verb, counts, list(named) if counts.skipped else [], missing)
 
 
 def apply(jobs: QuerySet[Job], action: Action) -> Result:

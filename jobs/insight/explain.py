@@ -106,13 +106,14 @@ def parents(job: Job, condition: Q) -> list[Job]:
 
 
 def names(jobs: list[Job]) -> str:
-    shown = ", ".join(str(job) for job in jobs[:3])
-    return shown if len(jobs) <= 3 else f"{shown} and {len(jobs) - 3} more"
+    listed = ", ".join(str(job) for job in jobs[:3])
+    return listed if len(jobs) <= 3 else f"{listed} and {len(jobs) - 3} more"
 
 
 def job_facts(jobs: list[Job]) -> dict[str, Any]:
-    shown = [{"id": str(job.id), "ref": job.ref or None, "status": job.status} for job in jobs[:MOST_PARENTS]]
-    return {"jobs": shown, "count": len(jobs)}
+    listed = jobs[:MOST_PARENTS]
+    facts = [{"id": str(job.id), "ref": job.ref or None, "status": job.status} for job in listed]
+    return {"jobs": facts, "count": len(jobs)}
 
 
 def time_reasons(job: Job, now: datetime) -> Iterator[Reason]:

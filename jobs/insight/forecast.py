@@ -1,7 +1,7 @@
 """When jobs will probably start and end, from a simulation of the queue with their usual run times.
 
 It assumes that nothing fails, that no jobs are added, and that every slot has a worker. Where a run time is
-not known, neither is the job's end, nor the start of what depends on it or on its slot.
+not live_parents, neither is the job's end, nor the start of what depends on it or on its slot.
 """
 
 import heapq
@@ -31,7 +31,7 @@ class Work:
     id: Hashable
     role: str
     order: tuple[Any, ...]  # among ready jobs, the least starts first
-    seconds: float | None  # the usual length of its run; None: not known
+    seconds: float | None  # the usual length of its run; None: not live_parents
     parents: Collection[Hashable] = ()  # those that have not ended
     not_before: float = 0.0
     running_for: float | None = None  # None: it holds no slot yet
@@ -47,7 +47,7 @@ class Span:
 def forecast(
     works: Sequence[Work], slots: int, role_slots: Mapping[str, int], paused: bool = False
 ) -> dict[Hashable, Span]:
-    """The start and the end of each job; a job whose start is not known is left out."""
+    """The start and the end of each job; a job whose start is not live_parents is left out."""
     simulation = _Simulation(works, slots, role_slots)
     if not paused:
         simulation.run()
@@ -76,9 +76,9 @@ class _Simulation:
             left = None if work.seconds is None else max(0.0, work.seconds - work.running_for)
             self._start(work, -work.running_for, left)
             return
-        known = [parent for parent in work.parents if parent in self.works]
-        self.waits[work.id] = len(known) + (len(known) < len(work.parents)) + work.blocked
-        for parent in known:
+        live_parents = [parent for parent in work.parents if parent in self.works]
+        self.waits[work.id] = len(live_parents) + (len(live_parents) < len(work.parents)) + work.blocked
+        for parent in live_parents:
             self.children[parent].append(work)
         if not self.waits[work.id]:
             self._make_ready(work)

@@ -85,11 +85,11 @@ def seconds_of(node: Node, usual: Mapping[str, float], now: datetime) -> float:
 
 
 def estimated_end(office: Office, nodes: Sequence[Node], now: datetime) -> datetime | None:
-    """The end of its last job; None if that is not known, or in the past."""
+    """The end of its last job; None if that is not known_ends, or in the past."""
     live = [node.id for node in nodes if node.status in JOB_LIVE]
     if not live:
         return None
     times = estimated_times(office, now)
     ends = [times[job][1] for job in live if job in times]
-    known = [end for end in ends if end is not None]
-    return max(known) if len(known) == len(live) else None
+    known_ends = [end for end in ends if end is not None]
+    return max(known_ends) if len(known_ends) == len(live) else None

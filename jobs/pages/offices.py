@@ -19,9 +19,9 @@ MOST_BATCHES = 50
 @require_safe
 @login_required
 def offices(request: HttpRequest) -> HttpResponse:
-    shown = list(offices_of(current_user(request))[:MOST_OFFICES])
-    counts = office_counts([office.id for office in shown])
-    rows = [{"office": office, "counts": counts[office.id]} for office in shown]
+    visible = list(offices_of(current_user(request))[:MOST_OFFICES])
+    counts = office_counts([office.id for office in visible])
+    rows = [{"office": office, "counts": counts[office.id]} for office in visible]
     return render(request, "jobs/offices.html", {"section": "offices", "rows": rows})
 
 

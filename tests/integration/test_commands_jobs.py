@@ -22,7 +22,7 @@ NOBODY = "00000000-0000-7000-8000-000000000000"
 
 
 def ids_of(answer) -> list[str]:
-    return [one["id"] for one in answer.json["results"]]
+    return [job["id"] for job in answer.json["results"]]
 
 
 def failed(office, **fields) -> Job:
@@ -80,8 +80,8 @@ def mixed():
 )
 def test_filters_narrow_the_list(mixed, words, names):
     answer = run("jobs", "list", *words, "--json")
-    found = {name for name, job in mixed.items() if str(job.id) in ids_of(answer)}
-    assert found == names
+    listed = {name for name, job in mixed.items() if str(job.id) in ids_of(answer)}
+    assert listed == names
     assert answer.code == (0 if answer.json["results"] else 1)
 
 
@@ -132,9 +132,9 @@ def test_wrong_usage_exits_with_2_and_changes_nothing(words):
 def test_a_job_is_shown_with_its_reasons_attempts_and_events():
     office = an_office(max_concurrent_jobs=1)
     first, second = failed(office), a_job(office)
-    told = run("jobs", "show", first.id).out
-    assert "the disk is full" in told
-    assert "job_failed" in told
+    output = run("jobs", "show", first.id).out
+    assert "the disk is full" in output
+    assert "job_failed" in output
     waiting = a_job(office)
     assert waiting.status == JobStatus.READY
     assert "the office allows 1" in run("jobs", "show", waiting.id).out
@@ -154,9 +154,9 @@ def test_a_job_as_json_is_the_apis_document_with_its_explanation_and_events():
 def test_a_running_job_shows_its_worker_and_lease():
     job = a_job(an_office())
     claimed(job, worker="jobs@far")
-    told = run("jobs", "show", job.id).out
-    assert "Runs on jobs@far." in told
-    assert "lease until" in told
+    output = run("jobs", "show", job.id).out
+    assert "Runs on jobs@far." in output
+    assert "lease until" in output
 
 
 def test_an_unknown_job_exits_with_1_and_one_line():
@@ -295,9 +295,9 @@ def manage(*words: object, typing: int | None = None) -> subprocess.CompletedPro
 @pytest.mark.django_db(transaction=True)
 def test_the_command_lists_by_default_and_sets_the_exit_code():
     a_job(an_office(), ref="alone")
-    said = manage("jobs", "--status", "ready,processing")
-    assert (said.returncode, said.stderr) == (0, "")
-    assert "alone" in said.stdout
+    output = manage("jobs", "--status", "ready,processing")
+    assert (output.returncode, output.stderr) == (0, "")
+    assert "alone" in output.stdout
     assert manage("jobs", "--status", "failed").returncode == 1
     wrong = manage("jobs", "cancel", "--status", "nonsense")
     assert wrong.returncode == 2
@@ -306,22 +306,22 @@ def test_the_command_lists_by_default_and_sets_the_exit_code():
 
 def test_the_help_has_the_exit_codes():
     for words in (["jobs"], ["jobs", "cancel"], ["executions"], ["schedules", "run"], ["doctor"]):
-        said = manage(*words, "--help").stdout
-        assert "exit codes:" in said and "\n  0  " in said and "\n  2  " in said
+        output = manage(*words, "--help").stdout
+        assert "exit codes:" in output and "\n  0  " in output and "\n  2  " in output
 
 
 def test_an_unreachable_database_is_reported_in_one_line():
-    said = subprocess.run(
+    output = subprocess.run(
         [sys.executable, "manage.py", "jobs"],
         env=environment({"DATABASE_URL": "postgresql://dure:geheim@127.0.0.1:1/dure"}),
         text=True,
         capture_output=True,
         timeout=60,
     )
-    assert said.returncode == 1
-    assert said.stderr.startswith("The database does not answer")
-    assert said.stderr.count("\n") == 1
-    assert "geheim" not in said.stderr
+    assert output.returncode == 1
+    assert output.stderr.startswith("The database does not answer")
+    assert output.stderr.count("\n") == 1
+    assert "geheim" not in output.stderr
 
 
 @pytest.mark.django_db(transaction=True)
@@ -331,10 +331,10 @@ def test_the_number_has_to_be_typed_on_a_terminal(typed, code, status):
     terminal, end = pty.openpty()
     os.write(terminal, typed.encode())
     try:
-        said = manage("jobs", "cancel", "--role", "FE", typing=end)
+        output = manage("jobs", "cancel", "--role", "FE", typing=end)
     finally:
         os.close(end)
         os.close(terminal)
-    assert "Type 2 to continue" in said.stderr
-    assert said.returncode == code
+    assert "Type 2 to continue" in output.stderr
+    assert output.returncode == code
     assert {fresh(job).status for job in jobs} == {status}

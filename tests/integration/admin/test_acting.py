@@ -42,16 +42,16 @@ def test_every_action_of_every_table_is_confirmed_first(root, settings, tmp_path
         *(a_schedule(now=database_now()), a_workflow(now=database_now()), a_queue(a_job())),
         *(export_of(a_user("minji")), submitted(an_office(name="of jobs"), {})[0]),
     ]
-    asked = 0
+    confirmed = 0
     for row in rows:
-        for one in admin.site._registry[type(row)].row_actions:  # type: ignore[attr-defined]
+        for action in admin.site._registry[type(row)].row_actions:  # type: ignore[attr-defined]
             before = type(row)._default_manager.values().get(pk=row.pk)
             executions = Execution.objects.count()
-            assert 'name="sure"' in act(root, one.name, row, sure=False), (row, one.name)
+            assert 'name="sure"' in act(root, action.name, row, sure=False), (row, action.name)
             assert type(row)._default_manager.values().get(pk=row.pk) == before
             assert Execution.objects.count() == executions
-            asked += 1
-    assert asked > 10
+            confirmed += 1
+    assert confirmed > 10
     assert not LogEntry.objects.exists()
 
 

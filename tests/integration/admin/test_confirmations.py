@@ -68,9 +68,9 @@ def test_a_run_is_cancelled_with_its_job_or_alone(root, jobs):
     run = claimed(jobs[0])
     assert run is not None
     alone = Execution.objects.get(pk=a_start())
-    chosen = (Execution.objects.get(pk=run.execution), alone)
-    assert act(root, Execution, "cancel", *chosen).context["title"] == "Cancel 2 runs"
-    answer = act(root, Execution, "cancel", *chosen, sure="yes", reason="enough")
+    selected = (Execution.objects.get(pk=run.execution), alone)
+    assert act(root, Execution, "cancel", *selected).context["title"] == "Cancel 2 runs"
+    answer = act(root, Execution, "cancel", *selected, sure="yes", reason="enough")
     assert "Applied to 2." in answer.content.decode()
     assert fresh(jobs[0]).cancelled_at is not None
     alone.refresh_from_db()

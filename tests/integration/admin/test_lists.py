@@ -52,7 +52,7 @@ def test_large_tables_have_keyset_lists():
     }
 
 
-# --- what is asked of the database -----------------------------------------------------------------
+# --- what is queries of the database -----------------------------------------------------------------
 
 
 def filled(count: int) -> Office:
@@ -88,15 +88,15 @@ def is_unbounded_count(sql: str) -> bool:
 def test_lists_neither_count_a_table_nor_use_offsets(root):
     filled(SOME)
     for model in big_lists():
-        for one in every_address(root, model):
-            with CaptureQueriesContext(connection) as asked:
-                assert root.get(one, follow=True).status_code == 200, one
-            for query in asked:
+        for path in every_address(root, model):
+            with CaptureQueriesContext(connection) as queries:
+                assert root.get(path, follow=True).status_code == 200, path
+            for query in queries:
                 sql = query["sql"]
-                assert not is_unbounded_count(sql), (one, sql)
-                # The one that is there looks at ids only, to find where the newest begin.
+                assert not is_unbounded_count(sql), (path, sql)
+                # The only offset is that of the ids, to find where the newest rows begin.
                 offset = re.search(r"OFFSET (\d+)", sql)
-                assert offset is None or int(offset[1]) == changelist.NEWEST - 1, (one, sql)
+                assert offset is None or int(offset[1]) == changelist.NEWEST - 1, (path, sql)
 
 
 def costly(plan: dict[str, Any], table: str) -> list[str]:
@@ -119,16 +119,16 @@ def test_lists_of_large_tables_read_only_a_part(root, monkeypatch):
         # Attempts have no index by their run.
         if table not in TABLES or model in (Attempt, Batch):
             continue
-        for one in every_address(root, model):
-            with CaptureQueriesContext(connection) as asked:
-                root.get(one, follow=True)
-            for query in asked:
+        for path in every_address(root, model):
+            with CaptureQueriesContext(connection) as queries:
+                root.get(path, follow=True)
+            for query in queries:
                 sql = query["sql"]
                 if not sql.startswith("SELECT") or f'FROM "{table}"' not in sql:
                     continue
                 [(plan,)] = call.rows(f"EXPLAIN (FORMAT JSON) {sql.replace('%', '%%')}")
                 found = plan if isinstance(plan, list) else json.loads(plan)
-                assert costly(found[0]["Plan"], table) == [], (one, sql, found)
+                assert costly(found[0]["Plan"], table) == [], (path, sql, found)
                 looked_at += 1
     assert looked_at > 50
 
@@ -169,10 +169,10 @@ def test_the_last_page_has_no_next_page_and_an_invalid_cursor_shows_the_first(ro
 
 def test_the_jobs_of_an_office_are_in_the_order_of_their_submission(root):
     office, other = an_office(), an_office(name="other")
-    wanted = submitted(office, {}, {}, {})
+    expected = submitted(office, {}, {}, {})
     submitted(other, {})
     page = root.get(address(Job, f"?office={office.pk}"))
-    assert ids(page) == [job.pk for job in wanted[::-1]]
+    assert ids(page) == [job.pk for job in expected[::-1]]
     assert str(office.pk) in page.content.decode()
 
 
@@ -199,9 +199,9 @@ def test_a_longer_list_needs_no_more_queries(root):
         for _ in range(2):
             fill()
             fill()
-            with CaptureQueriesContext(connection) as asked:
+            with CaptureQueriesContext(connection) as queries:
                 root.get(address(model))
-            counts.append(len(asked))
+            counts.append(len(queries))
         assert counts[0] == counts[1], model
 
 

@@ -127,7 +127,7 @@ def test_a_run_links_to_its_schedule(root):
     run = Execution.objects.get()
     assert address(type(schedule), "change", schedule.pk) in root.get(address(Execution)).content.decode()
     listed = root.get(address(Execution) + f"?of=SCHEDULE:{schedule.pk}")
-    assert [one.pk for one in listed.context["cl"].result_list] == [run.pk]
+    assert [row.pk for row in listed.context["cl"].result_list] == [run.pk]
     others = root.get(address(Execution) + f"?of=SCHEDULE:{a_schedule(now=database_now()).pk}")
     assert list(others.context["cl"].result_list) == []
 
@@ -193,9 +193,9 @@ def test_read_only_staff_see_everything_without_buttons(clerk, rows):
 
 def test_read_only_staff_cannot_act_with_a_forged_form(clerk, jobs):
     for model, site in admin.site._registry.items():
-        for one in getattr(site, "row_actions", ()):
+        for action in getattr(site, "row_actions", ()):
             row = model._default_manager.first()
             if row is not None:
-                act(clerk, model, one.name, row, sure="yes")
+                act(clerk, model, action.name, row, sure="yes")
     assert not Job.objects.filter(status=JobStatus.CANCELLED).exists()
     assert not admin.models.LogEntry.objects.exists()

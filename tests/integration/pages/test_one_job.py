@@ -70,7 +70,7 @@ def test_a_running_job_shows_its_lease_its_heartbeat_and_its_dependencies(office
 def test_a_few_of_many_neighbours_are_drawn_and_the_others_listed(office, alice):
     parents = [{"ref": f"p{number}"} for number in range(9)]
     *_, last = submitted(
-        office, *parents, {"ref": "last", "depends_on": [one["ref"] for one in parents]}, name="x"
+        office, *parents, {"ref": "last", "depends_on": [parent["ref"] for parent in parents]}, name="x"
     )
     page = alice.get(at(office, f"/jobs/{last.id}"))
     assert len(page.context["drawing"].boxes) == 7
