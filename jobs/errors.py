@@ -79,6 +79,10 @@ class CodedError(Exception):
         return in_english(self.text)
 
 
+class InvalidValue(CodedError, ValueError):
+    """A value cannot be read. Pydantic's validators and forms report its text beside the field."""
+
+
 class TaskFailure(Exception):
     """A run failed; the failure type decides whether it is retried."""
 

@@ -11,10 +11,8 @@ class SchedulerConfig(AppConfig):
         from jobs import errors
         from jobs import lifecycle as engine
         from jobs.api.framework import metrics as jobs_metrics
-        from jobs.pages import refusals
         from jobs.states import Trigger
         from scheduler import error_texts, metrics
-        from scheduler.pages.refusals import FIELDS, KNOWN
         from scheduler.steps import lifecycle as steps
         from scheduler.steps import metrics as step_metrics
         from scheduler.steps import tasks  # noqa: F401 (registers the Tasks of step queues)
@@ -23,5 +21,4 @@ class SchedulerConfig(AppConfig):
         jobs_metrics.register("step_queues", step_metrics.collect)
         errors.register_texts(error_texts.TEXTS)
         errors.register_problem_codes(error_texts.PROBLEM_CODES)
-        refusals.register(KNOWN, FIELDS)
         engine.on_end(Trigger.STEP, steps.advance)

@@ -6,7 +6,64 @@ from django.utils.translation import gettext_lazy as _
 from jobs.errors import ProblemCode
 
 TEXTS: dict[str, str | Promise] = {
-    "time_example": _("A time is needed, such as 2026-12-01T09:00."),
+    # Times
+    "time_example": _("Enter a time such as 2026-12-01T09:00."),
+    "time_text": _("Must be a text such as 2026-12-01T09:00:00+09:00."),
+    "time_in_reach": _("Must be between 1970 and 2200."),
+    "unknown_zone": _("'%(name)s' is not a time zone; use a name such as Asia/Seoul."),
+    "time_of_day": _("'%(text)s' is not a time from 00:00 to 23:59, written like 09:00."),
+    "day_of_month": _("'%(day)s' is not a day from 1 to 31, nor 'last'."),
+    # PeriodicTasks
+    "unknown_celery_task": _("There is no Celery task named %(task)s."),
+    "redis_unreachable": _("Redis does not answer."),
+    # Cron expressions
+    "cron_too_long": _("The expression has %(count)s characters; at most %(limit)s are allowed."),
+    "cron_fields": _(
+        "The expression has %(count)s fields; five are expected: minute hour day-of-month month day-of-week."
+    ),
+    "cron_seconds": _(
+        "The expression has %(count)s fields; five are expected: "
+        "minute hour day-of-month month day-of-week. A field of seconds would fire more often than once a "
+        "minute; an interval rule (every_seconds) can."
+    ),
+    "cron_never": _(
+        "day-of-month, month and day-of-week: no day fits '%(days)s' within the next 5 years, "
+        "so it would never fire."
+    ),
+    "cron_short_form": _("'%(word)s' is not known; the short forms are %(allowed)s."),
+    "cron_star_in_list": _("%(field)s: '*' in the list '%(word)s' already means every value."),
+    "cron_backwards": _("%(field)s: the range '%(span)s' runs backwards; write it as two in a list."),
+    "cron_step": _("%(field)s: '%(term)s' has no whole number after the '/'."),
+    "cron_step_range": _("%(field)s: the step %(step)s in '%(term)s' is not between 1 and %(limit)s."),
+    "cron_value": _("%(field)s: '%(word)s' is not understood; allowed: %(allowed)s."),
+    "cron_value_in": _("%(field)s: '%(text)s' in '%(word)s' is not understood; allowed: %(allowed)s."),
+    "cron_range": _("%(field)s: %(number)s is out of range; allowed: %(allowed)s."),
+    # Schedules
+    "other_kind": _("Belongs to schedules of type %(other)s; this one is of type %(kind)s."),
+    "ends_before_start": _("Must be after the start."),
+    "in_the_past": _("Must be in the future."),
+    "never_fires": _("The schedule would never run."),
+    "task_running": _("A run of %(task)s is still in progress."),
+    # Occurrences: scheduler/schedules/catchup.py
+    "still_running": _("The previous run was still in progress."),
+    "later_due": _("A later run was due as well."),
+    "too_late": _("It was more than 60 s late."),
+    # Workflows
+    "config_mode": _("Must be an object with a mode: immediate, delayed, scheduled or recurring."),
+    "weekly_days": _("Choose at least one day of the week, for the weekly pattern only."),
+    "monthly_day": _("Choose the day of the month, for the monthly pattern only."),
+    "steps_list": _("Must be a list of jobs: [{…}, …]."),
+    "steps_empty": _("An active workflow needs at least one step."),
+    "unknown_step": _("There is no step '%(name)s'."),
+    "unknown_steps": _("A step depends on a job that is not a step of this workflow."),
+    "time_passed": _("The time has passed; the workflow would never run."),
+    "jobs_ended": _("All jobs of the run have ended."),
+    "no_steps": _("The workflow has no steps to run."),
+    "not_resumable": _("Only a failed or cancelled run can be resumed; this one is %(status)s."),
+    "run_jobs_deleted": _("The jobs of this run were deleted."),
+    "run_failed": _("%(failed)s of %(total)s steps failed. %(first)s"),
+    "run_blocked": _("%(failed)s of %(total)s steps failed. %(first)s Blocked steps: %(blocked)s."),
+    "run_cancelled": _("%(cancelled)s of %(total)s steps were cancelled."),
     # Step queues
     "queue_empty": _("The queue has no jobs."),
     "queue_running": _("The queue is running. Wait until it has finished, or cancel it."),

@@ -1,4 +1,4 @@
-"""Runs a Task by hand: always a new Execution, and none while one of the same Task is under way."""
+"""Runs a Task by hand: one new Execution, unless a scheduled or manual one of the Task is live."""
 
 from typing import Any
 from uuid import UUID
@@ -12,7 +12,7 @@ from jobs.specs import ExecutionSpec
 from jobs.sql import call
 from jobs.states import EXECUTION_LIVE, Trigger
 from scheduler import sql
-from scheduler.workflows.definition import check_task
+from scheduler.schedules.validation import check_task
 
 EXCLUSIVE = (Trigger.SCHEDULE, Trigger.MANUAL)
 
@@ -21,15 +21,16 @@ def run_task(task_id: str, args: dict[str, Any], *, user_id: object) -> UUID:
     """PENDING, or Conflict while a scheduled or manual Execution of this Task has not ended."""
     task = check_task(task_id, args)
     with transaction.atomic():
-        # Of any number of requests at once each looks after the one before it has committed.
+        # Concurrent requests wait here, so each sees what the one before it has committed.
         call.rows(sql.LOCK_TASK, [task_id])
         live = Execution.objects.filter(
             task_id=task_id, trigger__in=EXCLUSIVE, status__in=EXECUTION_LIVE
         ).first()
         if live is not None:
             raise Conflict(
-                f"An Execution of {task_id} has not ended.",
+                "task_running",
                 code="already_running",
+                task=task_id,
                 extra={"execution_id": str(live.id)},
             )
         spec = ExecutionSpec.for_task(task, trigger=Trigger.MANUAL, source=str(user_id), args=args)

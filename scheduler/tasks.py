@@ -32,7 +32,7 @@ def rollup_minutes() -> None:
     """How many Executions ended in each minute that is over; and runs whose steps were run again by hand."""
     now = database_now()
     call.change(sql.ROLL_UP_MINUTES, {"now": now})
-    runs.judge_again(now)
+    runs.settle_retried_runs(now)
 
 
 @shared_task(name="dure.retention", ignore_result=True)  # type: ignore[untyped-decorator]

@@ -1,4 +1,4 @@
-"""django-celery-beat's PeriodicTasks: edited as ever, but for those that the engine lives on."""
+"""PeriodicTasks of django-celery-beat. Of those that the engine needs, only the interval can be changed."""
 
 import json
 from typing import Any
@@ -30,7 +30,7 @@ from scheduler.pages.times import language
 from scheduler.schedules import cron, words
 
 OWN = "dure: "
-# Of our own only the rhythm is an operator's to choose.
+# Fields of our own tasks that operators cannot change.
 FIXED = (
     "name",
     "task",
@@ -45,9 +45,9 @@ FIXED = (
 )
 # The library's own label is not translated.
 TASK = columns.column("task", _("Task Name"), str)
-RHYTHMS = (IntervalSchedule, CrontabSchedule, SolarSchedule, ClockedSchedule)
+TIMINGS = (IntervalSchedule, CrontabSchedule, SolarSchedule, ClockedSchedule)
 
-# What the library's own Korean leaves in English; our catalogue knows them by their standing here.
+# Texts that the library leaves untranslated. makemessages finds them here.
 NAMES = (
     *(_("Periodic Tasks"), _("periodic task"), _("periodic tasks"), _("interval"), _("intervals")),
     *(
@@ -65,7 +65,7 @@ NAMES = (
     *(_("Exchange"), _("Routing Key"), _("Cron Timezone")),
 )
 
-for model in (PeriodicTask, *RHYTHMS):
+for model in (PeriodicTask, *TIMINGS):
     admin.site.unregister(model)
 
 
@@ -73,28 +73,28 @@ def is_own(task: PeriodicTask | None) -> bool:
     return task is not None and task.name.startswith(OWN)
 
 
-class OtherTasks(TaskSelectWidget):  # type: ignore[misc]
+class CeleryTaskSelect(TaskSelectWidget):  # type: ignore[misc]
     def tasks_as_choices(self) -> tuple[tuple[str, str], ...]:
         ours = {task.task_id for task in registry.all_tasks()}
-        return tuple(one for one in super().tasks_as_choices() if one[0] not in ours)
+        return tuple(choice for choice in super().tasks_as_choices() if choice[0] not in ours)
 
 
-class OperatorsForm(PeriodicTaskForm):  # type: ignore[misc]
+class OwnPeriodicTaskForm(PeriodicTaskForm):  # type: ignore[misc]
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         if "regtask" in self.fields:
-            self.fields["regtask"].widget = OtherTasks()
+            self.fields["regtask"].widget = CeleryTaskSelect()
 
     def clean(self) -> dict[str, Any]:
         if is_own(self.instance):
             return forms.ModelForm.clean(self) or {}
-        given: dict[str, Any] = super().clean()
+        values: dict[str, Any] = super().clean()
         try:
-            registry.find(given.get("task") or "")
+            registry.find(values.get("task") or "")
         except registry.UnknownTask:
-            return given
+            return values
         raise forms.ValidationError(
-            _("This is a Task of Dure: make a schedule for it. A message alone would start no Execution.")
+            _("This is a Task of Dure: create a schedule for it. A message alone would start no run.")
         )
 
 
@@ -120,23 +120,23 @@ def set_enabled(task: PeriodicTask, enabled: bool) -> None:
 
 def run_now(task: PeriodicTask, operator: Operator) -> None:
     current_app.loader.import_default_modules()
-    known = current_app.tasks.get(task.task)
-    if known is None:
-        raise Conflict(str(_("there is no task of that name")))
+    celery_task = current_app.tasks.get(task.task)
+    if celery_task is None:
+        raise Conflict("unknown_celery_task", task=task.task)
     try:
-        known.apply_async(
+        celery_task.apply_async(
             args=json.loads(task.args),
             kwargs=json.loads(task.kwargs),
             queue=task.queue or None,
             headers={"periodic_task_name": task.name},
         )
     except OperationalError:
-        raise Conflict(str(_("Redis does not answer"))) from None
+        raise Conflict("redis_unreachable") from None
 
 
 @admin.register(PeriodicTask)
 class OperatorsPeriodicTaskAdmin(SmallTableAdmin, PeriodicTaskAdmin):  # type: ignore[misc]
-    form = OperatorsForm
+    form = OwnPeriodicTaskForm
     date_hierarchy = None
     change_form_template = SmallTableAdmin.change_form_template
     lists_deleted_rows = True
@@ -200,8 +200,8 @@ class OperatorsPeriodicTaskAdmin(SmallTableAdmin, PeriodicTaskAdmin):  # type: i
         return not is_own(obj) and super().has_delete_permission(request, obj)
 
 
-class RhythmAdmin(SmallTableAdmin):
-    """Deleting one would delete the tasks that go by it."""
+class TimingAdmin(SmallTableAdmin):
+    """Deleting a timing would delete the tasks that use it, so only unused ones can be deleted."""
 
     actions = None
     lists_deleted_rows = True
@@ -216,10 +216,10 @@ class RhythmAdmin(SmallTableAdmin):
 
 
 @admin.register(CrontabSchedule)
-class OperatorsCrontabAdmin(RhythmAdmin):
+class OperatorsCrontabAdmin(TimingAdmin):
     list_display = (columns.computed(_("in words"))(in_words), "__str__")
     list_display_links = list_display
 
 
 for model in (IntervalSchedule, SolarSchedule, ClockedSchedule):
-    admin.site.register(model, RhythmAdmin)
+    admin.site.register(model, TimingAdmin)

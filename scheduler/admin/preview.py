@@ -1,4 +1,4 @@
-"""The rule that is being written in a form, in plain words and with its next times, before it is saved."""
+"""Previews the rule of a form in words, with its next times, before it is saved."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ from django.utils.safestring import SafeString
 
 from jobs.admin.base import BaseAdmin
 
-SHOWN = 5
+PREVIEWED = 5
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Previewing(BaseAdmin):
     change_form_template = "admin/dure/rule_form.html"
 
     def outlook_of_form(self, form: Any) -> Outlook:
-        """Of what was written so far; the form has been checked, and may be wrong in other fields."""
+        """The outlook of a validated form, which may have errors in other fields."""
         raise NotImplementedError
 
     def outlook_of(self, row: Any) -> Outlook:
@@ -35,35 +35,35 @@ class Previewing(BaseAdmin):
 
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view(self.preview)
-        return [path("preview/", view, name=f"{self._named}_preview"), *super().get_urls()]
+        return [path("preview/", view, name=f"{self._url_name}_preview"), *super().get_urls()]
 
     def preview(self, request: HttpRequest) -> HttpResponse:
         if not (self.has_add_permission(request) or self.has_change_permission(request)):
             raise PermissionDenied
         form = self.get_form(request)(request.POST)
         form.full_clean()
-        return HttpResponse(drawn(self.outlook_of_form(form)))
+        return HttpResponse(render_outlook(self.outlook_of_form(form)))
 
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
     ) -> HttpResponse:
         row = context.get("original")
-        context["outlook"] = drawn(self.outlook_of(row)) if row is not None else ""
+        context["outlook"] = render_outlook(self.outlook_of(row)) if row is not None else ""
         if self.has_add_permission(request) or self.has_change_permission(request, row):
-            context["preview_address"] = reverse(f"admin:{self._named}_preview")
+            context["preview_address"] = reverse(f"admin:{self._url_name}_preview")
         return super().render_change_form(request, context, *args, **kwargs)
 
     @property
-    def _named(self) -> str:
+    def _url_name(self) -> str:
         return f"{self.opts.app_label}_{self.opts.model_name}"
 
 
-def drawn(outlook: Outlook) -> SafeString:
+def render_outlook(outlook: Outlook) -> SafeString:
     return render_to_string("admin/dure/outlook.html", {"outlook": outlook})
 
 
-def wrong(form: Any, names: Sequence[str]) -> list[str]:
-    """What is wrong with these fields, each with its label."""
+def field_errors(form: Any, names: Sequence[str]) -> list[str]:
+    """The errors of these fields, each with its label."""
     return [
         f"{form.fields[name].label}: {' '.join(form.errors[name])}" for name in names if name in form.errors
     ]

@@ -1,4 +1,4 @@
-"""Runs of workflows and the log of their starts: history, written by the verbs only."""
+"""Workflow runs and the log of their starts. Only the verbs write them."""
 
 from typing import Any
 
@@ -21,18 +21,18 @@ from jobs.display import state_label
 from jobs.errors import Conflict
 from jobs.models import Batch, Execution, Job
 from scheduler.clock import database_now
+from scheduler.display import RUNS
 from scheduler.models import WorkflowRun, WorkflowRunStart
-from scheduler.pages.labels import RUNS
 from scheduler.states import RUN_ENDED, RUN_RESUMABLE, RunStatus
 from scheduler.workflows import runs
 
 STATE = columns.state(_("state"))
-STATES = {one: label.name for one, label in RUNS.items()}
+STATES = {status: label.name for status, label in RUNS.items()}
 LIVE = (RunStatus.PENDING, RunStatus.RUNNING)
 
 
 class StateFilter(choice("status", _("state"), STATES)):  # type: ignore[misc]
-    """What has not ended has indexes of its own; what has ended is looked for among the newest."""
+    """Live states have their own indexes; ended ones are searched among the newest rows."""
 
     def queryset(self, request: HttpRequest, queryset: Any) -> Any:
         found = super().queryset(request, queryset)
@@ -44,11 +44,11 @@ def resume(run: WorkflowRun, operator: Operator) -> None:
 
 
 def cancel(run: WorkflowRun, operator: Operator) -> None:
-    """What is left of its batch, as POST /api/offices/:id/jobs/cancel does it; the run ends with its jobs."""
+    """Cancel the live jobs of the batch, like POST /api/offices/:id/jobs/cancel. The run ends with them."""
     wish = CancelFilter(batch=run.batch_id)
     answer = cancel_matching(run.workflow.office_id, wish, actor=operator.actor, reason=operator.reason)
     if not answer.total:
-        raise Conflict(str(_("its jobs have ended")))
+        raise Conflict("jobs_ended")
 
 
 @admin.register(WorkflowRun)
@@ -77,11 +77,11 @@ class WorkflowRunAdmin(ReadOnlyAdmin):
     row_actions = (
         RowAction(
             "resume",
-            _("Go on from what failed…"),
+            _("Retry failed steps…"),
             lambda n: ngettext("Resume %d run", "Resume %d runs", n) % n,
             do=resume,
             refusal=lambda run: "" if run.status in RUN_RESUMABLE else state_label(run.status).name,
-            note=_("What succeeded is kept."),
+            note=_("Steps that succeeded are kept."),
         ),
         RowAction(
             "cancel",
@@ -89,7 +89,7 @@ class WorkflowRunAdmin(ReadOnlyAdmin):
             lambda n: ngettext("Cancel %d run", "Cancel %d runs", n) % n,
             do=cancel,
             refusal=lambda run: "" if run.status == RunStatus.RUNNING else state_label(run.status).name,
-            note=_("All its jobs that have not ended are cancelled."),
+            note=_("Cancels all jobs of the run that have not ended."),
         ),
     )
 
@@ -100,7 +100,7 @@ class WorkflowRunAdmin(ReadOnlyAdmin):
         if row.batch_id is None:
             return []
         page = reverse("pages:batch", args=[row.workflow.office_id, row.batch_id])
-        return [Link(page, _("Graph")), rows_of(Job, _("Its jobs"), batch=row.batch_id)]
+        return [Link(page, _("Graph")), rows_of(Job, _("Jobs"), batch=row.batch_id)]
 
     def panels(self, request: HttpRequest, row: WorkflowRun) -> list[SafeString]:
         starts = list(row.history.order_by("number"))
@@ -126,11 +126,11 @@ class WorkflowRunStartAdmin(ReadOnlyAdmin):
 
 def of_batch(batch: Batch) -> Link | None:
     run = WorkflowRun.objects.filter(batch=batch).first()
-    return Link(links.address(WorkflowRun, run.pk), _("Its workflow's run")) if run else None
+    return Link(links.address(WorkflowRun, run.pk), _("Workflow run")) if run else None
 
 
 def page_of_run(run: Execution) -> Link:
-    return Link(reverse("scheduler:execution", args=[run.pk]), _("Its page"))
+    return Link(reverse("scheduler:execution", args=[run.pk]), _("View page"))
 
 
 links.register_batch_link(of_batch)

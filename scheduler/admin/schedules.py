@@ -1,6 +1,4 @@
-"""Schedules and what became of their turns: edited by the verbs of the API, so a change counts at the next
-tick.
-"""
+"""Schedules and their occurrences. Schedules are changed by the same verbs as in the API."""
 
 from typing import Any
 
@@ -22,42 +20,41 @@ from jobs.admin.links import Link, rows_of
 from jobs.display import short_id
 from jobs.errors import Refused
 from jobs.models import Execution
-from jobs.pages.refusals import all_told
 from jobs.states import Trigger
 from jobs.templatetags import pages
-from scheduler.admin.preview import SHOWN, Outlook, Previewing, wrong
+from scheduler import display
+from scheduler.admin.preview import PREVIEWED, Outlook, Previewing, field_errors
 from scheduler.clock import database_now
 from scheduler.manual_runs import run_task
 from scheduler.models import Occurrence, Schedule
-from scheduler.pages import labels
-from scheduler.pages.arguments import choosable
+from scheduler.pages.task_arguments import public_tasks
 from scheduler.pages.times import language
 from scheduler.schedules import lifecycle as schedules
 from scheduler.schedules import rules, words
 from scheduler.schedules.catchup import CatchUp
+from scheduler.schedules.validation import TIMING, check_rule, check_task
 from scheduler.states import Overlap
-from scheduler.workflows.definition import TIMING, check_rule, check_task
 
 LAST_RUN = columns.row_of(Execution, "last_execution_id", _("last run"))
-TURN = columns.column("outcome", _("outcome"), lambda turn: pages.shown(labels.TURNS[turn]))
+OUTCOME = columns.column("outcome", _("outcome"), lambda outcome: pages.shown(display.OUTCOMES[outcome]))
 RUN = columns.row_of(Execution, "execution_id", _("run"))
 FACTS = ("owner", "next_run_at", "last_run_at", LAST_RUN, "created_at", "updated_at")
 
 
 class ScheduleForm(MaskedForm):
-    """Says what the API says, beside the field that is to blame."""
+    """Reports the errors of the verbs beside their fields."""
 
     masked = ("args",)
 
     task_id = forms.ChoiceField(label=_("Task"))
-    kind = forms.ChoiceField(label=_("schedule type"), choices=list(labels.KINDS.items()))
+    kind = forms.ChoiceField(label=_("schedule type"), choices=list(display.KINDS.items()))
     overlap = forms.ChoiceField(
         label=_("if the previous run is still running"),
-        choices=list(labels.OVERLAPS.items()),
+        choices=list(display.OVERLAPS.items()),
         initial=Overlap.SKIP,
     )
     catch_up = forms.ChoiceField(
-        label=_("if runs were missed"), choices=list(labels.CATCH_UPS.items()), initial=CatchUp.LATEST
+        label=_("if runs were missed"), choices=list(display.CATCH_UPS.items()), initial=CatchUp.LATEST
     )
 
     class Meta:
@@ -66,38 +63,38 @@ class ScheduleForm(MaskedForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        # Its own too, if somebody has removed the code.
-        known = dict.fromkeys([self.instance.task_id, *(task.task_id for task in choosable())])
+        # Include the schedule's own Task even if its code was removed.
+        names = dict.fromkeys([self.instance.task_id, *(task.task_id for task in public_tasks())])
         if "task_id" in self.fields:
-            self.fields["task_id"].choices = [(name, name or "---------") for name in known]  # type: ignore[attr-defined]
+            self.fields["task_id"].choices = [(name, name or "---------") for name in names]  # type: ignore[attr-defined]
 
     def clean(self) -> dict[str, Any]:
-        given = super().clean()
+        values = super().clean()
         if not self.errors:
-            add_refusals(self, lambda: self._check(given))
-        return given
+            add_refusals(self, lambda: self._check(values))
+        return values
 
-    def _check(self, given: dict[str, Any]) -> None:
-        check_task(given["task_id"], given["args"] or {})
+    def _check(self, values: dict[str, Any]) -> None:
+        check_task(values["task_id"], values["args"] or {})
         if not self.instance.pk or set(self.changed_data) & set(TIMING):
-            check_rule({name: given[name] for name in TIMING}, database_now())
+            check_rule({name: values[name] for name in TIMING}, database_now())
 
 
 @columns.computed(_("in words"))
 def in_words(schedule: Schedule) -> str:
     try:
         return words.rule_in_words(schedule.rule, language())
-    except (ValueError, KeyError):  # a row that somebody wrote past the checks must not hide the others
+    except (ValueError, KeyError):  # a row that bypassed the checks must not hide the others
         return "–"
 
 
 @columns.computed(_("state"))
 def state(schedule: Schedule) -> SafeString:
-    return pages.shown(labels.of_schedule(schedule))
+    return pages.shown(display.schedule_label(schedule))
 
 
 def run_now(schedule: Schedule, operator: Operator) -> None:
-    """By hand, as POST /api/tasks/:id/run does it: the schedule's own turns stay as they are."""
+    """Run the Task by hand, like POST /api/tasks/:id/run. The scheduled runs stay as they are."""
     run_task(schedule.task_id, schedule.args, user_id=operator.user.pk)
 
 
@@ -108,7 +105,7 @@ class ScheduleAdmin(Previewing, SmallTableAdmin):
         *("name", "task_id", in_words, state, "next_run_at", "last_run_at"),
         columns.linked("owner", _("owner")),
     )
-    list_filter = (yes_or_no("enabled", _("enabled")), choice("kind", _("kind"), labels.KINDS))
+    list_filter = (yes_or_no("enabled", _("enabled")), choice("kind", _("schedule type"), display.KINDS))
     search_fields = ("name", "task_id")
     readonly_fields = FACTS
     list_select_related = ("owner",)
@@ -123,7 +120,7 @@ class ScheduleAdmin(Previewing, SmallTableAdmin):
             _("Run now…"),
             lambda n: ngettext("Run %d schedule now", "Run %d schedules now", n) % n,
             do=run_now,
-            note=_("Each is one more run, by hand; the turns of the schedule stay as they are."),
+            note=_("Starts one manual run each. Scheduled runs are not affected."),
         ),
         RowAction(
             "pause",
@@ -146,23 +143,23 @@ class ScheduleAdmin(Previewing, SmallTableAdmin):
         return (*self.fieldsets, (_("Now"), {"fields": FACTS})) if obj else self.fieldsets
 
     def outlook_of_form(self, form: Any) -> Outlook:
-        if problems := wrong(form, TIMING):
+        if problems := field_errors(form, TIMING):
             return Outlook(problems=problems)
         now = database_now()
         try:
             rule = check_rule({name: form.cleaned_data.get(name) for name in TIMING}, now)
         except Refused as refused:
-            return Outlook(problems=[why for said in all_told(refused.errors).values() for why in said])
-        return Outlook(words.rule_in_words(rule, language()), rules.upcoming(rule, now, SHOWN))
+            return Outlook(problems=[str(text) for texts in refused.errors.values() for text in texts])
+        return Outlook(words.rule_in_words(rule, language()), rules.upcoming(rule, now, PREVIEWED))
 
     def outlook_of(self, row: Schedule) -> Outlook:
-        times = rules.upcoming(row.rule, database_now(), SHOWN) if row.enabled else []
+        times = rules.upcoming(row.rule, database_now(), PREVIEWED) if row.enabled else []
         return Outlook(words.rule_in_words(row.rule, language()), times)
 
     def links(self, request: HttpRequest, row: Schedule) -> list[Link]:
         return [
             Link(reverse("scheduler:schedule", args=[row.pk]), _("Its page")),
-            rows_of(Occurrence, _("Its turns"), schedule=row.pk),
+            rows_of(Occurrence, _("Scheduled runs"), schedule=row.pk),
             rows_of(Execution, _("Its runs"), of=f"{Trigger.SCHEDULE}:{row.pk}"),
         ]
 
@@ -181,16 +178,19 @@ class ScheduleAdmin(Previewing, SmallTableAdmin):
 
 @admin.register(Occurrence)
 class OccurrenceAdmin(ReadOnlyAdmin):
-    list_display = ("due_at", columns.linked("schedule", _("schedule")), TURN, "reason", RUN, "decided_at")
+    list_display = ("due_at", columns.linked("schedule", _("schedule")), OUTCOME, "reason", RUN, "decided_at")
     list_filter = (
         choice(
-            "outcome", _("outcome"), {turn: label.name for turn, label in labels.TURNS.items()}, indexed=False
+            "outcome",
+            _("outcome"),
+            {outcome: label.name for outcome, label in display.OUTCOMES.items()},
+            indexed=False,
         ),
     )
     list_select_related = ("schedule",)
     ids = ("schedule",)
     orders = {"schedule": "due_at"}
-    fields = ("due_at", "schedule", TURN, "reason", RUN, "decided_at")
+    fields = ("due_at", "schedule", OUTCOME, "reason", RUN, "decided_at")
 
     def search(self, rows: QuerySet[Occurrence], term: str) -> QuerySet[Occurrence]:
         """Those of a schedule, by its name too."""

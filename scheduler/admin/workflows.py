@@ -1,8 +1,6 @@
-"""Workflows in the admin: saved by the verbs of the API, so their next run is registered at once."""
+"""Workflows. They are changed by the same verbs as in the API, so their next run is scheduled at once."""
 
-from collections.abc import Iterator
 from datetime import datetime
-from itertools import islice
 from typing import Any
 
 from django import forms
@@ -18,12 +16,11 @@ from jobs.admin.base import SmallTableAdmin
 from jobs.admin.filters import choice
 from jobs.admin.forms import MaskedForm, add_refusals
 from jobs.admin.links import Link, rows_of
-from jobs.errors import Invalid, Refused
-from jobs.pages.refusals import all_told, told
-from scheduler.admin.preview import SHOWN, Outlook, Previewing, wrong
+from jobs.errors import ErrorText, FieldErrors, Invalid, Refused
+from scheduler import display
+from scheduler.admin.preview import PREVIEWED, Outlook, Previewing, field_errors
 from scheduler.clock import database_now
 from scheduler.models import Workflow, WorkflowRun
-from scheduler.pages import labels
 from scheduler.pages.times import language
 from scheduler.schedules import words
 from scheduler.states import WorkflowStatus
@@ -43,26 +40,26 @@ class WorkflowForm(MaskedForm):
         widgets = {"steps": forms.Textarea(attrs={"rows": 16, "cols": 90})}
 
     def clean(self) -> dict[str, Any]:
-        given = super().clean()
+        values = super().clean()
         if not self.errors:
-            add_refusals(self, lambda: self._check(given))
-        return given
+            add_refusals(self, lambda: self._check(values))
+        return values
 
-    def _check(self, given: dict[str, Any]) -> None:
+    def _check(self, values: dict[str, Any]) -> None:
         try:
-            recurrence.read(given[CONFIG])
-            prepared = steps.prepare(given.get("office") or self.instance.office, given["steps"])
+            recurrence.read(values[CONFIG])
+            prepared = steps.prepare(values.get("office") or self.instance.office, values["steps"])
         except ConfigError as refused:
-            raise Invalid("", errors={CONFIG: problems_of(refused)}) from None
+            raise Invalid(errors={CONFIG: with_paths(refused.errors)}) from None
         except Refused as refused:
-            said = [f"{name}: {' '.join(why)}" for name, why in all_told(refused.errors).items()]
-            raise Invalid("", errors={"steps": said or [told(refused.text)]}) from None
-        if given["status"] == WorkflowStatus.ACTIVE and not prepared.jobs:
-            raise Invalid("", errors={"steps": [str(_("An active workflow needs at least one step."))]})
+            raise Invalid(errors={"steps": with_paths(refused.errors) or [refused.text]}) from None
+        if values["status"] == WorkflowStatus.ACTIVE and not prepared.jobs:
+            raise Invalid(errors={"steps": ["steps_empty"]})
 
 
-def problems_of(refused: ConfigError) -> list[str]:
-    return [f"{name}: {' '.join(why)}" for name, why in all_told(refused.errors).items()]
+def with_paths(errors: FieldErrors) -> list[ErrorText]:
+    """The texts with the paths of their fields, for the one field that the form has."""
+    return [ErrorText("in_field", field=path, text=text) for path, texts in errors.items() for text in texts]
 
 
 @columns.computed(_("in words"))
@@ -89,7 +86,7 @@ class WorkflowAdmin(Previewing, SmallTableAdmin):
         "updated_at",
     )
     list_filter = (
-        choice("status", _("state"), {one: label.name for one, label in labels.WORKFLOWS.items()}),
+        choice("status", _("state"), {status: label.name for status, label in display.WORKFLOWS.items()}),
     )
     search_fields = ("name",)
     list_select_related = ("office",)
@@ -100,8 +97,8 @@ class WorkflowAdmin(Previewing, SmallTableAdmin):
             _("Run now…"),
             lambda n: ngettext("Run %d workflow now", "Run %d workflows now", n) % n,
             do=run_now,
-            refusal=lambda workflow: "" if workflow.steps else _("it has no steps"),
-            note=_("Its registered run stays as it is."),
+            refusal=lambda workflow: "" if workflow.steps else _("no steps"),
+            note=_("The pending run is not affected."),
         ),
         RowAction(
             "pause",
@@ -109,7 +106,7 @@ class WorkflowAdmin(Previewing, SmallTableAdmin):
             lambda n: ngettext("Pause %d workflow", "Pause %d workflows", n) % n,
             do=set_status(WorkflowStatus.PAUSED),
             refusal=lambda workflow: "" if workflow.status == WorkflowStatus.ACTIVE else _("not active"),
-            note=_("Its registered run is removed; a run under way goes on."),
+            note=_("The pending run is removed; a run in progress goes on."),
         ),
         RowAction(
             "resume",
@@ -117,58 +114,49 @@ class WorkflowAdmin(Previewing, SmallTableAdmin):
             lambda n: ngettext("Activate %d workflow", "Activate %d workflows", n) % n,
             do=set_status(WorkflowStatus.ACTIVE),
             refusal=lambda workflow: _("active already") if workflow.status == WorkflowStatus.ACTIVE else "",
-            note=_("It counts from now: what would have run meanwhile is not made up."),
+            note=_("Counts from now on; missed runs are not backfilled."),
         ),
     )
 
     def outlook_of_form(self, form: Any) -> Outlook:
-        if problems := wrong(form, (CONFIG,)):
+        if problems := field_errors(form, (CONFIG,)):
             return Outlook(problems=problems)
         try:
             config = recurrence.read(form.cleaned_data.get(CONFIG))
         except ConfigError as refused:
-            return Outlook(problems=problems_of(refused))
+            return Outlook(problems=[str(text) for text in with_paths(refused.errors)])
         now = database_now()
-        return Outlook(words.config_in_words(config, language()), list(turns(config, now, now)))
+        return Outlook(words.config_in_words(config, language()), upcoming(config, now, now))
 
     def outlook_of(self, row: Workflow) -> Outlook:
         config, now = recurrence.read(row.schedule_config), database_now()
         active = row.status == WorkflowStatus.ACTIVE and row.activated_at is not None
-        times = turns(config, row.activated_at or now, now) if active else ()
-        return Outlook(words.config_in_words(config, language()), list(times))
+        times = upcoming(config, row.activated_at or now, now) if active else []
+        return Outlook(words.config_in_words(config, language()), times)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Workflow | None = None) -> tuple[str, ...]:
         return ("office",) if obj else ()
 
     def links(self, request: HttpRequest, row: Workflow) -> list[Link]:
-        page = Link(reverse("scheduler:workflow", args=[row.pk]), _("Its page"))
-        return [page, rows_of(WorkflowRun, _("Its runs"), workflow=row.pk)]
+        page = Link(reverse("scheduler:workflow", args=[row.pk]), _("View page"))
+        return [page, rows_of(WorkflowRun, _("Runs"), workflow=row.pk)]
 
     def save_model(self, request: HttpRequest, obj: Workflow, form: Any, change: bool) -> None:
         if change:
-            given = {name: form.cleaned_data[name] for name in form.changed_data}
-            workflows.change(obj.pk, given, now=database_now())
+            values = {name: form.cleaned_data[name] for name in form.changed_data}
+            workflows.change(obj.pk, values, now=database_now())
         else:
-            given = {name: value for name, value in form.cleaned_data.items() if name != "office"}
-            made = workflows.create(form.cleaned_data["office"], given, now=database_now())
-            obj.pk, obj._state.adding = made.pk, False
+            values = {name: value for name, value in form.cleaned_data.items() if name != "office"}
+            created = workflows.create(form.cleaned_data["office"], values, now=database_now())
+            obj.pk, obj._state.adding = created.pk, False
 
     def delete_model(self, request: HttpRequest, obj: Workflow) -> None:
         workflows.remove(obj.pk)
 
 
-def turns(config: ScheduleConfig, activated_at: datetime, now: datetime) -> Iterator[datetime]:
-    """The next few; of everything but a recurring workflow there is one, if it has not passed."""
-    return islice(_turns(config, activated_at, now), SHOWN)
-
-
-def _turns(config: ScheduleConfig, activated_at: datetime, now: datetime) -> Iterator[datetime]:
-    if not isinstance(config, Recurring):
-        only = recurrence.next_time(config, activated_at, None)
-        if only is not None and only >= now:
-            yield only
-        return
-    turn = recurrence.next_time(config, activated_at, now)
-    while turn is not None:
-        yield turn
-        turn = recurrence.next_time(config, activated_at, turn)
+def upcoming(config: ScheduleConfig, activated_at: datetime, now: datetime) -> list[datetime]:
+    """The next runs. A workflow that is not recurring has one, unless its time has passed."""
+    if isinstance(config, Recurring):
+        return recurrence.upcoming(config, now, PREVIEWED)
+    only = recurrence.next_time(config, activated_at, None)
+    return [only] if only is not None and only >= now else []

@@ -153,12 +153,12 @@ class CancelExecutionView(ExecutionView):
         if execution.job_id is not None and execution.office_id is not None:
             require_access(user_of(request), execution.office_id, ACTS)
             if execution.status in EXECUTION_ENDED:
-                raise Conflict("This Execution has ended.", code="ended")
+                raise Conflict("ended", status=execution.status)
             engine.cancel(execution.office_id, [execution.job_id], actor=user_of(request).get_username())
         elif not may_cancel(user_of(request), execution):
             raise PermissionDenied("Staff may look at somebody's Execution, and nothing else.")
         elif engine.cancel_execution(execution.id) is None:
-            raise Conflict("This Execution has ended.", code="ended")
+            raise Conflict("ended", status=execution.status)
         execution.refresh_from_db()
         return accepted(
             shapes.execution(execution), request.build_absolute_uri(f"/api/executions/{execution_id}")

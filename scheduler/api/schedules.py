@@ -25,9 +25,9 @@ from scheduler.clock import database_now
 from scheduler.models import Occurrence, Schedule
 from scheduler.schedules import lifecycle as schedules
 from scheduler.schedules import rules
+from scheduler.schedules.timezones import KOREAN_TIME
+from scheduler.schedules.validation import MAX_INTERVAL_SECONDS, MAX_RETRIES, check_rule
 from scheduler.states import OccurrenceOutcome, Overlap
-from scheduler.workflows.definition import LONGEST_INTERVAL, MOST_RETRIES, check_rule
-from scheduler.workflows.recurrence import KOREAN_TIME
 
 MOST_SHOWN = 100
 COUNT = WholeNumber("count", "How many times.", default=5, low=1, high=MOST_SHOWN)
@@ -47,7 +47,7 @@ class RuleSerializer(StrictSerializer):
         required=False,
         allow_null=True,
         min_value=1,
-        max_value=LONGEST_INTERVAL,
+        max_value=MAX_INTERVAL_SECONDS,
         help_text="For the kind interval.",
     )
     at = serializers.DateTimeField(
@@ -86,7 +86,7 @@ class ScheduleSerializer(RuleSerializer):
         default="latest",
         help_text="Which of the turns that an outage missed are run afterwards.",
     )
-    max_retries = serializers.IntegerField(default=3, min_value=0, max_value=MOST_RETRIES)
+    max_retries = serializers.IntegerField(default=3, min_value=0, max_value=MAX_RETRIES)
 
 
 class ScheduleFilter(filters.FilterSet):  # type: ignore[misc]

@@ -5,6 +5,7 @@ from typing import Any
 from jobs.models import Execution
 from jobs.serialize import iso_time
 from jobs.states import ExecutionStatus, Trigger
+from scheduler.display import occurrence_reason_in_english
 from scheduler.models import Occurrence, Schedule, Workflow, WorkflowRun
 from scheduler.schedules import words
 from scheduler.schedules.rules import Rule
@@ -49,7 +50,7 @@ def turn(one: Occurrence) -> JSON:
     return {
         "due_at": iso_time(one.due_at),
         "turn": one.outcome,
-        "reason": one.reason or None,
+        "reason": occurrence_reason_in_english(one.reason) or None,
         "execution_id": one.execution_id and str(one.execution_id),
         "decided_at": iso_time(one.decided_at),
     }

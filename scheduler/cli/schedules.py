@@ -16,6 +16,7 @@ from jobs.models import Execution
 from jobs.selection import narrowed
 from jobs.serialize import iso_time
 from scheduler.api import shapes
+from scheduler.display import occurrence_reason_in_english
 from scheduler.models import Occurrence, Schedule
 from scheduler.schedules import rules
 from scheduler.schedules.rules import Kind
@@ -144,7 +145,7 @@ def turns(found: Sequence[Occurrence]) -> list[str]:
         (
             local_time(one.due_at),
             one.outcome,
-            outcomes.get(one.execution_id) if one.execution_id else one.reason,
+            outcomes.get(one.execution_id) if one.execution_id else occurrence_reason_in_english(one.reason),
             one.execution_id,
         )
         for one in found

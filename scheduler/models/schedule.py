@@ -10,8 +10,8 @@ from django.utils.translation import gettext_lazy as _
 from jobs.ids import uuid7
 from scheduler.schedules.catchup import CatchUp
 from scheduler.schedules.rules import Kind, Rule
+from scheduler.schedules.timezones import KOREAN_TIME
 from scheduler.states import OccurrenceOutcome, Overlap
-from scheduler.workflows.recurrence import KOREAN_TIME
 
 
 class Schedule(models.Model):

@@ -72,6 +72,8 @@ class WorkflowRun(models.Model):
     ended_at = models.DateTimeField(_("ended at"), null=True, blank=True)
     retry_count = models.PositiveIntegerField(_("retries"), default=0)
     error_message = models.TextField(_("error"), blank=True)
+    # The code and parameters of error_message, for readers of other languages; null if it has no code.
+    error_text = models.JSONField(null=True, editable=False)
     # No constraint: the engine's retention deletes batches independently of workflow runs.
     batch = models.ForeignKey(
         Batch,
@@ -145,6 +147,8 @@ class WorkflowRunStart(models.Model):
         _("status"), max_length=10, choices=RunStatus.choices, default=RunStatus.RUNNING
     )
     error_message = models.TextField(_("error"), blank=True)
+    # The code and parameters of error_message, for readers of other languages; null if it has no code.
+    error_text = models.JSONField(null=True, editable=False)
 
     class Meta:
         db_table = "workflow_run_history"

@@ -1,4 +1,4 @@
-"""Executions: the list of those that the reader may see, and one that no job owns."""
+"""Executions: the list of those that the user may see, and an Execution without a job."""
 
 from typing import Any
 from uuid import UUID
@@ -27,13 +27,13 @@ from jobs.queries import attempts_of, output_of
 from jobs.selection import narrowed
 from jobs.states import EXECUTION_ENDED, ExecutionStatus, Trigger
 from scheduler.access import executions_by_cause, executions_of, may_cancel
-from scheduler.pages.triggers import causes_of
+from scheduler.pages.causes import causes_of
 
 
 class ExecutionFilterForm(forms.Form):
     status = forms.MultipleChoiceField(label=_("State"), choices=ExecutionStatus.choices, required=False)
     trigger = forms.ChoiceField(
-        label=_("Caused by"), choices=[(one, TRIGGER_NAMES[one]) for one in Trigger], required=False
+        label=_("Trigger"), choices=[(trigger, TRIGGER_NAMES[trigger]) for trigger in Trigger], required=False
     )
     task_id = forms.CharField(label=_("Task"), max_length=200, required=False)
     schedule = forms.UUIDField(label=_("Schedule ID"), required=False)
@@ -45,7 +45,7 @@ def executions(request: HttpRequest) -> HttpResponse:
     user, form = current_user(request), ExecutionFilterForm(request.GET)
     parts = executions_by_cause(user) if form.is_valid() else [Execution.objects.none()]
     page = page_of(
-        [chosen(part, form.cleaned_data) for part in parts],
+        [filtered(part, form.cleaned_data) for part in parts],
         parse_uuid(request.GET.get("after")),
         parse_uuid(request.GET.get("before")),
     )
@@ -56,17 +56,18 @@ def executions(request: HttpRequest) -> HttpResponse:
         "rows": [{"run": run, "cause": causes[run.id]} for run in page.rows],
         "query": query,
         "statuses": list(ExecutionStatus),
-        "wanted": query.getlist("status"),
+        "chosen_statuses": query.getlist("status"),
         "form": form,
         **page_links(page, query),
     }
     return render(request, "scheduler/executions.html", context)
 
 
-def chosen(found: QuerySet[Execution], wanted: dict[str, Any]) -> QuerySet[Execution]:
-    if wanted.get("schedule"):
-        found = found.filter(trigger=Trigger.SCHEDULE, source=str(wanted["schedule"])).exclude(source="")
-    return narrowed(found, wanted, {"status": "status__in", "trigger": "trigger", "task_id": "task_id"})
+def filtered(executions: QuerySet[Execution], values: dict[str, Any]) -> QuerySet[Execution]:
+    if values.get("schedule"):
+        source = str(values["schedule"])
+        executions = executions.filter(trigger=Trigger.SCHEDULE, source=source).exclude(source="")
+    return narrowed(executions, values, {"status": "status__in", "trigger": "trigger", "task_id": "task_id"})
 
 
 def page_of(parts: list[QuerySet[Execution]], after: UUID | None, before: UUID | None) -> Page[Execution]:
@@ -79,58 +80,49 @@ def page_of(parts: list[QuerySet[Execution]], after: UUID | None, before: UUID |
 
 @require_safe
 @login_required
-def execution(request: HttpRequest, execution_id: UUID) -> HttpResponse:
-    found = seen_by(request, execution_id)
-    if found.job_id is not None and found.office_id is not None:
-        return redirect("pages:job", found.office_id, found.job_id)
-    return _answer(request, found, "scheduler/execution.html")
-
-
-@require_safe
-@login_required
-def execution_live(request: HttpRequest, execution_id: UUID) -> HttpResponse:
-    return _answer(request, seen_by(request, execution_id), "scheduler/execution_live.html")
-
-
-def seen_by(request: HttpRequest, execution_id: UUID) -> Execution:
-    visible = executions_of(current_user(request)).select_related("job").prefetch_related("attempts")
-    found = visible.filter(pk=execution_id).first()
-    if found is None:
-        raise Http404
-    return found
-
-
-def _answer(request: HttpRequest, found: Execution, template: str) -> HttpResponse:
+def execution(request: HttpRequest, execution_id: UUID, *, template: str = "execution.html") -> HttpResponse:
+    """The page, or with another template the part of it that is refreshed."""
+    run = visible_execution(request, execution_id)
+    if template == "execution.html" and run.job_id is not None and run.office_id is not None:
+        return redirect("pages:job", run.office_id, run.job_id)
     user, now = current_user(request), timezone.now()
-    ended = found.status in EXECUTION_ENDED
+    ended = run.status in EXECUTION_ENDED
     context = {
         "section": "executions",
         "now": now,
-        "run": found,
-        "cause": causes_of([found], user)[found.id],
+        "run": run,
+        "cause": causes_of([run], user)[run.id],
         "ended": ended,
-        "attempts": attempts_of(found, found.created_at, found.finished_at or now, now),
-        "worker": Worker.objects.filter(name=found.worker).first() if found.worker else None,
-        "flower": link_for(user, found),
-        "output": output_of(found.result),
-        "may_cancel": not ended and may_cancel(user, found),
+        "attempts": attempts_of(run, run.created_at, run.finished_at or now, now),
+        "worker": Worker.objects.filter(name=run.worker).first() if run.worker else None,
+        "flower": link_for(user, run),
+        "output": output_of(run.result),
+        "may_cancel": not ended and may_cancel(user, run),
     }
-    return render(request, template, context)
+    return render(request, f"scheduler/{template}", context)
+
+
+def visible_execution(request: HttpRequest, execution_id: UUID) -> Execution:
+    visible = executions_of(current_user(request)).select_related("job").prefetch_related("attempts")
+    execution = visible.filter(pk=execution_id).first()
+    if execution is None:
+        raise Http404
+    return execution
 
 
 @require_POST
 @login_required
 def cancel(request: HttpRequest, execution_id: UUID) -> HttpResponse:
-    found = seen_by(request, execution_id)
-    if found.job_id is not None:
+    run = visible_execution(request, execution_id)
+    if run.job_id is not None:
         raise Http404  # it is cancelled with its job
-    if not may_cancel(current_user(request), found):
+    if not may_cancel(current_user(request), run):
         raise PermissionDenied
-    status = engine.cancel_execution(found.id)
+    status = engine.cancel_execution(run.id)
     if status is None:
-        messages.warning(request, gettext("There was nothing to cancel: it has ended."))
+        messages.warning(request, gettext("The run has already ended."))
     elif status == ExecutionStatus.CANCELLED:
-        messages.success(request, gettext("It is cancelled."))
+        messages.success(request, gettext("Run cancelled."))
     else:
-        messages.success(request, gettext("It was told to stop."))
-    return redirect("scheduler:execution", found.id)
+        messages.success(request, gettext("Cancellation requested."))
+    return redirect("scheduler:execution", run.id)

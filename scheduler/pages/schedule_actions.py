@@ -1,4 +1,4 @@
-"""What can be done to a schedule: run its Task now, hold it, resume it, delete it."""
+"""Actions on a schedule: run its Task now, pause, resume, delete."""
 
 from uuid import UUID
 
@@ -8,44 +8,53 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.html import format_html
+from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from jobs.errors import Conflict, Refused
 from jobs.pages.permissions import current_user
-from jobs.pages.refusals import told
 from scheduler.access import executions_of, schedule_for
 from scheduler.clock import database_now
 from scheduler.manual_runs import run_task
 from scheduler.models import Schedule
-from scheduler.pages.back import back_to
 from scheduler.schedules import lifecycle as schedules
+
+
+def redirect_back(request: HttpRequest, default: str) -> HttpResponse:
+    """To the page on which the button was pressed, if the form names one of ours."""
+    path = request.POST.get("back", "")
+    return redirect(path if url_has_allowed_host_and_scheme(path, allowed_hosts=None) else default)
+
+
+def _url(schedule: Schedule) -> str:
+    return reverse("scheduler:schedule", args=[schedule.id])
 
 
 @require_POST
 @login_required
 def run(request: HttpRequest, schedule_id: UUID) -> HttpResponse:
-    """The same as running its Task by hand: refused while a scheduled or manual run of it has not ended."""
+    """Run the schedule's Task by hand: refused while a scheduled or manual run of it is in progress."""
     user = current_user(request)
     schedule = schedule_for(user, schedule_id, acts=True)
     try:
         execution = run_task(schedule.task_id, schedule.args, user_id=user.pk)
     except Conflict as conflict:
-        messages.warning(request, _under_way(request, schedule, str(conflict.extra.get("execution_id", ""))))
+        messages.warning(request, _running(request, schedule, str(conflict.extra.get("execution_id", ""))))
     except Refused as refused:
-        messages.error(request, told(refused.text))
+        messages.error(request, str(refused.text))
     else:
-        messages.success(request, _("It was sent. This is its run."))
+        messages.success(request, _("Run started."))
         return redirect("scheduler:execution", execution)
-    return back_to(request, reverse("scheduler:schedule", args=[schedule.id]))
+    return redirect_back(request, _url(schedule))
 
 
-def _under_way(request: HttpRequest, schedule: Schedule, execution: str) -> str:
-    text = _("A run of %(task)s has not ended yet, so no other was started.") % {"task": schedule.task_id}
+def _running(request: HttpRequest, schedule: Schedule, execution: str) -> str:
+    text = _("Not started: %(task)s is already running.") % {"task": schedule.task_id}
     if not executions_of(current_user(request)).filter(pk=execution).exists():
         return text
     address = reverse("scheduler:execution", args=[execution])
-    return format_html('{} <a href="{}">{}</a>', text, address, _("See that run"))
+    return format_html('{} <a href="{}">{}</a>', text, address, _("View run"))
 
 
 @require_POST
@@ -53,10 +62,8 @@ def _under_way(request: HttpRequest, schedule: Schedule, execution: str) -> str:
 def pause(request: HttpRequest, schedule_id: UUID) -> HttpResponse:
     schedule = schedule_for(current_user(request), schedule_id, acts=True)
     schedules.pause(schedule.id, now=database_now())
-    messages.success(
-        request, _("%(name)s is paused. What would be due meanwhile is not made up.") % {"name": schedule}
-    )
-    return back_to(request, reverse("scheduler:schedule", args=[schedule.id]))
+    messages.success(request, _("Schedule paused. Runs due while it is paused are not backfilled."))
+    return redirect_back(request, _url(schedule))
 
 
 @require_POST
@@ -64,12 +71,10 @@ def pause(request: HttpRequest, schedule_id: UUID) -> HttpResponse:
 def resume(request: HttpRequest, schedule_id: UUID) -> HttpResponse:
     schedule = schedule_for(current_user(request), schedule_id, acts=True)
     if schedules.resume(schedule.id, now=database_now()).next_run_at is None:
-        messages.warning(
-            request, _("%(name)s is enabled, but its time is over: it will not run.") % {"name": schedule}
-        )
+        messages.warning(request, _("Schedule enabled, but it has ended: there are no upcoming runs."))
     else:
-        messages.success(request, _("%(name)s goes on from now.") % {"name": schedule})
-    return back_to(request, reverse("scheduler:schedule", args=[schedule.id]))
+        messages.success(request, _("Schedule resumed."))
+    return redirect_back(request, _url(schedule))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -80,5 +85,5 @@ def delete(request: HttpRequest, schedule_id: UUID) -> HttpResponse:
         context = {"section": "schedules", "schedule": schedule}
         return render(request, "scheduler/schedule_delete.html", context)
     schedules.remove(schedule.id)
-    messages.success(request, _("%(name)s is deleted. What it has started goes on.") % {"name": schedule})
+    messages.success(request, _("Schedule deleted. Its runs in progress go on."))
     return redirect("scheduler:schedules")

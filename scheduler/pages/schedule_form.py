@@ -1,175 +1,273 @@
-"""The form of a schedule: its texts, what they tell the API, and what the API would say of that.
+"""The form of a schedule: creating and editing one, with a preview of its next runs.
 
-Who edits sends only what has been changed, as a PATCH does: a rule that stays keeps its next turn.
+An edit writes only the changed fields, as PATCH does: a rule that is not changed keeps its next run.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
-from jobs.api.framework.problem_details import flatten_errors
-from jobs.errors import Refused
-from scheduler.api.schedules import RuleSerializer, ScheduleSerializer
+from django import forms
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+from django.views.decorators.http import require_http_methods, require_POST
+
+from jobs.errors import ErrorText, InvalidValue, Refused
+from jobs.pages.permissions import current_user
+from scheduler import display
+from scheduler.access import schedule_for
+from scheduler.clock import database_now
 from scheduler.models import Schedule
-from scheduler.pages.written import as_text, instant, json_of, wall_text, whole_number
+from scheduler.pages.forms import (
+    UNIT_CHOICES,
+    UNITS,
+    EditForm,
+    JSONTextField,
+    datetime_field,
+    duration_parts,
+    instant,
+    json_text,
+    wall_text,
+    zone_field,
+)
+from scheduler.pages.task_arguments import help_for, public_tasks
+from scheduler.pages.times import COMMON_ZONES, language, moments
+from scheduler.schedules import lifecycle as schedules
+from scheduler.schedules import rules, words
 from scheduler.schedules.catchup import CatchUp
 from scheduler.schedules.rules import Kind, Rule
-from scheduler.states import Overlap
-from scheduler.workflows.definition import FIELD_OF_KIND, TIMING, check_rule, check_task
-from scheduler.workflows.recurrence import KOREAN_TIME
-
-Texts = Mapping[str, str]
-# Texts of our own errors, and sentences of serializers.
-Errors = dict[str, list[Any]]
-
-UNITS = {"seconds": 1, "minutes": 60, "hours": 3_600, "days": 86_400}
-TIMES = ("at", "starts_at", "ends_at")
-# Which texts a field of the API is written in, where that is not the one of its name.
-WRITTEN_IN = {"every_seconds": ("every", "unit")}
-FIELDS = (
-    *("name", "task_id", "args", "kind", "cron", "every", "unit", "at", "timezone", "starts_at", "ends_at"),
-    *("overlap", "catch_up", "max_retries", "enabled"),
+from scheduler.schedules.timezones import KOREAN_TIME
+from scheduler.schedules.validation import (
+    FIELD_OF_KIND,
+    MAX_INTERVAL_SECONDS,
+    MAX_RETRIES,
+    TIMING,
+    check_rule,
+    check_task,
 )
-NEW: Texts = {
-    **dict.fromkeys(FIELDS, ""),
+from scheduler.states import Overlap
+
+TIMES = ("at", "starts_at", "ends_at")
+PREVIEWED_RUNS = 5
+CRON_ATTRS = {
+    "class": "mono",
+    "placeholder": "0 9 * * MON-FRI",
+    "autocapitalize": "none",
+    "spellcheck": "false",
+}
+NEW = {
     "args": "{}",
-    "kind": Kind.CRON,
+    "kind": Kind.CRON.value,
     "unit": "minutes",
     "timezone": KOREAN_TIME,
-    "overlap": Overlap.SKIP,
-    "catch_up": CatchUp.LATEST,
-    "max_retries": "3",
-    "enabled": "on",
+    "overlap": Overlap.SKIP.value,
+    "catch_up": CatchUp.LATEST.value,
+    "max_retries": 3,
+    "enabled": True,
 }
 
 
-@dataclass(frozen=True)
-class Checked:
-    """`given` is for the verb. `rule` is there when the part about time is right, whatever else is not."""
+class ScheduleForm(EditForm):
+    field_names = {"every_seconds": "every"}
 
-    given: dict[str, Any]
-    rule: Rule | None
-    errors: Errors
+    name = forms.CharField(label=_("Name"), max_length=200)
+    task_id = forms.CharField(label=_("Task"), max_length=200, widget=forms.Select)
+    args = JSONTextField(label=_("Arguments (JSON)"), rows=5, empty="{}")
+    kind = forms.ChoiceField(
+        label=_("Schedule type"), choices=list(display.KINDS.items()), widget=forms.RadioSelect
+    )
+    cron = forms.CharField(
+        label=_("Cron expression"), required=False, max_length=1000, widget=forms.TextInput(CRON_ATTRS)
+    )
+    every = forms.IntegerField(label=_("Repeat every"), required=False, min_value=1)
+    unit = forms.ChoiceField(label=_("Unit"), choices=UNIT_CHOICES, required=False)
+    at = datetime_field(_("Run at"))
+    timezone = zone_field()
+    starts_at = datetime_field(_("Starts on (optional)"))
+    ends_at = datetime_field(_("Ends on (optional)"))
+    overlap = forms.ChoiceField(
+        label=_("If the previous run is still running"),
+        choices=list(display.OVERLAPS.items()),
+        widget=forms.RadioSelect,
+    )
+    catch_up = forms.ChoiceField(
+        label=_("If runs were missed"), choices=list(display.CATCH_UPS.items()), widget=forms.RadioSelect
+    )
+    max_retries = forms.IntegerField(label=_("Max retries"), min_value=0, max_value=MAX_RETRIES)
+    enabled = forms.BooleanField(label=_("Enabled"), required=False)
 
+    def __init__(self, data: Any = None, *, schedule: Schedule | None, now: datetime, **initial: Any) -> None:
+        super().__init__(data, initial=NEW | initial if schedule is None else values_of(schedule))
+        self.schedule, self.now = schedule, now
+        # For the verb: every field of a new schedule, the changed fields of an existing one.
+        self.values: dict[str, Any] = {}
+        # Present as soon as the fields about time are valid.
+        self.rule: Rule | None = None
+        self.fields["args"].before = schedule.args if schedule else None  # type: ignore[attr-defined]
+        tasks = [(task.task_id, task.task_id) for task in public_tasks()]
+        self.fields["task_id"].widget.choices = [("", "–"), *tasks]
 
-def texts_of(schedule: Schedule) -> Texts:
-    every = schedule.every_seconds or 0
-    unit = next(name for name in reversed(UNITS) if every % UNITS[name] == 0) if every else "minutes"
-    return {
-        "name": schedule.name,
-        "task_id": schedule.task_id,
-        "args": as_text(schedule.args),
-        "kind": schedule.kind,
-        "cron": schedule.cron,
-        "every": str(every // UNITS[unit]) if every else "",
-        "unit": unit,
-        **{name: wall_text(getattr(schedule, name), schedule.timezone) for name in TIMES},
-        "timezone": schedule.timezone,
-        "overlap": schedule.overlap,
-        "catch_up": schedule.catch_up,
-        "max_retries": str(schedule.max_retries),
-        "enabled": "on" if schedule.enabled else "",
-    }
+    def clean(self) -> None:
+        kind = self.cleaned_data.get("kind")
+        for other, field in FIELD_OF_KIND.items():
+            if other != kind:  # the fields of the other kinds are not visible
+                self.errors.pop(self.field_names.get(field, field), None)
+        values = self._all_values(kind)
+        changed = self._changed(kind)
+        self.values = {name: value for name, value in values.items() if name in changed}
+        if {"task_id", "args"} & changed and {"task_id", "args"}.isdisjoint(self.errors):
+            try:
+                check_task(values["task_id"], values["args"])
+            except Refused as refused:
+                self.add_refusal(refused)
+        self._check_rule(changed)
 
+    def _all_values(self, kind: str | None) -> dict[str, Any]:
+        cleaned = self.cleaned_data
+        args = cleaned.get("args")
+        if "args" in cleaned and not isinstance(args, dict):
+            self.add_errors({"args": [ErrorText("object")]})
+        seconds = (cleaned.get("every") or 0) * UNITS.get(cleaned.get("unit") or "", 1)
+        if seconds > MAX_INTERVAL_SECONDS and kind == Kind.INTERVAL:
+            self.add_errors({"every": [ErrorText("at_most", limit=f"{MAX_INTERVAL_SECONDS} s")]})
+        times = {name: self._instant(name) for name in TIMES if name != "at" or kind == Kind.ONCE}
+        names = ("name", "task_id", "timezone", "overlap", "catch_up", "max_retries", "enabled")
+        return {name: cleaned.get(name) for name in names} | {
+            "args": args,
+            "kind": kind,
+            "cron": cleaned.get("cron", "") if kind == Kind.CRON else "",
+            "every_seconds": seconds or None if kind == Kind.INTERVAL else None,
+            "at": None,
+            **times,
+        }
 
-def check(texts: Texts, schedule: Schedule | None, now: datetime) -> Checked:
-    body, errors = read(texts, schedule.args if schedule else {})
-    if schedule is not None:
-        wanted = changed(texts, texts_of(schedule))
-        body = {name: value for name, value in body.items() if name in wanted}
-    serializer = ScheduleSerializer(data=body, partial=schedule is not None)
-    if not serializer.is_valid():
-        errors = named(flatten_errors(serializer.errors)) | errors
-    if schedule is None or wanted & {"task_id", "args"}:
-        errors |= refusal_of_task(texts, errors, body, schedule)
-    rule: Rule | None = None
-    if schedule is not None and not wanted & set(TIMING):
-        rule = schedule.rule
-    elif errors.keys().isdisjoint(TIMING):
-        rule, refused = rule_of({**rule_as_it_is(schedule), **body}, now)
-        errors |= refused
-    return Checked(dict(serializer.validated_data) if not errors else {}, rule, errors)
-
-
-def read(texts: Texts, args: Any) -> tuple[dict[str, Any], Errors]:
-    """What is left empty is not given, but for what may be taken away again."""
-    own = FIELD_OF_KIND.get(texts["kind"])  # type: ignore[call-overload]
-    body: dict[str, Any] = {
-        **{name: texts[name] for name in ("name", "task_id", "kind", "timezone", "overlap", "catch_up")},
-        "enabled": bool(texts["enabled"]),
-        "cron": texts["cron"].strip() if own == "cron" else "",
-        **dict.fromkeys(("every_seconds", *TIMES)),
-    }
-    errors: Errors = {}
-
-    def take(name: str, text: str, reading: Callable[[str], Any]) -> None:
+    def _instant(self, name: str) -> datetime | None:
+        if not (text := self.cleaned_data.get(name)):
+            return None
         try:
-            body[name] = reading(text)
-        except ValueError as refused:
-            errors[name] = [getattr(refused, "text", None) or str(refused)]
-            body.pop(name, None)
+            return instant(text, self.cleaned_data.get("timezone", ""))
+        except InvalidValue as invalid:
+            self.add_errors({name: [invalid.text]})
+            return None
 
-    take("args", texts["args"].strip() or "{}", lambda text: json_of(text, args))
-    take("max_retries", texts["max_retries"].strip(), whole_number)
-    if own == "every_seconds" and texts["every"].strip():
-        factor = UNITS.get(texts["unit"], 1)
-        take("every_seconds", texts["every"].strip(), lambda text: whole_number(text) * factor)
-    for name in TIMES:
-        if texts[name] and (name != "at" or own == "at"):
-            take(name, texts[name], lambda text: instant(text, texts["timezone"]))
-    return body, errors
+    def _changed(self, kind: str | None) -> set[str]:
+        """The changed fields, by the names of the API."""
+        changed = {"every_seconds" if name in ("every", "unit") else name for name in self.changed_data}
+        rule_fields = set(FIELD_OF_KIND.values())
+        if self.schedule is None:
+            return changed | set(self.fields) | rule_fields
+        if "kind" in changed:
+            changed |= rule_fields
+        else:
+            changed -= rule_fields - {FIELD_OF_KIND[Kind(self.schedule.kind)]}
+        if "timezone" in changed:  # the same texts mean other times
+            changed |= {name for name in TIMES if self.data.get(name)}
+        return changed
+
+    def _check_rule(self, changed: set[str]) -> None:
+        if self.schedule is not None and not changed & set(TIMING):
+            self.rule = self.schedule.rule
+        elif {*TIMING, "every", "unit"}.isdisjoint(self.errors):
+            before = {name: getattr(self.schedule, name) for name in TIMING} if self.schedule else {}
+            try:
+                self.rule = check_rule(before | self.values, self.now)
+            except Refused as refused:
+                self.add_refusal(refused)
 
 
-def changed(texts: Texts, before: Texts) -> set[str]:
-    """The fields of the API of which something is written differently."""
-    found = {
-        name
-        for name in (*TIMING, "name", "task_id", "args", "overlap", "catch_up", "max_retries", "enabled")
-        if any(texts[text] != before[text] for text in WRITTEN_IN.get(name, (name,)))
+def values_of(schedule: Schedule) -> dict[str, Any]:
+    every, unit = duration_parts(schedule.every_seconds) if schedule.every_seconds else (None, "minutes")
+    names = ("name", "task_id", "kind", "cron", "timezone", "overlap", "catch_up", "max_retries", "enabled")
+    return {
+        **{name: getattr(schedule, name) for name in names},
+        **{name: wall_text(getattr(schedule, name), schedule.timezone) for name in TIMES},
+        "args": json_text(schedule.args),
+        "every": every,
+        "unit": unit,
     }
-    # Another kind comes with its own field and without the others; another zone gives times anew.
-    if "kind" in found:
-        found |= set(FIELD_OF_KIND.values())
-    else:
-        own = FIELD_OF_KIND[Kind(before["kind"])]
-        found -= {*FIELD_OF_KIND.values()} - {own}
-    if "timezone" in found:
-        found |= {name for name in TIMES if texts[name]}
-    return found
 
 
-def refusal_of_task(texts: Texts, errors: Errors, body: dict[str, Any], schedule: Schedule | None) -> Errors:
-    if "args" in errors or not texts["task_id"]:
-        return {}
-    before = schedule.args if schedule else {}
+@require_http_methods(["GET", "HEAD", "POST"])
+@login_required
+def new(request: HttpRequest) -> HttpResponse:
+    current_user(request)
+    if request.method == "POST":
+        return _save(request, None)
+    initial = {name: request.GET[name] for name in ("name", "task_id", "args") if name in request.GET}
+    return _render(request, ScheduleForm(schedule=None, now=database_now(), **initial))
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@login_required
+def edit(request: HttpRequest, schedule_id: UUID) -> HttpResponse:
+    schedule = schedule_for(current_user(request), schedule_id, acts=True)
+    if request.method == "POST":
+        return _save(request, schedule)
+    return _render(request, ScheduleForm(schedule=schedule, now=database_now()))
+
+
+@require_POST
+@login_required
+def preview_new(request: HttpRequest) -> HttpResponse:
+    current_user(request)
+    return _preview(request, None)
+
+
+@require_POST
+@login_required
+def preview(request: HttpRequest, schedule_id: UUID) -> HttpResponse:
+    return _preview(request, schedule_for(current_user(request), schedule_id, acts=True))
+
+
+def _save(request: HttpRequest, schedule: Schedule | None) -> HttpResponse:
+    now = database_now()
+    form = ScheduleForm(request.POST, schedule=schedule, now=now)
+    if not form.is_valid():
+        return _render(request, form)
     try:
-        check_task(texts["task_id"], body.get("args", before))
+        if schedule is None:
+            saved = schedules.create(form.values, owner=current_user(request), now=now)
+        else:
+            saved = schedules.change(schedule.id, form.values, now=now)
     except Refused as refused:
-        return refused.errors or {"args": [refused.text]}
-    return {}
+        form.add_refusal(refused)
+        return _render(request, form)
+    messages.success(request, gettext("Schedule created.") if schedule is None else gettext("Saved."))
+    return redirect("scheduler:schedule", saved.id)
 
 
-def rule_as_it_is(schedule: Schedule | None) -> dict[str, Any]:
-    if schedule is None:
-        return {}
-    moments = {name: at.isoformat() if (at := getattr(schedule, name)) else None for name in TIMES}
-    return {name: getattr(schedule, name) for name in TIMING} | moments
+def _render(request: HttpRequest, form: ScheduleForm) -> HttpResponse:
+    schedule = form.schedule
+    context = {
+        "section": "schedules",
+        "schedule": schedule,
+        "form": form,
+        "zones": COMMON_ZONES,
+        "preview_at": reverse("scheduler:schedule-preview", args=[schedule.id])
+        if schedule
+        else reverse("scheduler:new-schedule-preview"),
+        **_outlook(form),
+    }
+    return render(request, "scheduler/schedule_form.html", context, status=400 if form.errors else 200)
 
 
-def rule_of(body: dict[str, Any], now: datetime) -> tuple[Rule | None, Errors]:
-    serializer = RuleSerializer(data={name: body[name] for name in TIMING if name in body})
-    if not serializer.is_valid():
-        return None, named(flatten_errors(serializer.errors))
-    try:
-        return check_rule(dict(serializer.validated_data), now), {}
-    except Refused as refused:
-        return None, refused.errors
+def _preview(request: HttpRequest, schedule: Schedule | None) -> HttpResponse:
+    form = ScheduleForm(request.POST, schedule=schedule, now=database_now())
+    form.is_valid()
+    context = {"errors": form.preview_errors(), **_outlook(form)}
+    return render(request, "scheduler/schedule_preview.html", context)
 
 
-def named(errors: Errors) -> Errors:
-    """By the fields of the form: `args.numbers` is the field of args."""
-    found: Errors = {}
-    for name, sentences in errors.items():
-        found.setdefault(name.partition(".")[0], []).extend(sentences)
-    return found
+def _outlook(form: ScheduleForm) -> dict[str, Any]:
+    rule = form.rule if form.is_bound or form.schedule is None else form.schedule.rule
+    return {
+        "in_words": words.rule_in_words(rule, language()) if rule else "",
+        "next": moments(rules.upcoming(rule, form.now, PREVIEWED_RUNS), rule.zone.key) if rule else [],
+        "paused": not form["enabled"].value(),
+        "help": help_for(form["task_id"].value() or ""),
+    }

@@ -1,4 +1,4 @@
-"""Schedules: the list, and one with what it does next and what became of its turns."""
+"""Schedules: the list, and a schedule with its next runs and recent occurrences."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -21,34 +21,34 @@ from jobs.ids import parse_uuid
 from jobs.keyset import page_links, page_of
 from jobs.models import Execution
 from jobs.pages.permissions import current_user
-from jobs.pages.refusals import told
 from jobs.pages.selection import filter_query
 from jobs.selection import narrowed
 from jobs.sql import call
-from scheduler import sql
+from scheduler import display, sql
 from scheduler.access import schedule_for, schedules_of
 from scheduler.clock import database_now
 from scheduler.models import Occurrence, Schedule
-from scheduler.pages import labels
 from scheduler.pages.times import language, moments
 from scheduler.schedules import rules, words
 
 ORDER = ("name", "id")
 MARKS = 10
-TURNS = 20
-NEXT = 5
+OCCURRENCES = 20
+NEXT_RUNS = 5
 
 
 class ScheduleFilterForm(forms.Form):
     state = forms.ChoiceField(
-        label=_("State"), choices=[("enabled", _("enabled")), ("paused", _("paused"))], required=False
+        label=_("State"), choices=[("enabled", _("Enabled")), ("paused", _("Paused"))], required=False
     )
-    kind = forms.ChoiceField(label=_("Kind"), choices=list(labels.KINDS.items()), required=False)
+    kind = forms.ChoiceField(label=_("Schedule type"), choices=list(display.KINDS.items()), required=False)
     q = forms.CharField(label=_("Name or Task"), max_length=200, required=False)
 
 
 @dataclass(frozen=True)
 class Mark:
+    """One past run in the small history of a list."""
+
     at: str
     label: Label
 
@@ -57,22 +57,21 @@ class Mark:
 @login_required
 def schedules(request: HttpRequest) -> HttpResponse:
     user, form = current_user(request), ScheduleFilterForm(request.GET)
-    valid = form.is_valid()
-    mine = schedules_of(user).select_related("owner").defer("args")
+    visible = schedules_of(user).select_related("owner").defer("args")
     page = page_of(
-        chosen(mine, form.cleaned_data) if valid else mine.none(),
+        filtered(visible, form.cleaned_data) if form.is_valid() else visible.none(),
         order=ORDER,
-        among=mine,
+        among=visible,
         after=parse_uuid(request.GET.get("after")),
         before=parse_uuid(request.GET.get("before")),
     )
     query = filter_query(request.GET, form.fields)
-    marks = marks_of([schedule.id for schedule in page.rows])
+    marks = recent_marks([schedule.id for schedule in page.rows])
     rows = [
         {
             "schedule": schedule,
-            "label": labels.of_schedule(schedule),
-            **rule_told(schedule),
+            "label": display.schedule_label(schedule),
+            **rule_in_words(schedule),
             "marks": marks.get(schedule.id, []),
             "may_act": may_act(user, schedule),
         }
@@ -82,31 +81,31 @@ def schedules(request: HttpRequest) -> HttpResponse:
     return render(request, "scheduler/schedules.html", context)
 
 
-def chosen(found: QuerySet[Schedule], wanted: dict[str, Any]) -> QuerySet[Schedule]:
-    if wanted["state"]:
-        found = found.filter(enabled=wanted["state"] == "enabled")
-    if wanted["q"]:
-        found = found.filter(Q(name__icontains=wanted["q"]) | Q(task_id__icontains=wanted["q"]))
-    return narrowed(found, wanted, {"kind": "kind"})
+def filtered(schedules: QuerySet[Schedule], values: dict[str, Any]) -> QuerySet[Schedule]:
+    if values["state"]:
+        schedules = schedules.filter(enabled=values["state"] == "enabled")
+    if values["q"]:
+        schedules = schedules.filter(Q(name__icontains=values["q"]) | Q(task_id__icontains=values["q"]))
+    return narrowed(schedules, values, {"kind": "kind"})
 
 
-def marks_of(schedules: Collection[UUID]) -> dict[UUID, list[Mark]]:
-    """The last turns of each, the newest last."""
-    found: dict[UUID, list[Mark]] = {}
+def recent_marks(schedules: Collection[UUID]) -> dict[UUID, list[Mark]]:
+    """The recent occurrences of each schedule, newest last."""
+    marks: dict[UUID, list[Mark]] = {}
     rows = call.rows(sql.RECENT_OCCURRENCES, {"schedules": list(schedules), "limit": MARKS})
-    for schedule, due_at, turn, status in rows:
-        found.setdefault(schedule, []).append(mark(due_at, labels.of_turn(turn, status)))
-    return found
+    for schedule, due_at, outcome, status in rows:
+        marks.setdefault(schedule, []).append(mark(due_at, display.occurrence_label(outcome, status)))
+    return marks
 
 
 def mark(at: datetime, label: Label) -> Mark:
     return Mark(f"{timezone.localtime(at):%Y-%m-%d %H:%M:%S}", label)
 
 
-def rule_told(schedule: Schedule) -> dict[str, str]:
-    """In words, and the time zone where the words do not name it."""
-    told_so = words.rule_in_words(schedule.rule, language())
-    return {"in_words": told_so, "zone": "" if schedule.timezone in told_so else schedule.timezone}
+def rule_in_words(schedule: Schedule) -> dict[str, str]:
+    """The rule in words, and its time zone where the words do not name it."""
+    text = words.rule_in_words(schedule.rule, language())
+    return {"in_words": text, "zone": "" if schedule.timezone in text else schedule.timezone}
 
 
 def may_act(user: User, schedule: Schedule) -> bool:
@@ -115,48 +114,47 @@ def may_act(user: User, schedule: Schedule) -> bool:
 
 @require_safe
 @login_required
-def schedule(request: HttpRequest, schedule_id: UUID) -> HttpResponse:
-    return _answer(request, schedule_id, "scheduler/schedule.html")
-
-
-@require_safe
-@login_required
-def schedule_live(request: HttpRequest, schedule_id: UUID) -> HttpResponse:
-    return _answer(request, schedule_id, "scheduler/schedule_live.html")
-
-
-def _answer(request: HttpRequest, schedule_id: UUID, template: str) -> HttpResponse:
+def schedule(request: HttpRequest, schedule_id: UUID, *, template: str = "schedule.html") -> HttpResponse:
+    """The page, or with another template the part of it that is refreshed."""
     user = current_user(request)
-    found = schedule_for(user, schedule_id)
-    context = {"section": "schedules", "may_act": may_act(user, found), **reading(found)}
-    return render(request, template, context)
+    schedule = schedule_for(user, schedule_id)
+    context = {"section": "schedules", "may_act": may_act(user, schedule), **details(schedule)}
+    return render(request, f"scheduler/{template}", context)
 
 
-def reading(found: Schedule) -> dict[str, Any]:
-    upcoming = rules.upcoming(found.rule, database_now(), NEXT) if found.next_run_at else []
-    turns = turns_of(found)
+def details(schedule: Schedule) -> dict[str, Any]:
+    upcoming = rules.upcoming(schedule.rule, database_now(), NEXT_RUNS) if schedule.next_run_at else []
+    occurrences = recent_occurrences(schedule)
+    executions = [row["execution"] for row in occurrences if row["execution"]]
     return {
         "now": timezone.now(),
-        "schedule": found,
-        "label": labels.of_schedule(found),
-        **rule_told(found),
-        "kind": labels.KINDS[found.kind],
-        "next": moments(upcoming, found.timezone),
-        "overlap": labels.OVERLAPS[found.overlap],
-        "catch_up": labels.CATCH_UPS[found.catch_up],
-        "turns": turns,
-        "runs_now": any(turn["execution"] and not turn["execution"].finished_at for turn in turns),
+        "schedule": schedule,
+        "label": display.schedule_label(schedule),
+        **rule_in_words(schedule),
+        "kind": display.KINDS[schedule.kind],
+        "next": moments(upcoming, schedule.timezone),
+        "overlap": display.OVERLAPS[schedule.overlap],
+        "catch_up": display.CATCH_UPS[schedule.catch_up],
+        "occurrences": occurrences,
+        "is_running": any(not execution.finished_at for execution in executions),
     }
 
 
-def turns_of(found: Schedule) -> list[dict[str, Any]]:
-    """The newest turns with their Executions, as far as these are kept."""
-    turns = list(Occurrence.objects.filter(schedule=found).order_by("-due_at")[:TURNS])
-    ids = [turn.execution_id for turn in turns if turn.execution_id]
-    runs = Execution.objects.defer("args", "result").in_bulk(ids)
-    return [turn_row(turn, runs.get(turn.execution_id) if turn.execution_id else None) for turn in turns]
+def recent_occurrences(schedule: Schedule) -> list[dict[str, Any]]:
+    """The newest occurrences with their Executions, as long as these are kept."""
+    occurrences = list(Occurrence.objects.filter(schedule=schedule).order_by("-due_at")[:OCCURRENCES])
+    ids = [occurrence.execution_id for occurrence in occurrences if occurrence.execution_id]
+    executions = Execution.objects.defer("args", "result").in_bulk(ids)
+    return [
+        occurrence_row(row, executions.get(row.execution_id) if row.execution_id else None)
+        for row in occurrences
+    ]
 
 
-def turn_row(turn: Occurrence, run: Execution | None) -> dict[str, Any]:
-    label = labels.of_turn(turn.outcome, run.status if run else None)
-    return {"turn": turn, "execution": run, "label": label, "reason": told(turn.reason)}
+def occurrence_row(occurrence: Occurrence, execution: Execution | None) -> dict[str, Any]:
+    return {
+        "occurrence": occurrence,
+        "execution": execution,
+        "label": display.occurrence_label(occurrence.outcome, execution.status if execution else None),
+        "reason": display.occurrence_reason(occurrence.reason),
+    }

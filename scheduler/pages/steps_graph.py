@@ -1,4 +1,4 @@
-"""A workflow's steps as a drawing and as a list, as far as what is written makes sense."""
+"""A workflow's steps as a graph and as a list, as far as they are valid."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,14 +17,14 @@ class Step:
     args: Any
 
 
-def steps_of(written: object) -> list[Step]:
-    """What is no step is left out: its refusal tells why."""
-    given = [one for one in written if isinstance(one, Mapping)] if isinstance(written, list) else []
-    return [_step(place, one) for place, one in enumerate(given)]
+def steps_of(value: object) -> list[Step]:
+    """The steps among the values. Others are left out; validation reports them."""
+    steps = [step for step in value if isinstance(step, Mapping)] if isinstance(value, list) else []
+    return [_step(index, step) for index, step in enumerate(steps)]
 
 
 def drawing_of(steps: Sequence[Step]) -> Drawing | None:
-    """None where there is nothing to draw, too much, or a circle."""
+    """None if there are no steps, too many, or a cycle."""
     if not steps or len(steps) > MOST_DRAWN:
         return None
     by_ref = {step.node.ref: step.node.id for step in steps if step.node.ref}
@@ -37,13 +37,12 @@ def drawing_of(steps: Sequence[Step]) -> Drawing | None:
     return draw([step.node for step in steps], parents, ())
 
 
-def _step(place: int, one: Mapping[str, Any]) -> Step:
-    task_id, ref, role = (_text(one.get(name)) for name in ("task_id", "ref", "role"))
-    named = one.get("depends_on")
-    before = [name for name in named if isinstance(name, str)] if isinstance(named, list) else []
-    return Step(
-        Node(str(place), ref, task_id, role or _role_of(task_id), "", None, None), before, one.get("args")
-    )
+def _step(index: int, step: Mapping[str, Any]) -> Step:
+    task_id, ref, role = (_text(step.get(name)) for name in ("task_id", "ref", "role"))
+    names = step.get("depends_on")
+    depends_on = [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
+    node = Node(str(index), ref, task_id, role or _role_of(task_id), "", None, None)
+    return Step(node, depends_on, step.get("args"))
 
 
 def _role_of(task_id: str) -> str:

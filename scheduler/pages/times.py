@@ -1,4 +1,4 @@
-"""Rules in the reader's language, and moments by the clock of a rule's own time zone."""
+"""The reader's language, and times by the clock of a schedule's own time zone."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,9 +9,7 @@ from django.conf import settings
 from django.utils.dateformat import format as formatted
 from django.utils.translation import get_language
 
-from scheduler.workflows.recurrence import Recurring, ScheduleConfig, next_time
-
-# Where a time zone is asked for; any other name is taken as well.
+# Suggestions for the field of a time zone, which accepts any name.
 COMMON_ZONES = (
     *("Asia/Seoul", "UTC", "Asia/Tokyo", "Asia/Shanghai", "Asia/Singapore", "Asia/Kolkata"),
     *("Australia/Sydney", "Europe/London", "Europe/Paris", "Europe/Berlin"),
@@ -23,7 +21,7 @@ COMMON_ZONES = (
 class Moment:
     at: datetime
     there: str
-    # By the clock of these pages, where that is another one.
+    # By the clock of the installation, if that is another one.
     here: str
 
 
@@ -31,23 +29,13 @@ def language() -> str:
     return "ko" if (get_language() or "ko").startswith("ko") else "en"
 
 
-def moments(found: Iterable[datetime], zone: str) -> list[Moment]:
+def moments(times: Iterable[datetime], zone: str) -> list[Moment]:
     abroad = zone != settings.TIME_ZONE
     return [
         Moment(at, _by(at, zone), f"{_by(at, settings.TIME_ZONE)} {settings.TIME_ZONE}" if abroad else "")
-        for at in found
+        for at in times
     ]
 
 
 def _by(at: datetime, zone: str) -> str:
     return formatted(at.astimezone(ZoneInfo(zone)), "Y-m-d (D) H:i:s")
-
-
-def next_runs(config: ScheduleConfig, now: datetime, count: int) -> list[datetime]:
-    """When a workflow that is activated `now` runs, up to `count` times."""
-    found: list[datetime] = []
-    at = next_time(config, now, now if isinstance(config, Recurring) else None)
-    while at is not None and len(found) < count:
-        found.append(at)
-        at = next_time(config, now, at)
-    return found

@@ -1,4 +1,4 @@
-"""Addresses of the pages about the whole, and about schedules, workflows and Executions."""
+"""URLs of the overview and of the pages of schedules, workflows and Executions."""
 
 from django.urls import include, path
 
@@ -6,36 +6,39 @@ from scheduler.pages import (
     executions,
     monitor,
     schedule_actions,
-    schedule_edit,
+    schedule_form,
     schedules,
     workflow_actions,
-    workflow_edit,
+    workflow_form,
     workflows,
 )
 
 SCHEDULE = "schedules/<uuid:schedule_id>"
 WORKFLOW = "workflows/<uuid:workflow_id>"
 EXECUTION = "executions/<uuid:execution_id>"
+SCHEDULE_LIVE, WORKFLOW_LIVE, EXECUTION_LIVE = (
+    {"template": f"{name}_live.html"} for name in ("schedule", "workflow", "execution")
+)
 
-about_times = [
+namespaced = [
     path("schedules", schedules.schedules, name="schedules"),
-    path("schedules/new", schedule_edit.new, name="new-schedule"),
-    path("schedules/preview", schedule_edit.preview_new, name="new-schedule-preview"),
+    path("schedules/new", schedule_form.new, name="new-schedule"),
+    path("schedules/preview", schedule_form.preview_new, name="new-schedule-preview"),
     path(SCHEDULE, schedules.schedule, name="schedule"),
-    path(f"{SCHEDULE}/live", schedules.schedule_live, name="schedule-live"),
-    path(f"{SCHEDULE}/edit", schedule_edit.edit, name="schedule-edit"),
-    path(f"{SCHEDULE}/preview", schedule_edit.preview, name="schedule-preview"),
+    path(f"{SCHEDULE}/live", schedules.schedule, SCHEDULE_LIVE, name="schedule-live"),
+    path(f"{SCHEDULE}/edit", schedule_form.edit, name="schedule-edit"),
+    path(f"{SCHEDULE}/preview", schedule_form.preview, name="schedule-preview"),
     path(f"{SCHEDULE}/run", schedule_actions.run, name="schedule-run"),
     path(f"{SCHEDULE}/pause", schedule_actions.pause, name="schedule-pause"),
     path(f"{SCHEDULE}/resume", schedule_actions.resume, name="schedule-resume"),
     path(f"{SCHEDULE}/delete", schedule_actions.delete, name="schedule-delete"),
     path("workflows", workflows.workflows, name="workflows"),
-    path("workflows/new", workflow_edit.new, name="new-workflow"),
-    path("workflows/preview", workflow_edit.preview_new, name="new-workflow-preview"),
+    path("workflows/new", workflow_form.new, name="new-workflow"),
+    path("workflows/preview", workflow_form.preview_new, name="new-workflow-preview"),
     path(WORKFLOW, workflows.workflow, name="workflow"),
-    path(f"{WORKFLOW}/live", workflows.workflow_live, name="workflow-live"),
-    path(f"{WORKFLOW}/edit", workflow_edit.edit, name="workflow-edit"),
-    path(f"{WORKFLOW}/preview", workflow_edit.preview, name="workflow-preview"),
+    path(f"{WORKFLOW}/live", workflows.workflow, WORKFLOW_LIVE, name="workflow-live"),
+    path(f"{WORKFLOW}/edit", workflow_form.edit, name="workflow-edit"),
+    path(f"{WORKFLOW}/preview", workflow_form.preview, name="workflow-preview"),
     path(f"{WORKFLOW}/run", workflow_actions.run, name="workflow-run"),
     path(f"{WORKFLOW}/pause", workflow_actions.pause, name="workflow-pause"),
     path(f"{WORKFLOW}/activate", workflow_actions.activate, name="workflow-activate"),
@@ -43,12 +46,12 @@ about_times = [
     path(f"{WORKFLOW}/runs/<uuid:run_id>/resume", workflow_actions.resume, name="run-resume"),
     path("executions", executions.executions, name="executions"),
     path(EXECUTION, executions.execution, name="execution"),
-    path(f"{EXECUTION}/live", executions.execution_live, name="execution-live"),
+    path(f"{EXECUTION}/live", executions.execution, EXECUTION_LIVE, name="execution-live"),
     path(f"{EXECUTION}/cancel", executions.cancel, name="execution-cancel"),
 ]
 
 urlpatterns = [
     path("", monitor.page, name="monitor"),
     path("monitor/live", monitor.live, name="monitor-live"),
-    path("", include((about_times, "scheduler"))),
+    path("", include((namespaced, "scheduler"))),
 ]

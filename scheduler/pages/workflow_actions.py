@@ -1,4 +1,4 @@
-"""What can be done to a workflow: run it now, hold it, activate it, delete it; go on with a failed run."""
+"""Actions on a workflow: run now, pause, activate, delete, and retry the failed steps of a run."""
 
 from uuid import UUID
 
@@ -12,89 +12,93 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from jobs.errors import Refused
 from jobs.pages.permissions import current_user
-from jobs.pages.refusals import all_told, told
 from jobs.states import MemberRole
 from scheduler.access import workflow_for
 from scheduler.clock import database_now
+from scheduler.display import run_error
 from scheduler.models import Workflow, WorkflowRun
-from scheduler.pages.back import back_to
+from scheduler.pages.schedule_actions import redirect_back
 from scheduler.states import RunStatus, WorkflowStatus
 from scheduler.workflows import lifecycle as workflows
 from scheduler.workflows import runs
 
-ACTS = MemberRole.OPERATOR
+
+def _operated(request: HttpRequest, workflow_id: UUID) -> Workflow:
+    return workflow_for(current_user(request), workflow_id, MemberRole.OPERATOR)
+
+
+def _url(workflow: Workflow) -> str:
+    return reverse("scheduler:workflow", args=[workflow.id])
 
 
 @require_POST
 @login_required
 def run(request: HttpRequest, workflow_id: UUID) -> HttpResponse:
-    user = current_user(request)
-    found = workflow_for(user, workflow_id, ACTS)
+    user, workflow = current_user(request), _operated(request, workflow_id)
     try:
-        started = runs.run_now(found.id, user_id=user.pk, now=database_now())
+        started = runs.run_now(workflow.id, user_id=user.pk, now=database_now())
     except Refused as refused:
-        messages.warning(request, told(refused.text))
-        return back_to(request, _address(found))
+        messages.warning(request, str(refused.text))
+        return redirect_back(request, _url(workflow))
     if started.status == RunStatus.FAILED:
-        messages.error(request, told(started.error_message))
+        messages.error(request, run_error(started))
     elif started.batch_id is not None:
-        messages.success(request, _("It runs. These are its jobs."))
-        return redirect("pages:batch", found.office_id, started.batch_id)
-    return back_to(request, _address(found))
+        messages.success(request, _("Workflow started."))
+        return redirect("pages:batch", workflow.office_id, started.batch_id)
+    return redirect_back(request, _url(workflow))
 
 
 @require_POST
 @login_required
 def pause(request: HttpRequest, workflow_id: UUID) -> HttpResponse:
-    return _turn(request, workflow_id, WorkflowStatus.PAUSED, _("%(name)s is paused: only by hand it runs."))
+    return _set_status(
+        request, workflow_id, WorkflowStatus.PAUSED, _("Workflow paused. It runs only when you start it.")
+    )
 
 
 @require_POST
 @login_required
 def activate(request: HttpRequest, workflow_id: UUID) -> HttpResponse:
-    return _turn(request, workflow_id, WorkflowStatus.ACTIVE, _("%(name)s is active from now on."))
+    return _set_status(request, workflow_id, WorkflowStatus.ACTIVE, _("Workflow activated."))
 
 
-def _turn(request: HttpRequest, workflow_id: UUID, status: WorkflowStatus, done: str) -> HttpResponse:
-    found = workflow_for(current_user(request), workflow_id, ACTS)
+def _set_status(
+    request: HttpRequest, workflow_id: UUID, status: WorkflowStatus, message: str
+) -> HttpResponse:
+    workflow = _operated(request, workflow_id)
     try:
-        workflows.change(found.id, {"status": status.value}, now=database_now())
+        workflows.change(workflow.id, {"status": status.value}, now=database_now())
     except Refused as refused:
-        why = [one for sentences in all_told(refused.errors).values() for one in sentences]
-        messages.error(request, " ".join(why) or told(refused.text))
+        texts = [str(text) for texts in refused.errors.values() for text in texts]
+        messages.error(request, " ".join(texts) or str(refused.text))
     else:
-        messages.success(request, done % {"name": found})
-    return back_to(request, _address(found))
+        messages.success(request, message)
+    return redirect_back(request, _url(workflow))
 
 
 @require_POST
 @login_required
 def resume(request: HttpRequest, workflow_id: UUID, run_id: UUID) -> HttpResponse:
-    """Run what failed or was cancelled again; what succeeded is kept."""
-    user = current_user(request)
-    found = workflow_for(user, workflow_id, ACTS)
-    if not WorkflowRun.objects.filter(workflow=found, pk=run_id).exists():
+    """Retry the failed and cancelled steps; those that succeeded are kept."""
+    user, workflow = current_user(request), _operated(request, workflow_id)
+    if not WorkflowRun.objects.filter(workflow=workflow, pk=run_id).exists():
         raise Http404
     try:
         runs.resume(run_id, actor=user.get_username(), now=database_now())
     except Refused as refused:
-        messages.warning(request, told(refused.text))
+        messages.warning(request, str(refused.text))
     else:
-        messages.success(request, _("The run goes on from its failed steps."))
-    return back_to(request, _address(found))
+        messages.success(request, _("Retrying the failed steps."))
+    return redirect_back(request, _url(workflow))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @login_required
 def delete(request: HttpRequest, workflow_id: UUID) -> HttpResponse:
-    found = workflow_for(current_user(request), workflow_id, ACTS)
+    workflow = _operated(request, workflow_id)
     if request.method != "POST":
-        context = {"section": "workflows", "workflow": found}
+        context = {"section": "workflows", "workflow": workflow}
         return render(request, "scheduler/workflow_delete.html", context)
-    workflows.remove(found.id)
-    messages.success(request, _("%(name)s is deleted. The jobs of a run under way go on.") % {"name": found})
+    workflows.remove(workflow.id)
+    messages.success(request, _("Workflow deleted. The jobs of a run in progress go on."))
     return redirect("scheduler:workflows")
-
-
-def _address(found: Workflow) -> str:
-    return reverse("scheduler:workflow", args=[found.id])

@@ -1,168 +1,370 @@
-"""The form of a workflow: its texts, what they tell the API, and what the API would say of that.
+"""The form of a workflow: creating and editing one, with a preview of its steps and next runs.
 
-Who edits sends only what has been changed, as a PATCH does: a mode that stays keeps its next run.
+An edit writes only the fields that were changed, as PATCH does: a schedule that is not changed keeps its
+pending run.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import Any
+from uuid import UUID
 
-from jobs.api.framework.problem_details import flatten_errors
-from jobs.errors import Refused
+from django import forms
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.dates import WEEKDAYS
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+from django.views.decorators.http import require_http_methods, require_POST
+
+from jobs.access import offices_of, require_access
+from jobs.display import state_label
+from jobs.errors import ErrorText, InvalidValue, Refused
+from jobs.ids import parse_uuid
 from jobs.models import Office
-from scheduler.api.workflows import WorkflowSerializer
+from jobs.pages.permissions import current_user
+from jobs.states import MemberRole
+from scheduler.access import workflow_for
+from scheduler.clock import database_now
 from scheduler.models import Workflow
-from scheduler.pages.schedule_form import UNITS, Errors
-from scheduler.pages.written import as_text, instant, json_of, wall_text, whole_number
+from scheduler.pages.forms import (
+    UNIT_CHOICES,
+    UNITS,
+    EditForm,
+    JSONTextField,
+    datetime_field,
+    duration_parts,
+    instant,
+    json_text,
+    wall_text,
+    zone_field,
+)
+from scheduler.pages.schedule_form import PREVIEWED_RUNS
+from scheduler.pages.steps_graph import drawing_of, steps_of
+from scheduler.pages.task_arguments import public_tasks
+from scheduler.pages.times import COMMON_ZONES, language, moments
+from scheduler.pages.workflows import OFFICES_LIMIT, can_operate
+from scheduler.schedules import words
+from scheduler.schedules.timezones import KOREAN_TIME
 from scheduler.states import WorkflowStatus
+from scheduler.workflows import lifecycle as workflows
 from scheduler.workflows import recurrence
-from scheduler.workflows.recurrence import KOREAN_TIME, ConfigError, ScheduleConfig
+from scheduler.workflows.recurrence import ConfigError, Recurring, ScheduleConfig
 from scheduler.workflows.steps import prepare
 
-Texts = Mapping[str, str]
-
-MODES = ("immediate", "delayed", "scheduled", "recurring")
-PATTERNS = ("daily", "weekly", "monthly")
-LAST_DAY = "last"
-CONFIG = ("mode", "delay", "unit", "at", "pattern", "time", "days_of_week", "day_of_month", "timezone")
-FIELDS = ("name", "status", "steps", *CONFIG)
-# Which field of the form shows what is wrong with one of the API.
-FIELD_OF = {"schedule_config": "mode", "delay_seconds": "delay"}
+CONFIG = "schedule_config"
+CONFIG_FIELDS = (
+    *("mode", "delay", "unit", "at", "pattern", "time", "days_of_week", "day_of_month"),
+    "timezone",
+)
+MODES = [
+    ("immediate", _("Immediately")),
+    ("delayed", _("After a delay")),
+    ("scheduled", _("At a specific time")),
+    ("recurring", _("Recurring")),
+]
+PATTERNS = [("daily", _("Daily")), ("weekly", _("Weekly")), ("monthly", _("Monthly"))]
+DAYS = [*((str(day), str(day)) for day in range(1, 32)), ("last", _("Last day"))]
 EXAMPLE = [
     {"ref": "load", "task_id": "demo.sum", "args": {"numbers": [1, 2]}},
     {"ref": "send", "task_id": "demo.sum", "args": {"numbers": [3]}, "depends_on": ["load"]},
 ]
-FIRST_OF_STEP = ("ref", "task_id", "args", "depends_on")
-EMPTY_CONFIG: Texts = {
-    **dict.fromkeys(CONFIG, ""),
+FIRST_KEYS = ("ref", "task_id", "args", "depends_on")
+NEW_CONFIG = {
+    "mode": "recurring",
     "unit": "minutes",
     "pattern": "daily",
     "time": "09:00",
     "day_of_month": "1",
     "timezone": KOREAN_TIME,
 }
-NEW: Texts = {
-    "name": "",
-    "status": WorkflowStatus.DRAFT,
-    "steps": as_text(EXAMPLE),
-    **EMPTY_CONFIG,
-    "mode": "recurring",
-}
 
 
-@dataclass(frozen=True)
-class Checked:
-    given: dict[str, Any]
-    # As far as they could be read.
-    config: ScheduleConfig | None
-    steps: Any
-    errors: Errors
+class WorkflowForm(EditForm):
+    field_names = {CONFIG: "mode", "delay_seconds": "delay"}
+
+    office = forms.CharField(label=_("Office"), required=False, widget=forms.Select)
+    name = forms.CharField(label=_("Name"), max_length=200)
+    status = forms.ChoiceField(label=_("State"))
+    steps = JSONTextField(label=_("Steps (JSON)"), rows=18, empty="[]")
+    mode = forms.ChoiceField(label=_("Trigger"), choices=MODES, widget=forms.RadioSelect)
+    delay = forms.IntegerField(label=_("Delay"), required=False, min_value=0)
+    unit = forms.ChoiceField(label=_("Unit"), choices=UNIT_CHOICES, required=False)
+    at = datetime_field(_("Run at (Korean time)"))
+    pattern = forms.ChoiceField(
+        label=_("Frequency"), choices=PATTERNS, required=False, widget=forms.RadioSelect
+    )
+    time = forms.CharField(label=_("Time"), required=False, widget=forms.TimeInput({"type": "time"}))
+    days_of_week = forms.MultipleChoiceField(
+        label=_("Days of the week"),
+        choices=[(str(day), name) for day, name in WEEKDAYS.items()],
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+    )
+    day_of_month = forms.ChoiceField(label=_("Day of the month"), choices=DAYS, required=False)
+    timezone = zone_field()
+
+    def __init__(
+        self,
+        data: Any = None,
+        *,
+        workflow: Workflow | None,
+        office: Office | None,
+        offices: Sequence[Office] = (),
+    ) -> None:
+        super().__init__(data, initial=values_of(workflow) if workflow else new_values(office))
+        self.workflow, self.target_office = workflow, office
+        # For the verb: every field of a new workflow, the changed fields of an existing one.
+        self.values: dict[str, Any] = {}
+        # As far as they are valid.
+        self.config: ScheduleConfig | None = None
+        self.parsed_steps: Any = None
+        self.fields["steps"].before = workflow.steps if workflow else None  # type: ignore[attr-defined]
+        self.fields["status"].choices = [  # type: ignore[attr-defined]
+            (status.value, state_label(status).name) for status in WorkflowStatus
+        ]
+        if workflow is None:
+            choices = [(str(row.id), row.name) for row in offices]
+            self.fields["office"].widget.choices = choices
+        else:
+            del self.fields["office"]
+
+    def clean(self) -> None:
+        if self.target_office is None:
+            self.add_error("office", gettext("Choose an office in which you are an operator."))
+        config = self._config()
+        values = {name: self.cleaned_data.get(name) for name in ("name", "status", "steps")}
+        values[CONFIG] = config
+        self.parsed_steps = values["steps"]
+        if self.workflow is None:
+            self.values = values
+        else:
+            changed = {CONFIG if name in CONFIG_FIELDS else name for name in self.changed_data}
+            if config == config_data(self.initial):
+                changed.discard(CONFIG)  # a field of another mode was changed
+            self.values = {name: value for name, value in values.items() if name in changed}
+        if self.target_office is not None and "steps" in self.cleaned_data:
+            try:
+                prepare(self.target_office, self.parsed_steps)
+            except Refused as refused:
+                self.add_refusal(refused)
+
+    def _config(self) -> dict[str, Any] | None:
+        mode = self.cleaned_data.get("mode")
+        own = {"delayed": "delay", "scheduled": "at"}.get(mode or "")
+        for field in ("delay", "at"):
+            if field != own:  # the field of another mode is not visible
+                self.errors.pop(field, None)
+        if self.errors.keys() & CONFIG_FIELDS:
+            return None
+        if own and self.cleaned_data.get(own) in ("", None):
+            code = "time_example" if own == "at" else "required"
+            self.add_errors({own: [ErrorText(code)]})
+            return None
+        try:
+            config = config_data(self.cleaned_data)
+            self.config = recurrence.read(config)
+        except InvalidValue as invalid:
+            self.add_errors({"at": [invalid.text]})
+            return None
+        except ConfigError as invalid:
+            self.add_errors(invalid.errors)
+            return None
+        return config
+
+    def add_errors(self, errors: Mapping[str, Sequence[ErrorText]]) -> None:
+        """Errors of a step name the step; those of the schedule belong to the fields of its mode."""
+        refs = [step.node.ref for step in steps_of(self.parsed_steps)]
+        for path, texts in errors.items():
+            field, _dot, rest = path.partition(".")
+            if field == "steps" and rest:
+                self.add_error("steps", [f"{_step_name(rest, refs)}: {text}" for text in texts])
+            else:
+                super().add_errors({path.removeprefix(f"{CONFIG}."): texts})
 
 
-def texts_of(workflow: Workflow) -> Texts:
-    return {
-        "name": workflow.name,
-        "status": workflow.status,
-        "steps": as_text([in_order(step) for step in workflow.steps]),
-        **EMPTY_CONFIG,
-        **config_texts(recurrence.read(workflow.schedule_config)),
+def new_values(office: Office | None) -> dict[str, Any]:
+    return NEW_CONFIG | {
+        "office": str(office.id) if office else "",
+        "status": WorkflowStatus.DRAFT.value,
+        "steps": json_text(EXAMPLE),
     }
 
 
-def in_order(step: Mapping[str, Any]) -> dict[str, Any]:
-    """The database keeps an object's keys in an order of its own."""
-    return {name: step[name] for name in (*FIRST_OF_STEP, *step) if name in step}
+def values_of(workflow: Workflow) -> dict[str, Any]:
+    config = recurrence.read(workflow.schedule_config)
+    return {
+        **NEW_CONFIG,
+        **config_values(config),
+        "mode": config.mode,
+        "name": workflow.name,
+        "status": workflow.status,
+        "steps": json_text([_in_order(step) for step in workflow.steps]),
+    }
 
 
-def config_texts(config: ScheduleConfig) -> Texts:
+def _in_order(step: Mapping[str, Any]) -> dict[str, Any]:
+    """PostgreSQL does not keep the order of an object's keys."""
+    return {name: step[name] for name in (*FIRST_KEYS, *step) if name in step}
+
+
+def config_values(config: ScheduleConfig) -> dict[str, Any]:
+    """The form's fields of a schedule_config."""
     match config:
         case recurrence.Delayed():
-            unit = next(name for name in reversed(UNITS) if config.delay_seconds % UNITS[name] == 0)
-            return {"mode": config.mode, "delay": str(config.delay_seconds // UNITS[unit]), "unit": unit}
+            delay, unit = duration_parts(config.delay_seconds)
+            return {"delay": delay, "unit": unit}
         case recurrence.Scheduled():
-            return {"mode": config.mode, "at": wall_text(config.at, KOREAN_TIME)}
+            return {"at": wall_text(config.at, KOREAN_TIME)}
         case recurrence.Recurring():
             return {
-                "mode": config.mode,
                 "pattern": config.pattern,
                 "time": config.time,
-                "days_of_week": ",".join(str(day) for day in config.days_of_week or ()),
+                "days_of_week": [str(day) for day in config.days_of_week or ()],
                 "day_of_month": str(config.day_of_month or 1),
                 "timezone": config.timezone,
             }
-    return {"mode": config.mode}
-
-
-def check(texts: Texts, workflow: Workflow | None, office: Office | None) -> Checked:
-    errors: Errors = {}
-
-    def take(name: str, reading: Callable[[], Any]) -> Any:
-        try:
-            return reading()
-        except ValueError as refused:
-            errors[name] = [getattr(refused, "text", None) or str(refused)]
-            return None
-
-    steps = take("steps", lambda: json_of(texts["steps"].strip() or "[]", workflow.steps if workflow else []))
-    written, refused = config_of(texts)
-    errors |= refused
-    body = {"name": texts["name"], "status": texts["status"], "steps": steps, "schedule_config": written}
-    if workflow is not None:
-        wanted = changed(texts, texts_of(workflow))
-        body = {name: value for name, value in body.items() if name in wanted}
-    body = {name: value for name, value in body.items() if name not in errors}
-    serializer = WorkflowSerializer(data=body, partial=workflow is not None)
-    if not serializer.is_valid():
-        errors = flatten_errors(serializer.errors) | errors
-    config: ScheduleConfig | None = None
-    if not refused:
-        try:
-            config = recurrence.read(written)
-        except ConfigError as wrong:
-            errors |= wrong.errors
-    if office is not None and "steps" not in errors:
-        errors |= refusal_of_steps(office, steps)
-    return Checked(dict(serializer.validated_data) if not errors else {}, config, steps, errors)
-
-
-def refusal_of_steps(office: Office, steps: Any) -> Errors:
-    try:
-        prepare(office, steps)
-    except Refused as refused:
-        return refused.errors or {"steps": [refused.text]}
     return {}
 
 
-def config_of(texts: Texts) -> tuple[dict[str, Any], Errors]:
-    errors: Errors = {}
-    config: dict[str, Any] = {"mode": texts["mode"]}
-    try:
-        match texts["mode"]:
-            case "delayed":
-                config["delay_seconds"] = whole_number(texts["delay"].strip()) * UNITS.get(texts["unit"], 1)
-            case "scheduled":
-                config["at"] = instant(texts["at"], KOREAN_TIME)
-            case "recurring":
-                config |= recurring_of(texts)
-    except ValueError as refused:
-        errors[{"delayed": "delay", "scheduled": "at"}.get(texts["mode"], "day_of_month")] = [
-            getattr(refused, "text", None) or str(refused)
-        ]
-    return config, errors
-
-
-def recurring_of(texts: Texts) -> dict[str, Any]:
-    config: dict[str, Any] = {name: texts[name] for name in ("pattern", "time", "timezone")}
-    if texts["pattern"] == "weekly":
-        config["days_of_week"] = [int(day) for day in texts["days_of_week"].split(",") if day.isdecimal()]
-    if texts["pattern"] == "monthly":
-        day = texts["day_of_month"]
-        config["day_of_month"] = day if day == LAST_DAY else whole_number(day)
+def config_data(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The schedule_config of the form's fields."""
+    config: dict[str, Any] = {"mode": values["mode"]}
+    match values["mode"]:
+        case "delayed":
+            config["delay_seconds"] = values["delay"] * UNITS[values["unit"] or "seconds"]
+        case "scheduled":
+            config["at"] = instant(values["at"], KOREAN_TIME).isoformat()
+        case "recurring":
+            config |= {name: values[name] for name in ("pattern", "time", "timezone")}
+            if values["pattern"] == "weekly":
+                config["days_of_week"] = sorted(int(day) for day in values["days_of_week"])
+            if values["pattern"] == "monthly":
+                day = values["day_of_month"]
+                config["day_of_month"] = int(day) if day.isdecimal() else day
     return config
 
 
-def changed(texts: Texts, before: Texts) -> set[str]:
-    found = {name for name in ("name", "status", "steps") if texts[name] != before[name]}
-    if config_of(texts) != config_of(before):
-        found.add("schedule_config")
-    return found
+def _step_name(path: str, refs: Sequence[str]) -> str:
+    """`2.task_id` for readers: the third step, its ref if it has one, and the field."""
+    index_text, _dot, field = path.partition(".")
+    index = int(index_text) if index_text.isdecimal() and len(index_text) < 7 else None
+    if index is None:
+        return path
+    ref = refs[index] if index < len(refs) else ""
+    step = gettext("step %(number)s") % {"number": index + 1} + (f" ({ref})" if ref else "")
+    return f"{step}, {field}" if field else step
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@login_required
+def new(request: HttpRequest) -> HttpResponse:
+    user = current_user(request)
+    office = office_of(user, request.POST or request.GET)
+    if request.method == "POST":
+        return _save(request, None, office)
+    return _render(request, WorkflowForm(workflow=None, office=office, offices=operated_offices(user)))
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@login_required
+def edit(request: HttpRequest, workflow_id: UUID) -> HttpResponse:
+    workflow = workflow_for(current_user(request), workflow_id, MemberRole.OPERATOR)
+    if request.method == "POST":
+        return _save(request, workflow, workflow.office)
+    return _render(request, WorkflowForm(workflow=workflow, office=workflow.office))
+
+
+@require_POST
+@login_required
+def preview_new(request: HttpRequest) -> HttpResponse:
+    return _preview(request, None, office_of(current_user(request), request.POST))
+
+
+@require_POST
+@login_required
+def preview(request: HttpRequest, workflow_id: UUID) -> HttpResponse:
+    workflow = workflow_for(current_user(request), workflow_id, MemberRole.OPERATOR)
+    return _preview(request, workflow, workflow.office)
+
+
+def operated_offices(user: User) -> list[Office]:
+    offices: Any = offices_of(user)[:OFFICES_LIMIT]
+    return [office for office in offices if can_operate(user, office.member_role)]
+
+
+def office_of(user: User, query: QueryDict) -> Office | None:
+    """The chosen office, if the user is an operator there."""
+    office_id = parse_uuid(query.get("office"))
+    if office_id is None:
+        return None
+    try:
+        return require_access(user, office_id, MemberRole.OPERATOR).office
+    except (Http404, PermissionDenied):
+        return None
+
+
+def _save(request: HttpRequest, workflow: Workflow | None, office: Office | None) -> HttpResponse:
+    offices = [] if workflow else operated_offices(current_user(request))
+    form = WorkflowForm(request.POST, workflow=workflow, office=office, offices=offices)
+    if not form.is_valid() or office is None:
+        return _render(request, form)
+    now = database_now()
+    try:
+        if workflow is None:
+            saved = workflows.create(office, form.values, now=now)
+        else:
+            saved = workflows.change(workflow.id, form.values, now=now)
+    except Refused as refused:
+        form.add_refusal(refused)
+        return _render(request, form)
+    messages.success(request, gettext("Workflow created.") if workflow is None else gettext("Saved."))
+    return redirect("scheduler:workflow", saved.id)
+
+
+def _render(request: HttpRequest, form: WorkflowForm) -> HttpResponse:
+    workflow = form.workflow
+    context = {
+        "section": "workflows",
+        "workflow": workflow,
+        "office": form.target_office,
+        "form": form,
+        "tasks": public_tasks(),
+        "zones": COMMON_ZONES,
+        "preview_at": reverse("scheduler:workflow-preview", args=[workflow.id])
+        if workflow
+        else reverse("scheduler:new-workflow-preview"),
+        **_outlook(form),
+    }
+    return render(request, "scheduler/workflow_form.html", context, status=400 if form.errors else 200)
+
+
+def _preview(request: HttpRequest, workflow: Workflow | None, office: Office | None) -> HttpResponse:
+    form = WorkflowForm(request.POST, workflow=workflow, office=office)
+    form.is_valid()
+    context = {"errors": form.preview_errors(), **_outlook(form)}
+    return render(request, "scheduler/workflow_preview.html", context)
+
+
+def _outlook(form: WorkflowForm) -> dict[str, Any]:
+    if form.is_bound:
+        config, steps = form.config, form.parsed_steps
+    else:
+        config = recurrence.read(config_data(form.initial))
+        steps = form.workflow.steps if form.workflow else EXAMPLE
+    now = database_now()
+    zone = config.timezone if isinstance(config, Recurring) else KOREAN_TIME
+    upcoming = recurrence.upcoming(config, now, PREVIEWED_RUNS) if config else []
+    shown_steps = steps_of(steps)
+    return {
+        "config": config,
+        "in_words": words.config_in_words(config, language()) if config else "",
+        "next": moments([at for at in upcoming if at >= now], zone),
+        "active": form["status"].value() == WorkflowStatus.ACTIVE,
+        "steps": shown_steps,
+        "drawing": drawing_of(shown_steps),
+    }

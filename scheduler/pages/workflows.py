@@ -1,4 +1,4 @@
-"""Workflows: the list, and one with its steps, its next run and its history."""
+"""Workflows: the list, and a workflow with its steps, its next run and its run history."""
 
 from collections.abc import Collection, Sequence
 from typing import Any
@@ -18,15 +18,14 @@ from jobs.access import RANK, access_for, max_role, offices_of, role_of_staff
 from jobs.display import state_label
 from jobs.ids import parse_uuid
 from jobs.insight import progress
-from jobs.keyset import page_links, page_of
+from jobs.keyset import Page, page_links, page_of
 from jobs.models import Batch
 from jobs.pages.permissions import current_user
-from jobs.pages.refusals import told
 from jobs.pages.selection import filter_query
 from jobs.selection import narrowed
 from jobs.sql import call
 from jobs.states import MemberRole
-from scheduler import sql
+from scheduler import display, sql
 from scheduler.access import workflow_for, workflows_of
 from scheduler.models import Workflow, WorkflowRun
 from scheduler.pages.schedules import MARKS, ORDER, Mark, mark
@@ -37,7 +36,7 @@ from scheduler.states import RUN_RESUMABLE, RunStatus, WorkflowStatus
 from scheduler.workflows import recurrence
 
 RUNS = 20
-MOST_OFFICES = 200
+OFFICES_LIMIT = 200
 NEWEST_FIRST = ("-scheduled_time", "-id")
 PENDING = Prefetch("runs", WorkflowRun.objects.filter(status=RunStatus.PENDING), to_attr="pending")
 
@@ -45,7 +44,7 @@ PENDING = Prefetch("runs", WorkflowRun.objects.filter(status=RunStatus.PENDING),
 class WorkflowFilterForm(forms.Form):
     status = forms.ChoiceField(
         label=_("State"),
-        choices=[(one, state_label(one).name) for one in WorkflowStatus],
+        choices=[(status, state_label(status).name) for status in WorkflowStatus],
         required=False,
     )
     office = forms.UUIDField(label=_("Office"), required=False)
@@ -56,26 +55,25 @@ class WorkflowFilterForm(forms.Form):
 @login_required
 def workflows(request: HttpRequest) -> HttpResponse:
     user, form = current_user(request), WorkflowFilterForm(request.GET)
-    mine = workflows_of(user).select_related("office").defer("steps").prefetch_related(PENDING)
+    visible = workflows_of(user).select_related("office").defer("steps").prefetch_related(PENDING)
     page = page_of(
-        chosen(mine, form.cleaned_data) if form.is_valid() else mine.none(),
+        filtered(visible, form.cleaned_data) if form.is_valid() else visible.none(),
         order=ORDER,
         among=workflows_of(user),
         after=parse_uuid(request.GET.get("after")),
         before=parse_uuid(request.GET.get("before")),
     )
     query = filter_query(request.GET, form.fields)
-    marks = marks_of([workflow.id for workflow in page.rows])
-    named = {workflow.office_id for workflow in page.rows}
-    offices: dict[UUID, Any] = offices_of(user).in_bulk(named)
+    marks = recent_marks([workflow.id for workflow in page.rows])
+    offices: dict[UUID, Any] = offices_of(user).in_bulk({workflow.office_id for workflow in page.rows})
     rows = [
         {
             "workflow": workflow,
             "in_words": in_words(workflow),
             "active": workflow.status == WorkflowStatus.ACTIVE,
-            "next": next_of(workflow),
+            "next": next_run(workflow),
             "marks": marks.get(workflow.id, []),
-            "may_act": acts_in(user, offices[workflow.office_id].member_role),
+            "may_act": can_operate(user, offices[workflow.office_id].member_role),
         }
         for workflow in page.rows
     ]
@@ -84,34 +82,34 @@ def workflows(request: HttpRequest) -> HttpResponse:
         "rows": rows,
         "query": query,
         "form": form,
-        "offices": list(offices_of(user)[:MOST_OFFICES]),
+        "offices": list(offices_of(user)[:OFFICES_LIMIT]),
         **page_links(page, query),
     }
     return render(request, "scheduler/workflows.html", context)
 
 
-def chosen(found: QuerySet[Workflow], wanted: dict[str, Any]) -> QuerySet[Workflow]:
-    return narrowed(found, wanted, {"status": "status", "office": "office", "name": "name__icontains"})
+def filtered(workflows: QuerySet[Workflow], values: dict[str, Any]) -> QuerySet[Workflow]:
+    return narrowed(workflows, values, {"status": "status", "office": "office", "name": "name__icontains"})
 
 
-def acts_in(user: User, role: str | None) -> bool:
-    """By the reader's role in an office, and what they are for the whole system."""
-    own = max_role(role, role_of_staff(user)) if role else role_of_staff(user)
-    return own is not None and RANK[own] >= RANK[MemberRole.OPERATOR]
+def can_operate(user: User, role: str | None) -> bool:
+    """By the user's role in an office, and as staff."""
+    best = max_role(role, role_of_staff(user)) if role else role_of_staff(user)
+    return best is not None and RANK[best] >= RANK[MemberRole.OPERATOR]
 
 
 def in_words(workflow: Workflow) -> str:
     return words.config_in_words(recurrence.read(workflow.schedule_config), language())
 
 
-def next_of(workflow: Any) -> WorkflowRun | None:
+def next_run(workflow: Any) -> WorkflowRun | None:
     return next(iter(workflow.pending), None)
 
 
-def marks_of(found: Collection[UUID]) -> dict[UUID, list[Mark]]:
-    """The last runs of each, the newest last."""
+def recent_marks(workflows: Collection[UUID]) -> dict[UUID, list[Mark]]:
+    """The recent runs of each workflow, newest last."""
     marks: dict[UUID, list[Mark]] = {}
-    rows = call.rows(sql.RECENT_RUNS, {"workflows": list(found), "limit": MARKS})
+    rows = call.rows(sql.RECENT_RUNS, {"workflows": list(workflows), "limit": MARKS})
     for workflow, at, status in rows:
         marks.setdefault(workflow, []).append(mark(at, state_label(status)))
     return marks
@@ -119,50 +117,41 @@ def marks_of(found: Collection[UUID]) -> dict[UUID, list[Mark]]:
 
 @require_safe
 @login_required
-def workflow(request: HttpRequest, workflow_id: UUID) -> HttpResponse:
-    return _answer(request, workflow_id, "scheduler/workflow.html")
-
-
-@require_safe
-@login_required
-def workflow_live(request: HttpRequest, workflow_id: UUID) -> HttpResponse:
-    return _answer(request, workflow_id, "scheduler/workflow_live.html")
-
-
-def _answer(request: HttpRequest, workflow_id: UUID, template: str) -> HttpResponse:
+def workflow(request: HttpRequest, workflow_id: UUID, *, template: str = "workflow.html") -> HttpResponse:
+    """The page, or with another template the part of it that is refreshed."""
     user = current_user(request)
     workflow_for(user, workflow_id)
-    found = Workflow.objects.select_related("office").prefetch_related(PENDING).get(pk=workflow_id)
-    access = access_for(user, found.office_id)
-    page = runs_of(found, parse_uuid(request.GET.get("after")), parse_uuid(request.GET.get("before")))
-    steps = steps_of(found.steps)
+    workflow = Workflow.objects.select_related("office").prefetch_related(PENDING).get(pk=workflow_id)
+    access = access_for(user, workflow.office_id)
+    page = runs_page(workflow, parse_uuid(request.GET.get("after")), parse_uuid(request.GET.get("before")))
+    steps = steps_of(workflow.steps)
     context = {
         "section": "workflows",
         "now": timezone.now(),
-        "workflow": found,
-        "office": found.office,
+        "workflow": workflow,
+        "office": workflow.office,
         "may_act": access is not None and access.may(MemberRole.OPERATOR),
-        "active": found.status == WorkflowStatus.ACTIVE,
-        "in_words": in_words(found),
-        "next": next_of(found),
+        "active": workflow.status == WorkflowStatus.ACTIVE,
+        "in_words": in_words(workflow),
+        "next": next_run(workflow),
         "steps": steps,
         "drawing": drawing_of(steps),
         "runs": run_rows(page.rows),
         "query": request.GET,
         **page_links(page, filter_query(request.GET, ())),
     }
-    return render(request, template, context)
+    return render(request, f"scheduler/{template}", context)
 
 
-def runs_of(found: Workflow, after: UUID | None, before: UUID | None) -> Any:
-    all_runs = WorkflowRun.objects.filter(workflow=found)
-    begun = all_runs.exclude(status=RunStatus.PENDING).select_related("started_by")
-    begun = begun.defer("workflow_data").prefetch_related("history")
-    return page_of(begun, order=NEWEST_FIRST, among=all_runs, after=after, before=before, size=RUNS)
+def runs_page(workflow: Workflow, after: UUID | None, before: UUID | None) -> Page[WorkflowRun]:
+    all_runs = WorkflowRun.objects.filter(workflow=workflow)
+    started = all_runs.exclude(status=RunStatus.PENDING).select_related("started_by")
+    started = started.defer("workflow_data").prefetch_related("history")
+    return page_of(started, order=NEWEST_FIRST, among=all_runs, after=after, before=before, size=RUNS)
 
 
 def run_rows(runs: Sequence[WorkflowRun]) -> list[dict[str, Any]]:
-    """Each with its batch, as long as that is kept, and how far it is."""
+    """Each run with its batch, as long as that is kept, and its progress."""
     batches = Batch.objects.in_bulk([run.batch_id for run in runs if run.batch_id])
     live = [run.batch_id for run in runs if run.batch_id and run.status == RunStatus.RUNNING]
     counts = progress.counts_of(live)
@@ -171,9 +160,9 @@ def run_rows(runs: Sequence[WorkflowRun]) -> list[dict[str, Any]]:
             "run": run,
             "batch": batches.get(run.batch_id) if run.batch_id else None,
             "percent": progress.percent(counts[run.batch_id]) if run.batch_id in counts else None,
-            "happened": told(run.error_message),
+            "error": display.run_error(run),
             "resumable": run.status in RUN_RESUMABLE,
-            "starts": list(run.history.all()),
+            "starts": [(start, display.run_error(start)) for start in run.history.all()],
         }
         for run in runs
     ]

@@ -1,4 +1,4 @@
-"""Cron expressions: what they say, why one is refused, and when they fire next.
+"""Cron expressions: parsing, validation and the next time.
 
 Five fields, with names, ranges, steps and lists, or `@daily` and its like. cronsim does the calendar;
 the daylight-saving rules are ours:
@@ -18,13 +18,16 @@ from functools import lru_cache
 from zoneinfo import ZoneInfo
 
 from cronsim import CronSim, CronSimError
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
 
+from jobs.errors import InvalidValue
 from scheduler.schedules.wallclock import instant_of, instants_of, repeated_after, wall_of
 
-LONGEST = 128
+MAX_LENGTH = 128
 HORIZON = timedelta(days=5 * 366)
 
-NICKNAMES = {
+SHORT_FORMS = {
     "@yearly": "0 0 1 1 *",
     "@annually": "0 0 1 1 *",
     "@monthly": "0 0 1 * *",
@@ -37,73 +40,67 @@ MONTHS = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", 
 DAYS = ("SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT")
 
 
-class CronError(ValueError):
-    """The cron expression is refused; the message says which field and why."""
+class CronError(InvalidValue):
+    """The cron expression is not valid; the text names the field and the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
     name: str
+    label: Promise
     low: int
     high: int
     names: tuple[str, ...] = ()
 
 
 FIELDS = (
-    Field("minute", 0, 59),
-    Field("hour", 0, 23),
-    Field("day-of-month", 1, 31),
-    Field("month", 1, 12, MONTHS),
-    Field("day-of-week", 0, 7, DAYS),
+    Field("minute", _("minute"), 0, 59),
+    Field("hour", _("hour"), 0, 23),
+    Field("day-of-month", _("day-of-month"), 1, 31),
+    Field("month", _("month"), 1, 12, MONTHS),
+    Field("day-of-week", _("day-of-week"), 0, 7, DAYS),
 )
-FIELD_NAMES = " ".join(field.name for field in FIELDS)
 
 
 @dataclass(frozen=True, slots=True)
 class Cron:
     text: str  # as written
-    canonical: str  # the same in the form that cronsim reads as we mean it
+    canonical: str  # the same for cronsim
     values: tuple[frozenset[int], ...]  # what each field allows; Sunday is 0
     stars: tuple[bool, ...]  # which fields are written with a `*`
 
     @property
     def fixed(self) -> bool:
-        """Whether it names times of the day, rather than a rhythm."""
+        """Whether the expression names times of the day rather than an interval."""
         return not self.stars[0] and not self.stars[1]
 
 
 @lru_cache(maxsize=4096)
 def parse(text: str) -> Cron:
-    """Read an expression, or say which field is wrong and why."""
-    if len(text) > LONGEST:
-        raise CronError(f"The expression has {len(text)} characters; at most {LONGEST} are allowed.")
+    """Parse an expression; CronError names the wrong field."""
+    if len(text) > MAX_LENGTH:
+        raise CronError("cron_too_long", count=len(text), limit=MAX_LENGTH)
     words = _expand(text).upper().split()
     if len(words) in (6, 7):
-        raise CronError(
-            f"The expression has {len(words)} fields; five are expected: {FIELD_NAMES}. A field of seconds "
-            "would fire more often than once a minute; an interval rule (every_seconds) can."
-        )
+        raise CronError("cron_seconds", count=len(words))
     if len(words) != len(FIELDS):
-        raise CronError(f"The expression has {len(words)} fields; five are expected: {FIELD_NAMES}.")
+        raise CronError("cron_fields", count=len(words))
     parts = [_field(field, word) for field, word in zip(FIELDS, words, strict=True)]
     return Cron(
         text=text.strip(),
-        canonical=" ".join(canonical for canonical, _ in parts),
-        values=tuple(values for _, values in parts),
-        stars=tuple(canonical.startswith("*") for canonical, _ in parts),
+        canonical=" ".join(canonical for canonical, _values in parts),
+        values=tuple(values for _canonical, values in parts),
+        stars=tuple(canonical.startswith("*") for canonical, _values in parts),
     )
 
 
 def validate(text: str, zone: ZoneInfo, now: datetime) -> Cron:
-    """Read an expression and refuse one that does not fire within five years of `now`."""
+    """Parse an expression that must fire within five years of `now`."""
     cron = parse(text)
     first = next_after(cron, now, zone)
     if first is None or first > now + HORIZON:
         days = " ".join(cron.canonical.split()[2:])
-        raise CronError(
-            f"day-of-month, month and day-of-week: no day fits '{days}' within the next 5 years, "
-            "so it would never fire."
-        )
+        raise CronError("cron_never", days=days)
     return cron
 
 
@@ -117,7 +114,7 @@ def next_after(cron: Cron, instant: datetime, zone: ZoneInfo) -> datetime | None
 
 def _in_elapsed_time(cron: Cron, instant: datetime, zone: ZoneInfo) -> Iterator[datetime]:
     here = wall_of(instant, zone)
-    # What has been seen of the wall clock and will be seen again, because it is about to be set back.
+    # The part of the wall clock that will repeat because the clock is about to be set back.
     again = repeated_after(instant, zone)
     walls = _walls(cron, here - again - timedelta(seconds=1)) if again else _walls(cron, here)
     for wall in walls:
@@ -128,33 +125,33 @@ def _in_elapsed_time(cron: Cron, instant: datetime, zone: ZoneInfo) -> Iterator[
 
 
 def _walls(cron: Cron, start: datetime) -> Iterator[datetime]:
-    # Given a time without a zone, cronsim does the calendar only.
+    # Without a time zone, cronsim computes the calendar only.
     try:
         return iter(CronSim(cron.canonical, start))
     except CronSimError:
-        return iter(())  # the one thing it still refuses: a day that none of the months has
+        return iter(())  # the only error left: a day that none of the months has
 
 
 def _expand(text: str) -> str:
     word = text.strip()
     if not word.startswith("@"):
         return word
-    if word.lower() not in NICKNAMES:
-        raise CronError(f"'{word}' is not known; the short forms are {', '.join(NICKNAMES)}.")
-    return NICKNAMES[word.lower()]
+    if word.lower() not in SHORT_FORMS:
+        raise CronError("cron_short_form", word=word, allowed=", ".join(SHORT_FORMS))
+    return SHORT_FORMS[word.lower()]
 
 
 def _field(field: Field, word: str) -> tuple[str, frozenset[int]]:
     terms = word.split(",")
     if len(terms) > 1 and "*" in terms:
-        raise CronError(f"{field.name}: '*' in the list '{word}' already means every value.")
+        raise CronError("cron_star_in_list", field=field.label, word=word)
     read = [_term(field, term, word) for term in terms]
-    # cronsim looks at the first character of a field for a `*`; its place in a list shall not matter.
+    # cronsim looks for a `*` in the first character only; here its position in the list does not matter.
     read.sort(key=lambda part: not part[0].startswith("*"))
-    values = frozenset(value for _, values in read for value in values)
+    values = frozenset(value for _canonical, values in read for value in values)
     if field.name == "day-of-week":
         values = frozenset(value % 7 for value in values)
-    return ",".join(canonical for canonical, _ in read), values
+    return ",".join(canonical for canonical, _values in read), values
 
 
 def _term(field: Field, term: str, word: str) -> tuple[str, range]:
@@ -169,7 +166,7 @@ def _term(field: Field, term: str, word: str) -> tuple[str, range]:
     if dash and last_text == "SUN" and field.names is DAYS:
         last = 7  # FRI-SUN is a weekend, not a range that runs backwards
     if last < first:
-        raise CronError(f"{field.name}: the range '{span}' runs backwards; write it as two in a list.")
+        raise CronError("cron_backwards", field=field.label, span=span)
     if first == last:
         return str(first), range(first, last + 1)  # cronsim would read 5-5/2 as 5/2, up to the end
     return f"{first}-{last}" + (f"/{step}" if slash else ""), range(first, last + 1, step)
@@ -177,23 +174,24 @@ def _term(field: Field, term: str, word: str) -> tuple[str, range]:
 
 def _step(field: Field, text: str, term: str) -> int:
     if not (text.isascii() and text.isdigit()):
-        raise CronError(f"{field.name}: '{term}' has no whole number after the '/'.")
+        raise CronError("cron_step", field=field.label, term=term)
     step, most = int(text), field.high - field.low + (field.name != "day-of-week")
     if not 1 <= step <= most:
-        raise CronError(f"{field.name}: the step {text} in '{term}' is not between 1 and {most}.")
+        raise CronError("cron_step_range", field=field.label, step=text, term=term, limit=most)
     return step
 
 
 def _number(field: Field, text: str, word: str) -> int:
     if text in field.names:
         return field.names.index(text) + field.low
-    allowed = f"allowed: {field.low}-{field.high}"
+    allowed = f"{field.low}-{field.high}"
     if field.names:
         allowed += f" or {field.names[0]}-{field.names[-1]}"
     if not (text.isascii() and text.isdigit()):
-        what = f"'{text}' in '{word}'" if text and text != word else f"'{word}'"
-        raise CronError(f"{field.name}: {what} is not understood; {allowed}.")
+        if text and text != word:
+            raise CronError("cron_value_in", field=field.label, text=text, word=word, allowed=allowed)
+        raise CronError("cron_value", field=field.label, word=word, allowed=allowed)
     number = int(text)
     if not field.low <= number <= field.high:
-        raise CronError(f"{field.name}: {text} is out of range; {allowed}.")
+        raise CronError("cron_range", field=field.label, number=text, allowed=allowed)
     return number

@@ -1,7 +1,7 @@
-"""When a schedule fires: a cron expression, an interval, or once.
+"""When a schedule fires: by a cron expression, at an interval, or once.
 
-The next time is always derived from the last scheduled one, never from the moment somebody looked, so
-a late tick does not shift what follows.
+Each due time is derived from the one before it, never from the current time, so a late tick does not shift
+the due times after it.
 """
 
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ class Rule:
     cron: str = ""
     every_seconds: int = 0
     at: datetime | None = None
-    # An interval counts from here in elapsed time: its beginning, or when it was made.
+    # Intervals are counted from here in elapsed time: the start, or when the rule was set.
     anchor: datetime | None = None
     starts_at: datetime | None = None
     ends_at: datetime | None = None
@@ -37,7 +37,7 @@ def next_after(rule: Rule, moment: datetime) -> datetime | None:
     """The first due time later than `moment`, not before `starts_at` nor after `ends_at`."""
     if rule.starts_at is not None:
         moment = max(moment, rule.starts_at - INSTANT)
-    due = _raw(rule, moment)
+    due = _unbounded(rule, moment)
     if due is None or (rule.ends_at is not None and due > rule.ends_at):
         return None
     return due
@@ -45,20 +45,20 @@ def next_after(rule: Rule, moment: datetime) -> datetime | None:
 
 def upcoming(rule: Rule, moment: datetime, count: int) -> list[datetime]:
     """Up to `count` due times later than `moment`."""
-    found: list[datetime] = []
+    dues: list[datetime] = []
     due = next_after(rule, moment)
-    while due is not None and len(found) < count:
-        found.append(due)
+    while due is not None and len(dues) < count:
+        dues.append(due)
         due = next_after(rule, due)
-    return found
+    return dues
 
 
 def due_times(
     rule: Rule, first: datetime, now: datetime, limit: int
 ) -> tuple[list[datetime], datetime | None]:
-    """The due times from `first` up to `now`, at most `limit`, and the one that follows them.
+    """The due times from `first` up to `now`, at most `limit`, and the one after them.
 
-    After a long outage the one that follows may be due as well: the rest is for the next pass.
+    After a long outage the one after them may be due as well; the next call handles it.
     """
     dues: list[datetime] = []
     following: datetime | None = first
@@ -68,15 +68,15 @@ def due_times(
     return dues, following
 
 
-def _raw(rule: Rule, moment: datetime) -> datetime | None:
+def _unbounded(rule: Rule, moment: datetime) -> datetime | None:
     if rule.kind == Kind.CRON:
         return cron.next_after(cron.parse(rule.cron), moment, rule.zone)
     if rule.kind == Kind.INTERVAL:
-        return _on_the_grid(rule, moment)
+        return _next_interval(rule, moment)
     return rule.at if rule.at is not None and rule.at > moment else None
 
 
-def _on_the_grid(rule: Rule, moment: datetime) -> datetime:
+def _next_interval(rule: Rule, moment: datetime) -> datetime:
     every = timedelta(seconds=rule.every_seconds)
     anchor = (rule.anchor or moment).astimezone(UTC)
     return anchor if moment < anchor else anchor + every * ((moment - anchor) // every + 1)

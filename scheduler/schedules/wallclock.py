@@ -1,7 +1,7 @@
 """Wall-clock times and real instants, where daylight saving makes them differ.
 
 A time that does not exist becomes the first instant after the gap; one that exists twice is the first
-of the two. Nothing here knows what a schedule is.
+of the two.
 """
 
 from datetime import UTC, datetime, timedelta
@@ -17,7 +17,7 @@ def wall_of(instant: datetime, zone: ZoneInfo) -> datetime:
 
 
 def instant_of(wall: datetime, zone: ZoneInfo) -> datetime:
-    """The instant at which a thing set for `wall` happens, once."""
+    """The one instant that stands for `wall`."""
     real = instants_of(wall, zone)
     return real[0] if real else _end_of_gap(wall, zone)
 

@@ -9,8 +9,8 @@ from zoneinfo import ZoneInfo
 
 from scheduler.schedules.cron import Cron, parse
 from scheduler.schedules.rules import Kind, Rule
+from scheduler.schedules.timezones import KOREAN_TIME
 from scheduler.workflows.recurrence import (
-    KOREAN_TIME,
     Delayed,
     Immediate,
     Recurring,

@@ -1,7 +1,7 @@
-"""Workflows are saved, and their next run is registered: exactly one pending run for each active one.
+"""Saves workflows and schedules their next run: exactly one pending run for each active workflow.
 
-Registering is idempotent and may be done by anybody at any time: a pending run whose time has not
-changed is kept, another is replaced. Lock order: workflow, its runs, then the engine's office.
+Scheduling the next run is idempotent and any process may do it at any time: a pending run whose time is
+still right is kept, any other is replaced. Lock order: workflow, its runs, then the engine's office.
 """
 
 import logging
@@ -21,47 +21,47 @@ from scheduler.workflows.recurrence import ConfigError, Recurring, ScheduleConfi
 log = logging.getLogger(__name__)
 
 CREATED, KEPT, REPLACED, REMOVED, NOTHING = "created", "kept", "replaced", "removed", "nothing"
-AT_ONCE = 500
+BATCH = 500
 
 
-def create(office: Office, given: dict[str, Any], *, now: datetime) -> Workflow:
+def create(office: Office, values: dict[str, Any], *, now: datetime) -> Workflow:
     with transaction.atomic():
-        return _write(Workflow(office=office, created_at=now), given, now)
+        return _write(Workflow(office=office, created_at=now), values, now)
 
 
-def change(workflow_id: UUID | str, given: dict[str, Any], *, now: datetime) -> Workflow:
-    """Under the row's lock: a run that starts meanwhile has the old steps, or the new ones."""
+def change(workflow_id: UUID | str, values: dict[str, Any], *, now: datetime) -> Workflow:
+    """Write under the row's lock: a run that starts meanwhile has the old steps or the new ones."""
     with transaction.atomic():
         workflow = (
             Workflow.objects.select_for_update(of=("self",)).select_related("office").get(pk=workflow_id)
         )
-        return _write(workflow, given, now)
+        return _write(workflow, values, now)
 
 
 def remove(workflow_id: UUID | str) -> None:
-    """Delete it with its runs and their history. The jobs of a run under way go on."""
+    """Delete the workflow with its runs and their log. The jobs of a run in progress go on."""
     Workflow.objects.filter(pk=workflow_id).delete()
 
 
 def schedule_all(now: datetime) -> dict[str, int]:
-    """Make, keep, replace or remove the pending run of every workflow."""
+    """Create, keep, replace or remove the pending run of every workflow."""
     counts = dict.fromkeys((CREATED, KEPT, REPLACED, REMOVED), 0)
-    wrong = Workflow.objects.exclude(status=WorkflowStatus.ACTIVE).filter(runs__status=RunStatus.PENDING)
-    ids = [*wrong.values_list("id", flat=True)]
+    inactive = Workflow.objects.exclude(status=WorkflowStatus.ACTIVE).filter(runs__status=RunStatus.PENDING)
+    ids = [*inactive.values_list("id", flat=True)]
     last: UUID | None = None
     while True:
         active = Workflow.objects.filter(status=WorkflowStatus.ACTIVE).order_by("id")
-        some = list((active if last is None else active.filter(id__gt=last))[:AT_ONCE])
-        if not some:
+        batch = list((active if last is None else active.filter(id__gt=last))[:BATCH])
+        if not batch:
             break
-        last = some[-1].id
+        last = batch[-1].id
         pending = dict(
-            WorkflowRun.objects.filter(workflow__in=some, status=RunStatus.PENDING).values_list(
+            WorkflowRun.objects.filter(workflow__in=batch, status=RunStatus.PENDING).values_list(
                 "workflow_id", "scheduled_time"
             )
         )
-        for workflow in some:
-            if workflow.id in pending and _is_right(workflow, pending[workflow.id], now):
+        for workflow in batch:
+            if workflow.id in pending and _is_next(workflow, pending[workflow.id], now):
                 counts[KEPT] += 1
             else:
                 ids.append(workflow.id)
@@ -73,9 +73,9 @@ def schedule_all(now: datetime) -> dict[str, int]:
 
 
 def schedule_next_run(workflow: Workflow, now: datetime) -> str:
-    """What became of its pending run. The caller holds the workflow's lock."""
+    """Create, keep, replace or remove the pending run. The caller holds the workflow's lock."""
     pending = WorkflowRun.objects.filter(workflow=workflow, status=RunStatus.PENDING).first()
-    if pending is not None and _is_right(workflow, pending.scheduled_time, now):
+    if pending is not None and _is_next(workflow, pending.scheduled_time, now):
         if pending.workflow_data != snapshot(workflow):
             WorkflowRun.objects.filter(pk=pending.pk).update(workflow_data=snapshot(workflow), updated_at=now)
         return KEPT
@@ -97,10 +97,9 @@ def schedule_next_run(workflow: Workflow, now: datetime) -> str:
 def next_due(workflow: Workflow, now: datetime) -> datetime | None:
     if workflow.status != WorkflowStatus.ACTIVE or workflow.activated_at is None:
         return None
-    config = recurrence.read(workflow.schedule_config)
-    if isinstance(config, Recurring):
-        return recurrence.next_time(config, workflow.activated_at, max(now, workflow.last_occurrence or now))
-    return recurrence.next_time(config, workflow.activated_at, workflow.last_occurrence)
+    config, last = recurrence.read(workflow.schedule_config), workflow.last_occurrence
+    after = max(now, last or now) if isinstance(config, Recurring) else last
+    return recurrence.next_time(config, workflow.activated_at, after)
 
 
 def snapshot(workflow: Workflow) -> dict[str, Any]:
@@ -113,44 +112,43 @@ def _schedule_workflow(workflow_id: UUID, now: datetime) -> str:
         return NOTHING if workflow is None else schedule_next_run(workflow, now)
 
 
-def _is_right(workflow: Workflow, scheduled_time: datetime, now: datetime) -> bool:
-    """Is this the time at which the workflow runs next? One that is overdue still is, until it starts."""
+def _is_next(workflow: Workflow, scheduled_time: datetime, now: datetime) -> bool:
+    """Whether the workflow runs next at this time. An overdue time stays right until it is started."""
     if scheduled_time > now:
         return next_due(workflow, now) == scheduled_time
     return next_due(workflow, scheduled_time - recurrence.INSTANT) == scheduled_time
 
 
-def _write(workflow: Workflow, given: dict[str, Any], now: datetime) -> Workflow:
+def _write(workflow: Workflow, values: dict[str, Any], now: datetime) -> Workflow:
     was_active = workflow.status == WorkflowStatus.ACTIVE
-    config_before = workflow.schedule_config
-    for field, value in given.items():
+    old_config = workflow.schedule_config
+    for field, value in values.items():
         setattr(workflow, field, value)
     config = _checked_config(workflow.schedule_config)
     prepared = steps.prepare(workflow.office, workflow.steps)
-    active = workflow.status == WorkflowStatus.ACTIVE
-    if active and not prepared.jobs:
-        raise Invalid("An active workflow has steps.", errors={"steps": ["An active workflow needs one."]})
-    if active and (not was_active or workflow.schedule_config != config_before):
+    is_active = workflow.status == WorkflowStatus.ACTIVE
+    if is_active and not prepared.jobs:
+        raise Invalid(errors={"steps": ["steps_empty"]})
+    if is_active and (not was_active or workflow.schedule_config != old_config):
         workflow.activated_at = now
         if not isinstance(config, Recurring):
             workflow.last_occurrence = None  # it may run once more
-        # A recurring one keeps its last turn: `now` may be from before the wait for the row, and a turn that
-        # was taken meanwhile must not come again.
+        # A recurring workflow keeps its last occurrence: `now` may be from before the wait for the row, and
+        # an occurrence that started meanwhile must not start again.
         if next_due(workflow, now) is None or _is_past(config, now):
-            said = "Its time has passed; it would never run."
-            raise Invalid(said, errors={"schedule_config.at": [said]})
+            raise Invalid(errors={"schedule_config.at": ["time_passed"]})
     workflow.updated_at = now
     workflow.save()
-    log.info("workflow %s: its next run was %s", workflow.id, schedule_next_run(workflow, now))
+    log.info("workflow %s: next run %s", workflow.id, schedule_next_run(workflow, now))
     return workflow
 
 
 def _checked_config(config: object) -> ScheduleConfig:
     try:
         return recurrence.read(config)
-    except ConfigError as refused:
-        errors = {f"schedule_config.{field}": why for field, why in refused.errors.items()}
-        raise Invalid(f"schedule_config: {refused}", errors=errors) from None
+    except ConfigError as invalid:
+        errors = {f"schedule_config.{field}": texts for field, texts in invalid.errors.items()}
+        raise Invalid(errors=errors) from None
 
 
 def _is_past(config: ScheduleConfig, now: datetime) -> bool:

@@ -1,14 +1,13 @@
-"""When a workflow runs: immediately, after a delay, at a set time, or again and again.
+"""When a workflow runs: immediately, after a delay, at a set time, or recurringly.
 
-`schedule_config` is read here and nowhere else. Times without an offset are Korean time.
+`schedule_config` is parsed here only. Times without an offset are Korean time.
 """
 
 import re
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, time, timedelta
-from functools import cache
 from typing import Annotated, Literal
-from zoneinfo import ZoneInfo, available_timezones
+from zoneinfo import ZoneInfo
 
 from pydantic import (
     AfterValidator,
@@ -20,59 +19,41 @@ from pydantic import (
     ValidationError,
 )
 
+from jobs.errors import ErrorText, FieldErrors, InvalidValue, in_english, text_of_pydantic
+from scheduler.schedules.timezones import KOREAN_TIME, check_instant, check_zone
 from scheduler.schedules.wallclock import instant_of, wall_of
 
-KOREAN_TIME = "Asia/Seoul"
 INSTANT = timedelta(microseconds=1)
-# A month with none of its days ends on its last; no rule leaves out more than this.
-FARTHEST = timedelta(days=62)
-EARLIEST, LATEST = datetime(1970, 1, 2, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)
+# A month without the chosen day ends on its last, so no rule leaves a longer gap than this.
+LONGEST_GAP = timedelta(days=62)
 
 
 class ConfigError(ValueError):
-    """The schedule_config is refused; `errors` says for each field why."""
+    """The schedule_config is not valid; `errors` has the texts of each field."""
 
-    def __init__(self, errors: dict[str, list[str]]) -> None:
-        super().__init__("; ".join(f"{field}: {' '.join(why)}" for field, why in errors.items()))
+    def __init__(self, errors: FieldErrors) -> None:
+        super().__init__(
+            "; ".join(f"{field}: {' '.join(map(in_english, texts))}" for field, texts in errors.items())
+        )
         self.errors = errors
 
 
-@cache
-def zones() -> frozenset[str]:
-    """Read from the disk once."""
-    return frozenset(available_timezones())
-
-
-def known_zone(name: str) -> str:
-    if name not in zones():
-        raise ValueError(f"'{name}' is not a time zone; give a name such as Asia/Seoul.")
-    return name
-
-
-def check_written(moment: object) -> object:
+def check_time_type(moment: object) -> object:
     if not isinstance(moment, str | datetime):
-        raise ValueError("a time is a text such as 2026-12-01T09:00:00+09:00.")
+        raise InvalidValue("time_text")
     return moment
 
 
-def within_reach(moment: datetime) -> datetime:
-    if moment.tzinfo is None:
-        moment = instant_of(moment, ZoneInfo(KOREAN_TIME))
-    if not EARLIEST <= moment <= LATEST:
-        raise ValueError("the time does not lie between 1970 and 2200.")
-    return moment
-
-
-def check_time(text: str) -> str:
+def check_time_of_day(text: str) -> str:
     if not re.fullmatch(r"([01][0-9]|2[0-3]):[0-5][0-9]", text, re.ASCII):
-        raise ValueError(f"'{text}' is not a time from 00:00 to 23:59, written like 09:00.")
+        raise InvalidValue("time_of_day", text=text)
     return text
 
 
 def check_day(day: object) -> object:
     if day in ("last", None) or (type(day) is int and 1 <= day <= 31):
         return day
-    raise ValueError(f"{day!r} is not a day from 1 to 31, nor 'last'.")
+    raise InvalidValue("day_of_month", day=day)
 
 
 class _Config(BaseModel):
@@ -90,16 +71,16 @@ class Delayed(_Config):
 
 class Scheduled(_Config):
     mode: Literal["scheduled"]
-    at: Annotated[datetime, BeforeValidator(check_written), AfterValidator(within_reach)]
+    at: Annotated[datetime, BeforeValidator(check_time_type), AfterValidator(check_instant)]
 
 
 class Recurring(_Config):
     mode: Literal["recurring"]
     pattern: Literal["daily", "weekly", "monthly"]
-    time: Annotated[str, AfterValidator(check_time)]
+    time: Annotated[str, AfterValidator(check_time_of_day)]
     days_of_week: list[Annotated[int, Field(ge=0, le=6, strict=True)]] | None = None
     day_of_month: Annotated[int | str | None, BeforeValidator(check_day)] = None
-    timezone: Annotated[str, AfterValidator(known_zone)] = KOREAN_TIME
+    timezone: Annotated[str, AfterValidator(check_zone)] = KOREAN_TIME
 
     @property
     def zone(self) -> ZoneInfo:
@@ -110,8 +91,8 @@ class Recurring(_Config):
             return day.weekday() in (self.days_of_week or ())
         if self.pattern == "monthly":
             last = (day.replace(day=28) + timedelta(days=4)).replace(day=1) - timedelta(days=1)
-            wanted = self.day_of_month if isinstance(self.day_of_month, int) else last.day
-            return day.day == min(wanted, last.day)
+            chosen_day = self.day_of_month if isinstance(self.day_of_month, int) else last.day
+            return day.day == min(chosen_day, last.day)
         return True
 
 
@@ -120,66 +101,74 @@ _ADAPTER: TypeAdapter[ScheduleConfig] = TypeAdapter(Annotated[ScheduleConfig, Fi
 
 
 def read(config: object) -> ScheduleConfig:
-    """The config, or ConfigError with what is wrong in each field."""
+    """The parsed config; ConfigError names what is wrong with each field."""
     try:
-        read_config = _ADAPTER.validate_python(config)
-    except ValidationError as refused:
-        raise ConfigError(_by_field(refused)) from None
-    if isinstance(read_config, Recurring) and (errors := _unfit_for_pattern(read_config)):
+        parsed = _ADAPTER.validate_python(config)
+    except ValidationError as invalid:
+        raise ConfigError(_errors_by_field(invalid)) from None
+    if isinstance(parsed, Recurring) and (errors := _pattern_errors(parsed)):
         raise ConfigError(errors)
-    return read_config
+    return parsed
 
 
-def _by_field(refused: ValidationError) -> dict[str, list[str]]:
-    errors: dict[str, list[str]] = {}
-    for problem in refused.errors(include_url=False, include_input=False):
-        # The first place is the mode that was chosen; the field follows it.
+def _errors_by_field(invalid: ValidationError) -> FieldErrors:
+    errors: FieldErrors = {}
+    for problem in invalid.errors(include_url=False, include_input=False):
+        # The first part of the location is the mode; the field follows it.
         field = str(problem["loc"][1]) if len(problem["loc"]) > 1 else "mode"
-        why = problem["msg"].removeprefix("Value error, ")
-        if field == "mode":
-            why = "An object with a mode: immediate, delayed, scheduled or recurring."
-        errors.setdefault(field, []).append(why)
+        text = ErrorText("config_mode") if field == "mode" else text_of_pydantic(problem)
+        errors.setdefault(field, []).append(text)
     return errors
 
 
-def _unfit_for_pattern(config: Recurring) -> dict[str, list[str]]:
+def _pattern_errors(config: Recurring) -> FieldErrors:
     errors = {}
     if (config.pattern == "weekly") != bool(config.days_of_week):
-        errors["days_of_week"] = ["It belongs to the weekly pattern, which needs at least one day."]
+        errors["days_of_week"] = [ErrorText("weekly_days")]
     if (config.pattern == "monthly") != (config.day_of_month is not None):
-        errors["day_of_month"] = ["It belongs to the monthly pattern, which needs it."]
+        errors["day_of_month"] = [ErrorText("monthly_day")]
     return errors
 
 
 def next_time(config: ScheduleConfig, activated_at: datetime, after: datetime | None) -> datetime | None:
-    """When the workflow runs next, in UTC. `after` is its last turn, or the moment to count from.
+    """When the workflow runs next, in UTC. `after` is its last occurrence, or the moment to count from.
 
-    Everything but a recurring workflow has one turn: after it there is none.
+    Only a recurring workflow has more than one occurrence.
     """
     if isinstance(config, Recurring):
         return _recurring_after(config, after or activated_at)
     if isinstance(config, Scheduled):
-        turn = config.at.astimezone(UTC)
+        due = config.at.astimezone(UTC)
+    elif isinstance(config, Delayed):
+        due = activated_at + timedelta(seconds=config.delay_seconds)
     else:
-        turn = activated_at
-        if isinstance(config, Delayed):
-            turn += timedelta(seconds=config.delay_seconds)
-    return turn if after is None or turn > after else None
+        due = activated_at
+    return due if after is None or due > after else None
+
+
+def upcoming(config: ScheduleConfig, now: datetime, count: int) -> list[datetime]:
+    """When a workflow that is activated `now` runs, up to `count` times."""
+    dues: list[datetime] = []
+    due = next_time(config, now, now if isinstance(config, Recurring) else None)
+    while due is not None and len(dues) < count:
+        dues.append(due)
+        due = next_time(config, now, due)
+    return dues
 
 
 def _recurring_after(config: Recurring, moment: datetime) -> datetime | None:
     hour, minute = config.time.split(":")
     at = time(int(hour), int(minute))
-    turns = (
+    dues = (
         instant_of(datetime.combine(day, at), config.zone)
         for day in _days_from(wall_of(moment, config.zone).date() - timedelta(days=1))
         if config.runs_on(day)
     )
-    return next((turn for turn in turns if turn > moment), None)
+    return next((due for due in dues if due > moment), None)
 
 
 def _days_from(day: date) -> Iterator[date]:
-    last = day + FARTHEST
+    last = day + LONGEST_GAP
     while day <= last:
         yield day
         day += timedelta(days=1)

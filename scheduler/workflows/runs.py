@@ -1,8 +1,7 @@
-"""A workflow's run: pending → running → completed, failed or cancelled; resumed, running again.
+"""Starts, resumes and ends workflow runs: pending → running → completed, failed or cancelled.
 
-The run's batch is submitted in the transaction that marks it as running, so a run starts once however
-many callers there are, and a caller that dies leaves it pending. Whether it has ended is read from the
-jobs themselves; nobody has to tell.
+The transaction that marks a run as running also submits its batch. So a run starts once, however many
+callers there are, and a caller that dies leaves it pending. Whether a run has ended is read from its jobs.
 """
 
 import logging
@@ -14,7 +13,7 @@ from django.db import transaction
 from django.db.models import Max
 
 from jobs import lifecycle as engine
-from jobs.errors import Conflict, Refused
+from jobs.errors import Conflict, ErrorText, Refused, in_english
 from jobs.ids import uuid7
 from jobs.models import Job
 from jobs.sql import call
@@ -27,11 +26,11 @@ from scheduler.workflows.lifecycle import schedule_next_run, snapshot
 
 log = logging.getLogger(__name__)
 
-STARTS_AT_ONCE = 100
+BATCH = 100
 
 
-def run_due(now: datetime, limit: int = STARTS_AT_ONCE) -> list[UUID]:
-    """Start the runs that are due, each in its own transaction; those that were started by this call."""
+def run_due(now: datetime, limit: int = BATCH) -> list[UUID]:
+    """Start the due runs, each in its own transaction, and return the ids of those this call started."""
     started: list[UUID] = []
     while len(started) < limit:
         run = _start_next(now)
@@ -44,7 +43,7 @@ def run_due(now: datetime, limit: int = STARTS_AT_ONCE) -> list[UUID]:
 def _start_next(now: datetime) -> UUID | None:
     with transaction.atomic():
         run = (
-            # Both rows: what edits a workflow holds its row, and this must not wait for it.
+            # Lock both rows and skip locked ones: an edit holds its workflow's row, and this must not wait.
             WorkflowRun.objects.select_for_update(skip_locked=True, of=("self", "workflow"))
             .select_related("workflow__office")
             .filter(status=RunStatus.PENDING, scheduled_time__lte=now)
@@ -62,13 +61,13 @@ def _start_next(now: datetime) -> UUID | None:
 
 
 def run_now(workflow_id: UUID | str, *, user_id: int | None, now: datetime) -> WorkflowRun:
-    """A run by hand, whatever the workflow's mode and status; its registered run stays as it is."""
+    """Start a manual run, whatever the workflow's mode and status. Its pending run stays as it is."""
     with transaction.atomic():
         workflow = (
             Workflow.objects.select_for_update(of=("self",)).select_related("office").get(pk=workflow_id)
         )
         if not workflow.steps:
-            raise Conflict("The workflow has no steps to run.", code="no_steps")
+            raise Conflict("no_steps")
         run = WorkflowRun(
             workflow=workflow,
             scheduled_time=now,
@@ -81,7 +80,7 @@ def run_now(workflow_id: UUID | str, *, user_id: int | None, now: datetime) -> W
 
 
 def resume(run_id: UUID | str, *, actor: str, now: datetime) -> WorkflowRun:
-    """Run what failed or was cancelled again, and what waits for it; what succeeded is kept."""
+    """Retry the failed and cancelled steps and run those that depend on them."""
     with transaction.atomic():
         run = (
             WorkflowRun.objects.select_for_update(of=("self",))
@@ -89,45 +88,42 @@ def resume(run_id: UUID | str, *, actor: str, now: datetime) -> WorkflowRun:
             .get(pk=run_id)
         )
         if run.status not in RUN_RESUMABLE:
-            raise Conflict(f"A run that is {run.status} cannot be resumed.", code="not_resumable")
+            raise Conflict("not_resumable", status=run.status)
         run.retry_count += 1
         if run.batch_id is None:
             _start(run, now)
             return run
-        again = Job.objects.filter(batch=run.batch_id, status__in=(JobStatus.FAILED, JobStatus.CANCELLED))
-        engine.retry(run.workflow.office_id, list(again.values_list("id", flat=True)), actor=actor)
+        jobs = Job.objects.filter(batch=run.batch_id, status__in=(JobStatus.FAILED, JobStatus.CANCELLED))
+        engine.retry(run.workflow.office_id, list(jobs.values_list("id", flat=True)), actor=actor)
         _open(run, now)
         return run
 
 
 def settle_runs(now: datetime, run_id: UUID | None = None) -> int:
-    """Write the end of runs whose steps have ended, or of which none can move any more."""
+    """Write the end of runs whose steps have ended or can make no further progress."""
     settled = 0
     with transaction.atomic():
-        for (found,) in call.rows(sql.SETTLED_RUNS, {"run": run_id and str(run_id), "before": now}):
-            run = WorkflowRun.objects.get(pk=found)
+        for (settled_id,) in call.rows(sql.SETTLED_RUNS, {"run": run_id and str(run_id), "before": now}):
+            run = WorkflowRun.objects.get(pk=settled_id)
             _close(run, _outcome(run), now)
             settled += 1
     return settled
 
 
-def judge_again(now: datetime) -> int:
-    """Write anew the end of runs whose failed steps somebody ran again as jobs, beside `resume`."""
-    judged = 0
+def settle_retried_runs(now: datetime) -> int:
+    """Write the end of ended runs again whose steps were retried as single jobs, without `resume`."""
+    settled = 0
     with transaction.atomic():
-        for (found,) in call.rows(sql.ENDED_AGAIN):
-            run = WorkflowRun.objects.get(pk=found)
+        for (run_id,) in call.rows(sql.ENDED_AGAIN):
+            run = WorkflowRun.objects.get(pk=run_id)
             _open(run, now)
             _close(run, _outcome(run), now)
-            judged += 1
-    return judged
-
-
-# --- the parts of the verbs above ------------------------------------------------------------------
+            settled += 1
+    return settled
 
 
 def _start(run: WorkflowRun, now: datetime) -> None:
-    """Submit the steps as they are now. A refusal ends the run, and the reason is kept."""
+    """Submit the current steps. If they are refused, the run fails with the reason."""
     workflow = run.workflow
     run.workflow_data = snapshot(workflow)
     batch = uuid7()
@@ -136,8 +132,8 @@ def _start(run: WorkflowRun, now: datetime) -> None:
         engine.submit(prepared)
     except Refused as refused:
         _open(run, now)
-        said = "; ".join(f"{field}: {' '.join(why)}" for field, why in refused.errors_in_english().items())
-        _close(run, Outcome(RunStatus.FAILED, f"{refused} {said}".strip()), now)
+        fields = [f"{field}: {' '.join(texts)}" for field, texts in refused.errors_in_english().items()]
+        _close(run, Outcome(RunStatus.FAILED, message="; ".join(fields) or str(refused)), now)
         return
     run.batch_id = batch
     _open(run, now)
@@ -145,25 +141,34 @@ def _start(run: WorkflowRun, now: datetime) -> None:
 
 @dataclass(frozen=True)
 class Outcome:
+    """`error` is the text of `message` where the catalogue has one."""
+
     status: RunStatus
-    error_message: str = ""
+    error: ErrorText | None = None
+    message: str = ""
+
+    @property
+    def error_message(self) -> str:
+        return in_english(self.error) if self.error else self.message
 
 
 def _outcome(run: WorkflowRun) -> Outcome:
     total, done, failed, cancelled, first = call.rows(sql.STEPS_OF_BATCH, {"batch": run.batch_id})[0]
     if total == 0:
-        return Outcome(RunStatus.FAILED, "The run's jobs were deleted.")
+        return Outcome(RunStatus.FAILED, ErrorText("run_jobs_deleted"))
     if failed:
         blocked = total - done - failed - cancelled
-        waiting = f" {blocked} more wait for it." if blocked else ""
-        return Outcome(RunStatus.FAILED, f"{failed} of {total} steps failed. {first}{waiting}")
+        counts = {"failed": failed, "total": total, "first": first}
+        if blocked:
+            return Outcome(RunStatus.FAILED, ErrorText("run_blocked", **counts, blocked=blocked))
+        return Outcome(RunStatus.FAILED, ErrorText("run_failed", **counts))
     if done == total:
         return Outcome(RunStatus.COMPLETED)
-    return Outcome(RunStatus.CANCELLED, f"{total - done} of {total} steps were cancelled.")
+    return Outcome(RunStatus.CANCELLED, ErrorText("run_cancelled", cancelled=total - done, total=total))
 
 
 def _open(run: WorkflowRun, now: datetime) -> None:
-    run.status, run.ended_at, run.error_message = RunStatus.RUNNING, None, ""
+    run.status, run.ended_at, run.error_message, run.error_text = RunStatus.RUNNING, None, "", None
     run.executed_at = run.executed_at or now
     run.updated_at = now
     run.save()
@@ -172,14 +177,15 @@ def _open(run: WorkflowRun, now: datetime) -> None:
 
 
 def _close(run: WorkflowRun, outcome: Outcome, now: datetime) -> None:
-    run.status, run.error_message, run.ended_at, run.updated_at = (
-        outcome.status,
-        outcome.error_message,
-        now,
-        now,
-    )
-    run.save(update_fields=["status", "error_message", "ended_at", "updated_at"])
-    run.history.filter(ended_at__isnull=True).update(
-        ended_at=now, status=outcome.status, error_message=outcome.error_message
-    )
+    error = outcome.error and {"code": outcome.error.code, "params": dict(outcome.error.params)}
+    values = {
+        "status": outcome.status,
+        "error_message": outcome.error_message,
+        "error_text": error,
+        "ended_at": now,
+    }
+    for field, value in (values | {"updated_at": now}).items():
+        setattr(run, field, value)
+    run.save(update_fields=[*values, "updated_at"])
+    run.history.filter(ended_at__isnull=True).update(**values)
     log.info("run %s of workflow %s: %s %s", run.id, run.workflow_id, outcome.status, outcome.error_message)

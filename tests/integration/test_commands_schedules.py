@@ -109,7 +109,7 @@ def test_run_is_refused_while_a_run_of_the_task_has_not_ended():
     assert run("schedules", "run", "sums").code == 0
     answer = run("schedules", "run", "sums")
     assert answer.code == 1
-    assert "refused: An Execution of demo.sum has not ended." in answer.out
+    assert "refused: A run of demo.sum is still in progress." in answer.out
 
 
 def test_pause_and_resume_hold_it_and_let_it_go_on_from_now():

@@ -10,6 +10,7 @@ from jobs.models import Execution
 from jobs.states import ExecutionStatus, Trigger
 from scheduler.models import Occurrence, Schedule
 from scheduler.schedules import lifecycle as schedules
+from scheduler.schedules.catchup import LATER_DUE, STILL_RUNNING, TOO_LATE
 from scheduler.schedules.firing import fire_due
 from tests.factories import expire_lease
 from tests.schedule_factories import T0, a_schedule, after, claim, end, executions, turns
@@ -105,7 +106,7 @@ def test_a_turn_is_skipped_while_the_previous_execution_has_not_ended():
     claim(executions(schedule)[0])
     fire_due(after(180))
     assert turns(schedule) == [(60, "run"), (120, "skipped"), (180, "skipped")]
-    assert Occurrence.objects.filter(outcome="skipped")[0].reason == "The previous Execution had not ended."
+    assert Occurrence.objects.filter(outcome="skipped")[0].reason == STILL_RUNNING
 
 
 def test_after_the_end_the_next_turn_runs_again():
@@ -176,8 +177,8 @@ def test_none_makes_nothing_up():
     fire_due(after(2 * 3600 + 61))
     assert turns(schedule) == [(3600, "missed"), (7200, "missed")]
     assert {row.reason for row in Occurrence.objects.all()} == {
-        "A later turn was due as well.",
-        "It was more than 60 s late.",
+        LATER_DUE,
+        TOO_LATE,
     }
 
 
@@ -285,14 +286,14 @@ def test_a_refused_change_changes_nothing():
         ({"task_id": "no.such"}, "task_id", "No Task 'no.such' is registered."),
         ({"args": {"numbers": "x"}}, "args", "numbers"),
         ({"args": {"numbers": [1], "more": 1}}, "args", "more"),
-        ({"kind": "cron"}, "cron", "A schedule of the kind cron needs it."),
+        ({"kind": "cron"}, "cron", "This field is required."),
         ({"kind": "cron", "cron": "0 0 30 2 *"}, "cron", "no day fits"),
-        ({"cron": "* * * * *"}, "cron", "belongs to the kind cron"),
+        ({"cron": "* * * * *"}, "cron", "Belongs to schedules of type cron"),
         ({"timezone": "Mars/Olympus"}, "timezone", "is not a time zone"),
-        ({"kind": "once", "at": after(-1)}, "at", "It lies in the past."),
+        ({"kind": "once", "at": after(-1)}, "at", "Must be in the future."),
         ({"kind": "once", "at": T0.replace(year=9000)}, "at", "between 1970 and 2200"),
-        ({"starts_at": after(100), "ends_at": after(90)}, "ends_at", "It lies before starts_at."),
-        ({"ends_at": after(30)}, "ends_at", "The schedule would never fire."),
+        ({"starts_at": after(100), "ends_at": after(90)}, "ends_at", "Must be after the start."),
+        ({"ends_at": after(30)}, "ends_at", "The schedule would never run."),
     ],
 )
 def test_what_cannot_work_is_refused_by_field(fields, field, said):

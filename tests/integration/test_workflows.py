@@ -114,7 +114,7 @@ def test_a_run_that_is_overdue_is_kept_until_it_starts():
 
 
 def test_more_workflows_than_one_batch_are_registered(monkeypatch):
-    monkeypatch.setattr(workflows, "AT_ONCE", 2)
+    monkeypatch.setattr(workflows, "BATCH", 2)
     office = an_office()
     for _ in range(5):
         pending(a_workflow(office)).delete()
@@ -155,14 +155,14 @@ def test_the_database_refuses_a_second_pending_run():
 @pytest.mark.parametrize(
     ("fields", "field", "said"),
     [
-        ({"schedule_config": {"mode": "sometimes"}}, "schedule_config.mode", "An object with a mode"),
+        ({"schedule_config": {"mode": "sometimes"}}, "schedule_config.mode", "Must be an object with a mode"),
         (
             {"schedule_config": {"mode": "scheduled", "at": "2026-11-18T08:59:00"}},
             "schedule_config.at",
             "has passed",
         ),
-        ({"steps": "x"}, "steps", "Expected a list of jobs."),
-        ({"steps": []}, "steps", "An active workflow needs one."),
+        ({"steps": "x"}, "steps", "Must be a list of jobs: [{…}, …]."),
+        ({"steps": []}, "steps", "An active workflow needs at least one step."),
         ({"steps": [a_step("a", task_id="no.such")]}, "steps.0.task_id", "No Task"),
         ({"steps": [a_step("a", "nobody")]}, "steps.0.depends_on", "There is no step 'nobody'."),
     ],
@@ -244,7 +244,7 @@ def test_a_run_fails_with_its_step_and_says_which_and_what_waits_for_it():
     assert runs.settle_runs(TOMORROW_AT_NINE) == 1
     run.refresh_from_db()
     assert run.status == RunStatus.FAILED
-    assert run.error_message == "1 of 2 steps failed. a: broken 1 more wait for it."
+    assert run.error_message == "1 of 2 steps failed. a: broken Blocked steps: 1."
 
 
 def test_a_run_goes_on_while_a_step_that_does_not_need_the_failed_one_runs():
@@ -343,12 +343,12 @@ def test_a_run_whose_failed_step_was_run_again_as_a_job_has_not_failed():
     WorkflowRun.objects.filter(id=run.id).update(ended_at=long_ago)
     lifecycle.retry(run.workflow.office_id, [steps_of(run)["b"].id], actor="alice")
     finish(run, "b")
-    assert runs.judge_again(database_now()) == 0, "its last step has not ended"
+    assert runs.settle_retried_runs(database_now()) == 0, "its last step has not ended"
     finish(run, "c")
-    assert runs.judge_again(database_now()) == 1
+    assert runs.settle_retried_runs(database_now()) == 1
     run.refresh_from_db()
     assert (run.status, run.error_message) == ("completed", "")
-    assert runs.judge_again(database_now()) == 0
+    assert runs.settle_retried_runs(database_now()) == 0
 
 
 def test_a_resumed_run_keeps_its_steps_when_the_workflow_was_edited():

@@ -192,7 +192,7 @@ def test_waiting_for_a_run_that_is_deleted_meanwhile_answers_what_was_accepted(c
 
 
 def test_when_too_many_wait_the_next_is_answered_at_once(client, office, monkeypatch):
-    monkeypatch.setattr(waiting, "PLACES", BoundedSemaphore(1))
+    monkeypatch.setattr(waiting, "SLOTS", BoundedSemaphore(1))
     waiting.SLOTS.acquire()
     workflow = a_workflow(office, steps=[a_step("a")])
     given = {"workflow_id": str(workflow.id), "wait": 60}

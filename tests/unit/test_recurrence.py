@@ -5,6 +5,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from jobs.errors import in_english
 from scheduler.workflows.recurrence import ConfigError, next_time, read
 
 SEOUL = ZoneInfo("Asia/Seoul")
@@ -116,15 +117,15 @@ def test_a_year_of_turns_has_one_on_each_right_day_and_no_other(pattern, zone):
 @pytest.mark.parametrize(
     ("config", "field", "said"),
     [
-        ({}, "mode", "An object with a mode: immediate, delayed, scheduled or recurring."),
-        ([], "mode", "An object with a mode"),
-        ({"mode": "sometimes"}, "mode", "An object with a mode"),
-        ({"mode": "immediate", "at": "x"}, "at", "Extra inputs are not permitted"),
-        ({"mode": "delayed"}, "delay_seconds", "Field required"),
-        ({"mode": "delayed", "delay_seconds": -1}, "delay_seconds", "greater than or equal to 0"),
-        ({"mode": "delayed", "delay_seconds": "5"}, "delay_seconds", "valid integer"),
-        ({"mode": "scheduled", "at": 5}, "at", "a time is a text such as"),
-        ({"mode": "scheduled", "at": "soon"}, "at", "valid datetime"),
+        ({}, "mode", "Must be an object with a mode: immediate, delayed, scheduled or recurring."),
+        ([], "mode", "Must be an object with a mode"),
+        ({"mode": "sometimes"}, "mode", "Must be an object with a mode"),
+        ({"mode": "immediate", "at": "x"}, "at", "There is no such field."),
+        ({"mode": "delayed"}, "delay_seconds", "This field is required."),
+        ({"mode": "delayed", "delay_seconds": -1}, "delay_seconds", "at least 0"),
+        ({"mode": "delayed", "delay_seconds": "5"}, "delay_seconds", "Wrong type; expected: int"),
+        ({"mode": "scheduled", "at": 5}, "at", "a text such as"),
+        ({"mode": "scheduled", "at": "soon"}, "at", "expected: datetime"),
         ({"mode": "scheduled", "at": "9999-01-01T00:00:00Z"}, "at", "between 1970 and 2200"),
         (
             {"mode": "recurring", "pattern": "yearly", "time": "09:00"},
@@ -136,12 +137,12 @@ def test_a_year_of_turns_has_one_on_each_right_day_and_no_other(pattern, zone):
         (
             {"mode": "recurring", "pattern": "weekly", "time": "09:00"},
             "days_of_week",
-            "needs at least one day",
+            "at least one day",
         ),
         (
             {"mode": "recurring", "pattern": "weekly", "time": "09:00", "days_of_week": [7]},
             "days_of_week",
-            "less than or equal to 6",
+            "at most 6",
         ),
         (
             {"mode": "recurring", "pattern": "daily", "time": "09:00", "day_of_month": 1},
@@ -151,12 +152,12 @@ def test_a_year_of_turns_has_one_on_each_right_day_and_no_other(pattern, zone):
         (
             {"mode": "recurring", "pattern": "monthly", "time": "09:00", "day_of_month": 32},
             "day_of_month",
-            "32 is not",
+            "'32' is not",
         ),
         (
             {"mode": "recurring", "pattern": "monthly", "time": "09:00", "day_of_month": True},
             "day_of_month",
-            "True is",
+            "'True' is not",
         ),
         (
             {"mode": "recurring", "pattern": "daily", "time": "09:00", "timezone": "Mars"},
@@ -168,5 +169,5 @@ def test_a_year_of_turns_has_one_on_each_right_day_and_no_other(pattern, zone):
 def test_a_refusal_names_the_field(config, field, said):
     with pytest.raises(ConfigError) as refused:
         read(config)
-    assert said in " ".join(refused.value.errors[field])
+    assert said in " ".join(map(in_english, refused.value.errors[field]))
     assert list(refused.value.errors) == [field]

@@ -10,10 +10,6 @@ from jobs.pages import refusals
     ("said", "told"),
     [
         ("numbers: Field required", "numbers: 필수 항목입니다."),
-        (
-            "minute: 61 is out of range; allowed: 0-59.",
-            "분: 61은(는) 범위를 벗어났습니다. 허용: 0-59.",
-        ),
         ("Input should be 'GET' or 'POST'", "다음 중 하나여야 합니다: 'GET' or 'POST'."),
         ("nobody: has ever said this", "nobody: has ever said this"),
     ],

@@ -5,7 +5,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from scheduler.schedules.catchup import CatchUp, turns_to_run
+from scheduler.schedules.catchup import CatchUp, times_to_run
 from scheduler.schedules.rules import Kind, Rule, due_times, next_after, upcoming
 
 SEOUL = ZoneInfo("Asia/Seoul")
@@ -98,13 +98,13 @@ AFTER = T0 + seconds(240)
 )
 def test_the_catch_up_policy_picks_the_turns_that_run(policy, now, expected):
     far = now + timedelta(days=1)
-    assert turns_to_run(DUES, far, now, policy) == expected
+    assert times_to_run(DUES, far, now, policy) == expected
 
 
 @pytest.mark.parametrize("policy", [CatchUp.LATEST, CatchUp.NONE])
 def test_the_latest_is_not_known_while_a_later_turn_is_due_as_well(policy):
-    assert turns_to_run(DUES, AFTER, AFTER, policy) == []
+    assert times_to_run(DUES, AFTER, AFTER, policy) == []
 
 
 def test_the_last_turn_of_a_schedule_that_ends_is_the_latest():
-    assert turns_to_run(DUES, None, DUES[-1] + seconds(600), CatchUp.LATEST) == [DUES[-1]]
+    assert times_to_run(DUES, None, DUES[-1] + seconds(600), CatchUp.LATEST) == [DUES[-1]]

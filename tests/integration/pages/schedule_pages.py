@@ -25,5 +25,11 @@ FORM = {
 }
 
 
+def form_data(page) -> dict[str, object]:
+    """What a browser would post of the form on this page."""
+    values = {field.name: field.value() for field in page.context["form"]}
+    return {name: value for name, value in values.items() if value not in (None, "", False)}
+
+
 def of_alice(**fields) -> Schedule:
     return a_schedule(now=timezone.now(), owner=a_user("alice"), **fields)

@@ -148,13 +148,13 @@ def test_its_cause_is_linked(alice):
 def test_it_is_cancelled_once(alice):
     run = by_hand()
     answer = alice.post(f"/executions/{run.id}/cancel", follow=True)
-    assert "It is cancelled." in text_of(answer)
+    assert "Run cancelled." in text_of(answer)
     run.refresh_from_db()
     assert run.status == ExecutionStatus.CANCELLED
-    assert "it has ended" in text_of(alice.post(f"/executions/{run.id}/cancel", follow=True))
+    assert "has already ended" in text_of(alice.post(f"/executions/{run.id}/cancel", follow=True))
     busy = by_hand()
     claim(busy)
-    assert "It was told to stop." in text_of(alice.post(f"/executions/{busy.id}/cancel", follow=True))
+    assert "Cancellation requested." in text_of(alice.post(f"/executions/{busy.id}/cancel", follow=True))
 
 
 def test_an_action_needs_a_post_with_its_csrf_token():

@@ -9,6 +9,7 @@ from django.utils import timezone
 from jobs.models import Execution
 from jobs.states import ExecutionStatus, Trigger
 from scheduler.models import Occurrence, Schedule
+from scheduler.schedules.catchup import STILL_RUNNING
 from scheduler.states import OccurrenceOutcome
 from tests.factories import a_user
 from tests.integration.pages.readers import reader, text_of
@@ -141,9 +142,9 @@ def test_the_last_turns_are_told_in_signs_and_in_words(alice):
     schedule.refresh_from_db()
     fire(schedule)
     text = text_of(alice.get("/schedules"))
-    assert "the newest last: Succeeded, missed, Pending, skipped" in text
+    assert "the newest last: Succeeded, Missed, Pending, Skipped" in text
     Execution.objects.all().delete()
-    assert "run, its record is deleted, missed" in text_of(alice.get("/schedules"))
+    assert "Run, record deleted, Missed" in text_of(alice.get("/schedules"))
 
 
 # --- one -------------------------------------------------------------------------------------------
@@ -158,20 +159,20 @@ def test_one_schedule_shows_its_next_runs_its_policies_and_its_turns(alice):
         schedule=schedule,
         due_at=timezone.now() - timedelta(days=3),
         outcome=OccurrenceOutcome.SKIPPED,
-        reason="The previous Execution had not ended.",
+        reason=STILL_RUNNING,
         decided_at=timezone.now(),
     )
     page = alice.get(f"/schedules/{schedule.id}")
     text = text_of(page)
     assert [one.there[-8:] for one in page.context["next"]] == ["09:00:00"] * 5
     assert all(one.here for one in page.context["next"])
-    assert "runs beside it" in text
+    assert "Run concurrently" in text
     assert f"/executions/{run.id}" in text
     assert "it broke &lt;b&gt;" in text
-    assert "The run before it had not ended." in text
+    assert "The previous run was still in progress." in text
     korean = reader(language="ko").get(f"/schedules/{schedule.id}")
     assert "이전 실행이 끝나지 않았습니다." in text_of(korean)
-    assert korean.context["turns"][-1]["turn"] == skipped
+    assert korean.context["occurrences"][-1]["occurrence"] == skipped
 
 
 def test_what_is_secret_in_the_arguments_is_not_shown(alice):
@@ -185,8 +186,8 @@ def test_a_schedule_whose_time_is_over_says_so(alice):
     schedule = of_alice(kind="once", at=timezone.now() + timedelta(hours=1))
     fire(schedule)
     text = text_of(alice.get(f"/schedules/{schedule.id}"))
-    assert "None: its time is over." in text
-    assert "over" in text_of(alice.get("/schedules"))
+    assert "No upcoming runs (schedule ended)." in text
+    assert "Ended" in text_of(alice.get("/schedules"))
 
 
 # --- what can be done ------------------------------------------------------------------------------
@@ -204,7 +205,7 @@ def test_it_runs_now_by_hand_and_only_once_at_a_time(alice):
     )
     again = alice.post(f"/schedules/{schedule.id}/run", follow=True)
     assert Execution.objects.count() == 1
-    assert "has not ended yet, so no other was started" in text_of(again)
+    assert "is already running." in text_of(again)
     assert f"/executions/{run.id}" in text_of(again)
 
 
@@ -213,7 +214,7 @@ def test_it_is_paused_and_goes_on_and_the_reader_stays_where_they_were(alice):
     form = {"back": "/schedules?q=n"}
     paused = alice.post(f"/schedules/{schedule.id}/pause", form, follow=True)
     assert paused.redirect_chain == [("/schedules?q=n", 302)]
-    assert "&lt;nightly&gt; is paused." in text_of(paused)
+    assert "Schedule paused." in text_of(paused)
     assert Schedule.objects.get().next_run_at is None
     resumed = alice.post(f"/schedules/{schedule.id}/resume", {"back": "https://evil.example/"})
     assert resumed["Location"] == f"/schedules/{schedule.id}"
@@ -224,7 +225,7 @@ def test_it_is_deleted_after_being_asked(alice):
     schedule = of_alice()
     fire(schedule)
     path = f"/schedules/{schedule.id}/delete"
-    assert "Runs that it has started go on." in text_of(alice.get(path))
+    assert "Runs in progress go on." in text_of(alice.get(path))
     assert Schedule.objects.exists()
     assert alice.post(path)["Location"] == "/schedules"
     assert not Schedule.objects.exists()

@@ -152,7 +152,7 @@ def test_one_shows_its_steps_drawn_and_its_runs_with_their_batches(office, alice
     assert [box.node.ref for box in page.context["drawing"].boxes] == ["load", "send"]
     assert len(page.context["drawing"].lines) == 1
     assert f"/offices/{office.id}/batches/{run.batch_id}" in text
-    assert "1 of 2 steps failed. load: no way &lt;b&gt; 1 more wait for it." in text
+    assert "1 of 2 steps failed. load: no way &lt;b&gt; Blocked steps: 1." in text
     assert f"/runs/{run.id}/resume" in text
     assert "every day at 09:00" in text
 
@@ -225,7 +225,7 @@ def test_it_is_paused_and_activated(office, alice):
         status=WorkflowStatus.PAUSED, schedule_config={"mode": "scheduled", "at": "2001-01-01T00:00:00+09:00"}
     )
     refused = alice.post(f"/workflows/{workflow.id}/activate", follow=True)
-    assert "Its time has passed" in text_of(refused)
+    assert "The time has passed" in text_of(refused)
     assert Workflow.objects.get().status == WorkflowStatus.PAUSED
 
 
@@ -234,17 +234,17 @@ def test_a_failed_run_goes_on_from_its_failed_step(office, alice):
     run = failed(workflow)
     path = f"/workflows/{workflow.id}/runs/{run.id}/resume"
     answer = alice.post(path, follow=True)
-    assert "goes on from its failed steps" in text_of(answer)
+    assert "Retrying the failed steps." in text_of(answer)
     run.refresh_from_db()
     assert (run.status, run.retry_count) == (RunStatus.RUNNING, 1)
-    assert "resumed 1 time" in text_of(answer)
-    assert "Only a failed or cancelled run can go on." in text_of(alice.post(path, follow=True))
+    assert "retried 1 time" in text_of(answer)
+    assert "Only a failed or cancelled run can be resumed" in text_of(alice.post(path, follow=True))
 
 
 def test_it_is_deleted_after_being_asked(office, alice):
     workflow = made(office)
     path = f"/workflows/{workflow.id}/delete"
-    assert "the record of its runs is gone" in text_of(alice.get(path))
+    assert "run history are deleted" in text_of(alice.get(path))
     assert Workflow.objects.exists()
     assert alice.post(path)["Location"] == "/workflows"
     assert not Workflow.objects.exists()

@@ -1,0 +1,79 @@
+"""Labels of schedules, occurrences, workflows and their runs, in the reader's language."""
+
+from typing import Any
+
+from django.utils.translation import gettext_lazy as _
+
+from jobs import display
+from jobs.display import Label, Text
+from jobs.errors import ErrorText, in_english
+from jobs.states import ExecutionStatus
+from scheduler.models import Schedule, WorkflowRun, WorkflowRunStart
+from scheduler.schedules.catchup import CatchUp
+from scheduler.schedules.rules import Kind
+from scheduler.states import OccurrenceOutcome, Overlap, RunStatus, WorkflowStatus
+
+OUTCOMES: dict[str, Label] = {
+    OccurrenceOutcome.RUN: Label(_("run"), "✓", "good"),
+    OccurrenceOutcome.SKIPPED: Label(_("Skipped"), "»", "late"),
+    OccurrenceOutcome.MISSED: Label(_("Missed"), "–", "late"),
+}
+RUN_DELETED = Label(_("Run, record deleted"), "·")
+WORKFLOWS: dict[str, Label] = {
+    WorkflowStatus.DRAFT: Label(_("Draft"), "✎"),
+    WorkflowStatus.ACTIVE: Label(_("Active"), "▶", "good"),
+    WorkflowStatus.PAUSED: Label(_("Paused"), "‖", "late"),
+}
+ENABLED = Label(_("Enabled"), "▶", "good")
+PAUSED = WORKFLOWS[WorkflowStatus.PAUSED]
+ENDED = Label(_("Ended (no upcoming runs)"), "■")
+KINDS: dict[str, Text] = {
+    Kind.CRON: _("Cron"),
+    Kind.INTERVAL: _("Interval"),
+    Kind.ONCE: _("Once"),
+}
+OVERLAPS: dict[str, Text] = {
+    Overlap.SKIP: _("Skip this run"),
+    Overlap.ALLOW: _("Run concurrently"),
+}
+CATCH_UPS: dict[str, Text] = {
+    CatchUp.LATEST: _("Run once to catch up"),
+    CatchUp.NONE: _("Skip missed runs (more than 60 s late)"),
+    CatchUp.ALL: _("Run every missed run"),
+}
+
+display.register_state_labels(
+    {
+        RunStatus.RUNNING: display.STATE_LABELS[ExecutionStatus.RUNNING],
+        RunStatus.COMPLETED: display.STATE_LABELS[ExecutionStatus.SUCCESS],
+        **WORKFLOWS,
+    }
+)
+RUNS: dict[str, Label] = {status: display.state_label(status) for status in RunStatus}
+
+
+def schedule_label(schedule: Schedule) -> Label:
+    if not schedule.enabled:
+        return PAUSED
+    return ENDED if schedule.next_run_at is None else ENABLED
+
+
+def occurrence_label(outcome: str, status: str | None) -> Label:
+    """The outcome of a due time; for one that ran, the state of its Execution."""
+    if outcome != OccurrenceOutcome.RUN:
+        return OUTCOMES[outcome]
+    return RUN_DELETED if status is None else display.state_label(status)
+
+
+def occurrence_reason(reason: str) -> str:
+    """A code of the catalogue, or the English text of an error."""
+    return str(ErrorText(reason))
+
+
+def occurrence_reason_in_english(reason: str) -> str:
+    return in_english(ErrorText(reason))
+
+
+def run_error(run: WorkflowRun | WorkflowRunStart | Any) -> str:
+    text = run.error_text
+    return str(ErrorText(text["code"], **text["params"])) if text else run.error_message

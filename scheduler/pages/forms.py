@@ -1,0 +1,143 @@
+"""Form fields that schedules and workflows share: JSON with hidden secrets, and times of a time zone."""
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, ClassVar
+from zoneinfo import ZoneInfo
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from jobs.api.framework import strict_json
+from jobs.display import MASK_MOVED, has_mask, mask_secrets, restore_secrets
+from jobs.errors import ErrorText, InvalidValue, Refused
+from scheduler.schedules import timezones
+from scheduler.schedules.timezones import KOREAN_TIME
+from scheduler.schedules.wallclock import instant_of
+
+UNITS = {"seconds": 1, "minutes": 60, "hours": 3_600, "days": 86_400}
+UNIT_CHOICES = [
+    ("seconds", _("seconds")),
+    ("minutes", _("minutes")),
+    ("hours", _("hours")),
+    ("days", _("days")),
+]
+LINE_LENGTH = 76
+
+
+class JSONTextField(forms.CharField):
+    """JSON as text. Secrets in it are hidden; one that stays hidden keeps its value of `before`."""
+
+    def __init__(self, *, rows: int, empty: str, **options: Any) -> None:
+        attrs = {"rows": rows, "cols": None, "spellcheck": "false", "class": "mono"}
+        super().__init__(required=False, widget=forms.Textarea(attrs), **options)
+        self.empty = empty
+        self.before: Any = None
+
+    def to_python(self, value: Any) -> Any:
+        try:
+            parsed = restore_secrets(
+                strict_json.loads((value or "").strip().encode() or self.empty.encode()), self.before
+            )
+        except strict_json.InvalidJSON as invalid:
+            raise forms.ValidationError(str(invalid.text)) from None
+        if has_mask(parsed):
+            raise forms.ValidationError(str(MASK_MOVED))
+        return parsed
+
+    def run_validators(self, value: Any) -> None:
+        """None: the value is no text any more."""
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        try:
+            return bool(self.to_python(data) != self.before)
+        except forms.ValidationError:
+            return True
+
+
+class EditForm(forms.Form):
+    """A form that reports what a verb refuses beside its fields."""
+
+    # The form's fields for the API's, where they have another name.
+    field_names: ClassVar[Mapping[str, str]] = {}
+
+    def __init__(self, data: Any = None, *, initial: Mapping[str, Any]) -> None:
+        super().__init__(data, initial=dict(initial), auto_id=False)
+        for name, field in self.fields.items():
+            field.widget.attrs["aria-describedby"] = f"why-{name}"
+
+    def add_refusal(self, refused: Refused) -> None:
+        self.add_errors(refused.errors or {"": [refused.text]})
+
+    def add_errors(self, errors: Mapping[str, Sequence[ErrorText]]) -> None:
+        for path, texts in errors.items():
+            name = path.partition(".")[0]
+            field = self.field_names.get(name, name)
+            if field in self.fields:
+                self.add_error(field, [str(text) for text in texts])
+            else:
+                self.add_error(None, [f"{path}: {text}" if path else str(text) for text in texts])
+
+    def preview_errors(self) -> list[tuple[str, list[Any]]]:
+        """The errors of each field. Fields that are still empty have none yet."""
+        return [
+            (name, list(self.errors.get(name, [])) if self.data.get(name) else []) for name in self.fields
+        ]
+
+
+def datetime_field(label: Any) -> forms.CharField:
+    """A time by the clock of the form's time zone; `instant` parses it."""
+    widget = forms.DateTimeInput({"type": "datetime-local", "step": "1"})
+    return forms.CharField(label=label, required=False, widget=widget)
+
+
+def zone_field() -> forms.CharField:
+    attrs = {"list": "zones", "autocapitalize": "none", "spellcheck": "false"}
+    return forms.CharField(label=_("Time zone"), required=False, max_length=64, widget=forms.TextInput(attrs))
+
+
+def json_text(value: Any) -> str:
+    """JSON to be edited, without secrets."""
+    return _indented(mask_secrets(value), "")
+
+
+def _indented(value: Any, margin: str) -> str:
+    """Values that fit stay on one line, so that a step is a line or a few."""
+    line = json.dumps(value, ensure_ascii=False)
+    if len(margin) + len(line) <= LINE_LENGTH or not isinstance(value, (dict, list)):
+        return line
+    inner = margin + "  "
+    if isinstance(value, dict):
+        parts = [
+            f"{json.dumps(key, ensure_ascii=False)}: {_indented(item, inner)}" for key, item in value.items()
+        ]
+    else:
+        parts = [_indented(item, inner) for item in value]
+    start, end = "{}" if isinstance(value, dict) else "[]"
+    return f"{start}\n" + ",\n".join(inner + part for part in parts) + f"\n{margin}{end}"
+
+
+def duration_parts(seconds: int) -> tuple[int, str]:
+    """A duration in the largest unit that divides it."""
+    unit = next(name for name in reversed(UNITS) if seconds % UNITS[name] == 0)
+    return seconds // UNITS[unit], unit
+
+
+def instant(text: str, zone: str) -> datetime:
+    """The instant of a time by the clock of this zone."""
+    try:
+        wall = datetime.fromisoformat(text)
+    except ValueError:
+        raise InvalidValue("time_example") from None
+    return wall.astimezone(UTC) if wall.tzinfo else instant_of(wall, _zone(zone))
+
+
+def wall_text(at: datetime | None, zone: str) -> str:
+    """The value of a datetime field."""
+    return at.astimezone(_zone(zone)).strftime("%Y-%m-%dT%H:%M:%S") if at else ""
+
+
+def _zone(name: str) -> ZoneInfo:
+    # An unknown time zone is reported by its own field.
+    return ZoneInfo(name if name in timezones.names() else KOREAN_TIME)
