@@ -6,7 +6,6 @@ Plain functions instead of serializers: the answer to a submission holds up to t
 from collections.abc import Mapping, Sequence
 from datetime import datetime, tzinfo
 from functools import lru_cache
-from types import SimpleNamespace
 from typing import Any
 from uuid import UUID
 
@@ -34,10 +33,6 @@ _JOB_FIELDS = (
     "unique_key",
 )
 _EXECUTION_FIELDS = ("status", "started_at", "result", "progress", "session_id")
-# The fields that a run fills in.
-_NEVER_STARTED = dict.fromkeys(
-    ("retry_at", "started_at", "completed_at", "cancelled_at", "failure_type", "error_message", "execution")
-)
 
 
 def iso_time(value: datetime | None) -> str | None:
@@ -107,19 +102,24 @@ def job_json(job: Any, depends_on: list[str]) -> JSON:
     }
 
 
+class _NewJob:
+    """The attributes that `job_json` reads, of a job that has not started."""
+
+    retry_count = 0
+    retry_at = started_at = completed_at = cancelled_at = failure_type = error_message = execution = None
+
+    def __init__(self, fields: JSON) -> None:
+        vars(self).update(fields)
+
+
 def new_job_json(
     submission: Prepared, fields: JSON, status: str, created_at: datetime, depends_on: list[str]
 ) -> JSON:
     """A job that has not started since its submission, from the submission's own data."""
-    run_at = datetime.fromisoformat(fields["run_at"]) if fields["run_at"] else None
-    job = SimpleNamespace(
-        **(fields | _NEVER_STARTED),
-        office_id=submission.office,
-        batch_id=submission.batch,
-        retry_count=0,
-        created_at=created_at,
-    )
-    job.status, job.run_at = status, run_at
+    job: Any = _NewJob(fields)
+    job.office_id, job.batch_id = submission.office, submission.batch
+    job.status, job.created_at = status, created_at
+    job.run_at = datetime.fromisoformat(fields["run_at"]) if fields["run_at"] else None
     return job_json(job, depends_on)
 
 
