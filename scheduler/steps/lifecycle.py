@@ -19,7 +19,8 @@ from jobs.states import ExecutionStatus, FailureType
 from scheduler.steps import libraries, sql
 from scheduler.steps.models import Step, StepQueue
 from scheduler.steps.operations import OperationReport
-from scheduler.steps.runner import Position, Runner, failure
+from scheduler.steps.position import Position
+from scheduler.steps.runner import Runner, failure
 from scheduler.steps.states import (
     NO_OPERATION,
     UNINIT,

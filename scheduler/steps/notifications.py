@@ -1,4 +1,4 @@
-"""Notifies the caller of a run when it has ended, and the operators when a step could not be undone.
+"""Notifies the caller of a run when it has ended, and the operators when a rollback failed.
 
 Each message to each receiver is an Execution, started in the transaction that writes its event, so no
 message is lost and none reports something that did not happen. The engine retries a delivery that failed;
@@ -43,7 +43,12 @@ def notify_finished(queue_id: int) -> None:
 
 def notify_undo_failed(queue_id: int, run: int, step: dict[str, Any]) -> None:
     """A backward operation has no retries left: notify the office, or the queue's owner."""
-    log.error("queue %s: %s of job %s could not be undone", queue_id, step["operation"], step["job_id"])
+    log.error(
+        "queue %s: the backward operation %s of job %s failed for good",
+        queue_id,
+        step["operation"],
+        step["job_id"],
+    )
     values = {"queue": queue_id, "run": run, "type": StepEventType.UNDO_FAILED}
     ((event,),) = call.rows(sql.ADD_EVENT, {**values, "details": call.as_json(step)})
     queue = StepQueue.objects.select_related("office", "owner").get(pk=queue_id)
@@ -110,11 +115,11 @@ def send_mail(event_id: int, address: str) -> None:
         return
     step = event.details
     mail.send_mail(
-        subject=f"[Dure] {event.queue}: an operation could not be undone",
+        subject=f"[Dure] {event.queue}: a rollback failed",
         message=(
             f"Queue {event.queue_id} ({event.queue}), run {event.run}: the backward operation "
             f"{step['operation']} of job {step['number']} failed, and no retries are left.\n\n"
-            f"{step['return']}\n\nThe roll-back continued with the jobs before it. When the cause is fixed, "
+            f"{step['return']}\n\nThe rollback continued with the jobs before it. When the cause is fixed, "
             f"run it again:\n\n    POST /api/queues/{event.queue_id}/jobs/{step['job_id']}/rerun\n"
         ),
         from_email=None,

@@ -18,7 +18,7 @@ from jobs.runner import ESCAPED_NUL
 from jobs.sql import call
 from jobs.states import FailureType
 from scheduler.steps import libraries
-from scheduler.steps.runner import Position
+from scheduler.steps.position import Position
 from scheduler.steps.states import EMPTY_ARGS
 
 

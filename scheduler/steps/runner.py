@@ -4,9 +4,8 @@ The caller holds the queue's row lock, in the transaction in which the last oper
 starts. So a RUNNING queue always has an Execution for its current operation.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import Any
 
 from django.conf import settings
 from django.db import transaction
@@ -17,6 +16,7 @@ from jobs.sql import call
 from jobs.states import Trigger
 from scheduler.steps import libraries, notifications, pubsub
 from scheduler.steps.libraries import Operation
+from scheduler.steps.position import Position, StepRow
 from scheduler.steps.states import (
     NO_OPERATION,
     QUEUE_NOT_RUNNING,
@@ -29,7 +29,6 @@ from scheduler.steps.states import (
 )
 from scheduler.steps.transitions import (
     OperationOutcome,
-    StepNode,
     Transition,
     after_missing_library,
     after_operation,
@@ -40,47 +39,6 @@ OPERATE = "steps.operate"
 READ_AHEAD = 100
 # The return message shows this much of an operation's return; job_return holds all of it.
 RETURN_LENGTH = 200
-
-
-@dataclass(frozen=True)
-class StepRow:
-    """A job's row, as dure_steps_between reads it."""
-
-    number: int
-    node: StepNode
-    library: str
-    expired_time: float
-
-    @classmethod
-    def read(cls, row: Sequence[Any]) -> Self:
-        job_id, number, state, prev_job, next_job, forward, backward, library, expired_time = row
-        return cls(
-            number, StepNode(job_id, state, prev_job, next_job, forward, backward), library, expired_time
-        )
-
-
-@dataclass(frozen=True)
-class Position:
-    """Where a queue's run is, as dure_step_read reads it."""
-
-    run: int
-    direction: str
-    running_job: str
-    cancelled: bool = False
-    # One backward operation was rerun by hand; the run ends after it.
-    rerun: bool = False
-    steps: Sequence[StepRow] = ()
-
-    @classmethod
-    def read(cls, answer: dict[str, Any]) -> Self:
-        return cls(
-            run=answer["run"],
-            direction=answer["direction"],
-            running_job=answer["running_job"],
-            cancelled=answer["cancelled"],
-            rerun=answer["again"],
-            steps=[StepRow.read(row) for row in answer["jobs"]],
-        )
 
 
 @dataclass

@@ -159,11 +159,11 @@ def test_a_run_that_outlasts_the_wait_is_answered_as_accepted(client, alice):
 
 
 def test_a_wait_beyond_the_limit_of_waiters_is_answered_at_once(client, alice, monkeypatch):
-    monkeypatch.setattr(waiting, "PLACES", BoundedSemaphore(1))
+    monkeypatch.setattr(waiting, "SLOTS", BoundedSemaphore(1))
     queue = a_queue(a_job(), owner=alice)
     with waiting.waiting_slot():
         assert post(client, f"/api/queues/{queue.queue_id}/run?wait=60").status_code == 202
-    # And the place is free again.
+    # The slot is free again.
     with waiting.waiting_slot() as may_wait:
         assert may_wait
 
