@@ -140,11 +140,11 @@ class BaseAdmin(DjangoAdmin):
 
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:
         # Rows are deleted one by one, on a page that asks: Django's own action for many calls no verb.
-        found = dict(super().get_actions(request))
-        found.pop("delete_selected", None)
+        default_actions = dict(super().get_actions(request))
+        default_actions.pop("delete_selected", None)
         if self.actions is None or not self.has_operate_permission(request):
-            return found
-        return found | {
+            return default_actions
+        return default_actions | {
             action.name: (partial(_confirm, action), action.name, action.label) for action in self.row_actions
         }
 

@@ -65,8 +65,8 @@ class KeysetChangeList(ChangeList):
         self.result_list = page.rows
         self.newer, self.older = self._link(BEFORE, page.newer), self._link(AFTER, page.older)
         self.is_rough = bool(self.newer or self.older)
-        shown = len(page.rows)
-        self.result_count = max(estimated_rows(self.queryset), shown + 1) if self.is_rough else shown
+        count = len(page.rows)
+        self.result_count = max(estimated_rows(self.queryset), count + 1) if self.is_rough else count
         self.shown_count = f"{self.result_count:,}"
         self.full_result_count = None
         self.show_full_result_count = self.show_all = self.can_show_all = False

@@ -84,8 +84,8 @@ class StateFilter(choice("status", _("state"), STATES)):  # type: ignore[misc]
     """States before the end have indexes; states after it are looked for among the newest runs."""
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        found = super().queryset(request, queryset)
-        return newest(found) if self.value() in EXECUTION_ENDED else found
+        runs = super().queryset(request, queryset)
+        return newest(runs) if self.value() in EXECUTION_ENDED else runs
 
 
 class SourceFilter(admin.SimpleListFilter):
@@ -177,13 +177,13 @@ class ExecutionAdmin(ReadOnlyAdmin):
     )
 
     def links(self, request: HttpRequest, row: Execution) -> list[Link]:
-        found = run_links(row)
+        links = run_links(row)
         if row.job_id and row.office_id:
-            found.append(Link(reverse("pages:job", args=[row.office_id, row.job_id]), _("View job page")))
-        found.append(rows_of(Attempt, _("Attempts"), execution=row.pk))
+            links.append(Link(reverse("pages:job", args=[row.office_id, row.job_id]), _("View job page")))
+        links.append(rows_of(Attempt, _("Attempts"), execution=row.pk))
         if flower := link_for(current_user(request), row):
-            found.append(Link(flower, "Flower"))
-        return found
+            links.append(Link(flower, "Flower"))
+        return links
 
     def panels(self, request: HttpRequest, row: Execution) -> list[SafeString]:
         return [columns.timeline_of(row, timezone.now())]
@@ -199,7 +199,7 @@ class AttemptAdmin(ReadOnlyAdmin):
         choice(
             "outcome",
             _("outcome"),
-            {one: word.name for one, word in display.OUTCOME_LABELS.items()},
+            {outcome: label.name for outcome, label in display.OUTCOME_LABELS.items()},
             indexed=False,
         ),
     )

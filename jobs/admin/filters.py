@@ -30,8 +30,8 @@ class Choice(admin.SimpleListFilter):
         value = self.value()
         if value is None or value not in self.choices_by_value:
             return queryset
-        found = queryset.filter(type(self).condition(value))
-        return found if self.is_indexed else newest(found)
+        rows = queryset.filter(type(self).condition(value))
+        return rows if self.is_indexed else newest(rows)
 
 
 def choice(

@@ -21,8 +21,8 @@ def add_refusals(form: "forms.BaseModelForm[Any]", check: Callable[[], object]) 
         for name, reasons in (all_told(refused.errors) or {"": [told(refused.text)]}).items():
             field, _dot, _rest = name.partition(".")
             text = " ".join(reasons)
-            known = field in form.fields
-            form.add_error(field if known else None, text if known or not name else f"{name}: {text}")
+            in_form = field in form.fields
+            form.add_error(field if in_form else None, text if in_form or not name else f"{name}: {text}")
 
 
 class MaskedForm(forms.ModelForm):  # type: ignore[type-arg]

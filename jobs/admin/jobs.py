@@ -77,8 +77,8 @@ class JobAdmin(ReadOnlyAdmin):
         choice(
             "state",
             _("state"),
-            {one: display.state_label(one).name for one in JobStatus},
-            lambda v: in_states([v]),
+            {status: display.state_label(status).name for status in JobStatus},
+            lambda status: in_states([status]),
         ),
         CREATED_SINCE,
         choice("role", _("role"), settings.DURE_ROLES, indexed=False),
@@ -134,13 +134,13 @@ class JobAdmin(ReadOnlyAdmin):
         return super().order_within(params)
 
     def links(self, request: HttpRequest, row: Job) -> list[Link]:
-        found = [Link(reverse("pages:job", args=[row.office_id, row.pk]), _("View page"))]
+        links = [Link(reverse("pages:job", args=[row.office_id, row.pk]), _("View page"))]
         if row.batch_id:
-            found.append(Link(reverse("pages:batch", args=[row.office_id, row.batch_id]), _("Graph")))
-        found.append(rows_of(Execution, _("Runs"), job=row.pk))
+            links.append(Link(reverse("pages:batch", args=[row.office_id, row.batch_id]), _("Graph")))
+        links.append(rows_of(Execution, _("Runs"), job=row.pk))
         if row.execution and (flower := link_for(current_user(request), row.execution)):
-            found.append(Link(flower, "Flower"))
-        return found
+            links.append(Link(flower, "Flower"))
+        return links
 
     def panels(self, request: HttpRequest, row: Job) -> list[SafeString]:
         sides = [parents_of(row), children_of(row)]

@@ -23,16 +23,16 @@ MOST_CHARACTERS, LINE_CHARACTERS = 20_000, 600
 @register.filter
 def state(status: Any) -> SafeString:
     """A word, a sign and a colour: none of them alone."""
-    return shown(display.state_label(status))
+    return badge(display.state_label(status))
 
 
 @register.filter
 def outcome(value: Any) -> SafeString:
-    return shown(display.OUTCOME_LABELS.get(str(value)) or display.Label(str(value)))
+    return badge(display.OUTCOME_LABELS.get(str(value)) or display.Label(str(value)))
 
 
 @register.filter
-def shown(label: display.Label) -> SafeString:
+def badge(label: display.Label) -> SafeString:
     return format_html(
         '<span class="state tone-{}"><i aria-hidden="true">{}</i>{}</span>',
         label.tone,
@@ -70,12 +70,12 @@ def happened(value: str) -> display.Text:
 @register.filter
 def details(values: dict[str, Any]) -> list[tuple[display.Text, Any]]:
     """The details of an event that people want to see, with their names."""
-    found = [
+    rows = [
         (name, text, values[name])
         for name, text in display.EVENT_DETAIL_NAMES.items()
         if values.get(name) not in (None, "")
     ]
-    return [(text, failure(value) if name == "failure_type" else value) for name, text, value in found]
+    return [(text, failure(value) if name == "failure_type" else value) for name, text, value in rows]
 
 
 @register.filter

@@ -36,7 +36,7 @@ from scheduler.schedules.validation import TIMING, check_rule, check_task
 from scheduler.states import Overlap
 
 LAST_RUN = columns.row_of(Execution, "last_execution_id", _("last run"))
-OUTCOME = columns.column("outcome", _("outcome"), lambda outcome: pages.shown(display.OUTCOMES[outcome]))
+OUTCOME = columns.column("outcome", _("outcome"), lambda outcome: pages.badge(display.OUTCOMES[outcome]))
 RUN = columns.row_of(Execution, "execution_id", _("run"))
 FACTS = ("owner", "next_run_at", "last_run_at", LAST_RUN, "created_at", "updated_at")
 
@@ -90,7 +90,7 @@ def in_words(schedule: Schedule) -> str:
 
 @columns.computed(_("state"))
 def state(schedule: Schedule) -> SafeString:
-    return pages.shown(display.schedule_label(schedule))
+    return pages.badge(display.schedule_label(schedule))
 
 
 def run_now(schedule: Schedule, operator: Operator) -> None:

@@ -23,7 +23,7 @@ from scheduler.steps.models import Step, StepEvent, StepQueue
 from scheduler.steps.pages import labels
 from scheduler.steps.states import NO_OPERATION, Direction, QueueState, operation_source, rollback_failed
 
-STATE = columns.column("state", _("state"), lambda state: pages.shown(labels.STATE_LABELS[state]))
+STATE = columns.column("state", _("state"), lambda state: pages.badge(labels.STATE_LABELS[state]))
 STATE_NAMES = {state: label.name for state, label in labels.STATE_LABELS.items()}
 DIRECTION = columns.named("operation_direction", _("direction"), labels.DIRECTION_NAMES)
 TYPE = columns.named("type", _("event"), labels.EVENT_NAMES)

@@ -6,7 +6,7 @@ from django.utils.safestring import SafeString
 from jobs.display import Text
 from jobs.models import Execution
 from jobs.states import Trigger
-from jobs.templatetags.pages import shown
+from jobs.templatetags.pages import badge
 from scheduler.steps.pages import labels
 from scheduler.steps.pages.operation_status import OperationStatus
 
@@ -15,7 +15,7 @@ register = template.Library()
 
 @register.filter
 def operation_status(value: OperationStatus) -> SafeString:
-    return shown(labels.OPERATION_LABELS[value])
+    return badge(labels.OPERATION_LABELS[value])
 
 
 @register.filter

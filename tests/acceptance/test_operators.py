@@ -22,10 +22,10 @@ PATIENCE = 40.0
 def shell(stack: System) -> dict[str, str]:
     """A clean shell of another machine: nothing but where the servers are."""
     published = stack.home / "embedded.json"
-    known = json.loads(published.read_text()) if published.exists() else {}
+    allowed = json.loads(published.read_text()) if published.exists() else {}
     servers = {
-        "DATABASE_URL": known.get("database") or os.environ["DATABASE_URL"],
-        "REDIS_URL": known.get("redis") or os.environ["REDIS_URL"],
+        "DATABASE_URL": allowed.get("database") or os.environ["DATABASE_URL"],
+        "REDIS_URL": allowed.get("redis") or os.environ["REDIS_URL"],
     }
     path = os.pathsep.join([str(Path(sys.executable).parent), os.defpath])
     return {"PATH": path, "HOME": str(stack.home), **servers}
@@ -45,9 +45,9 @@ def typed(stack: System, *words: str) -> subprocess.CompletedProcess[str]:
 
 def celery(stack: System, *words: str) -> Any:
     """What the extra worker answers."""
-    said = typed(stack, "celery", "-A", "config", *words, "-d", NAME, "-t", "5", "--json")
-    assert said.returncode == 0, said.stderr
-    replies = json.loads(said.stdout)
+    done = typed(stack, "celery", "-A", "config", *words, "-d", NAME, "-t", "5", "--json")
+    assert done.returncode == 0, done.stderr
+    replies = json.loads(done.stdout)
     return replies[NAME] if isinstance(replies, dict) else replies[0][NAME]
 
 
@@ -78,7 +78,7 @@ def doctor(stack: System) -> dict[str, Any]:
     return dict(json.loads(typed(stack, "python", "manage.py", "doctor", "--json").stdout))
 
 
-def found(report: dict[str, Any], name: str) -> list[tuple[str, str]]:
+def matches(report: dict[str, Any], name: str) -> list[tuple[str, str]]:
     return [(one["level"], one["found"]) for one in report["findings"] if one["name"] == name]
 
 
@@ -93,7 +93,7 @@ def test_one_command_adds_a_worker_which_is_drained_and_taken_back_and_seen_on_t
 
         assert "ok" in celery(stack, "control", "dure_drain")
         assert eventually(lambda: on_the_monitor(stack)["draining"], PATIENCE)
-        assert found(doctor(stack), "draining") == [("warn", f"{NAME}: takes nothing new")]
+        assert matches(doctor(stack), "draining") == [("warn", f"{NAME}: takes nothing new")]
 
         assert celery(stack, "control", "dure_resume") == {"ok": "takes work again"}
         assert eventually(lambda: not on_the_monitor(stack)["draining"], PATIENCE)
@@ -105,8 +105,8 @@ def test_one_command_adds_a_worker_which_is_drained_and_taken_back_and_seen_on_t
 def test_the_doctor_finds_nothing_bad_in_a_system_that_runs(stack):
     # What has just started needs a moment: the first canaries, the first sweep.
     assert eventually(lambda: doctor(stack)["status"] != "bad", 2 * PATIENCE), doctor(stack)
-    assert found(doctor(stack), "beat")[0][0] == "ok"
-    assert found(doctor(stack), "listener")[0][0] == "ok"
+    assert matches(doctor(stack), "beat")[0][0] == "ok"
+    assert matches(doctor(stack), "listener")[0][0] == "ok"
 
 
 @pytest.mark.timeout(240)
@@ -115,16 +115,16 @@ def test_jobs_are_found_explained_and_cancelled_from_the_command_line(stack):
     office = client.post("/api/offices", {"name": "operators"}).json["id"]
     # So that it waits.
     assert client.send("PATCH", f"/api/offices/{office}/scheduler/config", {"paused": True}).status == 200
-    wanted = {"task_id": "demo.sum", "args": {"numbers": [1]}}
-    job = client.post(f"/api/offices/{office}/jobs", wanted).json["id"]
+    expected = {"task_id": "demo.sum", "args": {"numbers": [1]}}
+    job = client.post(f"/api/offices/{office}/jobs", expected).json["id"]
     assert job in typed(stack, "python", "manage.py", "jobs", "--office", office, "--status", "ready").stdout
     assert "The office is paused" in typed(stack, "python", "manage.py", "jobs", "show", job).stdout
     refused = typed(stack, "python", "manage.py", "jobs", "cancel", "--office", office)
     assert (refused.returncode, refused.stdout) == (2, "")
-    said = typed(
+    done = typed(
         stack, "python", "manage.py", "jobs", "cancel", "--office", office, "--yes", "--reason", "a trial"
     )
-    assert (said.returncode, said.stdout) == (0, "1 job: cancelled, or asked to stop.\n")
+    assert (done.returncode, done.stdout) == (0, "1 job: cancelled, or asked to stop.\n")
     address = f"/api/offices/{office}"
     assert client.get(f"{address}/jobs/{job}").json["status"] == "cancelled"
     last = client.get(f"{address}/events").json["results"][-1]

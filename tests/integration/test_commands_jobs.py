@@ -209,9 +209,9 @@ def test_missing_and_skipped_jobs_are_reported_one_by_one():
 def test_matching_jobs_are_changed_only_with_consent():
     office = an_office(name="studio", max_concurrent_jobs=0)
     jobs = submitted(office, *[{"role": "FE"}] * 3)
-    asked = run("jobs", "cancel", "--role", "FE")
-    assert asked.code == 2
-    assert asked.err.startswith("This would cancel 3 jobs of studio: say --yes to do it")
+    refused = run("jobs", "cancel", "--role", "FE")
+    assert refused.code == 2
+    assert refused.err.startswith("This would cancel 3 jobs of studio: say --yes to do it")
     assert {fresh(job).status for job in jobs} == {JobStatus.READY}
     assert run("jobs", "cancel", "--role", "FE", "--yes").code == 0
     assert {fresh(job).status for job in jobs} == {JobStatus.CANCELLED}

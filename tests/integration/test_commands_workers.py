@@ -177,6 +177,6 @@ def test_the_command_line_lists_the_commands_and_speaks_to_one_worker(worker):
     listed = celery("control", "--list").stdout
     assert "dure_drain" in listed and "dure_resume" in listed and "dure_stop" not in listed
     assert "dure_runs" in celery("inspect", "--list").stdout
-    said = celery("inspect", "-d", NAME, "-t", "5", "--json", "dure_runs")
-    assert said.returncode == 0, said.stderr
-    assert json.loads(said.stdout)[NAME]["slots"] == 3
+    output = celery("inspect", "-d", NAME, "-t", "5", "--json", "dure_runs")
+    assert output.returncode == 0, output.stderr
+    assert json.loads(output.stdout)[NAME]["slots"] == 3

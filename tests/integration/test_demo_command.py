@@ -34,14 +34,14 @@ def demo(*args: str):
 
 
 def test_the_demo_users_can_sign_in_and_use_their_tokens():
-    found = demo()
-    assert [(user["username"], user["role"]) for user in found["users"]] == [
+    answer = demo()
+    assert [(user["username"], user["role"]) for user in answer["users"]] == [
         *(("admin", "staff"), ("alice", "member"), ("bob", "member"))
     ]
-    for user in found["users"]:
+    for user in answer["users"]:
         assert authenticate(username=user["username"], password=user["password"]) is not None
         client = Client(headers={"Authorization": f"Token {user['token']}"})
-        status = client.get(f"/api/offices/{found['office_id']}").status_code
+        status = client.get(f"/api/offices/{answer['office_id']}").status_code
         assert status == (404 if user["username"] == "bob" else 200)
     assert User.objects.get(username="admin").is_superuser
     assert sorted(Office.objects.values_list("name", flat=True)) == ["Alice's office", "Bob's office"]

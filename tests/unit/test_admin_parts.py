@@ -23,8 +23,8 @@ ID = UUID("0199f3ab-1234-7abc-8000-0123456789ab")
         (str(ID), "BigAutoField", None),
     ],
 )
-def test_a_search_term_is_read_as_an_id_of_its_column(text, kind, found):
-    assert as_id(text, kind) == found
+def test_a_search_term_is_read_as_an_id_of_its_column(text, kind, expected):
+    assert as_id(text, kind) == expected
 
 
 def test_the_beginning_of_an_id_selects_a_range():

@@ -29,8 +29,8 @@ def test_empty_values_are_a_dash_or_left_out():
 
 @pytest.mark.parametrize("text", ["a\x1b[31mb", "a\nb", "a\rb", "a\u202eb", "a\x9bb", "a\u2028b", "a\u200fb"])
 def test_a_text_cannot_move_the_cursor_colour_the_screen_or_turn_the_line(text):
-    for shown in (plain(text), on_one_line(text), table(("A",), [(text,)])[1]):
-        assert shown.startswith("a ") and shown.endswith("b") and shown.isprintable()
+    for cleaned in (plain(text), on_one_line(text), table(("A",), [(text,)])[1]):
+        assert cleaned.startswith("a ") and cleaned.endswith("b") and cleaned.isprintable()
 
 
 def test_a_long_text_is_cut_to_columns():

@@ -54,15 +54,15 @@ def test_a_bar_is_a_part_of_the_timeline_and_never_too_thin_to_see():
 
 
 def test_a_value_whose_name_says_secret_is_masked():
-    shown = mask_secrets({"url": "https://a", "headers": [{"Authorization": "Bearer x"}], "api_key": "k"})
-    assert shown == {"url": "https://a", "headers": [{"Authorization": MASK}], "api_key": MASK}
+    masked = mask_secrets({"url": "https://a", "headers": [{"Authorization": "Bearer x"}], "api_key": "k"})
+    assert masked == {"url": "https://a", "headers": [{"Authorization": MASK}], "api_key": MASK}
 
 
 def test_a_mask_is_replaced_by_the_secret_that_it_hid():
     before = {"url": "a", "token": "hush", "deep": [{"password": "p", "x": 1}]}
-    shown = mask_secrets(before)
-    assert restore_secrets(shown, before) == before
-    assert restore_secrets({**shown, "url": "b"}, before) == {**before, "url": "b"}
+    masked = mask_secrets(before)
+    assert restore_secrets(masked, before) == before
+    assert restore_secrets({**masked, "url": "b"}, before) == {**before, "url": "b"}
     assert restore_secrets({"token": "new"}, before) == {"token": "new"}
 
 

@@ -9,14 +9,14 @@ def work(name: str, seconds: float | None = 10, **more) -> Work:
 
 
 def test_slots_are_filled_in_order():
-    found = forecast([work("c"), work("a"), work("b")], slots=2, role_slots={})
-    assert found == {"a": Span(0, 10), "b": Span(0, 10), "c": Span(10, 20)}
+    spans = forecast([work("c"), work("a"), work("b")], slots=2, role_slots={})
+    assert spans == {"a": Span(0, 10), "b": Span(0, 10), "c": Span(10, 20)}
 
 
 def test_a_role_limit_holds_its_role_only():
     works = [work("a"), work("b"), work("c", role="BE")]
-    found = forecast(works, slots=3, role_slots={"FE": 1})
-    assert [found[name].start for name in "abc"] == [0, 10, 0]
+    spans = forecast(works, slots=3, role_slots={"FE": 1})
+    assert [spans[name].start for name in "abc"] == [0, 10, 0]
 
 
 def test_a_role_without_slots_never_starts():
@@ -24,8 +24,8 @@ def test_a_role_without_slots_never_starts():
 
 
 def test_a_running_job_ends_after_the_rest_of_its_usual_time():
-    found = forecast([work("a", running_for=4.0), work("b")], slots=1, role_slots={})
-    assert found == {"a": Span(-4, 6), "b": Span(6, 16)}
+    spans = forecast([work("a", running_for=4.0), work("b")], slots=1, role_slots={})
+    assert spans == {"a": Span(-4, 6), "b": Span(6, 16)}
 
 
 def test_a_run_that_takes_longer_than_usual_may_end_any_moment():
@@ -34,8 +34,8 @@ def test_a_run_that_takes_longer_than_usual_may_end_any_moment():
 
 def test_a_job_starts_after_its_dependencies():
     works = [work("a"), work("b", 30), work("c", parents=["a", "b"]), work("d", parents=["c"])]
-    found = forecast(works, slots=5, role_slots={})
-    assert (found["c"], found["d"]) == (Span(30, 40), Span(40, 50))
+    spans = forecast(works, slots=5, role_slots={})
+    assert (spans["c"], spans["d"]) == (Span(30, 40), Span(40, 50))
 
 
 def test_a_job_does_not_start_before_its_time():
@@ -43,14 +43,14 @@ def test_a_job_does_not_start_before_its_time():
 
 
 def test_a_slot_is_not_reserved_for_a_waiting_job():
-    found = forecast([work("a", not_before=5.0), work("b")], slots=1, role_slots={})
-    assert found == {"b": Span(0, 10), "a": Span(10, 20)}
+    spans = forecast([work("a", not_before=5.0), work("b")], slots=1, role_slots={})
+    assert spans == {"b": Span(0, 10), "a": Span(10, 20)}
 
 
 def test_a_job_that_depends_on_an_unknown_end_has_no_estimate():
     works = [work("a", None), work("b"), work("c", parents=["a"])]
-    found = forecast(works, slots=1, role_slots={})
-    assert found == {"a": Span(0, None)}
+    spans = forecast(works, slots=1, role_slots={})
+    assert spans == {"a": Span(0, None)}
 
 
 def test_a_blocked_job_does_not_start():
@@ -59,5 +59,5 @@ def test_a_blocked_job_does_not_start():
 
 
 def test_a_paused_office_has_estimates_for_running_jobs_only():
-    found = forecast([work("a", running_for=1.0), work("b")], 3, {}, paused=True)
-    assert found == {"a": Span(-1, 9)}
+    spans = forecast([work("a", running_for=1.0), work("b")], 3, {}, paused=True)
+    assert spans == {"a": Span(-1, 9)}

@@ -29,12 +29,12 @@ def staff(name: str, *rights: str) -> Client:
 def form_of(page: Any) -> dict[str, Any]:
     """What a browser would send back untouched."""
     form = page.context["adminform"].form
-    given = {}
+    values = {}
     for name in form.fields:
         value = form[name].value()
         if value is not None and value is not False:
-            given[name] = value
-    return given
+            values[name] = value
+    return values
 
 
 # --- offices and members ---------------------------------------------------------------------------
@@ -45,8 +45,8 @@ def test_new_limits_of_an_office_apply_at_once(root):
     jobs = submitted(office, {}, {})
     assert fresh(jobs[1]).status == JobStatus.READY
     change = address(Office, "change", office.pk)
-    given = form_of(root.get(change)) | {"max_concurrent_jobs": "2", "max_concurrent_by_role": '{"QA": 3}'}
-    assert root.post(change, given).status_code == 302
+    values = form_of(root.get(change)) | {"max_concurrent_jobs": "2", "max_concurrent_by_role": '{"QA": 3}'}
+    assert root.post(change, values).status_code == 302
     assert fresh(jobs[1]).status == JobStatus.PROCESSING
     office.refresh_from_db()
     # A role that was taken out has no limit of its own any more.
@@ -73,11 +73,11 @@ def test_a_refused_setting_of_an_office_is_reported_beside_its_field(root, field
 
 
 def test_the_creator_of_an_office_owns_it(root):
-    given = form_of(root.get(address(Office, "add"))) | {
+    values = form_of(root.get(address(Office, "add"))) | {
         "name": "new",
         "notify_emails": "a@example.org\nb@example.org",
     }
-    assert root.post(address(Office, "add"), given).status_code == 302
+    assert root.post(address(Office, "add"), values).status_code == 302
     office = Office.objects.get()
     assert office.notify_emails == ["a@example.org", "b@example.org"]
     assert office.retryable_failures == default_retryable_failures()
@@ -108,8 +108,8 @@ def test_an_office_keeps_an_owner(root):
     page = root.post(address(Membership, "delete", member.pk), {"post": "yes"}, follow=True)
     assert "An office needs an owner" in page.content.decode()
     assert Membership.objects.get().role == MemberRole.OWNER
-    given = {"office": str(office.pk), "user": str(a_user("bob").pk), "role": MemberRole.OWNER}
-    assert root.post(address(Membership, "add"), given).status_code == 302
+    values = {"office": str(office.pk), "user": str(a_user("bob").pk), "role": MemberRole.OWNER}
+    assert root.post(address(Membership, "add"), values).status_code == 302
     root.post(change, {"role": MemberRole.VIEWER})
     member.refresh_from_db()
     assert member.role == MemberRole.VIEWER
@@ -119,8 +119,8 @@ def test_an_office_keeps_an_owner(root):
 
 
 def test_a_token_is_shown_once_and_works(root):
-    given = {"user": str(a_user("alice").pk), "name": "ci", "expires_at_0": "", "expires_at_1": ""}
-    page = root.post(address(ApiToken, "add"), given)
+    values = {"user": str(a_user("alice").pk), "name": "ci", "expires_at_0": "", "expires_at_1": ""}
+    page = root.post(address(ApiToken, "add"), values)
     token = ApiToken.objects.get()
     [plain] = [
         word
@@ -134,24 +134,24 @@ def test_a_token_is_shown_once_and_works(root):
 
 def test_only_a_superuser_issues_tokens_for_other_users(root):
     clerk = staff("clerk", "add_apitoken", "view_apitoken", "view_user")
-    given = {"name": "ci", "expires_at_0": "", "expires_at_1": ""}
-    clerk.post(address(ApiToken, "add"), given | {"user": str(a_user("root").pk)})
+    values = {"name": "ci", "expires_at_0": "", "expires_at_1": ""}
+    clerk.post(address(ApiToken, "add"), values | {"user": str(a_user("root").pk)})
     assert not ApiToken.objects.exists()
-    clerk.post(address(ApiToken, "add"), given | {"user": str(a_user("clerk").pk)})
+    clerk.post(address(ApiToken, "add"), values | {"user": str(a_user("clerk").pk)})
     assert ApiToken.objects.get().user == a_user("clerk")
 
 
 def test_a_webhooks_secret_is_shown_once_and_its_address_is_checked(root):
     office = an_office()
-    given = {
+    values = {
         "office": str(office.pk),
         "url": "https://127.0.0.1/x",
         "event_types": ["job_failed"],
         "enabled": "on",
     }
-    refused = root.post(address(Webhook, "add"), given)
+    refused = root.post(address(Webhook, "add"), values)
     assert list(refused.context["adminform"].form.errors) == ["url"]
-    page = root.post(address(Webhook, "add"), given | {"url": "https://hooks.example/x"})
+    page = root.post(address(Webhook, "add"), values | {"url": "https://hooks.example/x"})
     hook = Webhook.objects.get()
     assert hook.secret in page.content.decode()
     office.refresh_from_db()
@@ -181,8 +181,8 @@ def test_only_a_superuser_grants_permissions(root):
     own = address(User, "change", a_user("clerk").pk)
     page = clerk.get(own)
     assert 'name="is_superuser"' not in page.content.decode()
-    given = {**form_of(page), "is_superuser": "on", "is_staff": "on"}
-    clerk.post(own, given)
+    values = {**form_of(page), "is_superuser": "on", "is_staff": "on"}
+    clerk.post(own, values)
     assert not User.objects.get(username="clerk").is_superuser
     assert clerk.post(address(User, "change", a_user("root").pk), {"username": "mine"}).status_code == 403
     password = reverse("admin:auth_user_password_change", args=[a_user("root").pk])
@@ -197,8 +197,8 @@ def test_only_the_interval_of_an_engine_task_can_be_changed(root):
     task = PeriodicTask.objects.get(name="dure: queue probes")
     slower = IntervalSchedule.objects.create(every=7, period="minutes")
     change = address(PeriodicTask, "change", task.pk)
-    given = {"interval": str(slower.pk), "description": "x", "name": "mine", "task": "other", "enabled": ""}
-    assert root.post(change, given).status_code == 302
+    values = {"interval": str(slower.pk), "description": "x", "name": "mine", "task": "other", "enabled": ""}
+    assert root.post(change, values).status_code == 302
     task.refresh_from_db()
     assert (task.interval, task.name, task.task, task.enabled) == (
         slower,
@@ -221,7 +221,7 @@ def test_an_interval_in_use_is_not_deleted(root):
 
 def test_a_message_cannot_stand_for_a_schedule(root):
     every = IntervalSchedule.objects.create(every=7, period="minutes")
-    given = {
+    values = {
         "name": "sums",
         "regtask": "",
         "task": "demo.sum",
@@ -230,6 +230,6 @@ def test_a_message_cannot_stand_for_a_schedule(root):
         "kwargs": "{}",
         "headers": "{}",
     }
-    page = root.post(address(PeriodicTask, "add"), given)
+    page = root.post(address(PeriodicTask, "add"), values)
     assert "make a schedule for it" in page.content.decode()
-    assert root.post(address(PeriodicTask, "add"), given | {"task": "dure.sweep"}).status_code == 302
+    assert root.post(address(PeriodicTask, "add"), values | {"task": "dure.sweep"}).status_code == 302

@@ -69,16 +69,16 @@ def every_address(client: Client, model: Any) -> list[str]:
     """The list, its next page, each filter, each way to search, and each link that leads to it."""
     plain = client.get(address(model))
     cl = plain.context["cl"]
-    found = ["", cl.older, "?o=-3.2", "?_facets=True&all="]
-    found += [list(spec.choices(cl))[-1]["query_string"] for spec in cl.filter_specs]
-    found += [f"?q={word}" for word in ("7", "build", "0199f3ab", str(Batch().pk))]
+    hits = ["", cl.older, "?o=-3.2", "?_facets=True&all="]
+    hits += [list(spec.choices(cl))[-1]["query_string"] for spec in cl.filter_specs]
+    hits += [f"?q={word}" for word in ("7", "build", "0199f3ab", str(Batch().pk))]
     row = next(iter(cl.result_list), None)
     site: Any = admin.site._registry[model]
     for name in (*site.ids, *site.people):
         value = getattr(row, model._meta.get_field(name).attname) if row is not None else None
         if value is not None:
-            found.append(f"?{name}={value}")
-    return [address(model, query) for query in dict.fromkeys(found) if query is not None]
+            hits.append(f"?{name}={value}")
+    return [address(model, query) for query in dict.fromkeys(hits) if query is not None]
 
 
 def is_unbounded_count(sql: str) -> bool:
@@ -101,12 +101,12 @@ def test_lists_neither_count_a_table_nor_use_offsets(root):
 
 def costly(plan: dict[str, Any], table: str) -> list[str]:
     """What a plan does with all of the table."""
-    found = [what for child in plan.get("Plans", ()) for what in costly(child, table)]
+    hits = [what for child in plan.get("Plans", ()) for what in costly(child, table)]
     if plan["Node Type"] == "Seq Scan" and plan["Relation Name"] == table:
-        found.append("reads all")
+        hits.append("reads all")
     if plan["Node Type"] == "Sort" and plan["Plan Rows"] > MANY // 10:
-        found.append("sorts many")
-    return found
+        hits.append("sorts many")
+    return hits
 
 
 def test_lists_of_large_tables_read_only_a_part(root, monkeypatch):
@@ -127,8 +127,8 @@ def test_lists_of_large_tables_read_only_a_part(root, monkeypatch):
                 if not sql.startswith("SELECT") or f'FROM "{table}"' not in sql:
                     continue
                 [(plan,)] = call.rows(f"EXPLAIN (FORMAT JSON) {sql.replace('%', '%%')}")
-                found = plan if isinstance(plan, list) else json.loads(plan)
-                assert costly(found[0]["Plan"], table) == [], (path, sql, found)
+                hits = plan if isinstance(plan, list) else json.loads(plan)
+                assert costly(hits[0]["Plan"], table) == [], (path, sql, hits)
                 looked_at += 1
     assert looked_at > 50
 
@@ -265,5 +265,5 @@ def test_dead_letters_are_found_by_their_message(root):
 
 def test_live_rows_are_listed_newest_first(root):
     jobs = submitted(an_office(max_concurrent_jobs=1), {}, {}, {})
-    found = root.get(address(Job, f"?state={JobStatus.READY}"))
-    assert ids(found) == [jobs[2].pk, jobs[1].pk]
+    hits = root.get(address(Job, f"?state={JobStatus.READY}"))
+    assert ids(hits) == [jobs[2].pk, jobs[1].pk]

@@ -39,6 +39,6 @@ def text_of(answer) -> str:
 
 def why(answer, field: str) -> str:
     """The error beside a field."""
-    found = re.search(rf'<p [^>]*id="why-{field}"[^>]*>(.*?)</p>', text_of(answer), re.DOTALL)
-    assert found is not None, field
-    return found[1].strip().replace("&#x27;", "'").replace("&quot;", '"')
+    match = re.search(rf'<p [^>]*id="why-{field}"[^>]*>(.*?)</p>', text_of(answer), re.DOTALL)
+    assert match is not None, field
+    return match[1].strip().replace("&#x27;", "'").replace("&quot;", '"')

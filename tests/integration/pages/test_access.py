@@ -50,8 +50,8 @@ def test_a_job_is_shown_in_its_own_office_only(office, alice):
     assert alice.get(at(office, f"/jobs/{job.id}")).status_code == 404
     assert alice.get(at(office, f"/batches/{job.batch_id}")).status_code == 404
     form = {"verb": "cancel", "job": str(job.id)}
-    asked = alice.post(at(office, "/jobs/act"), form).context["preview"]
-    assert (asked.changed, asked.skipped) == (0, 0)
+    request_path = alice.post(at(office, "/jobs/act"), form).context["preview"]
+    assert (request_path.changed, request_path.skipped) == (0, 0)
     alice.post(at(office, "/jobs/act"), {**form, "sure": "yes"})
     assert fresh(job).status != JobStatus.CANCELLED
 

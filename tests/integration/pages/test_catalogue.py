@@ -1,4 +1,4 @@
-"""Everything that the pages say is there in Korean, in the file that a fresh machine reads."""
+"""Every text of the pages has a Korean translation in the compiled catalogue."""
 
 import ast
 import gettext
@@ -16,46 +16,46 @@ NAMES = {"_", "gettext", "gettext_lazy", "ngettext"}
 
 def compiled() -> dict[str, str]:
     with (FOLDER / "django.mo").open("rb") as file:
-        found = gettext.GNUTranslations(file)._catalog  # type: ignore[attr-defined]
-    # A plural is filed under its message and a number.
-    return {key if isinstance(key, str) else key[0]: text for key, text in found.items()}
+        result = gettext.GNUTranslations(file)._catalog  # type: ignore[attr-defined]
+    # The key of a plural is its message and a number.
+    return {key if isinstance(key, str) else key[0]: text for key, text in result.items()}
 
 
-def said_in_templates() -> set[str]:
-    found = set()
+def texts_in_templates() -> set[str]:
+    result = set()
     for app in APPS:
         for file in Path(settings.BASE_DIR, app).rglob("*.html"):
             text = file.read_text()
-            found |= {quoted[1:-1] for quoted in IN_TEMPLATES.findall(text)}
-            found |= {re.sub(r"{{ (\w+) }}", r"%(\1)s", block) for block in BLOCKS.findall(text)}
-    return found
+            result |= {quoted[1:-1] for quoted in IN_TEMPLATES.findall(text)}
+            result |= {re.sub(r"{{ (\w+) }}", r"%(\1)s", block) for block in BLOCKS.findall(text)}
+    return result
 
 
-def said_in_code() -> set[str]:
-    found = set()
+def texts_in_code() -> set[str]:
+    result = set()
     for app in APPS:
         for file in Path(settings.BASE_DIR, app).rglob("*.py"):
             for node in ast.walk(ast.parse(file.read_text())):
                 if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in NAMES:
                     first = node.args[0] if node.args else None
                     if isinstance(first, ast.Constant) and isinstance(first.value, str):
-                        found.add(first.value)
-    return found
+                        result.add(first.value)
+    return result
 
 
 def test_every_text_of_pages_and_mails_has_a_korean_translation():
-    known = compiled()
-    said = said_in_templates() | said_in_code()
-    assert len(said) > 200, "the sentences were not found"
-    assert sorted(said - {message for message, text in known.items() if text}) == []
+    translated = compiled()
+    source_texts = texts_in_templates() | texts_in_code()
+    assert len(source_texts) > 200, "the texts were not found"
+    assert sorted(source_texts - {message for message, text in translated.items() if text}) == []
 
 
 def test_the_compiled_catalogue_is_up_to_date():
-    written = (FOLDER / "django.po").read_text()
-    known = compiled()
-    texts = re.findall(r'^msgstr(?:\[0\])? "(.+)"$', written, re.MULTILINE)
+    source = (FOLDER / "django.po").read_text()
+    translated = compiled()
+    texts = re.findall(r'^msgstr(?:\[0\])? "(.+)"$', source, re.MULTILINE)
     assert len(texts) > 200
-    missing = set(texts) - {text.replace('"', '\\"').replace("\n", "\\n") for text in known.values()}
+    missing = set(texts) - {text.replace('"', '\\"').replace("\n", "\\n") for text in translated.values()}
     assert missing == set()
 
 

@@ -42,15 +42,15 @@ def test_the_filter_of_the_list_is_in_its_address(office, alice):
 
 def test_pages_have_no_gap_and_no_overlap_while_jobs_arrive(office, alice):
     submitted(office, *({"ref": f"j{number}"} for number in range(120)), name="many")
-    found, address = [], at(office) + "?task_id=demo.sum"
+    listed, address = [], at(office) + "?task_id=demo.sum"
     while True:
         page = alice.get(address)
-        found += refs(page)
+        listed += refs(page)
         if not page.context["older"]:
             break
         submitted(office, {"ref": "late"})
         address = at(office) + page.context["older"]
-    assert found == [f"j{number}" for number in range(119, -1, -1)]
+    assert listed == [f"j{number}" for number in range(119, -1, -1)]
     back = alice.get(at(office) + page.context["newer"])
     assert refs(back) == [f"j{number}" for number in range(69, 19, -1)]
     assert "task_id=demo.sum" in page.context["newer"]
@@ -115,9 +115,9 @@ def test_more_than_a_hundred_matching_jobs_are_changed_only_after_typing_their_n
         lifecycle.cancel(office.id, [job.id for job in jobs], actor="test", reason="")
     matching, other = Job.objects.filter(office=office, ref="", role="QA"), jobs[-1]
     act, form = at(office, "/jobs/act"), {"verb": verb, "scope": "matching", "role": "QA", **more}
-    shown = alice.post(act, form)
-    assert "Type 101 to confirm" in shown.content.decode()
-    sent = {**form, **counted(shown), "sure": "yes"}
+    confirm_page = alice.post(act, form)
+    assert "Type 101 to confirm" in confirm_page.content.decode()
+    sent = {**form, **counted(confirm_page), "sure": "yes"}
     for typed in ({}, {"typed": ""}, {"typed": "100"}, {"typed": "all"}):
         refused = alice.post(act, {**sent, **typed})
         assert refused.status_code == 400, typed
@@ -178,8 +178,8 @@ def test_the_priority_form_needs_one_kind_of_change(office, alice):
     both = {"verb": "reprioritise", "scope": "matching", "sure": "yes", "priority": "1", "delta": "2"}
     assert alice.post(act, both).status_code == 400
     assert [fresh(job).priority for job in jobs] == [5, 7]
-    wanted = {"delta": "-3", "urgent": "true", "reason": "customers wait"}
-    alice.post(act, {"verb": "reprioritise", "scope": "matching", "sure": "yes", **wanted})
+    change = {"delta": "-3", "urgent": "true", "reason": "customers wait"}
+    alice.post(act, {"verb": "reprioritise", "scope": "matching", "sure": "yes", **change})
     assert [(fresh(job).priority, fresh(job).urgent) for job in jobs] == [(2, True), (4, True)]
     page = alice.get(at(office, f"/jobs/{jobs[0].id}")).content.decode()
     assert "Priority changed" in page

@@ -80,8 +80,8 @@ def test_a_few_of_many_neighbours_are_drawn_and_the_others_listed(office, alice)
 
 def test_a_programs_output_is_shown_from_its_end_without_control_characters(office, alice):
     (job,) = submitted(office, {"task_id": "command.run", "args": {"command": "echo"}}, name="x")
-    written = "x" * 30_000 + "\x1b[31mred\x1b[0m <b>\x07\nlast line\n"
-    result = {"exit_code": 0, "output_tail": written}
+    printed = "x" * 30_000 + "\x1b[31mred\x1b[0m <b>\x07\nlast line\n"
+    result = {"exit_code": 0, "output_tail": printed}
     running(job).finish(result=json.dumps(result))
     page = alice.get(at(office, f"/jobs/{job.id}"))
     output = page.context["output"]
