@@ -40,7 +40,7 @@ def test_a_job_submitted_by_the_api_appears_runs_and_shows_its_result(stack, win
 
 def test_the_monitor_refreshes_itself_and_can_be_paused(window):
     page = window().sign_in("alice")
-    page.wait_for_function("() => document.getElementById('updated').textContent.startsWith('updated')")
+    page.wait_for_function("() => document.getElementById('updated').textContent.startsWith('Updated')")
     with page.expect_response("**/monitor/live", timeout=WAIT_MS) as answer:
         pass
     assert answer.value.status == 200

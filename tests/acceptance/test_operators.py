@@ -93,17 +93,17 @@ def test_one_command_adds_a_worker_which_is_drained_and_taken_back_and_seen_on_t
 
         assert "ok" in celery(stack, "control", "dure_drain")
         assert eventually(lambda: on_the_monitor(stack)["draining"], PATIENCE)
-        assert matches(doctor(stack), "draining") == [("warn", f"{NAME}: takes nothing new")]
+        assert matches(doctor(stack), "draining") == [("warn", f"{NAME}: accepts no new work")]
 
         assert celery(stack, "control", "dure_resume") == {"ok": "takes work again"}
         assert eventually(lambda: not on_the_monitor(stack)["draining"], PATIENCE)
-    # It said goodbye.
+    # It deregistered when it stopped.
     assert eventually(lambda: not on_the_monitor(stack), PATIENCE)
 
 
 @pytest.mark.timeout(240)
 def test_the_doctor_finds_nothing_bad_in_a_system_that_runs(stack):
-    # What has just started needs a moment: the first canaries, the first sweep.
+    # What has just started needs a moment: the first queue probes, the first sweep.
     assert eventually(lambda: doctor(stack)["status"] != "bad", 2 * PATIENCE), doctor(stack)
     assert matches(doctor(stack), "beat")[0][0] == "ok"
     assert matches(doctor(stack), "listener")[0][0] == "ok"

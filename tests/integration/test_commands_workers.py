@@ -160,7 +160,7 @@ def test_a_drained_worker_is_marked_on_the_overview(client):
     client.force_login(a_user("mina", is_staff=True))
     page = client.get("/", headers={"accept-language": "en"}).content.decode()
     assert "jobs@far" in page
-    assert "takes nothing new" in page
+    assert "(draining)" in page
 
 
 def celery(*words: str) -> subprocess.CompletedProcess[str]:
