@@ -43,6 +43,7 @@ SHARED = Profile(3, retries=1, health_check_interval=25)
 THROTTLE = Profile(0.25, connect_timeout=0.25)
 # `/readyz` and the like: a slow answer is a failure.
 PROBE = Profile(1, connect_timeout=1)
+# The doctor, and `make up`.
 CHECK = Profile(3)
 # Longer than any blocking read of the streams. One retry at once: the reader must notice a stop soon.
 STREAMS = Profile(5, retries=1, decode=False)

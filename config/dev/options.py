@@ -4,13 +4,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import psycopg2
-import redis
-from redis.backoff import NoBackoff
-from redis.retry import Retry
 
 from config import env
 from config.dev import CannotStart, ports
 from config.dev.home import not_writable
+from jobs.redis import CHECK, ERRORS, connect
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 EVERY_ADDRESS = ("0.0.0.0", "::")  # noqa: S104
@@ -90,9 +88,9 @@ def check_postgres(url: str) -> None:
 
 def check_redis(url: str) -> None:
     try:
-        with redis.Redis.from_url(url, socket_timeout=CONNECT_SECONDS, retry=Retry(NoBackoff(), 0)) as client:
+        with connect(CHECK, url) as client:
             client.ping()
-    except redis.RedisError as error:
+    except ERRORS as error:
         raise CannotStart(f"REDIS_URL does not answer: {_first_line(error)}") from None
 
 

@@ -9,15 +9,12 @@ import signal
 from pathlib import Path
 from urllib.parse import quote
 
-import redis
-from redis.backoff import NoBackoff
-from redis.retry import Retry
-
 from config.dev import CannotStart
 from config.dev.home import Home, read_json, write_private, write_private_json
 from config.dev.ports import LOOPBACK, free_port, problem
 from config.dev.postgres import wait_until_it_answers
 from config.dev.process import Process
+from jobs.redis import CHECK, connect
 
 
 def start(home: Home) -> tuple[Process, str]:
@@ -29,7 +26,7 @@ def start(home: Home) -> tuple[Process, str]:
     write_private(configuration, _configuration(folder, password, port))
     server = Process(home, "redis", [binary(), configuration], death_signal=signal.SIGTERM, cwd=folder)
     url = f"redis://:{quote(password, safe='')}@{LOOPBACK}:{port}/0"
-    with redis.Redis.from_url(url, socket_timeout=2, retry=Retry(NoBackoff(), 0)) as client:
+    with connect(CHECK, url) as client:
         wait_until_it_answers(server, "Redis", client.ping)
     return server, url
 
