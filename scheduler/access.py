@@ -1,8 +1,8 @@
-"""Whose a schedule, an Execution or a workflow is: asked by views, pages and sockets, answered here only.
+"""Who may see and change schedules, Executions and workflows.
 
-A schedule is its owner's. An Execution is seen by who owns what caused it. A workflow is its office's,
-by the rules of jobs/access.py. Staff see everything and a superuser may do what an owner may; what is
-somebody else's does not exist (404).
+A schedule belongs to its owner, a workflow to its office, by the rules of jobs/access.py. An Execution is
+visible to the owner of its trigger. Staff see everything, and a superuser may do what an owner may. Objects
+of other users do not exist (404).
 """
 
 from uuid import UUID
@@ -21,11 +21,11 @@ from scheduler.steps.access import queue_for, queues_of
 from scheduler.steps.models import Step
 from scheduler.steps.states import Direction
 
-# So many jobs, and steps, are looked up one by one.
+# Up to this many jobs, steps and schedules are looked up one by one.
 FEW_JOBS = 5_000
 FEW_STEPS = 1_000
 FEW_SCHEDULES = 30
-# A step's Execution names its queue first: `queue:step:direction`.
+# The source of a step's Execution is `queue:step:direction`.
 QUEUE_OF_STEP = Func(F("source"), Value(":"), Value(1), function="split_part", output_field=TextField())
 
 
@@ -34,13 +34,13 @@ def schedules_of(user: User) -> QuerySet[Schedule]:
 
 
 def schedule_for(user: User, schedule_id: UUID | str, *, acts: bool = False) -> Schedule:
-    """404 for whom there is no such schedule, 403 for who may see it but not do this."""
-    found = schedules_of(user).filter(pk=schedule_id).first()
-    if found is None:
+    """404 if the user may not see the schedule, 403 if they may see but not change it."""
+    schedule = schedules_of(user).filter(pk=schedule_id).first()
+    if schedule is None:
         raise Http404
-    if acts and found.owner_id != user.pk and not user.is_superuser:
-        raise PermissionDenied("Staff may look at somebody's schedule, and nothing else.")
-    return found
+    if acts and schedule.owner_id != user.pk and not user.is_superuser:
+        raise PermissionDenied("Staff have read-only access to other users' schedules.")
+    return schedule
 
 
 def executions_of(user: User) -> QuerySet[Execution]:
@@ -48,29 +48,28 @@ def executions_of(user: User) -> QuerySet[Execution]:
 
 
 def executions_by_cause(user: User) -> list[QuerySet[Execution]]:
-    """The same in parts that have nothing in common, each of which an index answers.
+    """The same in disjoint parts, each of which an index answers.
 
-    For lists: with one condition for all, PostgreSQL reads the table backwards until a page is full, which
-    is all of it for somebody who has run little among millions. What a reader has is therefore given as
-    values, of which the planner knows how many rows there are. What is few is found by its index; of what
-    is many the newest are soon met on the way back.
+    With one condition for all, PostgreSQL would read the table backwards until a page is full: all of it
+    for a user who has run little among millions. So the user's sources are passed as values, whose row
+    counts the planner knows. Few rows are found by their index; of many, the newest are met soon.
     """
     if user.is_staff:
         return [Execution.objects.all()]
-    found = [_of_sources(Trigger.MANUAL, [str(user.pk)])]
-    schedules = [str(one) for one in Schedule.objects.filter(owner=user).values_list("id", flat=True)]
-    # By itself each has its newest at the end of its part of the index by source, however old they are.
-    each = [[one] for one in schedules] if len(schedules) <= FEW_SCHEDULES else [schedules]
-    found += [_of_sources(Trigger.SCHEDULE, sources) for sources in each]
+    parts = [_of_sources(Trigger.MANUAL, [str(user.pk)])]
+    ids = [str(schedule) for schedule in Schedule.objects.filter(owner=user).values_list("id", flat=True)]
+    # A schedule alone has its newest at the end of its range of the index by source, however old they are.
+    groups = [[schedule] for schedule in ids] if len(ids) <= FEW_SCHEDULES else [ids]
+    parts += [_of_sources(Trigger.SCHEDULE, sources) for sources in groups]
     if offices := list(offices_of(user).values_list("id", flat=True)):
-        found.append(_of_offices(offices))
+        parts.append(_of_offices(offices))
     if queues := list(queues_of(user).values_list("queue_id", flat=True)):
-        found.append(_of_queues(queues))
-    return found
+        parts.append(_of_queues(queues))
+    return parts
 
 
 def _of_sources(trigger: Trigger, sources: list[str]) -> QuerySet[Execution]:
-    # Spelt like the condition of the index by source.
+    # Written like the condition of the index by source.
     return Execution.objects.exclude(source="").filter(trigger=trigger, source__in=sources)
 
 
@@ -93,13 +92,13 @@ def _of_queues(queues: list[int]) -> QuerySet[Execution]:
 
 
 def may_cancel(user: User, execution: Execution) -> bool:
-    """Of one that no job owns: a job's is its office's to cancel, and a step's is its queue's."""
+    """For Executions without a job. A step's belongs to its queue."""
     if execution.trigger == Trigger.STEP and not user.is_superuser:
-        return _may_turn(user, execution.source)
+        return _may_operate_queue(user, execution.source)
     return user.is_superuser or _caused_by(user).filter(pk=execution.pk).exists()
 
 
-def _may_turn(user: User, source: str) -> bool:
+def _may_operate_queue(user: User, source: str) -> bool:
     try:
         queue_for(user, int(source.partition(":")[0]), MemberRole.OPERATOR)
     except (Http404, PermissionDenied, ValueError):
@@ -127,7 +126,7 @@ def runs_of(user: User) -> QuerySet[WorkflowRun]:
 
 
 def workflow_for(user: User, workflow_id: UUID | str, needed: str = MemberRole.VIEWER) -> Workflow:
-    """404 for who is nobody in its office, 403 for who may see but not do this."""
+    """404 if the user is not in the workflow's office, 403 if their role does not suffice."""
     workflow = Workflow.objects.filter(pk=workflow_id).first()
     if workflow is None:
         raise Http404

@@ -2,7 +2,7 @@
 
 PeriodicTasks are sent as ever and stay editable in the admin, by one beat at a time. Schedules and runs
 are rows that any number of beats share. A tick sleeps no longer than until the next due time, and no
-longer than a second, so what somebody changed counts within it.
+longer than a second, so every change counts within a second.
 
 Not guaranteed: that PeriodicTasks are sent while Redis is away. Schedules are fired all the same; their
 messages follow once it is back.
@@ -52,7 +52,7 @@ class Scheduler(DatabaseScheduler):  # type: ignore[misc]
         if time.monotonic() >= self._pass_at:
             try:
                 wait = pass_once()
-            except Exception:  # whatever goes wrong, beat goes on and tries again
+            except Exception:  # beat must go on after any error
                 log.exception("the pass over what is due failed; the next one is in %s s", self.max_interval)
                 connection.close()
                 wait = None

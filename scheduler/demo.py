@@ -1,4 +1,4 @@
-"""What `make up` shows of schedules, workflows and step queues."""
+"""The demonstration data of schedules, workflows and step queues."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -49,17 +49,17 @@ WORKFLOW: dict[str, Any] = {
         },
     ],
 }
-# As if the daily schedule had been there: what it missed is made up for as soon as beat looks.
+# The daily schedule starts in the past, so beat backfills a missed run at once.
 MISSED = timedelta(days=4)
 # By its name: whether the last of its operations fails, and everything is undone.
 QUEUES = {"demo-1": False, "demo-2": True}
 
 
 def fill(owner: User, office: Office, now: datetime) -> None:
-    """Makes what is missing of it, each whole or not at all; a second call changes nothing."""
-    for wish in SCHEDULES:
-        if not Schedule.objects.filter(owner=owner, name=wish["name"]).exists():
-            schedules.create(wish, owner=owner, now=now - MISSED if wish["kind"] == "cron" else now)
+    """Create the missing parts, each completely or not at all. A second call changes nothing."""
+    for values in SCHEDULES:
+        if not Schedule.objects.filter(owner=owner, name=values["name"]).exists():
+            schedules.create(values, owner=owner, now=now - MISSED if values["kind"] == "cron" else now)
     if not Workflow.objects.filter(office=office, name=WORKFLOW["name"]).exists():
         with transaction.atomic():
             made = workflows.create(office, WORKFLOW, now=now)
@@ -73,8 +73,8 @@ def fill(owner: User, office: Office, now: datetime) -> None:
 
 
 def _provision(name: str, owner: User, now: datetime, *, fails: bool) -> None:
-    given = {"queue_library": "provisioning", "name": name}
-    queue = queues.create(given, owner=owner, office=None, now=now)
+    values = {"queue_library": "provisioning", "name": name}
+    queue = queues.create(values, owner=owner, office=None, now=now)
     for forward, backward, arguments in (
         ("reserve_address", "release_address", {"network": "10.20.0.0/24"}),
         ("create_volume", "delete_volume", {"gigabytes": 40}),

@@ -1,6 +1,6 @@
-"""Prometheus figures of schedules, workflows, queues and workers; docs/operations.md has the alerts.
+"""Prometheus metrics of schedules, workflows, queues and workers; docs/operations.md has the alerts.
 
-Gauges, read from the database at each scrape: whichever web process is asked answers for all.
+Gauges are read from the database at each scrape, so any web process answers for all.
 """
 
 from collections.abc import Iterable
@@ -24,7 +24,7 @@ RARE = {
     counters.LOST: "Pool processes that were seen to die.",
     counters.RESENT: "Messages published again.",
     counters.RESEEDED: "Times that Redis had forgotten everything.",
-    counters.POISON: "Executions put aside because they kill their workers.",
+    counters.POISON: "Executions quarantined because they crash their workers.",
 }
 
 
@@ -44,26 +44,26 @@ def schedules() -> Iterable[Metric]:
     yield states
     yield GaugeMetricFamily(
         "dure_schedule_overdue_seconds",
-        "How long the schedule that is most overdue has been due: grows when no beat works.",
+        "How long the most overdue schedule has been due. Grows when no beat runs.",
         max(0.0, overdue),
     )
     lately = {turn: (count, lag) for turn, count, lag in call.rows(sql.RECENT_OCCURRENCE_COUNTS)}
     turns = GaugeMetricFamily(
-        "dure_schedule_turns_5m", "Turns decided in the last 5 minutes.", labels=["turn"]
+        "dure_schedule_turns_5m", "Scheduled runs decided in the last 5 minutes.", labels=["turn"]
     )
     for turn in OccurrenceOutcome.values:
         turns.add_metric([turn], lately.get(turn, (0, 0.0))[0])
     yield turns
     yield GaugeMetricFamily(
         "dure_schedule_lag_seconds",
-        "The longest time between due and fired, of the turns that ran in the last 5 minutes.",
+        "The longest time between due and fired, of the scheduled runs of the last 5 minutes.",
         lately.get(OccurrenceOutcome.RUN, (0, 0.0))[1],
     )
 
 
 def workflow_runs() -> Iterable[Metric]:
     pending, running, overdue = call.rows(sql.RUN_FIGURES)[0]
-    runs = GaugeMetricFamily("dure_workflow_runs", "Runs of workflows that have not ended.", labels=["state"])
+    runs = GaugeMetricFamily("dure_workflow_runs", "Workflow runs that have not ended.", labels=["state"])
     runs.add_metric(["pending"], pending)
     runs.add_metric(["running"], running)
     yield runs
@@ -74,32 +74,32 @@ def workflow_runs() -> Iterable[Metric]:
 
 def queues() -> Iterable[Metric]:
     figures = {role: rest for role, *rest in call.rows(sql.QUEUES)}
-    sung = {role: seconds for role, seconds, _ in call.rows(sql.QUEUE_PROBES)}
+    probes = {role: seconds for role, seconds, _ in call.rows(sql.QUEUE_PROBES)}
     workers = dict(call.rows(sql.WORKERS_BY_ROLE, {"alive": settings.DURE_LEASE_SECONDS}))
-    ready = GaugeMetricFamily("dure_queue_ready", "Work that could start now.", labels=["role"])
-    running = GaugeMetricFamily("dure_queue_running", "Executions that run.", labels=["role"])
+    ready = GaugeMetricFamily("dure_queue_ready", "Queued work.", labels=["role"])
+    running = GaugeMetricFamily("dure_queue_running", "Running Executions.", labels=["role"])
     oldest = GaugeMetricFamily(
-        "dure_queue_oldest_ready_seconds", "Age of the oldest ready work.", labels=["role"]
+        "dure_queue_oldest_ready_seconds", "Age of the oldest queued work.", labels=["role"]
     )
-    canary = GaugeMetricFamily(
-        "dure_queue_canary_seconds", "Since a worker last consumed a canary of this queue.", labels=["role"]
+    probe = GaugeMetricFamily(
+        "dure_queue_canary_seconds", "Since a worker last consumed a queue probe.", labels=["role"]
     )
-    alive = GaugeMetricFamily("dure_workers", "Workers that take work of this role.", labels=["role"])
+    alive = GaugeMetricFamily("dure_workers", "Online workers that serve this role.", labels=["role"])
     for role in (*settings.DURE_ROLES, settings.DURE_CONTROL_QUEUE):
         count, busy, age = figures.get(role, (0, 0, None))
         ready.add_metric([role], count)
         running.add_metric([role], busy)
         oldest.add_metric([role], max(0.0, age or 0.0))
         alive.add_metric([role], workers.get(role, 0))
-        if role in sung:
-            canary.add_metric([role], sung[role])
-    yield from (ready, running, oldest, canary, alive)
+        if role in probes:
+            probe.add_metric([role], probes[role])
+    yield from (ready, running, oldest, probe, alive)
 
 
 def executions() -> Iterable[Metric]:
     expired, since = call.rows(sql.EXPIRED_LEASES)[0]
     yield GaugeMetricFamily(
-        "dure_leases_expired", "Runs whose lease ran out and which nobody has rescued yet.", expired
+        "dure_leases_expired", "Runs with an expired lease that are not rescued yet.", expired
     )
     yield GaugeMetricFamily("dure_lease_expired_seconds", "How long the oldest of them has waited.", since)
     oldest = call.rows(sql.OLDEST_END)[0][0] or 0.0
@@ -119,12 +119,12 @@ def executions() -> Iterable[Metric]:
         yield ended
         yield GaugeMetricFamily(
             "dure_execution_wait_seconds",
-            "95th percentile from due or made to started, that minute.",
+            "95th percentile from due or created to started, in that minute.",
             float(wait),
         )
         yield GaugeMetricFamily(
             "dure_execution_run_seconds",
-            "95th percentile of the last attempts' length, that minute.",
+            "95th percentile of the last attempts' duration, in that minute.",
             float(run),
         )
 

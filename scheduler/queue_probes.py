@@ -1,6 +1,6 @@
-"""A no-op through each queue, to show that work is consumed there and not only that workers answer pings.
+"""Queue probes: no-op messages that show that workers consume each queue, beyond answering pings.
 
-One is sent when the one before was consumed, so they do not pile up in a queue that nobody reads.
+A probe is sent after the previous one was consumed, so probes do not pile up in a queue without workers.
 """
 
 from datetime import timedelta
@@ -11,25 +11,25 @@ from django.conf import settings
 from jobs.sql import call
 from scheduler import sql
 
-# A message that was not seen for so long is taken for lost, and another one is sent.
+# A probe that was not consumed for this long counts as lost, and another one is sent.
 LOST_AFTER = timedelta(minutes=5)
 QUEUE_PROBE = "dure.queue_probe"
 
 
 def send_due() -> int:
-    """One for each queue that is ready for another; how many went out."""
+    """Send a probe to each queue that is due for one, and return their number."""
     queues = [*settings.DURE_ROLES, settings.DURE_CONTROL_QUEUE]
     unsent = [role for (role,) in call.rows(sql.START_PROBES, {"roles": queues, "lost": LOST_AFTER})]
-    wanted = len(unsent)
+    due = len(unsent)
     try:
         while unsent:
             _send(unsent[-1])
             unsent.pop()
     finally:
-        # The broker is away: what did not go out is sent the next time, not when it counts as lost.
+        # The broker is down: unsent probes are sent next time, not only when they count as lost.
         if unsent:
             call.change(sql.RESET_UNSENT_PROBES, [unsent])
-    return wanted
+    return due
 
 
 def _send(role: str) -> None:
@@ -40,5 +40,5 @@ def _send(role: str) -> None:
 
 
 def mark_seen(role: str) -> None:
-    """A worker has consumed one."""
+    """Record that a worker consumed a probe."""
     call.change(sql.MARK_PROBE_SEEN, [role])

@@ -1,7 +1,7 @@
-"""Deletes what ended longer ago than DURE_RETENTION_DAYS, in batches, so that no table grows for ever.
+"""Deletes rows that ended longer ago than DURE_RETENTION_DAYS, in batches.
 
-The engine's part (jobs, Executions, events, notices, answers kept for repeated requests), then the record
-of schedules' turns, workflows' ended runs and counted minutes. What has not ended is never touched.
+First the engine's (jobs, Executions, events, notifications, idempotency records), then occurrences, ended
+workflow runs and minute statistics. Live rows are never touched.
 """
 
 import logging

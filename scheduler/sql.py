@@ -1,6 +1,6 @@
 """Every statement of this app that the ORM cannot say, by name, with its purpose."""
 
-# fire_due: one row for each due time, once. What comes back was not there before.
+# fire_due: one row for each due time, once. Returns the rows that are new.
 INSERT_OCCURRENCES = """
     INSERT INTO schedule_occurrences (schedule_id, due_at, outcome, reason, execution_id, decided_at)
     SELECT o.schedule, o.due_at, o.outcome, o.reason, o.execution, %(now)s
@@ -11,7 +11,7 @@ INSERT_OCCURRENCES = """
     RETURNING execution_id
 """
 
-# fire_due: when each schedule is due next; the rows are locked.
+# fire_due: the next state of each schedule; the rows are locked.
 ADVANCE_SCHEDULES = """
     UPDATE schedules s
     SET next_run_at = a.next_run_at,
@@ -31,11 +31,11 @@ NEXT_DUE = """
     )
 """
 
-# A manual run: nobody else decides about this Task meanwhile.
+# run_task: manual runs of a Task wait for each other.
 LOCK_TASK = "SELECT pg_advisory_xact_lock(hashtextextended('dure.manual:' || %s, 0))"
 
-# settle_runs: runs of which nothing moves any more, because every step has ended or waits for one
-# that failed. A pending step that is free or has a time ahead is about to move.
+# settle_runs: runs without progress to come, because every step has ended or waits for a failed one.
+# A pending step that is free, or whose time is still to come, will progress.
 SETTLED_RUNS = """
     SELECT r.id FROM scheduled_jobs r
     WHERE r.status = 'running' AND r.updated_at <= %(before)s AND (%(run)s::uuid IS NULL OR r.id = %(run)s)
@@ -51,8 +51,8 @@ SETTLED_RUNS = """
     FOR NO KEY UPDATE OF r SKIP LOCKED
 """
 
-# judge_again: runs that ended badly, and whose batch came to an end after that: somebody ran their steps
-# again, as the jobs that they are.
+# settle_retried_runs: failed and cancelled runs whose batch ended later than they did, because their steps
+# were retried as single jobs.
 ENDED_AGAIN = """
     SELECT r.id FROM scheduled_jobs r JOIN job_batches b ON b.id = r.batch_id
     WHERE r.status IN ('failed', 'cancelled') AND b.ended_at > r.ended_at + interval '5 seconds'
@@ -60,7 +60,7 @@ ENDED_AGAIN = """
     FOR NO KEY UPDATE OF r SKIP LOCKED
 """
 
-# settle_runs: what became of a run's steps, and the first failure among them.
+# settle_runs: the states of a run's steps, and the first failure.
 STEPS_OF_BATCH = """
     SELECT count(*), count(*) FILTER (WHERE status = 'done'), count(*) FILTER (WHERE status = 'failed'),
            count(*) FILTER (WHERE status = 'cancelled'),
@@ -70,7 +70,7 @@ STEPS_OF_BATCH = """
     FROM job_queue WHERE batch_id = %(batch)s
 """
 
-# the pages: the newest turns of each schedule, with what became of their Executions, oldest first.
+# pages: the newest occurrences of each schedule with the states of their Executions, oldest first.
 RECENT_OCCURRENCES = """
     SELECT s.id, o.due_at, o.outcome, e.status
     FROM unnest(%(schedules)s::uuid[]) AS s(id)
@@ -81,7 +81,7 @@ RECENT_OCCURRENCES = """
     LEFT JOIN job_executions e ON e.id = o.execution_id
     ORDER BY s.id, o.due_at
 """
-# the pages: the newest runs of each workflow that have begun, oldest first.
+# pages: the newest started runs of each workflow, oldest first.
 RECENT_RUNS = """
     SELECT w.id, r.scheduled_time, r.status
     FROM unnest(%(workflows)s::uuid[]) AS w(id)
@@ -92,7 +92,7 @@ RECENT_RUNS = """
     ORDER BY w.id, r.scheduled_time
 """
 
-# canary: one for each queue whose last one was consumed, or is so old that it was lost.
+# queue_probes: a probe for each queue whose last one was consumed, or is so old that it was lost.
 START_PROBES = """
     INSERT INTO queue_probes AS p (role, sent_at)
     SELECT role, clock_timestamp() FROM unnest(%(roles)s) AS role
@@ -103,8 +103,8 @@ START_PROBES = """
 RESET_UNSENT_PROBES = "UPDATE queue_probes SET sent_at = NULL WHERE role = ANY (%s)"
 MARK_PROBE_SEEN = "UPDATE queue_probes SET seen_at = clock_timestamp() WHERE role = %s"
 
-# count_minutes: the Executions that ended in each minute that is over. Ends commit a moment after the
-# time that they carry, hence the margin.
+# rollup_minutes: the Executions that ended in each past minute. An end commits a moment after its
+# timestamp, hence the margin.
 ROLL_UP_MINUTES = """
     INSERT INTO execution_minutes (minute, done, failed, wait_ms, run_ms)
     SELECT date_trunc('minute', finished_at),
@@ -122,7 +122,7 @@ ROLL_UP_MINUTES = """
     ON CONFLICT (minute) DO NOTHING
 """
 
-# retention: each deletes one bounded batch of what ended before `before`, and says how many.
+# retention: each deletes one batch of rows that ended before `before`.
 DELETE_OCCURRENCES = """
     DELETE FROM schedule_occurrences WHERE id IN (
         SELECT id FROM schedule_occurrences WHERE decided_at < %(before)s

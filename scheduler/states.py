@@ -1,4 +1,4 @@
-"""The states of schedules' turns, workflows and their runs, written once."""
+"""The states of occurrences, workflows and their runs."""
 
 from typing import Final
 
@@ -6,17 +6,17 @@ from django.db import models
 
 
 class Overlap(models.TextChoices):
-    """What a turn does when the schedule's previous Execution has not ended."""
+    """What a scheduled run does if the schedule's previous Execution is live."""
 
     SKIP = "skip"
     ALLOW = "allow"
 
 
 class OccurrenceOutcome(models.TextChoices):
-    """What became of one due time of a schedule.
+    """The outcome of one due time of a schedule.
 
-    RUN made an Execution. SKIPPED met one that had not ended. MISSED was nobody's to fire in time, and
-    the schedule's catch-up policy let it go.
+    RUN started an Execution. SKIPPED met a live one. MISSED was not fired in time, and the catch-up policy
+    did not run it.
     """
 
     RUN = "run"
@@ -25,7 +25,7 @@ class OccurrenceOutcome(models.TextChoices):
 
 
 class WorkflowStatus(models.TextChoices):
-    """DRAFT and PAUSED run by hand only. ACTIVE has its next run registered."""
+    """DRAFT and PAUSED run by hand only. ACTIVE has a pending run."""
 
     DRAFT = "draft"
     ACTIVE = "active"
@@ -33,7 +33,7 @@ class WorkflowStatus(models.TextChoices):
 
 
 class RunStatus(models.TextChoices):
-    """A scheduled job: PENDING waits for its time, RUNNING is a batch under way, the others are ends.
+    """A workflow run: PENDING waits for its time, RUNNING has a batch in progress, the others have ended.
 
     Only a resumed run leads out of FAILED and CANCELLED, back to RUNNING.
     """

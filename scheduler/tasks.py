@@ -1,4 +1,4 @@
-"""The scheduler's own short tasks, on the control queue, sent by PeriodicTasks: migrations/0002."""
+"""Short maintenance tasks on the control queue, sent by PeriodicTasks."""
 
 from celery import shared_task
 
@@ -11,25 +11,25 @@ from scheduler.workflows.lifecycle import schedule_all
 
 @shared_task(name="dure.schedule_workflows", ignore_result=True)  # type: ignore[untyped-decorator]
 def schedule_workflows() -> None:
-    """Each active workflow has its pending run: what activating and editing do at once, done again daily."""
+    """Make sure each active workflow has its pending run. Activating and editing do this at once too."""
     schedule_all(database_now())
 
 
 @shared_task(name="dure.send_queue_probes", ignore_result=True)  # type: ignore[untyped-decorator]
 def send_queue_probes() -> None:
-    """A no-op through every queue."""
+    """Send a no-op message through every queue."""
     queue_probes.send_due()
 
 
 @shared_task(name=queue_probes.QUEUE_PROBE, ignore_result=True)  # type: ignore[untyped-decorator]
 def queue_probe(role: str) -> None:
-    """The canary itself: consumed on its role's queue."""
+    """The no-op message, consumed on its role's queue."""
     queue_probes.mark_seen(role)
 
 
 @shared_task(name="dure.rollup_minutes", ignore_result=True)  # type: ignore[untyped-decorator]
 def rollup_minutes() -> None:
-    """How many Executions ended in each minute that is over; and runs whose steps were run again by hand."""
+    """Count the Executions that ended in each past minute, and settle runs with retried steps again."""
     now = database_now()
     call.change(sql.ROLL_UP_MINUTES, {"now": now})
     runs.settle_retried_runs(now)
@@ -37,5 +37,5 @@ def rollup_minutes() -> None:
 
 @shared_task(name="dure.retention", ignore_result=True)  # type: ignore[untyped-decorator]
 def delete_old() -> None:
-    """Delete what ended long ago."""
+    """Delete rows that ended long ago."""
     retention.delete_old(database_now())

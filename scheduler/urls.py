@@ -1,4 +1,4 @@
-"""Addresses of schedules, Executions, workflows and the monitor's data."""
+"""URLs of schedules, Executions, workflows and the overview's data."""
 
 from django.urls import path
 
@@ -18,7 +18,7 @@ urlpatterns = [
         name="resume-schedule",
     ),
     path("api/schedules/<uuid:schedule_id>/next", schedules.NextTimesView.as_view(), name="next-times"),
-    path("api/schedules/<uuid:schedule_id>/turns", schedules.TurnsView.as_view(), name="turns"),
+    path("api/schedules/<uuid:schedule_id>/turns", schedules.OccurrencesView.as_view(), name="turns"),
     path("api/executions", executions.ExecutionsView.as_view(), name="executions"),
     path("api/executions/<uuid:execution_id>", executions.OneExecutionView.as_view(), name="execution"),
     path(

@@ -35,8 +35,8 @@ class StateFilter(choice("status", _("state"), STATES)):  # type: ignore[misc]
     """Live states have their own indexes; ended ones are searched among the newest rows."""
 
     def queryset(self, request: HttpRequest, queryset: Any) -> Any:
-        found = super().queryset(request, queryset)
-        return newest(found) if self.value() in RUN_ENDED else found
+        rows = super().queryset(request, queryset)
+        return newest(rows) if self.value() in RUN_ENDED else rows
 
 
 def resume(run: WorkflowRun, operator: Operator) -> None:
@@ -45,8 +45,8 @@ def resume(run: WorkflowRun, operator: Operator) -> None:
 
 def cancel(run: WorkflowRun, operator: Operator) -> None:
     """Cancel the live jobs of the batch, like POST /api/offices/:id/jobs/cancel. The run ends with them."""
-    wish = CancelFilter(batch=run.batch_id)
-    answer = cancel_matching(run.workflow.office_id, wish, actor=operator.actor, reason=operator.reason)
+    matching = CancelFilter(batch=run.batch_id)
+    answer = cancel_matching(run.workflow.office_id, matching, actor=operator.actor, reason=operator.reason)
     if not answer.total:
         raise Conflict("jobs_ended")
 

@@ -38,10 +38,10 @@ class ScheduleDocument(serializers.Serializer[Any]):
     enabled = serializers.BooleanField(help_text="False while it is paused.")
     timezone = serializers.CharField(help_text="Whose clock `cron` means.")
     overlap = serializers.ChoiceField(
-        Overlap.choices, help_text="What a turn does when the Execution before it has not ended."
+        Overlap.choices, help_text="What happens if the previous run is still in progress."
     )
     catch_up = serializers.ChoiceField(
-        POLICIES, help_text="Which of the turns that an outage missed are run afterwards."
+        POLICIES, help_text="Which of the runs missed in an outage are run afterwards."
     )
     max_retries = serializers.IntegerField()
     starts_at = serializers.DateTimeField(allow_null=True, help_text="It does not fire before.")
@@ -64,7 +64,8 @@ class NextDocument(serializers.Serializer[Any]):
 class TurnDocument(serializers.Serializer[Any]):
     due_at = serializers.DateTimeField()
     turn = serializers.ChoiceField(
-        OccurrenceOutcome.choices, help_text="Run; skipped as one was still running; missed in an outage."
+        OccurrenceOutcome.choices,
+        help_text="Run; skipped because the previous run was in progress; or missed in an outage.",
     )
     reason = serializers.CharField(allow_null=True, help_text="Why it was not run.")
     execution_id = serializers.UUIDField(allow_null=True, help_text="The run that it made.")
@@ -88,7 +89,7 @@ class ExecutionDocument(serializers.Serializer[Any]):
     task_id = serializers.CharField()
     trigger = serializers.ChoiceField(Trigger.choices, help_text="What caused it.")
     schedule_id = serializers.UUIDField(allow_null=True, help_text="With the trigger SCHEDULE.")
-    scheduled_for = serializers.DateTimeField(allow_null=True, help_text="When its turn was due.")
+    scheduled_for = serializers.DateTimeField(allow_null=True, help_text="The due time of its scheduled run.")
     created_at = serializers.DateTimeField()
     started_at = serializers.DateTimeField(allow_null=True)
     finished_at = serializers.DateTimeField(allow_null=True)

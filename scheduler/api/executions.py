@@ -71,31 +71,31 @@ class RunTaskView(GenericAPIView[Execution]):
 
 class ExecutionFilter(filters.FilterSet):  # type: ignore[misc]
     task_id = filters.CharFilter(help_text="Only those of this Task.")
-    trigger = filters.ChoiceFilter(choices=Trigger.choices, help_text="Only those with this cause.")
+    trigger = filters.ChoiceFilter(choices=Trigger.choices, help_text="Only those with this trigger.")
     status = filters.MultipleChoiceFilter(
         choices=ExecutionStatus.choices, help_text="One state, or several, given repeatedly."
     )
-    schedule = filters.UUIDFilter(method="of_schedule", help_text="Only those that this schedule made.")
+    schedule = filters.UUIDFilter(method="of_schedule", help_text="Only those that this schedule started.")
 
     class Meta:
         model = Execution
         fields: tuple[str, ...] = ()
 
-    def of_schedule(self, found: QuerySet[Execution], name: str, schedule: UUID) -> QuerySet[Execution]:
-        return found.filter(trigger=Trigger.SCHEDULE, source=str(schedule))
+    def of_schedule(self, rows: QuerySet[Execution], name: str, schedule: UUID) -> QuerySet[Execution]:
+        return rows.filter(trigger=Trigger.SCHEDULE, source=str(schedule))
 
 
-# Words of the language, which a class body cannot say.
+# `from` is a keyword, so it cannot be a class attribute.
 ExecutionFilter.base_filters["from"] = TimeFilter(
-    "created_at", "gte", help_text="Only those made at this time or later."
+    "created_at", "gte", help_text="Only those created at this time or later."
 )
 ExecutionFilter.base_filters["to"] = TimeFilter(
-    "created_at", "lt", help_text="Only those made before this time."
+    "created_at", "lt", help_text="Only those created before this time."
 )
 
 
 class ExecutionPagination(RoughPagination):
-    """Of a list in parts."""
+    """Counts a list that consists of several querysets."""
 
     def count_of(self, queryset: Any) -> int:
         return sum(super(ExecutionPagination, self).count_of(part) for part in queryset.parts)
@@ -111,11 +111,11 @@ class ExecutionsView(GenericAPIView[Execution]):
 
     @extend_schema(operation_id="list_executions", responses=ExecutionDocument(many=True))
     def get(self, request: Request) -> Response:
-        """List the runs that you may see, the newest first."""
+        """List the runs that you may see, newest first."""
         parts = [self.filter_queryset(part) for part in executions_by_cause(user_of(request))]
-        found: Any = NewestOfParts(parts, Execution.objects.prefetch_related("attempts"))
-        page = self.paginate_queryset(found)
-        return self.get_paginated_response([shapes.execution(one) for one in page or ()])
+        newest: Any = NewestOfParts(parts, Execution.objects.prefetch_related("attempts"))
+        page = self.paginate_queryset(newest)
+        return self.get_paginated_response([shapes.execution_json(row) for row in page or ()])
 
 
 class ExecutionView(GenericAPIView[Execution]):
@@ -124,18 +124,18 @@ class ExecutionView(GenericAPIView[Execution]):
     serializer_class = ExecutionDocument
 
     def execution(self) -> Execution:
-        found = executions_of(user_of(self.request)).filter(pk=self.kwargs["execution_id"]).first()
-        if found is None:
+        execution = executions_of(user_of(self.request)).filter(pk=self.kwargs["execution_id"]).first()
+        if execution is None:
             raise Http404
-        return found
+        return execution
 
 
 @extend_schema(tags=["executions"])
 class OneExecutionView(ExecutionView):
     @extend_schema(operation_id="show_execution", responses=ExecutionDocument)
     def get(self, request: Request, execution_id: UUID) -> Response:
-        """One run, with its attempts."""
-        return Response(shapes.execution(self.execution()))
+        """Show a run, with its attempts."""
+        return Response(shapes.execution_json(self.execution()))
 
 
 @extend_schema(tags=["executions"])
@@ -148,7 +148,7 @@ class CancelExecutionView(ExecutionView):
         extensions=problems("ended"),
     )
     def post(self, request: Request, execution_id: UUID) -> Response:
-        """Cancel a run. One that is under way is told to stop."""
+        """Cancel a run. A run in progress gets a cancellation request."""
         execution = self.execution()
         if execution.job_id is not None and execution.office_id is not None:
             require_access(user_of(request), execution.office_id, ACTS)
@@ -156,10 +156,10 @@ class CancelExecutionView(ExecutionView):
                 raise Conflict("ended", status=execution.status)
             engine.cancel(execution.office_id, [execution.job_id], actor=user_of(request).get_username())
         elif not may_cancel(user_of(request), execution):
-            raise PermissionDenied("Staff may look at somebody's Execution, and nothing else.")
+            raise PermissionDenied("Staff have read-only access to other users' Executions.")
         elif engine.cancel_execution(execution.id) is None:
             raise Conflict("ended", status=execution.status)
         execution.refresh_from_db()
         return accepted(
-            shapes.execution(execution), request.build_absolute_uri(f"/api/executions/{execution_id}")
+            shapes.execution_json(execution), request.build_absolute_uri(f"/api/executions/{execution_id}")
         )

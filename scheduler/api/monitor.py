@@ -114,9 +114,9 @@ class MonitorView(GenericAPIView[Any]):
                 "counts": vars(monitor.run_counts(user, now)),
                 "executions": vars(monitor.execution_counts()),
                 "delayed": [_late_run(late) for late in monitor.late_runs(user, now)],
-                "next": [shapes.run(run) for run in monitor.pending_runs(user)[:limit]],
+                "next": [shapes.run_json(run) for run in monitor.pending_runs(user)[:limit]],
                 "next_schedules": [_next_schedule(row) for row in monitor.due_schedules(user)[:limit]],
-                "recent_failures": [shapes.run(run) for run in monitor.failed_runs(user)[:limit]],
+                "recent_failures": [shapes.run_json(run) for run in monitor.failed_runs(user)[:limit]],
                 "queues": [_queue(queue) for queue in monitor.queues()],
                 "workers": [_worker(row, running.get(row.name, [])) for row in monitor.workers(now)],
                 "throughput": [_minute(minute) for minute in monitor.throughput(now)],
@@ -125,7 +125,11 @@ class MonitorView(GenericAPIView[Any]):
 
 
 def _late_run(late: monitor.LateRun) -> JSON:
-    return {**shapes.run(late.run), "delayed_seconds": round(late.late_seconds, 1), "reason": late.reason}
+    return {
+        **shapes.run_json(late.run),
+        "delayed_seconds": round(late.late_seconds, 1),
+        "reason": late.reason,
+    }
 
 
 def _next_schedule(schedule: Schedule) -> JSON:

@@ -33,8 +33,8 @@ from scheduler.models import WorkflowRun
 from scheduler.states import RUN_ENDED, RunStatus
 from scheduler.workflows import runs
 
-LONGEST_WAIT = 60
-LOOK_EVERY = 0.2
+MAX_WAIT_SECONDS = 60
+POLL_SECONDS = 0.2
 
 
 class ExecuteSerializer(StrictSerializer):
@@ -42,7 +42,7 @@ class ExecuteSerializer(StrictSerializer):
     wait = serializers.FloatField(
         required=False,
         min_value=0,
-        max_value=LONGEST_WAIT,
+        max_value=MAX_WAIT_SECONDS,
         help_text="How long to wait for the end, in seconds.",
     )
 
@@ -65,11 +65,11 @@ class RunsView(WorkflowView):
 
     @extend_schema(operation_id="list_runs", responses=RunWithHistoryDocument(many=True))
     def get(self, request: Request, workflow_id: UUID) -> Response:
-        """List the runs of a workflow, the newest first. Each with every start: the workflow_run_history."""
+        """List the runs of a workflow, newest first. Each has its starts: the workflow_run_history."""
         workflow = workflow_for(user_of(request), workflow_id)
-        found = WorkflowRun.objects.filter(workflow=workflow).order_by("-scheduled_time")
-        page = self.paginate_queryset(self.filter_queryset(found.prefetch_related("history")))
-        return self.get_paginated_response([shapes.run_with_history(one) for one in page or ()])
+        all_runs = WorkflowRun.objects.filter(workflow=workflow).order_by("-scheduled_time")
+        page = self.paginate_queryset(self.filter_queryset(all_runs.prefetch_related("history")))
+        return self.get_paginated_response([shapes.run_with_history_json(row) for row in page or ()])
 
 
 class RunView(WorkflowView):
@@ -77,18 +77,18 @@ class RunView(WorkflowView):
 
     def run(self, needed: str) -> WorkflowRun:
         workflow = workflow_for(user_of(self.request), self.kwargs["workflow_id"], needed)
-        found = WorkflowRun.objects.filter(workflow=workflow, pk=self.kwargs["run_id"]).first()
-        if found is None:
+        run = WorkflowRun.objects.filter(workflow=workflow, pk=self.kwargs["run_id"]).first()
+        if run is None:
             raise Http404
-        return found
+        return run
 
 
 @extend_schema(tags=["workflows"])
 class OneRunView(RunView):
     @extend_schema(operation_id="show_run", responses=RunWithHistoryDocument)
     def get(self, request: Request, workflow_id: UUID, run_id: UUID) -> Response:
-        """One run of a workflow, with every start."""
-        return Response(shapes.run_with_history(self.run(MemberRole.VIEWER)))
+        """Show a run of a workflow, with its starts."""
+        return Response(shapes.run_with_history_json(self.run(MemberRole.VIEWER)))
 
 
 @extend_schema(tags=["workflows"])
@@ -100,10 +100,10 @@ class ResumeRunView(RunView):
         extensions=problems("not_resumable"),
     )
     def post(self, request: Request, workflow_id: UUID, run_id: UUID) -> Response:
-        """Resume a failed or cancelled run. What succeeded is kept."""
+        """Retry the failed and cancelled steps of a run. Steps that succeeded are kept."""
         run = self.run(ACTS)
         resumed = runs.resume(run.id, actor=user_of(request).get_username(), now=database_now())
-        return accepted(shapes.run_with_history(resumed), _run_address(request, resumed))
+        return accepted(shapes.run_with_history_json(resumed), _run_url(request, resumed))
 
 
 @extend_schema(tags=["workflows"])
@@ -127,7 +127,7 @@ class ExecuteView(GenericAPIView[Any]):
         wait = validated(ExecuteSerializer(data=request.data)).get("wait", 0)
         started = self._start(request)
         if wait:
-            # Outside of the transaction in which an Idempotency-Key is kept: nothing would be sent in it.
+            # After the transaction that stores the Idempotency-Key: messages are sent after its commit.
             with waiting.waiting_slot() as may_wait:
                 run = _wait_for(_id_of(started), wait) if may_wait else None
             if run is not None and run.status in RUN_ENDED:
@@ -142,27 +142,27 @@ class ExecuteView(GenericAPIView[Any]):
         user = user_of(request)
         workflow_for(user, workflow_id, ACTS)
         run = runs.run_now(workflow_id, user_id=user.pk, now=database_now())
-        return accepted(shapes.run_with_history(run), _run_address(request, run))
+        return accepted(shapes.run_with_history_json(run), _run_url(request, run))
 
 
-def _run_address(request: Request, run: WorkflowRun) -> str:
+def _run_url(request: Request, run: WorkflowRun) -> str:
     return request.build_absolute_uri(f"/api/workflows/{run.workflow_id}/runs/{run.id}")
 
 
 def _id_of(started: Any) -> str:
-    # The address of the run is the one thing that a first and a repeated answer have in common.
+    # The run's URL is all that a first and a repeated answer have in common.
     return str(started["Location"]).rpartition("/")[2]
 
 
 def _wait_for(run_id: str, seconds: float) -> WorkflowRun | None:
-    """The run as it is in the end; None when somebody deletes it meanwhile."""
+    """The run at its end or at the timeout; None if it was deleted."""
     until = time.monotonic() + seconds
     while True:
         runs.settle_runs(database_now(), UUID(run_id))
         run = WorkflowRun.objects.prefetch_related("history").filter(pk=run_id).first()
         if run is None or run.status in RUN_ENDED or time.monotonic() >= until:
             return run
-        time.sleep(LOOK_EVERY)
+        time.sleep(POLL_SECONDS)
 
 
 def _with_results(run: WorkflowRun) -> dict[str, Any]:
@@ -171,4 +171,4 @@ def _with_results(run: WorkflowRun) -> dict[str, Any]:
         if run.batch_id
         else []
     )
-    return {**shapes.run_with_history(run), "results": serialize.jobs_json(jobs)}
+    return {**shapes.run_with_history_json(run), "results": serialize.jobs_json(jobs)}

@@ -35,7 +35,7 @@ COUNT = WholeNumber("count", "How many times.", default=5, low=1, high=MOST_SHOW
 
 # What a preview takes, and a part of what a schedule takes.
 class RuleSerializer(StrictSerializer):
-    kind = serializers.ChoiceField(KINDS, help_text="Each takes the one field below that says when.")
+    kind = serializers.ChoiceField(KINDS, help_text="Each kind takes its own field below.")
     cron = serializers.CharField(
         required=False,
         allow_null=True,
@@ -57,9 +57,11 @@ class RuleSerializer(StrictSerializer):
         default=KOREAN_TIME, max_length=64, help_text="Whose clock `cron` means."
     )
     starts_at = serializers.DateTimeField(
-        required=False, allow_null=True, help_text="It does not fire before."
+        required=False, allow_null=True, help_text="The schedule does not fire before this time."
     )
-    ends_at = serializers.DateTimeField(required=False, allow_null=True, help_text="It does not fire after.")
+    ends_at = serializers.DateTimeField(
+        required=False, allow_null=True, help_text="The schedule does not fire after this time."
+    )
 
     def validate_cron(self, text: str | None) -> str:
         return text or ""
@@ -79,12 +81,12 @@ class ScheduleSerializer(RuleSerializer):
     overlap = serializers.ChoiceField(
         Overlap.choices,
         default=Overlap.SKIP.value,
-        help_text="What a turn does when the Execution before it has not ended.",
+        help_text="What happens if the previous run is still in progress.",
     )
     catch_up = serializers.ChoiceField(
         POLICIES,
         default="latest",
-        help_text="Which of the turns that an outage missed are run afterwards.",
+        help_text="Which of the runs missed in an outage are run afterwards.",
     )
     max_retries = serializers.IntegerField(default=3, min_value=0, max_value=MAX_RETRIES)
 
@@ -125,7 +127,7 @@ class SchedulesView(GenericAPIView[Schedule]):
     def get(self, request: Request) -> Response:
         """List your schedules, by name. Staff see everybody's."""
         page = self.paginate_queryset(self.filter_queryset(schedules_of(user_of(request))))
-        return self.get_paginated_response([shapes.schedule(one) for one in page or ()])
+        return self.get_paginated_response([shapes.schedule_json(row) for row in page or ()])
 
     @extend_schema(
         operation_id="create_schedule",
@@ -137,19 +139,19 @@ class SchedulesView(GenericAPIView[Schedule]):
     )
     @idempotent
     def post(self, request: Request) -> Response:
-        """Make a schedule. It counts from now on."""
-        given = validated(ScheduleSerializer(data=request.data))
-        made = schedules.create(given, owner=user_of(request), now=database_now())
-        location = request.build_absolute_uri(f"/api/schedules/{made.id}")
-        return Response(shapes.schedule(made), status=201, headers={"Location": location})
+        """Create a schedule. It counts from now on."""
+        values = validated(ScheduleSerializer(data=request.data))
+        schedule = schedules.create(values, owner=user_of(request), now=database_now())
+        location = request.build_absolute_uri(f"/api/schedules/{schedule.id}")
+        return Response(shapes.schedule_json(schedule), status=201, headers={"Location": location})
 
 
 @extend_schema(tags=["schedules"])
 class OneScheduleView(ScheduleView):
     @extend_schema(operation_id="show_schedule", responses=ScheduleDocument)
     def get(self, request: Request, schedule_id: UUID) -> Response:
-        """One schedule."""
-        return Response(shapes.schedule(self.schedule()))
+        """Show a schedule."""
+        return Response(shapes.schedule_json(self.schedule()))
 
     @extend_schema(
         operation_id="change_schedule",
@@ -157,7 +159,7 @@ class OneScheduleView(ScheduleView):
         examples=[in_request("an hour later", {"cron": "0 10 * * *"})],
     )
     def patch(self, request: Request, schedule_id: UUID) -> Response:
-        """Change a schedule. A change of when counts from now; others keep the time of the next turn."""
+        """Change a schedule. A change of the rule counts from now; other changes keep the next run."""
         return self._change(validated(ScheduleSerializer(data=request.data, partial=True)))
 
     @extend_schema(
@@ -166,35 +168,39 @@ class OneScheduleView(ScheduleView):
         examples=[in_request("every morning", examples.NEW_SCHEDULE)],
     )
     def put(self, request: Request, schedule_id: UUID) -> Response:
-        """Replace a schedule. What is left out has its default."""
+        """Replace a schedule. Fields that are left out get their defaults."""
         empty = {"cron": "", "every_seconds": None, "at": None, "starts_at": None, "ends_at": None}
         return self._change(empty | validated(ScheduleSerializer(data=request.data)))
 
     @extend_schema(operation_id="delete_schedule", responses={204: None})
     def delete(self, request: Request, schedule_id: UUID) -> Response:
-        """Delete a schedule. Executions that it has made go on."""
+        """Delete a schedule. Runs that it has started go on."""
         schedules.remove(self.schedule(acts=True).id)
         return Response(status=204)
 
-    def _change(self, given: dict[str, Any]) -> Response:
-        changed = schedules.change(self.schedule(acts=True).id, given, now=database_now())
-        return Response(shapes.schedule(changed))
+    def _change(self, values: dict[str, Any]) -> Response:
+        changed = schedules.change(self.schedule(acts=True).id, values, now=database_now())
+        return Response(shapes.schedule_json(changed))
 
 
 @extend_schema(tags=["schedules"], request=None, responses=ScheduleDocument)
 class PauseScheduleView(ScheduleView):
     @extend_schema(operation_id="pause_schedule", examples=[in_response("paused", examples.PAUSED_SCHEDULE)])
     def post(self, request: Request, schedule_id: UUID) -> Response:
-        """Pause a schedule. What would have been due meanwhile is not made up."""
-        return Response(shapes.schedule(schedules.pause(self.schedule(acts=True).id, now=database_now())))
+        """Pause a schedule. Runs due while it is paused are not backfilled."""
+        return Response(
+            shapes.schedule_json(schedules.pause(self.schedule(acts=True).id, now=database_now()))
+        )
 
 
 @extend_schema(tags=["schedules"], request=None, responses=ScheduleDocument)
 class ResumeScheduleView(ScheduleView):
     @extend_schema(operation_id="resume_schedule")
     def post(self, request: Request, schedule_id: UUID) -> Response:
-        """Resume a schedule. It goes on from now."""
-        return Response(shapes.schedule(schedules.resume(self.schedule(acts=True).id, now=database_now())))
+        """Resume a schedule. It counts from now on."""
+        return Response(
+            shapes.schedule_json(schedules.resume(self.schedule(acts=True).id, now=database_now()))
+        )
 
 
 @extend_schema(tags=["schedules"])
@@ -225,16 +231,16 @@ class PreviewView(GenericAPIView[Schedule]):
         examples=[in_request("every morning", examples.RULE)],
     )
     def post(self, request: Request) -> Response:
-        """Preview a rule that is not saved. Its next times, and what it says in plain words."""
-        given = validated(PreviewSerializer(data=request.data))
+        """Preview a rule that is not saved: its next times, and the rule in words."""
+        values = validated(PreviewSerializer(data=request.data))
         now = database_now()
-        rule = check_rule(given, now)
-        return Response(_next(rule, rules.upcoming(rule, now, given["count"])))
+        rule = check_rule(values, now)
+        return Response(_next(rule, rules.upcoming(rule, now, values["count"])))
 
 
-class TurnFilter(filters.FilterSet):  # type: ignore[misc]
+class OccurrenceFilter(filters.FilterSet):  # type: ignore[misc]
     turn = filters.ChoiceFilter(
-        field_name="outcome", choices=OccurrenceOutcome.choices, help_text="Only those that this became of."
+        field_name="outcome", choices=OccurrenceOutcome.choices, help_text="Only those with this outcome."
     )
 
     class Meta:
@@ -243,19 +249,19 @@ class TurnFilter(filters.FilterSet):  # type: ignore[misc]
 
 
 @extend_schema(tags=["schedules"])
-class TurnsView(ScheduleView):
+class OccurrencesView(ScheduleView):
     pagination_class = RoughPagination
     filter_backends = (FilterBackend,)
-    filterset_class = TurnFilter
+    filterset_class = OccurrenceFilter
     queryset = Occurrence.objects.none()
     serializer_class = TurnDocument
 
     @extend_schema(operation_id="list_turns", responses=TurnDocument(many=True))
     def get(self, request: Request, schedule_id: UUID) -> Response:
-        """What became of each due time, the newest first. It was run, skipped or missed."""
-        found = Occurrence.objects.filter(schedule=self.schedule()).order_by("-due_at")
-        page = self.paginate_queryset(self.filter_queryset(found))
-        return self.get_paginated_response([shapes.turn(one) for one in page or ()])
+        """List the scheduled runs, newest first, with their outcome: run, skipped or missed."""
+        occurrences = Occurrence.objects.filter(schedule=self.schedule()).order_by("-due_at")
+        page = self.paginate_queryset(self.filter_queryset(occurrences))
+        return self.get_paginated_response([shapes.occurrence_json(row) for row in page or ()])
 
 
 def _next(rule: rules.Rule, moments: list[Any]) -> dict[str, Any]:

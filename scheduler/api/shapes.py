@@ -1,4 +1,4 @@
-"""What a schedule, an Execution and a workflow's run look like as JSON."""
+"""The JSON of schedules, occurrences, Executions, workflows and their runs."""
 
 from typing import Any
 
@@ -16,29 +16,29 @@ JSON = dict[str, Any]
 LANGUAGES = ("ko", "en")
 
 
-def schedule(one: Schedule) -> JSON:
+def schedule_json(schedule: Schedule) -> JSON:
     return {
-        "id": str(one.id),
-        "name": one.name,
-        "task_id": one.task_id,
-        "args": one.args,
-        "kind": one.kind,
-        "cron": one.cron or None,
-        "every_seconds": one.every_seconds,
-        "at": iso_time(one.at),
-        "enabled": one.enabled,
-        "timezone": one.timezone,
-        "overlap": one.overlap,
-        "catch_up": one.catch_up,
-        "max_retries": one.max_retries,
-        "starts_at": iso_time(one.starts_at),
-        "ends_at": iso_time(one.ends_at),
-        "words": words_of(one.rule),
-        "next_run_at": iso_time(one.next_run_at),
-        "last_run_at": iso_time(one.last_run_at),
-        "last_execution_id": one.last_execution_id and str(one.last_execution_id),
-        "created_at": iso_time(one.created_at),
-        "updated_at": iso_time(one.updated_at),
+        "id": str(schedule.id),
+        "name": schedule.name,
+        "task_id": schedule.task_id,
+        "args": schedule.args,
+        "kind": schedule.kind,
+        "cron": schedule.cron or None,
+        "every_seconds": schedule.every_seconds,
+        "at": iso_time(schedule.at),
+        "enabled": schedule.enabled,
+        "timezone": schedule.timezone,
+        "overlap": schedule.overlap,
+        "catch_up": schedule.catch_up,
+        "max_retries": schedule.max_retries,
+        "starts_at": iso_time(schedule.starts_at),
+        "ends_at": iso_time(schedule.ends_at),
+        "words": words_of(schedule.rule),
+        "next_run_at": iso_time(schedule.next_run_at),
+        "last_run_at": iso_time(schedule.last_run_at),
+        "last_execution_id": schedule.last_execution_id and str(schedule.last_execution_id),
+        "created_at": iso_time(schedule.created_at),
+        "updated_at": iso_time(schedule.updated_at),
     }
 
 
@@ -46,31 +46,31 @@ def words_of(rule: Rule) -> JSON:
     return {language: words.rule_in_words(rule, language) for language in LANGUAGES}
 
 
-def turn(one: Occurrence) -> JSON:
+def occurrence_json(occurrence: Occurrence) -> JSON:
     return {
-        "due_at": iso_time(one.due_at),
-        "turn": one.outcome,
-        "reason": occurrence_reason_in_english(one.reason) or None,
-        "execution_id": one.execution_id and str(one.execution_id),
-        "decided_at": iso_time(one.decided_at),
+        "due_at": iso_time(occurrence.due_at),
+        "turn": occurrence.outcome,
+        "reason": occurrence_reason_in_english(occurrence.reason) or None,
+        "execution_id": occurrence.execution_id and str(occurrence.execution_id),
+        "decided_at": iso_time(occurrence.decided_at),
     }
 
 
-def execution(one: Execution) -> JSON:
-    waits = one.status == ExecutionStatus.PENDING and one.attempt > 0
+def execution_json(execution: Execution) -> JSON:
+    waits = execution.status == ExecutionStatus.PENDING and execution.attempt > 0
     return {
-        "execution_id": str(one.id),
-        "task_id": one.task_id,
-        "trigger": one.trigger,
-        "schedule_id": one.source if one.trigger == Trigger.SCHEDULE else None,
-        "scheduled_for": iso_time(one.scheduled_for),
-        "created_at": iso_time(one.created_at),
-        "started_at": iso_time(one.started_at),
-        "finished_at": iso_time(one.finished_at),
-        "status": one.status,
-        "retry_count": one.retry_count,
-        "max_retries": one.max_retries,
-        "next_retry_at": iso_time(one.due_at) if waits else None,
+        "execution_id": str(execution.id),
+        "task_id": execution.task_id,
+        "trigger": execution.trigger,
+        "schedule_id": execution.source if execution.trigger == Trigger.SCHEDULE else None,
+        "scheduled_for": iso_time(execution.scheduled_for),
+        "created_at": iso_time(execution.created_at),
+        "started_at": iso_time(execution.started_at),
+        "finished_at": iso_time(execution.finished_at),
+        "status": execution.status,
+        "retry_count": execution.retry_count,
+        "max_retries": execution.max_retries,
+        "next_retry_at": iso_time(execution.due_at) if waits else None,
         "attempts": [
             {
                 "number": attempt.number,
@@ -81,51 +81,51 @@ def execution(one: Execution) -> JSON:
                 "error": attempt.error or None,
                 "instance": attempt.worker or None,
             }
-            for attempt in one.attempts.all()
+            for attempt in execution.attempts.all()
         ],
-        "args": one.args,
-        "result": one.result,
-        "error": one.error or None,
-        "instance": one.worker or None,
-        "locked_until": iso_time(one.locked_until),
+        "args": execution.args,
+        "result": execution.result,
+        "error": execution.error or None,
+        "instance": execution.worker or None,
+        "locked_until": iso_time(execution.locked_until),
     }
 
 
-def workflow(one: Workflow) -> JSON:
-    config = recurrence.read(one.schedule_config)
-    pending = next((run for run in one.runs.all() if run.status == RunStatus.PENDING), None)
+def workflow_json(workflow: Workflow) -> JSON:
+    config = recurrence.read(workflow.schedule_config)
+    pending = next((row for row in workflow.runs.all() if row.status == RunStatus.PENDING), None)
     return {
-        "id": str(one.id),
-        "office": str(one.office_id),
-        "name": one.name,
-        "status": one.status,
-        "steps": one.steps,
-        "schedule_config": one.schedule_config,
+        "id": str(workflow.id),
+        "office": str(workflow.office_id),
+        "name": workflow.name,
+        "status": workflow.status,
+        "steps": workflow.steps,
+        "schedule_config": workflow.schedule_config,
         "words": {language: words.config_in_words(config, language) for language in LANGUAGES},
         "next_run_at": iso_time(pending.scheduled_time) if pending else None,
-        "created_at": iso_time(one.created_at),
-        "updated_at": iso_time(one.updated_at),
+        "created_at": iso_time(workflow.created_at),
+        "updated_at": iso_time(workflow.updated_at),
     }
 
 
-def run(one: WorkflowRun) -> JSON:
+def run_json(run: WorkflowRun) -> JSON:
     return {
-        "id": str(one.id),
-        "workflow_id": str(one.workflow_id),
-        "workflow_data": one.workflow_data,
-        "scheduled_time": iso_time(one.scheduled_time),
-        "status": one.status,
-        "created_at": iso_time(one.created_at),
-        "updated_at": iso_time(one.updated_at),
-        "executed_at": iso_time(one.executed_at),
-        "ended_at": iso_time(one.ended_at),
-        "retry_count": one.retry_count,
-        "error_message": one.error_message or None,
-        "batch": str(one.batch_id) if one.batch_id else None,
+        "id": str(run.id),
+        "workflow_id": str(run.workflow_id),
+        "workflow_data": run.workflow_data,
+        "scheduled_time": iso_time(run.scheduled_time),
+        "status": run.status,
+        "created_at": iso_time(run.created_at),
+        "updated_at": iso_time(run.updated_at),
+        "executed_at": iso_time(run.executed_at),
+        "ended_at": iso_time(run.ended_at),
+        "retry_count": run.retry_count,
+        "error_message": run.error_message or None,
+        "batch": str(run.batch_id) if run.batch_id else None,
     }
 
 
-def run_with_history(one: WorkflowRun) -> JSON:
+def run_with_history_json(run: WorkflowRun) -> JSON:
     starts = [
         {
             "number": start.number,
@@ -134,6 +134,6 @@ def run_with_history(one: WorkflowRun) -> JSON:
             "status": start.status,
             "error_message": start.error_message or None,
         }
-        for start in one.history.all()
+        for start in run.history.all()
     ]
-    return {**run(one), "history": starts}
+    return {**run_json(run), "history": starts}

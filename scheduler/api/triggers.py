@@ -1,6 +1,6 @@
-"""What an outside cron may call, at any rate, from anywhere, beside beat; and the monitor's data.
+"""Endpoints for an external cron, which may call them at any time beside beat.
 
-With the caller's own credentials, or with `Authorization: Bearer $CRON_SECRET`.
+Callers use their own credentials, or `Authorization: Bearer $CRON_SECRET`.
 """
 
 from typing import Any
@@ -29,7 +29,7 @@ from scheduler.workflows import runs
 
 
 class CronCaller(AnonymousUser):
-    """Whoever knows CRON_SECRET: nobody's account, and nothing but the two triggers."""
+    """A caller with CRON_SECRET. It has no account and may use these endpoints only."""
 
     @property
     def is_authenticated(self) -> bool:  # type: ignore[override]
@@ -54,7 +54,7 @@ class CronSecretScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyp
     name = "cron"
 
     def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
-        return {"type": "http", "scheme": "bearer", "description": "CRON_SECRET, for an outside cron."}
+        return {"type": "http", "scheme": "bearer", "description": "CRON_SECRET, for an external cron."}
 
 
 class TriggerView(GenericAPIView[Any]):
@@ -68,8 +68,8 @@ class TriggerView(GenericAPIView[Any]):
 class CronView(TriggerView):
     @extend_schema(
         operation_id="register_runs",
-        summary="Register the next run of every active workflow",
-        description="Its pending run is made, kept or replaced. Again, it changes nothing.",
+        summary="Schedule the next run of every active workflow",
+        description="Creates, keeps or replaces its pending run. A second call changes nothing.",
         request=None,
         responses=inline_serializer(
             "Registered",
@@ -94,17 +94,17 @@ class ExecuteDueView(TriggerView):
         examples=[in_response(*STARTED)],
     )
     def get(self, request: Request) -> Response:
-        """Start the runs that are due, for a cron that can only GET."""
+        """Start the due runs, for a cron that can only send GET."""
         return self.post(request)
 
     @extend_schema(
         operation_id="execute_due", request=None, responses=EXECUTED, examples=[in_response(*STARTED)]
     )
     def post(self, request: Request) -> Response:
-        """Start the runs that are due. The answer names those that this call started and you may see."""
+        """Start the due runs. The answer has those that this call started and you may see."""
         now = database_now()
         started = runs.run_due(now)
         runs.settle_runs(now)
         visible = runs_of(request.user) if isinstance(request.user, User) else WorkflowRun.objects.all()
-        found = visible.filter(id__in=started).order_by("scheduled_time")
-        return Response({"executed": [shapes.run(one) for one in found]})
+        executed = visible.filter(id__in=started).order_by("scheduled_time")
+        return Response({"executed": [shapes.run_json(run) for run in executed]})

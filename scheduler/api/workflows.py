@@ -37,12 +37,12 @@ PENDING = Prefetch("runs", WorkflowRun.objects.filter(status=RunStatus.PENDING))
 
 @extend_schema_field(JobSubmissionDocument(many=True))
 class StepsField(serializers.ListField):
-    """Jobs, as they are submitted; scheduler/workflows/steps.py reads them."""
+    """Jobs as they are submitted; scheduler/workflows/steps.py checks them."""
 
 
 @extend_schema_field(SCHEDULE_CONFIG)
 class ScheduleConfigField(serializers.DictField):
-    """When it runs; scheduler/workflows/recurrence.py reads it."""
+    """When the workflow runs; scheduler/workflows/recurrence.py parses it."""
 
 
 class WorkflowSerializer(StrictSerializer):
@@ -50,7 +50,7 @@ class WorkflowSerializer(StrictSerializer):
     status = serializers.ChoiceField(
         WorkflowStatus.choices,
         default=WorkflowStatus.DRAFT.value,
-        help_text="Only an active one runs by itself.",
+        help_text="Only an active workflow runs by itself.",
     )
     steps = StepsField(
         child=serializers.DictField(),
@@ -61,7 +61,7 @@ class WorkflowSerializer(StrictSerializer):
 
 
 class NewWorkflowSerializer(WorkflowSerializer):
-    office = serializers.UUIDField(help_text="Whose jobs a run makes.")
+    office = serializers.UUIDField(help_text="The office that gets the jobs of a run.")
 
 
 class WorkflowFilter(filters.FilterSet):  # type: ignore[misc]
@@ -80,8 +80,8 @@ class WorkflowView(GenericAPIView[Any]):
     serializer_class: Any = WorkflowSerializer
 
     def answer(self, workflow_id: UUID, status: int = 200, **headers: str) -> Response:
-        found = Workflow.objects.prefetch_related(PENDING).get(pk=workflow_id)
-        return Response(shapes.workflow(found), status=status, headers=headers)
+        workflow = Workflow.objects.prefetch_related(PENDING).get(pk=workflow_id)
+        return Response(shapes.workflow_json(workflow), status=status, headers=headers)
 
 
 @extend_schema(tags=["workflows"])
@@ -95,9 +95,9 @@ class WorkflowsView(WorkflowView):
     @extend_schema(operation_id="list_workflows", responses=WorkflowDocument(many=True))
     def get(self, request: Request) -> Response:
         """List the workflows of your offices, by name."""
-        found = workflows_of(user_of(request)).prefetch_related(PENDING)
-        page = self.paginate_queryset(self.filter_queryset(found))
-        return self.get_paginated_response([shapes.workflow(one) for one in page or ()])
+        visible = workflows_of(user_of(request)).prefetch_related(PENDING)
+        page = self.paginate_queryset(self.filter_queryset(visible))
+        return self.get_paginated_response([shapes.workflow_json(row) for row in page or ()])
 
     @extend_schema(
         operation_id="create_workflow",
@@ -107,19 +107,19 @@ class WorkflowsView(WorkflowView):
     )
     @idempotent
     def post(self, request: Request) -> Response:
-        """Save a workflow. An active one has its next run registered at once."""
-        given = validated(NewWorkflowSerializer(data=request.data))
-        office = require_access(user_of(request), given.pop("office"), ACTS).office
-        made = workflows.create(office, given, now=database_now())
-        location = request.build_absolute_uri(f"/api/workflows/{made.id}")
-        return self.answer(made.id, 201, Location=location)
+        """Create a workflow. The next run of an active workflow is scheduled at once."""
+        values = validated(NewWorkflowSerializer(data=request.data))
+        office = require_access(user_of(request), values.pop("office"), ACTS).office
+        workflow = workflows.create(office, values, now=database_now())
+        location = request.build_absolute_uri(f"/api/workflows/{workflow.id}")
+        return self.answer(workflow.id, 201, Location=location)
 
 
 @extend_schema(tags=["workflows"])
 class OneWorkflowView(WorkflowView):
     @extend_schema(operation_id="show_workflow", responses=WorkflowDocument)
     def get(self, request: Request, workflow_id: UUID) -> Response:
-        """One workflow."""
+        """Show a workflow."""
         return self.answer(workflow_for(user_of(request), workflow_id).id)
 
     @extend_schema(
@@ -132,10 +132,10 @@ class OneWorkflowView(WorkflowView):
         extensions=problems("cycle"),
     )
     def patch(self, request: Request, workflow_id: UUID) -> Response:
-        """Change a workflow. Its next run is registered anew at once; a run under way keeps its steps."""
+        """Change a workflow. Its next run is rescheduled at once; a run in progress keeps its steps."""
         workflow_for(user_of(request), workflow_id, ACTS)
-        given = validated(WorkflowSerializer(data=request.data, partial=True))
-        return self.answer(workflows.change(workflow_id, given, now=database_now()).id)
+        values = validated(WorkflowSerializer(data=request.data, partial=True))
+        return self.answer(workflows.change(workflow_id, values, now=database_now()).id)
 
     @extend_schema(operation_id="delete_workflow", responses={204: None})
     def delete(self, request: Request, workflow_id: UUID) -> Response:

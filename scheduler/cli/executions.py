@@ -1,4 +1,4 @@
-"""Which Executions a command is about, how they read, and how one is cancelled."""
+"""Selects the Executions of a command, formats and cancels them."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -29,8 +29,19 @@ from jobs.selection import narrowed
 from jobs.states import ExecutionStatus, Trigger
 
 FILTERS = ("status", "office", "role", "task", "trigger", "schedule", "worker", "since")
-HEADINGS = ("ID", "STATUS", "TRIGGER", "TASK", "ROLE", "TRY", "WORKER", "MADE", "TOOK", "LAST WORD")
-LONGEST_NAME, LONGEST_WORD = 24, 60
+HEADINGS = (
+    "ID",
+    "STATUS",
+    "TRIGGER",
+    "TASK",
+    "ROLE",
+    "ATTEMPT",
+    "WORKER",
+    "CREATED",
+    "DURATION",
+    "LAST MESSAGE",
+)
+NAME_WIDTH, MESSAGE_WIDTH = 24, 60
 
 
 def add_filters(parser: CommandParser) -> None:
@@ -38,18 +49,18 @@ def add_filters(parser: CommandParser) -> None:
     parser.add_argument("--office", help="an office, by its id or its exact name")
     several(parser, "--role", settings.DURE_ROLES, "roles")
     parser.add_argument("--task", metavar="TASK_ID", help="a Task")
-    several(parser, "--trigger", Trigger.values, "what caused them")
-    parser.add_argument("--schedule", type=UUID, metavar="ID", help="those that a schedule made")
-    parser.add_argument("--worker", metavar="NAME", help="a worker that runs them, or was the last to")
+    several(parser, "--trigger", Trigger.values, "triggers")
+    parser.add_argument("--schedule", type=UUID, metavar="ID", help="those that a schedule started")
+    parser.add_argument("--worker", metavar="NAME", help="the worker that runs them, or ran them last")
     add_since(parser)
 
 
 def matching(options: dict[str, Any]) -> QuerySet[Execution]:
-    found = of_office(created_since(Execution.objects.all(), options), options)
+    executions = of_office(created_since(Execution.objects.all(), options), options)
     if options["schedule"]:
-        found = found.filter(trigger=Trigger.SCHEDULE, source=str(options["schedule"]))
+        executions = executions.filter(trigger=Trigger.SCHEDULE, source=str(options["schedule"]))
     lookups = {"status": "status__in", "role": "role__in", "task": "task_id", "trigger": "trigger__in"}
-    return narrowed(found, options, lookups | {"worker": "worker"})
+    return narrowed(executions, options, lookups | {"worker": "worker"})
 
 
 def rows(runs: Iterable[Execution], now: datetime) -> list[str]:
@@ -62,20 +73,20 @@ def row(run: Execution, now: datetime) -> tuple[object, ...]:
         run.id,
         run.status,
         run.trigger,
-        cut(run.task_id, LONGEST_NAME),
+        cut(run.task_id, NAME_WIDTH),
         run.role,
         run.attempt,
-        cut(run.worker, LONGEST_NAME),
+        cut(run.worker, NAME_WIDTH),
         local_time(run.created_at),
         duration_between(run.attempt_started_at, now if running else run.finished_at),
-        cut(last_word(run), LONGEST_WORD),
+        cut(last_message(run), MESSAGE_WIDTH),
     )
 
 
-def last_word(run: Execution) -> str:
+def last_message(run: Execution) -> str:
     if run.status == ExecutionStatus.RUNNING:
         until = f"lease until {local_time(run.locked_until)}"
-        return f"told to stop, {until}" if run.cancel_requested_at else until
+        return f"cancellation requested, {until}" if run.cancel_requested_at else until
     if run.status == ExecutionStatus.PENDING and run.due_at is not None:
         return f"due at {local_time(run.due_at)}"
     return f"{run.failure_type}: {run.error}" if run.error else run.failure_type
@@ -93,19 +104,19 @@ def facts(run: Execution) -> list[tuple[str, object]]:
         ("trigger", run.trigger),
         ("job", run.job_id),
         ("office", run.office_id),
-        ("caused by", run.source),
+        ("source", run.source),
         ("role", run.role),
         ("worker", run.worker),
         ("lease until", local_time(run.locked_until)),
-        ("told to stop", local_time(run.cancel_requested_at)),
+        ("cancellation requested", local_time(run.cancel_requested_at)),
         ("due", local_time(run.due_at)),
         ("scheduled for", local_time(run.scheduled_for)),
-        ("made", local_time(run.created_at)),
+        ("created", local_time(run.created_at)),
         ("sent", f"{local_time(run.sent_at)}, {run.sent_count} times" if run.dispatched_at else ""),
         ("started", local_time(run.started_at)),
         ("ended", local_time(run.finished_at)),
         ("retries", f"{run.retry_count} of {run.max_retries}, {run.crash_count} crashes"),
-        ("time limit", duration_of(run.timeout_ms)),
+        ("timeout", duration_of(run.timeout_ms)),
         ("failure", run.failure_type),
         ("error", run.error),
         ("args", as_text(run.args)),
@@ -114,14 +125,14 @@ def facts(run: Execution) -> list[tuple[str, object]]:
     ]
 
 
-def cancel(chosen: Sequence[Execution], *, actor: str, reason: str) -> int:
-    """How many were cancelled or told to stop. Those that jobs own go with their jobs, as everywhere.
+def cancel(executions: Sequence[Execution], *, actor: str, reason: str) -> int:
+    """Cancel Executions, or request it, and return their number. Those of jobs are cancelled with their jobs.
 
-    The others have ended meanwhile, or their job runs again by now, as another Execution.
+    The others have ended meanwhile, or their job has another Execution by now.
     """
     owned: dict[UUID, list[UUID]] = {}
     alone = 0
-    for run in chosen:
+    for run in executions:
         if run.office_id is not None:
             owned.setdefault(run.office_id, []).append(run.id)
         elif lifecycle.cancel_execution(run.id) is not None:

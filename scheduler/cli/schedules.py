@@ -1,4 +1,4 @@
-"""Which schedules a command is about, and how they read."""
+"""Selects the schedules of a command and formats them."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -24,9 +24,9 @@ from scheduler.schedules.rules import Kind
 ENABLED, PAUSED = "enabled", "paused"
 FILTERS = ("status", "task", "kind", "owner", "since")
 HEADINGS = ("ID", "NAME", "STATUS", "WHEN", "TASK", "NEXT", "LAST", "OWNER")
-LONGEST_NAME, LONGEST_RULE = 32, 48
+NAME_WIDTH, RULE_WIDTH = 32, 48
 NEXT_TIMES = 5
-LAST_TURNS = 10
+OCCURRENCES = 10
 
 
 def add_filters(parser: CommandParser) -> None:
@@ -39,115 +39,112 @@ def add_filters(parser: CommandParser) -> None:
 
 
 def matching(options: dict[str, Any]) -> QuerySet[Schedule]:
-    found = Schedule.objects.select_related("owner")
+    schedules = Schedule.objects.select_related("owner")
     if options["status"]:
-        found = found.filter(enabled=options["status"] == ENABLED)
+        schedules = schedules.filter(enabled=options["status"] == ENABLED)
     lookups = {"task": "task_id", "kind": "kind__in", "owner": "owner__username", "since": "created_at__gte"}
-    return narrowed(found, options, lookups)
+    return narrowed(schedules, options, lookups)
 
 
-def named(words: Sequence[str]) -> tuple[list[Schedule], list[str]]:
-    """The schedules of these ids or exact names, each once, and the words that name none."""
-    found: dict[UUID, Schedule] = {}
+def by_name(words: Sequence[str]) -> tuple[list[Schedule], list[str]]:
+    """The schedules with these ids or exact names, each once, and the words without a match."""
+    schedules: dict[UUID, Schedule] = {}
     missing = []
     for word in dict.fromkeys(words):
-        called = list(_called(word)[:2])
-        if len(called) > 1:
-            raise Complaint(f"Several schedules are called {word!r}: name one by its id.")
-        if called:
-            found[called[0].pk] = called[0]
+        matches = list(_matches(word)[:2])
+        if len(matches) > 1:
+            raise Complaint(f"Several schedules are named {word!r}: use an id.")
+        if matches:
+            schedules[matches[0].pk] = matches[0]
         else:
             missing.append(word)
-    return list(found.values()), missing
+    return list(schedules.values()), missing
 
 
-def _called(word: str) -> QuerySet[Schedule]:
-    every = Schedule.objects.select_related("owner")
+def _matches(word: str) -> QuerySet[Schedule]:
+    schedules = Schedule.objects.select_related("owner")
     try:
-        return every.filter(pk=UUID(word))
+        return schedules.filter(pk=UUID(word))
     except ValueError:
-        return every.filter(name=word)
+        return schedules.filter(name=word)
 
 
 def rows(schedules: Iterable[Schedule]) -> list[str]:
-    return table(HEADINGS, [row(one) for one in schedules])
+    return table(HEADINGS, [row(schedule) for schedule in schedules])
 
 
-def row(one: Schedule) -> tuple[object, ...]:
+def row(schedule: Schedule) -> tuple[object, ...]:
     return (
-        one.id,
-        cut(one.name, LONGEST_NAME),
-        status(one),
-        cut(in_words(one), LONGEST_RULE),
-        cut(one.task_id, LONGEST_NAME),
-        local_time(one.next_run_at),
-        local_time(one.last_run_at),
-        one.owner.get_username() if one.owner else "",
+        schedule.id,
+        cut(schedule.name, NAME_WIDTH),
+        status(schedule),
+        cut(in_words(schedule), RULE_WIDTH),
+        cut(schedule.task_id, NAME_WIDTH),
+        local_time(schedule.next_run_at),
+        local_time(schedule.last_run_at),
+        schedule.owner.get_username() if schedule.owner else "",
     )
 
 
-def status(one: Schedule) -> str:
-    return ENABLED if one.enabled else PAUSED
+def status(schedule: Schedule) -> str:
+    return ENABLED if schedule.enabled else PAUSED
 
 
-def in_words(one: Schedule) -> str:
-    return str(shapes.words_of(one.rule)["en"])
+def in_words(schedule: Schedule) -> str:
+    return str(shapes.words_of(schedule.rule)["en"])
 
 
-def next_times(one: Schedule, now: datetime) -> list[datetime]:
-    return rules.upcoming(one.rule, now, NEXT_TIMES) if one.enabled else []
+def next_times(schedule: Schedule, now: datetime) -> list[datetime]:
+    return rules.upcoming(schedule.rule, now, NEXT_TIMES) if schedule.enabled else []
 
 
-def last_turns(one: Schedule) -> list[Occurrence]:
-    return list(one.occurrences.order_by("-due_at")[:LAST_TURNS])
+def recent_occurrences(schedule: Schedule) -> list[Occurrence]:
+    return list(schedule.occurrences.order_by("-due_at")[:OCCURRENCES])
 
 
-def document(one: Schedule, now: datetime) -> dict[str, Any]:
-    """The API's document of a schedule, with its next times and its last turns."""
+def document(schedule: Schedule, now: datetime) -> dict[str, Any]:
+    """The API's document of a schedule, with its next times and recent scheduled runs."""
     return {
-        **shapes.schedule(one),
-        "next": [iso_time(due) for due in next_times(one, now)],
-        "turns": [shapes.turn(turn) for turn in last_turns(one)],
+        **shapes.schedule_json(schedule),
+        "next": [iso_time(due) for due in next_times(schedule, now)],
+        "turns": [shapes.occurrence_json(row) for row in recent_occurrences(schedule)],
     }
 
 
-def page(one: Schedule, now: datetime) -> list[str]:
+def page(schedule: Schedule, now: datetime) -> list[str]:
     facts = [
-        ("schedule", one.id),
-        ("name", one.name),
-        ("status", status(one)),
-        ("when", in_words(one)),
-        ("rule", one.cron or ""),
-        ("zone", one.timezone),
-        ("from", local_time(one.starts_at)),
-        ("until", local_time(one.ends_at)),
-        ("task", one.task_id),
-        ("args", as_text(one.args)),
-        ("overlap", one.overlap),
-        ("catch-up", one.catch_up),
-        ("retries", one.max_retries),
-        ("owner", one.owner.get_username() if one.owner else ""),
+        ("schedule", schedule.id),
+        ("name", schedule.name),
+        ("status", status(schedule)),
+        ("when", in_words(schedule)),
+        ("rule", schedule.cron or ""),
+        ("zone", schedule.timezone),
+        ("from", local_time(schedule.starts_at)),
+        ("until", local_time(schedule.ends_at)),
+        ("task", schedule.task_id),
+        ("args", as_text(schedule.args)),
+        ("overlap", schedule.overlap),
+        ("catch-up", schedule.catch_up),
+        ("retries", schedule.max_retries),
+        ("owner", schedule.owner.get_username() if schedule.owner else ""),
     ]
     return [
         *pairs(facts),
-        *titled("next", [local_time(due) for due in next_times(one, now)]),
-        *titled("turns, the newest first", turns(last_turns(one))),
+        *titled("next", [local_time(due) for due in next_times(schedule, now)]),
+        *titled("scheduled runs, newest first", occurrence_rows(recent_occurrences(schedule))),
     ]
 
 
-def turns(found: Sequence[Occurrence]) -> list[str]:
-    outcomes = dict(
-        Execution.objects.filter(pk__in=[one.execution_id for one in found if one.execution_id]).values_list(
-            "pk", "status"
-        )
-    )
-    shown = [
+def occurrence_rows(occurrences: Sequence[Occurrence]) -> list[str]:
+    ids = [occurrence.execution_id for occurrence in occurrences if occurrence.execution_id]
+    states = dict(Execution.objects.filter(pk__in=ids).values_list("pk", "status"))
+    rows = [
         (
-            local_time(one.due_at),
-            one.outcome,
-            outcomes.get(one.execution_id) if one.execution_id else occurrence_reason_in_english(one.reason),
-            one.execution_id,
+            local_time(row.due_at),
+            row.outcome,
+            states.get(row.execution_id) if row.execution_id else occurrence_reason_in_english(row.reason),
+            row.execution_id,
         )
-        for one in found
+        for row in occurrences
     ]
-    return table(("DUE", "TURN", "OUTCOME", "EXECUTION"), shown) if shown else []
+    return table(("DUE", "OUTCOME", "STATE", "EXECUTION"), rows) if rows else []

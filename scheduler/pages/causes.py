@@ -1,4 +1,4 @@
-"""What caused an Execution that no job owns, and where to read more of that."""
+"""The cause of an Execution, with the address of its page."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ class Cause:
 
 
 def causes_of(runs: Sequence[Execution], user: User) -> dict[UUID, Cause]:
-    """All of a page at once."""
+    """The causes of all Executions of a page, in a few queries."""
     names = _schedules({run.source for run in runs if run.trigger == Trigger.SCHEDULE}, user)
     people = _people({run.source for run in runs if run.trigger == Trigger.MANUAL})
     return {run.id: _cause(run, names, people) for run in runs}
@@ -43,18 +43,18 @@ def _cause(run: Execution, schedules: dict[str, str], people: dict[str, str]) ->
 
 
 def _schedules(sources: set[str], user: User) -> dict[str, str]:
-    found = schedules_of(user).filter(pk__in=sources).values_list("id", "name") if sources else ()
-    return {str(schedule): name for schedule, name in found}
+    rows = schedules_of(user).filter(pk__in=sources).values_list("id", "name") if sources else ()
+    return {str(schedule): name for schedule, name in rows}
 
 
 def _people(sources: set[str]) -> dict[str, str]:
-    known = [int(source) for source in sources if source.isdecimal()]
-    found = User.objects.filter(pk__in=known).values_list("pk", "username") if known else ()
-    return {str(number): name for number, name in found}
+    ids = [int(source) for source in sources if source.isdecimal()]
+    rows = User.objects.filter(pk__in=ids).values_list("pk", "username") if ids else ()
+    return {str(number): name for number, name in rows}
 
 
 def _address(name: str, number: str) -> str:
-    # The layers above have pages of their own; this one does not know of them.
+    # Pages of the apps above, which this app does not import.
     try:
         return reverse(name, args=[int(number)])
     except (NoReverseMatch, ValueError):

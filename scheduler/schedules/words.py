@@ -18,7 +18,7 @@ from scheduler.workflows.recurrence import (
     Scheduled,
 )
 
-LISTED_TIMES = 6  # more than this are told by minute and hour
+LISTED_TIMES = 6  # more than this are timing by minute and hour
 MONDAY_FIRST = {"ko": "월화수목금토일", "en": "Monday Tuesday Wednesday Thursday Friday Saturday Sunday"}
 MONTHS = (
     *("January", "February", "March", "April", "May", "June"),
@@ -61,43 +61,43 @@ def cron_in_words(cron: Cron, language: str) -> str:
     days = _days(cron, korean, "" if in_months else "매월 ")
     if len(minutes) * len(hours) <= LISTED_TIMES:
         times = [f"{hour:02}:{minute:02}" for hour in sorted(hours) for minute in sorted(minutes)]
-        told = _join(times, korean) if korean else f"at {_join(times, korean)}"
+        timing = _join(times, korean) if korean else f"at {_join(times, korean)}"
         days = days or ("매일" if korean else "every day")
     else:
-        told = _rhythm_ko(minutes, hours) if korean else _rhythm_en(minutes, hours)
+        timing = _rhythm_ko(minutes, hours) if korean else _rhythm_en(minutes, hours)
     if korean:
-        return " ".join(part for part in (in_months, days, told) if part)
-    return ", ".join(part for part in (told, days, f"in {in_months}" if in_months else "") if part)
+        return " ".join(part for part in (in_months, days, timing) if part)
+    return ", ".join(part for part in (timing, days, f"in {in_months}" if in_months else "") if part)
 
 
 def _rhythm_en(minutes: Collection[int], hours: Collection[int]) -> str:
     step, step_of_hours = _step(minutes, 60), _step(hours, 24)
     if step:
-        told = "every minute" if step == 1 else f"every {step} minutes"
+        timing = "every minute" if step == 1 else f"every {step} minutes"
         if step_of_hours == 1:
-            return told
+            return timing
         if step_of_hours:
-            return f"{told}, in every {_ordinal(step_of_hours)} hour from 0"
-        return f"{told}, in hour {_list(hours, str, False)}"
-    told = "" if set(minutes) == {0} else f", at minute {_list(minutes, str, False)}"
+            return f"{timing}, in every {_ordinal(step_of_hours)} hour from 0"
+        return f"{timing}, in hour {_list(hours, str, False)}"
+    timing = "" if set(minutes) == {0} else f", at minute {_list(minutes, str, False)}"
     if step_of_hours:
-        return ("every hour" if step_of_hours == 1 else f"every {step_of_hours} hours from 0") + told
+        return ("every hour" if step_of_hours == 1 else f"every {step_of_hours} hours from 0") + timing
     return f"at minute {_list(minutes, str, False)}, in hour {_list(hours, str, False)}"
 
 
 def _rhythm_ko(minutes: Collection[int], hours: Collection[int]) -> str:
     step, step_of_hours = _step(minutes, 60), _step(hours, 24)
     if step:
-        told = f"{step}분마다"
+        timing = f"{step}분마다"
         if step_of_hours == 1:
-            return told
+            return timing
         if step_of_hours:
-            return f"0시부터 {step_of_hours}시간 간격의 시간대에 {told}"
-        return f"{_list(hours, _hour_ko, True)} 시간대에 {told}"
-    told = "정각" if set(minutes) == {0} else _list(minutes, lambda minute: f"{minute}분", True)
+            return f"0시부터 {step_of_hours}시간 간격의 시간대에 {timing}"
+        return f"{_list(hours, _hour_ko, True)} 시간대에 {timing}"
+    timing = "정각" if set(minutes) == {0} else _list(minutes, lambda minute: f"{minute}분", True)
     if step_of_hours:
-        return ("매시 " if step_of_hours == 1 else f"0시부터 {step_of_hours}시간마다 ") + told
-    return f"{_list(hours, _hour_ko, True)} 매시 {told}"
+        return ("매시 " if step_of_hours == 1 else f"0시부터 {step_of_hours}시간마다 ") + timing
+    return f"{_list(hours, _hour_ko, True)} 매시 {timing}"
 
 
 def _hour_ko(hour: int) -> str:

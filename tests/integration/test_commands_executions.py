@@ -64,7 +64,7 @@ def test_the_list_has_the_newest_first_is_bounded_and_speaks_as_the_api_does():
     answer = run("executions", "list", "--limit", 1, "--json")
     assert ids_of(answer) == [str(newer)]
     assert answer.json["more"] is True
-    assert answer.json["results"][0] == shapes.execution(Execution.objects.get(pk=newer))
+    assert answer.json["results"][0] == shapes.execution_json(Execution.objects.get(pk=newer))
     assert str(older) in run("executions", "list").out
 
 
@@ -75,7 +75,7 @@ def test_one_is_shown_with_its_attempts_and_its_lease():
     told = run("executions", "show", run_id).out
     assert "lease until" in told and "jobs@far" in told and str(job.id) in told
     document = run("executions", "show", run_id, "--json").json
-    assert document == shapes.execution(Execution.objects.get(pk=run_id))
+    assert document == shapes.execution_json(Execution.objects.get(pk=run_id))
     assert run("executions", "show", NOBODY).code == 1
 
 

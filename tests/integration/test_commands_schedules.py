@@ -62,7 +62,7 @@ def test_the_list_is_bounded_and_speaks_as_the_api_does():
     a_schedule(name="older")
     newer = a_schedule(name="newer")
     answer = run("schedules", "list", "--limit", 1, "--json")
-    assert answer.json == {"results": [shapes.schedule(again(newer))], "more": True}
+    assert answer.json == {"results": [shapes.schedule_json(again(newer))], "more": True}
 
 
 def test_one_is_shown_by_its_name_with_its_next_times_and_its_turns():
@@ -70,12 +70,12 @@ def test_one_is_shown_by_its_name_with_its_next_times_and_its_turns():
     fire(schedule)
     told = run("schedules", "show", "sums").out
     assert "every 10 minutes" in told
-    assert "turns, the newest first" in told
+    assert "scheduled runs, newest first" in told
     document = run("schedules", "show", schedule.id, "--json").json
     assert len(document.pop("next")) == 5
     (turn,) = document.pop("turns")
     assert turn["execution_id"] == str(Execution.objects.get().id)
-    assert document == shapes.schedule(again(schedule))
+    assert document == shapes.schedule_json(again(schedule))
 
 
 def test_a_schedule_that_is_held_has_no_next_times():

@@ -1,4 +1,4 @@
-"""Executions of all triggers, for operators: listed, looked at, cancelled."""
+"""List, show and cancel Executions of all triggers."""
 
 from collections import Counter
 from typing import Any
@@ -20,16 +20,16 @@ class Command(Console):
     help = __doc__ or ""
 
     def add_parts(self) -> None:
-        listing = self.part(LIST, self.show_list, "Executions, the newest first; done when no word is given")
+        listing = self.part(LIST, self.show_list, "list Executions, newest first (the default)")
         executions.add_filters(listing)
         add_limit(listing)
-        one = self.part("show", self.show_one, "one Execution, with its attempts")
-        one.add_argument("id", type=UUID, metavar="ID")
+        show = self.part("show", self.show_one, "show an Execution with its attempts")
+        show.add_argument("id", type=UUID, metavar="ID")
         ending = self.part(
             "cancel",
             self.cancel,
-            "cancel Executions; what runs is told to stop. One that a job owns is cancelled with its job, "
-            "whose event keeps the actor and the reason; the others have no events",
+            "cancel Executions; running ones get a cancellation request. A job's Execution is cancelled with "
+            "its job, whose event has the actor and the reason; the others have no events",
         )
         ending.add_argument("ids", nargs="*", type=UUID, metavar="ID", help="these, or all that match:")
         executions.add_filters(ending)
@@ -38,24 +38,24 @@ class Command(Console):
 
     def show_list(self, options: dict[str, Any]) -> int:
         # Ids grow with time.
-        chosen = executions.matching(options).order_by("-pk").prefetch_related("attempts")
-        found = list(chosen[: options["limit"] + 1])
-        more, found = len(found) > options["limit"], found[: options["limit"]]
-        document = {"results": [shapes.execution(one) for one in found], "more": more}
-        self.show_rows(document, executions.rows(found, timezone.now()), "Execution")
-        return DONE if found else NOT_ALL
+        matching = executions.matching(options).order_by("-pk").prefetch_related("attempts")
+        page = list(matching[: options["limit"] + 1])
+        more, page = len(page) > options["limit"], page[: options["limit"]]
+        document = {"results": [shapes.execution_json(run) for run in page], "more": more}
+        self.show_rows(document, executions.rows(page, timezone.now()), "Execution")
+        return DONE if page else NOT_ALL
 
     def show_one(self, options: dict[str, Any]) -> int:
         run = Execution.objects.prefetch_related("attempts").filter(pk=options["id"]).first()
         if run is None:
             raise Complaint(f"There is no Execution {options['id']}.", NOT_ALL)
-        self.show(shapes.execution(run), executions.page(run, timezone.now()))
+        self.show(shapes.execution_json(run), executions.page(run, timezone.now()))
         return DONE
 
     def cancel(self, options: dict[str, Any]) -> int:
-        chosen, missing = chosen_by(options)
-        live = [run for run in chosen if run.status in EXECUTION_LIVE]
-        skipped = [run for run in chosen if run.status not in EXECUTION_LIVE]
+        runs, missing = selected(options)
+        live = [run for run in runs if run.status in EXECUTION_LIVE]
+        skipped = [run for run in runs if run.status not in EXECUTION_LIVE]
         question = f"This would cancel {counted(len(live), 'Execution')}"
         changed = len(live)
         if not options["dry_run"]:
@@ -71,29 +71,29 @@ class Command(Console):
                 "refused": refused,
                 "skipped": len(skipped),
                 "skipped_by_state": dict(Counter(run.status for run in skipped)),
-                "missing": [str(one) for one in missing],
+                "missing": [str(execution_id) for execution_id in missing],
             },
             [
                 f"{question}. Nothing was done."
                 if options["dry_run"]
-                else f"{counted(changed, 'Execution')}: cancelled, or told to stop.",
+                else f"{counted(changed, 'Execution')}: cancelled, or cancellation requested.",
                 *([f"{counted(refused, 'Execution')}: ended meanwhile."] if refused else []),
                 *(f"{run.id}  skipped: it is {run.status}" for run in skipped),
-                *(f"{one}  there is no such Execution" for one in missing),
+                *(f"{execution_id}  there is no such Execution" for execution_id in missing),
             ],
         )
         return DONE if changed and not (refused or skipped or missing) else NOT_ALL
 
 
-def chosen_by(options: dict[str, Any]) -> tuple[list[Execution], list[UUID]]:
-    """Those that are meant, ended ones only where they are named, and the ids for which there are none."""
+def selected(options: dict[str, Any]) -> tuple[list[Execution], list[UUID]]:
+    """The selected Executions, ended ones only if they are named, and the ids without an Execution."""
     filtered = are_given(options, executions.FILTERS)
     if options["ids"]:
         if filtered or options["all"]:
-            raise Complaint("Name Executions, or say which match; not both.")
-        found = Execution.objects.in_bulk(options["ids"])
-        return list(found.values()), [one for one in dict.fromkeys(options["ids"]) if one not in found]
+            raise Complaint("Name Executions or use filters, not both.")
+        runs = Execution.objects.in_bulk(options["ids"])
+        return list(runs.values()), [key for key in dict.fromkeys(options["ids"]) if key not in runs]
     if not filtered and not options["all"]:
-        raise Complaint("Name Executions, or give a filter; --all means every one that has not ended.")
+        raise Complaint("Name Executions or use a filter; --all means every live Execution.")
     live = executions.matching(options).filter(status__in=EXECUTION_LIVE)
     return list(live.only("id", "status", "office_id").order_by("pk")), []

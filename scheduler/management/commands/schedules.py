@@ -1,4 +1,4 @@
-"""Schedules of all owners, for operators: listed, looked at, run now, held, resumed, deleted."""
+"""List, show, run, pause, resume and delete schedules of all owners."""
 
 from collections.abc import Callable
 from functools import partial
@@ -16,35 +16,35 @@ from scheduler.manual_runs import run_task
 from scheduler.models import Schedule
 from scheduler.schedules import lifecycle
 
-# What is done to one schedule, and what programs get to know of it.
+# An action on a schedule; it returns the JSON of the result.
 Verb = Callable[[Schedule], dict[str, Any]]
 
 
-def run(one: Schedule) -> dict[str, Any]:
-    """By hand, as its owner would. Refused while a scheduled or manual run of the Task has not ended."""
-    execution = run_task(one.task_id, one.args, user_id=one.owner_id or "")
-    return {"id": str(one.id), "name": one.name, "execution_id": str(execution)}
+def run(schedule: Schedule) -> dict[str, Any]:
+    """Run the Task by hand, as the owner. Refused while a scheduled or manual run of it is in progress."""
+    execution = run_task(schedule.task_id, schedule.args, user_id=schedule.owner_id or "")
+    return {"id": str(schedule.id), "name": schedule.name, "execution_id": str(execution)}
 
 
-def pause(one: Schedule) -> dict[str, Any]:
-    return shapes.schedule(lifecycle.pause(one.pk, now=database_now()))
+def pause(schedule: Schedule) -> dict[str, Any]:
+    return shapes.schedule_json(lifecycle.pause(schedule.pk, now=database_now()))
 
 
-def resume(one: Schedule) -> dict[str, Any]:
-    return shapes.schedule(lifecycle.resume(one.pk, now=database_now()))
+def resume(schedule: Schedule) -> dict[str, Any]:
+    return shapes.schedule_json(lifecycle.resume(schedule.pk, now=database_now()))
 
 
-def delete(one: Schedule) -> dict[str, Any]:
-    gone = {"id": str(one.id), "name": one.name}
-    lifecycle.remove(one.pk)
-    return gone
+def delete(schedule: Schedule) -> dict[str, Any]:
+    result = {"id": str(schedule.id), "name": schedule.name}
+    lifecycle.remove(schedule.pk)
+    return result
 
 
 VERBS: dict[str, tuple[Verb, str]] = {
-    "run": (run, "run them now, once, beside their times"),
-    "pause": (pause, "hold them; what would have been due meanwhile is not made up"),
-    "resume": (resume, "let them go on from now"),
-    "delete": (delete, "delete them and the record of their turns; it asks even about those that are named"),
+    "run": (run, "run them once now; scheduled runs are not affected"),
+    "pause": (pause, "pause them; runs due while paused are not backfilled"),
+    "resume": (resume, "resume them from now on"),
+    "delete": (delete, "delete them with their history; asks for confirmation even if they are named"),
 }
 
 
@@ -52,11 +52,11 @@ class Command(Console):
     help = __doc__ or ""
 
     def add_parts(self) -> None:
-        listing = self.part(LIST, self.show_list, "schedules, the newest first; done when no word is given")
+        listing = self.part(LIST, self.show_list, "list schedules, newest first (the default)")
         output.add_filters(listing)
         add_limit(listing)
-        one = self.part("show", self.show_one, "one schedule: its rule in words, its next and its last times")
-        one.add_argument("schedule", metavar="ID|NAME")
+        show = self.part("show", self.show_one, "show a schedule: its rule in words, next and recent runs")
+        show.add_argument("schedule", metavar="ID|NAME")
         for name, (_, help) in VERBS.items():
             parser = self.part(name, partial(self.act, name), help)
             parser.add_argument("schedules", nargs="*", metavar="ID|NAME", help="these, or all that match:")
@@ -65,71 +65,71 @@ class Command(Console):
 
     def show_list(self, options: dict[str, Any]) -> int:
         # Ids grow with time.
-        found = list(output.matching(options).order_by("-pk")[: options["limit"] + 1])
-        more, found = len(found) > options["limit"], found[: options["limit"]]
-        document = {"results": [shapes.schedule(one) for one in found], "more": more}
-        self.show_rows(document, output.rows(found), "schedule")
-        return DONE if found else NOT_ALL
+        page = list(output.matching(options).order_by("-pk")[: options["limit"] + 1])
+        more, page = len(page) > options["limit"], page[: options["limit"]]
+        document = {"results": [shapes.schedule_json(schedule) for schedule in page], "more": more}
+        self.show_rows(document, output.rows(page), "schedule")
+        return DONE if page else NOT_ALL
 
     def show_one(self, options: dict[str, Any]) -> int:
-        found, missing = output.named([options["schedule"]])
+        schedules, missing = output.by_name([options["schedule"]])
         if missing:
             raise Complaint(f"There is no schedule {options['schedule']!r}.", NOT_ALL)
         now = database_now()
-        self.show(output.document(found[0], now), output.page(found[0], now))
+        self.show(output.document(schedules[0], now), output.page(schedules[0], now))
         return DONE
 
     def act(self, name: str, options: dict[str, Any]) -> int:
         verb, _ = VERBS[name]
-        chosen, missing = chosen_by(options)
-        question = f"This would {name} {counted(len(chosen), 'schedule')}"
+        schedules, missing = selected(options)
+        question = f"This would {name} {counted(len(schedules), 'schedule')}"
         done: list[dict[str, Any]] = []
         refused: list[tuple[Schedule, str]] = []
         if not options["dry_run"]:
-            if chosen and (name == "delete" or not options["schedules"]):
-                make_sure(question, str(len(chosen)), sure=options["yes"])
-            for one in chosen:
+            if schedules and (name == "delete" or not options["schedules"]):
+                make_sure(question, str(len(schedules)), sure=options["yes"])
+            for schedule in schedules:
                 try:
-                    done.append(verb(one))
-                except Refused as why:
-                    refused.append((one, str(why)))
+                    done.append(verb(schedule))
+                except Refused as error:
+                    refused.append((schedule, str(error)))
                 except Schedule.DoesNotExist:
-                    missing.append(str(one.pk))
+                    missing.append(str(schedule.pk))
         self.show(
             {
                 "verb": name,
                 "dry_run": options["dry_run"],
-                "results": [shapes.schedule(one) for one in chosen] if options["dry_run"] else done,
-                "refused": [{"id": str(one.id), "name": one.name, "why": why} for one, why in refused],
+                "results": [shapes.schedule_json(row) for row in schedules] if options["dry_run"] else done,
+                "refused": [{"id": str(row.id), "name": row.name, "why": reason} for row, reason in refused],
                 "missing": missing,
             },
             [
                 *([f"{question}. Nothing was done."] if options["dry_run"] else []),
-                *(output.rows(chosen) if options["dry_run"] and chosen else []),
-                *(told(name, one) for one in done),
-                *(f"{one.id}  {one.name}  refused: {why}" for one, why in refused),
+                *(output.rows(schedules) if options["dry_run"] and schedules else []),
+                *(result_line(name, result) for result in done),
+                *(f"{row.id}  {row.name}  refused: {reason}" for row, reason in refused),
                 *(f"{word}  there is no such schedule" for word in missing),
             ]
             or ["No schedule matches."],
         )
-        return DONE if chosen and not (refused or missing) else NOT_ALL
+        return DONE if schedules and not (refused or missing) else NOT_ALL
 
 
-def told(name: str, one: dict[str, Any]) -> str:
-    did = {"run": "runs", "pause": "paused", "resume": "resumed", "delete": "deleted"}[name]
+def result_line(name: str, result: dict[str, Any]) -> str:
+    verb = {"run": "runs", "pause": "paused", "resume": "resumed", "delete": "deleted"}[name]
     more = {
-        "run": f" as Execution {one.get('execution_id')}",
-        "resume": f", next at {one.get('next_run_at') or 'no time: its last one is over'}",
+        "run": f" as Execution {result.get('execution_id')}",
+        "resume": f", next at {result.get('next_run_at') or 'no time: it has ended'}",
     }.get(name, "")
-    return f"{one['id']}  {one['name']}  {did}{more}"
+    return f"{result['id']}  {result['name']}  {verb}{more}"
 
 
-def chosen_by(options: dict[str, Any]) -> tuple[list[Schedule], list[str]]:
+def selected(options: dict[str, Any]) -> tuple[list[Schedule], list[str]]:
     filtered = are_given(options, output.FILTERS)
     if options["schedules"]:
         if filtered or options["all"]:
-            raise Complaint("Name schedules, or say which match; not both.")
-        return output.named(options["schedules"])
+            raise Complaint("Name schedules or use filters, not both.")
+        return output.by_name(options["schedules"])
     if not filtered and not options["all"]:
-        raise Complaint("Name schedules, or give a filter; --all means every schedule there is.")
+        raise Complaint("Name schedules or use a filter; --all means every schedule.")
     return list(output.matching(options).order_by("pk")), []
