@@ -1,4 +1,4 @@
-"""Somebody signs in with a real browser and looks after their work."""
+"""The pages of jobs and batches in a real browser."""
 
 import re
 import time
@@ -38,7 +38,7 @@ def test_a_job_submitted_by_the_api_appears_runs_and_shows_its_result(stack, win
     assert "Succeeded" in page.locator("#live h2").first.inner_text()
 
 
-def test_the_monitor_refreshes_itself_and_can_be_paused(window):
+def test_the_overview_refreshes_and_its_auto_refresh_can_be_paused(window):
     page = window().sign_in("alice")
     page.wait_for_function("() => document.getElementById('updated').textContent.startsWith('Updated')")
     with page.expect_response("**/monitor/live", timeout=WAIT_MS) as answer:
@@ -49,23 +49,23 @@ def test_the_monitor_refreshes_itself_and_can_be_paused(window):
     assert (pause.inner_text(), pause.get_attribute("aria-pressed")) == ("Resume auto-refresh", "true")
 
 
-# The page as it is, but for how often it asks by itself: not within a test.
-ASKING_SELDOM = """new MutationObserver(() => {
+# Makes the refresh interval longer than a test.
+LONG_INTERVAL = """new MutationObserver(() => {
   const live = document.getElementById("live");
   if (live) live.dataset.seconds = "600";
 }).observe(document, {childList: true, subtree: true});"""
 
 
-def test_a_page_tells_what_happens_before_it_would_have_asked(stack, window, office):
+def test_an_event_refreshes_a_page_before_its_interval(stack, window, office):
     job = submit(stack, office, ref="watched", run_at=tomorrow())
     page = window().sign_in("alice")
     # Listened to from before the page is there: its first frame comes as soon as the socket is open.
-    heard: list[str] = []
-    page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: heard.append(str(frame))))
-    page.add_init_script(ASKING_SELDOM)
+    events: list[str] = []
+    page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: events.append(str(frame))))
+    page.add_init_script(LONG_INTERVAL)
     page.goto(f"/offices/{office}/jobs/{job['id']}")
     until = time.monotonic() + 20
-    while not any("snapshot" in frame for frame in heard):
+    while not any("snapshot" in frame for frame in events):
         assert time.monotonic() < until, "the socket told nothing"
         page.wait_for_timeout(50)
     stack.client("alice").post(f"/api/offices/{office}/jobs/{job['id']}/cancel")
@@ -73,7 +73,7 @@ def test_a_page_tells_what_happens_before_it_would_have_asked(stack, window, off
     page.locator("#live h2", has_text="cancelled").wait_for(timeout=30_000)
 
 
-def test_jobs_are_cancelled_after_a_look_at_what_would_be_skipped(stack, window, office):
+def test_jobs_are_cancelled_after_a_preview_of_what_is_skipped(stack, window, office):
     jobs = [
         submit(stack, office, ref=f"far away {number}", role="PO", run_at=tomorrow()) for number in range(2)
     ]
@@ -98,7 +98,7 @@ def viewer(stack: System, office: str) -> Iterator[str]:
     alice.send("DELETE", f"{members}/bob")
 
 
-def test_a_viewer_has_nothing_to_press(stack, window, office, viewer):
+def test_a_viewer_sees_no_buttons(stack, window, office, viewer):
     job = submit(stack, office, ref="only to look at", run_at=tomorrow())
     page = window().sign_in(viewer)
     page.goto(f"/offices/{office}/jobs/{job['id']}")
@@ -109,7 +109,7 @@ def test_a_viewer_has_nothing_to_press(stack, window, office, viewer):
     stack.client("alice").post(f"/api/offices/{office}/jobs/{job['id']}/cancel")
 
 
-def test_it_speaks_korean_and_fits_a_phone(stack, window):
+def test_the_pages_are_in_korean_and_fit_a_phone(stack, window):
     page = window("ko", viewport={"width": 375, "height": 800}, color_scheme="dark").sign_in("alice")
     assert page.locator("html").get_attribute("lang") == "ko"
     assert page.locator("h1").inner_text() == "대시보드"
@@ -123,37 +123,39 @@ def test_it_speaks_korean_and_fits_a_phone(stack, window):
 
 
 def is_done(stack: System, office: str, job: dict[str, Any]) -> bool:
-    found = stack.client("alice").get(f"/api/offices/{office}/jobs/{job['id']}").json
-    return bool(found["status"] == "done")
+    matches = stack.client("alice").get(f"/api/offices/{office}/jobs/{job['id']}").json
+    return bool(matches["status"] == "done")
 
 
-def test_staff_are_led_to_this_very_run_in_flower(browser, stack, window, office):
+def test_a_run_links_to_its_messages_in_flower_for_staff(browser, stack, window, office):
     job, other = (submit(stack, office, ref=f"for flower {number}") for number in range(2))
     assert eventually(lambda: is_done(stack, office, job) and is_done(stack, office, other), 60)
     page = window().sign_in("admin")
     page.goto(f"/offices/{office}/jobs/{job['id']}")
     link = page.locator("a[id^=flower-]")
     run = str(link.get_attribute("id")).removeprefix("flower-")
-    known = stack.credentials["flower"]
-    context = browser.new_context(http_credentials={"username": known["user"], "password": known["password"]})
+    expected = stack.credentials["flower"]
+    context = browser.new_context(
+        http_credentials={"username": expected["user"], "password": expected["password"]}
+    )
     try:
         flower = context.new_page()
         flower.set_default_timeout(WAIT_MS)
 
-        def found() -> str:
+        def matches() -> str:
             flower.goto(link.get_attribute("href"))
             flower.wait_for_selector("#tasks-table tbody td")
             return str(flower.locator("#tasks-table_info").inner_text())
 
         # Flower hears of it by an event, which may come a moment after the result.
-        assert eventually(lambda: found().startswith("Showing 1 to 1 of 1 tasks"), 20), found()
+        assert eventually(lambda: matches().startswith("Showing 1 to 1 of 1 tasks"), 20), matches()
         flower.click("#tasks-table tbody a[href*='/task/']")
         flower.locator("body", has_text=run).wait_for()
     finally:
         context.close()
 
 
-def test_a_batch_is_watched_until_it_is_done(stack, window, office):
+def test_a_batch_page_follows_the_batch_to_its_end(stack, window, office):
     made = (
         stack.client("alice")
         .post(
@@ -192,9 +194,7 @@ def wide_batch(stack: System, office: str) -> Iterator[str]:
     alice.post(f"/api/offices/{office}/jobs/cancel-all", {"batch": batch})
 
 
-def test_a_large_graph_is_made_smaller_and_stays_where_it_was_when_the_page_asks_again(
-    window, office, wide_batch
-):
+def test_a_large_graph_keeps_its_zoom_and_position_after_a_refresh(window, office, wide_batch):
     page = window().sign_in("alice")
     page.goto(f"/offices/{office}/batches/{wide_batch}")
     graph = page.locator("#graph")
@@ -214,7 +214,7 @@ def test_a_large_graph_is_made_smaller_and_stays_where_it_was_when_the_page_asks
     assert graph.evaluate("one => one.scrollWidth <= one.clientWidth")
 
 
-def test_all_that_match_are_cancelled_after_their_number_was_typed(stack, window, office, wide_batch):
+def test_all_matching_jobs_are_cancelled_after_typing_their_number(stack, window, office, wide_batch):
     page = window().sign_in("alice")
     page.goto(f"/offices/{office}/jobs?batch={wide_batch}&status=pending")
     page.check("input[name=scope][value=matching]")
@@ -242,11 +242,11 @@ def step_queue(stack: System) -> Iterator[int]:
 
 def test_a_step_queues_page_follows_its_run_and_its_rollback(stack, window, step_queue):
     page = window().sign_in("alice")
-    heard: list[str] = []
-    page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: heard.append(str(frame))))
+    events: list[str] = []
+    page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: events.append(str(frame))))
     page.goto(f"/step-queues/{step_queue}")
     page.wait_for_function("() => document.querySelector('#updated').textContent !== ''")
-    while not any("snapshot" in frame for frame in heard):
+    while not any("snapshot" in frame for frame in events):
         page.wait_for_timeout(50)
     stack.client("alice").post(f"/api/queues/{step_queue}/run")
     # The page polls a queue that is not running once a minute; the socket reports changes at once.
@@ -261,7 +261,7 @@ def test_a_step_queues_page_follows_its_run_and_its_rollback(stack, window, step
     )
 
 
-def test_the_monitor_is_small_and_waits_for_nothing_but_its_sheet(window):
+def test_the_overview_is_small_and_only_its_stylesheet_blocks_it(window):
     page = window().sign_in("alice")
     page.goto("/")
     size = page.evaluate(

@@ -78,11 +78,11 @@ PAGES = [
 def jobs_of(alice: Client, office: str) -> dict[str, Any]:
     """One that is done and wrote something, one that failed, and one that waits."""
     tomorrow = (datetime.now(UTC) + timedelta(days=1)).isoformat()
-    said = {"task_id": "command.run", "args": {"command": "echo", "args": ["hello"]}}
+    output = {"task_id": "command.run", "args": {"command": "echo", "args": ["hello"]}}
     refused = {"task_id": "command.run", "args": {"command": "not-allowed"}, "max_retries": 0}
     waits = {"task_id": "demo.sum", "args": {"numbers": [1]}, "run_at": tomorrow}
     jobs = [
-        {**said, "ref": "done"},
+        {**output, "ref": "done"},
         {**refused, "ref": "failed", "depends_on": ["done"]},
         {**waits, "ref": "waiting", "depends_on": ["done"]},
     ]
@@ -165,7 +165,7 @@ def keys(browser: Any, system: System, made: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize(("reader", "path"), PAGES, ids=lambda part: part or "nobody")
-def test_axe_finds_nothing_to_complain_of(browser, system, made, keys, reader, path, language):
+def test_axe_finds_no_violation_on_any_page(browser, system, made, keys, reader, path, language):
     context = browser.new_context(
         base_url=system.base_url,
         storage_state=keys[reader],
@@ -187,25 +187,25 @@ def test_axe_finds_nothing_to_complain_of(browser, system, made, keys, reader, p
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_in_the_documentation_of_the_api_that_could_be_mended_here(browser, system, scheme):
+def test_axe_finds_only_known_violations_in_the_api_documentation(browser, system, scheme):
     context = browser.new_context(base_url=system.base_url, viewport=PHONE, color_scheme=scheme)
     try:
         page = context.new_page()
         page.goto("/api/docs")
         page.locator(".opblock-tag").first.wait_for()
         # A button within a button: that is how Swagger UI makes its summaries.
-        found = [one for one in violations(page) if not one.startswith("nested-interactive: ")]
+        found = [text for text in violations(page) if not text.startswith("nested-interactive: ")]
         assert found == []
     finally:
         context.close()
 
 
-def test_axe_is_really_asked(browser, system):
+def test_axe_finds_a_violation_that_is_there(browser, system):
     context = browser.new_context(base_url=system.base_url)
     try:
         page = context.new_page()
         page.goto("/login")
         page.evaluate("document.querySelector('label').replaceWith(document.querySelector('#id_username'))")
-        assert [one for one in violations(page) if one.startswith("label: ")]
+        assert [text for text in violations(page) if text.startswith("label: ")]
     finally:
         context.close()

@@ -1,4 +1,4 @@
-"""Somebody makes a schedule and changes a workflow with a real browser, and sees before what will happen."""
+"""The forms of schedules and workflows in a real browser, with their previews."""
 
 import json
 import re
@@ -18,7 +18,7 @@ def a_workflow(stack: Any, office: str, **fields: Any) -> str:
     return str(answer.json["id"])
 
 
-def test_a_schedule_is_made_after_a_look_ahead_and_run_now(stack, window):
+def test_a_schedule_is_created_after_a_preview_and_run_now(stack, window):
     page = window().sign_in("alice")
     page.click("nav >> text=Schedules")
     page.click("text=New schedule")
@@ -43,7 +43,7 @@ def test_a_schedule_is_made_after_a_look_ahead_and_run_now(stack, window):
     assert page.locator("#live pre", has_text="attempt").count() == 1
 
 
-def test_only_the_fields_of_the_chosen_kind_are_there(window):
+def test_only_the_fields_of_the_selected_type_are_shown(window):
     page = window().sign_in("alice")
     page.goto("/schedules/new")
     for kind, field in (("cron", "cron"), ("interval", "every"), ("once", "at")):
@@ -52,7 +52,7 @@ def test_only_the_fields_of_the_chosen_kind_are_there(window):
         assert fields == [name == field for name in ("cron", "every", "at")]
 
 
-def test_a_schedule_is_paused_from_the_list_and_deleted_after_being_asked(stack, window):
+def test_a_schedule_is_paused_in_the_list_and_deleted_after_a_confirmation(stack, window):
     body = {"name": "to be deleted", "task_id": "demo.sum", "args": {"numbers": [1]}}
     rule = {"kind": "cron", "cron": "0 9 * * *"}
     assert stack.client("alice").post("/api/schedules", body | rule).status == 201
@@ -68,7 +68,7 @@ def test_a_schedule_is_paused_from_the_list_and_deleted_after_being_asked(stack,
     assert page.locator("tbody", has_text="to be deleted").count() == 0
 
 
-def test_a_workflow_is_changed_after_a_look_at_its_steps_and_run(stack, window, office):
+def test_a_workflow_is_changed_after_a_preview_and_run(stack, window, office):
     page = window().sign_in("alice")
     page.goto(f"/workflows/{a_workflow(stack, office)}/edit")
     assert page.locator("#drawn .box").count() == 2
@@ -87,16 +87,23 @@ def test_a_workflow_is_changed_after_a_look_at_its_steps_and_run(stack, window, 
     page.click("text=Run now")
     page.wait_for_url("**/batches/*")
     page.goto(workflow)
-    # Two steps are done and the third fails for good after its retries, unless somebody cancels it.
+    # Two steps have succeeded, and the third is still being retried.
     page.locator("#live td .state", has_text="running").wait_for()
     assert page.locator("#live a[id^=batch-]").count() == 1
 
 
-def test_its_pages_speak_korean_and_fit_a_phone(stack, window, office):
+def test_the_schedule_pages_are_in_korean_and_fit_a_phone(stack, window, office):
     workflow = a_workflow(stack, office, name="전화기에서")
     page = window("ko", viewport={"width": 375, "height": 800}, color_scheme="dark").sign_in("alice")
-    one = f"/workflows/{workflow}"
-    for path in ("/schedules", "/schedules/new", "/executions", "/workflows", one, f"{one}/edit"):
+    workflow_path = f"/workflows/{workflow}"
+    for path in (
+        "/schedules",
+        "/schedules/new",
+        "/executions",
+        "/workflows",
+        workflow_path,
+        f"{workflow_path}/edit",
+    ):
         page.goto(path)
         assert page.locator("html").get_attribute("lang") == "ko"
         assert page.evaluate("document.documentElement.scrollWidth") <= 375, path

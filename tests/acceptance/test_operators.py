@@ -1,4 +1,4 @@
-"""What an operator types beside the real system: workers added, drained, taken back; jobs; the doctor."""
+"""An operator's commands beside the running system: workers, jobs and the doctor."""
 
 import json
 import os
@@ -71,7 +71,7 @@ def extra_worker(stack: System, log: Path) -> Iterator[subprocess.Popen[bytes]]:
 
 def on_the_monitor(stack: System) -> dict[str, Any]:
     workers = stack.client("admin").get("/api/scheduler/monitor").json["workers"]
-    return next((dict(one) for one in workers if one["name"] == NAME), {})
+    return next((dict(worker) for worker in workers if worker["name"] == NAME), {})
 
 
 def doctor(stack: System) -> dict[str, Any]:
@@ -79,11 +79,11 @@ def doctor(stack: System) -> dict[str, Any]:
 
 
 def matches(report: dict[str, Any], name: str) -> list[tuple[str, str]]:
-    return [(one["level"], one["found"]) for one in report["findings"] if one["name"] == name]
+    return [(finding["level"], finding["found"]) for finding in report["findings"] if finding["name"] == name]
 
 
 @pytest.mark.timeout(240)
-def test_one_command_adds_a_worker_which_is_drained_and_taken_back_and_seen_on_the_monitor(stack, tmp_path):
+def test_a_worker_is_added_drained_and_resumed(stack, tmp_path):
     log = tmp_path / "extra.log"
     with extra_worker(stack, log):
         assert eventually(lambda: on_the_monitor(stack).get("roles"), PATIENCE), log.read_text()
@@ -102,7 +102,7 @@ def test_one_command_adds_a_worker_which_is_drained_and_taken_back_and_seen_on_t
 
 
 @pytest.mark.timeout(240)
-def test_the_doctor_finds_nothing_bad_in_a_system_that_runs(stack):
+def test_the_doctor_finds_no_error_in_a_running_system(stack):
     # What has just started needs a moment: the first queue probes, the first sweep.
     assert eventually(lambda: doctor(stack)["status"] != "bad", 2 * PATIENCE), doctor(stack)
     assert matches(doctor(stack), "beat")[0][0] == "ok"
@@ -110,7 +110,7 @@ def test_the_doctor_finds_nothing_bad_in_a_system_that_runs(stack):
 
 
 @pytest.mark.timeout(240)
-def test_jobs_are_found_explained_and_cancelled_from_the_command_line(stack):
+def test_jobs_are_listed_explained_and_cancelled_on_the_command_line(stack):
     client = stack.client("alice")
     office = client.post("/api/offices", {"name": "operators"}).json["id"]
     # So that it waits.

@@ -42,14 +42,14 @@ def is_drained() -> bool:
 
 
 def connections_of(pid: int) -> list[dict[str, str]]:
-    """As Redis lists them; told by their ports, since others share the server."""
-    ports = {one.laddr.port for one in psutil.Process(pid).net_connections("tcp")}
+    """The Redis clients of this process, by their ports: others share the server."""
+    ports = {connection.laddr.port for connection in psutil.Process(pid).net_connections("tcp")}
     listed: list[dict[str, str]] = redis.client().client_list()
-    return [one for one in listed if int(one["addr"].rpartition(":")[2]) in ports]
+    return [client for client in listed if int(client["addr"].rpartition(":")[2]) in ports]
 
 
 def is_asking_for_work(pid: int) -> bool:
-    return any("b" in one["flags"] for one in connections_of(pid))
+    return any("b" in client["flags"] for client in connections_of(pid))
 
 
 def waiting_for(role: str) -> int:

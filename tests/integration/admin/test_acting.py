@@ -176,7 +176,7 @@ def letters() -> list[DeadLetter]:
 def test_a_dead_letter_is_republished_or_discarded_once(root, letters):
     page = act(root, "republish", *letters, sure=False)
     assert "1: The message was cut" in page
-    act(root, "republish", *letters, reason="worker was mended")
+    act(root, "republish", *letters, reason="worker was fixed")
     assert StreamOutbox.objects.filter(stream="job.results").count() == 1
     cut, whole = DeadLetter.objects.order_by("pk")
     assert (cut.state, whole.state) == (DeadLetter.State.OPEN, DeadLetter.State.REPUBLISHED)
@@ -273,7 +273,7 @@ def test_a_row_that_changed_after_the_confirmation_is_skipped_and_reported(root,
     resume = runs.resume
 
     def twice(*args: Any, **kwargs: Any) -> Any:
-        # Somebody else was a moment quicker.
+        # Another user is a moment quicker.
         resume(*args, **kwargs)
         return resume(*args, **kwargs)
 
