@@ -1,7 +1,7 @@
 """The admin, for operators: it shows every table, and changes rows by the verbs of the API only.
 
-`base` and `changelist` are its lists, `actions` its actions, `forms` its forms; `links` and `filters` lead
-from one row to others. The admins of the other apps are made of the same parts.
+`base` and `changelist` are its lists, `rows` its pages, `actions` its actions, `forms` its forms; `links` and
+`filters` lead from one row to others. The admins of the other apps are made of the same parts.
 """
 
 from django.contrib import admin

@@ -11,7 +11,7 @@ from django.template.loader import render_to_string
 from django.urls import URLPattern, path, reverse
 from django.utils.safestring import SafeString
 
-from jobs.admin.base import BaseAdmin
+from jobs.admin.rows import BaseAdmin
 
 PREVIEWED = 5
 
