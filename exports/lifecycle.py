@@ -17,7 +17,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils.timezone import localtime
 
-from exports import deadletters, failures, outbox, pubsub, serialize, sql
+from exports import deadletters, events, failures, outbox, sql
 from exports.deadletters import DeadLetterIn
 from exports.files import Store
 from exports.messages import REQUESTS, RESULTS, Progress, Request, Result
@@ -34,12 +34,6 @@ from jobs.sql import call
 from jobs.states import Trigger
 
 RENDER = "exports.render"
-EVENT_TYPES = {
-    Status.RUNNING: "job.progress",
-    Status.SUCCEEDED: "job.completed",
-    Status.FAILED: "job.failed",
-    Status.CANCELLED: "job.cancelled",
-}
 UNREPORTED_AFTER = timedelta(seconds=10)
 NO_SUCH_JOB = "there is no such job"
 
@@ -131,7 +125,7 @@ def apply_messages(
     verdicts = {
         entry.id: inspect(store, entry.message) for entry in batch if isinstance(entry.message, Result)
     }
-    stats, rejected, events = BatchStats(), list(unparsable), list[ExportEvent]()
+    stats, rejected, new_events = BatchStats(), list(unparsable), list[ExportEvent]()
     with transaction.atomic():
         jobs = _lock({entry.message.job_id for entry in batch})
         changed: set[int] = set()
@@ -146,11 +140,11 @@ def apply_messages(
                 continue
             stats.applied += 1
             changed.add(job.pk)
-            events.append(new_event(job, now))
+            new_events.append(events.new_event(job, now))
             if reason:
                 rejected.append(DeadLetterIn(entry.stream, entry.id, entry.raw, reason))
         _write(jobs, changed, now)
-        publish_events(events, now)
+        events.store(new_events)
         stats.dead_lettered = deadletters.dead_letter(rejected, now)
     return stats
 
@@ -247,7 +241,7 @@ def _end(job: ExportJob, result: Result, now: datetime) -> None:
     if _apply(job, result, None, now) is None:
         raise Conflict("export_ended", code="ended")
     _write({job.pk: job}, {job.pk}, now)
-    publish_events([new_event(job, now)], now)
+    events.store([events.new_event(job, now)])
     if job.execution_id:
         engine.cancel_execution(job.execution_id)
 
@@ -288,32 +282,3 @@ def report_end(settlement: Settlement, now: datetime) -> None:
         settlement.error,
     )
     outbox.put([(RESULTS, report.fields())], now)
-
-
-# --- events: what the owner's sockets read --------------------------------------------------------
-
-
-def new_event(job: ExportJob, now: datetime) -> ExportEvent:
-    return ExportEvent(
-        owner_id=job.owner_id,
-        job_id=job.pk,
-        type=EVENT_TYPES[Status(job.status)],
-        data=serialize.export(job, now),
-        at=now,
-    )
-
-
-def publish_events(events: Sequence[ExportEvent], now: datetime) -> None:
-    """After the locks of jobs, never before: then an owner's ids grow in the order of the commits."""
-    if not events:
-        return
-    owners = sorted({event.owner_id for event in events})
-    call.rows(sql.LOCK_FEEDS, [owners])
-    ExportEvent.objects.bulk_create(events)
-    pubsub.publish_on_commit(owners)
-
-
-def delete_old_events(now: datetime, max_age: timedelta = timedelta(days=7), limit: int = 5_000) -> int:
-    """Deletes one batch of old events; answers how many."""
-    old = ExportEvent.objects.filter(at__lt=now - max_age).order_by("at").values_list("pk", flat=True)[:limit]
-    return ExportEvent.objects.filter(pk__in=list(old)).delete()[0]

@@ -17,7 +17,7 @@ from django.db import InterfaceError, OperationalError, connection, transaction
 from django.utils import timezone
 from redis import Redis
 
-from exports import deadletters, lifecycle, orphan_files, outbox, streams
+from exports import deadletters, events, lifecycle, orphan_files, outbox, streams
 from exports.deadletters import DeadLetterIn
 from exports.lifecycle import BatchStats, Received
 from exports.messages import (
@@ -137,7 +137,7 @@ class Listener:
     def delete_old(self, full: bool = False) -> None:
         """Deletes old events and orphan files."""
         now = _now()
-        lifecycle.delete_old_events(now)
+        events.delete_old(now)
         orphan_files.sweep_once(now, changed_within=None if full else timedelta(hours=1))
 
 

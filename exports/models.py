@@ -25,7 +25,7 @@ class Replay(models.Model):
     sha256 = models.CharField(_("SHA-256"), max_length=64)
     # None for a video: only the renderer measures it.
     duration_ms = models.BigIntegerField(_("length (ms)"), null=True, blank=True)
-    created_at = models.DateTimeField(_("made at"))
+    created_at = models.DateTimeField(_("created at"))
 
     class Meta:
         db_table = "replays"
@@ -64,10 +64,10 @@ class ExportJob(models.Model):
     progress = models.IntegerField(_("progress"), default=0)
     phase = models.CharField(_("phase"), max_length=32, blank=True)
     message = models.CharField(_("message"), max_length=1_000, blank=True)
-    created_at = models.DateTimeField(_("made at"))
+    created_at = models.DateTimeField(_("created at"))
     started_at = models.DateTimeField(_("started at"), null=True, blank=True)
     # When the last message about it came: a running job without messages has stalled.
-    heard_at = models.DateTimeField(_("last heard of at"), null=True, blank=True)
+    heard_at = models.DateTimeField(_("last message at"), null=True, blank=True)
     ended_at = models.DateTimeField(_("ended at"), null=True, blank=True)
     error_code = models.CharField(_("error code"), max_length=64, blank=True)
     error_message = models.CharField(_("error"), max_length=1_000, blank=True)
@@ -154,8 +154,8 @@ class ExportEvent(models.Model):
 
     class Meta:
         db_table = "export_events"
-        verbose_name = _("event of an export")
-        verbose_name_plural = _("events of exports")
+        verbose_name = _("export event")
+        verbose_name_plural = _("export events")
         indexes = [
             models.Index(fields=["owner", "id"], name="export_events_of_owner"),  # the sockets
             models.Index(fields=["at"], name="export_events_by_age"),  # retention
@@ -172,14 +172,14 @@ class StreamOutbox(models.Model):
     token = models.UUIDField(_("token"), default=uuid.uuid4, editable=False)
     stream = models.CharField(_("stream"), max_length=64)
     fields = models.JSONField(_("message"))
-    created_at = models.DateTimeField(_("made at"))
+    created_at = models.DateTimeField(_("created at"))
     # A listener is sending it; after this time another may.
-    taken_until = models.DateTimeField(_("taken until"), null=True, blank=True)
+    taken_until = models.DateTimeField(_("claimed until"), null=True, blank=True)
 
     class Meta:
         db_table = "stream_outbox"
-        verbose_name = _("message to send")
-        verbose_name_plural = _("messages to send")
+        verbose_name = _("outbox message")
+        verbose_name_plural = _("outbox messages")
 
     def __str__(self) -> str:
         return f"{self.stream} {self.id}"

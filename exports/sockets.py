@@ -8,8 +8,8 @@ from django.utils import timezone
 from django.utils.timezone import localtime
 
 from exports import serialize
+from exports.events import CHANNEL
 from exports.models import ExportEvent, ExportJob
-from exports.pubsub import CHANNEL
 from exports.states import LIVE
 from jobs.sockets.database import in_database
 from jobs.sockets.fanout import FeedSocket, Row

@@ -25,7 +25,7 @@ WRITE_HEARD_AT = """
     UPDATE jobs SET heard_at = %s WHERE job_id = ANY (%s::bigint[]) AND status = 'RUNNING'
 """
 
-# publish_events: an owner's events get ids in the order of commits, so `?after=` has no gaps. Taken after the
+# events.store: an owner's events get ids in the order of commits, so `?after=` has no gaps. Taken after the
 # locks of jobs, never before, and in ascending order.
 LOCK_FEEDS = """
     SELECT pg_advisory_xact_lock(hashtext('exports'), owner)

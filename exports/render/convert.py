@@ -52,7 +52,7 @@ def to_mp4(source: BinaryIO, kind: str, target: BinaryIO, report: ReportProgress
             plain.pict_type = 0  # our encoder chooses the picture types itself
             return plain
 
-        with Encoder(target, width, height, recording.rate, 1, muxed, profile.x264) as encoder:
+        with Encoder(target, width, height, recording.rate, muxed, profile.x264) as encoder:
             for frame in video.paced(recording, fit):
                 encoder.feed(frame)
 

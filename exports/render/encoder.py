@@ -20,7 +20,6 @@ class Encoder:
         width: int,
         height: int,
         rate: int,
-        threads: int,
         muxed: Callable[[int], None],
         x264: str = "",
     ) -> None:
@@ -30,7 +29,7 @@ class Encoder:
         self._stream = self._container.add_stream("libx264", rate=rate, options=options)
         self._stream.width, self._stream.height, self._stream.pix_fmt = width, height, "yuv420p"
         codec = self._stream.codec_context
-        codec.gop_size, codec.thread_count = rate * KEYFRAME_SECONDS, threads
+        codec.gop_size, codec.thread_count = rate * KEYFRAME_SECONDS, 1
         self._tick = codec.time_base = Fraction(1, rate)
         # BT.709, limited range: stated in the file, so that players do not guess it from the size.
         codec.colorspace = codec.color_primaries = codec.color_trc = codec.color_range = 1

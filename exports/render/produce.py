@@ -44,7 +44,7 @@ def _draw_video(source: BinaryIO, target: Path, meter: Meter) -> None:
     def muxed(count: int) -> None:
         meter.at(Phase.RENDERING, count, plan.frames)
 
-    with Encoder(target, WIDTH, HEIGHT, FRAMES_PER_SECOND, 1, muxed) as encoder:
+    with Encoder(target, WIDTH, HEIGHT, FRAMES_PER_SECOND, muxed) as encoder:
         for moment in moments(header, records, plan.frames):
             scene.follow(moment)
             encoder.feed(scene.draw(moment).frame)

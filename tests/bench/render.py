@@ -54,7 +54,7 @@ def draw_frames(data: bytes) -> list[av.VideoFrame]:
 
 def encoder_seconds(frames: list[av.VideoFrame], target: Path) -> float:
     began = time.process_time()
-    with Encoder(target, WIDTH, HEIGHT, FRAMES_PER_SECOND, 1, lambda count: None) as encoder:
+    with Encoder(target, WIDTH, HEIGHT, FRAMES_PER_SECOND, lambda count: None) as encoder:
         for frame in frames:
             encoder.feed(frame)
     return time.process_time() - began

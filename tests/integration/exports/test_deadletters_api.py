@@ -1,13 +1,11 @@
-"""Dead letters in the REST API and the admin: for staff only."""
+"""Dead letters in the REST API: for staff only."""
 
 from typing import Any
 
 import pytest
-from django.test import Client
 from django.utils import timezone
 
-from exports.models import DeadLetter, ExportJob, StreamOutbox
-from exports.states import Status
+from exports.models import DeadLetter, StreamOutbox
 from tests.integration import export_tools as tools
 from tests.integration.rest_support import client_of
 
@@ -48,17 +46,3 @@ def test_dead_letters_are_listed_republished_and_discarded() -> None:
     assert staff.post(f"/api/deadletters/{cut.pk}/republish").json()["code"] == "not_whole"
     assert staff.post("/api/deadletters/99999/discard").status_code == 404
     assert staff.get("/api/deadletters?state=odd").status_code == 400
-
-
-def test_the_admin_handles_dead_letters_and_exports(minji) -> None:
-    admin, row, job = Client(), letter(), tools.export_of(minji)
-    admin.force_login(tools.user("root", is_staff=True, is_superuser=True))
-    for table, action, row_id in (("deadletter", "republish", row.pk), ("exportjob", "cancel", job.pk)):
-        page = f"/admin/exports/{table}/"
-        assert admin.get(page).status_code == 200
-        assert admin.get(f"{page}{row_id}/change/").status_code == 200
-        assert admin.get(f"{page}add/").status_code == 403
-        form = {"action": action, "_selected_action": [row_id], "sure": "yes"}
-        assert admin.post(page, form).status_code == 302
-    assert DeadLetter.objects.get().state == "republished"
-    assert ExportJob.objects.get().status == Status.CANCELLED

@@ -14,8 +14,8 @@ from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection
 
 from exports import listener, streams
+from exports.events import CHANNEL
 from exports.models import ExportEvent
-from exports.pubsub import CHANNEL
 from jobs import pubsub
 from jobs.sockets.subscriber import Subscriber
 from tests.integration import export_tools as tools

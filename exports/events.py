@@ -1,0 +1,47 @@
+"""Events of exports: rows for the owner's sockets, and the notification that tells these to read on."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from django.db import transaction
+
+from exports import serialize, sql
+from exports.models import ExportEvent, ExportJob
+from exports.states import Status
+from jobs import pubsub
+from jobs.sql import call
+
+CHANNEL = "dure:exports:{}"
+TYPES = {
+    Status.RUNNING: "job.progress",
+    Status.SUCCEEDED: "job.completed",
+    Status.FAILED: "job.failed",
+    Status.CANCELLED: "job.cancelled",
+}
+
+
+def new_event(job: ExportJob, now: datetime) -> ExportEvent:
+    return ExportEvent(
+        owner_id=job.owner_id,
+        job_id=job.pk,
+        type=TYPES[Status(job.status)],
+        data=serialize.export(job, now),
+        at=now,
+    )
+
+
+def store(events: Sequence[ExportEvent]) -> None:
+    """After the locks of jobs, never before: then an owner's ids grow in the order of the commits."""
+    if not events:
+        return
+    owners = sorted({event.owner_id for event in events})
+    call.rows(sql.LOCK_FEEDS, [owners])
+    ExportEvent.objects.bulk_create(events)
+    channels = [CHANNEL.format(owner) for owner in owners]
+    transaction.on_commit(lambda: pubsub.publish_to(channels))
+
+
+def delete_old(now: datetime, max_age: timedelta = timedelta(days=7), limit: int = 5_000) -> int:
+    """Deletes one batch of old events; answers how many."""
+    old = ExportEvent.objects.filter(at__lt=now - max_age).order_by("at").values_list("pk", flat=True)[:limit]
+    return ExportEvent.objects.filter(pk__in=list(old)).delete()[0]
