@@ -35,8 +35,8 @@ def submitted(office: Office, *jobs: dict[str, Any], **batch: Any) -> list[Job]:
     if batch:
         body["batch"] = batch
     ids = lifecycle.submit(submission.read(office, body))
-    found = Job.objects.select_related("execution").in_bulk(ids)
-    return [found[one] for one in ids]
+    by_id = Job.objects.select_related("execution").in_bulk(ids)
+    return [by_id[number] for number in ids]
 
 
 def a_job(office: Office, **fields: Any) -> Job:

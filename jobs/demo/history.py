@@ -74,7 +74,7 @@ def write(office: Office, now: datetime) -> None:
 
 
 def jobs_of(number: int, batch: UUID, began: datetime, chance: random.Random) -> Iterator[Row]:
-    """One release's jobs. What comes after a failure was cancelled by somebody."""
+    """One release's jobs. Jobs after a failure were cancelled."""
     made: dict[str, Row] = {}
     for place, step in enumerate(STEPS):
         parents = [made[ref] for ref in step.after]

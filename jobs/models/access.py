@@ -1,4 +1,4 @@
-"""How somebody gets in: API tokens and socket tickets; and what they were answered before.
+"""API tokens, socket tickets, and the stored answers of idempotent requests.
 
 A secret is kept as its SHA-256 only. It is 32 random bytes, so nothing slower is needed, and the
 lookup by the digest compares no secret byte by byte.

@@ -51,7 +51,7 @@ $$;
 
 
 -- What has to follow the commit: `send` holds messages to publish, `parts` the chord parts to count;
--- `publish` names the office when somebody watches it, `notify` when webhooks or mail may be due.
+-- `publish` names the office while its events are watched, `notify` when webhooks or mail may be due.
 CREATE OR REPLACE FUNCTION dure_effects(
     o offices, p_now timestamptz, p_send jsonb, p_parts jsonb, p_notify boolean
 ) RETURNS jsonb LANGUAGE sql STABLE AS $$
@@ -428,7 +428,7 @@ BEGIN
             v_status := 'FAILED';
             v_failure := 'poison';
             v_error := format(
-                'Its worker died %s times while running this; it was put aside. %s',
+                'Its worker died %s times while running this, so it is not retried. %s',
                 e.crash_count + 1, v_error
             );
         ELSE
@@ -748,7 +748,7 @@ BEGIN
 END $$;
 
 
--- An end is final, whoever writes. The triggers have no WHEN, and the checks below are functions:
+-- An end is final, whatever writes. The triggers have no WHEN, and the checks below are functions:
 -- PostgreSQL parses what it keeps as text again for every write.
 CREATE OR REPLACE FUNCTION dure_refuse_transition() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

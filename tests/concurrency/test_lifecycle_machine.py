@@ -74,11 +74,16 @@ class Verbs(RuleBasedStateMachine):
         for place, shape in enumerate(shapes):
             number = start + place
             deps = sorted({dep % number for dep in shape["deps"]}) if number else []
-            wanted = {key: shape[key] for key in ("role", "priority", "urgent", "max_retries")}
-            new.append(ModelJob(number=number, deps=deps, policy=shape["policy"], **wanted))
+            expected = {key: shape[key] for key in ("role", "priority", "urgent", "max_retries")}
+            new.append(ModelJob(number=number, deps=deps, policy=shape["policy"], **expected))
             named = [str(self.jobs[dep].id) if dep < start else str(dep) for dep in deps]
             bodies.append(
-                {"ref": str(number), "depends_on": named, "on_dependency_failure": shape["policy"], **wanted}
+                {
+                    "ref": str(number),
+                    "depends_on": named,
+                    "on_dependency_failure": shape["policy"],
+                    **expected,
+                }
             )
         self.jobs += submitted(self.office, *bodies)
         self.model.submit(new)
@@ -86,39 +91,39 @@ class Verbs(RuleBasedStateMachine):
 
     @rule(number=NUMBERS)
     def claim(self, number: int) -> None:
-        for chosen in self.pick([number]):
+        for picked in self.pick([number]):
             self.tokens += 1
-            run = claimed(self.jobs[chosen], token=str(self.tokens))
-            assert (run is not None) == (self.model.jobs[chosen].run == "sent")
+            run = claimed(self.jobs[picked], token=str(self.tokens))
+            assert (run is not None) == (self.model.jobs[picked].run == "sent")
             if run is not None:
-                self.model.jobs[chosen].run = "running"
-                self.runs[chosen] = run
+                self.model.jobs[picked].run = "running"
+                self.runs[picked] = run
 
     @rule(number=NUMBERS, outcome=st.sampled_from(["success", "failure", "timeout"]), again=st.booleans())
     def finish(self, number: int, outcome: str, again: bool) -> None:
-        if (chosen := self.running(number)) is None:
+        if (picked := self.running(number)) is None:
             return
-        run = self.runs.pop(chosen)
+        run = self.runs.pop(picked)
         self.former.append(run)
         delay = 60_000 if again else None
         failure = {"success": "", "failure": "error", "timeout": "timeout"}[outcome]
         result = "1" if outcome == Outcome.SUCCESS else None
         assert run.finish(outcome, failure_type=failure, result=result, delay_ms=delay) is not None
-        self.model.finish(self.model.jobs[chosen], outcome, again=again)
+        self.model.finish(self.model.jobs[picked], outcome, again=again)
         self.settled()
 
     @rule(number=NUMBERS, expired=st.booleans())
     def lose(self, number: int, expired: bool) -> None:
-        if (chosen := self.running(number)) is None:
+        if (picked := self.running(number)) is None:
             return
-        run = self.runs.pop(chosen)
+        run = self.runs.pop(picked)
         self.former.append(run)
         if expired:
             expire_lease(run.execution)
             assert lifecycle.rescue() == 1
         else:
             assert run.lose() is not None
-        self.model.lose(self.model.jobs[chosen])
+        self.model.lose(self.model.jobs[picked])
         self.settled()
 
     @rule(number=NUMBERS)
@@ -131,24 +136,24 @@ class Verbs(RuleBasedStateMachine):
 
     @rule(numbers=SOME)
     def cancel(self, numbers: list[int]) -> None:
-        chosen = self.pick(numbers)
-        lifecycle.cancel(self.office.id, [self.jobs[one].id for one in chosen], actor="model")
-        self.model.cancel([self.model.jobs[one] for one in chosen])
+        picked = self.pick(numbers)
+        lifecycle.cancel(self.office.id, [self.jobs[name].id for name in picked], actor="model")
+        self.model.cancel([self.model.jobs[name] for name in picked])
         self.settled()
 
     @rule(numbers=SOME)
     def retry(self, numbers: list[int]) -> None:
-        chosen = self.pick(numbers)
-        lifecycle.retry(self.office.id, [self.jobs[one].id for one in chosen], actor="model")
-        self.model.retry([self.model.jobs[one] for one in chosen])
+        picked = self.pick(numbers)
+        lifecycle.retry(self.office.id, [self.jobs[name].id for name in picked], actor="model")
+        self.model.retry([self.model.jobs[name] for name in picked])
         self.settled()
 
     @rule(number=NUMBERS, priority=st.integers(-5, 200), urgent=st.booleans())
     def reprioritise(self, number: int, priority: int, urgent: bool) -> None:
-        for chosen in self.pick([number]):
-            job = self.model.jobs[chosen]
+        for picked in self.pick([number]):
+            job = self.model.jobs[picked]
             changed = lifecycle.reprioritise(
-                self.office.id, [self.jobs[chosen].id], priority=priority, urgent=urgent
+                self.office.id, [self.jobs[picked].id], priority=priority, urgent=urgent
             )
             assert changed == (job.status in LIVE)
             if changed:
@@ -170,8 +175,8 @@ class Verbs(RuleBasedStateMachine):
     @invariant()
     def the_rows_are_as_the_model_says(self) -> None:
         rows = dict(Job.objects.filter(office=self.office).values_list("id", "status"))
-        wanted = {job.id: model.status for job, model in zip(self.jobs, self.model.jobs, strict=True)}
-        assert rows == wanted
+        expected = {job.id: model.status for job, model in zip(self.jobs, self.model.jobs, strict=True)}
+        assert rows == expected
         live = Execution.objects.filter(office_id=self.office.id, finished_at=None)
         states = {execution.job_id: execution.status for execution in live}
         runs = {"sent": "PENDING", "running": "RUNNING", "waits": "PENDING"}
@@ -206,7 +211,7 @@ class Verbs(RuleBasedStateMachine):
         assert open_ones == []
 
 
-def test_the_verbs_do_in_any_order_what_a_plain_model_says():
+def test_the_verbs_in_any_order_match_a_simple_model():
     run_state_machine_as_test(
         Verbs,
         settings=settings(

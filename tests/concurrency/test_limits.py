@@ -94,7 +94,7 @@ class Watch:
         return seen, wrong
 
 
-def test_four_at_once_never_exceed_a_limit_not_even_for_a_moment():
+def test_four_concurrent_workers_never_exceed_a_limit():
     office = an_office(max_concurrent_jobs=LIMIT, max_concurrent_by_role=BY_ROLE)
     submitted(office, *[{"role": ROLES[n % 4], "max_retries": 5} for n in range(120)])
     watch = Watch(office)
@@ -111,7 +111,7 @@ def test_four_at_once_never_exceed_a_limit_not_even_for_a_moment():
     assert statuses <= {JobStatus.DONE, JobStatus.FAILED}
 
 
-def test_processes_at_once_promote_and_send_each_job_once():
+def test_concurrent_passes_promote_and_send_each_job_once():
     office = an_office(max_concurrent_jobs=50, paused=True)
     jobs = submitted(office, *[{}] * 40)
     Office.objects.filter(id=office.id).update(paused=False)
@@ -120,14 +120,14 @@ def test_processes_at_once_promote_and_send_each_job_once():
     assert Execution.objects.filter(job__in=jobs, dispatch=1).count() == 40
 
 
-def test_submissions_at_once_share_the_slots_there_are():
+def test_concurrent_submissions_share_the_free_slots():
     office = an_office(max_concurrent_jobs=LIMIT)
     all_at_once(lambda _: submitted(office, *[{}] * 5), 4)
     assert Job.objects.filter(office=office, status=JobStatus.PROCESSING).count() == LIMIT
     assert Job.objects.filter(office=office, status=JobStatus.READY).count() == 20 - LIMIT
 
 
-def test_wakes_at_once_send_what_is_due_once():
+def test_concurrent_passes_send_a_due_job_once():
     from tests.factories import a_start, claimed
 
     office = an_office(max_concurrent_jobs=50)

@@ -68,7 +68,7 @@ def waiting_for_locks():
     return waiting
 
 
-def test_of_many_claims_one_wins():
+def test_one_of_many_claims_wins():
     office = an_office(max_concurrent_jobs=ROUNDS)
     for job in submitted(office, *[{}] * ROUNDS):
         won = all_at_once(partial(claim_as, job), 6)
@@ -90,7 +90,7 @@ def test_a_cancel_and_a_finish_leave_one_end():
     assert ends
 
 
-def test_a_cancel_and_a_claim_leave_it_cancelled_or_running_and_asked():
+def test_a_cancel_and_a_claim_leave_a_job_cancelled_or_asked_to_stop():
     office = an_office(max_concurrent_jobs=ROUNDS)
     for job in submitted(office, *[{}] * ROUNDS):
         run, answer = ways(partial(claimed, job), partial(cancel, job))
@@ -114,7 +114,7 @@ def test_a_retry_and_a_cancel_leave_a_job_with_at_most_one_live_run():
         assert (job.status, live) in ((JobStatus.CANCELLED, 0), (JobStatus.PROCESSING, 1))
 
 
-def test_retries_at_once_make_one_new_run():
+def test_concurrent_retries_make_one_new_run():
     office = an_office(max_concurrent_jobs=ROUNDS)
     for job in submitted(office, *[{}] * 4):
         claimed(job).fail()
@@ -225,7 +225,7 @@ def test_a_renewal_and_a_rescue_leave_a_run_with_its_owner_or_without_one():
             assert run.finish() is None
 
 
-def test_rescues_at_once_settle_a_lost_run_once():
+def test_concurrent_rescues_settle_a_lost_run_once():
     office = an_office(max_concurrent_jobs=ROUNDS)
     jobs = submitted(office, *[{}] * ROUNDS)
     for job in jobs:
@@ -242,7 +242,7 @@ def test_concurrent_republishes_send_each_message_once():
     assert sum(all_at_once(lambda _: lifecycle.republish(), 4)) == 20
 
 
-def test_everything_at_once_meets_no_deadlock():
+def test_concurrent_verbs_meet_no_deadlock():
     """All verbs lock the office first; were the order different anywhere, this would hang and fail."""
     office = an_office(max_concurrent_jobs=4)
     jobs = submitted(
@@ -299,7 +299,7 @@ def executions(office):
     return found + [found[-1]] * (50 - len(found))
 
 
-def test_an_office_is_not_held_up_by_another():
+def test_an_office_is_not_blocked_by_another():
     slow, quick = an_office(), an_office()
     job = a_job(quick)
     with transaction.atomic():

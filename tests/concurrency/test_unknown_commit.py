@@ -54,14 +54,14 @@ def test_a_finish_that_was_accepted_is_not_written_again():
 def test_a_finish_in_a_transaction_with_its_handler_is_not_written_again(monkeypatch):
     from tests.factories import a_start
 
-    heard = []
-    monkeypatch.setitem(lifecycle._end_handlers, "MANUAL", heard.append)
+    settlements = []
+    monkeypatch.setitem(lifecycle._end_handlers, "MANUAL", settlements.append)
     execution = str(a_start())
     row = lifecycle.claim(execution, 1, token="t", worker="w")
     finish = lambda: lifecycle.finish(execution, row.fence, "success", trigger="MANUAL", result="1")  # noqa: E731
     assert cut(b"COMMIT", finish) is None
     assert Execution.objects.get(id=execution).status == ExecutionStatus.SUCCESS
-    assert len(heard) == 1
+    assert len(settlements) == 1
 
 
 def test_a_submission_that_was_accepted_answers_its_jobs(monkeypatch):
@@ -83,7 +83,7 @@ def test_a_submission_that_was_not_accepted_says_so():
     assert not Job.objects.exists()
 
 
-def test_a_cancel_may_be_asked_again():
+def test_a_cancel_may_be_repeated():
     job = a_job(an_office())
     with pytest.raises(DatabaseError):
         cut(b"COMMIT", lambda: lifecycle.cancel(job.office_id, [job.id], actor="me"))

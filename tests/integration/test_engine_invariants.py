@@ -95,7 +95,7 @@ def test_done_is_final(wanted):
     )
 
 
-def test_what_has_ended_may_still_be_described():
+def test_an_ended_execution_may_change_in_other_columns():
     """Only the state is for ever: a retention note or a session may be written later."""
     job = done(a_job(an_office()))
     assert call.change("UPDATE job_executions SET session_id = 'x' WHERE job_id = %s", [job.id]) == 1
@@ -113,7 +113,7 @@ def test_a_job_has_one_live_execution():
     refused("one_live_execution_per_job", COPY, a_job(an_office()).id)
 
 
-def test_a_job_may_have_ended_executions_beside_it():
+def test_a_job_may_have_ended_executions_too():
     job = failed()
     lifecycle.retry(job.office_id, [job.id], actor="me")
     assert Execution.objects.filter(job=job).count() == 2
@@ -137,7 +137,7 @@ def test_a_job_does_not_depend_on_itself():
     )
 
 
-def test_an_edge_is_there_once():
+def test_an_edge_is_unique():
     first, second = submitted(an_office(), {"ref": "a"}, {"depends_on": ["a"]})
     refused(
         "job_dependencies",
@@ -147,7 +147,7 @@ def test_an_edge_is_there_once():
     )
 
 
-def test_a_member_has_one_seat():
+def test_a_user_has_one_membership_in_an_office():
     office = an_office(a_user())
     refused(
         "one_membership_per_user",

@@ -118,7 +118,7 @@ def most_read(act: Callable[[], Any]) -> tuple[int, str]:
     return max((int(after[table] - before[table]), table) for table in TABLES)
 
 
-def test_reading_everything_would_be_seen(office):
+def test_a_full_scan_is_noticed(office):
     count = most_read(lambda: call.rows("SELECT count(*) FROM job_queue WHERE error_message = 'none'"))
     assert count >= (ENDED, "job_queue")
 
@@ -164,7 +164,7 @@ def test_a_queue_of_waiting_jobs_is_not_read_to_start_the_next(office):
     assert most_read(run.finish) < FEW
 
 
-def test_thousands_that_wait_elsewhere_are_not_read(office):
+def test_waiting_jobs_of_other_offices_are_not_read(office):
     """The statistics are from before they came: a plan must not count on few that wait."""
     other = an_office()
     submitted(other, {"ref": "root"}, *[{"depends_on": ["root"]} for _ in range(3_000)])
@@ -179,7 +179,7 @@ def test_thousands_that_wait_elsewhere_are_not_read(office):
     assert most_read(lambda: a_job(office, depends_on=[str(third.id)])) < PLANNED_ANEW
 
 
-def test_what_people_decide_reads_what_they_named(office):
+def test_cancel_and_retry_read_only_the_named_jobs(office):
     job = a_job(office)
     assert most_read(lambda: lifecycle.reprioritise(office.id, [job.id], priority=1)) < FEW
     assert most_read(lambda: lifecycle.cancel(office.id, [job.id], actor="me")) < FEW
@@ -214,7 +214,7 @@ def test_a_sweep_that_finds_nothing_reads_nothing(office):
     assert {name: cost for name, cost in costs.items() if cost > PLANNED_ANEW} == {}
 
 
-def test_a_sweep_reads_what_it_puts_right(office):
+def test_a_sweep_reads_what_it_repairs(office):
     run = claimed(a_job(office))
     expire_lease(run.execution)
     assert most_read(lifecycle.rescue) < PLANNED_ANEW

@@ -15,7 +15,7 @@ from tests.factories import a_job, an_office, claimed, done, fresh, submitted
 pytestmark = pytest.mark.django_db
 
 
-def test_a_join_that_nobody_released_is_found():
+def test_a_free_join_that_was_not_released_becomes_ready():
     office = an_office()
     first, second, last = submitted(office, {"ref": "a"}, {"ref": "b"}, {"depends_on": ["a", "b"]})
     done(first)
@@ -26,7 +26,7 @@ def test_a_join_that_nobody_released_is_found():
     assert lifecycle.advance_office(office.id) == Advanced(0, 0)
 
 
-def test_what_still_waits_is_left_where_it_is():
+def test_a_job_that_still_waits_stays_pending():
     office = an_office()
     _, second = submitted(office, {"ref": "a"}, {"depends_on": ["a"]})
     assert lifecycle.advance_office(office.id) == Advanced(0, 0)
@@ -40,7 +40,7 @@ def test_a_raised_limit_is_used():
     assert lifecycle.advance_office(office.id).dispatched == 2
 
 
-def test_a_pause_holds_what_is_ready_and_the_end_of_it_sends_it():
+def test_a_paused_office_sends_its_ready_jobs_when_it_resumes():
     office = an_office()
     first, second = submitted(office, {"ref": "a"}, {"depends_on": ["a"]})
     run = claimed(first)
@@ -80,7 +80,7 @@ def test_a_job_whose_dependency_ended_first_waits_for_its_time():
     assert fresh(second).status == JobStatus.PROCESSING
 
 
-def test_the_sweep_finds_offices_with_something_unsettled_and_no_others():
+def test_the_sweep_finds_stuck_offices_and_no_others():
     free, stuck = an_office(name="free"), an_office(name="stuck")
     done(a_job(free))
     job = a_job(stuck)

@@ -37,7 +37,7 @@ def test_a_job_that_was_sent_and_not_claimed_is_cancelled_and_frees_its_slot():
     assert fresh(second).status == JobStatus.PROCESSING
 
 
-def test_a_running_job_is_asked_and_keeps_its_slot_until_it_has_stopped(monkeypatch):
+def test_a_running_job_is_asked_to_stop_and_keeps_its_slot_until_it_has(monkeypatch):
     answers = []
     monkeypatch.setattr(Effects, "on_commit", lambda effects: answers.append(effects))
     first, second = submitted(an_office(max_concurrent_jobs=1), {}, {})
@@ -70,14 +70,14 @@ def test_a_job_that_waits_for_its_retry_is_cancelled_with_its_execution():
     assert fresh(job).status == JobStatus.CANCELLED
 
 
-def test_what_has_ended_stays_as_it_ended():
+def test_an_ended_job_is_not_changed_by_a_cancel():
     job = done(a_job(an_office()))
     assert cancel(job) == Cancelled(0, 0)
     assert fresh(job).status == JobStatus.DONE
     assert told(job)[-1] == T.JOB_COMPLETED
 
 
-def test_a_second_cancel_says_nothing_again():
+def test_a_second_cancel_writes_no_second_event():
     job = a_job(an_office())
     cancel(job)
     assert cancel(job) == Cancelled(0, 0)
@@ -96,7 +96,7 @@ def test_the_job_of_another_office_cannot_be_cancelled():
     assert fresh(waiting).status == JobStatus.READY
 
 
-def test_those_who_depend_on_a_cancelled_job_follow_their_policy():
+def test_dependents_of_a_cancelled_job_follow_their_policy():
     first, blocked, failed, run = submitted(
         an_office(),
         {"ref": "a"},
@@ -108,7 +108,7 @@ def test_those_who_depend_on_a_cancelled_job_follow_their_policy():
     assert [fresh(job).status for job in (blocked, failed, run)] == ["pending", "failed", "processing"]
 
 
-def test_a_whole_batch_is_cancelled_in_one_go_and_ends_once():
+def test_a_whole_batch_is_cancelled_by_one_call_and_ends_once():
     office = an_office(max_concurrent_jobs=3)
     jobs = submitted(
         office, *[{"ref": str(n), "depends_on": [str(n - 1)] if n % 5 else []} for n in range(200)]
@@ -135,11 +135,11 @@ def test_ten_thousand_jobs_are_cancelled_within_two_seconds():
 
 
 def test_an_execution_that_no_job_owns_is_cancelled_before_its_start(monkeypatch):
-    heard = []
-    monkeypatch.setitem(lifecycle._end_handlers, Trigger.MANUAL, heard.append)
+    settlements = []
+    monkeypatch.setitem(lifecycle._end_handlers, Trigger.MANUAL, settlements.append)
     execution = a_start(source="mine")
     assert lifecycle.cancel_execution(execution) == ExecutionStatus.CANCELLED
-    assert heard == [Settlement(str(execution), "mine", "CANCELLED", "cancelled", "")]
+    assert settlements == [Settlement(str(execution), "mine", "CANCELLED", "cancelled", "")]
     assert lifecycle.claim(str(execution), 1, token="t", worker="w") is None
     assert lifecycle.cancel_execution(execution) is None
 

@@ -38,7 +38,7 @@ def test_a_claim_makes_its_worker_the_owner_under_a_lease():
     }
 
 
-def test_the_answer_has_all_that_a_run_needs():
+def test_a_claim_answers_all_that_a_run_needs():
     job = a_job(an_office(), args={"numbers": [1, 2.5]}, retry_backoff="linear", retry_base_delay=70)
     row = claimed(job).claim
     assert row.args == {"numbers": [1, 2.5]}
@@ -55,7 +55,7 @@ def test_a_second_message_of_the_same_dispatch_finds_nothing():
     assert told(job).count(T.JOB_STARTED) == 1
 
 
-def test_asked_again_with_its_own_token_a_claim_answers_the_same():
+def test_a_second_claim_with_the_same_token_answers_the_same():
     job = a_job(an_office())
     first, again = claimed(job, token="one"), claimed(job, token="one")
     assert again.claim == first.claim
@@ -78,20 +78,20 @@ def test_an_execution_that_does_not_exist_cannot_be_claimed():
     assert lifecycle.claim(str(uuid7()), 1, token="t", worker="w") is None
 
 
-def test_what_has_ended_cannot_be_claimed():
+def test_an_ended_run_cannot_be_claimed():
     job = a_job(an_office())
     claimed(job).finish()
     assert claimed(job, token="other") is None
     assert claimed(job) is None
 
 
-def test_what_waits_for_its_retry_cannot_be_claimed_by_an_old_message():
+def test_a_run_that_waits_for_its_retry_cannot_be_claimed_by_an_old_message():
     job = a_job(an_office())
     claimed(job).fail(delay_ms=60_000)
     assert claimed(job, token="late") is None
 
 
-def test_a_cancelled_one_cannot_be_claimed():
+def test_a_cancelled_run_cannot_be_claimed():
     job = a_job(an_office())
     lifecycle.cancel(job.office_id, [job.id], actor="me")
     assert claimed(job) is None
@@ -131,7 +131,7 @@ def test_progress_under_a_lease_that_ran_out_is_refused():
         lifecycle.name_session(run.execution, run.fence, "late")
 
 
-def test_an_execution_that_no_job_owns_is_claimed_the_same_way_and_tells_no_office():
+def test_an_execution_that_no_job_owns_is_claimed_and_publishes_nothing():
     execution = str(a_start(source="schedule-1"))
     row = lifecycle.claim(execution, 1, token="t", worker="w")
     assert row.source == "schedule-1"

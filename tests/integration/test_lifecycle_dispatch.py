@@ -43,7 +43,7 @@ def one_by_one(office: Office, jobs: Sequence[Job]) -> list[str]:
     return order
 
 
-def test_urgent_comes_before_priority_and_priority_before_age():
+def test_ready_jobs_start_in_order_of_urgency_then_priority_then_age():
     office, jobs = held_up(
         {"ref": "old"},
         {"ref": "young"},
@@ -56,7 +56,7 @@ def test_urgent_comes_before_priority_and_priority_before_age():
     assert one_by_one(office, jobs) == ["urgent and high", "urgent and low", "high", "old", "young", "low"]
 
 
-def test_the_order_is_the_same_across_roles():
+def test_ready_jobs_of_several_roles_start_in_one_order():
     office, jobs = held_up(
         {"ref": "third", "role": "BE", "priority": 30},
         {"ref": "first", "role": "QA", "priority": 10},
@@ -67,7 +67,7 @@ def test_the_order_is_the_same_across_roles():
     assert one_by_one(office, jobs) == ["first", "second", "third", "fourth"]
 
 
-def test_a_role_at_its_limit_lets_those_behind_it_pass():
+def test_a_role_at_its_limit_does_not_block_other_roles():
     office, jobs = held_up(
         {"ref": "a", "role": "FE"},
         {"ref": "b", "role": "FE"},
@@ -79,7 +79,7 @@ def test_a_role_at_its_limit_lets_those_behind_it_pass():
     assert sorted(started(jobs)) == ["a", "c"]
 
 
-def test_a_role_limit_of_nothing_holds_all_of_that_role():
+def test_a_role_with_a_limit_of_zero_starts_nothing():
     office, jobs = held_up(
         {"ref": "a", "role": "FE"}, {"ref": "b", "role": "BE"}, max_concurrent_by_role={"FE": 0}
     )
@@ -87,7 +87,7 @@ def test_a_role_limit_of_nothing_holds_all_of_that_role():
     assert started(jobs) == ["b"]
 
 
-def test_the_office_never_has_more_than_its_slots():
+def test_an_office_never_uses_more_than_its_slots():
     office, jobs = held_up(*[{"role": role} for role in ("FE", "BE", "QA", "PO") * 3], max_concurrent_jobs=5)
     go_on(office)
     assert Job.objects.filter(office=office, status=JobStatus.PROCESSING).count() == 5
@@ -96,7 +96,7 @@ def test_the_office_never_has_more_than_its_slots():
     assert len(jobs) == 12
 
 
-def test_a_lower_limit_stops_nothing_that_runs_and_starts_nothing_new():
+def test_a_lowered_limit_stops_no_run_and_starts_none():
     office = an_office(max_concurrent_jobs=3)
     jobs = submitted(office, {}, {}, {}, {})
     Office.objects.filter(id=office.id).update(max_concurrent_jobs=1)
@@ -137,5 +137,5 @@ def test_one_offices_jobs_do_not_take_anothers_slots():
     assert a_job(an_office(max_concurrent_jobs=1)).status == JobStatus.PROCESSING
 
 
-def test_process_of_an_office_that_is_not_there_does_nothing():
+def test_advance_office_of_an_unknown_office_does_nothing():
     assert lifecycle.advance_office("00000000-0000-7000-8000-000000000000") == Advanced(0, 0)

@@ -16,8 +16,8 @@ pytestmark = pytest.mark.django_db
 
 
 def attempts(job):
-    found = Attempt.objects.filter(execution__job=job).order_by("execution_id", "number")
-    return [(attempt.number, attempt.outcome, attempt.failure_type) for attempt in found]
+    rows = Attempt.objects.filter(execution__job=job).order_by("execution_id", "number")
+    return [(attempt.number, attempt.outcome, attempt.failure_type) for attempt in rows]
 
 
 def test_a_success_ends_execution_and_job_together():
@@ -76,7 +76,7 @@ def test_a_failure_with_a_delay_waits_for_its_time_and_holds_no_slot():
     assert fresh(other).status == JobStatus.PROCESSING
 
 
-def test_a_time_out_that_is_tried_again_shows_as_timeout_and_says_both():
+def test_a_timeout_that_is_retried_has_its_own_state_and_two_events():
     job = a_job(an_office())
     claimed(job).finish(Outcome.TIMEOUT, failure_type=FailureType.TIMEOUT, error="too long", delay_ms=1_000)
     job = fresh(job)
@@ -84,7 +84,7 @@ def test_a_time_out_that_is_tried_again_shows_as_timeout_and_says_both():
     assert told(job)[-2:] == [T.JOB_TIMEOUT, T.JOB_RETRYING]
 
 
-def test_the_last_time_out_fails_the_job_with_that_type():
+def test_the_last_timeout_fails_the_job_with_that_type():
     job = a_job(an_office(), max_retries=0)
     claimed(job).finish(Outcome.TIMEOUT, failure_type=FailureType.TIMEOUT, error="too long", delay_ms=1_000)
     job = fresh(job)
@@ -112,7 +112,7 @@ def test_a_failure_that_the_office_does_not_retry_is_final():
 
 
 @pytest.mark.parametrize("moved", ["fence", "lease", "ended"])
-def test_whoever_owns_it_no_longer_changes_nothing(moved):
+def test_a_former_owner_changes_nothing(moved):
     job = a_job(an_office())
     run = claimed(job)
     if moved == "fence":
@@ -133,7 +133,7 @@ def test_whoever_owns_it_no_longer_changes_nothing(moved):
     assert told(job) == before[1]
 
 
-def test_an_owner_from_before_a_crash_cannot_fail_the_next_one():
+def test_a_former_owner_cannot_fail_the_next_attempt():
     job = a_job(an_office())
     first = claimed(job, token="one")
     first.lose()
@@ -144,7 +144,7 @@ def test_an_owner_from_before_a_crash_cannot_fail_the_next_one():
     assert fresh(job).execution.result == 2
 
 
-def test_a_result_that_comes_after_the_cancel_is_dropped():
+def test_a_result_after_the_cancel_is_dropped():
     job = a_job(an_office())
     run = claimed(job)
     lifecycle.cancel(job.office_id, [job.id], actor="me")
@@ -156,7 +156,7 @@ def test_a_result_that_comes_after_the_cancel_is_dropped():
     assert told(job)[-1] == T.JOB_CANCELLED
 
 
-def test_a_failure_after_the_cancel_is_a_cancel_and_no_retry():
+def test_a_failure_after_the_cancel_is_not_retried():
     job = a_job(an_office())
     run = claimed(job)
     lifecycle.cancel(job.office_id, [job.id], actor="me")
@@ -164,7 +164,7 @@ def test_a_failure_after_the_cancel_is_a_cancel_and_no_retry():
     assert (fresh(job).status, fresh(job).failure_type) == ("cancelled", "cancelled")
 
 
-def test_a_chain_goes_on_in_the_finish_itself():
+def test_a_finish_dispatches_the_next_job_of_a_chain():
     first, second = submitted(an_office(), {"ref": "a"}, {"ref": "b", "depends_on": ["a"]})
     answer = claimed(first).finish()
     assert [send.execution for send in answer.effects.send] == [str(fresh(second).execution_id)]
@@ -181,7 +181,7 @@ def test_a_join_gets_its_part_counted_with_the_id_of_the_job():
     assert fresh(last).status == JobStatus.PENDING
 
 
-def test_a_failure_runs_down_to_those_who_asked_for_it_and_stops_at_the_others():
+def test_a_failure_spreads_to_dependents_with_the_policy_fail_only():
     office = an_office(max_concurrent_jobs=9)
     first, failing, below, blocked, run = submitted(
         office,
@@ -199,7 +199,7 @@ def test_a_failure_runs_down_to_those_who_asked_for_it_and_stops_at_the_others()
     assert told(below) == [T.JOB_FAILED]
 
 
-def test_a_batch_has_ended_with_its_last_job_and_says_how_they_ended():
+def test_a_batch_ends_with_its_last_job_and_counts_the_outcomes():
     office = an_office()
     good, bad = submitted(office, {}, {}, name="two")
     done(good)
@@ -209,7 +209,7 @@ def test_a_batch_has_ended_with_its_last_job_and_says_how_they_ended():
     assert fresh(bad).batch.ended_at is not None
 
 
-def test_a_lost_run_starts_again_at_once_in_the_same_slot_and_is_not_charged():
+def test_a_lost_run_restarts_at_once_in_the_same_slot_without_a_retry():
     office = an_office(max_concurrent_jobs=1)
     job, other = submitted(office, {}, {})
     answer = claimed(job).lose()
@@ -234,8 +234,8 @@ def test_a_task_that_must_not_start_twice_fails_when_it_is_lost():
     execution = a_start(on_lost="fail")
     row = lifecycle.claim(str(execution), 1, token="t", worker="w")
     lifecycle.mark_lost(str(execution), row.fence, trigger=Trigger.MANUAL, expired=False, error="gone")
-    found = Execution.objects.get(id=execution)
-    assert (found.status, found.failure_type) == (ExecutionStatus.FAILED, FailureType.WORKER_LOST)
+    rows = Execution.objects.get(id=execution)
+    assert (rows.status, rows.failure_type) == (ExecutionStatus.FAILED, FailureType.WORKER_LOST)
 
 
 def test_a_run_past_its_time_limit_is_a_timeout_with_the_jobs_own_delay():
@@ -255,9 +255,9 @@ def test_an_execution_that_no_job_owns_retries_by_its_own_row():
     lifecycle.finish(
         execution, row.fence, Outcome.FAILURE, trigger=Trigger.MANUAL, failure_type="error", delay_ms=0
     )
-    found = Execution.objects.get(id=execution)
-    assert (found.status, found.retry_count, found.dispatched_at) == (ExecutionStatus.PENDING, 1, None)
-    assert lifecycle.send_due(found.due_at) == 1
+    rows = Execution.objects.get(id=execution)
+    assert (rows.status, rows.retry_count, rows.dispatched_at) == (ExecutionStatus.PENDING, 1, None)
+    assert lifecycle.send_due(rows.due_at) == 1
     row = lifecycle.claim(execution, 2, token="b", worker="w")
     lifecycle.finish(
         execution, row.fence, Outcome.FAILURE, trigger=Trigger.MANUAL, failure_type="error", delay_ms=0
@@ -265,9 +265,9 @@ def test_an_execution_that_no_job_owns_retries_by_its_own_row():
     assert Execution.objects.get(id=execution).status == ExecutionStatus.FAILED
 
 
-def test_the_handler_of_a_trigger_hears_each_attempt_inside_the_transaction(monkeypatch):
-    heard = []
-    monkeypatch.setitem(lifecycle._end_handlers, Trigger.MANUAL, heard.append)
+def test_an_end_handler_is_called_for_each_attempt_in_its_transaction(monkeypatch):
+    settlements = []
+    monkeypatch.setitem(lifecycle._end_handlers, Trigger.MANUAL, settlements.append)
     execution = str(a_start(source="mine", max_retries=1))
     for dispatch in (1, 2):
         row = lifecycle.claim(execution, dispatch, token=str(dispatch), worker="w")
@@ -275,13 +275,13 @@ def test_the_handler_of_a_trigger_hears_each_attempt_inside_the_transaction(monk
             execution, row.fence, Outcome.FAILURE, trigger=Trigger.MANUAL, failure_type="error", delay_ms=0
         )
         lifecycle.send_due(Execution.objects.get(id=execution).due_at)
-    assert [(end.execution, end.source, end.state) for end in heard] == [
+    assert [(end.execution, end.source, end.state) for end in settlements] == [
         (execution, "mine", "PENDING"),
         (execution, "mine", "FAILED"),
     ]
 
 
-def test_a_handler_that_fails_undoes_the_end_it_was_told_of(monkeypatch):
+def test_an_end_handler_that_fails_rolls_back_the_end(monkeypatch):
     def refuse(*_: object) -> None:
         raise RuntimeError("not now")
 
@@ -293,7 +293,7 @@ def test_a_handler_that_fails_undoes_the_end_it_was_told_of(monkeypatch):
     assert Execution.objects.get(id=execution).status == ExecutionStatus.RUNNING
 
 
-def test_an_error_text_that_no_database_takes_is_made_fit():
+def test_an_error_text_that_cannot_be_stored_is_cleaned():
     job = a_job(an_office())
     claimed(job).fail(error="nul \x00, half a pair \ud800, " + "long " * 10_000)
     assert fresh(job).error_message.startswith("nul \ufffd, half a pair ?, long ")

@@ -43,7 +43,7 @@ def test_a_release_of_a_job_that_is_gone_changes_nothing():
     assert lifecycle.release(str(uuid7())) == 0
 
 
-def test_a_join_that_runs_anyway_is_released_by_failures_too():
+def test_a_join_with_the_policy_run_is_released_by_failures_too():
     first, second, last = submitted(an_office(), *JOIN[:2], {**JOIN[2], "on_dependency_failure": "run"})
     assert len(claimed(first).fail().effects.parts) == 1
     lifecycle.cancel(second.office_id, [second.id], actor="me")
@@ -51,13 +51,13 @@ def test_a_join_that_runs_anyway_is_released_by_failures_too():
     assert fresh(last).status == JobStatus.PROCESSING
 
 
-def test_a_join_that_blocks_is_not_told_of_a_failure():
+def test_a_join_with_the_policy_block_counts_no_failure():
     first, _, last = submitted(an_office(), *JOIN)
     assert claimed(first).fail().effects.parts == []
     assert lifecycle.release(str(last.id)) == 0
 
 
-def test_a_part_that_came_by_a_retry_by_hand_is_counted_for_those_that_still_wait():
+def test_a_part_that_came_by_a_manual_retry_is_counted_for_joins_that_still_wait():
     """Else the join's count would never be full, and only a sweep would find it."""
     first, second, last = submitted(an_office(), *JOIN)
     claimed(first).fail()
@@ -66,7 +66,7 @@ def test_a_part_that_came_by_a_retry_by_hand_is_counted_for_those_that_still_wai
     assert claimed(second).finish().effects.parts == [[str(last.id), str(second.id), 1]]
 
 
-def test_a_part_that_came_by_a_cancel_is_counted_for_those_that_still_wait(monkeypatch):
+def test_a_part_that_came_by_a_cancel_is_counted_for_joins_that_still_wait(monkeypatch):
     first, second, last = submitted(an_office(), *JOIN[:2], {**JOIN[2], "on_dependency_failure": "run"})
     answers = []
     monkeypatch.setattr(Effects, "on_commit", lambda effects: answers.append(effects))

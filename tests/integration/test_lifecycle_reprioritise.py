@@ -11,7 +11,7 @@ from tests.factories import a_job, an_office, done, fresh, submitted
 pytestmark = pytest.mark.django_db
 
 
-def test_what_is_ready_starts_in_the_new_order():
+def test_ready_jobs_start_in_the_new_order():
     office = an_office(max_concurrent_jobs=1)
     first, second, third, fourth = submitted(office, {}, {}, {}, {"priority": 50})
     assert lifecycle.reprioritise(office.id, [third.id], priority=-1) == 1
@@ -24,7 +24,7 @@ def test_what_is_ready_starts_in_the_new_order():
     assert order == [fourth.id, second.id, third.id, first.id]
 
 
-def test_a_delta_is_added_and_stays_within_what_the_column_holds():
+def test_a_delta_is_added_within_the_range_of_the_column():
     office = an_office()
     job = a_job(office, priority=2**31 - 10)
     lifecycle.reprioritise(office.id, [job.id], delta=7)
@@ -35,7 +35,7 @@ def test_a_delta_is_added_and_stays_within_what_the_column_holds():
     assert fresh(job).priority == -1
 
 
-def test_what_is_not_named_stays():
+def test_values_that_are_not_named_stay():
     office = an_office()
     job = a_job(office, priority=5, urgent=True)
     lifecycle.reprioritise(office.id, [job.id], priority=6)
@@ -44,7 +44,7 @@ def test_what_is_not_named_stays():
     assert (fresh(job).priority, fresh(job).urgent) == (6, False)
 
 
-def test_what_has_ended_and_what_is_anothers_is_left_alone():
+def test_ended_jobs_and_jobs_of_other_offices_are_not_changed():
     office = an_office()
     ended = done(a_job(office))
     theirs = a_job(an_office())
@@ -52,7 +52,7 @@ def test_what_has_ended_and_what_is_anothers_is_left_alone():
     assert fresh(theirs).priority == 100
 
 
-def test_it_is_on_record_who_changed_the_order_and_why_and_no_client_is_told():
+def test_a_change_of_the_order_is_recorded_for_operators_only():
     office = an_office()
     job = a_job(office, priority=5)
     lifecycle.reprioritise(office.id, [job.id], delta=2, actor="alice", reason="the release waits")
@@ -66,7 +66,7 @@ def test_it_is_on_record_who_changed_the_order_and_why_and_no_client_is_told():
     assert event.id not in {told["id"] for told in events_after(office.id, 0, 1_000)}
 
 
-def test_nothing_is_recorded_about_what_was_left_alone():
+def test_jobs_that_were_not_changed_get_no_event():
     office = an_office()
     lifecycle.reprioritise(office.id, [done(a_job(office)).id], priority=1, actor="alice")
     assert not Event.objects.filter(type=EventType.JOB_REPRIORITISED).exists()

@@ -15,22 +15,22 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def sent(monkeypatch):
     """What would be published."""
-    found: list[Send] = []
-    monkeypatch.setattr(Effects, "on_commit", lambda effects: found.extend(effects.send))
-    return found
+    sends: list[Send] = []
+    monkeypatch.setattr(Effects, "on_commit", lambda effects: sends.extend(effects.send))
+    return sends
 
 
 def sent_ago(seconds: float) -> None:
     call.change("UPDATE job_executions SET sent_at = clock_timestamp() - %s * interval '1 second'", [seconds])
 
 
-def test_what_was_sent_just_now_is_left_alone(sent):
+def test_a_message_that_was_just_sent_is_not_republished(sent):
     a_job(an_office())
     sent.clear()
     assert (lifecycle.republish(), sent) == (0, [])
 
 
-def test_what_nobody_came_for_is_sent_again_with_the_same_dispatch(sent):
+def test_an_unclaimed_message_is_republished_with_the_same_dispatch(sent):
     job = a_job(an_office(), role="QA")
     sent.clear()
     sent_ago(11)
@@ -40,7 +40,7 @@ def test_what_nobody_came_for_is_sent_again_with_the_same_dispatch(sent):
     assert lifecycle.republish() == 0
 
 
-def test_each_time_it_waits_twice_as_long(sent):
+def test_each_republish_waits_twice_as_long(sent):
     a_job(an_office())
     waits = []
     for _ in range(8):
@@ -52,7 +52,7 @@ def test_each_time_it_waits_twice_as_long(sent):
     assert waits == pytest.approx([10, 20, 40, 80, 160, 320, 320, 320], abs=5)
 
 
-def test_with_redis_empty_everything_unclaimed_is_sent_at_once(sent):
+def test_all_unclaimed_messages_are_republished_when_redis_is_empty(sent):
     first, _ = a_job(an_office()), a_start()
     claimed(first)
     a_job(an_office())
@@ -61,7 +61,7 @@ def test_with_redis_empty_everything_unclaimed_is_sent_at_once(sent):
     assert len(sent) == 2
 
 
-def test_what_waits_for_a_time_is_not_sent(sent):
+def test_a_run_that_is_due_later_is_not_republished(sent):
     from django.utils import timezone
 
     claimed(a_job(an_office())).fail(delay_ms=60_000)
@@ -71,7 +71,7 @@ def test_what_waits_for_a_time_is_not_sent(sent):
     assert lifecycle.republish(everything=True) == 0
 
 
-def test_no_more_than_the_limit_are_sent_in_one_pass(sent):
+def test_one_pass_republishes_no_more_than_its_limit(sent):
     for _ in range(5):
         a_start()
     sent.clear()

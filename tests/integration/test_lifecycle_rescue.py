@@ -17,14 +17,14 @@ def renewed(run, worker="w@test", dispatch=1, lease="30 seconds", grace="10 seco
     return verdict
 
 
-def test_a_lease_that_holds_is_left_alone():
+def test_a_valid_lease_is_not_rescued():
     job = a_job(an_office())
     claimed(job)
     assert lifecycle.rescue() == 0
     assert fresh(job).execution.status == ExecutionStatus.RUNNING
 
 
-def test_a_lease_that_ran_out_is_somebody_elses_next_start():
+def test_a_run_whose_lease_ran_out_starts_again_elsewhere():
     job = a_job(an_office())
     run = claimed(job, worker="gone@test")
     expire_lease(run.execution)
@@ -52,8 +52,12 @@ def test_an_execution_that_no_job_owns_is_rescued_too():
     lifecycle.claim(execution, 1, token="t", worker="w")
     expire_lease(execution)
     assert lifecycle.rescue() == 1
-    found = Execution.objects.get(id=execution)
-    assert (found.status, found.dispatch, found.trigger) == ("PENDING", 2, Trigger.MANUAL)
+    run = Execution.objects.get(id=execution)
+    assert (run.status, run.dispatch, run.trigger) == (
+        "PENDING",
+        2,
+        Trigger.MANUAL,
+    )
 
 
 def test_a_renewal_extends_what_its_worker_runs():
@@ -71,7 +75,7 @@ def test_a_renewal_does_not_revive_a_lease_that_ran_out():
     assert Execution.objects.get(id=run.execution).locked_until == before
 
 
-def test_a_renewal_says_of_each_run_what_to_do():
+def test_a_renewal_answers_a_verdict_for_each_run():
     run = claimed(a_job(an_office()))
     assert renewed(run, worker="other@test") == "over"
     assert renewed(run, dispatch=2) == "over"
@@ -81,13 +85,13 @@ def test_a_renewal_says_of_each_run_what_to_do():
     assert renewed(run) == "over"
 
 
-def test_a_renewal_tells_a_message_that_was_not_claimed_yet_to_wait():
+def test_a_renewal_answers_waiting_for_a_message_that_was_not_claimed():
     job = a_job(an_office())
     ((_, _, verdict),) = call.rows(statements.RENEW, ["w", [str(job.execution_id)], [1], "30 s", "10 s"])
     assert verdict == "waiting"
 
 
-def test_a_renewal_says_when_the_time_is_long_over():
+def test_a_renewal_answers_late_after_the_time_limit_and_grace():
     run = claimed(a_job(an_office()))
     call.change(
         "UPDATE job_executions SET timeout_at = now() - interval '11 seconds' WHERE id = %s", [run.execution]
@@ -95,7 +99,7 @@ def test_a_renewal_says_when_the_time_is_long_over():
     assert renewed(run) == "late"
 
 
-def test_one_sweep_does_all_of_it(settings):
+def test_one_sweep_runs_every_pass(settings):
     settings.DURE_REPUBLISH_SECONDS = 0.0
     run = claimed(a_job(an_office()))
     expire_lease(run.execution)

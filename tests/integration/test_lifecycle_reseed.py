@@ -33,12 +33,12 @@ def a_join(**fields):
     )
 
 
-def test_a_submission_tells_the_size_of_its_joins():
+def test_a_submission_stores_the_size_of_its_joins():
     *_, last = a_join()
     assert (size(last), parts(last)) == (3, 0)
 
 
-def test_a_waiting_join_is_told_again_with_what_has_ended():
+def test_a_waiting_join_is_seeded_again_with_the_parts_that_came_in():
     first, second, _, last = a_join()
     done(first)
     forget(last)
@@ -49,7 +49,7 @@ def test_a_waiting_join_is_told_again_with_what_has_ended():
     assert parts(last) == 1, "a failure is no part of a join that blocks"
 
 
-def test_a_join_that_runs_anyway_has_failures_among_its_parts():
+def test_a_join_with_the_policy_run_counts_failures_among_its_parts():
     first, _, _, last = a_join(on_dependency_failure="run")
     claimed(first).fail()
     forget(last)
@@ -57,7 +57,7 @@ def test_a_join_that_runs_anyway_has_failures_among_its_parts():
     assert parts(last) == 1
 
 
-def test_told_twice_nothing_is_counted_twice():
+def test_a_join_that_is_seeded_twice_counts_no_part_twice():
     first, _, _, last = a_join()
     done(first)
     lifecycle.reseed()
@@ -65,7 +65,7 @@ def test_told_twice_nothing_is_counted_twice():
     assert (size(last), parts(last)) == (3, 1)
 
 
-def test_chains_and_ended_joins_are_not_told():
+def test_chains_and_ended_joins_are_not_seeded():
     office = an_office()
     submitted(office, {"ref": "a"}, {"ref": "b", "depends_on": ["a"]})
     jobs = a_join()

@@ -19,7 +19,7 @@ def failed(job):
     return fresh(job)
 
 
-def test_a_failed_job_runs_again_with_a_new_execution_and_counts_of_nothing():
+def test_a_failed_job_is_retried_with_a_new_execution_and_zero_counts():
     job = a_job(an_office(), max_retries=1)
     claimed(job).fail(delay_ms=0)
     lifecycle.advance_office(job.office_id)
@@ -37,7 +37,7 @@ def test_a_failed_job_runs_again_with_a_new_execution_and_counts_of_nothing():
     done(job)
 
 
-def test_a_cancelled_job_runs_again():
+def test_a_cancelled_job_can_be_retried():
     job = a_job(an_office())
     lifecycle.cancel(job.office_id, [job.id], actor="me")
     assert retry(job) == 1
@@ -45,7 +45,7 @@ def test_a_cancelled_job_runs_again():
     assert done(job).status == JobStatus.DONE
 
 
-def test_a_job_that_waits_after_a_time_out_need_not_wait():
+def test_a_job_that_waits_after_a_timeout_can_be_retried_at_once():
     job = a_job(an_office())
     claimed(job).finish(Outcome.TIMEOUT, failure_type=FailureType.TIMEOUT, delay_ms=60_000)
     waiting = fresh(job)
@@ -58,7 +58,7 @@ def test_a_job_that_waits_after_a_time_out_need_not_wait():
 
 
 @pytest.mark.parametrize("stage", ["ready", "processing", "running", "done"])
-def test_what_has_not_failed_is_left_alone(stage):
+def test_a_job_that_has_not_failed_is_not_retried(stage):
     office = an_office(paused=stage == "ready")
     job = a_job(office)
     if stage == "running":
@@ -77,7 +77,7 @@ def test_the_job_of_another_office_cannot_be_retried():
     assert fresh(job).status == JobStatus.FAILED
 
 
-def test_those_blocked_behind_it_go_on_when_it_is_done():
+def test_blocked_dependents_go_on_when_a_retried_job_is_done():
     first, second, last = submitted(
         an_office(), {"ref": "a"}, {"ref": "b", "depends_on": ["a"]}, {"depends_on": ["a", "b"]}
     )
@@ -88,7 +88,7 @@ def test_those_blocked_behind_it_go_on_when_it_is_done():
     assert lifecycle.release(str(last.id)) == 1
 
 
-def test_those_that_failed_with_it_are_retried_by_themselves_and_wait_for_it_again():
+def test_dependents_that_failed_with_a_job_are_retried_separately_and_wait_for_it():
     first, second = submitted(
         an_office(), {"ref": "a"}, {"depends_on": ["a"], "on_dependency_failure": "fail"}
     )
@@ -122,7 +122,7 @@ def test_a_unique_key_that_was_taken_meanwhile_refuses_the_retry():
     assert fresh(first).status == JobStatus.FAILED
 
 
-def test_a_poisoned_job_has_three_lives_again():
+def test_a_poisoned_job_starts_with_no_crashes_after_a_retry():
     job = a_job(an_office())
     for token in "abc":
         claimed(job, token=token).lose()

@@ -31,7 +31,7 @@ def test_a_retry_is_sent_when_its_time_has_come_with_the_same_execution():
     assert claimed(job, token="again").claim.attempt == 2
 
 
-def test_the_message_of_a_retry_says_which_one_it_is(monkeypatch):
+def test_the_message_of_a_retry_carries_its_number(monkeypatch):
     answers = []
     job = a_job(an_office())
     claimed(job).fail(delay_ms=60_000)
@@ -41,7 +41,7 @@ def test_the_message_of_a_retry_says_which_one_it_is(monkeypatch):
     assert (send.dispatch, send.retries) == (2, 1)
 
 
-def test_a_retry_waits_for_a_slot_like_everybody_else():
+def test_a_retry_waits_for_a_slot():
     office = an_office(max_concurrent_jobs=1)
     first, second = submitted(office, {}, {})
     claimed(first).fail(delay_ms=60_000)
@@ -51,7 +51,7 @@ def test_a_retry_waits_for_a_slot_like_everybody_else():
     assert fresh(first).status == JobStatus.PROCESSING
 
 
-def test_every_office_with_something_due_is_woken_and_the_others_are_not():
+def test_every_office_with_a_due_job_is_advanced_and_no_other():
     at = timezone.now() + timedelta(hours=1)
     due = [a_job(an_office(), run_at=at.isoformat()) for _ in range(3)]
     later = a_job(an_office(), run_at=(at + timedelta(hours=1)).isoformat())
@@ -70,7 +70,7 @@ def test_a_blocked_job_that_is_due_is_not_found_again_and_again():
     assert call.rows(statements.DUE_OFFICES, {"now": at, "limit": 10}) == []
 
 
-def test_a_timed_out_job_is_woken_as_well():
+def test_a_timed_out_job_is_sent_when_it_is_due():
     job = a_job(an_office())
     claimed(job).finish(Outcome.TIMEOUT, failure_type="timeout", delay_ms=5_000)
     assert lifecycle.send_due(fresh(job).retry_at) == 1

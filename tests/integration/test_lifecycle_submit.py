@@ -23,7 +23,7 @@ def test_a_job_without_dependencies_is_dispatched_at_once():
     assert told(job) == [T.JOB_READY]
 
 
-def test_what_finds_no_slot_stays_ready_in_the_order_given():
+def test_jobs_without_a_slot_stay_ready_in_the_order_of_the_submission():
     jobs = submitted(an_office(max_concurrent_jobs=2), {}, {}, {}, {})
     assert [job.status for job in jobs] == ["processing", "processing", "ready", "ready"]
     assert [job.seq for job in jobs] == sorted(job.seq for job in jobs)
@@ -109,7 +109,7 @@ def test_a_job_that_depends_on_a_failed_one_follows_its_policy_at_once():
     assert told(failed) == [T.JOB_FAILED]
 
 
-def test_a_failure_from_before_runs_down_through_a_whole_submission():
+def test_an_earlier_failure_spreads_through_a_whole_submission():
     office = an_office()
     parent = a_job(office)
     claimed(parent).fail()
@@ -137,7 +137,7 @@ def test_jobs_of_the_same_batch_id_add_to_it_and_open_it_again():
     assert batches_completed(office) == [{"done": 1}, {"done": 2}]
 
 
-def test_an_execution_has_what_its_job_asked_for():
+def test_an_execution_gets_the_values_of_its_job():
     job = a_job(
         an_office(), timeout_ms=1234, max_retries=7, retry_backoff="linear", retry_base_delay=55, role="QA"
     )

@@ -22,7 +22,7 @@ def age(days: int) -> None:
     call.change("UPDATE job_events SET at = at - %(days)s * interval '1 day'", past)
 
 
-def test_an_old_job_goes_with_its_run_its_edges_its_batch_and_its_events():
+def test_an_old_job_is_deleted_with_its_run_edges_batch_and_events():
     first, second = submitted(an_office(), {"ref": "a"}, {"ref": "b", "depends_on": ["a"]})
     done(first)
     done(second)
@@ -35,7 +35,7 @@ def test_an_old_job_goes_with_its_run_its_edges_its_batch_and_its_events():
     assert not any(table.objects.exists() for table in (Job, Dependency, Execution, Attempt, Batch, Event))
 
 
-def test_what_ended_within_the_period_stays():
+def test_jobs_that_ended_within_the_period_stay():
     job = submitted(an_office(), {})[0]
     done(job)
     age(29)
@@ -46,7 +46,7 @@ def test_what_ended_within_the_period_stays():
     assert Attempt.objects.count() == 1
 
 
-def test_an_old_job_that_somebody_still_waits_for_stays():
+def test_an_old_job_that_another_job_waits_for_stays():
     first, _, third = submitted(
         an_office(max_concurrent_jobs=5),
         {"ref": "a"},
@@ -62,7 +62,7 @@ def test_an_old_job_that_somebody_still_waits_for_stays():
     assert Dependency.objects.filter(job=third).count() == 2
 
 
-def test_an_old_execution_without_a_job_goes_and_a_live_one_stays():
+def test_an_old_execution_without_a_job_is_deleted_and_a_live_one_stays():
     from jobs import lifecycle
 
     old, live = str(a_start()), str(a_start())
@@ -75,7 +75,7 @@ def test_an_old_execution_without_a_job_goes_and_a_live_one_stays():
     assert [str(found.id) for found in Execution.objects.all()] == [live]
 
 
-def test_a_batch_at_a_time_it_takes_them_all():
+def test_retention_deletes_everything_batch_by_batch():
     jobs = submitted(an_office(max_concurrent_jobs=9), *({} for _ in range(5)))
     for job in jobs:
         done(job)

@@ -45,7 +45,7 @@ def test_work_of_a_pool_process_that_died_starts_again_within_seconds_without_a_
     assert told(job)[2:] == [T.JOB_RETRYING, T.JOB_STARTED, T.JOB_COMPLETED]
 
 
-def test_a_body_that_kills_every_process_it_gets_is_put_aside_after_three(worker, path):
+def test_a_body_that_kills_its_processes_is_poison_after_three(worker, path):
     job = ended(tried("try.die", args={"path": path}))
     assert (job.status, job.failure_type) == (JobStatus.FAILED, FailureType.POISON)
     assert lines(path) == ["1", "2", "3"]
@@ -121,7 +121,7 @@ def test_the_work_of_a_killed_worker_starts_again_within_its_lease_and_ten_secon
         eventually(lambda: not any(alive(pid) for pid in pool), what="the end of the orphans")
 
 
-def test_a_worker_that_is_told_to_leave_finishes_what_it_has_and_says_goodbye(worker, path, tmp_path):
+def test_a_worker_that_is_told_to_stop_finishes_its_runs_and_deregisters(worker, path, tmp_path):
     office = an_office(max_concurrent_jobs=9)
     with start(tmp_path, name="leaving", control=False) as leaving, ending_what_runs():
         jobs = submitted(
@@ -136,7 +136,7 @@ def test_a_worker_that_is_told_to_leave_finishes_what_it_has_and_says_goodbye(wo
         assert not Worker.objects.filter(name="leaving@test").exists()
 
 
-def test_a_worker_that_may_not_wait_hands_back_what_it_runs_and_nothing_is_charged(worker, path, tmp_path):
+def test_a_worker_that_may_not_wait_releases_its_runs_without_a_crash(worker, path, tmp_path):
     office = an_office(max_concurrent_jobs=9)
     with start(tmp_path, name="hurried", control=False) as hurried, ending_what_runs():
         jobs = submitted(office, *[{"task_id": "try.until", "args": {"path": path}}] * 2 * SLOTS)

@@ -66,7 +66,7 @@ def test_a_graph_of_joins_runs_to_its_end_without_a_sweep(worker):
     assert {told(job).count(T.JOB_READY) for job in jobs} == {1}
 
 
-def test_a_graph_completes_although_redis_forgets_everything_in_the_middle_of_it(worker, settings):
+def test_a_graph_completes_although_redis_loses_its_data_meanwhile(worker, settings):
     settings.DURE_REPUBLISH_SECONDS = 1.0
     office = an_office(max_concurrent_jobs=4)
     jobs = submitted(office, *layered(5, 4, 2, task_id="demo.sleep", args={"seconds": 0.2}))
@@ -105,7 +105,7 @@ def test_a_join_below_a_retried_job_needs_no_sweep_either(worker, path):
     assert [ended(job).status for job in (good, last)] == [JobStatus.DONE] * 2
 
 
-def test_each_policy_makes_of_a_failure_what_it_says(worker):
+def test_dependents_of_a_failure_follow_their_policies(worker):
     office = an_office(max_concurrent_jobs=5)
     broken, blocked, failed, run, below = submitted(
         office,
@@ -144,7 +144,7 @@ def test_a_paused_office_starts_nothing_until_it_goes_on(worker):
     assert ended(job).status == JobStatus.DONE
 
 
-def test_the_order_is_urgent_then_priority_then_age(worker, path):
+def test_runs_start_in_order_of_urgency_then_priority_then_age(worker, path):
     office = an_office(max_concurrent_jobs=1)
     refs = [
         ("first", {}),
@@ -167,7 +167,7 @@ def test_the_order_is_urgent_then_priority_then_age(worker, path):
     assert lines(path) == ["urgent", "urgent too", "high", "first", "mid 1", "mid 2", "low"]
 
 
-def test_limits_hold_for_the_office_and_for_each_role(worker):
+def test_an_office_and_its_roles_stay_within_their_limits(worker):
     office = an_office(max_concurrent_jobs=3, max_concurrent_by_role={"FE": 1, "BE": 2})
     chance = random.Random(7)
     jobs = submitted(

@@ -52,7 +52,7 @@ def test_a_result_comes_back_as_it_was(worker):
     assert job.execution.started_at <= job.completed_at
 
 
-def test_a_result_that_no_row_can_hold_fails_for_good_and_says_why(worker):
+def test_a_result_that_cannot_be_stored_fails_for_good_with_a_reason(worker):
     kinds = ("object", "nan", "nul", "large", "bytes", "half")
     office = an_office(max_concurrent_jobs=9)
     jobs = submitted(office, *[{"task_id": "try.odd_result", "args": {"kind": kind}} for kind in kinds])
@@ -96,13 +96,13 @@ def test_jitter_takes_between_half_and_all_of_the_delay(worker):
 
 
 @pytest.mark.parametrize("kind", ["git_conflict", "permission_error", "invalid_args"])
-def test_a_failure_that_another_try_would_not_help_is_final(worker, kind):
+def test_a_failure_that_a_retry_would_not_help_is_final(worker, kind):
     job = ended(tried(task_id="demo.fail", args={"failure_type": kind, "message": "no"}, max_retries=5))
     assert (job.status, job.failure_type, job.error_message) == (JobStatus.FAILED, kind, "no")
     assert outcomes(job) == [("failure", kind)]
 
 
-def test_a_task_says_which_exceptions_are_tried_again(worker):
+def test_a_task_declares_which_exceptions_are_retried(worker):
     wanted, other = (tried(task_id="try.picky", args={"kind": kind}) for kind in ("ValueError", "KeyError"))
     assert ended(other).error_message == "KeyError: 'as asked'"
     assert in_state(wanted, JobStatus.PENDING).retry_at is not None
@@ -115,14 +115,14 @@ def test_each_attempt_has_its_number_and_the_same_key(worker, path):
     assert lines(path) == [f"{execution} {n} {execution}" for n in (1, 2, 3)]
 
 
-def test_a_body_that_leaves_python_has_failed_and_the_worker_stays(worker):
+def test_a_body_that_calls_exit_fails_and_the_worker_stays(worker):
     before = worker.pool()
     job = ended(tried(task_id="try.exit", args={"code": 3}, max_retries=0))
     assert (job.status, job.error_message) == (JobStatus.FAILED, "The body called sys.exit(3).")
     assert worker.pool() == before
 
 
-def test_a_run_shows_its_session_and_how_far_it_is(worker, path):
+def test_a_run_shows_its_session_and_its_progress(worker, path):
     job = started(tried(task_id="try.until", args={"path": path, "session": "tmux-7"}))
     eventually(lambda: fresh(job).execution.progress, what="the progress")
     run = fresh(job).execution
@@ -143,7 +143,7 @@ def test_messages_that_come_twice_run_once(worker, path):
     assert [told(job).count(T.JOB_STARTED) for job in [*jobs, follower]] == [1] * 5
 
 
-def test_messages_that_make_no_sense_are_dropped_and_the_worker_goes_on(worker):
+def test_invalid_messages_are_dropped_and_the_worker_goes_on(worker):
     publish.send_messages([Send("00000000-0000-7000-8000-000000000000", 1, "default", "try.echo", 0, 0)])
     publish.send_messages([Send("not an id", 1, "default", "try.echo", 0, 0)])
     publish.send_messages([Send("not an id", 1, "default", "no.such.task", 0, 0)])
@@ -158,7 +158,7 @@ def test_the_writes_of_an_atomic_body_commit_with_its_result(worker):
     assert [counter.name for counter in Counter.objects.filter(name__in=("good", "bad"))] == ["good"]
 
 
-def test_an_atomic_body_may_think_for_longer_than_other_transactions(worker):
+def test_an_atomic_body_may_stay_idle_longer_than_other_transactions(worker):
     """The connection's own limit would end it after half a minute without a statement."""
     job = ended(tried(task_id="try.count", args={"name": "thinker"}))
     assert result(job) == "0"

@@ -37,7 +37,7 @@ def cancel_unheard(job):
     call.function("dure_cancel", job.office_id, [job.id], "{}")
 
 
-def test_a_body_is_told_when_its_time_is_over(worker):
+def test_a_body_gets_an_exception_at_its_time_limit(worker):
     job = ended(tried("demo.sleep", args={"seconds": 30}, timeout_ms=300))
     assert (job.status, job.failure_type) == (JobStatus.FAILED, FailureType.TIMEOUT)
     assert job.error_message == "Job execution timed out."
@@ -46,7 +46,7 @@ def test_a_body_is_told_when_its_time_is_over(worker):
     assert told(job)[-2:] == [T.JOB_TIMEOUT, T.JOB_FAILED]
 
 
-def test_a_body_that_timed_out_is_tried_again_by_its_policy(worker):
+def test_a_body_that_timed_out_is_retried_by_its_policy(worker):
     job = tried("demo.sleep", args={"seconds": 30}, timeout_ms=200, max_retries=1, retry_base_delay=500_000)
     job = in_state(job, JobStatus.TIMEOUT)
     ended_at = Attempt.objects.get(execution__job=job).ended_at
@@ -56,7 +56,7 @@ def test_a_body_that_timed_out_is_tried_again_by_its_policy(worker):
     assert outcomes(job) == [("timeout", "timeout")] * 2
 
 
-def test_a_body_that_does_not_listen_is_killed_after_its_grace_and_has_timed_out(worker, path):
+def test_a_body_that_ignores_its_time_limit_is_killed_after_its_grace(worker, path):
     job = ended(tried("try.stubborn", args={"path": path}, timeout_ms=300))
     assert (job.status, job.failure_type) == (JobStatus.FAILED, FailureType.TIMEOUT)
     assert outcomes(job) == [("timeout", "timeout")]
@@ -64,7 +64,7 @@ def test_a_body_that_does_not_listen_is_killed_after_its_grace_and_has_timed_out
     eventually(lambda: not alive(int(lines(path)[0])), what="the end of its process")
 
 
-def test_the_whole_family_of_a_body_goes_with_it(worker, path):
+def test_all_processes_of_a_body_are_killed_with_it(worker, path):
     job = tried("try.family", args={"path": path}, timeout_ms=800)
     eventually(lambda: len(lines(path)) == 2, what="the family")
     family = [int(pid) for pid in lines(path)]
@@ -73,7 +73,7 @@ def test_the_whole_family_of_a_body_goes_with_it(worker, path):
     eventually(lambda: not any(alive(pid) for pid in family), what="the end of the family")
 
 
-def test_a_family_does_not_outlive_the_process_that_ran_its_body(worker, path):
+def test_processes_of_a_body_do_not_outlive_its_pool_process(worker, path):
     job = tried("try.family", args={"path": path, "outlive": True})
     eventually(lambda: len(lines(path)) >= 2, what="the family")
     family = [int(pid) for pid in lines(path)[:2]]
@@ -82,7 +82,7 @@ def test_a_family_does_not_outlive_the_process_that_ran_its_body(worker, path):
     assert ended(job).status in (JobStatus.CANCELLED, JobStatus.FAILED)
 
 
-def test_a_cancelled_body_is_asked_to_stop_and_its_task_is_told_once(worker, path):
+def test_a_cancelled_body_is_asked_to_stop_and_on_cancel_is_called_once(worker, path):
     job = tried("try.cancellable", args={"path": path})
     eventually(lambda: lines(path), what="its start")
     before = timezone.now()
@@ -96,7 +96,7 @@ def test_a_cancelled_body_is_asked_to_stop_and_its_task_is_told_once(worker, pat
     assert told(job)[-1] == T.JOB_CANCELLED
 
 
-def test_a_cancelled_body_that_does_not_listen_is_killed_after_its_grace(worker, path):
+def test_a_cancelled_body_that_does_not_stop_is_killed_after_its_grace(worker, path):
     job = tried("try.stubborn", args={"path": path})
     eventually(lambda: lines(path), what="its start")
     cancel(job)
@@ -106,7 +106,7 @@ def test_a_cancelled_body_that_does_not_listen_is_killed_after_its_grace(worker,
     eventually(lambda: not alive(int(lines(path)[0])), what="the end of its process")
 
 
-def test_a_task_is_told_of_the_cancel_of_a_run_that_had_to_be_killed(worker, path):
+def test_on_cancel_is_called_for_a_run_that_had_to_be_killed(worker, path):
     job = tried("try.deaf", args={"path": path})
     eventually(lambda: lines(path), what="its start")
     cancel(job)
@@ -116,7 +116,7 @@ def test_a_task_is_told_of_the_cancel_of_a_run_that_had_to_be_killed(worker, pat
 
 
 @pytest.mark.parametrize("task_id", ["try.cancellable", "try.stubborn"])
-def test_a_worker_that_did_not_hear_of_the_cancel_learns_it_from_its_heartbeat(worker, path, task_id):
+def test_a_worker_that_missed_a_cancel_learns_of_it_from_its_heartbeat(worker, path, task_id):
     job = tried(task_id, args={"path": path})
     eventually(lambda: lines(path), what="its start")
     cancel_unheard(job)
@@ -125,7 +125,7 @@ def test_a_worker_that_did_not_hear_of_the_cancel_learns_it_from_its_heartbeat(w
     assert (job.completed_at - job.cancelled_at).total_seconds() < GRACE + SLACK
 
 
-def test_a_result_that_comes_after_the_cancel_is_dropped(worker, path):
+def test_a_result_after_the_cancel_is_dropped(worker, path):
     job = tried("try.stubborn", args={"path": path, "gives_in": True})
     eventually(lambda: lines(path), what="its start")
     cancel(job)
@@ -134,7 +134,7 @@ def test_a_result_that_comes_after_the_cancel_is_dropped(worker, path):
     assert T.JOB_COMPLETED not in told(job)
 
 
-def test_a_cancel_of_one_run_leaves_the_others_alone(worker, path):
+def test_a_cancel_stops_no_other_run(worker, path):
     doomed = tried("try.cancellable", args={"path": path})
     other = tried("demo.sleep", args={"seconds": GRACE + 1.5})
     started(other)
@@ -146,7 +146,7 @@ def test_a_cancel_of_one_run_leaves_the_others_alone(worker, path):
     assert outcomes(other) == outcomes(follower) == [("success", "")]
 
 
-def test_a_cancelled_job_can_be_run_again(worker, path):
+def test_a_cancelled_job_can_be_retried(worker, path):
     job = tried("try.cancellable", args={"path": path})
     eventually(lambda: lines(path), what="its start")
     cancel(job)

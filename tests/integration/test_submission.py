@@ -31,14 +31,14 @@ def refused(office: Office, body) -> dict[str, list[str]]:
     return caught.value.errors_in_english()
 
 
-def test_the_offices_settings_fill_what_is_not_given(office):
+def test_the_settings_of_the_office_are_the_defaults(office):
     job = read_one(office)
     assert (job["timeout_ms"], job["max_retries"], job["retry_backoff"]) == (7_000, 4, "exponential")
     assert (job["role"], job["priority"], job["urgent"]) == ("default", 100, False)
     assert read_one(office, role="QA")["timeout_ms"] == 9_000
 
 
-def test_what_is_given_wins(office):
+def test_submitted_values_take_precedence(office):
     job = read_one(office, timeout_ms=5, max_retries=0, retry_backoff="linear", retry_base_delay=0)
     assert (job["timeout_ms"], job["max_retries"], job["retry_backoff"]) == (5, 0, "linear")
     assert job["retry_base_delay_ms"] == 0
@@ -50,12 +50,12 @@ def test_a_task_that_only_the_system_starts_is_refused(office):
     assert "Only the system starts" in refused(office, {"task_id": hidden[0].task_id})["task_id"][0]
 
 
-def test_everything_that_is_wrong_is_said_at_once(office):
+def test_all_errors_are_listed_at_once(office):
     errors = refused(office, {"jobs": [{"task_id": "no"}, {**ONE, "priority": "high", "what": 1}]})
     assert set(errors) == {"jobs.0.task_id", "jobs.1.priority", "jobs.1.what"}
 
 
-def test_only_so_many_errors_are_listed(office):
+def test_the_list_of_errors_has_a_maximum(office):
     errors = refused(office, {"jobs": [{"task_id": "no"}] * 500})
     assert len(errors) == submission.SHOWN_ERRORS
 
@@ -117,7 +117,7 @@ def test_a_batch_of_another_office_cannot_be_added_to(office):
     assert list(refused(office, body)) == ["batch.id"]
 
 
-def test_roots_and_jobs_that_wait_for_older_ones_are_told_apart(office):
+def test_roots_are_separate_from_jobs_that_depend_on_existing_ones(office):
     old = a_job(office)
     prepared = submission.read(
         office,
@@ -135,7 +135,7 @@ def test_roots_and_jobs_that_wait_for_older_ones_are_told_apart(office):
     assert [job["dependency_count"] for job in prepared.jobs] == [0, 1, 2]
 
 
-def test_a_time_needs_its_offset_and_an_end_in_sight(office):
+def test_a_time_needs_an_offset_and_lies_within_ten_years(office):
     for wrong in ("tomorrow", "2026-12-01", "2026-12-01T09:00:00", 5):
         assert list(refused(office, {**ONE, "run_at": wrong})) == ["run_at"]
     far = (timezone.now() + timedelta(days=4_000)).isoformat()
@@ -143,7 +143,7 @@ def test_a_time_needs_its_offset_and_an_end_in_sight(office):
     assert read_one(office, run_at="2026-12-01T09:00:00+09:00")["run_at"] == "2026-12-01T00:00:00+00:00"
 
 
-def test_a_long_circle_is_told_shortly_and_named_wholly(office):
+def test_a_long_cycle_has_a_short_message_and_a_full_list(office):
     count = 100
     jobs = [{**ONE, "ref": f"j{n}", "depends_on": [f"j{(n + 1) % count}"]} for n in range(count)]
     with pytest.raises(Invalid) as caught:

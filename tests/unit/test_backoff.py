@@ -11,7 +11,7 @@ MINUTE = 60_000
 @pytest.mark.parametrize(
     ("strategy", "minutes"), [(Backoff.EXPONENTIAL, [1, 2, 4, 8]), (Backoff.LINEAR, [1, 2, 3, 4])]
 )
-def test_delays_are_those_of_the_seed(strategy, minutes):
+def test_delays_follow_the_v1_contract(strategy, minutes):
     assert [delay_ms(strategy, MINUTE, count) for count in range(4)] == [one * MINUTE for one in minutes]
 
 
@@ -21,7 +21,7 @@ def test_no_delay_is_longer_than_the_longest():
     assert delay_ms(Backoff.LINEAR, MINUTE, 5, longest_ms=90_000) == 90_000
 
 
-def test_no_base_means_at_once():
+def test_a_base_of_zero_means_no_delay():
     assert delay_ms(Backoff.EXPONENTIAL, 0, 7) == 0
 
 

@@ -7,7 +7,7 @@ import pytest
 from jobs import graph
 
 
-def test_a_graph_without_a_circle_has_none():
+def test_a_graph_without_a_cycle_has_none():
     assert graph.cycle({}) is None
     assert graph.cycle({"a": [], "b": ["a"], "c": ["a", "b"]}) is None
 
@@ -21,7 +21,7 @@ def test_a_graph_without_a_circle_has_none():
         {"x": ["a"], "a": ["x", "b"], "b": ["c"], "c": ["b"]},
     ],
 )
-def test_the_members_of_a_circle_come_in_order_each_a_dependency_of_the_next(parents):
+def test_the_members_of_a_cycle_come_in_order_each_a_dependency_of_the_next(parents):
     circle = graph.cycle(parents)
     assert circle
     assert len(set(circle)) == len(circle)
@@ -29,7 +29,7 @@ def test_the_members_of_a_circle_come_in_order_each_a_dependency_of_the_next(par
         assert one in parents[following]
 
 
-def test_a_circle_is_found_exactly_where_there_is_one():
+def test_a_cycle_is_found_exactly_where_there_is_one():
     chance = random.Random(7)
     for _ in range(300):
         count = chance.randint(1, 12)
@@ -41,7 +41,7 @@ def test_a_circle_is_found_exactly_where_there_is_one():
             assert all(a in parents[b] for a, b in zip(circle, [*circle[1:], circle[0]], strict=True))
 
 
-def test_a_chain_of_ten_thousand_is_no_trouble():
+def test_a_chain_of_ten_thousand_nodes_is_sorted():
     chain = {n: [n - 1] if n else [] for n in range(10_000)}
     assert graph.cycle(chain) is None
     assert graph.levels(chain)[9_999] == 9_999

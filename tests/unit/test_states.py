@@ -9,7 +9,7 @@ from jobs.sql import engine
 from jobs.states import ExecutionStatus, FailureType, JobStatus
 
 
-def test_ended_and_live_are_all_there_is_and_never_both():
+def test_every_state_is_either_ended_or_live():
     assert {*states.JOB_ENDED, *states.JOB_LIVE} == set(JobStatus)
     assert not {*states.JOB_ENDED} & {*states.JOB_LIVE}
     assert {*states.EXECUTION_ENDED, *states.EXECUTION_LIVE} == set(ExecutionStatus)
@@ -17,7 +17,7 @@ def test_ended_and_live_are_all_there_is_and_never_both():
     assert {*states.JOB_WAITING} < {*states.JOB_LIVE}
 
 
-def test_every_state_says_where_it_leads():
+def test_every_state_has_its_transitions():
     assert set(states.JOB_TRANSITIONS) == set(JobStatus)
     assert set(states.EXECUTION_TRANSITIONS) == set(ExecutionStatus)
 
@@ -38,7 +38,7 @@ def test_every_state_can_be_reached_from_pending():
         assert reached == set(transitions)
 
 
-def test_what_may_be_retried_by_hand_leads_back():
+def test_retryable_states_lead_back():
     for status in (JobStatus.FAILED, JobStatus.CANCELLED):
         assert status in states.JOB_RETRYABLE
         assert JobStatus.PENDING in states.JOB_TRANSITIONS[status]
@@ -48,15 +48,15 @@ def test_what_may_be_retried_by_hand_leads_back():
     "failure",
     ["git_conflict", "permission_error", "dependency_failed", "invalid_args", "cancelled", "poison"],
 )
-def test_failures_that_another_try_would_not_help_are_not_retried(failure):
+def test_failures_that_a_retry_would_not_help_are_not_retried(failure):
     assert FailureType(failure) not in states.RETRYABLE
 
 
-def test_every_state_of_an_execution_has_a_name_in_the_seeds_words():
+def test_every_state_of_an_execution_has_a_name_in_the_v1_contract():
     assert set(states.V1_EXECUTION_STATUS) == set(ExecutionStatus)
 
 
-def test_the_sql_knows_no_state_that_is_not_written_here():
+def test_the_sql_names_no_unknown_state():
     """A literal that is misspelt in the SQL would match nothing, and nobody would notice."""
     known = {
         value
