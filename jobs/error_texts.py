@@ -64,6 +64,7 @@ TEXTS: dict[str, str | Promise] = {
     "unique_key_taken": _("The office already has an unfinished job with this unique_key."),
     # Jobs
     "ended": _("Already ended: %(status)s."),
+    "already_ended": _("it has already ended"),
     "not_retryable": _("Only a failed, timed-out or cancelled job can be retried; this one is %(status)s."),
     # Offices
     "jobs_processing": _("%(count)s jobs of the office are running: cancel them and wait until they stop."),

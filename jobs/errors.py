@@ -52,9 +52,7 @@ class ErrorText:
         object.__setattr__(self, "params", params)
 
     def __str__(self) -> str:
-        text = _texts.get(self.code)
-        # Until every verb names a code, a code that is not in the catalogue is the text itself.
-        return self.code if text is None else str(text) % self.params
+        return str(_texts[self.code]) % self.params
 
     def __hash__(self) -> int:
         return hash(self.code)
@@ -134,7 +132,7 @@ class Refused(CodedError):
     """A verb cannot do what was asked; nothing was changed.
 
     `code` goes into the API's answer: the code of the text if it is a problem code, else the class's own.
-    `errors` holds the texts of the fields that are wrong, `extra` further members of the answer.
+    `errors` holds the texts (or their codes) of the invalid fields, `extra` further members of the answer.
     Without a code of its own, the error has the text of its first wrong field.
     """
 

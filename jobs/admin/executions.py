@@ -41,7 +41,7 @@ def cancel(run: Execution, operator: Operator) -> None:
     else:
         cancelled = _cancel_job(run.office_id, run.job_id, operator)
     if not cancelled:
-        raise Conflict(str(_("it has already ended")))
+        raise Conflict("already_ended")
 
 
 def _cancel_job(office: UUID | None, job: UUID | None, operator: Operator) -> bool:

@@ -10,7 +10,6 @@ from django.template.response import TemplateResponse
 
 from jobs.display import MASK_MOVED, Text, has_mask, mask_secrets, restore_secrets
 from jobs.errors import Refused
-from jobs.pages.refusals import all_told, told
 
 
 def add_refusals(form: "forms.BaseModelForm[Any]", check: Callable[[], object]) -> None:
@@ -18,9 +17,9 @@ def add_refusals(form: "forms.BaseModelForm[Any]", check: Callable[[], object]) 
     try:
         check()
     except Refused as refused:
-        for name, reasons in (all_told(refused.errors) or {"": [told(refused.text)]}).items():
+        for name, texts in (refused.errors or {"": [refused.text]}).items():
             field, _dot, _rest = name.partition(".")
-            text = " ".join(reasons)
+            text = " ".join(map(str, texts))
             in_form = field in form.fields
             form.add_error(field if in_form else None, text if in_form or not name else f"{name}: {text}")
 

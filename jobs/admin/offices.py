@@ -23,7 +23,6 @@ from jobs.errors import Invalid
 from jobs.models import Batch, Event, Job, Membership, Office, Webhook
 from jobs.notifications import creation
 from jobs.pages.permissions import current_user
-from jobs.pages.refusals import told
 from jobs.sql import call, statements
 from jobs.states import RETRYABLE, Backoff, MemberRole
 
@@ -87,8 +86,9 @@ class OfficeForm(forms.ModelForm):  # type: ignore[type-arg]
             try:
                 office_config.validated_config(patch_of(data, SETTINGS))
             except Invalid as refused:
-                for where, why in refused.errors.items():
-                    self.add_error(COLUMNS[where.partition(".")[0]], f"{where}: {' '.join(map(told, why))}")
+                for name, texts in refused.errors.items():
+                    column = COLUMNS[name.partition(".")[0]]
+                    self.add_error(column, f"{name}: {' '.join(map(str, texts))}")
         return data
 
 

@@ -26,7 +26,6 @@ from jobs.admin.changelist import EstimatingPaginator
 from jobs.admin.links import Link
 from jobs.errors import Refused
 from jobs.pages.permissions import current_user
-from jobs.pages.refusals import told
 
 if TYPE_CHECKING:
     DjangoAdmin = admin.ModelAdmin[Any]
@@ -71,7 +70,7 @@ class BaseAdmin(DjangoAdmin):
         return []
 
     def refusal_text(self, refused: Refused) -> str:
-        return told(refused.text)
+        return str(refused.text)
 
     def has_operate_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """For the actions: who may change rows of this model, though not field by field."""

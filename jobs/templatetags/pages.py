@@ -12,7 +12,6 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
 from jobs import display
-from jobs.pages import refusals
 
 register = template.Library()
 
@@ -54,12 +53,6 @@ def state_name(status: Any) -> display.Text:
 @register.filter
 def failure(value: str) -> display.Text:
     return display.FAILURE_NAMES.get(value, value)
-
-
-@register.filter
-def told(sentence: str) -> str:
-    """What a verb wrote in the API's English."""
-    return refusals.told(sentence)
 
 
 @register.filter
