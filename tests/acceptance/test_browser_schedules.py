@@ -60,7 +60,7 @@ def test_a_schedule_is_paused_in_the_list_and_deleted_after_a_confirmation(stack
     page.goto("/schedules?q=to+be+deleted")
     page.click("tbody button:has-text('Pause')")
     assert page.url.endswith("/schedules?q=to+be+deleted")
-    assert "paused" in page.locator("tbody tr").inner_text()
+    assert "Paused" in page.locator("tbody tr").inner_text()
     page.click("tbody a")
     page.click("text=Delete…")
     page.click("button.danger")

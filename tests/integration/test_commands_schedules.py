@@ -65,7 +65,7 @@ def test_the_list_is_bounded_and_speaks_as_the_api_does():
     assert answer.json == {"results": [shapes.schedule_json(again(newer))], "more": True}
 
 
-def test_one_is_shown_by_its_name_with_its_next_times_and_its_turns():
+def test_a_schedule_is_shown_by_name_with_next_and_recent_runs():
     schedule = a_schedule(name="sums", kind="cron", cron="*/10 * * * *")
     fire(schedule)
     told = run("schedules", "show", "sums").out

@@ -296,7 +296,7 @@ def test_a_refused_change_changes_nothing():
         ({"ends_at": after(30)}, "ends_at", "The schedule would never run."),
     ],
 )
-def test_what_cannot_work_is_refused_by_field(fields, field, said):
+def test_an_invalid_schedule_is_rejected_by_field(fields, field, said):
     with pytest.raises(Invalid) as refused:
         a_schedule(**fields)
     assert said in " ".join(refused.value.errors_in_english()[field])
@@ -323,7 +323,7 @@ def test_a_row_that_cannot_be_read_does_not_stop_the_others():
 # --- what the database itself refuses ----------------------------------------------------------------
 
 
-def test_the_database_refuses_a_second_turn_for_a_due_time():
+def test_the_database_rejects_a_second_occurrence_of_a_due_time():
     schedule = a_schedule()
     fire_due(after(60))
     with pytest.raises(IntegrityError, match="one_occurrence_per_due_time"), transaction.atomic():

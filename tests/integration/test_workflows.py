@@ -113,7 +113,7 @@ def test_a_run_that_is_overdue_is_kept_until_it_starts():
     assert pending(workflow).get().scheduled_time == TOMORROW_AT_NINE
 
 
-def test_more_workflows_than_one_batch_are_registered(monkeypatch):
+def test_more_workflows_than_a_batch_are_scheduled(monkeypatch):
     monkeypatch.setattr(workflows, "BATCH", 2)
     office = an_office()
     for _ in range(5):
@@ -167,7 +167,7 @@ def test_the_database_refuses_a_second_pending_run():
         ({"steps": [a_step("a", "nobody")]}, "steps.0.depends_on", "There is no step 'nobody'."),
     ],
 )
-def test_what_cannot_work_is_refused_by_field(fields, field, said):
+def test_an_invalid_workflow_is_rejected_by_field(fields, field, said):
     with pytest.raises(Refused) as refused:
         a_workflow(**fields)
     assert said in " ".join(refused.value.errors_in_english()[field])
@@ -238,7 +238,7 @@ def test_a_run_is_completed_when_all_its_steps_are_done():
     assert WorkflowRunStart.objects.get(run=run).status == RunStatus.COMPLETED
 
 
-def test_a_run_fails_with_its_step_and_says_which_and_what_waits_for_it():
+def test_a_run_fails_with_its_step_and_counts_the_blocked_steps():
     _, run = started()
     finish(run, "a", fail=True)
     assert runs.settle_runs(TOMORROW_AT_NINE) == 1

@@ -166,7 +166,7 @@ def test_a_year_of_turns_has_one_on_each_right_day_and_no_other(pattern, zone):
         ),
     ],
 )
-def test_a_refusal_names_the_field(config, field, said):
+def test_an_error_names_the_field(config, field, said):
     with pytest.raises(ConfigError) as refused:
         read(config)
     assert said in " ".join(map(in_english, refused.value.errors[field]))

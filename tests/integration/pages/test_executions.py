@@ -145,7 +145,7 @@ def test_its_cause_is_linked(alice):
     assert alice.get(f"/executions/{job.id}")["Location"] == f"/offices/{job.office_id}/jobs/{job.job_id}"
 
 
-def test_it_is_cancelled_once(alice):
+def test_an_execution_is_cancelled_once(alice):
     run = by_hand()
     answer = alice.post(f"/executions/{run.id}/cancel", follow=True)
     assert "Run cancelled." in text_of(answer)

@@ -15,10 +15,10 @@ from tests.schedule_factories import a_schedule
 pytestmark = pytest.mark.django_db
 
 
-# --- made ------------------------------------------------------------------------------------------
+# --- creating ------------------------------------------------------------------------------------------
 
 
-def test_a_schedule_is_made_by_the_form(alice):
+def test_the_form_creates_a_schedule(alice):
     answer = alice.post("/schedules/new", FORM)
     made = Schedule.objects.get()
     assert answer["Location"] == f"/schedules/{made.id}"
@@ -66,20 +66,20 @@ def test_an_interval_has_a_unit_and_a_time_is_by_the_clock_of_its_zone(alice):
         ({"name": ""}, "name", "", ""),
     ],
 )
-def test_a_refusal_stands_beside_its_field_in_the_readers_language(change, field, said, said_in_korean):
+def test_an_error_is_shown_beside_its_field_in_the_readers_language(change, field, said, said_in_korean):
     for language, expected in (("en", said), ("ko", said_in_korean)):
         answer = reader(language=language).post("/schedules/new", {**FORM, **change})
         assert answer.status_code == 400
-        beside = why(answer, field)
-        assert beside
-        assert expected in beside
+        errors = why(answer, field)
+        assert errors
+        assert expected in errors
         assert not Schedule.objects.exists()
 
 
-# --- previewed -------------------------------------------------------------------------------------
+# --- preview -------------------------------------------------------------------------------------
 
 
-def test_the_preview_tells_the_rule_and_its_next_five_runs(alice):
+def test_the_preview_shows_the_rule_and_its_next_five_runs(alice):
     answer = alice.post("/schedules/preview", FORM)
     assert "at 09:00, Monday to Friday" in text_of(answer)
     assert len(answer.context["next"]) == 5
@@ -88,7 +88,7 @@ def test_the_preview_tells_the_rule_and_its_next_five_runs(alice):
     assert not Schedule.objects.exists()
 
 
-def test_the_preview_says_what_is_wrong_and_is_silent_about_what_is_still_empty(alice):
+def test_the_preview_reports_errors_but_not_of_empty_fields(alice):
     answer = alice.post(
         "/schedules/preview", {"kind": "cron", "cron": "0 9 * *", "args": "{", "timezone": "UTC"}
     )
@@ -101,14 +101,14 @@ def test_the_preview_says_what_is_wrong_and_is_silent_about_what_is_still_empty(
 
 
 def test_the_preview_agrees_with_what_is_saved(alice):
-    given = {**FORM, "kind": "interval", "every": "90", "unit": "seconds", "starts_at": "2030-01-01T00:00"}
-    shown = [one.at for one in alice.post("/schedules/preview", given).context["next"]]
-    alice.post("/schedules/new", given)
+    form = {**FORM, "kind": "interval", "every": "90", "unit": "seconds", "starts_at": "2030-01-01T00:00"}
+    shown = [one.at for one in alice.post("/schedules/preview", form).context["next"]]
+    alice.post("/schedules/new", form)
     saved = alice.get(f"/schedules/{Schedule.objects.get().id}").context["next"]
     assert [one.at for one in saved] == shown
 
 
-# --- changed ---------------------------------------------------------------------------------------
+# --- editing ---------------------------------------------------------------------------------------
 
 
 def edited(client, schedule: Schedule, **change):

@@ -133,7 +133,7 @@ def test_a_place_that_is_nonsense_or_somebody_elses_is_the_beginning(alice):
         assert names(alice.get(f"/schedules?after={place}")) == ["mine"]
 
 
-def test_the_last_turns_are_told_in_signs_and_in_words(alice):
+def test_recent_runs_have_signs_and_words(alice):
     schedule = of_alice()
     fire(schedule)
     end(executions(schedule)[0])
@@ -150,7 +150,7 @@ def test_the_last_turns_are_told_in_signs_and_in_words(alice):
 # --- one -------------------------------------------------------------------------------------------
 
 
-def test_one_schedule_shows_its_next_runs_its_policies_and_its_turns(alice):
+def test_a_schedule_shows_next_runs_policies_and_recent_runs(alice):
     schedule = of_alice(kind="cron", cron="0 9 * * *", timezone="America/New_York", overlap="allow")
     fire(schedule)
     (run,) = executions(schedule)
@@ -182,7 +182,7 @@ def test_what_is_secret_in_the_arguments_is_not_shown(alice):
         assert "Bearer abc" not in text_of(alice.get(path)), path
 
 
-def test_a_schedule_whose_time_is_over_says_so(alice):
+def test_an_ended_schedule_has_no_upcoming_runs(alice):
     schedule = of_alice(kind="once", at=timezone.now() + timedelta(hours=1))
     fire(schedule)
     text = text_of(alice.get(f"/schedules/{schedule.id}"))
@@ -193,7 +193,7 @@ def test_a_schedule_whose_time_is_over_says_so(alice):
 # --- what can be done ------------------------------------------------------------------------------
 
 
-def test_it_runs_now_by_hand_and_only_once_at_a_time(alice):
+def test_a_manual_run_is_refused_while_one_is_in_progress(alice):
     schedule = of_alice()
     answer = alice.post(f"/schedules/{schedule.id}/run")
     run = Execution.objects.get()
@@ -209,7 +209,7 @@ def test_it_runs_now_by_hand_and_only_once_at_a_time(alice):
     assert f"/executions/{run.id}" in text_of(again)
 
 
-def test_it_is_paused_and_goes_on_and_the_reader_stays_where_they_were(alice):
+def test_pause_and_resume_return_to_the_page(alice):
     schedule = of_alice(name="<nightly>")
     form = {"back": "/schedules?q=n"}
     paused = alice.post(f"/schedules/{schedule.id}/pause", form, follow=True)
@@ -221,7 +221,7 @@ def test_it_is_paused_and_goes_on_and_the_reader_stays_where_they_were(alice):
     assert Schedule.objects.get().next_run_at is not None
 
 
-def test_it_is_deleted_after_being_asked(alice):
+def test_a_schedule_is_deleted_after_confirmation(alice):
     schedule = of_alice()
     fire(schedule)
     path = f"/schedules/{schedule.id}/delete"

@@ -20,7 +20,7 @@ def office():
     return an_office(a_user("alice"), name="Alice's", max_concurrent_jobs=5)
 
 
-def test_a_workflow_is_made_by_the_form(office, alice):
+def test_the_form_creates_a_workflow(office, alice):
     answer = alice.post("/workflows/new", {**FORM, "office": str(office.id)})
     saved = Workflow.objects.get()
     assert answer["Location"] == f"/workflows/{saved.id}"
@@ -91,20 +91,20 @@ def test_each_mode_is_written_and_read_again(office, alice, change, config):
         ({"office": ""}, "office", "Choose an office", "오피스를 고르세요"),
     ],
 )
-def test_a_refusal_stands_beside_its_field_in_the_readers_language(
+def test_an_error_is_shown_beside_its_field_in_the_readers_language(
     office, change, field, said, said_in_korean
 ):
     for language, expected in (("en", said), ("ko", said_in_korean)):
         form = {**FORM, "office": str(office.id), **change}
         answer = reader(language=language).post("/workflows/new", form)
         assert answer.status_code == 400
-        beside = why(answer, field)
-        assert beside
-        assert expected in beside
+        errors = why(answer, field)
+        assert errors
+        assert expected in errors
         assert not Workflow.objects.exists()
 
 
-def test_the_preview_draws_the_steps_and_tells_the_next_five_runs(office, alice):
+def test_the_preview_draws_the_steps_and_shows_the_next_five_runs(office, alice):
     answer = alice.post("/workflows/preview", {**FORM, "office": str(office.id), "status": "draft"})
     assert [box.node.ref for box in answer.context["drawing"].boxes] == ["load", "send"]
     assert len(answer.context["next"]) == 5
@@ -114,7 +114,7 @@ def test_the_preview_draws_the_steps_and_tells_the_next_five_runs(office, alice)
     assert not Workflow.objects.exists()
 
 
-def test_the_preview_draws_what_it_can_and_says_what_is_wrong(office, alice):
+def test_the_preview_draws_valid_steps_and_reports_errors(office, alice):
     steps = [a_step("a", task_id="no.such"), a_step("b", "a")]
     form = {**FORM, "office": str(office.id), "time": "", "name": ""}
     answer = alice.post("/workflows/preview", {**form, "steps": json.dumps(steps)})

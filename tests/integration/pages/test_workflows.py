@@ -144,7 +144,7 @@ def test_the_list_tells_the_mode_in_words_the_next_run_and_the_last_ones(office,
     assert "매일 09:00" in text_of(reader(language="ko").get("/workflows"))
 
 
-def test_one_shows_its_steps_drawn_and_its_runs_with_their_batches(office, alice):
+def test_a_workflow_shows_its_graph_and_its_runs_with_their_batches(office, alice):
     workflow = made(office, steps=STEPS)
     run = failed(workflow)
     page = alice.get(f"/workflows/{workflow.id}")
@@ -213,7 +213,7 @@ def test_a_run_that_is_refused_says_why(office, alice):
     assert "gone.away" in text_of(answer)
 
 
-def test_it_is_paused_and_activated(office, alice):
+def test_a_workflow_is_paused_and_activated(office, alice):
     workflow = made(office)
     form = {"back": "/workflows?name=r"}
     answer = alice.post(f"/workflows/{workflow.id}/pause", form, follow=True)
@@ -229,7 +229,7 @@ def test_it_is_paused_and_activated(office, alice):
     assert Workflow.objects.get().status == WorkflowStatus.PAUSED
 
 
-def test_a_failed_run_goes_on_from_its_failed_step(office, alice):
+def test_a_failed_run_is_resumed_from_its_failed_step(office, alice):
     workflow = made(office)
     run = failed(workflow)
     path = f"/workflows/{workflow.id}/runs/{run.id}/resume"
@@ -241,7 +241,7 @@ def test_a_failed_run_goes_on_from_its_failed_step(office, alice):
     assert "Only a failed or cancelled run can be resumed" in text_of(alice.post(path, follow=True))
 
 
-def test_it_is_deleted_after_being_asked(office, alice):
+def test_a_workflow_is_deleted_after_confirmation(office, alice):
     workflow = made(office)
     path = f"/workflows/{workflow.id}/delete"
     assert "run history are deleted" in text_of(alice.get(path))
