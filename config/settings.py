@@ -212,9 +212,9 @@ DEFAULT_FROM_EMAIL = env.text("DURE_EMAIL_FROM", "dure@localhost")
 # --- The engine --------------------------------------------------------------------------------
 
 DURE_ROLES = ("PO", "Architect", "FE", "BE", "QA", "DevOps", "export", "default")
-# Where the engine's own short tasks run, apart from anything a client can fill up.
+# The queue of the engine's own short tasks, separate from everything that clients can fill.
 DURE_CONTROL_QUEUE = "control"
-# Where webhooks and mail are sent, which wait for the servers of strangers.
+# The queue of webhooks and mail, which wait for servers of third parties.
 DURE_NOTICES_QUEUE = "notices"
 # A worker that has not renewed for this long has lost what it runs.
 DURE_LEASE_SECONDS = env.seconds("DURE_LEASE_SECONDS", 30.0, low=1.0)
@@ -293,8 +293,8 @@ CELERY_WORKER_SEND_TASK_EVENTS = False  # the Procfile's -E decides; it costs a 
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None
 CELERY_BROKER_TRANSPORT_OPTIONS = {
-    # What a worker has in hand is remembered by the worker alone, and goes back when it stops. To keep it
-    # in Redis as well costs two round trips for each message, for a doorbell that the sweep rings again.
+    # Only the worker remembers its reserved messages, and returns them when it stops. Storing them in Redis
+    # as well costs two round trips for each message, and the sweep republishes lost messages anyway.
     "ack_emulation": False,
     # A frozen Redis blocked a publish for nine minutes without these.
     "socket_timeout": 10,

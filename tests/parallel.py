@@ -1,9 +1,8 @@
-"""The suite in two processes at once: in which order they take what, and what each has for itself.
+"""Runs the suite in two processes (`-n auto`, as `make test` does).
 
-`make test` asks for it by `-n auto`. A part that is named by its path runs in one process, and so does
-everything with `-n 0`, or on a Redis that was named: there is only one of that. The processes share the
-server of PostgreSQL, where pytest-django makes a database for each. Redis they cannot share, as what is
-published there crosses its numbered databases, and tests look at its clients; each has a server of its own.
+A part named by its path runs in one process, and so does everything with `-n 0` or a Redis named by
+REDIS_URL. The processes share a PostgreSQL server, where pytest-django creates a database for each. Each has
+its own Redis server: pub/sub crosses numbered databases, and tests inspect the server's clients.
 """
 
 import os
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
 PROCESSES = 2
 WHOLE_SYSTEM = "tests/acceptance"
-# What takes longest comes first, so that what is quick fills the time until both have finished.
+# The slowest tests run first, so that both processes finish at about the same time.
 ORDER = ("acceptance", "concurrency", "integration", "unit")
 
 

@@ -1,4 +1,4 @@
-"""The whole system as `make up` starts it, on other ports and in a home of its own."""
+"""The whole system as `make up` starts it, on its own ports and in its own home."""
 
 import base64
 import json
@@ -38,7 +38,7 @@ class Answer:
 
 
 class Client:
-    """Speaks HTTP to the system as one of its users, or as nobody."""
+    """An HTTP client with a user's credentials, or none."""
 
     def __init__(self, base_url: str, authorization: str = "") -> None:
         self.base_url = base_url
@@ -73,16 +73,16 @@ class System:
         self.process: subprocess.Popen[bytes] | None = None
 
     def environment(self) -> dict[str, str]:
-        """Ours, without the servers that `make test` started for the suite: it starts its own. Servers
-        that whoever runs the suite has named are used by the system as well."""
+        """Without the servers that `make test` started, so that the system starts its own. It uses servers
+        that were named for the suite."""
         unset = {"DURE_ENV", "DURE_HOME", EMBEDDED_VARIABLES, *os.environ.get(EMBEDDED_VARIABLES, "").split()}
-        kept = {name: value for name, value in os.environ.items() if name not in unset}
+        inherited = {name: value for name, value in os.environ.items() if name not in unset}
         ours = {"DURE_HOME": self.home, "PORT": self.port, "FLOWER_PORT": self.flower_port}
-        # The browser tests sign in as the same few people, again and again.
+        # The browser tests sign in as the same few users many times.
         ours |= {"DURE_RATE_LOGIN": "1000/min"}
-        # The receivers of webhooks that the tests start.
+        # For receivers of webhooks that the tests start.
         ours |= {"DURE_HTTP_ALLOW": "127.0.0.1/32"}
-        return kept | {name: str(value) for name, value in ours.items()}
+        return inherited | {name: str(value) for name, value in ours.items()}
 
     def start(self) -> None:
         environment = self.environment()
@@ -132,7 +132,7 @@ class System:
         return next(user for user in self.credentials["users"] if user["username"] == username)
 
     def client(self, username: str = "") -> Client:
-        """By this user's token; without a name, as nobody."""
+        """With this user's token; without a name, with no credentials."""
         return Client(self.base_url, f"Token {self.user(username)['token']}" if username else "")
 
     def flower(self, *, signed_in: bool) -> Client:
@@ -141,8 +141,8 @@ class System:
         return Client(flower["url"], f"Basic {login}" if signed_in else "")
 
     def processes(self) -> dict[int, str]:
-        """Everything that runs for it: what names its home, on the command line or in the environment."""
-        found = {}
+        """The processes that have its home on their command line or in their environment."""
+        commands = {}
         for process in psutil.process_iter():
             try:
                 command, environment = " ".join(process.cmdline()), process.environ()
@@ -151,12 +151,12 @@ class System:
             if process.pid != os.getpid() and (
                 str(self.home) in command or environment.get("DURE_HOME") == str(self.home)
             ):
-                found[process.pid] = command
-        return found
+                commands[process.pid] = command
+        return commands
 
 
 def _make_database(url: str) -> None:
-    """The database that DATABASE_URL names, unless it is there already."""
+    """Creates the database that DATABASE_URL names, unless it exists."""
     parts = urlsplit(url)
     with closing(psycopg2.connect(urlunsplit(parts._replace(path="/postgres")))) as connection:
         connection.autocommit = True

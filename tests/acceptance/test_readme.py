@@ -1,4 +1,4 @@
-"""The commands of the README, pasted into a shell beside a running system."""
+"""The commands of the README, in a shell beside a running system."""
 
 import json
 import os
@@ -11,7 +11,7 @@ import pytest
 
 from tests.acceptance.system import CHECKOUT
 
-# Where CI runs it must be there.
+# CI must have it.
 needs_curl = pytest.mark.skipif(
     not shutil.which("curl") and not os.environ.get("DURE_CI"), reason="needs curl, as the README does"
 )
@@ -24,17 +24,17 @@ def pasted() -> str:
 
 
 def documents(text: str) -> list[Any]:
-    """The JSON documents that were printed one after the other."""
-    decoder, found = json.JSONDecoder(), []
+    """Reads JSON documents printed one after the other."""
+    decoder, result = json.JSONDecoder(), []
     while text := text.strip():
         document, end = decoder.raw_decode(text)
-        found.append(document)
+        result.append(document)
         text = text[end:]
-    return found
+    return result
 
 
 @needs_curl
-def test_what_the_readme_says_to_paste_submits_jobs_and_shows_them(stack, tmp_path):
+def test_the_commands_of_the_readme_submit_jobs_and_show_them(stack, tmp_path):
     (tmp_path / "var").symlink_to(stack.home)
     done = subprocess.run(
         ["/bin/sh", "-eu"],
@@ -49,7 +49,7 @@ def test_what_the_readme_says_to_paste_submits_jobs_and_shows_them(stack, tmp_pa
     assert done.stderr == ""
     job, submission, batches, explanation, last = documents(done.stdout)
     assert (job["task_id"], job["urgent"]) == ("demo.sum", True)
-    assert [one["ref"] for one in submission["jobs"]] == ["sum", "pause", "last"]
+    assert [row["ref"] for row in submission["jobs"]] == ["sum", "pause", "last"]
     assert batches["results"][0]["name"] == "my first batch"
     assert last["id"] == submission["jobs"][2]["id"]
     assert "reasons" in explanation

@@ -14,7 +14,7 @@ SUM = {"task_id": "demo.sum", "args": {"numbers": [1, 2]}}
 
 
 def submitted(stack: System) -> str:
-    """A job of alice's; its path."""
+    """Submits a job of alice; returns its path."""
     jobs = f"/api/offices/{stack.office_id}/jobs"
     answer = stack.client("alice").post(jobs, SUM)
     assert answer.status == 201, answer.body
@@ -27,38 +27,39 @@ def done(stack: System, path: str) -> dict[str, Any]:
     return dict(alice.get(path).json)
 
 
-def test_a_job_submitted_over_http_is_carried_by_a_worker_and_seen_done(stack):
+def test_a_job_submitted_over_http_is_executed_by_a_worker(stack):
     job = done(stack, submitted(stack))
     assert job["result"] == 3
     assert [execution["status"] for execution in job["executions"]] == ["completed"]
 
 
-def test_nobody_else_sees_the_job(stack):
+def test_other_users_do_not_see_the_job(stack):
     path = submitted(stack)
     assert stack.client("bob").get(path).status == 404
     assert stack.client().get(path).status == 401
     assert stack.client("alice").get(path).status == 200
 
 
-def test_everything_the_box_names_answers(stack):
+def test_every_address_of_the_summary_answers(stack):
     for path in ("/readyz", "/admin/login/", "/api/docs"):
         assert stack.client().get(path).status == 200, path
     assert stack.client().get("/").status == 200
     assert stack.flower(signed_in=True).get("/workers").status == 200
 
 
-def test_flower_asks_for_its_password(stack):
+def test_flower_requires_its_password(stack):
     assert stack.flower(signed_in=False).get("/workers").status == 401
 
 
 def test_no_secret_is_in_a_log_or_on_a_command_line(stack):
     done(stack, submitted(stack))
-    found = stack.credentials
-    secrets = {found["cron_secret"], found["flower"]["password"], urlsplit(found["redis_url"]).password}
-    secrets |= {user[what] for user in found["users"] for what in ("password", "token")}
-    said = {log.name: log.read_text(errors="replace") for log in (stack.home / "logs").iterdir()}
-    said |= {str(pid): command for pid, command in stack.processes().items()}
-    assert [name for name, text in said.items() if any(secret in text for secret in secrets if secret)] == []
+    credentials = stack.credentials
+    secrets = {credentials["cron_secret"], credentials["flower"]["password"]}
+    secrets |= {urlsplit(credentials["redis_url"]).password}
+    secrets |= {user[key] for user in credentials["users"] for key in ("password", "token")}
+    texts = {log.name: log.read_text(errors="replace") for log in (stack.home / "logs").iterdir()}
+    texts |= {str(pid): command for pid, command in stack.processes().items()}
+    assert [name for name, text in texts.items() if any(secret in text for secret in secrets if secret)] == []
 
 
 def test_the_credentials_are_for_their_owner_only(stack):
@@ -66,7 +67,7 @@ def test_the_credentials_are_for_their_owner_only(stack):
         assert stat.S_IMODE((stack.home / name).stat().st_mode) == 0o600
 
 
-def test_a_second_start_in_the_same_home_is_refused_and_disturbs_nothing(stack):
+def test_a_second_start_in_the_same_home_is_refused_and_does_not_disturb_the_first(stack):
     second = subprocess.run(
         [sys.executable, "-m", "config.dev.up"],
         cwd=CHECKOUT,
@@ -82,7 +83,7 @@ def test_a_second_start_in_the_same_home_is_refused_and_disturbs_nothing(stack):
     assert stack.client().get("/readyz").status == 200
 
 
-def test_a_stop_leaves_nothing_behind_and_a_new_start_keeps_the_data(stack):
+def test_a_stop_ends_every_process_and_a_new_start_keeps_the_data(stack):
     path = submitted(stack)
     done(stack, path)
     before = stack.credentials
@@ -100,7 +101,7 @@ def test_a_stop_leaves_nothing_behind_and_a_new_start_keeps_the_data(stack):
 
 
 def listening(stack: System, credentials: dict[str, Any]) -> list[int]:
-    """Which of its ports still answer. A Redis that was named from outside is not its own."""
+    """The ports of the system that still answer; of Redis only if the system started it."""
     ports = [stack.port, stack.flower_port]
     if "REDIS_URL" not in stack.environment():
         ports.append(urlsplit(credentials["redis_url"]).port)

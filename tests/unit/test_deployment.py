@@ -35,13 +35,13 @@ def instructions() -> list[tuple[str, str]]:
 
 
 def stages() -> list[list[tuple[str, str]]]:
-    found: list[list[tuple[str, str]]] = []
+    result: list[list[tuple[str, str]]] = []
     for word, rest in instructions():
         if word == "FROM":
-            found.append([])
-        if found:
-            found[-1].append((word, rest))
-    return found
+            result.append([])
+        if result:
+            result[-1].append((word, rest))
+    return result
 
 
 def last_stage(word: str) -> list[str]:
@@ -54,11 +54,11 @@ def last_stage(word: str) -> list[str]:
 def test_every_program_of_the_procfile_is_a_service_with_the_same_command(ours):
     programs = procfile.read(ROOT / "Procfile")
     programs["migrate"] = programs.pop(procfile.RELEASE)
-    wanted = {name: program.arguments for name, program in programs.items()}
-    written = {
+    expected = {name: program.arguments for name, program in programs.items()}
+    actual = {
         name: [part.replace("$$", "$") for part in service["command"]] for name, service in ours.items()
     }
-    assert written == wanted
+    assert actual == expected
 
 
 def test_no_variable_of_a_command_is_filled_in_by_compose_itself(ours):
@@ -126,9 +126,9 @@ def test_every_named_volume_is_declared(compose):
 def test_the_example_names_every_variable_of_the_compose_file_and_gives_no_secret(compose):
     lines = (ROOT / ".env.example").read_text().splitlines()
     example = dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))
-    asked = set(re.findall(r"(?<!\$)\$\{(\w+):[?-]", (ROOT / "compose.yaml").read_text()))
+    variables = set(re.findall(r"(?<!\$)\$\{(\w+):[?-]", (ROOT / "compose.yaml").read_text()))
     optional = {"DURE_IMAGE", "DURE_TRUSTED_ORIGINS", "DURE_LOG_LEVEL"}
-    assert asked - optional == set(example)
+    assert variables - optional == set(example)
     assert {name for name, value in example.items() if value} == {"DURE_PROXIES", "PORT", "FLOWER_PORT"}
 
 

@@ -1,4 +1,4 @@
-"""The documentation says what the code does: every variable, every dependency, the same in both languages."""
+"""The documentation matches the code: variables, dependencies, links, and both languages of the README."""
 
 import ast
 import re
@@ -11,9 +11,9 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("config", "jobs", "scheduler", "exports", "workers")
 READERS = ("text", "flag", "integer", "seconds", "words", "choice", "folder", "postgres", "redis")
-# Written by one process of ours for another, and of no use to anybody else.
+# Set by one of our processes for another.
 OURS = {"DURE_EMBEDDED_VARIABLES", "DJANGO_SETTINGS_MODULE", "PATH"}
-# Read by what we start, not by our own Python.
+# Read by programs that we start, not by our Python.
 FOREIGN = {"PYTHON", "REMAP_SIGTERM", "POSTGRES_PASSWORD", "REDIS_PASSWORD", "DURE_IMAGE"}
 PAGES = [
     ROOT / "README.md",
@@ -54,14 +54,14 @@ def is_reader(function: ast.expr) -> bool:
 
 
 def read_by_the_code() -> dict[str, ast.Call]:
-    found: dict[str, ast.Call] = {}
+    readers: dict[str, ast.Call] = {}
     for _, call in calls():
         match call.args[0]:
             case ast.Constant(value=str(name)) if is_reader(call.func):
-                # The one with a default says more.
-                if name not in found or len(call.args) > len(found[name].args):
-                    found[name] = call
-    return found
+                # A call with a default says more.
+                if name not in readers or len(call.args) > len(readers[name].args):
+                    readers[name] = call
+    return readers
 
 
 def read_by_the_procfile() -> set[str]:
@@ -104,13 +104,13 @@ def test_the_search_finds_what_the_settings_read():
 
 
 def test_defaults_are_documented_as_they_are():
-    shown = documented()
+    documented_defaults = documented()
     checked = 0
     for name, call in read_by_the_code().items():
         if name in OURS or len(call.args) < 2:
             continue
         if (value := literal(call.args[1])) is not None:
-            assert shown[name] == as_documented(value), name
+            assert documented_defaults[name] == as_documented(value), name
             checked += 1
     assert checked > 30
 
