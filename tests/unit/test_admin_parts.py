@@ -10,7 +10,7 @@ ID = UUID("0199f3ab-1234-7abc-8000-0123456789ab")
 
 
 @pytest.mark.parametrize(
-    "text, kind, found",
+    "text, kind, expected",
     [
         (str(ID), "UUIDField", ID),
         (ID.hex.upper(), "UUIDField", ID),

@@ -93,7 +93,7 @@ def test_a_workflow_is_run_paused_and_activated(root):
     act(root, "resume", workflow)
     assert WorkflowRun.objects.filter(status=RunStatus.PENDING).exists()
     empty = a_workflow(now=database_now(), status="draft", steps=[])
-    assert "it has no steps" in act(root, "run_now", empty, sure=False)
+    assert "no steps" in act(root, "run_now", empty, sure=False)
 
 
 def test_a_workflow_run_is_cancelled_and_its_failed_steps_retried(root):
@@ -253,7 +253,7 @@ def test_a_periodic_task_is_sent_now(root, redis_queue):
     act(root, "run_now", task)
     assert redis_queue("control") == before + 1
     PeriodicTask.objects.filter(pk=task.pk).update(task="no.such")
-    assert "there is no task of that name" in act(root, "run_now", task)
+    assert "There is no Celery task named" in act(root, "run_now", task)
 
 
 @pytest.fixture
@@ -278,4 +278,4 @@ def test_a_row_that_changed_after_the_confirmation_is_skipped_and_reported(root,
         return resume(*args, **kwargs)
 
     monkeypatch.setattr(runs, "resume", twice)
-    assert "1 skipped: Only a failed or cancelled run can go on." in act(root, "resume", run)
+    assert "1 skipped: Only a failed or cancelled run can be resumed" in act(root, "resume", run)

@@ -231,5 +231,5 @@ def test_a_message_cannot_stand_for_a_schedule(root):
         "headers": "{}",
     }
     page = root.post(address(PeriodicTask, "add"), values)
-    assert "make a schedule for it" in page.content.decode()
+    assert "create a schedule for it" in page.content.decode()
     assert root.post(address(PeriodicTask, "add"), values | {"task": "dure.sweep"}).status_code == 302
