@@ -8,11 +8,11 @@ from jobs.display import Label, Text, register_state_labels
 
 register_state_labels(
     {
-        Status.QUEUED: Label(_("queued"), "◇", "ready"),
-        Status.SUCCEEDED: Label(_("succeeded"), "✓", "good"),
-        DeadLetter.State.OPEN: Label(_("open"), "●", "late"),
-        DeadLetter.State.REPUBLISHED: Label(_("sent again"), "↻", "good"),
-        DeadLetter.State.DISCARDED: Label(_("discarded"), "⊘"),
+        Status.QUEUED: Label(_("Queued"), "◇", "ready"),
+        Status.SUCCEEDED: Label(_("Succeeded"), "✓", "good"),
+        DeadLetter.State.OPEN: Label(_("Open"), "●", "late"),
+        DeadLetter.State.REPUBLISHED: Label(_("Sent again"), "↻", "good"),
+        DeadLetter.State.DISCARDED: Label(_("Discarded"), "⊘"),
     }
 )
 
@@ -39,7 +39,7 @@ ADVICE: dict[str, Text] = {
 
 
 def error_name(code: str) -> Text:
-    return ErrorCode(code).label if code in ErrorCode.values else _("error of a foreign worker")
+    return ErrorCode(code).label if code in ErrorCode.values else _("Error of a foreign worker")
 
 
 def advice(code: str) -> Text:

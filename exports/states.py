@@ -39,16 +39,16 @@ class Phase(TextChoices):
 class ErrorCode(TextChoices):
     """Why an export failed: stable codes that clients may switch on."""
 
-    BAD_REPLAY = "BAD_REPLAY", _("invalid replay")
-    TOO_LARGE = "TOO_LARGE", _("replay too large")
-    REPLAY_MISSING = "REPLAY_MISSING", _("replay file missing")
-    DISK_FULL = "DISK_FULL", _("disk full")
-    STALLED = "STALLED", _("worker stalled")
-    WORKER_LOST = "WORKER_LOST", _("worker lost")
-    TIMEOUT = "TIMEOUT", _("timeout")
-    INVALID_OUTPUT_PATH = "INVALID_OUTPUT_PATH", _("invalid output path")
-    OUTPUT_MISSING = "OUTPUT_MISSING", _("result file missing")
-    RENDER_FAILED = "RENDER_FAILED", _("rendering failed")
+    BAD_REPLAY = "BAD_REPLAY", _("Invalid replay")
+    TOO_LARGE = "TOO_LARGE", _("Replay too large")
+    REPLAY_MISSING = "REPLAY_MISSING", _("Replay file missing")
+    DISK_FULL = "DISK_FULL", _("Disk full")
+    STALLED = "STALLED", _("Worker stalled")
+    WORKER_LOST = "WORKER_LOST", _("Worker lost")
+    TIMEOUT = "TIMEOUT", _("Timeout")
+    INVALID_OUTPUT_PATH = "INVALID_OUTPUT_PATH", _("Invalid output path")
+    OUTPUT_MISSING = "OUTPUT_MISSING", _("Result file missing")
+    RENDER_FAILED = "RENDER_FAILED", _("Rendering failed")
 
 
 TERMINAL = frozenset({Status.SUCCEEDED, Status.FAILED, Status.CANCELLED})

@@ -98,7 +98,7 @@ def test_a_replay_becomes_a_video_that_plays_in_the_page(window, event_log_file)
         # So only the socket can move the bar.
         before = percent(page)
         page.wait_for_function(f"() => document.querySelector('{BAR}').value > {before}")
-    wait_for_state(page, "succeeded")
+    wait_for_state(page, "Succeeded")
     assert "Video of" in str(page.locator("video").get_attribute("aria-label"))
     if page.evaluate("document.createElement('video').canPlayType('video/mp4; codecs=\"avc1.640028\"')"):
         plays(page)
@@ -114,7 +114,7 @@ def test_a_thumbnail_is_shown_to_its_owner_only(window, event_log_file):
     upload(page, event_log_file(2, "Only hers"))
     replay = page.url
     start_export(page, "thumbnail")
-    wait_for_state(page, "succeeded")
+    wait_for_state(page, "Succeeded")
     picture = page.locator("figure img")
     assert picture.evaluate("i => i.decode().then(() => [i.naturalWidth, i.naturalHeight])") == [1280, 720]
     assert "Only hers" in str(picture.get_attribute("alt"))
@@ -132,7 +132,7 @@ def test_the_page_polls_without_a_socket(window, event_log_file):
     page.route_web_socket("**/ws/jobs**", lambda socket: socket.close())
     upload(page, event_log_file(2))
     start_export(page, "thumbnail")
-    wait_for_state(page, "succeeded")
+    wait_for_state(page, "Succeeded")
     page.locator("figure img").wait_for()
 
 
@@ -144,12 +144,12 @@ def test_a_cancel_shows_at_once_in_another_window(window, event_log_file):
     row = other.locator(f"[data-export='{page.url.rpartition('/')[2]}']")
     page.click("#cancel")
     assert "The export was cancelled." in page.locator(".messages").inner_text()
-    row.locator(".state", has_text="cancelled").wait_for()
-    assert "cancelled" in other.locator("#announcement").inner_text()
+    row.locator(".state", has_text="Cancelled").wait_for()
+    assert "Cancelled" in other.locator("#announcement").inner_text()
     page.click("#again")
     page.wait_for_url(EXPORT)
     page.click("#cancel")
-    wait_for_state(page, "cancelled")
+    wait_for_state(page, "Cancelled")
 
 
 @contextmanager
@@ -169,7 +169,7 @@ def test_the_page_shows_that_the_listener_is_down(stack, window, event_log_file)
     with frozen(stack, "manage.py listen"):
         start_export(page, "thumbnail")
         page.locator("#exports", has_text="Waiting to be sent: Redis or the listener is down.").wait_for()
-    wait_for_state(page, "succeeded")
+    wait_for_state(page, "Succeeded")
 
 
 def redis_of(stack: System) -> Redis:

@@ -148,7 +148,7 @@ def test_a_running_step_queue_is_not_deleted(root):
 def test_an_export_is_cancelled_and_requested_again(root, settings, tmp_path):
     roots(settings, tmp_path)
     job = export_of(a_user("minji"))
-    assert "1: queued" in act(root, "again", job, sure=False)
+    assert "1: Queued" in act(root, "again", job, sure=False)
     act(root, "cancel", job)
     job.refresh_from_db()
     assert job.status == Status.CANCELLED
@@ -181,7 +181,7 @@ def test_a_dead_letter_is_republished_or_discarded_once(root, letters):
     cut, whole = DeadLetter.objects.order_by("pk")
     assert (cut.state, whole.state) == (DeadLetter.State.OPEN, DeadLetter.State.REPUBLISHED)
     assert whole.handled_by == a_user("root")
-    assert "1: sent again" in act(root, "discard", *letters, sure=False)
+    assert "1: Sent again" in act(root, "discard", *letters, sure=False)
     act(root, "discard", *letters)
     cut.refresh_from_db()
     assert cut.state == DeadLetter.State.DISCARDED

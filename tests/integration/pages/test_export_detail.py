@@ -63,9 +63,9 @@ def test_an_expired_file_is_not_offered_and_can_be_exported_again(page, minji):
 @pytest.mark.parametrize(
     ("code", "name", "todo"),
     [
-        ("BAD_REPLAY", "invalid replay", "Fix the file and upload it again."),
-        ("STALLED", "worker stalled", "Export again."),
-        ("GPU_ON_FIRE", "error of a foreign worker", "ask the operator of that worker"),
+        ("BAD_REPLAY", "Invalid replay", "Fix the file and upload it again."),
+        ("STALLED", "Worker stalled", "Export again."),
+        ("GPU_ON_FIRE", "Error of a foreign worker", "ask the operator of that worker"),
     ],
 )
 def test_a_failure_shows_its_cause_and_advice(page, minji, code, name, todo):
