@@ -9,7 +9,7 @@ from jobs.display import Label, Text
 from jobs.errors import ErrorText, in_english
 from jobs.states import ExecutionStatus
 from scheduler.models import Schedule, WorkflowRun, WorkflowRunStart
-from scheduler.schedules.catchup import CatchUp
+from scheduler.schedules.catchup import LATER_DUE, STILL_RUNNING, TOO_LATE, CatchUp
 from scheduler.schedules.rules import Kind
 from scheduler.states import OccurrenceOutcome, Overlap, RunStatus, WorkflowStatus
 
@@ -42,6 +42,8 @@ CATCH_UPS: dict[str, Text] = {
     CatchUp.ALL: _("Run every missed run"),
 }
 
+REASONS = {STILL_RUNNING, LATER_DUE, TOO_LATE}
+
 display.register_state_labels(
     {
         RunStatus.RUNNING: display.STATE_LABELS[ExecutionStatus.RUNNING],
@@ -66,12 +68,12 @@ def occurrence_label(outcome: str, status: str | None) -> Label:
 
 
 def occurrence_reason(reason: str) -> str:
-    """A code of the catalogue, or the English text of an error."""
-    return str(ErrorText(reason))
+    """The text of a reason's code; other reasons are the English texts of errors."""
+    return str(ErrorText(reason)) if reason in REASONS else reason
 
 
 def occurrence_reason_in_english(reason: str) -> str:
-    return in_english(ErrorText(reason))
+    return in_english(ErrorText(reason)) if reason in REASONS else reason
 
 
 def run_error(run: WorkflowRun | WorkflowRunStart | Any) -> str:

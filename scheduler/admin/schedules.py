@@ -37,6 +37,7 @@ from scheduler.states import Overlap
 
 LAST_RUN = columns.row_of(Execution, "last_execution_id", _("last run"))
 OUTCOME = columns.column("outcome", _("outcome"), lambda outcome: pages.badge(display.OUTCOMES[outcome]))
+REASON = columns.column("reason", _("reason"), display.occurrence_reason)
 RUN = columns.row_of(Execution, "execution_id", _("run"))
 FACTS = ("owner", "next_run_at", "last_run_at", LAST_RUN, "created_at", "updated_at")
 
@@ -128,7 +129,7 @@ class ScheduleAdmin(Previewing, SmallTableAdmin):
             lambda n: ngettext("Pause %d schedule", "Pause %d schedules", n) % n,
             do=lambda schedule, operator: schedules.pause(schedule.pk, now=database_now()),
             refusal=lambda schedule: "" if schedule.enabled else _("paused already"),
-            note=_("What would have been due meanwhile is not made up."),
+            note=_("Runs due while paused are not backfilled."),
         ),
         RowAction(
             "resume",
@@ -165,12 +166,12 @@ class ScheduleAdmin(Previewing, SmallTableAdmin):
 
     def save_model(self, request: HttpRequest, obj: Schedule, form: Any, change: bool) -> None:
         if change:
-            given = {name: form.cleaned_data[name] for name in form.changed_data}
-            schedules.change(obj.pk, given, now=database_now())
+            values = {name: form.cleaned_data[name] for name in form.changed_data}
+            schedules.change(obj.pk, values, now=database_now())
         else:
-            # The admin goes on with this object, so it has to be the row that is written.
-            made = schedules.create(dict(form.cleaned_data), owner=request.user, now=database_now())
-            obj.pk, obj._state.adding = made.pk, False
+            # The admin goes on with this object, so it must have the id of the written row.
+            created = schedules.create(dict(form.cleaned_data), owner=request.user, now=database_now())
+            obj.pk, obj._state.adding = created.pk, False
 
     def delete_model(self, request: HttpRequest, obj: Schedule) -> None:
         schedules.remove(obj.pk)
@@ -178,7 +179,7 @@ class ScheduleAdmin(Previewing, SmallTableAdmin):
 
 @admin.register(Occurrence)
 class OccurrenceAdmin(ReadOnlyAdmin):
-    list_display = ("due_at", columns.linked("schedule", _("schedule")), OUTCOME, "reason", RUN, "decided_at")
+    list_display = ("due_at", columns.linked("schedule", _("schedule")), OUTCOME, REASON, RUN, "decided_at")
     list_filter = (
         choice(
             "outcome",
@@ -190,14 +191,15 @@ class OccurrenceAdmin(ReadOnlyAdmin):
     list_select_related = ("schedule",)
     ids = ("schedule",)
     orders = {"schedule": "due_at"}
-    fields = ("due_at", "schedule", OUTCOME, "reason", RUN, "decided_at")
+    fields = ("due_at", "schedule", OUTCOME, REASON, RUN, "decided_at")
 
     def search(self, rows: QuerySet[Occurrence], term: str) -> QuerySet[Occurrence]:
-        """Those of a schedule, by its name too."""
-        found = super().search(rows, term)
-        if found.query.is_empty():
-            found = rows.filter(schedule__in=list(Schedule.objects.filter(name=term).values_list("pk")[:20]))
-        return found
+        """By the name of the schedule too."""
+        matching = super().search(rows, term)
+        if matching.query.is_empty():
+            named = list(Schedule.objects.filter(name=term).values_list("pk", flat=True)[:20])
+            matching = rows.filter(schedule__in=named)
+        return matching
 
 
 def of_schedule(source: str) -> Link:

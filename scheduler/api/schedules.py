@@ -265,4 +265,4 @@ class OccurrencesView(ScheduleView):
 
 
 def _next(rule: rules.Rule, moments: list[Any]) -> dict[str, Any]:
-    return {"next": [iso_time(one) for one in moments], "words": shapes.words_of(rule)}
+    return {"next": [iso_time(due) for due in moments], "words": shapes.words_of(rule)}
