@@ -120,7 +120,7 @@ def register_name(step: StepRun, name: HostName, fail: bool = False) -> dict[str
     """Registers a name for the machine's address; with `fail`, the registrar refuses it."""
     address = required(step, "address")
     if fail:
-        raise TaskFailure(f"The registrar refused {name!r}, as requested.")
+        raise TaskFailure(f"The registrar refused {name!r}, as it was asked to.")
     if create(step, NAMES, iter([name])) is None:
         raise TaskFailure(f"The name {name!r} is taken.")
     step.context["name"] = name
