@@ -95,7 +95,7 @@ class Store:
         return os.fdopen(fd, "rb")
 
     def place(
-        self, parts: Parts, source: BinaryIO, copied: Callable[[int], None] = lambda size: None
+        self, parts: Parts, source: BinaryIO, copied: Callable[[int], None] = lambda _size: None
     ) -> Placed:
         """Copies the source beside its place, flushes it, and links it there. Never overwrites.
 

@@ -42,7 +42,7 @@ class DeadlineSocket:
             self._sock.settimeout(self._deadline.left())
             rest = rest[self._sock.send(rest[:CHUNK]) :]
 
-    def makefile(self, mode: str) -> io.BufferedReader:
+    def makefile(self, _mode: str) -> io.BufferedReader:
         return io.BufferedReader(_Reader(self._sock, self._deadline, self._max_bytes), CHUNK)
 
     def close(self) -> None:

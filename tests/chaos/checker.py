@@ -103,9 +103,11 @@ def dependencies_come_first(history: History) -> list[str]:
         elif event.type == T.JOB_STARTED:
             job = history.jobs[event.job]
             enough = FINAL if job.policy == OnDependencyFailure.RUN else (T.JOB_COMPLETED,)
-            for parent in job.parents:
-                if not any(kind in ended[parent] for kind in enough):
-                    wrong.append(f"{job.id} started before its dependency {parent} had ended")
+            wrong += [
+                f"{job.id} started before its dependency {parent} had ended"
+                for parent in job.parents
+                if not any(kind in ended[parent] for kind in enough)
+            ]
     return wrong
 
 
