@@ -78,7 +78,7 @@ class CancelView(QueueView):
         operation_id="cancel_queue",
         request=None,
         responses={202: documents.QueueDocument},
-        examples=[in_response("it turns back soon", examples.CANCELLING_QUEUE)],
+        examples=[in_response("the queue will roll back", examples.CANCELLING_QUEUE)],
         extensions=problems("nothing_to_cancel"),
     )
     def post(self, request: Request, queue_id: int) -> Response:
