@@ -7,7 +7,7 @@ from itertools import count
 from typing import Any
 
 # By the name of a parameter and the beginning of the paths that mean it; JSON has no pairs as keys.
-Known = list[tuple[str, str, Sequence[Any]]]
+Ids = list[tuple[str, str, Sequence[Any]]]
 
 # Fields of bodies that name something that exists, and which of the parameters is the same.
 FIELDS = {"office": "office_id", "workflow_id": "workflow_id"}
@@ -16,11 +16,11 @@ OWN_IDS = 6
 
 
 class Estate:
-    """What is known is asked for in turns; what is spare is deleted, each once."""
+    """Existing ids are used in rotation; each spare id is deleted once."""
 
-    def __init__(self, existing: Known, spare: Known) -> None:
-        self.known, self.spare = existing, [(name, below, list(values)) for name, below, values in spare]
-        self._turns: dict[tuple[str, str], count[int]] = defaultdict(count)
+    def __init__(self, existing: Ids, spare: Ids) -> None:
+        self.existing, self.spare = existing, [(name, below, list(values)) for name, below, values in spare]
+        self._counts: dict[tuple[str, str], count[int]] = defaultdict(count)
 
     @classmethod
     def read(cls, text: str) -> "Estate":
@@ -28,23 +28,23 @@ class Estate:
 
     def move_in(self, method: str, path: str, parameters: dict[str, Any]) -> None:
         """Replaces the ids of a path."""
-        if next(self._turns["", path]) % OWN_IDS == OWN_IDS - 1:
+        if next(self._counts["", path]) % OWN_IDS == OWN_IDS - 1:
             return
-        find = self._spare_of if method == "DELETE" else self.known_of
+        find = self._spare_id if method == "DELETE" else self.existing_id
         for name in parameters:
             result = find(name, path)
             if result is not None:
                 parameters[name] = result
 
-    def known_of(self, name: str, path: str) -> Any:
-        for existing, below, values in self.known:
-            if existing == name and path.startswith(below):
-                return values[next(self._turns[name, below]) % len(values)]
+    def existing_id(self, name: str, path: str) -> Any:
+        for parameter, below, values in self.existing:
+            if parameter == name and path.startswith(below):
+                return values[next(self._counts[name, below]) % len(values)]
         return None
 
-    def _spare_of(self, name: str, path: str) -> Any:
-        for existing, below, values in self.spare:
-            if existing == name and path.startswith(below) and values:
+    def _spare_id(self, name: str, path: str) -> Any:
+        for parameter, below, values in self.spare:
+            if parameter == name and path.startswith(below) and values:
                 # What stands last in the path is what is deleted.
                 if not path.endswith(f"{{{name}}}"):
                     return values[0]

@@ -65,7 +65,7 @@ def before_call(
             estate.move_in(method, path, case.path_parameters or {})
         if not case.meta.is_negative_at(ParameterLocation.BODY):
             for field in body.keys() & FIELDS.keys():
-                body[field] = estate.known_of(FIELDS[field], "")
+                body[field] = estate.existing_id(FIELDS[field], "")
     if not case.meta.is_negative_at(ParameterLocation.BODY):
         shorten(body, "wait", LONGEST_WAIT)
     if case.query and not case.meta.is_negative_at(ParameterLocation.QUERY):

@@ -8,7 +8,7 @@ from typing import Any
 
 from exports import sample_replay
 from tests.acceptance.system import CHECKOUT, Client, System
-from tests.fuzz.estate import Known
+from tests.fuzz.estate import Ids
 
 OWNER, STAFF = "fuzz-owner", "fuzz-staff"
 # Run by the system's own manage.py: the API has no accounts to make.
@@ -34,7 +34,7 @@ def enlist(system: System) -> dict[str, str]:
     return dict(zip((OWNER, STAFF), received.stdout.split(), strict=True))
 
 
-def settle(client: Client) -> Known:
+def settle(client: Client) -> Ids:
     """An office with something of each kind in it, and what belongs to no office."""
     office = made(client, "/api/offices", {"name": "fuzz"})["id"]
     at = f"/api/offices/{office}"
@@ -69,7 +69,7 @@ def settle(client: Client) -> Known:
     ]
 
 
-def spares(client: Client) -> Known:
+def spares(client: Client) -> Ids:
     """The same again, with an empty office and a replay that nobody needs."""
     more = {"office_id": made(client, "/api/offices", {"name": "empty"})["id"], "replay_id": uploaded(client)}
     result = settle(client)

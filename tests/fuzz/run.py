@@ -24,7 +24,7 @@ def run(
     tokens = people.enlist(system)
     owner = Client(system.base_url, f"Token {tokens[people.OWNER]}")
     estate = folder / "estate.json"
-    estate.write_text(json.dumps({"known": people.settle(owner), "spare": people.spares(owner)}))
+    estate.write_text(json.dumps({"existing": people.settle(owner), "spare": people.spares(owner)}))
     command = [sys.executable, "-m", "schemathesis.cli"]
     command += ["--config-file", str(CONFIGURATION)]
     command += ["run", f"{system.base_url}/api/schema", "--no-color"]
