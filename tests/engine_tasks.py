@@ -93,7 +93,7 @@ def until(ctx: Context, path: str, session: str = "") -> str:
 
 @task("try.stubborn")
 def stubborn(ctx: Context, path: str, seconds: float = 60.0, gives_in: bool = False) -> str:
-    """Does not let a soft time limit pass; goes on, or answers as if nothing had been."""
+    """Ignores a soft time limit: continues, or answers normally."""
     write_line(path, os.getpid())
     end = time.monotonic() + seconds
     while time.monotonic() < end:
@@ -102,7 +102,7 @@ def stubborn(ctx: Context, path: str, seconds: float = 60.0, gives_in: bool = Fa
         except SoftTimeLimitExceeded:
             if gives_in:
                 return "too late"
-    return "never told"
+    return "never interrupted"
 
 
 @task("try.family")
@@ -132,9 +132,9 @@ def cancellable(ctx: Context, path: str) -> None:
     time.sleep(60)
 
 
-@task("try.deaf", on_cancel=note_cancel)
-def deaf(ctx: Context, path: str) -> None:
-    """Does not hear that it was cancelled, and has to be killed."""
+@task("try.ignore_cancel", on_cancel=note_cancel)
+def ignore_cancel(ctx: Context, path: str) -> None:
+    """Ignores its cancellation and has to be killed."""
     write_line(path, os.getpid())
     while True:
         with suppress(SoftTimeLimitExceeded):
@@ -176,7 +176,7 @@ def count(ctx: Context, name: str, path: str = "", seconds: float = 0.0, fail: b
 
 @task("try.count_stubbornly", atomic=True, on_cancel=note_cancel)
 def count_stubbornly(ctx: Context, name: str, path: str) -> None:
-    """Writes a row, and when it is told to stop answers as if nothing had been."""
+    """Writes a row, and answers normally even when it is interrupted."""
     Counter.objects.create(name=name)
     write_line(path, os.getpid())
     with suppress(SoftTimeLimitExceeded):

@@ -129,8 +129,8 @@ def started(job: Job, patience: float = 20.0) -> Job:
 
 
 def outcomes(job: Job) -> list[tuple[str, str]]:
-    found = Attempt.objects.filter(execution__job=job).order_by("execution_id", "number")
-    return [(attempt.outcome, attempt.failure_type) for attempt in found]
+    attempts = Attempt.objects.filter(execution__job=job).order_by("execution_id", "number")
+    return [(attempt.outcome, attempt.failure_type) for attempt in attempts]
 
 
 def result(job: Job) -> Any:

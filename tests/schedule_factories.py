@@ -24,7 +24,7 @@ def after(seconds: float) -> datetime:
 
 def a_schedule(now: datetime = T0, owner: User | None = None, **fields: Any) -> Schedule:
     """Every minute, unless the test says otherwise."""
-    given = {
+    defaults = {
         "name": "sums",
         "task_id": "demo.sum",
         "args": {"numbers": [1, 2]},
@@ -32,7 +32,7 @@ def a_schedule(now: datetime = T0, owner: User | None = None, **fields: Any) -> 
         **({} if "kind" in fields else {"every_seconds": 60}),
         **fields,
     }
-    return schedules.create(given, owner=owner, now=now)
+    return schedules.create(defaults, owner=owner, now=now)
 
 
 def fire(schedule: Schedule, late: float = 0) -> FiringResult:
@@ -77,11 +77,11 @@ DAILY = {"mode": "recurring", "pattern": "daily", "time": "09:00"}
 
 def a_workflow(office: Office | None = None, now: datetime = T0, **fields: Any) -> Workflow:
     """Active and daily at nine, two steps in a row, unless the test says otherwise."""
-    given = {
+    defaults = {
         "name": "report",
         "status": "active",
         "steps": [a_step("a"), a_step("b", "a")],
         "schedule_config": DAILY,
         **fields,
     }
-    return workflows.create(office or an_office(), given, now=now)
+    return workflows.create(office or an_office(), defaults, now=now)

@@ -73,13 +73,13 @@ class Process:
             os.kill(self.pid, number)
 
     def children(self) -> list[int]:
-        found: list[int] = []
+        pids: list[int] = []
         for children in Path(f"/proc/{self.pid}/task").glob("*/children"):
             try:
-                found.extend(int(child) for child in children.read_text().split())
+                pids.extend(int(child) for child in children.read_text().split())
             except OSError:
                 continue
-        return found
+        return pids
 
     def kill(self) -> None:
         self.signal(signal.SIGKILL)
@@ -166,9 +166,9 @@ def eventually(condition: object, patience: float = 20.0, pause: float = 0.02, w
     """Waits until `condition()` is true and answers it; fails with `what` when it never is."""
     until = time.monotonic() + patience
     while True:
-        found = condition()
-        if found:
-            return found
+        result = condition()
+        if result:
+            return result
         if time.monotonic() > until:
             raise AssertionError(f"waited {patience} s in vain for {what or condition}")
         time.sleep(pause)

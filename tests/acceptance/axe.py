@@ -9,5 +9,7 @@ def violations(page: Any) -> list[str]:
     """Each with the element that is to blame."""
     from axe_playwright_python.sync_playwright import Axe
 
-    found = Axe().run(page, options=RULES).response["violations"]
-    return [f"{one['id']}: {node['html'][:200]}" for one in found for node in one["nodes"]]
+    results = Axe().run(page, options=RULES).response["violations"]
+    return [
+        f"{violation['id']}: {node['html'][:200]}" for violation in results for node in violation["nodes"]
+    ]

@@ -35,7 +35,7 @@ def launched() -> Iterator[Any]:
 
 
 class Window:
-    """What its pages complain about, and whatever they ask of strangers, fails the test."""
+    """A browser window. Errors in the console and requests to other servers fail the test."""
 
     def __init__(self, browser: Any, stack: System, locale: str, **more: Any) -> None:
         self.stack = stack
@@ -43,18 +43,18 @@ class Window:
         self.page = self.context.new_page()
         self.page.set_default_timeout(WAIT_MS)
         self.complaints: list[str] = []
-        self.strangers: list[str] = []
-        self.page.on("console", self.said)
+        self.foreign_requests: list[str] = []
+        self.page.on("console", self.record_error)
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.page.on("request", self.asked)
+        self.page.on("request", self.record_foreign_request)
 
-    def said(self, message: Any) -> None:
+    def record_error(self, message: Any) -> None:
         if message.type == "error":
             self.complaints.append(message.text)
 
-    def asked(self, request: Any) -> None:
+    def record_foreign_request(self, request: Any) -> None:
         if not request.url.startswith((self.stack.base_url, "data:")):
-            self.strangers.append(request.url)
+            self.foreign_requests.append(request.url)
 
     def sign_in(self, username: str) -> Any:
         self.page.goto("/")

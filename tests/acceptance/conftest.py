@@ -48,7 +48,7 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture
 def window(browser: Any, stack: System) -> Iterator[Any]:
-    """Opens windows, in English unless told: `window("ko", viewport=...).sign_in("alice")`."""
+    """Opens windows, in English by default: `window("ko", viewport=...).sign_in("alice")`."""
     opened: list[Window] = []
 
     def open_one(locale: str = "en", **more: Any) -> Window:
@@ -56,10 +56,10 @@ def window(browser: Any, stack: System) -> Iterator[Any]:
         return opened[-1]
 
     yield open_one
-    for one in opened:
-        one.context.close()
-        assert one.complaints == []
-        assert one.strangers == []
+    for opened_window in opened:
+        opened_window.context.close()
+        assert opened_window.complaints == []
+        assert opened_window.foreign_requests == []
 
 
 @pytest.fixture(scope="module")

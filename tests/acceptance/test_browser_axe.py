@@ -102,8 +102,8 @@ def times_of(alice: Client, office: str) -> dict[str, Any]:
     run = alice.post("/api/tasks/demo.sum/run", {"args": work["args"]})
     assert [answer.status for answer in (schedule, workflow, run)] == [201, 201, 202]
     alice.post("/api/workflow/execute", {"workflow_id": workflow.json["id"]})
-    found = {"schedule": schedule.json["id"], "workflow": workflow.json["id"]}
-    return found | {"execution": run.json["execution_id"]}
+    addresses = {"schedule": schedule.json["id"], "workflow": workflow.json["id"]}
+    return addresses | {"execution": run.json["execution_id"]}
 
 
 def step_queue(alice: Client, *steps: dict[str, Any]) -> int:
@@ -149,7 +149,7 @@ def made(system: System, office: str) -> Iterator[dict[str, Any]]:
 @pytest.fixture(scope="module")
 def keys(browser: Any, system: System, made: dict[str, Any]) -> dict[str, Any]:
     """The cookies of who is signed in: signing in is throttled."""
-    found: dict[str, Any] = {SIGNED_OUT: None}
+    states: dict[str, Any] = {SIGNED_OUT: None}
     for username in (MEMBER, STAFF):
         context = browser.new_context(base_url=system.base_url)
         page = context.new_page()
@@ -158,9 +158,9 @@ def keys(browser: Any, system: System, made: dict[str, Any]) -> dict[str, Any]:
         page.fill("#id_password", system.user(username)["password"])
         page.click("main button")
         page.wait_for_selector("#tile-waiting")
-        found[username] = context.storage_state()
+        states[username] = context.storage_state()
         context.close()
-    return found
+    return states
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -194,8 +194,8 @@ def test_axe_finds_only_known_violations_in_the_api_documentation(browser, syste
         page.goto("/api/docs")
         page.locator(".opblock-tag").first.wait_for()
         # A button within a button: that is how Swagger UI makes its summaries.
-        found = [text for text in violations(page) if not text.startswith("nested-interactive: ")]
-        assert found == []
+        unexpected = [text for text in violations(page) if not text.startswith("nested-interactive: ")]
+        assert unexpected == []
     finally:
         context.close()
 

@@ -15,14 +15,14 @@ PAGE = CHECKOUT / "docs" / "api.md"
 
 
 def blocks(language: str) -> str:
-    found = re.findall(rf"<!-- tested -->\n```{language}\n(.*?)```", PAGE.read_text(), re.DOTALL)
-    assert len(found) > 10
-    return "\n".join(found)
+    matches = re.findall(rf"<!-- tested -->\n```{language}\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    assert len(matches) > 10
+    return "\n".join(matches)
 
 
 def test_nothing_on_the_page_is_left_untried():
-    written = re.findall(r"^```(sh|python)$", PAGE.read_text(), re.MULTILINE)
-    assert len(written) == PAGE.read_text().count("<!-- tested -->")
+    examples = re.findall(r"^```(sh|python)$", PAGE.read_text(), re.MULTILINE)
+    assert len(examples) == PAGE.read_text().count("<!-- tested -->")
 
 
 @pytest.fixture

@@ -6,18 +6,18 @@ from tests.unit.process_tools import eventually
 
 def test_an_interval_is_edited_paused_and_deleted_without_a_restart(stack):
     alice = stack.client("alice")
-    wish = {"name": "tick", "kind": "interval", "every_seconds": 3600, "overlap": "allow", **SUM}
-    schedule = made(alice, "/api/schedules", wish)
+    fields = {"name": "tick", "kind": "interval", "every_seconds": 3600, "overlap": "allow", **SUM}
+    schedule = made(alice, "/api/schedules", fields)
     path = f"/api/schedules/{schedule['id']}"
     assert alice.send("PATCH", path, {"every_seconds": 1}).status == 200
     assert eventually(lambda: len(executions(alice, schedule, "&status=SUCCESS")) >= 3, 30)
     assert alice.post(f"{path}/pause").json["next_run_at"] is None
     turns = alice.get(f"{path}/turns").json["count"]
-    other = made(alice, "/api/schedules", {**wish, "every_seconds": 1})
+    other = made(alice, "/api/schedules", {**fields, "every_seconds": 1})
     assert eventually(lambda: len(executions(alice, other)) >= 3, 30)
     assert alice.get(f"{path}/turns").json["count"] == turns
-    for one in (schedule, other):
-        assert alice.send("DELETE", f"/api/schedules/{one['id']}").status == 204
+    for item in (schedule, other):
+        assert alice.send("DELETE", f"/api/schedules/{item['id']}").status == 204
 
 
 def test_a_manual_run_is_refused_while_the_first_has_not_ended(stack):

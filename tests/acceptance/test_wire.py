@@ -47,9 +47,9 @@ def normalize(value: Any, key: str = "") -> Any:
     return re.sub(r"/(jobs|queues|exports|replays)/\d+", r"/\1/<number>", text)
 
 
-def compare(name: str, found: Any) -> None:
+def compare(name: str, actual: Any) -> None:
     path = GOLDEN / f"{name}.json"
-    text = json.dumps(found, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
+    text = json.dumps(actual, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
     if os.environ.get("DURE_WRITE_GOLDEN"):
         path.parent.mkdir(exist_ok=True)
         path.write_text(text)
@@ -115,7 +115,7 @@ def test_events_of_an_office_and_bodies_of_webhooks_have_the_frozen_form(
     alice = stack.client("alice")
     office = workplace.rsplit("/", 1)[1]
     with receiving() as receiver, opened(stack, f"/ws/offices/{office}/events") as ws:
-        wanted = [
+        event_types = [
             "job_started",
             "job_completed",
             "job_failed",
@@ -125,7 +125,7 @@ def test_events_of_an_office_and_bodies_of_webhooks_have_the_frozen_form(
             "job_cancelled",
             "batch_completed",
         ]
-        hook = alice.post(f"{workplace}/webhooks", {"url": receiver.url, "event_types": wanted})
+        hook = alice.post(f"{workplace}/webhooks", {"url": receiver.url, "event_types": event_types})
         assert hook.status == 201, hook.body
         tomorrow = (datetime.now(UTC) + timedelta(days=1)).isoformat()
         waiting = alice.post(
@@ -143,7 +143,7 @@ def test_events_of_an_office_and_bodies_of_webhooks_have_the_frozen_form(
         def has_all() -> bool:
             for body in receiver.verified(hook.json["secret"]):
                 bodies.setdefault(body["type"], normalize(body))
-            return set(wanted) <= set(bodies)
+            return set(event_types) <= set(bodies)
 
         assert eventually(has_all, 60), sorted(bodies)
         compare("webhook_bodies", bodies)
@@ -154,25 +154,25 @@ def test_events_of_an_office_and_bodies_of_webhooks_have_the_frozen_form(
 @pytest.mark.timeout(240)
 def test_frames_about_exports_have_the_frozen_form(stack: System) -> None:
     alice = stack.client("alice")
-    found: dict[str, Any] = {}
+    received: dict[str, Any] = {}
     with opened(stack, "/ws/jobs") as ws:
-        found["snapshot"] = sorted(json.loads(ws.recv(timeout=30)))
+        received["snapshot"] = sorted(json.loads(ws.recv(timeout=30)))
         done = exported(stack, uploaded(stack, log(4)), "mp4")
-        found |= frames(ws, lambda frame: frame["type"] == "job.completed" and frame["jobId"] == done)
+        received |= frames(ws, lambda frame: frame["type"] == "job.completed" and frame["jobId"] == done)
         ended(stack, done)
         gone = exported(stack, uploaded(stack, log(600)), "mp4")
         assert eventually(lambda: alice.get(f"/api/jobs/{gone}").json["status"] == "RUNNING", 60)
         alice.post(f"/api/jobs/{gone}/cancel")
-        found |= frames(ws, lambda frame: frame["type"] == "job.cancelled")
+        received |= frames(ws, lambda frame: frame["type"] == "job.cancelled")
         lost = exported(stack, uploaded(stack, log(600)), "mp4")
         assert eventually(lambda: alice.get(f"/api/jobs/{lost}").json["status"] == "RUNNING", 60)
         with Redis.from_url(shell(stack)["REDIS_URL"]) as redis:
             failure = {"jobId": str(lost), "status": "FAILED", "resultUri": "", "checksum": ""}
             redis.xadd("job.results", failure | {"errorCode": "RENDER_FAILED", "errorMessage": "It broke."})
-        found |= frames(ws, lambda frame: frame["type"] == "job.failed")
-    found.pop("heartbeat", None)
-    compare("socket_exports", {kind: found[kind] for kind in found if kind != "job.progress"})
-    assert set(found["job.progress"]) == set(found["job.completed"])
+        received |= frames(ws, lambda frame: frame["type"] == "job.failed")
+    received.pop("heartbeat", None)
+    compare("socket_exports", {kind: received[kind] for kind in received if kind != "job.progress"})
+    assert set(received["job.progress"]) == set(received["job.completed"])
 
 
 @pytest.mark.timeout(120)
@@ -180,8 +180,8 @@ def test_frames_about_a_step_queue_have_the_frozen_form(stack: System) -> None:
     path = provisioning(stack.client("alice"), "wire", fail=True)
     with opened(stack, path.replace("/api", "/ws")) as ws:
         assert stack.client("alice").post(f"{path}/run").status == 202
-        found = frames(ws, lambda frame: frame["type"] == "queue_finished")
-    compare("socket_step_queue", found)
+        received = frames(ws, lambda frame: frame["type"] == "queue_finished")
+    compare("socket_step_queue", received)
 
 
 def document(stack: System, *words: str) -> Any:
@@ -206,7 +206,7 @@ def test_documents_of_the_commands_have_the_frozen_form(stack: System, workplace
     schedule = alice.post("/api/schedules", rule).json["id"]
     run = alice.post("/api/tasks/demo.sum/run", {"args": {"numbers": [1, 2]}}).json["execution_id"]
     assert eventually(lambda: alice.get(f"/api/executions/{run}").json["status"] == "SUCCESS", 30)
-    found = {
+    documents = {
         "jobs list": document(stack, "jobs", "list", "--office", office),
         "jobs show": document(stack, "jobs", "show", job),
         "jobs reprioritise": document(stack, "jobs", "reprioritise", job, "--priority", "5", "--yes"),
@@ -220,6 +220,6 @@ def test_documents_of_the_commands_have_the_frozen_form(stack: System, workplace
         "schedules resume": document(stack, "schedules", "resume", schedule, "--yes"),
         "schedules delete": document(stack, "schedules", "delete", schedule, "--yes"),
     }
-    compare("commands", found)
+    compare("commands", documents)
     report = json.loads(typed(stack, "python", "manage.py", "doctor", "--json").stdout)
     compare("doctor", {"keys": sorted(report), "finding": sorted(report["findings"][0])})

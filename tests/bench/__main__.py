@@ -7,8 +7,8 @@ from importlib import import_module
 PROGRAMS = ("engine", "api", "schedules", "steps", "render", "exports", "sockets", "next_fire")
 
 
-def main(chosen: list[str]) -> int:
-    unknown = set(chosen) - set(PROGRAMS)
+def main(names: list[str]) -> int:
+    unknown = set(names) - set(PROGRAMS)
     if unknown:
         print(f"There is no bench {', '.join(sorted(unknown))}; there are:", file=sys.stderr)
         for name in PROGRAMS:
@@ -16,7 +16,7 @@ def main(chosen: list[str]) -> int:
             print(f"  {name:<10} {summary}", file=sys.stderr)
         return 2
     failed = []
-    for name in chosen or PROGRAMS:
+    for name in names or PROGRAMS:
         print(f"\n--- {name} ---", flush=True)
         # A process each: every one sets up a database of its own before it loads Django.
         if subprocess.run([sys.executable, "-m", f"tests.bench.{name}"], check=False).returncode:

@@ -75,7 +75,11 @@ def graph() -> dict[str, Any]:
             left -= 1
     return {
         "jobs": [
-            {"ref": str(job), "task_id": "bench.noop", "depends_on": [str(one) for one in sorted(above)]}
+            {
+                "ref": str(job),
+                "task_id": "bench.noop",
+                "depends_on": [str(parent) for parent in sorted(above)],
+            }
             for job, above in enumerate(wished)
         ]
     }
@@ -106,9 +110,9 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--rounds", type=int, default=3, help="how often the largest graph is submitted")
-    chosen = parser.parse_args()
+    options = parser.parse_args()
     with scratch() as folder:
-        run(folder, chosen.rounds)
+        run(folder, options.rounds)
 
 
 def run(folder: Path, rounds: int) -> None:

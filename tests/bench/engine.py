@@ -101,12 +101,12 @@ class Raw:
         return float(flow.apply_async().get(timeout=120)) - started
 
     def latency(self, count: int) -> list[float]:
-        found = []
+        times = []
         for _ in range(count):
             before = time.time()
-            found.append(float(self.clock.apply_async().get(timeout=20)) - before)
+            times.append(float(self.clock.apply_async().get(timeout=20)) - before)
             time.sleep(0.01)
-        return found
+        return times
 
 
 # --- ours ------------------------------------------------------------------------------------------
@@ -189,15 +189,15 @@ def submit_one(office: Any) -> None:
 def started_at(office: Any) -> list[float]:
     from jobs.models import Job
 
-    found = Job.objects.filter(office=office).order_by("seq").values_list("started_at", flat=True)
-    return [moment.timestamp() for moment in found if moment]
+    times = Job.objects.filter(office=office).order_by("seq").values_list("started_at", flat=True)
+    return [moment.timestamp() for moment in times if moment]
 
 
 def completed_at(office: Any) -> list[float]:
     from jobs.models import Job
 
-    found = Job.objects.filter(office=office).values_list("completed_at", flat=True)
-    return [moment.timestamp() for moment in found if moment]
+    times = Job.objects.filter(office=office).values_list("completed_at", flat=True)
+    return [moment.timestamp() for moment in times if moment]
 
 
 def fill_with_ended(count: int) -> None:
@@ -269,12 +269,12 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3, help="the best of so many counts, for both sides")
     parser.add_argument("--ended", type=int, default=1_000_000, help="ended jobs for the last comparison")
     parser.add_argument("--only", default="", help="throughput, chain, layers, latency, ended")
-    chosen = parser.parse_args()
+    options = parser.parse_args()
     with scratch() as folder:
-        run(chosen, folder)
+        run(options, folder)
 
 
-def run(chosen: argparse.Namespace, folder: Path) -> None:
+def run(options: argparse.Namespace, folder: Path) -> None:
     from celery import current_app
 
     from tests.workers import celery, worker
@@ -282,7 +282,7 @@ def run(chosen: argparse.Namespace, folder: Path) -> None:
     machine = platform.processor() or platform.machine()
     print(f"{machine}, {os.cpu_count()} cores, Python {platform.python_version()}")
     report = Report()
-    wanted = set(chosen.only.split(",")) - {""} or {"throughput", "chain", "layers", "latency", "ended"}
+    parts = set(options.only.split(",")) - {""} or {"throughput", "chain", "layers", "latency", "ended"}
     # Both at the level that logs nothing for each task.
     raw_worker = celery(
         "worker",
@@ -307,36 +307,36 @@ def run(chosen: argparse.Namespace, folder: Path) -> None:
         poll(lambda: len(current_app.control.ping(timeout=1)) == len(ours))
         raw.throughput(200)
         throughput(50, 200)
-        measure(report, raw, chosen, wanted)
+        measure(report, raw, options, parts)
     finally:
         for process in (*ours, raw_worker):
             process.stop()
 
 
-def measure(report: Report, raw: Raw, chosen: argparse.Namespace, wanted: set[str]) -> None:
-    rounds = range(chosen.rounds)
-    if "throughput" in wanted:
-        base = max(raw.throughput(chosen.jobs) for _ in rounds)
+def measure(report: Report, raw: Raw, options: argparse.Namespace, parts: set[str]) -> None:
+    rounds = range(options.rounds)
+    if "throughput" in parts:
+        base = max(raw.throughput(options.jobs) for _ in rounds)
         for limit, reach in ((50, "≥ 0.50"), (3, "≥ 0.45"), (8, "≥ 0.45")):
-            ours = max(throughput(limit, chosen.jobs) for _ in rounds)
-            report.add(f"{chosen.jobs} independent no-ops, limit {limit}", ours, base, "jobs/s", reach)
-    if "chain" in wanted:
+            ours = max(throughput(limit, options.jobs) for _ in rounds)
+            report.add(f"{options.jobs} independent no-ops, limit {limit}", ours, base, "jobs/s", reach)
+    if "chain" in parts:
         ours, base = min(chain_hop(100) for _ in rounds), min(raw.chain_hop(100) for _ in rounds)
         report.add("chain of 100: mean hop", ours * 1000, base * 1000, "ms", "≤ 2.5")
-    if "layers" in wanted:
+    if "layers" in parts:
         ours, base = min(layers(20, 20, 3) for _ in rounds), min(raw.layers(20, 20) for _ in rounds)
         report.add("20 layers of 20, 3 dependencies each: makespan", ours * 1000, base * 1000, "ms", "≤ 3")
-    if "latency" in wanted:
+    if "latency" in parts:
         mine, theirs = latency(200), raw.latency(200)
         for q in (0.5, 0.99):
             work = f"submit → start on an idle system, p{int(q * 100)}"
             report.add(work, quantile(mine, q) * 1000, quantile(theirs, q) * 1000, "ms", "≤ 3")
-    if "ended" in wanted:
-        before = max(throughput(50, chosen.jobs) for _ in rounds)
-        fill_with_ended(chosen.ended)
-        after = max(throughput(50, chosen.jobs) for _ in rounds)
+    if "ended" in parts:
+        before = max(throughput(50, options.jobs) for _ in rounds)
+        fill_with_ended(options.ended)
+        after = max(throughput(50, options.jobs) for _ in rounds)
         report.add(
-            f"cost of a job with {chosen.ended} ended ones, and none",
+            f"cost of a job with {options.ended} ended ones, and none",
             1000 / after,
             1000 / before,
             "ms",

@@ -78,9 +78,9 @@ def expected_fires(expression: str, calendar: Calendar) -> list[int]:
     texts = expression.upper().split()
     minutes, hours, month_days, months, week_days = (read_values(text, i) for i, text in enumerate(texts))
     starred = ["*" in text for text in texts]
-    wanted = {hour * 60 + minute for hour in hours for minute in minutes}
+    rule_minutes = {hour * 60 + minute for hour in hours for minute in minutes}
     fires: set[int] = set()
-    for day, (indexes, shown) in calendar.days.items():
+    for day, (indexes, clock_minutes) in calendar.days.items():
         by_month = day.day in month_days
         by_week = day.isoweekday() % 7 in week_days
         if day.month not in months:
@@ -88,15 +88,17 @@ def expected_fires(expression: str, calendar: Calendar) -> list[int]:
         if not (by_month and by_week if starred[2] or starred[4] else by_month or by_week):
             continue
         if starred[0] or starred[1]:  # a rhythm: every minute whose clock matches
-            fires.update(index for index, minute in zip(indexes, shown, strict=True) if minute in wanted)
+            fires.update(
+                index for index, minute in zip(indexes, clock_minutes, strict=True) if minute in rule_minutes
+            )
             continue
-        left = set(wanted)
-        for index, minute in zip(indexes, shown, strict=True):
+        left = set(rule_minutes)
+        for index, minute in zip(indexes, clock_minutes, strict=True):
             if minute in left:  # a fixed time: the first of two
                 left.discard(minute)
                 fires.add(index)
         for missing in left:  # in a gap: the first instant after it
-            after = [index for index, minute in zip(indexes, shown, strict=True) if minute > missing]
+            after = [index for index, minute in zip(indexes, clock_minutes, strict=True) if minute > missing]
             whole_day_seen = indexes[0] != 0 and calendar.at(indexes[-1] + 1) < calendar.end
             if after and whole_day_seen:
                 fires.add(after[0])
@@ -175,22 +177,25 @@ def main() -> int:
     options.add_argument("--rules", type=int, default=2_000)
     options.add_argument("--years", type=int, default=2)
     options.add_argument("--seed", type=int, default=1)
-    chosen = options.parse_args()
-    began, compared, found = time.monotonic(), 0, 0
+    arguments = options.parse_args()
+    began, compared, different = time.monotonic(), 0, 0
     for zone_name in ZONES:
-        dice = random.Random(chosen.seed)
-        calendar = Calendar(zone_name, datetime(2027, 1, 1, tzinfo=UTC), timedelta(days=366 * chosen.years))
-        for _ in range(chosen.rules):
+        dice = random.Random(arguments.seed)
+        calendar = Calendar(
+            zone_name, datetime(2027, 1, 1, tzinfo=UTC), timedelta(days=366 * arguments.years)
+        )
+        for _ in range(arguments.rules):
             for difference in differences(random_expression(dice), calendar, dice):
                 compared += 1
                 if difference:
-                    found += 1
+                    different += 1
                     print(difference)
         took = time.monotonic() - began
         print(
-            f"{zone_name}: {chosen.rules} rules; in all {compared:,} compared, {found} differ, {took:.0f} s"
+            f"{zone_name}: {arguments.rules} rules; "
+            f"in all {compared:,} compared, {different} differ, {took:.0f} s"
         )
-    return 1 if found else 0
+    return 1 if different else 0
 
 
 if __name__ == "__main__":

@@ -30,8 +30,8 @@ PARTS = ("herd", "many", "midnight", "monitor")
 
 
 def say(work: str, **figures: object) -> None:
-    told = "   ".join(f"{name} {figure}" for name, figure in figures.items())
-    print(f"{work:<62} {told}", flush=True)
+    text = "   ".join(f"{name} {figure}" for name, figure in figures.items())
+    print(f"{work:<62} {text}", flush=True)
 
 
 def poll(condition: Callable[[], bool], patience: float = 180.0, pause: float = 0.02) -> None:
@@ -174,7 +174,7 @@ def herd(folder: Path, count: int) -> None:
                 poll(lambda: len(starts()) >= count)
             rounds[scheduler].append([start - moment.timestamp() for start in starts()])
     for q in (0.5, 0.99):
-        ours, stock = (min(quantile(late, q) for late in rounds[one]) for one in (OURS, STOCK))
+        ours, stock = (min(quantile(late, q) for late in rounds[each]) for each in (OURS, STOCK))
         work = f"{count} due in the same second: due → started, p{int(q * 100)}"
         say(work, ours=f"{ours:.2f} s", stock=f"{stock:.2f} s", ratio=f"{ours / stock:.2f}", reach="≤ 0.5")
 
@@ -216,7 +216,7 @@ def many(folder: Path, count: int) -> None:
 
 
 def edit_of_ours() -> float | None:
-    """Changed to be due in a moment: seconds from the edit until the turn was decided."""
+    """Seconds from an edit that makes a schedule due until its run was decided."""
     from scheduler.models import Occurrence, Schedule
     from scheduler.schedules import lifecycle as schedules
 
@@ -224,8 +224,8 @@ def edit_of_ours() -> float | None:
     if schedule is None:
         raise SystemExit("there is no schedule left to edit")
     edited = now()
-    wanted = {"kind": "once", "at": edited + timedelta(milliseconds=50)}
-    schedules.change(schedule.id, wanted, now=edited)
+    fields = {"kind": "once", "at": edited + timedelta(milliseconds=50)}
+    schedules.change(schedule.id, fields, now=edited)
     turn = Occurrence.objects.filter(schedule=schedule)
     poll(turn.exists)
     return (turn[0].decided_at - edited).total_seconds()
@@ -329,14 +329,14 @@ def a_token() -> str:
 def ask(web: Any, token: str, over: Event, times: list[float], refused: list[str]) -> None:
     """Reads and writes, one after the other, as a client would."""
     headers = {"Authorization": f"Token {token}", "Content-Type": "application/json"}
-    wish = b'{"name": "x", "task_id": "bench.stamp", "kind": "interval", "every_seconds": 3600}'
-    asked = [
+    schedule = b'{"name": "x", "task_id": "bench.stamp", "kind": "interval", "every_seconds": 3600}'
+    requests = [
         ("GET", "/api/schedules", None),
         ("GET", "/api/executions", None),
-        ("POST", "/api/schedules", wish),
+        ("POST", "/api/schedules", schedule),
     ]
     while not over.is_set():
-        for method, path, body in asked:
+        for method, path, body in requests:
             began = time.perf_counter()
             answer = web.request(method, path, body, headers)
             answer.read()
@@ -366,8 +366,8 @@ def monitor(folder: Path, count: int) -> None:
         times.append(time.perf_counter() - began)
         if answer.status_code != 200:
             raise SystemExit(f"the monitor answered {answer.status_code}")
-    shown = f"{quantile(times[10:], 0.5) * 1000:.0f} / {quantile(times[10:], 0.99) * 1000:.0f} ms"
-    say(f"the monitor with {count} ended Executions, p50 / p99", ours=shown, reach="< 50 ms")
+    text = f"{quantile(times[10:], 0.5) * 1000:.0f} / {quantile(times[10:], 0.99) * 1000:.0f} ms"
+    say(f"the monitor with {count} ended Executions, p50 / p99", ours=text, reach="< 50 ms")
 
 
 def fill(count: int) -> None:
@@ -414,9 +414,9 @@ def main() -> None:
     parser.add_argument("--midnight", type=int, default=5_000)
     parser.add_argument("--monitor", type=int, default=2_000_000)
     parser.add_argument("--redis", type=int, help="the number of a Redis database to use, and to empty")
-    chosen = parser.parse_args()
-    if chosen.redis is not None:
-        NUMBERS.update(dict.fromkeys(NUMBERS, chosen.redis))
+    options = parser.parse_args()
+    if options.redis is not None:
+        NUMBERS.update(dict.fromkeys(NUMBERS, options.redis))
     parts: dict[str, Callable[[Path, int], None]] = {
         "herd": herd,
         "many": many,
@@ -424,8 +424,8 @@ def main() -> None:
         "monitor": monitor,
     }
     with scratch("tests.bench.schedule_bodies") as folder:
-        for name in chosen.only.split(","):
-            parts[name](folder, getattr(chosen, name))
+        for name in options.only.split(","):
+            parts[name](folder, getattr(options, name))
 
 
 if __name__ == "__main__":

@@ -33,12 +33,12 @@ def main() -> int:
     parser.add_argument(
         "--patience", type=float, default=PATIENCE, help="seconds for the end, after the last fault"
     )
-    chosen = parser.parse_args()
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="dure-chaos-") as folder:
-        return run(chosen, Path(folder))
+        return run(options, Path(folder))
 
 
-def run(chosen: argparse.Namespace, folder: Path) -> int:
+def run(options: argparse.Namespace, folder: Path) -> int:
     from tests.chaos import cluster as processes
 
     servers = processes.Servers(folder)
@@ -49,7 +49,7 @@ def run(chosen: argparse.Namespace, folder: Path) -> int:
         DJANGO_SETTINGS_MODULE="config.settings",
         DURE_WORKER_MODULES="tests.chaos.bodies",
         CHAOS_WITNESS=str(witness),
-        CHAOS_BREAK=chosen.broken or "",
+        CHAOS_BREAK=options.broken or "",
         CELERY_SKIP_CHECKS="1",
         DURE_LOG_LEVEL="WARNING",
     )
@@ -59,15 +59,15 @@ def run(chosen: argparse.Namespace, folder: Path) -> int:
     from django.core.management import call_command
 
     call_command("migrate", verbosity=0)
-    take_out(chosen.broken)
+    take_out(options.broken)
     cluster = processes.Cluster(servers, folder)
     try:
-        return drive(chosen, cluster, witness)
+        return drive(options, cluster, witness)
     finally:
         cluster.stop()
         servers.stop()
-        if chosen.keep:
-            shutil.copytree(folder, chosen.keep, ignore=shutil.ignore_patterns("home"), dirs_exist_ok=True)
+        if options.keep:
+            shutil.copytree(folder, options.keep, ignore=shutil.ignore_patterns("home"), dirs_exist_ok=True)
 
 
 def take_out(name: str | None) -> None:
@@ -78,33 +78,33 @@ def take_out(name: str | None) -> None:
         call.change(text)
 
 
-def drive(chosen: argparse.Namespace, cluster: "Cluster", witness: Path) -> int:
+def drive(options: argparse.Namespace, cluster: "Cluster", witness: Path) -> int:
     from django.db import connection
 
     from tests.chaos import checker, faults, history
     from tests.chaos.sampler import UNFINISHED, Sampler
     from tests.chaos.workload import Workload
 
-    print(f"chaos: {chosen.jobs} jobs, {chosen.faults} faults, seed {chosen.seed}", flush=True)
-    chance = random.Random(chosen.seed)
-    work = Workload(chosen.seed, burst=chosen.burst)
+    print(f"chaos: {options.jobs} jobs, {options.faults} faults, seed {options.seed}", flush=True)
+    chance = random.Random(options.seed)
+    work = Workload(options.seed, burst=options.burst)
     sampler = Sampler()
     sampler.start()
     stop = threading.Event()
-    submitting = threading.Thread(target=submit, args=(work, chosen, stop), daemon=True)
+    submitting = threading.Thread(target=submit, args=(work, options, stop), daemon=True)
     submitting.start()
     done: Counter[str] = Counter()
     started = time.monotonic()
     kept = 0
-    for number in range(chosen.faults):
+    for number in range(options.faults):
         time.sleep(chance.uniform(0.2, 1.2))
-        done[faults.one(cluster, chance, chosen.only.split(",") if chosen.only else [])] += 1
+        done[faults.inject(cluster, chance, options.only.split(",") if options.only else [])] += 1
         kept += cluster.keep_up()
         if number % 20 == 19:
             print(f"  {number + 1} faults, {time.monotonic() - started:.0f} s", flush=True)
     submitting.join(PATIENCE)
     stop.set()
-    quiet = wait_for_the_end(chosen.patience, cluster)
+    quiet = wait_for_the_end(options.patience, cluster)
     sampler.stop()
     connection.close()
     if not quiet:
@@ -115,19 +115,19 @@ def drive(chosen: argparse.Namespace, cluster: "Cluster", witness: Path) -> int:
             print("Not ended when patience was:", *cursor.fetchmany(10), sep="\n  ")
     if kept:
         print(f"{kept} processes ended by themselves and were started again.")
-    found = history.read(witness)
-    found.sampled_excess = sampler.excess
-    return report(checker.check(found), checker.figures(found), done, time.monotonic() - started)
+    events = history.read(witness)
+    events.sampled_excess = sampler.excess
+    return report(checker.check(events), checker.figures(events), done, time.monotonic() - started)
 
 
-def submit(work: "object", chosen: argparse.Namespace, stop: threading.Event) -> None:
+def submit(work: "object", options: argparse.Namespace, stop: threading.Event) -> None:
     from django.db import DatabaseError, InterfaceError, connection
 
-    left = chosen.jobs
+    left = options.jobs
     # All of it within the first half, so that there is always something to hit.
-    pause = 0.4 * chosen.faults / max(1, chosen.jobs / 20)
+    pause = 0.4 * options.faults / max(1, options.jobs / 20)
     while left > 0 and not stop.is_set():
-        size = min(left, random.Random(left).randint(5, 35) * (10 if chosen.burst else 1))
+        size = min(left, random.Random(left).randint(5, 35) * (10 if options.burst else 1))
         left -= len(work.submit(size))  # type: ignore[attr-defined]
         try:
             work.cancel_something()  # type: ignore[attr-defined]
@@ -162,13 +162,14 @@ def report(wrong: dict[str, list[str]], figures: dict[str, int], done: Counter[s
         + ", ".join(f"{n} {name}" for name, n in done.most_common())
     )
     print(", ".join(f"{value} {name}" for name, value in figures.items()))
-    for name, found in wrong.items():
+    for name, breaches in wrong.items():
         print(
-            f"{'ok ' if not found else 'NOT'} {name.replace('_', ' ')}" + (f": {len(found)}" if found else "")
+            f"{'ok ' if not breaches else 'NOT'} {name.replace('_', ' ')}"
+            + (f": {len(breaches)}" if breaches else "")
         )
-        for line in found[:5]:
+        for line in breaches[:5]:
             print(f"      {line}")
-    violations = sum(len(found) for found in wrong.values())
+    violations = sum(len(breaches) for breaches in wrong.values())
     print(f"{violations} violations")
     return 1 if violations else 0
 

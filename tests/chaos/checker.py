@@ -148,9 +148,9 @@ def retries_follow_their_policy(history: History) -> list[str]:
         elif event.type == T.JOB_STARTED and event.job in due:
             from django.utils.dateparse import parse_datetime
 
-            asked = parse_datetime(due.pop(event.job).details["retry_at"])
-            if asked is not None and event.at < asked - ROUNDING:
-                wrong.append(f"{event.job} was retried {asked - event.at} too early")
+            retry_at = parse_datetime(due.pop(event.job).details["retry_at"])
+            if retry_at is not None and event.at < retry_at - ROUNDING:
+                wrong.append(f"{event.job} was retried {retry_at - event.at} too early")
     wrong += [
         f"{job} was retried {count} times, {history.jobs[job].max_retries} are allowed"
         for job, count in charged.items()
@@ -197,7 +197,7 @@ CHECKS: tuple[Callable[[History], list[str]], ...] = (
 
 
 def check(history: History) -> dict[str, list[str]]:
-    return {one.__name__: one(history) for one in CHECKS}
+    return {rule.__name__: rule(history) for rule in CHECKS}
 
 
 def figures(history: History) -> dict[str, int]:

@@ -34,7 +34,7 @@ def kill_a_worker(cluster: Cluster, chance: random.Random) -> None:
 
 
 def freeze_a_worker_past_its_lease(cluster: Cluster, chance: random.Random) -> None:
-    """The whole worker, pool included: when it wakes, its runs belong to somebody else."""
+    """Freezes the whole worker, pool included. When it wakes, other workers own its runs."""
     names = [name for name in sorted(cluster.workers) if name != "control"]
     busy = set(busy_pids(cluster))
     name = chance.choice([n for n in names if busy.intersection(pool_of(cluster.workers[n]))] or names)
@@ -120,9 +120,9 @@ FAULTS: tuple[tuple[Callable[[Cluster, random.Random], None], int], ...] = (
 )
 
 
-def one(cluster: Cluster, chance: random.Random, only: list[str]) -> str:
-    known = [(fault, weight) for fault, weight in FAULTS if not only or fault.__name__ in only]
-    fault = chance.choices([fault for fault, _ in known], [weight for _, weight in known])[0]
+def inject(cluster: Cluster, chance: random.Random, only: list[str]) -> str:
+    allowed = [(fault, weight) for fault, weight in FAULTS if not only or fault.__name__ in only]
+    fault = chance.choices([fault for fault, _ in allowed], [weight for _, weight in allowed])[0]
     fault(cluster, chance)
     return fault.__name__
 

@@ -48,10 +48,10 @@ class History:
     sampled_excess: list[str] = field(default_factory=list)
 
     def events_of(self) -> dict[str, list[Happening]]:
-        found: dict[str, list[Happening]] = defaultdict(list)
+        events: dict[str, list[Happening]] = defaultdict(list)
         for event in self.events:
-            found[event.job].append(event)
-        return found
+            events[event.job].append(event)
+        return events
 
 
 def read(witness: Path) -> History:
@@ -92,9 +92,9 @@ def read(witness: Path) -> History:
 
 
 def starts_in(witness: Path) -> dict[str, list[tuple[int, float]]]:
-    found: dict[str, list[tuple[int, float]]] = defaultdict(list)
+    starts: dict[str, list[tuple[int, float]]] = defaultdict(list)
     for line in witness.read_text().splitlines() if witness.exists() else []:
         what, execution, fence, _, _, at = line.split()
         if what == "start":
-            found[execution].append((int(fence), float(at)))
-    return found
+            starts[execution].append((int(fence), float(at)))
+    return starts

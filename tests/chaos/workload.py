@@ -42,8 +42,8 @@ class Workload:
         until = time.monotonic() + 60
         while True:
             try:
-                found = list(Job.objects.filter(batch_id=batch).values_list("id", flat=True))
-                return found or lifecycle.submit(submission.read(office, body))
+                ids = list(Job.objects.filter(batch_id=batch).values_list("id", flat=True))
+                return ids or lifecycle.submit(submission.read(office, body))
             except (DatabaseError, InterfaceError):
                 connection.close()
                 if time.monotonic() > until:

@@ -68,12 +68,12 @@ class CuttingProxy:
 @contextmanager
 def proxied() -> Iterator[CuttingProxy]:
     """This thread's connection goes through the proxy. Use it in a thread of its own."""
-    given = connection.settings_dict
-    proxy = CuttingProxy(str(given["HOST"]), int(given["PORT"] or 5432))
-    connection.settings_dict = {**given, "HOST": "127.0.0.1", "PORT": str(proxy.port)}
+    settings = connection.settings_dict
+    proxy = CuttingProxy(str(settings["HOST"]), int(settings["PORT"] or 5432))
+    connection.settings_dict = {**settings, "HOST": "127.0.0.1", "PORT": str(proxy.port)}
     try:
         yield proxy
     finally:
         connection.close()
-        connection.settings_dict = given
+        connection.settings_dict = settings
         proxy.listener.close()

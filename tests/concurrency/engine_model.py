@@ -23,7 +23,7 @@ class ModelJob:
     later: bool = False  # its time lies ahead
     retries: int = 0
     crashes: int = 0
-    asked: bool = False
+    stop_requested: bool = False
     ended_before: bool = False
 
 
@@ -104,7 +104,7 @@ class ModelOffice:
         self.dispatch()
 
     def finish(self, job: ModelJob, outcome: str, *, again: bool = False) -> None:
-        if job.asked:
+        if job.stop_requested:
             self.end(job, "cancelled")
         elif outcome == "success":
             self.end(job, "done")
@@ -117,7 +117,7 @@ class ModelOffice:
             self.end(job, "failed")
 
     def lose(self, job: ModelJob) -> None:
-        if job.asked:
+        if job.stop_requested:
             self.end(job, "cancelled")
             return
         job.crashes += 1
@@ -133,7 +133,7 @@ class ModelOffice:
             if job.status not in LIVE:
                 continue
             if job.run == "running":
-                job.asked = True
+                job.stop_requested = True
             else:
                 job.status, job.run, job.later = "cancelled", "", False
                 ended.append(job)
@@ -145,7 +145,7 @@ class ModelOffice:
         again = [job for job in jobs if job.status in (*BAD, "timeout")]
         for job in again:
             job.ended_before = job.ended_before or job.status != "timeout"
-            job.status, job.run, job.later, job.asked = "pending", "", False, False
+            job.status, job.run, job.later, job.stop_requested = "pending", "", False, False
             job.retries = job.crashes = 0
         self.make_ready(again)
         self.dispatch()

@@ -91,11 +91,14 @@ def test_a_change_counts_within_a_second_without_a_restart(tmp_path):
         schedules.change(
             schedule.id, {"kind": "once", "at": edited_at + timedelta(seconds=0.2)}, now=edited_at
         )
-        eventually(lambda: Occurrence.objects.exists(), patience=10, what="the turn of the changed rule")
+        eventually(
+            lambda: Occurrence.objects.exists(), patience=10, what="the scheduled run of the changed rule"
+        )
         assert Occurrence.objects.get().decided_at - edited_at < timedelta(seconds=1.5)
         paused = a_schedule(now=database_now(), every_seconds=1, overlap="allow")
         eventually(
-            lambda: Occurrence.objects.filter(schedule=paused).exists(), what="a turn before the pause"
+            lambda: Occurrence.objects.filter(schedule=paused).exists(),
+            what="a scheduled run before the pause",
         )
         schedules.pause(paused.id, now=database_now())
         count = Occurrence.objects.filter(schedule=paused).count()

@@ -80,11 +80,13 @@ def test_four_beats_and_random_kills_decide_ten_thousand_due_times_once_each():
 
     assert kills > 20
     turns = list(Occurrence.objects.values_list("schedule_id", "due_at", "outcome", "execution_id"))
-    expected = {(one.id, after(second)) for one in made for second in range(1, DUE_TIMES + 1)}
+    expected = {(each.id, after(second)) for each in made for second in range(1, DUE_TIMES + 1)}
     assert Counter((schedule, due) for schedule, due, *_ in turns) == Counter(expected)
     ran = {(str(schedule), due, execution) for schedule, due, turn, execution in turns if turn == "run"}
     assert ran == set(Execution.objects.values_list("source", "scheduled_for", "id"))
-    by_policy = Counter(turn for schedule, _, turn, _ in turns if schedule in {one.id for one in made[25:50]})
+    by_policy = Counter(
+        turn for schedule, _, turn, _ in turns if schedule in {each.id for each in made[25:50]}
+    )
     assert by_policy == {"run": 25 * DUE_TIMES}  # "all", and overlap allowed
     assert not Schedule.objects.filter(next_run_at__isnull=False).exists()
 

@@ -19,7 +19,7 @@ class Story:
         self.history = History(limits={OFFICE: (2, {"FE": 1})}, jobs={}, events=[], attempts={})
 
     def job(self, name: str, status: str = "done", **fields: Any) -> "Story":
-        given: dict[str, Any] = {
+        defaults: dict[str, Any] = {
             "role": "default",
             "policy": "block",
             "max_retries": 2,
@@ -30,7 +30,7 @@ class Story:
             "failure_type": "",
             **fields,
         }
-        self.history.jobs[name] = JobAtTheEnd(id=name, office=OFFICE, status=status, **given)
+        self.history.jobs[name] = JobAtTheEnd(id=name, office=OFFICE, status=status, **defaults)
         return self
 
     def event(
@@ -56,7 +56,7 @@ class Story:
 
     def wrong(self) -> set[str]:
         """The promises that the checker finds broken."""
-        return {name for name, found in checker.check(self.history).items() if found}
+        return {name for name, violations in checker.check(self.history).items() if violations}
 
 
 def test_a_good_history_is_found_good():

@@ -15,7 +15,7 @@ from jobs.models import Attempt, Execution, Job, Office
 from jobs.sql import call
 from jobs.states import Outcome
 from tests.concurrency.engine_model import LIVE, ModelJob, ModelOffice
-from tests.events import T, told
+from tests.events import T, event_types
 from tests.factories import Claimed, an_office, claimed, expire_lease, submitted
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("unsent")]
@@ -199,7 +199,7 @@ class Verbs(RuleBasedStateMachine):
         for job, model in zip(self.jobs, self.model.jobs, strict=True):
             ends = {"done": T.JOB_COMPLETED, "failed": T.JOB_FAILED, "cancelled": T.JOB_CANCELLED}
             if model.status in ends:
-                assert told(job)[-1] == ends[model.status]
+                assert event_types(job)[-1] == ends[model.status]
 
     @invariant()
     def a_batch_has_ended_exactly_when_its_jobs_have(self) -> None:

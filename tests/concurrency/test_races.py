@@ -15,7 +15,7 @@ from jobs.models import Attempt, Execution
 from jobs.sql import call, statements
 from jobs.states import ExecutionStatus, JobStatus
 from tests.concurrency.threads import all_at_once, start_thread
-from tests.events import T, told
+from tests.events import T, event_types
 from tests.factories import a_job, an_office, claimed, done, fresh, submitted
 from tests.workers import eventually
 
@@ -73,7 +73,7 @@ def test_one_of_many_claims_wins():
     for job in submitted(office, *[{}] * ROUNDS):
         won = all_at_once(partial(claim_as, job), 6)
         assert sum(run is not None for run in won) == 1
-        assert told(job).count(T.JOB_STARTED) == 1
+        assert event_types(job).count(T.JOB_STARTED) == 1
 
 
 def test_a_cancel_and_a_finish_leave_one_end():
@@ -85,7 +85,7 @@ def test_a_cancel_and_a_finish_leave_one_end():
         job = fresh(job)
         ends.add(job.status)
         assert (job.status, job.execution.status) in (("done", "SUCCESS"), ("cancelled", "CANCELLED"))
-        assert sum(kind in (T.JOB_COMPLETED, T.JOB_CANCELLED) for kind in told(job)) == 1
+        assert sum(kind in (T.JOB_COMPLETED, T.JOB_CANCELLED) for kind in event_types(job)) == 1
         assert Attempt.objects.filter(execution=job.execution).count() == 1
     assert ends
 
@@ -139,7 +139,7 @@ def test_the_two_last_dependencies_of_a_join_release_it_once():
         runs = [claimed(first), claimed(second)]
         all_at_once(partial(finish_one, runs), 2)
         all_at_once(partial(release, last), 3)
-        assert told(last) == [T.JOB_READY]
+        assert event_types(last) == [T.JOB_READY]
         assert fresh(last).status == JobStatus.PROCESSING
 
 
@@ -150,7 +150,7 @@ def test_a_job_submitted_while_its_dependency_ends_is_not_forgotten():
         run = claimed(parent)
         _, (child,) = ways(run.finish, partial(submitted, office, {"depends_on": [str(parent.id)]}))
         assert fresh(child).status == JobStatus.PROCESSING
-        assert told(child) == [T.JOB_READY]
+        assert event_types(child) == [T.JOB_READY]
 
 
 def test_a_job_submitted_while_its_dependency_fails_follows_its_policy():
@@ -293,10 +293,10 @@ def test_concurrent_verbs_meet_no_deadlock():
 
 
 def executions(office):
-    found = list(
+    ids = list(
         Execution.objects.filter(office_id=office.id).order_by("-id").values_list("id", flat=True)[:50]
     )
-    return found + [found[-1]] * (50 - len(found))
+    return ids + [ids[-1]] * (50 - len(ids))
 
 
 def test_an_office_is_not_blocked_by_another():

@@ -22,10 +22,10 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("unsent")]
 @st.composite
 def graphs(draw: st.DrawFn) -> list[dict[str, Any]]:
     """Jobs with dependencies on earlier ones, and what the body of each would do."""
-    found = []
+    drawn = []
     for number in range(draw(st.integers(1, 25))):
         deps = draw(st.lists(st.integers(0, number - 1), max_size=4, unique=True)) if number else []
-        found.append(
+        drawn.append(
             {
                 "deps": deps,
                 "policy": draw(st.sampled_from(["block", "fail", "run"])),
@@ -34,7 +34,7 @@ def graphs(draw: st.DrawFn) -> list[dict[str, Any]]:
                 "priority": draw(st.sampled_from([1, 100, 500])),
             }
         )
-    return found
+    return drawn
 
 
 def expected(graph: list[dict[str, Any]]) -> list[str]:
@@ -90,8 +90,8 @@ def check_order(office: Office, graph: list[dict[str, Any]], jobs: list[Job]) ->
     for event in Event.objects.filter(office_id=office.id, job_id__isnull=False).order_by("id"):
         number = place[event.job_id]
         if event.type == T.JOB_STARTED:
-            wanted = ("done", "failed") if graph[number]["policy"] == "run" else ("done",)
-            assert all(over.get(dep) in wanted for dep in graph[number]["deps"])
+            accepted = ("done", "failed") if graph[number]["policy"] == "run" else ("done",)
+            assert all(over.get(dep) in accepted for dep in graph[number]["deps"])
         elif event.type in (T.JOB_COMPLETED, T.JOB_FAILED):
             assert number not in over, "it ended twice"
             over[number] = "done" if event.type == T.JOB_COMPLETED else "failed"

@@ -106,8 +106,8 @@ def test_a_due_run_is_started_once_by_twelve_callers_at_once():
         a_workflow(office)
     due = after(86_400)
     started = all_at_once(lambda _: runs.run_due(due), 12)
-    found = [run for one in started for run in one]
-    assert len(found) == len(set(found)) == 5
+    run_ids = [run for batch in started for run in batch]
+    assert len(run_ids) == len(set(run_ids)) == 5
     assert WorkflowRun.objects.filter(status=RunStatus.RUNNING).count() == 5
     assert Job.objects.count() == 10
     assert pending().count() == 5
@@ -118,7 +118,7 @@ def test_registering_in_a_crowd_leaves_one_pending_run_each():
     made = [a_workflow(office) for _ in range(5)]
     pending().delete()
     answers = all_at_once(lambda _: workflows.schedule_all(after(60)), 8)
-    assert sum(one["created"] for one in answers) == 5
+    assert sum(answer["created"] for answer in answers) == 5
     assert pending().count() == len(made)
 
 
@@ -138,7 +138,7 @@ def test_edits_triggers_and_starts_in_a_crowd_leave_one_pending_run_each():
                 workflows.change(made[step % 3].id, {"schedule_config": config}, now=now)
 
     all_at_once(work, 6)
-    assert Counter(pending().values_list("workflow_id", flat=True)) == {one.id: 1 for one in made}
+    assert Counter(pending().values_list("workflow_id", flat=True)) == {workflow.id: 1 for workflow in made}
     taken = WorkflowRun.objects.exclude(status=RunStatus.PENDING).values_list("workflow_id", "scheduled_time")
     assert len(taken) == len(set(taken))
 

@@ -9,7 +9,7 @@ from jobs.models import Attempt, Execution, Job
 from jobs.states import ExecutionStatus, JobStatus
 from tests.concurrency.cutting_proxy import proxied
 from tests.concurrency.threads import in_thread
-from tests.events import T, told
+from tests.events import T, event_types
 from tests.factories import a_job, an_office, claimed, fresh, submitted
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("unsent")]
@@ -35,7 +35,7 @@ def test_a_claim_finds_its_own_token():
     assert run is not None
     execution = fresh(job).execution
     assert (execution.status, execution.fence, execution.attempt) == (ExecutionStatus.RUNNING, run.fence, 1)
-    assert told(job).count(T.JOB_STARTED) == 1
+    assert event_types(job).count(T.JOB_STARTED) == 1
     assert run.finish() is not None
 
 
@@ -46,7 +46,7 @@ def test_a_finish_that_was_accepted_is_not_written_again():
     job = fresh(first)
     assert (job.status, job.execution.result) == (JobStatus.DONE, "mine")
     assert Attempt.objects.filter(execution=job.execution).count() == 1
-    assert told(first).count(T.JOB_COMPLETED) == 1
+    assert event_types(first).count(T.JOB_COMPLETED) == 1
     # Its messages are lost with the answer; the next one in the slot is there for the sweep to send.
     assert fresh(second).status == JobStatus.PROCESSING
 
@@ -88,4 +88,4 @@ def test_a_cancel_may_be_repeated():
     with pytest.raises(DatabaseError):
         cut(b"COMMIT", lambda: lifecycle.cancel(job.office_id, [job.id], actor="me"))
     assert lifecycle.cancel(job.office_id, [job.id], actor="me") == Cancelled(0, 0)
-    assert told(job).count(T.JOB_CANCELLED) == 1
+    assert event_types(job).count(T.JOB_CANCELLED) == 1

@@ -27,12 +27,12 @@ def all_at_once(work: Callable[[int], T], count: int) -> list[T]:
     """The same work `count` times, each released when all have arrived."""
     barrier = Barrier(count)
 
-    def one(number: int) -> T:
+    def run(number: int) -> T:
         barrier.wait(PATIENCE)
         return work(number)
 
     with ThreadPoolExecutor(count) as pool:
-        futures = [pool.submit(_closing, lambda n=number: one(n)) for number in range(count)]
+        futures = [pool.submit(_closing, lambda n=number: run(n)) for number in range(count)]
         return [future.result(PATIENCE) for future in futures]
 
 

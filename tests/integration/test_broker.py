@@ -15,11 +15,11 @@ NAME = "tests-broker"
 @pytest.fixture
 def connection() -> Iterator[Connection]:
     current_app.loader.import_default_modules()
-    with current_app.connection_for_write() as found:
-        queue = Queue(NAME, routing_key=NAME)(found.default_channel)
+    with current_app.connection_for_write() as opened:
+        queue = Queue(NAME, routing_key=NAME)(opened.default_channel)
         queue.declare()
         queue.purge()
-        yield found
+        yield opened
         queue.purge()
 
 

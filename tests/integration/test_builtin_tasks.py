@@ -1,4 +1,4 @@
-"""The Tasks that ship, carried out by a real worker."""
+"""A worker executes the built-in tasks."""
 
 import os
 import shlex

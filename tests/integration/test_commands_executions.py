@@ -21,7 +21,7 @@ def status_of(execution: UUID) -> str:
 
 
 def ids_of(answer) -> list[str]:
-    return [one["execution_id"] for one in answer.json["results"]]
+    return [row["execution_id"] for row in answer.json["results"]]
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def mixed():
 )
 def test_filters_narrow_the_list(mixed, words, names):
     answer = run("executions", "list", *words, "--json")
-    assert {name for name, one in mixed.items() if str(one) in ids_of(answer)} == names
+    assert {name for name, execution in mixed.items() if str(execution) in ids_of(answer)} == names
     assert answer.code == (0 if names else 1)
 
 
@@ -72,8 +72,8 @@ def test_one_is_shown_with_its_attempts_and_its_lease():
     job = a_job(an_office(), max_retries=0)
     claimed(job, worker="jobs@far")
     run_id = fresh(job).execution.id
-    told = run("executions", "show", run_id).out
-    assert "lease until" in told and "jobs@far" in told and str(job.id) in told
+    output = run("executions", "show", run_id).out
+    assert "lease until" in output and "jobs@far" in output and str(job.id) in output
     document = run("executions", "show", run_id, "--json").json
     assert document == shapes.execution_json(Execution.objects.get(pk=run_id))
     assert run("executions", "show", NOBODY).code == 1
@@ -102,10 +102,10 @@ def test_one_that_a_job_owns_is_cancelled_with_its_job_whose_event_says_by_whom(
 def test_a_run_that_ended_after_it_was_chosen_does_not_cancel_the_jobs_newer_one():
     job = a_job(an_office(), max_retries=0)
     running = claimed(job)
-    chosen = Execution.objects.get(pk=running.execution)
+    selected = Execution.objects.get(pk=running.execution)
     running.fail()
     assert run("jobs", "retry", job.id).code == 0
-    assert executions.cancel([chosen], actor="cli:mina", reason="") == 0
+    assert executions.cancel([selected], actor="cli:mina", reason="") == 0
     assert fresh(job).status == JobStatus.PROCESSING
     assert fresh(job).cancelled_at is None
 

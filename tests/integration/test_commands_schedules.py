@@ -21,7 +21,7 @@ def again(schedule: Schedule) -> Schedule:
 
 
 def names_of(answer) -> set[str]:
-    return {one["name"] for one in answer.json["results"]}
+    return {row["name"] for row in answer.json["results"]}
 
 
 # --- list and show -----------------------------------------------------------------------------------
@@ -68,9 +68,9 @@ def test_the_list_is_bounded_and_speaks_as_the_api_does():
 def test_a_schedule_is_shown_by_name_with_next_and_recent_runs():
     schedule = a_schedule(name="sums", kind="cron", cron="*/10 * * * *")
     fire(schedule)
-    told = run("schedules", "show", "sums").out
-    assert "every 10 minutes" in told
-    assert "scheduled runs, newest first" in told
+    output = run("schedules", "show", "sums").out
+    assert "every 10 minutes" in output
+    assert "scheduled runs, newest first" in output
     document = run("schedules", "show", schedule.id, "--json").json
     assert len(document.pop("next")) == 5
     (turn,) = document.pop("turns")
@@ -144,9 +144,9 @@ def test_all_that_match_are_changed_when_that_was_said_and_shown_before():
     assert run("schedules", "pause", "--task", "demo.sleep").code == 2
     dry = run("schedules", "pause", "--task", "demo.sleep", "--dry-run", "--json")
     assert (dry.code, names_of(dry)) == (0, {"a", "b"})
-    assert all(again(one).enabled for one in mine)
+    assert all(again(schedule).enabled for schedule in mine)
     assert run("schedules", "pause", "--task", "demo.sleep", "--yes").code == 0
-    assert not any(again(one).enabled for one in mine)
+    assert not any(again(schedule).enabled for schedule in mine)
     assert again(other).enabled
 
 

@@ -102,8 +102,8 @@ def test_a_drained_worker_stays_drained_after_it_lost_its_broker(worker, drain):
     drain()
     log = worker.process.log
     lost = log.read_text().count("Connection to broker lost")
-    for one in connections_of(worker.process.pid):
-        redis.client().client_kill_filter(_id=one["id"])
+    for connection in connections_of(worker.process.pid):
+        redis.client().client_kill_filter(_id=connection["id"])
     eventually(lambda: log.read_text().count("Connection to broker lost") > lost, what="a lost connection")
     eventually(lambda: current_app.control.ping(destination=[NAME], timeout=1), what="a new connection")
     waiting = a_job(an_office(), role="FE")

@@ -1,4 +1,4 @@
-"""What must never be is refused by the database, whoever writes: each constraint, violated once."""
+"""The database refuses invalid rows: each constraint is violated once."""
 
 import pytest
 from django.db import IntegrityError, transaction
@@ -63,34 +63,34 @@ def test_a_job_is_whole(broken):
 
 
 @pytest.mark.parametrize("ended", ["SUCCESS", "FAILED", "CANCELLED"])
-@pytest.mark.parametrize("wanted", ["PENDING", "RUNNING", "SUCCESS", "FAILED", "CANCELLED"])
-def test_the_end_of_an_execution_is_final(ended, wanted):
-    if ended == wanted:
+@pytest.mark.parametrize("status", ["PENDING", "RUNNING", "SUCCESS", "FAILED", "CANCELLED"])
+def test_the_end_of_an_execution_is_final(ended, status):
+    if ended == status:
         return
     job = a_job(an_office())
     if ended == "CANCELLED":
         lifecycle.cancel(job.office_id, [job.id], actor="me")
     else:
         claimed(job).finish() if ended == "SUCCESS" else claimed(job).fail()
-    locked = "now()" if wanted == "RUNNING" else "NULL"
-    over = "NULL" if wanted in ("PENDING", "RUNNING") else "now()"
+    locked = "now()" if status == "RUNNING" else "NULL"
+    over = "NULL" if status in ("PENDING", "RUNNING") else "now()"
     refused(
         "execution_ends_are_final|has ended as",
         f"UPDATE job_executions SET status = %s, locked_until = {locked}, finished_at = {over} "
         "WHERE job_id = %s",
-        wanted,
+        status,
         job.id,
     )
 
 
-@pytest.mark.parametrize("wanted", ["pending", "ready", "processing", "failed", "cancelled", "timeout"])
-def test_done_is_final(wanted):
+@pytest.mark.parametrize("status", ["pending", "ready", "processing", "failed", "cancelled", "timeout"])
+def test_done_is_final(status):
     job = done(a_job(an_office()))
-    over = "now()" if wanted in ("failed", "cancelled") else "NULL"
+    over = "now()" if status in ("failed", "cancelled") else "NULL"
     refused(
         "job_done_is_final|has ended as",
         f"UPDATE job_queue SET status = %s, completed_at = {over} WHERE id = %s",
-        wanted,
+        status,
         job.id,
     )
 
@@ -159,9 +159,9 @@ def test_a_user_has_one_membership_in_an_office():
 
 def test_every_named_invariant_is_in_the_database():
     """A migration that loses one is found here, not in production."""
-    found = {name for (name,) in call.rows("SELECT conname FROM pg_constraint")}
-    found |= {name for (name,) in call.rows("SELECT indexname FROM pg_indexes WHERE schemaname = 'public'")}
-    found |= {name for (name,) in call.rows("SELECT tgname FROM pg_trigger")}
+    present = {name for (name,) in call.rows("SELECT conname FROM pg_constraint")}
+    present |= {name for (name,) in call.rows("SELECT indexname FROM pg_indexes WHERE schemaname = 'public'")}
+    present |= {name for (name,) in call.rows("SELECT tgname FROM pg_trigger")}
     named = {constraint.name for model in (Job, Execution) for constraint in model._meta.constraints}
     named |= {"no_self_dependency", "execution_ends_are_final", "job_done_is_final"}
-    assert named <= found
+    assert named <= present

@@ -210,7 +210,7 @@ def test_a_sweep_that_finds_nothing_reads_nothing(office):
         "reseed": lifecycle.reseed,
         "process": lambda: lifecycle.advance_office(office.id, now),
     }
-    costs = {name: most_read(one) for name, one in passes.items()}
+    costs = {name: most_read(sweep) for name, sweep in passes.items()}
     assert {name: cost for name, cost in costs.items() if cost > PLANNED_ANEW} == {}
 
 
@@ -223,10 +223,10 @@ def test_a_sweep_reads_what_it_repairs(office):
 
 
 def test_a_job_costs_two_round_trips_from_its_claim_to_its_end(office):
-    asked: list[str] = []
+    statements: list[str] = []
 
     def note(execute, sql, params, many, context):
-        asked.append(sql)
+        statements.append(sql)
         return execute(sql, params, many, context)
 
     first, second = submitted(office, {"ref": "a"}, {"depends_on": ["a"]})
@@ -234,5 +234,5 @@ def test_a_job_costs_two_round_trips_from_its_claim_to_its_end(office):
     with connection.execute_wrapper(note):
         row = lifecycle.claim(execution, 1, token="t", worker="w")
         lifecycle.finish(execution, row.fence, "success", trigger="JOB", result="1")
-    assert len(asked) <= 3, asked
+    assert len(statements) <= 3, statements
     assert second.dependency_count == 1

@@ -93,14 +93,14 @@ def test_a_submitted_batch_is_returned_in_order(client, office):
     }
     answer = posted(client, at(office), body)
     assert answer.status_code == 201, answer.json()
-    found = answer.json()
-    assert [job["ref"] for job in found["jobs"]] == ["last", "first", "second"]
-    last, first, second = found["jobs"]
+    document = answer.json()
+    assert [job["ref"] for job in document["jobs"]] == ["last", "first", "second"]
+    last, first, second = document["jobs"]
     assert last["depends_on"] == [second["id"], first["id"]]
-    assert found["batch"]["name"] == "release"
-    assert {job["batch"] for job in found["jobs"]} == {found["batch"]["id"]}
+    assert document["batch"]["name"] == "release"
+    assert {job["batch"] for job in document["jobs"]} == {document["batch"]["id"]}
     assert [last["status"], first["status"]] == [JobStatus.PENDING, JobStatus.PROCESSING]
-    assert client.get(answer["Location"]).json()["id"] == found["batch"]["id"]
+    assert client.get(answer["Location"]).json()["id"] == document["batch"]["id"]
 
 
 def test_the_answer_to_a_submission_equals_a_later_read(client, office):

@@ -9,7 +9,7 @@ from jobs import lifecycle, sweeps
 from jobs.answers import Advanced
 from jobs.models import Job, Office
 from jobs.states import JobStatus
-from tests.events import T, told
+from tests.events import T, event_types
 from tests.factories import a_job, an_office, claimed, done, fresh, submitted
 
 pytestmark = pytest.mark.django_db
@@ -30,7 +30,7 @@ def test_a_job_that_still_waits_stays_pending():
     office = an_office()
     _, second = submitted(office, {"ref": "a"}, {"depends_on": ["a"]})
     assert lifecycle.advance_office(office.id) == Advanced(0, 0)
-    assert told(second) == []
+    assert event_types(second) == []
 
 
 def test_a_raised_limit_is_used():
@@ -89,4 +89,4 @@ def test_the_sweep_finds_stuck_offices_and_no_others():
     job.execution.delete()
     assert sweeps.advance_stuck_offices() == 0  # nothing to promote, but to send
     assert fresh(job).status == JobStatus.PROCESSING
-    assert told(job) == [T.JOB_READY]
+    assert event_types(job) == [T.JOB_READY]

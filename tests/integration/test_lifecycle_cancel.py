@@ -9,7 +9,7 @@ from jobs.answers import Cancelled, Settlement
 from jobs.effects import Effects
 from jobs.models import Event, Execution, Job
 from jobs.states import ExecutionStatus, JobStatus, Trigger
-from tests.events import T, batches_completed, details, told
+from tests.events import T, batches_completed, details, event_types
 from tests.factories import a_job, a_start, an_office, claimed, done, fresh, submitted
 
 pytestmark = pytest.mark.django_db
@@ -25,7 +25,7 @@ def test_a_job_that_waits_is_cancelled_at_once():
     job = fresh(job)
     assert (job.status, job.failure_type) == (JobStatus.CANCELLED, "cancelled")
     assert job.cancelled_at == job.completed_at is not None
-    assert told(job) == [T.JOB_CANCELLED]
+    assert event_types(job) == [T.JOB_CANCELLED]
     assert details(job, T.JOB_CANCELLED) == {"actor": "me", "reason": "enough"}
 
 
@@ -47,10 +47,10 @@ def test_a_running_job_is_asked_to_stop_and_keeps_its_slot_until_it_has(monkeypa
     assert (fresh(first).status, fresh(second).status) == ("processing", "ready")
     assert fresh(first).cancelled_at is not None
     assert lifecycle.is_cancelled(run.execution, run.fence)
-    assert T.JOB_CANCELLED not in told(first)
+    assert T.JOB_CANCELLED not in event_types(first)
     run.fail()
     assert (fresh(first).status, fresh(second).status) == ("cancelled", "processing")
-    assert told(first)[-1] == T.JOB_CANCELLED
+    assert event_types(first)[-1] == T.JOB_CANCELLED
 
 
 def test_a_cancelled_run_that_is_lost_is_cancelled_and_does_not_start_again():
@@ -74,14 +74,14 @@ def test_an_ended_job_is_not_changed_by_a_cancel():
     job = done(a_job(an_office()))
     assert cancel(job) == Cancelled(0, 0)
     assert fresh(job).status == JobStatus.DONE
-    assert told(job)[-1] == T.JOB_COMPLETED
+    assert event_types(job)[-1] == T.JOB_COMPLETED
 
 
 def test_a_second_cancel_writes_no_second_event():
     job = a_job(an_office())
     cancel(job)
     assert cancel(job) == Cancelled(0, 0)
-    assert told(job).count(T.JOB_CANCELLED) == 1
+    assert event_types(job).count(T.JOB_CANCELLED) == 1
 
 
 def test_the_job_of_another_office_cannot_be_cancelled():

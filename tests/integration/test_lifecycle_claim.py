@@ -10,7 +10,7 @@ from jobs.errors import Fenced
 from jobs.ids import uuid7
 from jobs.models import Execution
 from jobs.states import ExecutionStatus
-from tests.events import T, details, told
+from tests.events import T, details, event_types
 from tests.factories import a_job, a_start, an_office, claimed, expire_lease, fresh
 
 pytestmark = pytest.mark.django_db
@@ -29,7 +29,7 @@ def test_a_claim_makes_its_worker_the_owner_under_a_lease():
     lease = (row.locked_until - row.attempt_started_at).total_seconds()
     assert lease == pytest.approx(settings.DURE_LEASE_SECONDS, abs=1)
     assert (row.timeout_at - row.attempt_started_at).total_seconds() == pytest.approx(5)
-    assert told(job) == [T.JOB_READY, T.JOB_STARTED]
+    assert event_types(job) == [T.JOB_READY, T.JOB_STARTED]
     assert details(job, T.JOB_STARTED) == {
         "execution_id": str(row.id),
         "attempt": 1,
@@ -52,14 +52,14 @@ def test_a_second_message_of_the_same_dispatch_finds_nothing():
     first = claimed(job, token="one")
     assert claimed(job, token="two") is None
     assert (run_of(job).token, run_of(job).fence) == ("one", first.fence)
-    assert told(job).count(T.JOB_STARTED) == 1
+    assert event_types(job).count(T.JOB_STARTED) == 1
 
 
 def test_a_second_claim_with_the_same_token_answers_the_same():
     job = a_job(an_office())
     first, again = claimed(job, token="one"), claimed(job, token="one")
     assert again.claim == first.claim
-    assert told(job).count(T.JOB_STARTED) == 1
+    assert event_types(job).count(T.JOB_STARTED) == 1
 
 
 def test_the_same_token_from_another_worker_is_another_claim():

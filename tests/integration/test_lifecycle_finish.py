@@ -9,7 +9,7 @@ from jobs import lifecycle
 from jobs.models import Attempt, Execution
 from jobs.publish import Send
 from jobs.states import ExecutionStatus, FailureType, JobStatus, Outcome, Trigger
-from tests.events import T, batches_completed, details, told
+from tests.events import T, batches_completed, details, event_types
 from tests.factories import a_job, a_start, an_office, claimed, done, expire_lease, fresh, submitted
 
 pytestmark = pytest.mark.django_db
@@ -33,7 +33,7 @@ def test_a_success_ends_execution_and_job_together():
     attempt = Attempt.objects.get(execution=job.execution)
     assert (attempt.number, attempt.outcome, attempt.worker, attempt.token) == (1, "success", "w@here", "t1")
     assert attempt.started_at <= attempt.ended_at
-    assert told(job) == [T.JOB_READY, T.JOB_STARTED, T.JOB_COMPLETED]
+    assert event_types(job) == [T.JOB_READY, T.JOB_STARTED, T.JOB_COMPLETED]
     assert details(job, T.JOB_COMPLETED) == {
         "execution_id": run.execution,
         "attempt": 1,
@@ -51,7 +51,7 @@ def test_a_failure_without_another_attempt_is_final_and_says_why():
         "Two edits of one line.",
     )
     assert attempts(job) == [(1, "failure", "git_conflict")]
-    assert told(job)[-1] == T.JOB_FAILED
+    assert event_types(job)[-1] == T.JOB_FAILED
     assert details(job, T.JOB_FAILED)["error"] == "Two edits of one line."
 
 
@@ -64,7 +64,7 @@ def test_a_failure_with_a_delay_waits_for_its_time_and_holds_no_slot():
     assert (job.status, job.retry_count, job.failure_type) == (JobStatus.PENDING, 1, "error")
     assert job.retry_at == job.due_at == job.execution.due_at == ended + timedelta(seconds=60)
     assert (job.execution.status, job.execution.retry_count) == (ExecutionStatus.PENDING, 1)
-    assert told(job) == [T.JOB_READY, T.JOB_STARTED, T.JOB_RETRYING]
+    assert event_types(job) == [T.JOB_READY, T.JOB_STARTED, T.JOB_RETRYING]
     assert set(details(job, T.JOB_RETRYING)) == {
         "execution_id",
         "attempt",
@@ -81,7 +81,7 @@ def test_a_timeout_that_is_retried_has_its_own_state_and_two_events():
     claimed(job).finish(Outcome.TIMEOUT, failure_type=FailureType.TIMEOUT, error="too long", delay_ms=1_000)
     job = fresh(job)
     assert (job.status, job.execution.status) == (JobStatus.TIMEOUT, ExecutionStatus.PENDING)
-    assert told(job)[-2:] == [T.JOB_TIMEOUT, T.JOB_RETRYING]
+    assert event_types(job)[-2:] == [T.JOB_TIMEOUT, T.JOB_RETRYING]
 
 
 def test_the_last_timeout_fails_the_job_with_that_type():
@@ -90,7 +90,7 @@ def test_the_last_timeout_fails_the_job_with_that_type():
     job = fresh(job)
     assert (job.status, job.failure_type) == (JobStatus.FAILED, FailureType.TIMEOUT)
     assert attempts(job) == [(1, "timeout", "timeout")]
-    assert told(job)[-2:] == [T.JOB_TIMEOUT, T.JOB_FAILED]
+    assert event_types(job)[-2:] == [T.JOB_TIMEOUT, T.JOB_FAILED]
 
 
 def test_retries_are_used_up_one_by_one():
@@ -101,7 +101,7 @@ def test_retries_are_used_up_one_by_one():
     job = fresh(job)
     assert (job.status, job.retry_count, job.execution.attempt) == (JobStatus.FAILED, 2, 3)
     assert attempts(job) == [(n, "failure", "error") for n in (1, 2, 3)]
-    assert told(job).count(T.JOB_RETRYING) == 2
+    assert event_types(job).count(T.JOB_RETRYING) == 2
     assert Execution.objects.filter(job=job).count() == 1
 
 
@@ -121,7 +121,7 @@ def test_a_former_owner_changes_nothing(moved):
         expire_lease(run.execution)
     else:
         run.finish(result='"first"')
-    before = fresh(job), told(job)
+    before = fresh(job), event_types(job)
     assert run.finish(result='"second"') is None
     assert run.fail() is None
     now = fresh(job)
@@ -130,7 +130,7 @@ def test_a_former_owner_changes_nothing(moved):
         before[0].execution.status,
         before[0].execution.result,
     )
-    assert told(job) == before[1]
+    assert event_types(job) == before[1]
 
 
 def test_a_former_owner_cannot_fail_the_next_attempt():
@@ -153,7 +153,7 @@ def test_a_result_after_the_cancel_is_dropped():
     job = fresh(job)
     assert (job.status, job.execution.status, job.execution.result) == ("cancelled", "CANCELLED", None)
     assert attempts(job) == [(1, "cancelled", "cancelled")]
-    assert told(job)[-1] == T.JOB_CANCELLED
+    assert event_types(job)[-1] == T.JOB_CANCELLED
 
 
 def test_a_failure_after_the_cancel_is_not_retried():
@@ -169,7 +169,7 @@ def test_a_finish_dispatches_the_next_job_of_a_chain():
     answer = claimed(first).finish()
     assert [send.execution for send in answer.effects.send] == [str(fresh(second).execution_id)]
     assert answer.effects.parts == []
-    assert told(second) == [T.JOB_READY]
+    assert event_types(second) == [T.JOB_READY]
 
 
 def test_a_join_gets_its_part_counted_with_the_id_of_the_job():
@@ -196,7 +196,7 @@ def test_a_failure_spreads_to_dependents_with_the_policy_fail_only():
     assert statuses == ["failed", "failed", "pending", "processing"]
     assert fresh(failing).failure_type == fresh(below).failure_type == FailureType.DEPENDENCY_FAILED
     assert "a" in fresh(failing).error_message
-    assert told(below) == [T.JOB_FAILED]
+    assert event_types(below) == [T.JOB_FAILED]
 
 
 def test_a_batch_ends_with_its_last_job_and_counts_the_outcomes():

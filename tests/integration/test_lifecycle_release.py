@@ -6,7 +6,7 @@ from jobs import lifecycle
 from jobs.effects import Effects
 from jobs.ids import uuid7
 from jobs.states import JobStatus
-from tests.events import T, told
+from tests.events import T, event_types
 from tests.factories import an_office, claimed, done, fresh, submitted
 
 pytestmark = pytest.mark.django_db
@@ -34,7 +34,7 @@ def test_a_release_that_comes_twice_changes_nothing():
     done(first)
     done(second)
     assert [lifecycle.release(str(last.id)) for _ in range(3)] == [1, 0, 0]
-    assert told(last) == [T.JOB_READY]
+    assert event_types(last) == [T.JOB_READY]
     done(last)
     assert lifecycle.release(str(last.id)) == 0
 

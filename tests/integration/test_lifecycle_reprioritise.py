@@ -63,7 +63,7 @@ def test_a_change_of_the_order_is_recorded_for_operators_only():
         "priority": 7,
         "urgent": False,
     }
-    assert event.id not in {told["id"] for told in events_after(office.id, 0, 1_000)}
+    assert event.id not in {sent["id"] for sent in events_after(office.id, 0, 1_000)}
 
 
 def test_jobs_that_were_not_changed_get_no_event():

@@ -6,7 +6,7 @@ from jobs import lifecycle, sweeps
 from jobs.models import Attempt, Execution
 from jobs.sql import call, statements
 from jobs.states import ExecutionStatus, FailureType, JobStatus, Trigger
-from tests.events import T, details, told
+from tests.events import T, details, event_types
 from tests.factories import a_job, a_start, an_office, claimed, expire_lease, fresh
 
 pytestmark = pytest.mark.django_db
@@ -33,7 +33,7 @@ def test_a_run_whose_lease_ran_out_starts_again_elsewhere():
     assert (job.status, job.execution.status, job.execution.dispatch) == ("processing", "PENDING", 2)
     assert (job.execution.crash_count, job.execution.locked_until) == (1, None)
     assert "gone@test" in Attempt.objects.get(execution=job.execution).error
-    assert told(job)[-1] == T.JOB_RETRYING
+    assert event_types(job)[-1] == T.JOB_RETRYING
     assert details(job, T.JOB_RETRYING)["failure_type"] == FailureType.WORKER_LOST
     assert lifecycle.rescue() == 0
     assert run.finish() is None

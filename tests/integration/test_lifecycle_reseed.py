@@ -1,4 +1,4 @@
-"""reseed: Redis is told again of all joins that wait, and of the parts that have come in."""
+"""`reseed` restores the counters of waiting joins in Redis."""
 
 import pytest
 from celery import current_app

@@ -4,7 +4,7 @@ import pytest
 
 from jobs import lifecycle
 from jobs.states import ExecutionStatus, FailureType, JobStatus, Outcome
-from tests.events import T, batches_completed, details, told
+from tests.events import T, batches_completed, details, event_types
 from tests.factories import a_job, an_office, claimed, done, fresh, submitted
 
 pytestmark = pytest.mark.django_db
@@ -32,7 +32,7 @@ def test_a_failed_job_is_retried_with_a_new_execution_and_zero_counts():
     assert again.execution_id != first.execution_id
     assert (again.execution.attempt, again.execution.retry_count) == (0, 0)
     assert first.executions.get(id=first.execution_id).status == ExecutionStatus.FAILED
-    assert told(job)[-2:] == [T.JOB_RETRYING, T.JOB_READY]
+    assert event_types(job)[-2:] == [T.JOB_RETRYING, T.JOB_READY]
     assert details(job, T.JOB_RETRYING) == {"actor": "me", "reason": "try", "by_hand": True}
     done(job)
 
@@ -68,7 +68,7 @@ def test_a_job_that_has_not_failed_is_not_retried(stage):
     before = fresh(job)
     assert retry(job) == 0
     assert (fresh(job).status, fresh(job).execution_id) == (before.status, before.execution_id)
-    assert T.JOB_RETRYING not in told(job)
+    assert T.JOB_RETRYING not in event_types(job)
 
 
 def test_the_job_of_another_office_cannot_be_retried():

@@ -10,7 +10,7 @@ from jobs import lifecycle
 from jobs.effects import Effects
 from jobs.models import Execution
 from jobs.states import ExecutionStatus, JobStatus, Outcome
-from tests.events import T, told
+from tests.events import T, event_types
 from tests.factories import a_job, a_start, an_office, claimed, fresh, submitted
 
 pytestmark = pytest.mark.django_db
@@ -27,7 +27,7 @@ def test_a_retry_is_sent_when_its_time_has_come_with_the_same_execution():
     assert (job.status, job.retry_at, job.due_at) == (JobStatus.PROCESSING, None, None)
     assert job.execution_id == waiting.execution_id
     assert (job.execution.status, job.execution.dispatch) == (ExecutionStatus.PENDING, 2)
-    assert told(job)[-2:] == [T.JOB_RETRYING, T.JOB_READY]
+    assert event_types(job)[-2:] == [T.JOB_RETRYING, T.JOB_READY]
     assert claimed(job, token="again").claim.attempt == 2
 
 

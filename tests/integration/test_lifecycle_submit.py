@@ -9,7 +9,7 @@ from jobs import lifecycle, submission
 from jobs.errors import Conflict, Invalid
 from jobs.models import Batch, Dependency, Event, Execution, Job
 from jobs.states import FailureType, JobStatus
-from tests.events import T, batches_completed, told
+from tests.events import T, batches_completed, event_types
 from tests.factories import a_job, an_office, claimed, done, fresh, submitted
 
 pytestmark = pytest.mark.django_db
@@ -20,7 +20,7 @@ def test_a_job_without_dependencies_is_dispatched_at_once():
     assert job.status == JobStatus.PROCESSING
     assert job.execution is not None
     assert (job.execution.status, job.execution.dispatch, job.execution.fence) == ("PENDING", 1, 0)
-    assert told(job) == [T.JOB_READY]
+    assert event_types(job) == [T.JOB_READY]
 
 
 def test_jobs_without_a_slot_stay_ready_in_the_order_of_the_submission():
@@ -33,7 +33,7 @@ def test_a_job_waits_for_its_dependencies_and_has_no_execution_yet():
     first, second = submitted(an_office(), {"ref": "a"}, {"ref": "b", "depends_on": ["a"]})
     assert (first.status, second.status) == ("processing", "pending")
     assert second.execution is None
-    assert told(second) == []
+    assert event_types(second) == []
 
 
 def test_edges_keep_the_order_in_which_a_job_named_them():
@@ -77,7 +77,7 @@ def test_a_job_with_a_run_at_ahead_waits_for_it():
     at = timezone.now() + timedelta(hours=1)
     job = a_job(an_office(), run_at=at.isoformat())
     assert (job.status, job.run_at, job.due_at) == ("pending", at, at)
-    assert told(job) == []
+    assert event_types(job) == []
 
 
 def test_a_run_at_that_has_passed_holds_nothing_back():
@@ -106,7 +106,7 @@ def test_a_job_that_depends_on_a_failed_one_follows_its_policy_at_once():
     )
     assert (blocked.status, failed.status, run.status) == ("pending", "failed", "processing")
     assert failed.failure_type == FailureType.DEPENDENCY_FAILED
-    assert told(failed) == [T.JOB_FAILED]
+    assert event_types(failed) == [T.JOB_FAILED]
 
 
 def test_an_earlier_failure_spreads_through_a_whole_submission():
@@ -131,8 +131,8 @@ def test_jobs_of_the_same_batch_id_add_to_it_and_open_it_again():
     done(first)
     assert Batch.objects.get(id=batch).ended_at is not None
     (second,) = submitted(office, {}, id=batch)
-    found = Batch.objects.get(id=batch)
-    assert (found.ended_at, found.name) == (None, "nightly")
+    stored = Batch.objects.get(id=batch)
+    assert (stored.ended_at, stored.name) == (None, "nightly")
     done(second)
     assert batches_completed(office) == [{"done": 1}, {"done": 2}]
 

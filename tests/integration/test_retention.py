@@ -1,4 +1,4 @@
-"""What ended long ago goes, with all that belongs to it; what somebody still waits for stays."""
+"""Retention deletes old rows with everything that belongs to them, and keeps what is still in use."""
 
 from datetime import timedelta
 
@@ -72,7 +72,7 @@ def test_an_old_execution_without_a_job_is_deleted_and_a_live_one_stays():
     age(31)
 
     assert retention.delete_old(timezone.now() + timedelta(seconds=1))["executions"] == 1
-    assert [str(found.id) for found in Execution.objects.all()] == [live]
+    assert [str(execution.id) for execution in Execution.objects.all()] == [live]
 
 
 def test_retention_deletes_everything_batch_by_batch():

@@ -1,4 +1,4 @@
-"""Processes die and freeze: work starts again by itself, and whoever comes back too late changes nothing."""
+"""Runs of killed and frozen processes start again, and a process that wakes too late changes nothing."""
 
 import os
 import signal
@@ -23,7 +23,7 @@ from tests.engine_workers import (
     start,
     started,
 )
-from tests.events import T, told
+from tests.events import T, event_types
 from tests.factories import a_job, an_office, fresh, submitted
 from tests.workers import eventually
 
@@ -42,7 +42,7 @@ def test_work_of_a_pool_process_that_died_starts_again_within_seconds_without_a_
     assert (result(job), lines(path)) == (2, ["1", "2"])
     assert outcomes(job) == [("lost", "worker_lost"), ("success", "")]
     assert fresh(job).retry_count == 0, "a crash is not charged as a retry"
-    assert told(job)[2:] == [T.JOB_RETRYING, T.JOB_STARTED, T.JOB_COMPLETED]
+    assert event_types(job)[2:] == [T.JOB_RETRYING, T.JOB_STARTED, T.JOB_COMPLETED]
 
 
 def test_a_body_that_kills_its_processes_is_poison_after_three(worker, path):
@@ -72,7 +72,7 @@ def test_a_run_that_was_taken_away_while_its_worker_slept_changes_nothing_when_i
     assert follower.status == JobStatus.DONE
     assert (fresh(job).status, result(job)) == (JobStatus.DONE, "the winner")
     assert outcomes(job) == [("lost", "worker_lost"), ("success", "")]
-    assert told(job).count(T.JOB_COMPLETED) == 1
+    assert event_types(job).count(T.JOB_COMPLETED) == 1
 
 
 def test_a_frozen_pool_process_keeps_its_run_as_long_as_its_worker_renews(worker, path):

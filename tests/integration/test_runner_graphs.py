@@ -11,7 +11,7 @@ from jobs import lifecycle, office_config, redis, sweeps
 from jobs.models import Event, Execution, Job
 from jobs.states import FailureType, JobStatus
 from tests.engine_workers import ended, in_state, lines, started
-from tests.events import T, batches_completed, told
+from tests.events import T, batches_completed, event_types
 from tests.factories import a_job, an_office, fresh, submitted
 from tests.workers import eventually
 
@@ -63,7 +63,7 @@ def test_a_graph_of_joins_runs_to_its_end_without_a_sweep(worker):
     eventually(lambda: all_done(jobs), 40, what="the graph's end")
     assert started_after_their_dependencies(jobs)
     assert batches_completed(office) == [{"done": 36}]
-    assert {told(job).count(T.JOB_READY) for job in jobs} == {1}
+    assert {event_types(job).count(T.JOB_READY) for job in jobs} == {1}
 
 
 def test_a_graph_completes_although_redis_loses_its_data_meanwhile(worker, settings):
@@ -84,7 +84,7 @@ def test_a_graph_completes_although_redis_loses_its_data_meanwhile(worker, setti
 
     eventually(over, 60, pause=0.3, what="the graph's end")
     assert started_after_their_dependencies(jobs)
-    assert {told(job).count(T.JOB_COMPLETED) for job in jobs} == {1}
+    assert {event_types(job).count(T.JOB_COMPLETED) for job in jobs} == {1}
 
 
 def test_a_join_below_a_retried_job_needs_no_sweep_either(worker, path):

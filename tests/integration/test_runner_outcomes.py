@@ -14,7 +14,7 @@ from jobs.models import Counter, Event
 from jobs.publish import Send
 from jobs.states import FailureType, JobStatus
 from tests.engine_workers import LEASE, ended, in_state, lines, outcomes, result, started
-from tests.events import T, told
+from tests.events import T, event_types
 from tests.factories import a_job, an_office, fresh, submitted
 from tests.workers import eventually
 
@@ -27,8 +27,8 @@ def tried(office=None, task_id="try.echo", **fields):
 
 def delays(job):
     """How long each retry was to wait, in seconds."""
-    found = Event.objects.filter(job_id=job.id, type=T.JOB_RETRYING).order_by("id")
-    times = [(parse_datetime(event.details["retry_at"]), event.at) for event in found]
+    events = Event.objects.filter(job_id=job.id, type=T.JOB_RETRYING).order_by("id")
+    times = [(parse_datetime(event.details["retry_at"]), event.at) for event in events]
     return [round((due - at).total_seconds(), 3) for due, at in times if due is not None]
 
 
@@ -48,7 +48,7 @@ def test_a_result_comes_back_as_it_was(worker):
     job = ended(tried(args={"value": value}))
     assert (job.status, result(job)) == (JobStatus.DONE, value)
     assert job.execution.worker == "engine@test"
-    assert told(job) == [T.JOB_READY, T.JOB_STARTED, T.JOB_COMPLETED]
+    assert event_types(job) == [T.JOB_READY, T.JOB_STARTED, T.JOB_COMPLETED]
     assert job.execution.started_at <= job.completed_at
 
 
@@ -103,9 +103,9 @@ def test_a_failure_that_a_retry_would_not_help_is_final(worker, kind):
 
 
 def test_a_task_declares_which_exceptions_are_retried(worker):
-    wanted, other = (tried(task_id="try.picky", args={"kind": kind}) for kind in ("ValueError", "KeyError"))
+    retried, other = (tried(task_id="try.picky", args={"kind": kind}) for kind in ("ValueError", "KeyError"))
     assert ended(other).error_message == "KeyError: 'as asked'"
-    assert in_state(wanted, JobStatus.PENDING).retry_at is not None
+    assert in_state(retried, JobStatus.PENDING).retry_at is not None
 
 
 def test_each_attempt_has_its_number_and_the_same_key(worker, path):
@@ -140,7 +140,7 @@ def test_messages_that_come_twice_run_once(worker, path):
     publish.send_messages(sends)
     follower = ended(tried(office))
     assert sorted(line.split()[0] for line in lines(path)) == sorted(str(job.execution_id) for job in jobs)
-    assert [told(job).count(T.JOB_STARTED) for job in [*jobs, follower]] == [1] * 5
+    assert [event_types(job).count(T.JOB_STARTED) for job in [*jobs, follower]] == [1] * 5
 
 
 def test_invalid_messages_are_dropped_and_the_worker_goes_on(worker):
@@ -167,9 +167,9 @@ def test_an_atomic_body_may_stay_idle_longer_than_other_transactions(worker):
 def test_an_atomic_body_that_shows_progress_does_not_hold_up_its_own_lease(worker):
     office = an_office()
     long = tried(office, "try.count", args={"name": "long", "seconds": LEASE * 2})
-    beside = tried(office, "demo.sleep", args={"seconds": LEASE * 2})
-    assert (ended(long).status, ended(beside).status) == (JobStatus.DONE, JobStatus.DONE)
-    assert outcomes(long) == outcomes(beside) == [("success", "")]
+    other = tried(office, "demo.sleep", args={"seconds": LEASE * 2})
+    assert (ended(long).status, ended(other).status) == (JobStatus.DONE, JobStatus.DONE)
+    assert outcomes(long) == outcomes(other) == [("success", "")]
 
 
 def test_the_writes_of_an_atomic_body_that_lost_its_run_are_undone(worker, path):

@@ -9,7 +9,7 @@ from jobs.models import Attempt
 from jobs.sql import call
 from jobs.states import ExecutionStatus, FailureType, JobStatus
 from tests.engine_workers import GRACE, alive, ended, in_state, lines, outcomes, result, started
-from tests.events import T, told
+from tests.events import T, event_types
 from tests.factories import a_job, an_office, fresh
 from tests.workers import eventually
 
@@ -43,7 +43,7 @@ def test_a_body_gets_an_exception_at_its_time_limit(worker):
     assert job.error_message == "Job execution timed out."
     assert outcomes(job) == [("timeout", "timeout")]
     assert 0.2 < seconds_of(job) < GRACE
-    assert told(job)[-2:] == [T.JOB_TIMEOUT, T.JOB_FAILED]
+    assert event_types(job)[-2:] == [T.JOB_TIMEOUT, T.JOB_FAILED]
 
 
 def test_a_body_that_timed_out_is_retried_by_its_policy(worker):
@@ -93,7 +93,7 @@ def test_a_cancelled_body_is_asked_to_stop_and_on_cancel_is_called_once(worker, 
     assert outcomes(job) == [("cancelled", "cancelled")]
     eventually(lambda: lines(path + ".cancelled"), what="its on_cancel")
     assert lines(path + ".cancelled") == [str(job.execution_id)]
-    assert told(job)[-1] == T.JOB_CANCELLED
+    assert event_types(job)[-1] == T.JOB_CANCELLED
 
 
 def test_a_cancelled_body_that_does_not_stop_is_killed_after_its_grace(worker, path):
@@ -107,7 +107,7 @@ def test_a_cancelled_body_that_does_not_stop_is_killed_after_its_grace(worker, p
 
 
 def test_on_cancel_is_called_for_a_run_that_had_to_be_killed(worker, path):
-    job = tried("try.deaf", args={"path": path})
+    job = tried("try.ignore_cancel", args={"path": path})
     eventually(lambda: lines(path), what="its start")
     cancel(job)
     assert ended(job).status == JobStatus.CANCELLED
@@ -131,7 +131,7 @@ def test_a_result_after_the_cancel_is_dropped(worker, path):
     cancel(job)
     job = ended(job)
     assert (job.status, result(job)) == (JobStatus.CANCELLED, None)
-    assert T.JOB_COMPLETED not in told(job)
+    assert T.JOB_COMPLETED not in event_types(job)
 
 
 def test_a_cancel_stops_no_other_run(worker, path):

@@ -126,9 +126,9 @@ def test_overlap_allow_runs_beside_the_previous_one():
 
 
 def test_another_schedule_of_the_same_task_does_not_count_as_overlap():
-    one, two = a_schedule(), a_schedule()
+    first, second = a_schedule(), a_schedule()
     fire_due(after(60))
-    assert [turns(one), turns(two)] == [[(60, "run")], [(60, "run")]]
+    assert [turns(first), turns(second)] == [[(60, "run")], [(60, "run")]]
 
 
 def test_a_lost_worker_counts_as_running_until_its_lease_ends():
@@ -213,10 +213,10 @@ def test_a_long_outage_is_worked_off_in_passes_and_every_turn_has_its_row(policy
     while fire_due(now).schedules:
         passes += 1
     assert passes == 7
-    found = turns(schedule)
-    assert [second for second, _ in found] == list(range(1, 1_235))
+    decided = turns(schedule)
+    assert [second for second, _ in decided] == list(range(1, 1_235))
     expected = {"latest": [(1234, "run")], "none": [(1234, "run")], "all": [(1, "run")]}
-    assert [turn for turn in found if turn[1] == "run"] == expected[policy]
+    assert [turn for turn in decided if turn[1] == "run"] == expected[policy]
 
 
 # --- changes ---------------------------------------------------------------------------------------
@@ -281,7 +281,7 @@ def test_a_refused_change_changes_nothing():
 
 
 @pytest.mark.parametrize(
-    ("fields", "field", "said"),
+    ("fields", "field", "message"),
     [
         ({"task_id": "no.such"}, "task_id", "No Task 'no.such' is registered."),
         ({"args": {"numbers": "x"}}, "args", "numbers"),
@@ -296,10 +296,10 @@ def test_a_refused_change_changes_nothing():
         ({"ends_at": after(30)}, "ends_at", "The schedule would never run."),
     ],
 )
-def test_an_invalid_schedule_is_rejected_by_field(fields, field, said):
+def test_an_invalid_schedule_is_rejected_by_field(fields, field, message):
     with pytest.raises(Invalid) as refused:
         a_schedule(**fields)
-    assert said in " ".join(refused.value.errors_in_english()[field])
+    assert message in " ".join(refused.value.errors_in_english()[field])
     assert not Schedule.objects.exists()
 
 

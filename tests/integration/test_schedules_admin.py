@@ -87,15 +87,15 @@ def test_a_changed_rule_counts_from_now_and_another_change_keeps_the_time(client
 
 def test_the_form_tells_the_rule_in_words_and_its_next_five_times(client):
     schedule = a_schedule(now=database_now(), kind="cron", cron="0 9 * * MON-FRI")
-    shown = client.get(page("schedule_change", schedule.pk)).content.decode()
-    assert "매주 월요일부터 금요일까지 09:00" in shown
-    assert shown.count("09:00:00</time>") >= 5
+    text = client.get(page("schedule_change", schedule.pk)).content.decode()
+    assert "매주 월요일부터 금요일까지 09:00" in text
+    assert text.count("09:00:00</time>") >= 5
 
 
 @pytest.mark.parametrize("language, words", [("en", "every 30 minutes"), ("ko", "30분마다")])
 def test_what_is_written_is_previewed_before_it_is_saved(client, language, words):
-    given = SCHEDULE | {"name": "", "cron": "*/30 * * * *"}
-    answer = client.post(page("schedule_preview"), given, headers={"Accept-Language": language})
+    form = SCHEDULE | {"name": "", "cron": "*/30 * * * *"}
+    answer = client.post(page("schedule_preview"), form, headers={"Accept-Language": language})
     assert words in answer.content.decode()
     assert answer.content.decode().count("<li>") == 5
     assert not Schedule.objects.exists()
@@ -117,9 +117,9 @@ def test_only_who_may_write_schedules_has_a_preview(client):
 def test_secrets_in_arguments_are_not_shown_and_stay_what_they_were(client):
     args = {"method": "GET", "url": "https://a.example", "headers": {"Authorization": "hush"}}
     schedule = a_schedule(now=database_now(), task_id="http.request", args=args)
-    shown = client.get(page("schedule_change", schedule.pk))
-    assert "hush" not in shown.content.decode()
-    masked = shown.context["adminform"].form.initial["args"]
+    form_page = client.get(page("schedule_change", schedule.pk))
+    assert "hush" not in form_page.content.decode()
+    masked = form_page.context["adminform"].form.initial["args"]
     client.post(
         page("schedule_change", schedule.pk), form_of(schedule, args=json.dumps(masked), name="other")
     )
@@ -142,18 +142,18 @@ def test_secrets_of_a_workflows_steps_follow_their_ref(client):
         return a_step(ref, task_id="http.request", args=args)
 
     workflow = a_workflow(now=database_now(), steps=[step("a", "first"), step("b", "second")])
-    shown = client.get(page("workflow_change", workflow.pk))
-    masked = shown.context["adminform"].form.initial["steps"]
+    answer = client.get(page("workflow_change", workflow.pk))
+    masked = answer.context["adminform"].form.initial["steps"]
     assert "first" not in json.dumps(masked)
-    given = {
+    form = {
         "name": "report",
         "status": "active",
         "steps": json.dumps(masked[::-1]),
         "schedule_config": json.dumps(DAILY),
     }
-    assert client.post(page("workflow_change", workflow.pk), given).status_code == 302
+    assert client.post(page("workflow_change", workflow.pk), form).status_code == 302
     workflow.refresh_from_db()
-    secrets = {one["ref"]: one["args"]["headers"]["X-Token"] for one in workflow.steps}
+    secrets = {stored["ref"]: stored["args"]["headers"]["X-Token"] for stored in workflow.steps}
     assert secrets == {"a": "first", "b": "second"}
 
 
@@ -173,36 +173,36 @@ def test_a_deleted_schedule_is_gone_with_its_turns(client):
 
 
 def test_a_workflow_is_registered_as_it_is_saved(client):
-    given = {
+    form = {
         "office": str(an_office().pk),
         "name": "report",
         "status": "active",
         "steps": json.dumps([a_step("a")]),
         "schedule_config": json.dumps(DAILY),
     }
-    answer = client.post(page("workflow_add"), given)
+    answer = client.post(page("workflow_add"), form)
     assert answer.status_code == 302, answer.content.decode()
     workflow = Workflow.objects.get()
     assert WorkflowRun.objects.filter(workflow=workflow).count() == 1
-    client.post(page("workflow_change", workflow.pk), given | {"status": "paused"})
+    client.post(page("workflow_change", workflow.pk), form | {"status": "paused"})
     assert not WorkflowRun.objects.exists()
 
 
 def test_a_refused_workflow_is_told_beside_its_field(client):
-    given = {
+    form = {
         "office": str(an_office().pk),
         "name": "x",
         "status": "draft",
         "schedule_config": json.dumps(DAILY),
     }
     for steps in ([a_step("a", task_id="no.such")], [a_step("a", "nobody")]):
-        answer = client.post(page("workflow_add"), given | {"steps": json.dumps(steps)})
+        answer = client.post(page("workflow_add"), form | {"steps": json.dumps(steps)})
         assert "steps" in answer.context["adminform"].form.errors
     weekly = {"mode": "recurring", "pattern": "weekly", "time": "09:00"}
     wrong = {"steps": json.dumps([a_step("a")]), "schedule_config": json.dumps(weekly)}
-    answer = client.post(page("workflow_add"), given | wrong)
+    answer = client.post(page("workflow_add"), form | wrong)
     assert "schedule_config" in answer.context["adminform"].form.errors
-    empty = client.post(page("workflow_add"), given | {"status": "active", "steps": "[]"})
+    empty = client.post(page("workflow_add"), form | {"status": "active", "steps": "[]"})
     assert empty.status_code == 200
     assert not Workflow.objects.exists()
 

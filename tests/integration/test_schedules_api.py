@@ -126,8 +126,8 @@ def test_the_list_filters_and_refuses_what_it_does_not_know(client, alice):
     a_schedule(owner=alice, name="one")
     a_schedule(owner=alice, name="two", task_id="demo.flaky", args={"failures": 1}, enabled=False)
     assert client.get("/api/schedules").json()["count"] == 2
-    assert [one["name"] for one in client.get("/api/schedules?enabled=false").json()["results"]] == ["two"]
-    assert [one["name"] for one in client.get("/api/schedules?task_id=demo.sum").json()["results"]] == ["one"]
+    assert [row["name"] for row in client.get("/api/schedules?enabled=false").json()["results"]] == ["two"]
+    assert [row["name"] for row in client.get("/api/schedules?task_id=demo.sum").json()["results"]] == ["one"]
     assert client.get("/api/schedules?nmae=one").status_code == 400
 
 
@@ -158,8 +158,8 @@ def test_a_manual_run_makes_a_new_execution(client, alice):
         {"numbers": [1, 2]},
         3,
     )
-    shown = client.get(answer["Location"]).json()
-    assert (shown["task_id"], shown["trigger"], shown["status"]) == ("demo.sum", "MANUAL", "PENDING")
+    document = client.get(answer["Location"]).json()
+    assert (document["task_id"], document["trigger"], document["status"]) == ("demo.sum", "MANUAL", "PENDING")
 
 
 def test_a_manual_run_is_refused_while_one_has_not_ended(client):
@@ -207,14 +207,14 @@ def test_an_execution_shows_what_the_seed_asks_for(client, alice):
     fire(schedule)
     (execution,) = executions(schedule)
     claim(execution, "w@here").fail(error="broken", delay_ms=60_000)
-    shown = client.get(f"/api/executions/{execution.id}").json()
-    assert shown["schedule_id"] == str(schedule.id)
-    assert (shown["status"], shown["retry_count"], shown["error"]) == ("PENDING", 1, "broken")
-    assert shown["next_retry_at"] is not None
-    assert shown["instance"] == "w@here"
-    assert [(one["number"], one["outcome"], one["error"]) for one in shown["attempts"]] == [
-        (1, "failure", "broken")
-    ]
+    document = client.get(f"/api/executions/{execution.id}").json()
+    assert document["schedule_id"] == str(schedule.id)
+    assert (document["status"], document["retry_count"], document["error"]) == ("PENDING", 1, "broken")
+    assert document["next_retry_at"] is not None
+    assert document["instance"] == "w@here"
+    assert [
+        (attempt["number"], attempt["outcome"], attempt["error"]) for attempt in document["attempts"]
+    ] == [(1, "failure", "broken")]
     expected = {
         *("execution_id", "task_id", "trigger", "schedule_id", "scheduled_for", "created_at", "started_at"),
         *(
@@ -229,20 +229,20 @@ def test_an_execution_shows_what_the_seed_asks_for(client, alice):
         ),
         *("error", "instance", "locked_until"),
     }
-    assert set(shown) == expected
+    assert set(document) == expected
 
 
 def test_executions_are_filtered(client, alice):
-    one, two = a_schedule(owner=alice), a_schedule(owner=alice)
-    fire(one)
-    end(executions(two)[0])
+    first, second = a_schedule(owner=alice), a_schedule(owner=alice)
+    fire(first)
+    end(executions(second)[0])
     post(client, "/api/tasks/demo.flaky/run", {"args": {"failures": 1}})
 
     def count(query):
         return client.get(f"/api/executions?{query}").json()["count"]
 
     assert count("") == 3
-    assert count(f"schedule={one.id}") == 1
+    assert count(f"schedule={first.id}") == 1
     assert count("trigger=MANUAL") == 1
     assert count("status=SUCCESS") == 1
     assert count("status=SUCCESS&status=PENDING") == 3
@@ -261,7 +261,7 @@ def test_an_execution_is_cancelled_once(client, alice):
     assert post(client, f"{path}/cancel").status_code == 409
 
 
-def test_cancelling_the_execution_of_a_job_needs_a_seat_that_acts(alice):
+def test_cancelling_the_execution_of_a_job_needs_a_role_that_may_act(alice):
     office = an_office(alice)
     job = a_job(office)
     assert job.execution is not None
@@ -322,12 +322,12 @@ def test_the_owner_of_a_step_queue_sees_its_executions(alice):
 
     queue, others = a_queue(a_step_of(), owner=alice), a_queue(a_step_of(), owner=make_user("bob"))
     source, of_bob = (
-        f"{one.queue_id}:{one.steps.get().job_id}:{Direction.FORWARD}" for one in (queue, others)
+        f"{each.queue_id}:{each.steps.get().job_id}:{Direction.FORWARD}" for each in (queue, others)
     )
     execution = a_start(trigger=Trigger.STEP, source=source)
     a_start(trigger=Trigger.STEP, source=of_bob)
-    found = client_of(alice).get("/api/executions?trigger=STEP").json()["results"]
-    assert [one["execution_id"] for one in found] == [str(execution)]
+    rows = client_of(alice).get("/api/executions?trigger=STEP").json()["results"]
+    assert [each["execution_id"] for each in rows] == [str(execution)]
     assert client_of(make_user("mallory")).get(f"/api/executions/{execution}").status_code == 404
 
 
@@ -357,6 +357,9 @@ def test_a_rescued_execution_is_told_with_its_attempts(client, alice):
     fire(schedule)
     (execution,) = executions(schedule)
     claim(execution).lose()
-    shown = client.get(f"/api/executions/{execution.id}").json()
-    assert (shown["status"], [one["outcome"] for one in shown["attempts"]]) == ("PENDING", ["lost"])
+    document = client.get(f"/api/executions/{execution.id}").json()
+    assert (document["status"], [attempt["outcome"] for attempt in document["attempts"]]) == (
+        "PENDING",
+        ["lost"],
+    )
     assert engine.rescue() == 0

@@ -59,8 +59,8 @@ def test_what_is_missing_is_named():
 def test_it_says_so_once_each_time_that_it_changes_and_ends_when_nothing_is_missing():
     answers = iter(["the database", "the database", "two", "one", ""])
     pauses: list[float] = []
-    said = list(wait_messages(lambda: next(answers), until=10, pause=pauses.append, clock=lambda: 0))
-    assert said == ["the database", "two", "one"]
+    messages = list(wait_messages(lambda: next(answers), until=10, pause=pauses.append, clock=lambda: 0))
+    assert messages == ["the database", "two", "one"]
     assert len(pauses) == 4
 
 

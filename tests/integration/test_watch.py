@@ -94,11 +94,11 @@ def test_each_minute_that_is_over_is_counted_once():
         )
     for _ in range(2):
         call.change(sql.ROLL_UP_MINUTES, {"now": now})
-    found = [
-        (one.minute.minute, one.done, one.failed, one.wait_ms, one.run_ms)
-        for one in Minute.objects.order_by("minute")
+    counted = [
+        (row.minute.minute, row.done, row.failed, row.wait_ms, row.run_ms)
+        for row in Minute.objects.order_by("minute")
     ]
-    assert found == [(5, 1, 1, 5000, 4000), (7, 1, 0, 5000, 4000)]
+    assert counted == [(5, 1, 1, 5000, 4000), (7, 1, 0, 5000, 4000)]
     call.change(sql.ROLL_UP_MINUTES, {"now": now + timedelta(minutes=1)})
     assert Minute.objects.filter(minute=now.replace(second=0)).exists()
 
@@ -113,7 +113,7 @@ def test_retention_deletes_what_ended_longer_ago_than_it_is_kept():
     Execution.objects.filter(id=live.id).update(created_at=timezone.now() - timedelta(days=99))
     assert retention.delete_old(database_now())["executions"] == 2
     assert set(Execution.objects.values_list("id", flat=True)) == {kept.id, live.id}
-    assert not Attempt.objects.filter(execution_id__in=[one.id for one in old]).exists()
+    assert not Attempt.objects.filter(execution_id__in=[execution.id for execution in old]).exists()
     assert Attempt.objects.filter(execution=kept).count() == 1
 
 
@@ -187,25 +187,25 @@ def test_the_figures_of_schedules():
     now = database_now()
     late = a_schedule(now=now - timedelta(seconds=100))
     a_schedule(now=now, enabled=False)
-    found = figures()
-    assert (found['dure_schedules{state="enabled"}'], found['dure_schedules{state="paused"}']) == (1, 1)
-    assert 39 < found["dure_schedule_overdue_seconds"] < 60
+    values = figures()
+    assert (values['dure_schedules{state="enabled"}'], values['dure_schedules{state="paused"}']) == (1, 1)
+    assert 39 < values["dure_schedule_overdue_seconds"] < 60
     fire_due(now)
-    found = figures()
-    assert found["dure_schedule_overdue_seconds"] == 0
-    assert found['dure_schedule_turns_5m{turn="run"}'] == 1
-    assert 39 < found["dure_schedule_lag_seconds"] < 60
+    values = figures()
+    assert values["dure_schedule_overdue_seconds"] == 0
+    assert values['dure_schedule_turns_5m{turn="run"}'] == 1
+    assert 39 < values["dure_schedule_lag_seconds"] < 60
     assert executions(late)
 
 
 def test_the_figures_of_runs():
     a_workflow(now=database_now() - timedelta(days=2))
-    found = figures()
-    assert (found['dure_workflow_runs{state="pending"}'], found['dure_workflow_runs{state="running"}']) == (
+    values = figures()
+    assert (values['dure_workflow_runs{state="pending"}'], values['dure_workflow_runs{state="running"}']) == (
         1,
         0,
     )
-    assert found["dure_workflow_run_overdue_seconds"] > 3600
+    assert values["dure_workflow_run_overdue_seconds"] > 3600
 
 
 def test_the_figures_of_queues_and_workers():
@@ -220,19 +220,19 @@ def test_the_figures_of_queues_and_workers():
     assert claimed(first) is not None
     call.change(sql.START_PROBES, {"roles": ["QA"], "lost": queue_probes.LOST_AFTER})
     queue_probes.mark_seen("QA")
-    found = figures()
+    values = figures()
     assert (
-        found['dure_workers{role="QA"}'],
-        found['dure_workers{role="FE"}'],
-        found['dure_workers{role="BE"}'],
+        values['dure_workers{role="QA"}'],
+        values['dure_workers{role="FE"}'],
+        values['dure_workers{role="BE"}'],
     ) == (
         1,
         1,
         0,
     )
-    assert (found['dure_queue_ready{role="QA"}'], found['dure_queue_running{role="QA"}']) == (1, 1)
-    assert found['dure_queue_canary_seconds{role="QA"}'] < 5
-    assert 'dure_queue_canary_seconds{role="FE"}' not in found
+    assert (values['dure_queue_ready{role="QA"}'], values['dure_queue_running{role="QA"}']) == (1, 1)
+    assert values['dure_queue_canary_seconds{role="QA"}'] < 5
+    assert 'dure_queue_canary_seconds{role="FE"}' not in values
 
 
 def test_the_figures_of_leases_and_retention():
@@ -240,10 +240,10 @@ def test_the_figures_of_leases_and_retention():
     claim(execution)
     expire_lease(str(execution.id))
     ended(33)
-    found = figures()
-    assert found["dure_leases_expired"] == 1
-    assert found["dure_lease_expired_seconds"] > 0.9
-    assert 2.9 * 86_400 < found["dure_retention_overdue_seconds"] < 3.1 * 86_400
+    values = figures()
+    assert values["dure_leases_expired"] == 1
+    assert values["dure_lease_expired_seconds"] > 0.9
+    assert 2.9 * 86_400 < values["dure_retention_overdue_seconds"] < 3.1 * 86_400
 
 
 def test_what_should_be_rare_is_counted():
@@ -252,8 +252,8 @@ def test_what_should_be_rare_is_counted():
 
     assert set(metrics.RARE) == set(counters.ALL)
     Counter.objects.create(name=counters.POISON, value=3)
-    found = figures()
-    assert (found["dure_poison_total"], found["dure_fenced_total"]) == (3, 0)
+    values = figures()
+    assert (values["dure_poison_total"], values["dure_fenced_total"]) == (3, 0)
 
 
 def test_every_figure_that_the_operators_page_names_is_there(client):

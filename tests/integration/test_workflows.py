@@ -153,7 +153,7 @@ def test_the_database_refuses_a_second_pending_run():
 
 
 @pytest.mark.parametrize(
-    ("fields", "field", "said"),
+    ("fields", "field", "message"),
     [
         ({"schedule_config": {"mode": "sometimes"}}, "schedule_config.mode", "Must be an object with a mode"),
         (
@@ -167,10 +167,10 @@ def test_the_database_refuses_a_second_pending_run():
         ({"steps": [a_step("a", "nobody")]}, "steps.0.depends_on", "There is no step 'nobody'."),
     ],
 )
-def test_an_invalid_workflow_is_rejected_by_field(fields, field, said):
+def test_an_invalid_workflow_is_rejected_by_field(fields, field, message):
     with pytest.raises(Refused) as refused:
         a_workflow(**fields)
-    assert said in " ".join(refused.value.errors_in_english()[field])
+    assert message in " ".join(refused.value.errors_in_english()[field])
     assert not Workflow.objects.exists()
 
 
@@ -305,8 +305,8 @@ def test_a_draft_can_be_tried_by_hand():
 def test_the_limits_of_the_office_hold_for_a_workflow():
     workflow = a_workflow(an_office(max_concurrent_jobs=1), steps=[a_step("a"), a_step("b"), a_step("c")])
     runs.run_due(TOMORROW_AT_NINE)
-    found = [job.status for job in steps_of(the_run(workflow)).values()]
-    assert sorted(found) == [JobStatus.PROCESSING, JobStatus.READY, JobStatus.READY]
+    statuses = [job.status for job in steps_of(the_run(workflow)).values()]
+    assert sorted(statuses) == [JobStatus.PROCESSING, JobStatus.READY, JobStatus.READY]
 
 
 # --- resuming --------------------------------------------------------------------------------------
@@ -326,9 +326,9 @@ def test_a_failed_run_is_resumed_from_its_failed_steps():
     _, run = failed()
     done_at = steps_of(run)["a"].completed_at
     runs.resume(run.id, actor="alice", now=after(90_000))
-    found = steps_of(run)
-    assert (found["a"].status, found["a"].completed_at) == (JobStatus.DONE, done_at)
-    assert (found["b"].status, found["c"].status) == (JobStatus.PROCESSING, JobStatus.PENDING)
+    steps = steps_of(run)
+    assert (steps["a"].status, steps["a"].completed_at) == (JobStatus.DONE, done_at)
+    assert (steps["b"].status, steps["c"].status) == (JobStatus.PROCESSING, JobStatus.PENDING)
     finish(run, "b")
     finish(run, "c")
     runs.settle_runs(after(90_001))

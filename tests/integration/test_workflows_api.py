@@ -48,8 +48,8 @@ def body(office, **fields):
     }
 
 
-def post(client, path, given=None, **headers):
-    return client.post(path, given or {}, content_type=JSON, headers=headers)
+def post(client, path, body=None, **headers):
+    return client.post(path, body or {}, content_type=JSON, headers=headers)
 
 
 def due_now(workflow):
@@ -114,7 +114,7 @@ def test_execute_runs_what_is_due_once(client, office, method):
     workflow = a_workflow(office, now=database_now())
     due_now(workflow)
     answer = getattr(client, method)("/api/scheduler/execute").json()
-    assert [(one["workflow_id"], one["status"]) for one in answer["executed"]] == [
+    assert [(row["workflow_id"], row["status"]) for row in answer["executed"]] == [
         (str(workflow.id), "running")
     ]
     assert getattr(client, method)("/api/scheduler/execute").json() == {"executed": []}
@@ -170,12 +170,12 @@ def test_executing_with_wait_answers_the_results_once_it_has_ended(client, offic
 
 def test_a_repeated_execute_waits_for_the_first_ones_run(client, office):
     workflow = a_workflow(office, steps=[a_step("a")])
-    given = {"workflow_id": str(workflow.id), "wait": 0.05}
-    first = post(client, "/api/workflow/execute", given, **{"Idempotency-Key": "k"})
+    body = {"workflow_id": str(workflow.id), "wait": 0.05}
+    first = post(client, "/api/workflow/execute", body, **{"Idempotency-Key": "k"})
     attempt = claimed(Job.objects.get(batch=first.json()["batch"]))
     assert attempt is not None
     attempt.finish(result="42")
-    again = post(client, "/api/workflow/execute", given, **{"Idempotency-Key": "k"})
+    again = post(client, "/api/workflow/execute", body, **{"Idempotency-Key": "k"})
     assert again.status_code == 200
     assert (again.json()["id"], again.json()["status"]) == (first.json()["id"], "completed")
     assert [job["result"] for job in again.json()["results"]] == [42]
@@ -184,10 +184,10 @@ def test_a_repeated_execute_waits_for_the_first_ones_run(client, office):
 
 def test_waiting_for_a_run_that_is_deleted_meanwhile_answers_what_was_accepted(client, office):
     workflow = a_workflow(office, steps=[a_step("a")])
-    given = {"workflow_id": str(workflow.id), "wait": 0.01}
-    first = post(client, "/api/workflow/execute", given, **{"Idempotency-Key": "k"})
+    body = {"workflow_id": str(workflow.id), "wait": 0.01}
+    first = post(client, "/api/workflow/execute", body, **{"Idempotency-Key": "k"})
     assert client.delete(f"/api/workflows/{workflow.id}").status_code == 204
-    again = post(client, "/api/workflow/execute", given, **{"Idempotency-Key": "k"})
+    again = post(client, "/api/workflow/execute", body, **{"Idempotency-Key": "k"})
     assert (again.status_code, again.json()) == (202, first.json())
 
 
@@ -195,8 +195,8 @@ def test_when_too_many_wait_the_next_is_answered_at_once(client, office, monkeyp
     monkeypatch.setattr(waiting, "SLOTS", BoundedSemaphore(1))
     waiting.SLOTS.acquire()
     workflow = a_workflow(office, steps=[a_step("a")])
-    given = {"workflow_id": str(workflow.id), "wait": 60}
-    assert post(client, "/api/workflow/execute", given).status_code == 202
+    body = {"workflow_id": str(workflow.id), "wait": 60}
+    assert post(client, "/api/workflow/execute", body).status_code == 202
 
 
 def test_runs_are_listed_with_their_history_and_resumed(client, office):
@@ -207,7 +207,7 @@ def test_runs_are_listed_with_their_history_and_resumed(client, office):
     attempt.fail()
     runs.settle_runs(database_now())
     listed = client.get(f"/api/workflows/{workflow.id}/runs?status=failed").json()["results"]
-    assert [(one["status"], one["error_message"][:21]) for one in listed] == [
+    assert [(row["status"], row["error_message"][:21]) for row in listed] == [
         ("failed", "1 of 2 steps failed. ")
     ]
     path = f"/api/workflows/{workflow.id}/runs/{run.id}"
@@ -239,8 +239,8 @@ def test_a_viewer_sees_and_cannot_act_and_a_stranger_sees_nothing(office):
         client = client_of(user)
         for read in reads:
             assert client.get(read).status_code == seen, read
-        for method, address, given in acts:
-            answer = getattr(client, method)(address, given, content_type=JSON)
+        for method, address, fields in acts:
+            answer = getattr(client, method)(address, fields, content_type=JSON)
             assert answer.status_code == done, (method, address)
     assert client_of(stranger).get("/api/workflows").json()["count"] == 0
     assert client_of(stranger).get("/api/scheduler/execute").json() == {"executed": []}
@@ -264,12 +264,12 @@ def test_the_monitor_counts_and_lists_the_callers_runs(client, office):
     assert attempt is not None
     attempt.fail()
     runs.settle_runs(database_now())
-    shown = client.get("/api/scheduler/monitor").json()
-    assert shown["counts"] == {"pending": 2, "running": 0, "completed": 0, "failed": 1}
-    assert {one["workflow_id"] for one in shown["next"]} == {str(workflow.id), str(failing.id)}
-    assert [one["id"] for one in shown["recent_failures"]] == [str(run.id)]
-    assert shown["delayed"] == []
-    assert len(shown["throughput"]) == 60
+    document = client.get("/api/scheduler/monitor").json()
+    assert document["counts"] == {"pending": 2, "running": 0, "completed": 0, "failed": 1}
+    assert {row["workflow_id"] for row in document["next"]} == {str(workflow.id), str(failing.id)}
+    assert [row["id"] for row in document["recent_failures"]] == [str(run.id)]
+    assert document["delayed"] == []
+    assert len(document["throughput"]) == 60
     stranger = client_of(make_user("stranger")).get("/api/scheduler/monitor").json()
     assert stranger["counts"] == {"pending": 0, "running": 0, "completed": 0, "failed": 0}
     assert (stranger["next"], stranger["recent_failures"]) == ([], [])
@@ -310,11 +310,11 @@ def test_the_monitor_shows_queues_and_workers(client, office):
     attempt = claimed(Job.objects.get(batch=run.batch_id), worker="w@here")
     assert attempt is not None
     queue_probes.mark_seen("default")
-    shown = client.get("/api/scheduler/monitor").json()
-    (worker,) = shown["workers"]
+    document = client.get("/api/scheduler/monitor").json()
+    (worker,) = document["workers"]
     assert (worker["name"], worker["roles"], worker["running"]) == ("w@here", ["default"], 1)
-    assert [one["task_id"] for one in worker["executions"]] == ["demo.sum"]
-    queue = next(one for one in shown["queues"] if one["role"] == "default")
+    assert [row["task_id"] for row in worker["executions"]] == ["demo.sum"]
+    queue = next(row for row in document["queues"] if row["role"] == "default")
     assert (queue["ready"], queue["processing"], queue["oldest_ready_seconds"]) == (0, 1, None)
     others = client_of(make_user("stranger")).get("/api/scheduler/monitor").json()["workers"]
-    assert [one["executions"] for one in others] == [[]]
+    assert [row["executions"] for row in others] == [[]]

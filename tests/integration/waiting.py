@@ -7,7 +7,7 @@ from typing import Any
 def wait_until(condition: Any, seconds: float = 10.0) -> Any:
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
-        if found := condition():
-            return found
+        if result := condition():
+            return result
         time.sleep(0.02)
     raise AssertionError(f"It did not come true within {seconds} s.")

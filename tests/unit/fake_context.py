@@ -13,11 +13,11 @@ class FakeContext:
     idempotency_key: str = "0190a0b0-0000-7000-8000-000000000001"
     cancelled: bool = False
     logger: logging.Logger = field(default_factory=lambda: logging.getLogger("test"))
-    said: list[tuple[float | None, str]] = field(default_factory=list)
+    reported: list[tuple[float | None, str]] = field(default_factory=list)
     sessions: list[str] = field(default_factory=list)
 
     def progress(self, fraction: float | None = None, message: str = "") -> None:
-        self.said.append((fraction, message))
+        self.reported.append((fraction, message))
 
     def session(self, session_id: str) -> None:
         self.sessions.append(session_id)

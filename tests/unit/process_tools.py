@@ -28,7 +28,7 @@ def is_alive(pid: int) -> bool:
 
 def marked(mark: str) -> set[int]:
     """The living processes whose command line holds the mark."""
-    found = set()
+    pids = set()
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit() and int(entry.name) != os.getpid():
             try:
@@ -36,5 +36,5 @@ def marked(mark: str) -> set[int]:
             except OSError:
                 continue
             if mark.encode() in line and is_alive(int(entry.name)):
-                found.add(int(entry.name))
-    return found
+                pids.add(int(entry.name))
+    return pids

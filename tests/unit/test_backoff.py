@@ -1,4 +1,4 @@
-"""How long a retry waits: the seed's minutes, and what keeps them within reason."""
+"""Retry delays follow the v1 contract and stay within their limits."""
 
 import pytest
 
@@ -12,7 +12,9 @@ MINUTE = 60_000
     ("strategy", "minutes"), [(Backoff.EXPONENTIAL, [1, 2, 4, 8]), (Backoff.LINEAR, [1, 2, 3, 4])]
 )
 def test_delays_follow_the_v1_contract(strategy, minutes):
-    assert [delay_ms(strategy, MINUTE, count) for count in range(4)] == [one * MINUTE for one in minutes]
+    assert [delay_ms(strategy, MINUTE, count) for count in range(4)] == [
+        minute * MINUTE for minute in minutes
+    ]
 
 
 def test_no_delay_is_longer_than_the_longest():
@@ -26,7 +28,7 @@ def test_a_base_of_zero_means_no_delay():
 
 
 def test_jitter_takes_up_to_half_away_and_adds_nothing():
-    found = {delay_ms(Backoff.LINEAR, 1_000, 1, jitter=True) for _ in range(200)}
-    assert min(found) >= 1_000
-    assert max(found) <= 2_000
-    assert len(found) > 10
+    delays = {delay_ms(Backoff.LINEAR, 1_000, 1, jitter=True) for _ in range(200)}
+    assert min(delays) >= 1_000
+    assert max(delays) <= 2_000
+    assert len(delays) > 10

@@ -36,7 +36,7 @@ def test_an_expression_is_read(text, canonical):
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("60 * * * *", "minute: 60 is out of range; allowed: 0-59."),
         ("0 24 * * *", "hour: 24 is out of range; allowed: 0-23."),
@@ -73,10 +73,10 @@ def test_an_expression_is_read(text, canonical):
         ("0 0 29 2 */7", "no day fits '29 2 */7'"),
     ],
 )
-def test_a_refusal_says_which_field_and_why(text, said):
+def test_a_refusal_says_which_field_and_why(text, message):
     with pytest.raises(CronError) as refused:
         validate(text, SEOUL, NOW)
-    assert said in str(refused.value)
+    assert message in str(refused.value)
 
 
 def test_six_fields_are_refused_because_they_fire_more_often_than_once_a_minute():

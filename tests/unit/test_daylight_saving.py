@@ -23,13 +23,13 @@ def wall(text):
 
 def fires(text, zone, begin, end):
     """What fires after `begin` until `end`, as the zone's clock shows it, with its offset in hours."""
-    cron, found = parse(text), []
+    cron, times = parse(text), []
     moment, end = begin.replace(tzinfo=zone), end.replace(tzinfo=zone)
     while (moment := next_after(cron, moment, zone)) is not None and moment <= end:
         here = moment.astimezone(zone)
         offset = (here.utcoffset() or timedelta()) / timedelta(hours=1)
-        found.append(f"{here:%d %H:%M} {offset:+g}")
-    return found
+        times.append(f"{here:%d %H:%M} {offset:+g}")
+    return times
 
 
 @pytest.mark.parametrize(

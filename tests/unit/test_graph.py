@@ -25,8 +25,8 @@ def test_the_members_of_a_cycle_come_in_order_each_a_dependency_of_the_next(pare
     circle = graph.cycle(parents)
     assert circle
     assert len(set(circle)) == len(circle)
-    for one, following in zip(circle, [*circle[1:], circle[0]], strict=True):
-        assert one in parents[following]
+    for node, following in zip(circle, [*circle[1:], circle[0]], strict=True):
+        assert node in parents[following]
 
 
 def test_a_cycle_is_found_exactly_where_there_is_one():

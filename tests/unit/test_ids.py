@@ -21,7 +21,7 @@ def test_ids_of_one_process_only_grow():
 def test_threads_never_make_the_same_id():
     with ThreadPoolExecutor(8) as pool:
         batches = list(pool.map(lambda _: [uuid7() for _ in range(2_000)], range(8)))
-    assert len({one for batch in batches for one in batch}) == 16_000
+    assert len({identifier for batch in batches for identifier in batch}) == 16_000
     assert all(batch == sorted(batch) for batch in batches)
 
 

@@ -17,12 +17,12 @@ def recurring(pattern, **more):
 
 
 def turns(config, count, start=ACTIVE):
-    found, after = [], None
+    times, after = [], None
     for _ in range(count):
         after = next_time(config, start, after)
         assert after is not None
-        found.append(f"{after.astimezone(SEOUL):%m-%d %a %H:%M}")
-    return found
+        times.append(f"{after.astimezone(SEOUL):%m-%d %a %H:%M}")
+    return times
 
 
 def test_immediate_runs_when_it_is_activated_and_never_again():
@@ -115,7 +115,7 @@ def test_a_year_of_turns_has_one_on_each_right_day_and_no_other(pattern, zone):
 
 
 @pytest.mark.parametrize(
-    ("config", "field", "said"),
+    ("config", "field", "message"),
     [
         ({}, "mode", "Must be an object with a mode: immediate, delayed, scheduled or recurring."),
         ([], "mode", "Must be an object with a mode"),
@@ -166,8 +166,8 @@ def test_a_year_of_turns_has_one_on_each_right_day_and_no_other(pattern, zone):
         ),
     ],
 )
-def test_an_error_names_the_field(config, field, said):
+def test_an_error_names_the_field(config, field, message):
     with pytest.raises(ConfigError) as refused:
         read(config)
-    assert said in " ".join(map(in_english, refused.value.errors[field]))
+    assert message in " ".join(map(in_english, refused.value.errors[field]))
     assert list(refused.value.errors) == [field]

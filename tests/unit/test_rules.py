@@ -1,4 +1,4 @@
-"""When a schedule fires next, and what is made of turns that were missed."""
+"""The next run of a schedule, and the catch-up policies for missed runs."""
 
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo

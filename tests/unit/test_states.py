@@ -58,7 +58,7 @@ def test_every_state_of_an_execution_has_a_name_in_the_v1_contract():
 
 def test_the_sql_names_no_unknown_state():
     """A literal that is misspelt in the SQL would match nothing, and nobody would notice."""
-    known = {
+    existing = {
         value
         for choices in (
             states.JobStatus,
@@ -85,4 +85,4 @@ def test_the_sql_names_no_unknown_state():
         for word in re.findall(r"'(\w+)'", group)
     ]
     assert len(compared) > 60
-    assert set(compared) <= known
+    assert set(compared) <= existing

@@ -50,12 +50,12 @@ def test_a_cron_rule_reads_like_speech(text, korean, english):
 
 @pytest.mark.parametrize("language", ["ko", "en"])
 def test_two_rules_that_fire_at_different_times_read_differently(language):
-    dice, told = random.Random(7), dict[str, object]()
+    dice, meanings = random.Random(7), dict[str, object]()
     for _ in range(3_000):
         cron = parse(random_expression(dice))
         meaning = (cron.values[0], cron.values[1], cron.values[3], days_of(cron))
-        assert told.setdefault(cron_in_words(cron, language), meaning) == meaning
-    assert len(told) > 2_500
+        assert meanings.setdefault(cron_in_words(cron, language), meaning) == meaning
+    assert len(meanings) > 2_500
 
 
 def days_of(cron):

@@ -213,7 +213,7 @@ def test_any_output_makes_a_result_that_fits_and_can_be_stored(ctx, settings, sc
 def test_the_last_line_is_shown_as_progress_at_most_once_a_second(ctx):
     script = "for i in 1 2 3 4 5 6 7 8 9; do echo step $i; sleep 0.15; done; sleep 1.2"
     result = run_command(ctx, "sh", ["-c", script])
-    messages = [message for _, message in ctx.said]
+    messages = [message for _, message in ctx.reported]
     assert 2 <= len(messages) <= result["seconds"] + 1
     assert messages[0] == "step 1"
     assert messages[-1] == "step 9"

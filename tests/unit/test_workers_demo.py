@@ -32,13 +32,13 @@ def test_sum_refuses_numbers_without_a_finite_sum(ctx, numbers):
 
 def test_sleep_waits_and_reports_progress(ctx):
     assert call("demo.sleep", ctx, seconds=1.1) == {"slept": 1.1}
-    assert ctx.said[-1][0] == 1.0
-    assert 0.8 < ctx.said[0][0] < 1
+    assert ctx.reported[-1][0] == 1.0
+    assert 0.8 < ctx.reported[0][0] < 1
 
 
 def test_a_short_sleep_reports_no_progress(ctx):
     call("demo.sleep", ctx, seconds=0)
-    assert ctx.said == []
+    assert ctx.reported == []
 
 
 @pytest.mark.parametrize("seconds", [-1, 86_401, "a", None])

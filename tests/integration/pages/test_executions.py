@@ -35,7 +35,7 @@ def of_step(queue, way: str = Direction.FORWARD) -> Execution:
     return Execution.objects.get(pk=a_start(trigger=Trigger.STEP, source=source))
 
 
-def shown(page) -> list[uuid.UUID]:
+def listed_ids(page) -> list[uuid.UUID]:
     return [row["run"].id for row in page.context["rows"]]
 
 
@@ -62,10 +62,10 @@ def something_of_each_kind(name: str) -> dict[str, Execution]:
 def test_everybody_sees_what_they_caused_and_staff_see_all(alice):
     mine = {run.id for run in something_of_each_kind("alice").values()}
     others = {run.id for run in something_of_each_kind("bob").values()}
-    assert set(shown(alice.get("/executions"))) == mine
-    assert set(shown(reader("bob").get("/executions"))) == others
-    assert set(shown(reader("steve", is_staff=True).get("/executions"))) == mine | others
-    assert shown(reader("mallory").get("/executions")) == []
+    assert set(listed_ids(alice.get("/executions"))) == mine
+    assert set(listed_ids(reader("bob").get("/executions"))) == others
+    assert set(listed_ids(reader("steve", is_staff=True).get("/executions"))) == mine | others
+    assert listed_ids(reader("mallory").get("/executions")) == []
 
 
 def test_one_is_seen_by_the_same_rules_as_the_list(alice):
@@ -136,12 +136,12 @@ def test_one_shows_its_attempts_what_it_was_given_and_what_came_of_it(alice):
 
 
 def test_its_cause_is_linked(alice):
-    found = something_of_each_kind("alice")
-    schedule = found["schedule"].source
-    assert f'href="/schedules/{schedule}"' in text_of(alice.get(f"/executions/{found['schedule'].id}"))
-    queue = found["step"].source.partition(":")[0]
-    assert f'href="/step-queues/{queue}"' in text_of(alice.get(f"/executions/{found['step'].id}"))
-    job = found["job"]
+    runs = something_of_each_kind("alice")
+    schedule = runs["schedule"].source
+    assert f'href="/schedules/{schedule}"' in text_of(alice.get(f"/executions/{runs['schedule'].id}"))
+    queue = runs["step"].source.partition(":")[0]
+    assert f'href="/step-queues/{queue}"' in text_of(alice.get(f"/executions/{runs['step'].id}"))
+    job = runs["job"]
     assert alice.get(f"/executions/{job.id}")["Location"] == f"/offices/{job.office_id}/jobs/{job.job_id}"
 
 
@@ -171,18 +171,18 @@ def test_an_action_needs_a_post_with_its_csrf_token():
 
 
 def test_the_filter_of_the_list_is_in_its_address(alice):
-    found = something_of_each_kind("alice")
+    runs = something_of_each_kind("alice")
     flaky = by_hand(task_id="demo.flaky", args={"failures": 1})
     claim(flaky).finish()
-    assert shown(alice.get("/executions?trigger=MANUAL")) == [flaky.id, found["manual"].id]
-    assert shown(alice.get("/executions?task_id=demo.flaky")) == [flaky.id]
-    assert shown(alice.get("/executions?status=SUCCESS&status=FAILED")) == [flaky.id]
-    schedule = found["schedule"].source
-    assert shown(alice.get(f"/executions?schedule={schedule}")) == [found["schedule"].id]
+    assert listed_ids(alice.get("/executions?trigger=MANUAL")) == [flaky.id, runs["manual"].id]
+    assert listed_ids(alice.get("/executions?task_id=demo.flaky")) == [flaky.id]
+    assert listed_ids(alice.get("/executions?status=SUCCESS&status=FAILED")) == [flaky.id]
+    schedule = runs["schedule"].source
+    assert listed_ids(alice.get(f"/executions?schedule={schedule}")) == [runs["schedule"].id]
     wrong = alice.get("/executions?trigger=odd")
-    assert shown(wrong) == []
+    assert listed_ids(wrong) == []
     assert 'role="alert"' in text_of(wrong)
-    assert shown(alice.get("/executions?after=nonsense&status=SUCCESS")) == [flaky.id]
+    assert listed_ids(alice.get("/executions?after=nonsense&status=SUCCESS")) == [flaky.id]
 
 
 def test_pages_follow_each_other_without_gap_or_overlap_while_others_start(alice):
@@ -192,19 +192,19 @@ def test_pages_follow_each_other_without_gap_or_overlap_while_others_start(alice
     seen, address = [], "/executions?task_id=demo.sum"
     while address:
         page = alice.get(address)
-        seen += shown(page)
+        seen += listed_ids(page)
         by_hand()
         address = "/executions" + page.context["older"] if page.context["older"] else ""
     assert seen == sorted(runs, reverse=True)
     back = alice.get("/executions" + page.context["newer"])
-    assert shown(back) == seen[50:100]
+    assert listed_ids(back) == seen[50:100]
     assert "task_id=demo.sum" in page.context["newer"]
     first = alice.get("/executions" + back.context["newer"])
-    assert shown(first) == seen[:50]
+    assert listed_ids(first) == seen[:50]
 
 
 def test_the_list_asks_for_no_more_with_more_rows(alice):
-    def asked() -> int:
+    def query_count() -> int:
         with CaptureQueriesContext(
             connection,
         ) as queries:
@@ -212,10 +212,10 @@ def test_the_list_asks_for_no_more_with_more_rows(alice):
         return len(queries)
 
     something_of_each_kind("alice")
-    few = asked()
+    few = query_count()
     for _ in range(20):
         by_hand()
-    assert asked() == few
+    assert query_count() == few
 
 
 def test_the_api_pages_through_the_parts_as_one_list():
@@ -226,9 +226,9 @@ def test_the_api_pages_through_the_parts_as_one_list():
     client = client_of(a_user("alice"))
     answers = [client.get(f"/api/executions?page_size=5&page={page}").json() for page in (1, 2, 3)]
     assert {answer["count"] for answer in answers} == {14}
-    ids = [one["execution_id"] for answer in answers for one in answer["results"]]
+    ids = [row["execution_id"] for answer in answers for row in answer["results"]]
     assert len(ids) == 14
-    assert all(one > other for one, other in pairwise(ids))
+    assert all(row > other for row, other in pairwise(ids))
     assert client.get("/api/executions?page_size=5&page=4").status_code == 404
 
 
@@ -246,7 +246,7 @@ def test_a_reader_with_little_reads_little_among_much_of_others(alice):
         lambda: alice.get("/executions?status=RUNNING"),
     ):
         assert most_read(list_of_alice) < (ENDED // 10, "")
-    assert set(shown(alice.get("/executions"))) == set(mine)
+    assert set(listed_ids(alice.get("/executions"))) == set(mine)
 
 
 def test_korean_and_nothing_from_elsewhere():

@@ -43,8 +43,8 @@ def test_the_monitor_shows_nothing_of_somebody_elses_work(office, alice):
     page = alice.get("/")
     assert "bob" not in page.content.decode().lower()
     assert page.context["tiles"] == {"waiting": 0, "running": 0, "done": 0, "failed": 0}
-    shown = reader("steve", is_staff=True).get("/").content.decode()
-    assert all(ref in shown for ref in ("bob 0", "bob 1", "bob 2"))
+    text = reader("steve", is_staff=True).get("/").content.decode()
+    assert all(ref in text for ref in ("bob 0", "bob 1", "bob 2"))
 
 
 def test_what_waits_for_others_is_counted_for_staff_and_operations_of_queues_are_linked(office, alice):

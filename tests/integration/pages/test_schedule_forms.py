@@ -44,7 +44,7 @@ def test_an_interval_has_a_unit_and_a_time_is_by_the_clock_of_its_zone(alice):
 
 
 @pytest.mark.parametrize(
-    ("change", "field", "said", "said_in_korean"),
+    ("change", "field", "message", "korean_message"),
     [
         ({"cron": "0 25 * * *"}, "cron", "hour: 25 is out of range; allowed: 0-23.", "시: 25은(는)"),
         ({"cron": "* * * * * *"}, "cron", "A field of seconds", "초 필드"),
@@ -66,8 +66,8 @@ def test_an_interval_has_a_unit_and_a_time_is_by_the_clock_of_its_zone(alice):
         ({"name": ""}, "name", "", ""),
     ],
 )
-def test_an_error_is_shown_beside_its_field_in_the_readers_language(change, field, said, said_in_korean):
-    for language, expected in (("en", said), ("ko", said_in_korean)):
+def test_an_error_is_shown_beside_its_field_in_the_readers_language(change, field, message, korean_message):
+    for language, expected in (("en", message), ("ko", korean_message)):
         answer = reader(language=language).post("/schedules/new", {**FORM, **change})
         assert answer.status_code == 400
         errors = why(answer, field)
@@ -83,7 +83,7 @@ def test_the_preview_shows_the_rule_and_its_next_five_runs(alice):
     answer = alice.post("/schedules/preview", FORM)
     assert "at 09:00, Monday to Friday" in text_of(answer)
     assert len(answer.context["next"]) == 5
-    assert {one.there[-8:] for one in answer.context["next"]} == {"09:00:00"}
+    assert {time.there[-8:] for time in answer.context["next"]} == {"09:00:00"}
     assert "list of" in text_of(answer)
     assert not Schedule.objects.exists()
 
@@ -102,10 +102,10 @@ def test_the_preview_reports_errors_but_not_of_empty_fields(alice):
 
 def test_the_preview_agrees_with_what_is_saved(alice):
     form = {**FORM, "kind": "interval", "every": "90", "unit": "seconds", "starts_at": "2030-01-01T00:00"}
-    shown = [one.at for one in alice.post("/schedules/preview", form).context["next"]]
+    previewed = [time.at for time in alice.post("/schedules/preview", form).context["next"]]
     alice.post("/schedules/new", form)
     saved = alice.get(f"/schedules/{Schedule.objects.get().id}").context["next"]
-    assert [one.at for one in saved] == shown
+    assert [time.at for time in saved] == previewed
 
 
 # --- editing ---------------------------------------------------------------------------------------
@@ -161,13 +161,13 @@ def test_a_hidden_value_stays_what_it_was(alice):
     args = {"method": "GET", "url": "https://a.example", "headers": headers}
     schedule = of_alice(task_id="http.request", args=args)
     texts = form_data(alice.get(f"/schedules/{schedule.id}/edit"))
-    shown = json.loads(str(texts["args"]))
-    shown["headers"]["X"] = "2"
-    edited(alice, schedule, args=json.dumps(shown))
+    masked = json.loads(str(texts["args"]))
+    masked["headers"]["X"] = "2"
+    edited(alice, schedule, args=json.dumps(masked))
     schedule.refresh_from_db()
     assert schedule.args["headers"] == {"Authorization": "Bearer abc", "X": "2"}
-    shown["headers"] = {"Cookie": shown["headers"]["Authorization"]}
-    moved = edited(alice, schedule, args=json.dumps(shown))
+    masked["headers"] = {"Cookie": masked["headers"]["Authorization"]}
+    moved = edited(alice, schedule, args=json.dumps(masked))
     assert "Write the hidden value again" in why(moved, "args")
 
 

@@ -20,8 +20,8 @@ pytestmark = pytest.mark.django_db
 
 
 def pages_of(schedule: Schedule) -> list[str]:
-    one = f"/schedules/{schedule.id}"
-    return ["/schedules", "/schedules/new", one, f"{one}/live", f"{one}/edit", f"{one}/delete"]
+    page = f"/schedules/{schedule.id}"
+    return ["/schedules", "/schedules/new", page, f"{page}/live", f"{page}/edit", f"{page}/delete"]
 
 
 def names(page) -> list[str]:
@@ -40,12 +40,12 @@ def test_a_visitor_is_redirected_to_sign_in():
 
 def test_somebody_elses_schedule_does_not_exist():
     schedule = of_alice(name="secret work")
-    one = f"/schedules/{schedule.id}"
+    url = f"/schedules/{schedule.id}"
     mallory = reader("mallory")
     assert {mallory.get(path).status_code for path in pages_of(schedule) if str(schedule.id) in path} == {404}
     assert "secret work" not in text_of(mallory.get("/schedules"))
     for verb in ("run", "pause", "resume", "delete", "edit", "preview"):
-        assert mallory.post(f"{one}/{verb}", FORM).status_code == 404, verb
+        assert mallory.post(f"{url}/{verb}", FORM).status_code == 404, verb
     schedule.refresh_from_db()
     assert (schedule.enabled, schedule.name) == (True, "secret work")
     assert not Execution.objects.exists()
@@ -53,16 +53,16 @@ def test_somebody_elses_schedule_does_not_exist():
 
 def test_staff_look_at_everybodys_and_change_none():
     schedule = of_alice()
-    one = f"/schedules/{schedule.id}"
+    url = f"/schedules/{schedule.id}"
     steve = reader("steve", is_staff=True)
-    for path in ("/schedules", one, f"{one}/live"):
+    for path in ("/schedules", url, f"{url}/live"):
         page = steve.get(path)
         assert page.status_code == 200
-        assert f"{one}/" not in text_of(page).replace(f"{one}/live", "")
+        assert f"{url}/" not in text_of(page).replace(f"{url}/live", "")
     assert "alice" in text_of(steve.get("/schedules"))
     for verb in ("run", "pause", "resume", "delete", "edit", "preview"):
-        assert steve.post(f"{one}/{verb}", FORM).status_code == 403, verb
-    assert steve.get(f"{one}/edit").status_code == 403
+        assert steve.post(f"{url}/{verb}", FORM).status_code == 403, verb
+    assert steve.get(f"{url}/edit").status_code == 403
     assert Schedule.objects.filter(pk=schedule.pk, enabled=True).exists()
 
 
@@ -164,8 +164,8 @@ def test_a_schedule_shows_next_runs_policies_and_recent_runs(alice):
     )
     page = alice.get(f"/schedules/{schedule.id}")
     text = text_of(page)
-    assert [one.there[-8:] for one in page.context["next"]] == ["09:00:00"] * 5
-    assert all(one.here for one in page.context["next"])
+    assert [time.there[-8:] for time in page.context["next"]] == ["09:00:00"] * 5
+    assert all(time.here for time in page.context["next"])
     assert "Run concurrently" in text
     assert f"/executions/{run.id}" in text
     assert "it broke &lt;b&gt;" in text

@@ -62,7 +62,7 @@ def test_each_mode_is_written_and_read_again(office, alice, change, config):
 
 
 @pytest.mark.parametrize(
-    ("change", "field", "said", "said_in_korean"),
+    ("change", "field", "message", "korean_message"),
     [
         ({"steps": "[{"}, "steps", "Not valid JSON", "JSON이 아닙니다"),
         ({"steps": "{}"}, "steps", "", ""),
@@ -92,9 +92,9 @@ def test_each_mode_is_written_and_read_again(office, alice, change, config):
     ],
 )
 def test_an_error_is_shown_beside_its_field_in_the_readers_language(
-    office, change, field, said, said_in_korean
+    office, change, field, message, korean_message
 ):
-    for language, expected in (("en", said), ("ko", said_in_korean)):
+    for language, expected in (("en", message), ("ko", korean_message)):
         form = {**FORM, "office": str(office.id), **change}
         answer = reader(language=language).post("/workflows/new", form)
         assert answer.status_code == 400
@@ -108,7 +108,7 @@ def test_the_preview_draws_the_steps_and_shows_the_next_five_runs(office, alice)
     answer = alice.post("/workflows/preview", {**FORM, "office": str(office.id), "status": "draft"})
     assert [box.node.ref for box in answer.context["drawing"].boxes] == ["load", "send"]
     assert len(answer.context["next"]) == 5
-    assert {one.there[-8:] for one in answer.context["next"]} == {"09:00:00"}
+    assert {time.there[-8:] for time in answer.context["next"]} == {"09:00:00"}
     assert "Inactive. Next runs" in text_of(answer)
     assert {why(answer, field) for field in ("name", "steps", "mode", "time")} == {""}
     assert not Workflow.objects.exists()

@@ -108,8 +108,8 @@ def test_an_action_needs_a_post_with_its_csrf_token(office):
 
 def test_pages_load_nothing_from_other_servers(office, alice):
     workflow = made(office)
-    one = f"/workflows/{workflow.id}"
-    for path in ("/workflows", "/workflows/new", one, f"{one}/edit", f"{one}/delete"):
+    url = f"/workflows/{workflow.id}"
+    for path in ("/workflows", "/workflows/new", url, f"{url}/edit", f"{url}/delete"):
         page = alice.get(path)
         assert "default-src 'self'" in page["Content-Security-Policy"]
         for forbidden in (' style="', "<style", "onclick", "<script>", 'src="http', "hx-on"):
