@@ -1,4 +1,4 @@
-"""Reads settings from the environment, loudly: a malformed value stops the start and is named."""
+"""Reads settings from environment variables. A malformed value is an error that names its variable."""
 
 import os
 from pathlib import Path
@@ -69,7 +69,7 @@ def folder(name: str, default: Path) -> Path:
 def postgres(name: str, default: str) -> dict[str, object]:
     """Django's settings of the database that a postgresql:// URL names.
 
-    A host that starts with / is a socket's folder, given as `?host=/run/postgresql`.
+    A host that starts with / is a socket's folder; the URL has it as `?host=/run/postgresql`.
     """
     url = text(name, default)
     try:

@@ -34,7 +34,7 @@ class RequestRejected(Exception):
 
 
 class ThreadPool:
-    """A pool that reuses the last used thread first, so that few of them hold a connection at low load."""
+    """A pool that reuses the last used thread first, so that few threads hold a connection at low load."""
 
     def __init__(self, count: int) -> None:
         self.max_waiting = count * QUEUE_FACTOR
@@ -58,14 +58,14 @@ class ThreadPool:
         """Return the thread once it is idle: the view of a disconnected client still runs to its end."""
         loop = asyncio.get_running_loop()
 
-        def idle(_: Future[None]) -> None:
+        def put_back(_: Future[None]) -> None:
             loop.call_soon_threadsafe(self._idle.put_nowait, thread)
 
-        thread.submit(lambda: None).add_done_callback(idle)
+        thread.submit(lambda: None).add_done_callback(put_back)
 
 
 class Body:
-    """Reads the whole body, up to its limit, before a thread is acquired. Then it replaces `receive`."""
+    """Reads the whole body, up to its limit, before a thread handles it. Then it replaces `receive`."""
 
     def __init__(self, receive: Any) -> None:
         self._receive = receive
@@ -77,7 +77,7 @@ class Body:
         return await self._receive()
 
     async def read(self, limit: int) -> bool:
-        """Whether the whole body arrived; the client may have disconnected."""
+        """Return whether the whole body arrived; it is False if the client has disconnected."""
         while True:
             try:
                 async with asyncio.timeout(BODY_TIMEOUT_SECONDS):
@@ -105,19 +105,19 @@ class Handler(ASGIHandler):
 
     async def __call__(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
         if scope["path"] == "/healthz":
-            # Alive means that the event loop runs; waiting for a thread would test something else.
+            # The process is alive if the event loop runs; a thread is not needed for that.
             await self.send_response(JsonResponse({"status": "alive"}), send)
             return
         body = Body(receive)
         try:
-            limit, length = limit_of(scope["path"]), content_length(scope)
+            limit, length = body_limit(scope["path"]), content_length(scope)
             if length is not None and length > limit:
                 raise RequestRejected(too_large(limit))
             if not await body.read(limit):
                 body.file.close()
                 return
             if length is None:
-                # The body was chunked; DRF takes a body without a length for an empty one.
+                # The body was chunked; DRF treats a body without a length as empty.
                 scope = {**scope, "headers": [*scope["headers"], (b"content-length", b"%d" % body.size)]}
             thread = await self._threads.acquire()
         except RequestRejected as rejected:
@@ -140,11 +140,11 @@ class Handler(ASGIHandler):
         response: HttpResponseBase = await super().run_get_response(request)
         if isinstance(response, StreamingHttpResponse) and not response.is_async:
             parts = cast(Iterator[bytes], response.streaming_content)
-            response.streaming_content = in_thread(parts)
+            response.streaming_content = iterate_in_thread(parts)
         return response
 
 
-def limit_of(path: str) -> int:
+def body_limit(path: str) -> int:
     large = path in settings.DURE_UPLOAD_PATHS
     return settings.DURE_MAX_UPLOAD_BYTES if large else settings.DATA_UPLOAD_MAX_MEMORY_SIZE
 
@@ -156,8 +156,8 @@ def content_length(scope: dict[str, Any]) -> int | None:
     return None
 
 
-async def in_thread(parts: Iterator[bytes]) -> AsyncIterator[bytes]:
-    """One part at a time; Django would first make a list of all parts."""
+async def iterate_in_thread(parts: Iterator[bytes]) -> AsyncIterator[bytes]:
+    """Yield one part at a time; Django would first make a list of all parts."""
     while (part := await sync_to_async(lambda: next(parts, None))()) is not None:
         yield part
 

@@ -1,7 +1,7 @@
 """/healthz reports that the process is alive, /readyz that it can serve: database, broker, migrations.
 
-Probes arrive by IP address and over plain HTTP, so they are answered before the Host check and the redirect
-to HTTPS.
+Probes arrive by IP address and over plain HTTP, so the middleware answers them before the Host check and the
+redirect to HTTPS.
 """
 
 import time
@@ -35,8 +35,8 @@ def readyz(_request: HttpRequest) -> JsonResponse:
     missing = [name for name, result in checks.items() if not result["ok"]]
     if not missing:
         return JsonResponse({"status": "ready", "checks": checks})
-    answer = {"status": "unavailable", "missing": missing, "checks": checks}
-    return JsonResponse(answer, status=503, headers={"Retry-After": "5"})
+    body = {"status": "unavailable", "missing": missing, "checks": checks}
+    return JsonResponse(body, status=503, headers={"Retry-After": "5"})
 
 
 def database() -> None:
@@ -45,7 +45,7 @@ def database() -> None:
 
 
 def broker() -> None:
-    _broker(settings.CELERY_BROKER_URL).ping()
+    _broker_client(settings.CELERY_BROKER_URL).ping()
 
 
 def migrations() -> None:
@@ -83,7 +83,7 @@ def _timed(check: Callable[[], None]) -> dict[str, object]:
 
 
 @cache
-def _broker(url: str) -> "Redis":
+def _broker_client(url: str) -> "Redis":
     return redis.connect(redis.PROBE, url)
 
 

@@ -35,13 +35,13 @@ _RULES = (
 )
 
 
-def redacted(text: str) -> str:
+def redact(text: str) -> str:
     for pattern, replacement in _RULES:
         text = pattern.sub(replacement, text)
     return text
 
 
-def on_one_line(text: str) -> str:
+def escape_controls(text: str) -> str:
     return _CONTROL.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
@@ -49,7 +49,7 @@ class LineFormatter(logging.Formatter):
     """Writes each record as one line, with its traceback indented below it."""
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 (the standard library's name)
-        line = on_one_line(redacted(super().formatMessage(record)))
+        line = escape_controls(redact(super().formatMessage(record)))
         request = request_id.current()
         return f"{line} request={request}" if request else line
 
@@ -57,15 +57,15 @@ class LineFormatter(logging.Formatter):
         self,
         ei: tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None],
     ) -> str:
-        return _indented(super().formatException(ei))
+        return _indent(super().formatException(ei))
 
     def formatStack(self, stack_info: str) -> str:  # noqa: N802
-        return _indented(super().formatStack(stack_info))
+        return _indent(super().formatStack(stack_info))
 
     def format(self, record: logging.LogRecord) -> str:
         record.exc_text = None  # another formatter may have cached a traceback with secrets
         return super().format(record)
 
 
-def _indented(text: str) -> str:
-    return "\n".join("    " + on_one_line(line) for line in redacted(text).split("\n"))
+def _indent(text: str) -> str:
+    return "\n".join("    " + escape_controls(line) for line in redact(text).split("\n"))

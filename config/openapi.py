@@ -11,8 +11,8 @@ Jobs in dependency graphs, schedules, workflows, step queues with rollback, and 
 server use the session cookie, and send `X-CSRFToken` with all methods but GET.
 
 **Bodies** are one JSON object in UTF-8, sent as `application/json`. Unknown fields, duplicate keys and
-numbers written as texts are rejected, with the name of the field. Times are ISO 8601 with an offset; answers
-use the offset of Asia/Seoul. Durations have their unit in their name.
+numbers written as strings are rejected, with the name of the field. Times are ISO 8601 with an offset;
+answers use the offset of Asia/Seoul. Durations have their unit in their name.
 
 **Errors** are `application/problem+json` (RFC 9457). Branch on `code`; `GET /api/problems/{code}` explains
 it, and `errors` has the reasons by field. Objects of other users are 404. A method that a URL does not
@@ -61,7 +61,7 @@ PATH_PARAMETERS = {
 
 MESSAGE_HEADERS = {
     "webhook-id": (
-        "The same for all attempts: ignore known ids.",
+        "The same for all attempts: ignore an id that you have processed.",
         {"type": "string"},
         "msg_815",
     ),

@@ -1,6 +1,6 @@
-"""Every setting of Dure, read from the environment and explained where it stands.
+"""The settings of Dure, read from environment variables.
 
-`docs/configuration.md` lists the variables; `config/env.py` reads them and refuses what is malformed.
+`docs/configuration.md` lists the variables; `config/env.py` reads them and refuses malformed values.
 """
 
 import hashlib
@@ -14,7 +14,7 @@ from config import dev, env
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
-# --- Where this runs ---------------------------------------------------------------------------
+# --- The environment ---------------------------------------------------------------------------
 
 DURE_ENV = env.choice("DURE_ENV", "development", ("development", "test", "production"))
 PRODUCTION = DURE_ENV == "production"
@@ -27,7 +27,7 @@ DEVELOPMENT_SECRET = "development-secret-" + hashlib.sha256(str(DURE_HOME).encod
 SECRET_KEY = env.text("DURE_SECRET_KEY", DEVELOPMENT_SECRET)
 CRON_SECRET = env.text("CRON_SECRET")
 FLOWER_BASIC_AUTH = env.text("FLOWER_BASIC_AUTH")
-# Where the browsers of operators reach Flower: pages link there, unless it is empty.
+# The address of Flower for operators' browsers. Pages link to it unless it is empty.
 DURE_FLOWER_URL = env.text(
     "DURE_FLOWER_URL",
     "" if PRODUCTION else f"http://127.0.0.1:{env.integer('FLOWER_PORT', 5555, low=1, high=65_535)}",
@@ -73,7 +73,7 @@ if PRODUCTION:
 
 ALLOWED_HOSTS = env.words("DURE_ALLOWED_HOSTS", ("127.0.0.1", "localhost", "[::1]"))
 CSRF_TRUSTED_ORIGINS = env.words("DURE_TRUSTED_ORIGINS")
-# How many proxies of ours stand before the web process. With 0 nobody's X-Forwarded-For counts.
+# The number of trusted proxies before the web process. With 0 the header X-Forwarded-For is ignored.
 DURE_PROXIES = env.integer("DURE_PROXIES", 0, high=10)
 
 # --- Django ------------------------------------------------------------------------------------
@@ -102,7 +102,7 @@ MIDDLEWARE = [
     "jobs.api.framework.request_id.RequestIdMiddleware",
     "config.metrics.RequestTimeMiddleware",
     "config.security.SecurityHeadersMiddleware",
-    # Outside of everything that may answer a request itself: below /api no answer is HTML.
+    # Before all middleware that may answer a request itself, so that no answer below /api is HTML.
     "jobs.api.framework.middleware.ApiMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -139,7 +139,7 @@ DURE_WEB_THREADS = env.integer("DURE_WEB_THREADS", 16, low=1, high=512)
 DATABASES["default"]["CONN_MAX_AGE"] = env.integer("DURE_CONN_MAX_AGE", 60)
 DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
 _options: dict[str, object] = DATABASES["default"]["OPTIONS"]  # type: ignore[assignment]
-# A peer that hangs must not hold locks that others wait for: every wait ends by itself.
+# A peer that hangs must not hold locks that others wait for: every wait has a limit.
 _options.setdefault("connect_timeout", 5)
 _options.setdefault("keepalives_idle", 10)
 _options.setdefault("keepalives_interval", 5)
@@ -148,7 +148,7 @@ _options.setdefault("tcp_user_timeout", 15_000)
 _options.setdefault(
     "options",
     "-c lock_timeout=5s -c statement_timeout=30s -c idle_in_transaction_session_timeout=30s "
-    # Plans of the engine's functions are kept for good: they do not depend on the values.
+    # The plans of the engine's functions do not depend on the values, so PostgreSQL keeps them.
     "-c plan_cache_mode=force_generic_plan -c jit=off",
 )
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
@@ -185,7 +185,7 @@ SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = PRODUCTION
 SECURE_SSL_REDIRECT = PRODUCTION and env.flag("DURE_SSL_REDIRECT", True)
-# Probes come from inside and speak plain HTTP.
+# Probes come from the internal network and use plain HTTP.
 SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$", r"^metrics$"]
 SECURE_HSTS_SECONDS = env.integer("DURE_HSTS_SECONDS", 31_536_000 if PRODUCTION else 0)
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = PRODUCTION
@@ -194,10 +194,10 @@ if DURE_PROXIES:
 
 DATA_UPLOAD_MAX_MEMORY_SIZE = env.integer("DURE_MAX_BODY_BYTES", 16 * 2**20)
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 1_000
-# Only these addresses take more than that.
+# Only these URLs accept larger bodies.
 DURE_UPLOAD_PATHS = ("/api/replays", "/exports/replays")
 DURE_MAX_UPLOAD_BYTES = env.integer("DURE_MAX_UPLOAD_BYTES", 512 * 2**20, low=2**20)
-# What a Prometheus server shows to read /metrics: see config/metrics.py.
+# The bearer token with which Prometheus reads /metrics: see config/metrics.py.
 DURE_METRICS_TOKEN = env.text("DURE_METRICS_TOKEN")
 
 EMAIL_BACKEND = env.text("DURE_EMAIL_BACKEND", "django.core.mail.backends.smtp.EmailBackend")
@@ -216,13 +216,13 @@ DURE_ROLES = ("PO", "Architect", "FE", "BE", "QA", "DevOps", "export", "default"
 DURE_CONTROL_QUEUE = "control"
 # The queue of webhooks and mail, which wait for servers of third parties.
 DURE_NOTICES_QUEUE = "notices"
-# A worker that has not renewed for this long has lost what it runs.
+# A worker that has not renewed a lease for this long has lost the run.
 DURE_LEASE_SECONDS = env.seconds("DURE_LEASE_SECONDS", 30.0, low=1.0)
 DURE_HEARTBEAT_SECONDS = env.seconds("DURE_HEARTBEAT_SECONDS", DURE_LEASE_SECONDS / 3)
 DURE_SWEEP_SECONDS = env.seconds("DURE_SWEEP_SECONDS", 5.0, low=0.2)
-# How long a run that was told to stop has until its process group is killed.
+# The time between the request to stop a run and the kill of its process group.
 DURE_GRACE_SECONDS = env.seconds("DURE_GRACE_SECONDS", 10.0, low=0.1)
-# A dispatched Execution that nobody has claimed is published again after this, then ever later.
+# A message that no worker has claimed is republished after this, then after growing intervals.
 DURE_REPUBLISH_SECONDS = env.seconds("DURE_REPUBLISH_SECONDS", 10.0, low=0.5)
 DURE_MAX_CRASHES = env.integer("DURE_MAX_CRASHES", 3, low=1, high=100)
 DURE_MAX_JOBS_PER_SUBMISSION = env.integer("DURE_MAX_JOBS_PER_SUBMISSION", 10_000, low=1)
@@ -232,38 +232,38 @@ DURE_MAX_RESULT_BYTES = env.integer("DURE_MAX_RESULT_BYTES", 256 * 1024, low=102
 # Step queues: docs/step-queues.md.
 DURE_MAX_STEPS_PER_QUEUE = env.integer("DURE_MAX_STEPS_PER_QUEUE", 1_000, low=1, high=10_000)
 DURE_MAX_CONTEXT_BYTES = env.integer("DURE_MAX_CONTEXT_BYTES", 256 * 1024, low=1024)
-# How often a backward operation is tried again, and how long after it failed for the first time.
+# The number of retries of a backward operation, and the delay of the first one.
 DURE_STEP_BACKWARD_RETRIES = env.integer("DURE_STEP_BACKWARD_RETRIES", 3, high=100)
 DURE_STEP_BACKWARD_DELAY_SECONDS = env.seconds("DURE_STEP_BACKWARD_DELAY_SECONDS", 5.0, low=0.0)
 DURE_STEP_NOTICE_RETRIES = env.integer("DURE_STEP_NOTICE_RETRIES", 8, high=100)
 DURE_RETENTION_DAYS = env.integer("DURE_RETENTION_DAYS", 30, low=1, high=36_500)
-# What `command.run` may start: names, looked up on the PATH below and nowhere else.
+# The names of the programs that `command.run` may start. Only the PATH below is searched for them.
 DURE_COMMANDS = env.words("DURE_COMMANDS", ("echo", "date", "uname") if not PRODUCTION else ())
 DURE_COMMAND_PATH = env.text("DURE_COMMAND_PATH", "/usr/local/bin:/usr/bin:/bin")
-# Networks that `http.request` and webhooks may reach although they are inner ones.
+# Internal networks that `http.request` and webhooks may reach.
 DURE_HTTP_ALLOW = env.words("DURE_HTTP_ALLOW")
 DURE_WORKER_MODULES = env.words("DURE_WORKER_MODULES")
 
 # --- Exports -----------------------------------------------------------------------------------
 
-# The root of what is made, `jobs.export.path` of the contract, and that of what was uploaded.
+# The folder of exported files (`jobs.export.path` in the contract), and that of uploaded replays.
 DURE_EXPORT_PATH = env.folder("DURE_EXPORT_PATH", DURE_HOME / "exports")
 DURE_REPLAY_PATH = env.folder("DURE_REPLAY_PATH", DURE_HOME / "replays")
-# A running export that nobody has spoken of for this long has failed.
+# A running export without a message for this long has failed.
 DURE_EXPORT_STALL_SECONDS = env.seconds("DURE_EXPORT_STALL_SECONDS", 60.0, low=1.0)
-# Off, when only foreign workers read job.requests.
+# False if only workers in other languages read job.requests.
 DURE_EXPORT_WORKER = env.flag("DURE_EXPORT_WORKER", True)
-# How long after its end an export can be downloaded, and is listed; 0 for ever. Replays stay in any case.
+# How long after its end an export can be downloaded, and is listed; 0 for ever. Only users delete replays.
 DURE_EXPORT_FILE_DAYS = env.integer("DURE_EXPORT_FILE_DAYS", 90, high=36_500)
 DURE_EXPORT_RETENTION_DAYS = env.integer("DURE_EXPORT_RETENTION_DAYS", 365, high=36_500)
-# Messages that a listener took and has not finished after this long are taken over by another.
+# A listener takes over messages that another one has read and not acknowledged for this long.
 DURE_STREAM_CLAIM_SECONDS = env.seconds("DURE_STREAM_CLAIM_SECONDS", 30.0, low=0.1)
 
 # --- Celery ------------------------------------------------------------------------------------
 
 CELERY_BROKER_URL = REDIS_URL
 CELERY_BROKER_TRANSPORT = "config.broker:Transport"
-CELERY_RESULT_BACKEND = REDIS_URL  # the counters of chords, nothing else: no result is read from it
+CELERY_RESULT_BACKEND = REDIS_URL  # only for the counters of chords; results are in PostgreSQL
 CELERY_TIMEZONE = TIME_ZONE
 CELERY_ENABLE_UTC = True
 CELERY_TASK_DEFAULT_QUEUE = "default"
@@ -274,22 +274,22 @@ CELERY_TASK_QUEUES = [
 CELERY_TASK_CREATE_MISSING_QUEUES = True
 CELERY_TASK_IGNORE_RESULT = True  # PostgreSQL holds the results
 CELERY_TASK_TRACK_STARTED = False
-# No pickle anywhere: a message can only ever be data.
+# JSON only, and no pickle: a message cannot contain code.
 CELERY_TASK_SERIALIZER = CELERY_RESULT_SERIALIZER = CELERY_EVENT_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = CELERY_RESULT_ACCEPT_CONTENT = ["json"]
-# Leases rescue. With acks_late one long task was started three times after a visibility timeout,
-# and reject_on_worker_lost went round without end for a task that kills its worker.
+# Leases rescue lost runs. With acks_late a long task was started three times after a visibility timeout;
+# with reject_on_worker_lost a task that kills its worker was repeated without end.
 CELERY_TASK_ACKS_LATE = False
 CELERY_TASK_REJECT_ON_WORKER_LOST = False
 # A worker takes only what it can start now, so a cancel or a new priority still counts.
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_DISABLE_PREFETCH = True
 CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = False
-# A worker that is told to stop waits this long for what it runs, then hands it back to the others. For
-# that its environment has to say REMAP_SIGTERM=SIGQUIT: without it Celery waits until all has ended.
+# A worker that is stopped waits this long for its runs, then releases them to other workers. This needs
+# REMAP_SIGTERM=SIGQUIT in its environment: without it Celery waits until all runs have ended.
 CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT = env.seconds("DURE_DRAIN_SECONDS", 8.0, low=0.0)
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
-CELERY_WORKER_SEND_TASK_EVENTS = False  # the Procfile's -E decides; it costs a fifth of throughput
+CELERY_WORKER_SEND_TASK_EVENTS = False  # the Procfile's -E enables them; they cost a fifth of the throughput
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None
 CELERY_BROKER_TRANSPORT_OPTIONS = {
@@ -301,7 +301,7 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
     "socket_connect_timeout": 3,
     "socket_keepalive": True,
     "health_check_interval": 25,
-    # A publish asks once: kombu's own way of asking again kept it for six seconds.
+    # A publish is not retried: kombu's own retries took six seconds.
     "max_retries": 1,
     "interval_start": 0,
     # Four levels share the workers fairly among offices: see jobs/publish.py.
@@ -312,14 +312,14 @@ CELERY_RESULT_BACKEND_TRANSPORT_OPTIONS = {"socket_timeout": 3, "socket_connect_
 CELERY_REDIS_SOCKET_TIMEOUT = 3.0
 CELERY_REDIS_SOCKET_CONNECT_TIMEOUT = 3.0
 CELERY_REDIS_SOCKET_KEEPALIVE = True
-CELERY_TASK_PUBLISH_RETRY = False  # the sweep publishes again; nobody waits for a broker
+CELERY_TASK_PUBLISH_RETRY = False  # the sweep republishes, so no caller waits for the broker
 CELERY_RESULT_EXPIRES = 3600
 CELERY_RESULT_CHORD_EXPIRES = 30 * 86_400  # longer than the longest graph takes
 # Celery's Django fixup closes the connection around every task; ours is kept and checked on error.
 CELERY_DB_REUSE_MAX = 2**31
 CELERY_BEAT_SCHEDULER = "scheduler.beat:Scheduler"
 CELERY_BEAT_MAX_LOOP_INTERVAL = 1
-CELERY_BEAT_SYNC_EVERY = 1  # a beat that dies has written what it sent, and the next one goes on from there
+CELERY_BEAT_SYNC_EVERY = 1  # a beat that dies has recorded what it sent; the next one continues from there
 DJANGO_CELERY_BEAT_TZ_AWARE = True
 
 # --- The API -----------------------------------------------------------------------------------
@@ -356,8 +356,7 @@ REST_FRAMEWORK = {
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "Dure",
-    "DESCRIPTION": "Work that must happen: in the right order, at the right time, once, within limits and "
-    "in sight.",
+    "DESCRIPTION": "Runs jobs in the right order, at the right time, once, within limits, and visibly.",
     "VERSION": "0.1.0",
     "OAS_VERSION": "3.1.0",
     "SERVE_INCLUDE_SCHEMA": False,
@@ -369,7 +368,7 @@ SPECTACULAR_SETTINGS = {
     "SCHEMA_PATH_PREFIX": r"/api",
     "COMPONENT_SPLIT_REQUEST": True,
     "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
-    # `id` is of exports/api/urls.py.
+    # exports/api/urls.py registers the converter `id`.
     "PATH_CONVERTER_OVERRIDES": {"id": {"type": "integer", "minimum": 0, "maximum": 10**18 - 1}},
     # Fields of the same name with different choices need a name for each set.
     "ENUM_NAME_OVERRIDES": {
@@ -397,7 +396,7 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {
-        # On one line, whatever a client sent, and without secrets.
+        # One line for each record, without secrets.
         "line": {
             "()": "config.logs.LineFormatter",
             "format": "%(asctime)s %(levelname)s %(name)s %(message)s",
@@ -406,12 +405,12 @@ LOGGING = {
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["stderr"], "level": env.text("DURE_LOG_LEVEL", "INFO")},
     "loggers": {
-        # A line or three for each task and tick would drown what matters.
+        # Celery logs up to three lines for each task and tick, which would hide the others.
         "celery.beat": {"level": "WARNING"},
         "celery.worker.strategy": {"level": "WARNING"},
         "celery.app.trace": {"level": "WARNING"},
         "django.request": {"level": "ERROR"},
-        # uvicorn brings handlers of its own, which know nothing of secrets; naming it here removes them.
+        # uvicorn has handlers of its own, which do not remove secrets; this entry removes the handlers.
         "uvicorn": {"level": "INFO", "propagate": True},
         "uvicorn.access": {"level": "WARNING", "propagate": True},
     },

@@ -1,4 +1,4 @@
-"""Every address of the web process. /healthz, /readyz and /metrics are answered before: config/health.py."""
+"""The URLs of the web process, except /healthz, /readyz and /metrics, which config/health.py answers."""
 
 from django.conf import settings
 from django.contrib import admin
@@ -14,7 +14,7 @@ from jobs.api.socket_tickets import TicketView
 login = LoginView.as_view(template_name="login.html", redirect_authenticated_user=True)
 
 urlpatterns = [
-    # Browsers ask for it on pages that name none, such as the admin's.
+    # Browsers request it on pages without an icon of their own, such as the admin's.
     path("favicon.ico", RedirectView.as_view(url=f"{settings.STATIC_URL}favicon.svg")),
     path("login", throttled(login), name="login"),
     path("logout", LogoutView.as_view(next_page="/login"), name="logout"),

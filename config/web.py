@@ -34,7 +34,7 @@ def configuration(app: str = "config.asgi:application") -> uvicorn.Config:
         app,
         host=HOST,
         port=PORT,
-        # uvicorn would trust X-Forwarded-For from every local process. DURE_PROXIES decides.
+        # uvicorn would trust X-Forwarded-For of every local process; DURE_PROXIES decides instead.
         proxy_headers=False,
         server_header=False,
         lifespan="off",
@@ -46,7 +46,7 @@ def configuration(app: str = "config.asgi:application") -> uvicorn.Config:
         ws_per_message_deflate=False,
         # Longer than proxies keep an idle connection, so that the proxy closes it first.
         timeout_keep_alive=75,
-        # Sockets are closed with 1012 at once; requests have this long to end.
+        # uvicorn closes sockets with 1012 at once, and waits this long for requests.
         timeout_graceful_shutdown=10,
     )
 

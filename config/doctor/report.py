@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.checks import ERROR, WARNING, CheckMessage
 
-from config.logs import on_one_line, redacted
+from config.logs import escape_controls, redact
 
 ALL_OK, WARNINGS, ERRORS = 0, 1, 2
 EXIT_CODES = """exit codes:
@@ -31,8 +31,8 @@ def lines(subject: str, message: CheckMessage) -> list[str]:
 
 
 def clean(text: str) -> str:
-    """On one line, without secrets of drivers and URLs."""
-    return on_one_line(redacted(text))
+    """Return the text as one line, without secrets of drivers and URLs."""
+    return escape_controls(redact(text))
 
 
 def clean_lines(text: str) -> str:
