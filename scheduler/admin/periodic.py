@@ -47,7 +47,7 @@ FIXED = (
 TASK = columns.column("task", _("Task Name"), str)
 TIMINGS = (IntervalSchedule, CrontabSchedule, SolarSchedule, ClockedSchedule)
 
-# Texts that the library leaves untranslated. makemessages finds them here.
+# Texts that the library leaves untranslated, for makemessages.
 NAMES = (
     *(_("Periodic Tasks"), _("periodic task"), _("periodic tasks"), _("interval"), _("intervals")),
     *(
@@ -75,8 +75,8 @@ def is_own(task: PeriodicTask | None) -> bool:
 
 class CeleryTaskSelect(TaskSelectWidget):  # type: ignore[misc]
     def tasks_as_choices(self) -> tuple[tuple[str, str], ...]:
-        ours = {task.task_id for task in registry.all_tasks()}
-        return tuple(choice for choice in super().tasks_as_choices() if choice[0] not in ours)
+        registered = {task.task_id for task in registry.all_tasks()}
+        return tuple(choice for choice in super().tasks_as_choices() if choice[0] not in registered)
 
 
 class OwnPeriodicTaskForm(PeriodicTaskForm):  # type: ignore[misc]
@@ -113,8 +113,8 @@ def when(task: PeriodicTask) -> str:
 
 
 def set_enabled(task: PeriodicTask, enabled: bool) -> None:
-    forget = {} if enabled else {"last_run_at": None}
-    PeriodicTask.objects.filter(pk=task.pk).update(enabled=enabled, **forget)
+    changes = {} if enabled else {"last_run_at": None}
+    PeriodicTask.objects.filter(pk=task.pk).update(enabled=enabled, **changes)
     PeriodicTasks.update_changed()
 
 
@@ -193,8 +193,8 @@ class OperatorsPeriodicTaskAdmin(SmallTableAdmin, PeriodicTaskAdmin):  # type: i
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
         if not is_own(obj):
             return self.fieldsets
-        _first, *rest = self.fieldsets
-        return (None, {"fields": ("name", TASK, "enabled", "description")}), *rest
+        _first, *others = self.fieldsets
+        return (None, {"fields": ("name", TASK, "enabled", "description")}), *others
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return not is_own(obj) and super().has_delete_permission(request, obj)

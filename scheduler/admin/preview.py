@@ -17,20 +17,20 @@ PREVIEWED = 5
 
 
 @dataclass(frozen=True)
-class Outlook:
+class RulePreview:
     words: str = ""
     times: Sequence[datetime] = ()
     problems: Sequence[str] = field(default_factory=tuple)
 
 
-class Previewing(BaseAdmin):
+class PreviewAdmin(BaseAdmin):
     change_form_template = "admin/dure/rule_form.html"
 
-    def outlook_of_form(self, form: Any) -> Outlook:
-        """The outlook of a validated form, which may have errors in other fields."""
+    def preview_of_form(self, form: Any) -> RulePreview:
+        """The preview of a validated form, which may have errors in other fields."""
         raise NotImplementedError
 
-    def outlook_of(self, row: Any) -> Outlook:
+    def preview_of_row(self, row: Any) -> RulePreview:
         raise NotImplementedError
 
     def get_urls(self) -> list[URLPattern]:
@@ -42,15 +42,15 @@ class Previewing(BaseAdmin):
             raise PermissionDenied
         form = self.get_form(request)(request.POST)
         form.full_clean()
-        return HttpResponse(render_outlook(self.outlook_of_form(form)))
+        return HttpResponse(render_preview(self.preview_of_form(form)))
 
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
     ) -> HttpResponse:
         row = context.get("original")
-        context["outlook"] = render_outlook(self.outlook_of(row)) if row is not None else ""
+        context["preview"] = render_preview(self.preview_of_row(row)) if row is not None else ""
         if self.has_add_permission(request) or self.has_change_permission(request, row):
-            context["preview_address"] = reverse(f"admin:{self._url_name}_preview")
+            context["preview_url"] = reverse(f"admin:{self._url_name}_preview")
         return super().render_change_form(request, context, *args, **kwargs)
 
     @property
@@ -58,8 +58,8 @@ class Previewing(BaseAdmin):
         return f"{self.opts.app_label}_{self.opts.model_name}"
 
 
-def render_outlook(outlook: Outlook) -> SafeString:
-    return render_to_string("admin/dure/outlook.html", {"outlook": outlook})
+def render_preview(preview: RulePreview) -> SafeString:
+    return render_to_string("admin/dure/rule_preview.html", {"preview": preview})
 
 
 def field_errors(form: Any, names: Sequence[str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Workflow runs and the log of their starts. Only the verbs write them."""
+"""Workflow runs and the log of their starts, without forms: actions change them by the verbs of the API."""
 
 from typing import Any
 
@@ -32,7 +32,7 @@ LIVE = (RunStatus.PENDING, RunStatus.RUNNING)
 
 
 class StateFilter(choice("status", _("state"), STATES)):  # type: ignore[misc]
-    """Live states have their own indexes; ended ones are searched among the newest rows."""
+    """Live states have indexes of their own; the filter searches ended states among the newest rows."""
 
     def queryset(self, request: HttpRequest, queryset: Any) -> Any:
         rows = super().queryset(request, queryset)
@@ -124,14 +124,14 @@ class WorkflowRunStartAdmin(ReadOnlyAdmin):
     fields = ("run", "number", STATE, "started_at", "ended_at", "error_message")
 
 
-def of_batch(batch: Batch) -> Link | None:
+def workflow_run_link(batch: Batch) -> Link | None:
     run = WorkflowRun.objects.filter(batch=batch).first()
     return Link(links.address(WorkflowRun, run.pk), _("Workflow run")) if run else None
 
 
-def page_of_run(run: Execution) -> Link:
+def execution_page_link(run: Execution) -> Link:
     return Link(reverse("scheduler:execution", args=[run.pk]), _("View page"))
 
 
-links.register_batch_link(of_batch)
-links.register_run_link(page_of_run)
+links.register_batch_link(workflow_run_link)
+links.register_run_link(execution_page_link)

@@ -1,4 +1,4 @@
-"""Schedules and their occurrences. Schedules are changed by the same verbs as in the API."""
+"""Schedules and their occurrences. The form changes schedules by the verbs of the API."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ from jobs.models import Execution
 from jobs.states import Trigger
 from jobs.templatetags import pages
 from scheduler import display
-from scheduler.admin.preview import PREVIEWED, Outlook, Previewing, field_errors
+from scheduler.admin.preview import PREVIEWED, PreviewAdmin, RulePreview, field_errors
 from scheduler.clock import database_now
 from scheduler.manual_runs import run_task
 from scheduler.models import Occurrence, Schedule
@@ -100,7 +100,7 @@ def run_now(schedule: Schedule, operator: Operator) -> None:
 
 
 @admin.register(Schedule)
-class ScheduleAdmin(Previewing, SmallTableAdmin):
+class ScheduleAdmin(PreviewAdmin, SmallTableAdmin):
     form = ScheduleForm
     list_display = (
         *("name", "task_id", in_words, state, "next_run_at", "last_run_at"),
@@ -143,19 +143,19 @@ class ScheduleAdmin(Previewing, SmallTableAdmin):
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
         return (*self.fieldsets, (_("Now"), {"fields": FACTS})) if obj else self.fieldsets
 
-    def outlook_of_form(self, form: Any) -> Outlook:
+    def preview_of_form(self, form: Any) -> RulePreview:
         if problems := field_errors(form, TIMING):
-            return Outlook(problems=problems)
+            return RulePreview(problems=problems)
         now = database_now()
         try:
             rule = check_rule({name: form.cleaned_data.get(name) for name in TIMING}, now)
         except Refused as refused:
-            return Outlook(problems=[str(text) for texts in refused.errors.values() for text in texts])
-        return Outlook(words.rule_in_words(rule, language()), rules.upcoming(rule, now, PREVIEWED))
+            return RulePreview(problems=[str(text) for texts in refused.errors.values() for text in texts])
+        return RulePreview(words.rule_in_words(rule, language()), rules.upcoming(rule, now, PREVIEWED))
 
-    def outlook_of(self, row: Schedule) -> Outlook:
+    def preview_of_row(self, row: Schedule) -> RulePreview:
         times = rules.upcoming(row.rule, database_now(), PREVIEWED) if row.enabled else []
-        return Outlook(words.rule_in_words(row.rule, language()), times)
+        return RulePreview(words.rule_in_words(row.rule, language()), times)
 
     def links(self, request: HttpRequest, row: Schedule) -> list[Link]:
         return [
@@ -169,7 +169,7 @@ class ScheduleAdmin(Previewing, SmallTableAdmin):
             values = {name: form.cleaned_data[name] for name in form.changed_data}
             schedules.change(obj.pk, values, now=database_now())
         else:
-            # The admin goes on with this object, so it must have the id of the written row.
+            # The admin continues with this object, so it must have the id of the written row.
             created = schedules.create(dict(form.cleaned_data), owner=request.user, now=database_now())
             obj.pk, obj._state.adding = created.pk, False
 
@@ -194,17 +194,17 @@ class OccurrenceAdmin(ReadOnlyAdmin):
     fields = ("due_at", "schedule", OUTCOME, REASON, RUN, "decided_at")
 
     def search(self, rows: QuerySet[Occurrence], term: str) -> QuerySet[Occurrence]:
-        """By the name of the schedule too."""
+        """Search by the name of the schedule too."""
         matching = super().search(rows, term)
         if matching.query.is_empty():
-            named = list(Schedule.objects.filter(name=term).values_list("pk", flat=True)[:20])
-            matching = rows.filter(schedule__in=named)
+            schedule_ids = list(Schedule.objects.filter(name=term).values_list("pk", flat=True)[:20])
+            matching = rows.filter(schedule__in=schedule_ids)
         return matching
 
 
-def of_schedule(source: str) -> Link:
+def schedule_link(source: str) -> Link:
     # By its id: looking up the name of each would be a query for each row of a list.
     return Link(links.address(Schedule, source), short_id(source))
 
 
-links.register_source(Trigger.SCHEDULE, of_schedule)
+links.register_source(Trigger.SCHEDULE, schedule_link)

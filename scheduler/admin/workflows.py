@@ -1,4 +1,4 @@
-"""Workflows. They are changed by the same verbs as in the API, so their next run is scheduled at once."""
+"""Workflows. The form changes them by the verbs of the API, which schedule the next run at once."""
 
 from datetime import datetime
 from typing import Any
@@ -18,7 +18,7 @@ from jobs.admin.forms import MaskedForm, add_refusals
 from jobs.admin.links import Link, rows_of
 from jobs.errors import ErrorText, FieldErrors, Invalid, Refused
 from scheduler import display
-from scheduler.admin.preview import PREVIEWED, Outlook, Previewing, field_errors
+from scheduler.admin.preview import PREVIEWED, PreviewAdmin, RulePreview, field_errors
 from scheduler.clock import database_now
 from scheduler.models import Workflow, WorkflowRun
 from scheduler.pages.times import language
@@ -76,7 +76,7 @@ def run_now(workflow: Workflow, operator: Operator) -> None:
 
 
 @admin.register(Workflow)
-class WorkflowAdmin(Previewing, SmallTableAdmin):
+class WorkflowAdmin(PreviewAdmin, SmallTableAdmin):
     form = WorkflowForm
     list_display = (
         "name",
@@ -118,21 +118,21 @@ class WorkflowAdmin(Previewing, SmallTableAdmin):
         ),
     )
 
-    def outlook_of_form(self, form: Any) -> Outlook:
+    def preview_of_form(self, form: Any) -> RulePreview:
         if problems := field_errors(form, (CONFIG,)):
-            return Outlook(problems=problems)
+            return RulePreview(problems=problems)
         try:
             config = recurrence.read(form.cleaned_data.get(CONFIG))
         except ConfigError as refused:
-            return Outlook(problems=[str(text) for text in with_paths(refused.errors)])
+            return RulePreview(problems=[str(text) for text in with_paths(refused.errors)])
         now = database_now()
-        return Outlook(words.config_in_words(config, language()), upcoming(config, now, now))
+        return RulePreview(words.config_in_words(config, language()), upcoming(config, now, now))
 
-    def outlook_of(self, row: Workflow) -> Outlook:
+    def preview_of_row(self, row: Workflow) -> RulePreview:
         config, now = recurrence.read(row.schedule_config), database_now()
         active = row.status == WorkflowStatus.ACTIVE and row.activated_at is not None
         times = upcoming(config, row.activated_at or now, now) if active else []
-        return Outlook(words.config_in_words(config, language()), times)
+        return RulePreview(words.config_in_words(config, language()), times)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Workflow | None = None) -> tuple[str, ...]:
         return ("office",) if obj else ()
@@ -158,5 +158,5 @@ def upcoming(config: ScheduleConfig, activated_at: datetime, now: datetime) -> l
     """The next runs. A workflow that is not recurring has one, unless its time has passed."""
     if isinstance(config, Recurring):
         return recurrence.upcoming(config, now, PREVIEWED)
-    only = recurrence.next_time(config, activated_at, None)
-    return [only] if only is not None and only >= now else []
+    next_time = recurrence.next_time(config, activated_at, None)
+    return [next_time] if next_time is not None and next_time >= now else []

@@ -251,7 +251,7 @@ def _render(request: HttpRequest, form: ScheduleForm) -> HttpResponse:
         "preview_at": reverse("scheduler:schedule-preview", args=[schedule.id])
         if schedule
         else reverse("scheduler:new-schedule-preview"),
-        **_outlook(form),
+        **_preview_context(form),
     }
     return render(request, "scheduler/schedule_form.html", context, status=400 if form.errors else 200)
 
@@ -259,11 +259,11 @@ def _render(request: HttpRequest, form: ScheduleForm) -> HttpResponse:
 def _preview(request: HttpRequest, schedule: Schedule | None) -> HttpResponse:
     form = ScheduleForm(request.POST, schedule=schedule, now=database_now())
     form.is_valid()
-    context = {"errors": form.preview_errors(), **_outlook(form)}
+    context = {"errors": form.preview_errors(), **_preview_context(form)}
     return render(request, "scheduler/schedule_preview.html", context)
 
 
-def _outlook(form: ScheduleForm) -> dict[str, Any]:
+def _preview_context(form: ScheduleForm) -> dict[str, Any]:
     rule = form.rule if form.is_bound or form.schedule is None else form.schedule.rule
     return {
         "in_words": words.rule_in_words(rule, language()) if rule else "",

@@ -338,7 +338,7 @@ def _render(request: HttpRequest, form: WorkflowForm) -> HttpResponse:
         "preview_at": reverse("scheduler:workflow-preview", args=[workflow.id])
         if workflow
         else reverse("scheduler:new-workflow-preview"),
-        **_outlook(form),
+        **_preview_context(form),
     }
     return render(request, "scheduler/workflow_form.html", context, status=400 if form.errors else 200)
 
@@ -346,11 +346,11 @@ def _render(request: HttpRequest, form: WorkflowForm) -> HttpResponse:
 def _preview(request: HttpRequest, workflow: Workflow | None, office: Office | None) -> HttpResponse:
     form = WorkflowForm(request.POST, workflow=workflow, office=office)
     form.is_valid()
-    context = {"errors": form.preview_errors(), **_outlook(form)}
+    context = {"errors": form.preview_errors(), **_preview_context(form)}
     return render(request, "scheduler/workflow_preview.html", context)
 
 
-def _outlook(form: WorkflowForm) -> dict[str, Any]:
+def _preview_context(form: WorkflowForm) -> dict[str, Any]:
     if form.is_bound:
         config, steps = form.config, form.parsed_steps
     else:
