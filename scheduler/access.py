@@ -21,7 +21,7 @@ from scheduler.steps.access import queue_for, queues_of
 from scheduler.steps.models import Step
 from scheduler.steps.states import Direction
 
-# Up to this many jobs, steps and schedules are looked up one by one.
+# Queries name up to this many jobs, steps and schedules one by one.
 FEW_JOBS = 5_000
 FEW_STEPS = 1_000
 FEW_SCHEDULES = 30
@@ -48,51 +48,53 @@ def executions_of(user: User) -> QuerySet[Execution]:
 
 
 def executions_by_cause(user: User) -> list[QuerySet[Execution]]:
-    """The same in disjoint parts, each of which an index answers.
+    """The same Executions as disjoint querysets, each of which uses an index.
 
     With one condition for all, PostgreSQL would read the table backwards until a page is full: all of it
-    for a user who has run little among millions. So the user's sources are passed as values, whose row
-    counts the planner knows. Few rows are found by their index; of many, the newest are met soon.
+    for a user with few runs among millions. The user's sources are therefore values, whose row counts the
+    planner knows: it finds few rows by their index, and reaches the newest of many rows soon.
     """
     if user.is_staff:
         return [Execution.objects.all()]
-    parts = [_of_sources(Trigger.MANUAL, [str(user.pk)])]
+    parts = [_executions_by_source(Trigger.MANUAL, [str(user.pk)])]
     ids = [str(schedule) for schedule in Schedule.objects.filter(owner=user).values_list("id", flat=True)]
-    # A schedule alone has its newest at the end of its range of the index by source, however old they are.
+    # The newest rows of a single schedule are at the end of its range in the index by source, at any age.
     groups = [[schedule] for schedule in ids] if len(ids) <= FEW_SCHEDULES else [ids]
-    parts += [_of_sources(Trigger.SCHEDULE, sources) for sources in groups]
+    parts += [_executions_by_source(Trigger.SCHEDULE, sources) for sources in groups]
     if offices := list(offices_of(user).values_list("id", flat=True)):
-        parts.append(_of_offices(offices))
+        parts.append(_executions_in_offices(offices))
     if queues := list(queues_of(user).values_list("queue_id", flat=True)):
-        parts.append(_of_queues(queues))
+        parts.append(_executions_in_queues(queues))
     return parts
 
 
-def _of_sources(trigger: Trigger, sources: list[str]) -> QuerySet[Execution]:
+def _executions_by_source(trigger: Trigger, sources: list[str]) -> QuerySet[Execution]:
     # Written like the condition of the index by source.
     return Execution.objects.exclude(source="").filter(trigger=trigger, source__in=sources)
 
 
-def _of_offices(offices: list[UUID]) -> QuerySet[Execution]:
+def _executions_in_offices(offices: list[UUID]) -> QuerySet[Execution]:
     jobs = Job.objects.filter(office__in=offices).order_by()
     few = jobs[: FEW_JOBS + 1].count() <= FEW_JOBS
     return Execution.objects.filter(Q(job__in=jobs) if few else Q(office_id__in=offices))
 
 
-def _of_queues(queues: list[int]) -> QuerySet[Execution]:
+def _executions_in_queues(queues: list[int]) -> QuerySet[Execution]:
     steps = list(
         Step.objects.filter(queue__in=queues).order_by().values_list("queue_id", "job_id")[: FEW_STEPS + 1]
     )
     if len(steps) <= FEW_STEPS:
-        return _of_sources(
+        return _executions_by_source(
             Trigger.STEP, [f"{queue}:{job}:{way}" for queue, job in steps for way in Direction.values]
         )
-    named = Execution.objects.alias(queue=QUEUE_OF_STEP).filter(queue__in=[str(queue) for queue in queues])
-    return named.filter(trigger=Trigger.STEP)
+    step_executions = Execution.objects.alias(queue=QUEUE_OF_STEP).filter(
+        queue__in=[str(queue) for queue in queues]
+    )
+    return step_executions.filter(trigger=Trigger.STEP)
 
 
 def may_cancel(user: User, execution: Execution) -> bool:
-    """For Executions without a job. A step's belongs to its queue."""
+    """Whether the user may cancel an Execution without a job. A step's Execution belongs to its queue."""
     if execution.trigger == Trigger.STEP and not user.is_superuser:
         return _may_operate_queue(user, execution.source)
     return user.is_superuser or _caused_by(user).filter(pk=execution.pk).exists()

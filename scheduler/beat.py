@@ -1,11 +1,11 @@
-"""The scheduler of `celery beat`: django-celery-beat's, which also fires our Schedules and workflows.
+"""The scheduler of `celery beat`: django-celery-beat's own, which also fires Schedules and workflows.
 
-PeriodicTasks are sent as ever and stay editable in the admin, by one beat at a time. Schedules and runs
-are rows that any number of beats share. A tick sleeps no longer than until the next due time, and no
-longer than a second, so every change counts within a second.
+One beat at a time sends the PeriodicTasks, which stay editable in the admin. Any number of beats share the
+rows of schedules and runs. Beat sleeps at most until the next due time, and at most a second, so a change
+takes effect within a second.
 
-Not guaranteed: that PeriodicTasks are sent while Redis is away. Schedules are fired all the same; their
-messages follow once it is back.
+Not guaranteed: that PeriodicTasks are sent while Redis does not answer. Beat fires schedules all the same,
+and the sweep sends their messages later.
 """
 
 import logging
@@ -28,15 +28,15 @@ from scheduler.periodic_tasks import apply_sweep_interval
 
 log = logging.getLogger(__name__)
 
-BROKER_REST_SECONDS = 5.0
+BROKER_RETRY_SECONDS = 5.0
 
 
 class Scheduler(DatabaseScheduler):  # type: ignore[misc]
-    """Beat's loop calls `tick` and sleeps for what it answers."""
+    """Beat's loop calls `tick`, and sleeps for the seconds that it returns."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         self._leadership = Leadership()
-        self._led = False
+        self._is_leader = False
         self._pass_at = 0.0
         self._send_at = 0.0
         registry.load()
@@ -53,7 +53,7 @@ class Scheduler(DatabaseScheduler):  # type: ignore[misc]
             try:
                 wait = pass_once()
             except Exception:  # beat must go on after any error
-                log.exception("the pass over what is due failed; the next one is in %s s", self.max_interval)
+                log.exception("the pass over due work failed; the next one is in %s s", self.max_interval)
                 connection.close()
                 wait = None
             wait = self.max_interval if wait is None else min(wait, self.max_interval)
@@ -64,44 +64,41 @@ class Scheduler(DatabaseScheduler):  # type: ignore[misc]
         now = time.monotonic()
         if now < self._send_at:
             return self._send_at - now
-        leads, led = self._leadership.held(), self._led
-        self._led = leads
-        if not leads:
+        was_leader, self._is_leader = self._is_leader, self._leadership.acquire()
+        if not self._is_leader:
             self._send_at = now + self.max_interval
             return float(self.max_interval)
         try:
-            if not led:
+            if not was_leader:
                 apply_sweep_interval()
-                self._forget()
+                self._reload()
             return float(super().tick(*args, **options))
         except (BrokerError, RedisError, SchedulingError, OSError, DatabaseError) as error:
             connection.close()
-            log.warning(
-                "could not send a periodic task, trying again in %s s: %s", BROKER_REST_SECONDS, error
-            )
-            self._led = False
-            self._forget()
-            self._send_at = now + BROKER_REST_SECONDS
-            return BROKER_REST_SECONDS
+            log.warning("could not send a periodic task, retrying in %s s: %s", BROKER_RETRY_SECONDS, error)
+            self._is_leader = False
+            self._reload()
+            self._send_at = now + BROKER_RETRY_SECONDS
+            return BROKER_RETRY_SECONDS
 
-    def _forget(self) -> None:
-        """Read the PeriodicTasks again: another beat sent them until now, or a send went wrong halfway."""
+    def _reload(self) -> None:
+        """Make the next tick read the PeriodicTasks: another beat sent them before, or a send failed."""
         self._initial_read = True
         self._heap = None
         self.__dict__.pop("producer", None)
 
     def _ensure_connected(self) -> Any:
-        # Celery's own waits here for ever, and nothing would be fired meanwhile.
+        # Celery's own method waits for ever, and beat would fire nothing meanwhile.
         return self.connection.ensure_connection(max_retries=1, interval_start=0.1, timeout=3)
 
     def enabled_models_qs(self) -> "QuerySet[PeriodicTask]":
-        # All of them. The library leaves out crontabs that are hours away and goes by the last time it
-        # looked: after an outage a daily task was sent two hours early, and again on time.
+        # The library leaves out crontabs that are hours away, by the time of its last query: after an outage
+        # it sent a daily task two hours early, and again on time.
         return PeriodicTask.objects.enabled()  # type: ignore[no-any-return]
 
     def install_default_entries(self, data: Any) -> None:
-        """None: the results in Redis expire by themselves."""
+        """Install none: the results in Redis expire by themselves."""
 
     def close(self) -> None:
         super().close()
-        self._leadership.give_up()
+        self._leadership.release()

@@ -1,4 +1,4 @@
-"""What beat does in each tick beside sending PeriodicTasks: one pass over all that is due."""
+"""One pass over everything that is due. Beat runs it in each tick, beside sending PeriodicTasks."""
 
 import logging
 from datetime import datetime
@@ -11,12 +11,12 @@ from scheduler.workflows.runs import run_due, settle_runs
 
 log = logging.getLogger(__name__)
 
-# Rounds of schedules before workflows and retries have their turn again.
-ROUNDS = 10
+# The most batches of schedules in one pass, so that workflows and retries do not wait for all of them.
+MAX_BATCHES = 10
 
 
 def pass_once() -> float | None:
-    """Fire schedules, start and settle runs, send due retries; the seconds until the next one is due."""
+    """Fire schedules, start and settle runs, send due retries; return the seconds until the next due time."""
     now, due = next_due()
     if due is not None and due <= now:
         fire_all(now)
@@ -28,17 +28,17 @@ def pass_once() -> float | None:
 
 
 def fire_all(now: datetime) -> FiringResult:
-    """Fire what is due, batch by batch: each is a transaction of its own."""
+    """Fire the due schedules batch by batch, each in a transaction of its own."""
     total = FiringResult()
-    for _ in range(ROUNDS):
-        fired = fire_due(now)
-        total += fired
-        if fired.schedules < BATCH:
+    for _ in range(MAX_BATCHES):
+        result = fire_due(now)
+        total += result
+        if result.schedules < BATCH:
             break
     return total
 
 
 def next_due() -> tuple[datetime, datetime | None]:
-    """The database's time, and when the next schedule or run is due."""
+    """The database's time, and the due time of the next schedule or run."""
     now, due = call.rows(sql.NEXT_DUE)[0]
     return now, due

@@ -1,4 +1,4 @@
-"""The time by which schedules are judged is the database's: hosts whose clocks differ agree on it."""
+"""The clock of schedules is the database's, so that hosts whose clocks differ agree."""
 
 from datetime import datetime
 from typing import cast

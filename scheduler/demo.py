@@ -25,7 +25,7 @@ SCHEDULES: tuple[dict[str, Any], ...] = (
         "kind": "cron",
         "cron": "0 9 * * MON-FRI",
     },
-    # Its runs take no time: while one has not ended, nobody can run its Task by hand.
+    # Its runs are short, since a live run of a Task prevents manual runs of it.
     {
         "name": "counter reading",
         "task_id": "demo.sum",
@@ -51,7 +51,7 @@ WORKFLOW: dict[str, Any] = {
 }
 # The daily schedule starts in the past, so beat backfills a missed run at once.
 MISSED = timedelta(days=4)
-# By its name: whether the last of its operations fails, and everything is undone.
+# Whether the last operation of each queue fails, so that the queue rolls back.
 QUEUES = {"demo-1": False, "demo-2": True}
 
 
@@ -62,13 +62,13 @@ def fill(owner: User, office: Office, now: datetime) -> None:
             schedules.create(values, owner=owner, now=now - MISSED if values["kind"] == "cron" else now)
     if not Workflow.objects.filter(office=office, name=WORKFLOW["name"]).exists():
         with transaction.atomic():
-            made = workflows.create(office, WORKFLOW, now=now)
-            runs.run_now(made.pk, user_id=owner.pk, now=now)
+            workflow = workflows.create(office, WORKFLOW, now=now)
+            runs.run_now(workflow.pk, user_id=owner.pk, now=now)
     for name, fails in QUEUES.items():
         if not StepQueue.objects.filter(owner=owner, name=name).exists():
             with transaction.atomic():
                 _provision(name, owner, now, fails=fails)
-    # The history of the jobs, for the monitor's curve: beat counts it once a minute.
+    # Count the demo's history now, for the chart of the overview; beat does so once a minute.
     call.change(sql.ROLL_UP_MINUTES, {"now": now})
 
 

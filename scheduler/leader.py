@@ -1,6 +1,6 @@
-"""One beat at a time sends the PeriodicTasks, because their own scheduler would send them once a beat.
+"""The election of the beat that sends the PeriodicTasks; otherwise each beat would send all of them.
 
-Schedules need no leader: see lifecycle/firing.py.
+Schedules need no leader: see schedules/firing.py.
 """
 
 import logging
@@ -14,33 +14,34 @@ LOCK = 0x64757265  # the same in every beat
 
 
 class Leadership:
-    """A session's advisory lock, on a connection that is kept for nothing else.
+    """A session's advisory lock, on a connection of its own.
 
-    It ends with the process or its connection, and the next beat that asks has it. Not guaranteed: that
-    a beat whose connection was cut stops in the same moment; it asks at every tick.
+    PostgreSQL releases the lock when the process or its connection ends, and the next beat that tries gets
+    it. Not guaranteed: that a beat stops at the moment its connection breaks; it checks at every tick.
     """
 
     def __init__(self) -> None:
         self._connection: BaseDatabaseWrapper | None = None
         self._held = False
 
-    def held(self) -> bool:
+    def acquire(self) -> bool:
+        """Return whether this beat holds the lock, after trying to get it."""
         try:
             if self._connection is None:
                 self._connection = connection.copy()
             with self._connection.cursor() as cursor:
-                # Asked again, a lock that is held would have to be given back as often.
+                # A session that gets the lock twice would have to release it twice.
                 cursor.execute("SELECT true" if self._held else f"SELECT pg_try_advisory_lock({LOCK})")
                 row = cursor.fetchone()
             if row and row[0] and not self._held:
-                log.info("this beat sends the periodic tasks now")
+                log.info("this beat now sends the periodic tasks")
             self._held = bool(row and row[0])
         except Error as error:
             log.warning("lost the lock on the periodic tasks: %s", error)
-            self.give_up()
+            self.release()
         return self._held
 
-    def give_up(self) -> None:
+    def release(self) -> None:
         broken, self._connection, self._held = self._connection, None, False
         if broken is not None:
             broken.close()

@@ -1,6 +1,6 @@
 """Prometheus metrics of schedules, workflows, queues and workers; docs/operations.md has the alerts.
 
-Gauges are read from the database at each scrape, so any web process answers for all.
+Each scrape reads the gauges from the database, so any web process reports for the whole installation.
 """
 
 from collections.abc import Iterable
@@ -17,13 +17,13 @@ from scheduler import sql
 from scheduler.states import OccurrenceOutcome
 
 DAY = 86_400
-RARE = {
-    counters.FENCED: "Writes refused to a run that was no longer the owner's.",
+ENGINE_COUNTERS = {
+    counters.FENCED: "Writes rejected by a newer fence.",
     counters.DUPLICATES: "Messages that found nothing to claim.",
-    counters.RESCUED: "Runs whose lease ran out.",
-    counters.LOST: "Pool processes that were seen to die.",
-    counters.RESENT: "Messages published again.",
-    counters.RESEEDED: "Times that Redis had forgotten everything.",
+    counters.RESCUED: "Runs whose lease expired.",
+    counters.LOST: "Pool processes that died during a run.",
+    counters.RESENT: "Republished messages.",
+    counters.RESEEDED: "Times that Redis had lost its data.",
     counters.POISON: "Executions quarantined because they crash their workers.",
 }
 
@@ -47,17 +47,17 @@ def schedules() -> Iterable[Metric]:
         "How long the most overdue schedule has been due. Grows when no beat runs.",
         max(0.0, overdue),
     )
-    lately = {turn: (count, lag) for turn, count, lag in call.rows(sql.RECENT_OCCURRENCE_COUNTS)}
-    turns = GaugeMetricFamily(
+    recent = {outcome: (count, lag) for outcome, count, lag in call.rows(sql.RECENT_OCCURRENCE_COUNTS)}
+    occurrences = GaugeMetricFamily(
         "dure_schedule_turns_5m", "Scheduled runs decided in the last 5 minutes.", labels=["turn"]
     )
-    for turn in OccurrenceOutcome.values:
-        turns.add_metric([turn], lately.get(turn, (0, 0.0))[0])
-    yield turns
+    for outcome in OccurrenceOutcome.values:
+        occurrences.add_metric([outcome], recent.get(outcome, (0, 0.0))[0])
+    yield occurrences
     yield GaugeMetricFamily(
         "dure_schedule_lag_seconds",
-        "The longest time between due and fired, of the scheduled runs of the last 5 minutes.",
-        lately.get(OccurrenceOutcome.RUN, (0, 0.0))[1],
+        "The longest time from due to fired, of the scheduled runs of the last 5 minutes.",
+        recent.get(OccurrenceOutcome.RUN, (0, 0.0))[1],
     )
 
 
@@ -73,7 +73,7 @@ def workflow_runs() -> Iterable[Metric]:
 
 
 def queues() -> Iterable[Metric]:
-    figures = {role: rest for role, *rest in call.rows(sql.QUEUES)}
+    live = {role: (count, busy, age) for role, count, busy, age in call.rows(sql.QUEUES)}
     probes = {role: seconds for role, seconds, _ in call.rows(sql.QUEUE_PROBES)}
     workers = dict(call.rows(sql.WORKERS_BY_ROLE, {"alive": settings.DURE_LEASE_SECONDS}))
     ready = GaugeMetricFamily("dure_queue_ready", "Queued work.", labels=["role"])
@@ -86,7 +86,7 @@ def queues() -> Iterable[Metric]:
     )
     alive = GaugeMetricFamily("dure_workers", "Online workers that serve this role.", labels=["role"])
     for role in (*settings.DURE_ROLES, settings.DURE_CONTROL_QUEUE):
-        count, busy, age = figures.get(role, (0, 0, None))
+        count, busy, age = live.get(role, (0, 0, None))
         ready.add_metric([role], count)
         running.add_metric([role], busy)
         oldest.add_metric([role], max(0.0, age or 0.0))
@@ -105,7 +105,7 @@ def executions() -> Iterable[Metric]:
     oldest = call.rows(sql.OLDEST_END)[0][0] or 0.0
     yield GaugeMetricFamily(
         "dure_retention_overdue_seconds",
-        "How much longer the oldest ended Execution is kept than DURE_RETENTION_DAYS says.",
+        "How much longer than DURE_RETENTION_DAYS the oldest ended Execution has been kept.",
         max(0.0, oldest - settings.DURE_RETENTION_DAYS * DAY),
     )
     for done, failed, wait, run, age in call.rows(sql.LAST_MINUTE):
@@ -130,6 +130,6 @@ def executions() -> Iterable[Metric]:
 
 
 def engine() -> Iterable[Metric]:
-    counted = dict(Counter.objects.values_list("name", "value"))
-    for name, meaning in RARE.items():
-        yield CounterMetricFamily(f"dure_{name}", meaning, counted.get(name, 0))
+    values = dict(Counter.objects.values_list("name", "value"))
+    for name, meaning in ENGINE_COUNTERS.items():
+        yield CounterMetricFamily(f"dure_{name}", meaning, values.get(name, 0))

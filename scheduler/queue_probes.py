@@ -1,4 +1,4 @@
-"""Queue probes: no-op messages that show that workers consume each queue, beyond answering pings.
+"""Queue probes: no-op messages that show whether workers consume a queue, and not only answer pings.
 
 A probe is sent after the previous one was consumed, so probes do not pile up in a queue without workers.
 """
@@ -26,7 +26,7 @@ def send_due() -> int:
             _send(unsent[-1])
             unsent.pop()
     finally:
-        # The broker is down: unsent probes are sent next time, not only when they count as lost.
+        # The broker is down: the next call sends these probes, without waiting until they count as lost.
         if unsent:
             call.change(sql.RESET_UNSENT_PROBES, [unsent])
     return due

@@ -1,6 +1,6 @@
-"""Every statement of this app that the ORM cannot say, by name, with its purpose."""
+"""The SQL statements of this app that the ORM cannot express, each with its purpose."""
 
-# fire_due: one row for each due time, once. Returns the rows that are new.
+# fire_due: inserts one row for each due time, and returns only the new ones.
 INSERT_OCCURRENCES = """
     INSERT INTO schedule_occurrences (schedule_id, due_at, outcome, reason, execution_id, decided_at)
     SELECT o.schedule, o.due_at, o.outcome, o.reason, o.execution, %(now)s
@@ -11,7 +11,7 @@ INSERT_OCCURRENCES = """
     RETURNING execution_id
 """
 
-# fire_due: the next state of each schedule; the rows are locked.
+# fire_due: updates each schedule; the caller holds the locks of the rows.
 ADVANCE_SCHEDULES = """
     UPDATE schedules s
     SET next_run_at = a.next_run_at,
@@ -23,7 +23,7 @@ ADVANCE_SCHEDULES = """
     WHERE s.id = a.id
 """
 
-# beat: how long it may sleep.
+# beat: the current time and the next due time, until which it may sleep.
 NEXT_DUE = """
     SELECT clock_timestamp(), least(
         (SELECT min(next_run_at) FROM schedules WHERE next_run_at IS NOT NULL),
@@ -31,11 +31,11 @@ NEXT_DUE = """
     )
 """
 
-# run_task: manual runs of a Task wait for each other.
+# run_task: serializes the manual runs of a Task.
 LOCK_TASK = "SELECT pg_advisory_xact_lock(hashtextextended('dure.manual:' || %s, 0))"
 
-# settle_runs: runs without progress to come, because every step has ended or waits for a failed one.
-# A pending step that is free, or whose time is still to come, will progress.
+# settle_runs: running runs that cannot progress, because each step has ended or waits for a failed one.
+# A pending step that waits for nothing, or for a time, will progress.
 SETTLED_RUNS = """
     SELECT r.id FROM scheduled_jobs r
     WHERE r.status = 'running' AND r.updated_at <= %(before)s AND (%(run)s::uuid IS NULL OR r.id = %(run)s)
@@ -51,9 +51,9 @@ SETTLED_RUNS = """
     FOR NO KEY UPDATE OF r SKIP LOCKED
 """
 
-# settle_retried_runs: failed and cancelled runs whose batch ended later than they did, because their steps
-# were retried as single jobs.
-ENDED_AGAIN = """
+# settle_retried_runs: failed and cancelled runs whose batch ended after the run, because a user retried their
+# steps as single jobs.
+RETRIED_RUNS = """
     SELECT r.id FROM scheduled_jobs r JOIN job_batches b ON b.id = r.batch_id
     WHERE r.status IN ('failed', 'cancelled') AND b.ended_at > r.ended_at + interval '5 seconds'
     ORDER BY r.ended_at LIMIT 100
@@ -92,7 +92,7 @@ RECENT_RUNS = """
     ORDER BY w.id, r.scheduled_time
 """
 
-# queue_probes: a probe for each queue whose last one was consumed, or is so old that it was lost.
+# queue_probes: the queues whose last probe was consumed, or is so old that it counts as lost.
 START_PROBES = """
     INSERT INTO queue_probes AS p (role, sent_at)
     SELECT role, clock_timestamp() FROM unnest(%(roles)s) AS role
@@ -103,8 +103,8 @@ START_PROBES = """
 RESET_UNSENT_PROBES = "UPDATE queue_probes SET sent_at = NULL WHERE role = ANY (%s)"
 MARK_PROBE_SEEN = "UPDATE queue_probes SET seen_at = clock_timestamp() WHERE role = %s"
 
-# rollup_minutes: the Executions that ended in each past minute. An end commits a moment after its
-# timestamp, hence the margin.
+# rollup_minutes: counts the Executions that ended in each past minute. The margin of ten seconds is for ends
+# that commit after their timestamp.
 ROLL_UP_MINUTES = """
     INSERT INTO execution_minutes (minute, done, failed, wait_ms, run_ms)
     SELECT date_trunc('minute', finished_at),
@@ -122,7 +122,7 @@ ROLL_UP_MINUTES = """
     ON CONFLICT (minute) DO NOTHING
 """
 
-# retention: each deletes one batch of rows that ended before `before`.
+# retention: each statement deletes one batch of rows that ended before `before`.
 DELETE_OCCURRENCES = """
     DELETE FROM schedule_occurrences WHERE id IN (
         SELECT id FROM schedule_occurrences WHERE decided_at < %(before)s
@@ -139,8 +139,8 @@ DELETE_RUNS = """
 """
 DELETE_MINUTES = "DELETE FROM execution_minutes WHERE minute < %(before)s AND %(limit)s > 0"
 
-# monitor: live states by their partial indexes. What is ready is a job that waits for a slot, or an
-# Execution that was sent and not yet claimed.
+# monitor: live work, by partial indexes. Ready are the jobs that wait for a slot, and the Executions that no
+# worker has claimed yet.
 QUEUES = """
     SELECT role, sum(ready)::bigint, sum(processing)::bigint, extract(epoch FROM now() - min(since))::float
     FROM (
@@ -158,15 +158,15 @@ QUEUE_PROBES = """
     FROM queue_probes
 """
 
-# monitor: Executions that have not ended, by their partial indexes.
+# monitor: Executions that have not ended, by partial indexes.
 LIVE_EXECUTIONS = """
     SELECT (SELECT count(*) FROM job_executions WHERE status = 'PENDING' AND dispatched_at IS NOT NULL)
            + (SELECT count(*) FROM job_executions
               WHERE status = 'PENDING' AND due_at IS NOT NULL AND job_id IS NULL),
            (SELECT count(*) FROM job_executions WHERE status = 'RUNNING')
 """
-# monitor: those that ended within a day: whole minutes as they were counted, and what came after the
-# last of them. Two statements, since a bound that the planner cannot see makes it start parallel workers.
+# monitor: the Executions that ended within a day: the counted minutes, and the ends after the last of them.
+# These are two statements, since the planner starts parallel workers for a bound that it does not know.
 COUNTED_MINUTES = """
     SELECT coalesce(sum(done), 0)::bigint, coalesce(sum(failed), 0)::bigint,
            greatest(max(minute) + interval '1 minute', now() - interval '10 minutes')
@@ -177,7 +177,7 @@ ENDED_SINCE = """
     FROM job_executions WHERE finished_at >= %(since)s
 """
 
-# monitor: runs under way of which no step has started yet.
+# monitor: running runs of which no step has started yet.
 WAITING_RUNS = """
     SELECT r.id FROM scheduled_jobs r
     WHERE r.status = 'running' AND r.executed_at < %(before)s
@@ -188,7 +188,7 @@ WAITING_RUNS = """
     ORDER BY r.executed_at LIMIT %(limit)s
 """
 
-# metrics.
+# metrics: each statement returns the values of one collector or gauge.
 SCHEDULE_FIGURES = """
     SELECT count(*) FILTER (WHERE enabled), count(*) FILTER (WHERE NOT enabled),
            coalesce(extract(epoch FROM now() - min(next_run_at)), 0)::float

@@ -114,7 +114,7 @@ def settle_retried_runs(now: datetime) -> int:
     """Write the end of ended runs again whose steps were retried as single jobs, without `resume`."""
     settled = 0
     with transaction.atomic():
-        for (run_id,) in call.rows(sql.ENDED_AGAIN):
+        for (run_id,) in call.rows(sql.RETRIED_RUNS):
             run = WorkflowRun.objects.get(pk=run_id)
             _open(run, now)
             _close(run, _outcome(run), now)

@@ -78,7 +78,7 @@ def test_when_the_beat_that_leads_is_killed_another_sends_on(tmp_path):
     a_periodic_task()
     with beats(tmp_path, 2) as started:
         eventually(lambda: sent() >= 1, what="a first message")
-        leader = next(beat for beat in started if "sends the periodic tasks now" in beat.log.read_text())
+        leader = next(beat for beat in started if "now sends the periodic tasks" in beat.log.read_text())
         leader.kill()
         killed_at = sent()
         eventually(lambda: sent() >= killed_at + 2, what="messages from the other beat")

@@ -119,11 +119,11 @@ def test_an_expired_lease_is_reported():
 
 def test_beat_is_the_session_that_holds_its_lock():
     leadership = Leadership()
-    assert leadership.held()
+    assert leadership.acquire()
     try:
         assert levels()["upkeep", "beat"] == "ok"
     finally:
-        leadership.give_up()
+        leadership.release()
     assert levels()["upkeep", "beat"] == "bad"
 
 

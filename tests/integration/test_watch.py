@@ -250,7 +250,7 @@ def test_what_should_be_rare_is_counted():
     from jobs import counters
     from jobs.models import Counter
 
-    assert set(metrics.RARE) == set(counters.ALL)
+    assert set(metrics.ENGINE_COUNTERS) == set(counters.ALL)
     Counter.objects.create(name=counters.POISON, value=3)
     values = figures()
     assert (values["dure_poison_total"], values["dure_fenced_total"]) == (3, 0)
