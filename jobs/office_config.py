@@ -1,7 +1,7 @@
 """The v1 contract's JobSchedulerConfig: how an office's settings are read, validated and changed.
 
-The contract uses camel case. A change is a JSON merge patch (RFC 7396): settings that are not named stay
-unchanged, also inside the two maps, where null removes a role. Lists are replaced.
+The contract uses camel case. A change is a JSON merge patch (RFC 7396): settings that it does not name
+stay unchanged, also inside the two maps, where null removes a role. Lists are replaced.
 """
 
 from collections.abc import Mapping
@@ -30,7 +30,7 @@ MOST_JOBS_AT_ONCE = 10_000
 LONGEST_DEFAULT_MS = min(schemas.LONGEST_TIMEOUT_MS, 2**31 - 1)
 
 
-def _each_once(failures: list[str]) -> list[str]:
+def _unique(failures: list[str]) -> list[str]:
     return sorted(set(failures), key=failures.index)
 
 
@@ -39,16 +39,16 @@ Milliseconds = Annotated[int, Field(ge=1, le=LONGEST_DEFAULT_MS), WHOLE]
 Retryable = Annotated[str, OneOf(tuple(str(failure) for failure in RETRYABLE))]
 
 
-def _without_titles(schema: dict[str, Any]) -> None:
-    for described in (schema, *schema["properties"].values()):
-        described.pop("title", None)
+def _remove_titles(schema: dict[str, Any]) -> None:
+    for part in (schema, *schema["properties"].values()):
+        part.pop("title", None)
 
 
 class JobSchedulerConfig(BaseModel):
     """Limits, timeouts and retries of an office's jobs."""
 
     model_config = ConfigDict(
-        alias_generator=to_camel, extra="forbid", strict=True, json_schema_extra=_without_titles
+        alias_generator=to_camel, extra="forbid", strict=True, json_schema_extra=_remove_titles
     )
 
     max_concurrent_jobs: Annotated[
@@ -84,7 +84,7 @@ class JobSchedulerConfig(BaseModel):
     ]
     retryable_failures: Annotated[
         list[Retryable],
-        AfterValidator(_each_once),
+        AfterValidator(_unique),
         Field(description="The failure types that are retried automatically."),
     ]
     paused: Annotated[bool, Field(description="No job starts; running jobs continue.")]
@@ -93,7 +93,7 @@ class JobSchedulerConfig(BaseModel):
 
 
 def patch_schema() -> dict[str, Any]:
-    """The schema of a change: nothing is required, and null removes an entry."""
+    """The schema of a change, in which no setting is required and null removes an entry."""
     schema = JobSchedulerConfig.model_json_schema()
     del schema["required"]
     for name in JobSchedulerConfig.maps:
@@ -115,10 +115,10 @@ def config_of(office: Office) -> dict[str, Any]:
 
 
 def change(office_id: UUID, patch: Mapping[str, Any]) -> dict[str, Any]:
-    """Change the named settings, and fill the slots that this may have opened. Raises Invalid."""
+    """Change the settings in the patch, and start jobs in slots that this frees. Raises Invalid."""
     with transaction.atomic():
         office = Office.objects.select_for_update(no_key=True).get(pk=office_id)
-        config = validated_config(merged(config_of(office), patch))
+        config = validate_config(merge(config_of(office), patch))
         columns = [COLUMNS.get(name, name) for name in JobSchedulerConfig.model_fields]
         for name, column in zip(JobSchedulerConfig.model_fields, columns, strict=True):
             setattr(office, column, getattr(config, name))
@@ -127,16 +127,16 @@ def change(office_id: UUID, patch: Mapping[str, Any]) -> dict[str, Any]:
     return config_of(office)
 
 
-def merged(config: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:
+def merge(config: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:
     result = {**config, **patch}
     for name in JobSchedulerConfig.maps:
         value = patch.get(name)
         if isinstance(value, Mapping):
-            both = {**config[name], **value}
+            combined = {**config[name], **value}
             # A null for an unknown role is kept, so that validation rejects it.
             result[name] = {
                 role: limit
-                for role, limit in both.items()
+                for role, limit in combined.items()
                 if limit is not None or role not in settings.DURE_ROLES
             }
         elif value is None and name in patch:
@@ -144,7 +144,7 @@ def merged(config: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any
     return result
 
 
-def validated_config(values: Mapping[str, Any]) -> JobSchedulerConfig:
+def validate_config(values: Mapping[str, Any]) -> JobSchedulerConfig:
     try:
         return JobSchedulerConfig.model_validate(values)
     except ValidationError as error:

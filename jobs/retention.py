@@ -1,4 +1,4 @@
-"""Deletes the engine's rows of work that ended long ago. What has not ended is kept."""
+"""Deletes the rows of jobs, Executions and events that ended long ago. Rows of live work are kept."""
 
 import time
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from jobs.states import JOB_ENDED
 
 
 def delete_old(before: datetime, now: datetime, *, until: float, batch: int) -> dict[str, int]:
-    """Batch by batch, until nothing is left or the monotonic clock says `until`; how many of each."""
+    """Delete batch by batch until no row is left or the monotonic clock reaches `until`; return counts."""
     values = {"before": before, "limit": batch}
     jobs = sum(
         delete_batches(retention.DELETE_JOBS, {**values, "office": office, "status": status}, until)
@@ -35,7 +35,7 @@ def delete_batches(statement: str, values: dict[str, Any], until: float) -> int:
 
 
 def repeat(delete: Callable[[], int], batch: int, until: float) -> int:
-    """Delete until a batch is not full, or the time is over; how many rows."""
+    """Delete until a batch is not full or the time is over; return the number of rows."""
     total, deleted = 0, batch
     while deleted >= batch and time.monotonic() < until:
         deleted = delete()

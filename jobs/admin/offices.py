@@ -84,7 +84,7 @@ class OfficeForm(forms.ModelForm):  # type: ignore[type-arg]
         data = super().clean() or {}
         if not self.errors:
             try:
-                office_config.validated_config(patch_of(data, SETTINGS))
+                office_config.validate_config(patch_of(data, SETTINGS))
             except Invalid as refused:
                 for name, texts in refused.errors.items():
                     column = COLUMNS[name.partition(".")[0]]

@@ -1,4 +1,4 @@
-"""What a new installation shows: an hour of history, and work that goes on right now."""
+"""The demonstration data of a new installation: an hour of history, and live work."""
 
 from datetime import datetime
 
@@ -7,8 +7,8 @@ from jobs.models import Job, Office
 
 
 def fill(office: Office, now: datetime) -> None:
-    """History once; the rest whenever nothing of it is left to do."""
+    """Create the history once, and the live release whenever none is in progress."""
     if not Job.objects.filter(office=office).exists():
         history.write(office, now)
-        live.play_failures(office)
+        live.create_failures(office)
     live.start_release(office)

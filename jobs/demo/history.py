@@ -1,4 +1,4 @@
-"""An hour of a studio's work that never happened: releases, each a graph of jobs, some of which failed."""
+"""Generates an hour of history: releases, each a graph of jobs, some of which failed."""
 
 import json
 import random
@@ -38,7 +38,7 @@ STEPS = (
     Step("smoke-test", "QA", 7, ("staging",)),
     Step("announce", "PO", 2, ("smoke-test",)),
 )
-# In which release what went wrong, and how.
+# The failure type and error of the jobs that failed, by release and step.
 FAILURES = {
     (2, "screen-tests"): (FailureType.ERROR, "AssertionError: expected 3 rows, found 2"),
     (6, "images"): (FailureType.GIT_CONFLICT, "CONFLICT (content): Merge conflict in deploy/values.yaml"),
@@ -50,19 +50,19 @@ Row = dict[str, Any]
 
 
 def write(office: Office, now: datetime) -> None:
-    chance = random.Random(office.id.int)
+    rng = random.Random(office.id.int)
     rows: list[Row] = []
     with transaction.atomic():
-        # As for everything that writes events: their ids grow in the order of commits.
+        # Every writer of events holds this lock, so that their ids grow in the order of commits.
         call.rows(statements.LOCK_OFFICE, [office.id])
         for number in range(RELEASES):
-            began = now - timedelta(minutes=MINUTES * (RELEASES - number) / RELEASES)
+            submitted_at = now - timedelta(minutes=MINUTES * (RELEASES - number) / RELEASES)
             batch = uuid7()
-            release = list(jobs_of(number, batch, began, chance))
+            release = list(release_jobs(number, batch, submitted_at, rng))
             ended = max(row["ended_at"] for row in release)
-            call.change(demo.INSERT_BATCH, [batch, office.id, f"Release 1.{number}", began, ended])
+            call.change(demo.INSERT_BATCH, [batch, office.id, f"Release 1.{number}", submitted_at, ended])
             rows += release
-        events = [event for row in rows for event in events_of(row)]
+        events = [event for row in rows for event in job_events(row)]
         values = {
             "office": office.id,
             "trigger": Trigger.JOB.value,
@@ -73,14 +73,14 @@ def write(office: Office, now: datetime) -> None:
             call.change(statement, values)
 
 
-def jobs_of(number: int, batch: UUID, began: datetime, chance: random.Random) -> Iterator[Row]:
-    """One release's jobs. Jobs after a failure were cancelled."""
-    made: dict[str, Row] = {}
+def release_jobs(number: int, batch: UUID, submitted_at: datetime, rng: random.Random) -> Iterator[Row]:
+    """The jobs of one release. Those after a failed job are cancelled."""
+    rows_by_ref: dict[str, Row] = {}
     for place, step in enumerate(STEPS):
-        parents = [made[ref] for ref in step.after]
-        ready = max((parent["ended_at"] for parent in parents), default=began)
-        started = ready + timedelta(seconds=chance.uniform(0.05, 1.5))
-        ended = started + timedelta(seconds=step.seconds * chance.uniform(0.7, 1.4))
+        parents = [rows_by_ref[ref] for ref in step.after]
+        ready = max((parent["ended_at"] for parent in parents), default=submitted_at)
+        started = ready + timedelta(seconds=rng.uniform(0.05, 1.5))
+        ended = started + timedelta(seconds=step.seconds * rng.uniform(0.7, 1.4))
         row: Row = {
             "id": uuid7(),
             "batch": batch,
@@ -89,8 +89,8 @@ def jobs_of(number: int, batch: UUID, began: datetime, chance: random.Random) ->
             "role": step.role,
             "args": {"seconds": step.seconds},
             "parents": [parent["id"] for parent in parents],
-            "worker": chance.choice(WORKERS),
-            "created_at": began,
+            "worker": rng.choice(WORKERS),
+            "created_at": submitted_at,
             "ready_at": ready,
             "failure_type": "",
             "error": "",
@@ -98,33 +98,35 @@ def jobs_of(number: int, batch: UUID, began: datetime, chance: random.Random) ->
             "result": None,
         }
         if any(parent["status"] != JobStatus.DONE for parent in parents):
-            row |= ended_as(JobStatus.CANCELLED, None, None, ready, execution=None)
+            row |= end_values(JobStatus.CANCELLED, None, None, ready, execution=None)
             row |= {"cancelled_at": ready, "failure_type": FailureType.CANCELLED}
         elif (number, step.ref) in FAILURES:
             failure, error = FAILURES[number, step.ref]
             outcome = Outcome.TIMEOUT if failure == FailureType.TIMEOUT else Outcome.FAILURE
-            row |= ended_as(JobStatus.FAILED, ExecutionStatus.FAILED, outcome, ended, started_at=started)
+            row |= end_values(JobStatus.FAILED, ExecutionStatus.FAILED, outcome, ended, started_at=started)
             row |= {"failure_type": failure, "error": error}
         else:
-            row |= ended_as(
+            row |= end_values(
                 JobStatus.DONE, ExecutionStatus.SUCCESS, Outcome.SUCCESS, ended, started_at=started
             )
             row |= {"result": {"slept": step.seconds}}
-        made[step.ref] = row
+        rows_by_ref[step.ref] = row
         yield row
 
 
-def ended_as(status: str, run: str | None, outcome: str | None, ended_at: datetime, **more: Any) -> Row:
+def end_values(status: str, run: str | None, outcome: str | None, ended_at: datetime, **more: Any) -> Row:
     values = {"status": status, "run": run, "outcome": outcome, "ended_at": ended_at, "started_at": None}
     return {**values, "execution": uuid7(), **more}
 
 
-def events_of(row: Row) -> Iterator[Row]:
+def job_events(row: Row) -> Iterator[Row]:
     def event(kind: str, at: datetime, **details: Any) -> Row:
         return {"job": row["id"], "batch": row["batch"], "type": kind, "details": details, "at": at}
 
     if row["status"] == JobStatus.CANCELLED:
-        yield event(EventType.JOB_CANCELLED, row["ended_at"], actor="alice", reason="The release is put off.")
+        yield event(
+            EventType.JOB_CANCELLED, row["ended_at"], actor="alice", reason="The release is postponed."
+        )
         return
     run = {"execution_id": row["execution"], "attempt": 1, "fence": 1}
     yield event(EventType.JOB_READY, row["ready_at"])

@@ -1,4 +1,4 @@
-"""What happens right now in the demonstration: a release under way, a failure, a retry that is waited for."""
+"""The live work of the demonstration: a release in progress, a failed job, and one that waits for a retry."""
 
 from typing import Any
 from uuid import UUID
@@ -46,16 +46,16 @@ STEPS = [
 
 
 def start_release(office: Office) -> None:
-    """A batch with a graph that takes some minutes, unless one is under way already."""
+    """Submit a graph of jobs that takes some minutes, unless one is in progress."""
     if Job.objects.filter(in_states(JOB_LIVE), office=office, batch__name=RELEASE).exists():
         return
     body = {"batch": {"name": RELEASE}, "jobs": STEPS}
     lifecycle.submit(submission.read(office, body))
 
 
-def play_failures(office: Office) -> None:
-    """One job that failed for good, and one that will be tried again: played here, as no worker runs yet."""
-    played(
+def create_failures(office: Office) -> None:
+    """Submit a job that fails, and one that waits for its retry. No worker runs yet, so both fail here."""
+    submit_and_fail(
         office,
         {
             "ref": "nightly backup",
@@ -66,7 +66,7 @@ def play_failures(office: Office) -> None:
         failure_type=FailureType.PERMISSION_ERROR,
         error="The backup disk refuses writes.",
     )
-    played(
+    submit_and_fail(
         office,
         {"ref": "sync translations", "task_id": "demo.flaky", "role": "PO", "args": {"failures": 1}},
         failure_type=FailureType.SESSION_ERROR,
@@ -75,16 +75,16 @@ def play_failures(office: Office) -> None:
     )
 
 
-def played(office: Office, job: dict[str, Any], **failure: Any) -> None:
+def submit_and_fail(office: Office, job: dict[str, Any], **failure: Any) -> None:
     with transaction.atomic():
-        (number,) = lifecycle.submit(submission.read(office, job))
-        run = Job.objects.values_list("execution_id", "execution__dispatch").get(pk=number)
-        if run[0] is not None:
-            fail(run[0], run[1], **failure)
+        (job_id,) = lifecycle.submit(submission.read(office, job))
+        execution, dispatch = Job.objects.values_list("execution_id", "execution__dispatch").get(pk=job_id)
+        if execution is not None:
+            fail(execution, dispatch, **failure)
 
 
 def fail(execution: UUID, dispatch: int, **failure: Any) -> None:
-    """Within the submission's transaction, so that its message finds nothing to claim."""
+    """Claim and fail the run in the submission's transaction, so that its message finds nothing to claim."""
     claim = lifecycle.claim(str(execution), dispatch, token=f"demo:{execution}", worker=WORKER)
     if claim is not None:
         lifecycle.finish(str(execution), claim.fence, Outcome.FAILURE, trigger=claim.trigger, **failure)

@@ -8,17 +8,17 @@ from jobs.models import Office
 
 
 def settings(**changes):
-    return office_config.merged(office_config.config_of(Office()), changes)
+    return office_config.merge(office_config.config_of(Office()), changes)
 
 
 def refused(**changes):
     with pytest.raises(Invalid) as caught:
-        office_config.validated_config(settings(**changes))
+        office_config.validate_config(settings(**changes))
     return caught.value.errors_in_english()
 
 
 def test_the_default_settings_are_valid():
-    checked = office_config.validated_config(settings())
+    checked = office_config.validate_config(settings())
     assert checked.model_dump(by_alias=True) == office_config.config_of(Office())
 
 
@@ -60,14 +60,14 @@ def test_an_unknown_role_and_an_invalid_limit_have_their_path():
 
 def test_only_retryable_failure_types_are_accepted():
     assert list(refused(retryableFailures=["git_conflict"])) == ["retryableFailures.0"]
-    checked = office_config.validated_config(settings(retryableFailures=["error", "timeout", "error"]))
+    checked = office_config.validate_config(settings(retryableFailures=["error", "timeout", "error"]))
     assert checked.retryable_failures == ["error", "timeout"]
 
 
 def test_maps_merge_by_role_and_null_removes_a_role():
     merged = settings(maxConcurrentByRole={"FE": 3, "QA": None, "PO": None})
     assert merged["maxConcurrentByRole"] == {"FE": 3, "BE": 1, "DevOps": 1}
-    assert office_config.validated_config(merged).max_concurrent_by_role == {"FE": 3, "BE": 1, "DevOps": 1}
+    assert office_config.validate_config(merged).max_concurrent_by_role == {"FE": 3, "BE": 1, "DevOps": 1}
 
 
 def test_null_empties_a_map():
