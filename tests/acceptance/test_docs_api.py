@@ -20,7 +20,7 @@ def blocks(language: str) -> str:
     return "\n".join(matches)
 
 
-def test_nothing_on_the_page_is_left_untried():
+def test_every_example_on_the_page_is_tested():
     examples = re.findall(r"^```(sh|python)$", PAGE.read_text(), re.MULTILINE)
     assert len(examples) == PAGE.read_text().count("<!-- tested -->")
 

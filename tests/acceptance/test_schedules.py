@@ -28,7 +28,7 @@ def test_a_manual_run_is_refused_while_the_first_has_not_ended(stack):
     assert (refused.status, refused.json["code"]) == (409, "already_running")
 
 
-def test_an_immediate_workflow_runs_as_it_is_saved_and_one_by_hand_answers_its_results(stack):
+def test_an_immediate_workflow_runs_on_save_and_a_manual_run_answers_results(stack):
     alice = stack.client("alice")
     saved = made(alice, "/api/workflows", workflow_body(stack, schedule_config={"mode": "immediate"}))
     assert eventually(lambda: runs(alice, saved, "completed"), 60)

@@ -29,7 +29,7 @@ def states(client: Client, path: str) -> list[str]:
     return [job["state"] for job in client.get(f"{path}/jobs").json["results"]]
 
 
-def test_four_steps_create_a_machine_and_a_failure_of_the_last_rolls_back_the_first_three(
+def test_a_failure_of_the_last_of_four_steps_rolls_back_the_first_three(
     stack: System,
 ) -> None:
     alice = stack.client("alice")

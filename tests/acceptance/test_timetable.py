@@ -12,7 +12,7 @@ from tests.unit.process_tools import eventually
 
 
 @pytest.mark.timeout(240)
-def test_a_cron_schedule_runs_in_its_minute_and_an_edited_workflow_at_the_new_time_only(stack, timetable):
+def test_a_cron_schedule_and_an_edited_workflow_run_in_their_minutes_only(stack, timetable):
     alice = stack.client("alice")
     schedule, workflow = timetable.schedule, timetable.workflow
     assert eventually(lambda: executions(alice, schedule, "&status=SUCCESS"), 130), executions(

@@ -60,7 +60,7 @@ def a_periodic_task(seconds=1, name="test"):
     )
 
 
-def test_two_beats_send_a_periodic_task_once_and_a_schedule_once(tmp_path):
+def test_concurrent_beats_send_a_periodic_task_and_a_schedule_once(tmp_path):
     a_periodic_task()
     with beats(tmp_path, 2):
         eventually(lambda: sent() >= 1, what="a first message")
@@ -74,7 +74,7 @@ def test_two_beats_send_a_periodic_task_once_and_a_schedule_once(tmp_path):
     assert all(turn.decided_at - turn.due_at < timedelta(seconds=1) for turn in turns)
 
 
-def test_when_the_beat_that_leads_is_killed_another_sends_on(tmp_path):
+def test_a_second_beat_takes_over_when_the_leader_is_killed(tmp_path):
     a_periodic_task()
     with beats(tmp_path, 2) as started:
         eventually(lambda: sent() >= 1, what="a first message")

@@ -91,7 +91,7 @@ def test_four_beats_and_random_kills_decide_ten_thousand_due_times_once_each():
     assert not Schedule.objects.filter(next_run_at__isnull=False).exists()
 
 
-def test_two_passes_at_once_share_the_due_schedules():
+def test_concurrent_passes_share_the_due_schedules():
     from django.db import transaction
 
     from tests.concurrency.threads import in_thread

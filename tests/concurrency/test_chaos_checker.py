@@ -96,7 +96,7 @@ def test_a_done_job_that_never_completed_is_found():
     assert Story().job("a").wrong() == {"one_result_each"}
 
 
-def test_two_owners_at_once_are_found():
+def test_a_run_with_two_owners_is_found():
     story = Story().job("a", result={"fence": 2}).start("a", 1).start("a", 2).event("completed", "a", 2)
     assert story.wrong() == {"one_owner_at_a_time"}
 
@@ -106,7 +106,7 @@ def test_a_fence_that_does_not_grow_is_found():
     assert story.wrong() == {"one_owner_at_a_time"}
 
 
-def test_an_end_by_somebody_who_did_not_own_it_is_found():
+def test_an_end_by_a_process_that_was_not_the_owner_is_found():
     story = (
         Story()
         .job("a", result={"fence": 1})
@@ -129,14 +129,14 @@ def test_a_start_after_a_failure_is_found_unless_the_policy_wants_it():
     assert story.wrong() == set()
 
 
-def test_one_run_too_many_of_an_office_is_found():
+def test_an_excess_run_of_an_office_is_found():
     story = Story().job("a").job("b").job("c").start("a").start("b").start("c")
     for name in "abc":
         story.event("completed", name)
     assert story.wrong() == {"limits_hold"}
 
 
-def test_one_run_too_many_of_a_role_is_found():
+def test_an_excess_run_of_a_role_is_found():
     story = Story().job("a", role="FE").job("b", role="FE").start("a").start("b")
     assert story.event("completed", "a").event("completed", "b").wrong() == {"limits_hold"}
 
@@ -169,7 +169,7 @@ def test_attempts_with_a_gap_are_found(numbers):
 
 
 @pytest.mark.parametrize("kind", ["started", "completed", "failed", "retrying"])
-def test_life_after_a_cancel_is_found(kind):
+def test_a_run_that_continues_after_a_cancel_is_found(kind):
     story = Story().job("a", "cancelled", cancelled_at=AT).event("cancelled", "a", None).event(kind, "a")
     assert "cancelled_stays_cancelled" in story.wrong()
 

@@ -211,7 +211,7 @@ class Verbs(RuleBasedStateMachine):
         assert open_ones == []
 
 
-def test_the_verbs_in_any_order_match_a_simple_model():
+def test_random_operations_match_a_simple_model():
     run_state_machine_as_test(
         Verbs,
         settings=settings(

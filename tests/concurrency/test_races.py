@@ -68,7 +68,7 @@ def waiting_for_locks():
     return waiting
 
 
-def test_one_of_many_claims_wins():
+def test_concurrent_claims_have_one_winner():
     office = an_office(max_concurrent_jobs=ROUNDS)
     for job in submitted(office, *[{}] * ROUNDS):
         won = all_at_once(partial(claim_as, job), 6)
@@ -242,7 +242,7 @@ def test_concurrent_republishes_send_each_message_once():
     assert sum(all_at_once(lambda _: lifecycle.republish(), 4)) == 20
 
 
-def test_concurrent_verbs_meet_no_deadlock():
+def test_concurrent_operations_do_not_deadlock():
     """All verbs lock the office first; were the order different anywhere, this would hang and fail."""
     office = an_office(max_concurrent_jobs=4)
     jobs = submitted(

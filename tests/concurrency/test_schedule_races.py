@@ -22,7 +22,7 @@ from tests.schedule_factories import T0, a_schedule, a_step, a_workflow, after, 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def test_of_fifty_manual_runs_at_once_one_starts_and_forty_nine_are_refused():
+def test_fifty_concurrent_manual_runs_start_one_and_refuse_the_others():
     client = client_of(make_user())
 
     def run(number: int) -> int:
@@ -75,7 +75,7 @@ def test_a_deletion_waits_for_the_firing_and_what_was_fired_goes_on():
     assert Execution.objects.filter(source=str(schedule.id)).count() == 1
 
 
-def test_edits_and_firings_in_a_crowd_leave_one_turn_for_each_due_time():
+def test_concurrent_edits_and_firings_leave_one_scheduled_run_per_due_time():
     made = [a_schedule(every_seconds=2, overlap="allow", catch_up="all") for _ in range(4)]
 
     def work(number: int) -> None:
@@ -113,7 +113,7 @@ def test_a_due_run_is_started_once_by_twelve_callers_at_once():
     assert pending().count() == 5
 
 
-def test_registering_in_a_crowd_leaves_one_pending_run_each():
+def test_concurrent_registrations_leave_one_pending_run_per_workflow():
     office = an_office()
     made = [a_workflow(office) for _ in range(5)]
     pending().delete()
@@ -122,7 +122,7 @@ def test_registering_in_a_crowd_leaves_one_pending_run_each():
     assert pending().count() == len(made)
 
 
-def test_edits_triggers_and_starts_in_a_crowd_leave_one_pending_run_each():
+def test_concurrent_edits_and_starts_leave_one_pending_run_per_workflow():
     office = an_office()
     made = [a_workflow(office, steps=[a_step("a")]) for _ in range(3)]
 
@@ -152,7 +152,7 @@ def test_a_start_leaves_out_a_workflow_that_is_being_edited():
     assert [job.ref for job in Job.objects.all()] == ["new"]
 
 
-def test_two_resumes_at_once_resume_once():
+def test_concurrent_resumes_resume_once():
     from tests.factories import claimed
 
     workflow = a_workflow(status="draft", steps=[a_step("a")])

@@ -23,7 +23,7 @@ def test_jobs_enqueued_concurrently_form_one_list():
     assert (fresh(queue).job_queue, fresh(queue).last_job) == (ids[0], ids[-1])
 
 
-def test_one_of_many_concurrent_runs_starts():
+def test_concurrent_run_requests_start_one_run():
     queue = a_queue(a_job("a"))
 
     def run(_: int) -> bool:

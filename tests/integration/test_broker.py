@@ -46,7 +46,7 @@ def test_a_message_in_hand_goes_back_when_its_channel_closes(connection):
     assert waiting() == 1
 
 
-def test_one_that_was_acknowledged_does_not(connection):
+def test_an_acknowledged_message_does_not_go_back(connection):
     put(connection, "doorbell")
     with connection.channel() as channel:
         Queue(NAME)(channel).get().ack()

@@ -27,7 +27,7 @@ def test_a_preview_counts_what_fits_and_what_is_skipped_in_every_office():
     assert preview.skipped == 1
 
 
-def test_a_preview_counts_no_more_rows_than_it_is_told_to():
+def test_a_preview_counts_no_more_rows_than_its_limit():
     submitted(an_office(), *({} for _ in range(5)))
     jobs = Job.objects.all()
     assert bulk.preview(jobs, bulk.CANCEL, most=2).beyond == 3
@@ -66,7 +66,7 @@ def test_a_retry_whose_unique_key_is_taken_is_refused_and_the_others_run_again()
     assert fresh(other).status in (JobStatus.READY, JobStatus.PROCESSING)
 
 
-def test_a_job_that_ends_before_the_verb_is_refused(monkeypatch):
+def test_a_job_that_ended_meanwhile_is_refused(monkeypatch):
     (job,) = submitted(an_office(max_concurrent_jobs=0), {})
     cancel = lifecycle.cancel
 

@@ -68,7 +68,7 @@ def test_the_list_has_the_newest_first_is_bounded_and_speaks_as_the_api_does():
     assert str(older) in run("executions", "list").out
 
 
-def test_one_is_shown_with_its_attempts_and_its_lease():
+def test_an_execution_is_shown_with_its_attempts_and_its_lease():
     job = a_job(an_office(), max_retries=0)
     claimed(job, worker="jobs@far")
     run_id = fresh(job).execution.id
@@ -79,7 +79,7 @@ def test_one_is_shown_with_its_attempts_and_its_lease():
     assert run("executions", "show", NOBODY).code == 1
 
 
-def test_one_that_no_job_owns_is_cancelled():
+def test_an_execution_that_no_job_owns_is_cancelled():
     execution = a_start()
     assert run("executions", "cancel", execution).code == 0
     assert status_of(execution) == ExecutionStatus.CANCELLED
@@ -88,7 +88,7 @@ def test_one_that_no_job_owns_is_cancelled():
     assert f"{execution}  skipped: it is CANCELLED" in again.lines
 
 
-def test_one_that_a_job_owns_is_cancelled_with_its_job_whose_event_says_by_whom():
+def test_an_execution_of_a_job_is_cancelled_with_its_job_and_actor():
     job = a_job(an_office())
     answer = run("executions", "cancel", fresh(job).execution_id, "--actor", "cli:mina", "--reason", "stuck")
     assert answer.code == 0
@@ -99,7 +99,7 @@ def test_one_that_a_job_owns_is_cancelled_with_its_job_whose_event_says_by_whom(
     }
 
 
-def test_a_run_that_ended_after_it_was_chosen_does_not_cancel_the_jobs_newer_one():
+def test_a_cancel_of_an_ended_run_does_not_cancel_the_newer_run_of_its_job():
     job = a_job(an_office(), max_retries=0)
     running = claimed(job)
     selected = Execution.objects.get(pk=running.execution)
@@ -110,7 +110,7 @@ def test_a_run_that_ended_after_it_was_chosen_does_not_cancel_the_jobs_newer_one
     assert fresh(job).cancelled_at is None
 
 
-def test_all_that_match_are_cancelled_when_that_was_said_and_what_has_ended_stays():
+def test_all_matching_executions_are_cancelled_with_consent():
     office = an_office()
     ended, live = done(a_job(office)), a_job(office)
     alone = a_start()

@@ -83,7 +83,7 @@ def test_a_schedule_that_is_held_has_no_next_times():
     assert run("schedules", "show", schedule.id, "--json").json["next"] == []
 
 
-def test_one_that_is_not_there_is_1_and_a_name_of_several_2():
+def test_an_unknown_schedule_exits_with_1_and_an_ambiguous_name_with_2():
     assert run("schedules", "show", "nothing").code == 1
     assert run("schedules", "show", NOBODY).code == 1
     a_schedule(name="twin")
@@ -94,7 +94,7 @@ def test_one_that_is_not_there_is_1_and_a_name_of_several_2():
 # --- act ---------------------------------------------------------------------------------------------
 
 
-def test_run_makes_an_execution_that_its_owner_sees():
+def test_the_run_command_makes_an_execution_that_its_owner_sees():
     owner = a_user("alice")
     schedule = a_schedule(name="sums", owner=owner, args={"numbers": [7]})
     answer = run("schedules", "run", "sums", "--json")
@@ -104,7 +104,7 @@ def test_run_makes_an_execution_that_its_owner_sees():
     assert again(schedule).next_run_at == schedule.next_run_at
 
 
-def test_run_is_refused_while_a_run_of_the_task_has_not_ended():
+def test_the_run_command_is_refused_while_a_run_of_the_task_is_live():
     a_schedule(name="sums")
     assert run("schedules", "run", "sums").code == 0
     answer = run("schedules", "run", "sums")
@@ -112,7 +112,7 @@ def test_run_is_refused_while_a_run_of_the_task_has_not_ended():
     assert "refused: A run of demo.sum is still in progress." in answer.out
 
 
-def test_pause_and_resume_hold_it_and_let_it_go_on_from_now():
+def test_the_pause_and_resume_commands_stop_and_continue_a_schedule():
     schedule = a_schedule(name="sums")
     assert run("schedules", "pause", "sums").code == 0
     assert (again(schedule).enabled, again(schedule).next_run_at) == (False, None)
@@ -120,7 +120,7 @@ def test_pause_and_resume_hold_it_and_let_it_go_on_from_now():
     assert again(schedule).next_run_at > database_now()
 
 
-def test_one_that_is_missing_does_not_keep_the_others_from_their_turn():
+def test_an_unknown_schedule_does_not_stop_the_command_for_the_others():
     schedule = a_schedule(name="sums")
     answer = run("schedules", "pause", "sums", "nothing", NOBODY)
     assert answer.code == 1
@@ -128,7 +128,7 @@ def test_one_that_is_missing_does_not_keep_the_others_from_their_turn():
     assert not again(schedule).enabled
 
 
-def test_deleting_asks_even_about_one_that_is_named():
+def test_the_delete_command_needs_consent_even_for_a_named_schedule():
     schedule = a_schedule(name="sums")
     answer = run("schedules", "delete", "sums")
     assert answer.code == 2
@@ -138,7 +138,7 @@ def test_deleting_asks_even_about_one_that_is_named():
     assert not Schedule.objects.exists()
 
 
-def test_all_that_match_are_changed_when_that_was_said_and_shown_before():
+def test_all_matching_schedules_are_changed_with_consent():
     mine = [a_schedule(name=name, task_id="demo.sleep", args={"seconds": 1}) for name in ("a", "b")]
     other = a_schedule(name="other")
     assert run("schedules", "pause", "--task", "demo.sleep").code == 2
@@ -151,7 +151,7 @@ def test_all_that_match_are_changed_when_that_was_said_and_shown_before():
 
 
 @pytest.mark.parametrize("verb", ["run", "pause", "resume", "delete"])
-def test_a_verb_needs_to_be_told_which(verb):
+def test_a_command_needs_a_schedule_or_a_filter(verb):
     schedule = a_schedule(name="sums")
     for words in ([], ["sums", "--all"], ["sums", "--status", "paused"], ["--status", "none"]):
         assert run("schedules", verb, *words).code == 2

@@ -47,7 +47,7 @@ def test_the_demo_users_can_sign_in_and_use_their_tokens():
     assert sorted(Office.objects.values_list("name", flat=True)) == ["Alice's office", "Bob's office"]
 
 
-def test_given_secrets_are_kept_and_a_second_call_changes_nothing(monkeypatch):
+def test_existing_secrets_are_kept_by_a_second_call(monkeypatch):
     users = [
         {"username": name, "password": f"secret of {name}", "token": name * 8}
         for name in ("admin", "alice", "bob")

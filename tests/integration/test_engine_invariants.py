@@ -84,7 +84,7 @@ def test_the_end_of_an_execution_is_final(ended, status):
 
 
 @pytest.mark.parametrize("status", ["pending", "ready", "processing", "failed", "cancelled", "timeout"])
-def test_done_is_final(status):
+def test_the_status_done_is_final(status):
     job = done(a_job(an_office()))
     over = "now()" if status in ("failed", "cancelled") else "NULL"
     refused(

@@ -131,7 +131,7 @@ def test_a_message_carries_the_id_the_dispatch_the_role_and_how_full_its_office_
     assert (sends[1].dispatch, sends[1].role, sends[1].task_id) == (1, "QA", "demo.sum")
 
 
-def test_one_offices_jobs_do_not_take_anothers_slots():
+def test_the_jobs_of_an_office_take_no_slots_of_another_office():
     full = an_office(max_concurrent_jobs=1)
     submitted(full, {}, {})
     assert a_job(an_office(max_concurrent_jobs=1)).status == JobStatus.PROCESSING

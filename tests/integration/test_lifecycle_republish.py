@@ -40,7 +40,7 @@ def test_an_unclaimed_message_is_republished_with_the_same_dispatch(sent):
     assert lifecycle.republish() == 0
 
 
-def test_each_republish_waits_twice_as_long(sent):
+def test_the_wait_between_republishes_doubles(sent):
     a_job(an_office())
     waits = []
     for _ in range(8):
@@ -71,7 +71,7 @@ def test_a_run_that_is_due_later_is_not_republished(sent):
     assert lifecycle.republish(everything=True) == 0
 
 
-def test_one_pass_republishes_no_more_than_its_limit(sent):
+def test_a_pass_republishes_no_more_than_its_limit(sent):
     for _ in range(5):
         a_start()
     sent.clear()

@@ -99,7 +99,7 @@ def test_a_renewal_answers_late_after_the_time_limit_and_grace():
     assert renewed(run) == "late"
 
 
-def test_one_sweep_runs_every_pass(settings):
+def test_a_sweep_runs_every_pass(settings):
     settings.DURE_REPUBLISH_SECONDS = 0.0
     run = claimed(a_job(an_office()))
     expire_lease(run.execution)

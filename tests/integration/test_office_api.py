@@ -252,7 +252,7 @@ def test_a_raised_limit_and_the_end_of_a_pause_start_waiting_jobs_at_once(client
     assert fresh(jobs[2]).status == JobStatus.PROCESSING
 
 
-def test_process_returns_its_counts(client, office):
+def test_the_process_endpoint_returns_its_counts(client, office):
     job = a_job(office, run_at=(timezone.now() + timedelta(hours=1)).isoformat())
     assert send(client, "post", at(office, "/scheduler/process")).json() == {"promoted": 0, "dispatched": 0}
     call.change("UPDATE job_queue SET due_at = now() - interval '1 second' WHERE id = %s", [job.id])

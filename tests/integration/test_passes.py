@@ -15,18 +15,18 @@ from tests.schedule_factories import a_schedule, a_step, a_workflow, after, clai
 pytestmark = pytest.mark.django_db
 
 
-def test_with_nothing_to_do_it_says_that_nothing_is_due():
+def test_a_pass_with_nothing_to_do_returns_no_wait():
     assert pass_once() is None
 
 
-def test_it_says_when_the_next_schedule_is_due():
+def test_a_pass_returns_the_wait_until_the_next_schedule():
     a_schedule(now=database_now(), every_seconds=100)
     wait = pass_once()
     assert wait is not None
     assert 98 < wait <= 100
 
 
-def test_it_says_when_the_next_run_is_due_if_that_is_sooner():
+def test_a_pass_returns_the_wait_until_the_next_workflow_run_if_sooner():
     a_schedule(now=database_now(), every_seconds=100)
     a_workflow(now=database_now(), schedule_config={"mode": "delayed", "delay_seconds": 40})
     wait = pass_once()
@@ -34,7 +34,7 @@ def test_it_says_when_the_next_run_is_due_if_that_is_sooner():
     assert 38 < wait <= 40
 
 
-def test_it_fires_starts_and_settles_what_is_due():
+def test_a_pass_fires_starts_and_settles_due_work():
     schedule = a_schedule(now=database_now() - timedelta(seconds=61), every_seconds=60)
     workflow = a_workflow(now=database_now(), schedule_config={"mode": "immediate"}, steps=[a_step("a")])
     pass_once()
@@ -49,7 +49,7 @@ def test_it_fires_starts_and_settles_what_is_due():
     assert run.status == RunStatus.COMPLETED
 
 
-def test_it_sends_retries_that_have_become_due():
+def test_a_pass_sends_due_retries():
     schedule = a_schedule(now=database_now() - timedelta(seconds=61), every_seconds=60)
     job = a_job(an_office())
     pass_once()
@@ -65,7 +65,7 @@ def test_it_sends_retries_that_have_become_due():
     assert fresh(job).status == "processing"
 
 
-def test_a_herd_is_fired_batch_by_batch(monkeypatch):
+def test_many_due_schedules_are_fired_in_batches(monkeypatch):
     monkeypatch.setattr("scheduler.beat_pass.BATCH", 4)
     monkeypatch.setattr("scheduler.schedules.firing.fire_due.__defaults__", (4,))
     for _ in range(10):

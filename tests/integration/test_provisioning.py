@@ -64,7 +64,7 @@ def test_a_taken_name_rolls_back_only_what_this_queue_created():
     assert resources(ADDRESSES) == {first.context["address"]: f"{first.queue_id}-1-{steps(first)[0].job_id}"}
 
 
-def test_each_queue_gets_its_own_address_until_none_is_left():
+def test_every_queue_gets_its_own_address_until_none_is_left():
     queues = [completed(provisioning(f"web-{number}", network="10.20.0.0/30")) for number in range(3)]
     assert [queue.context.get("address") for queue in queues] == ["10.20.0.1", "10.20.0.2", None]
     assert "no free address" in steps(queues[2])[0].job_return["forward"]["error"]

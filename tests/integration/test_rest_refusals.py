@@ -42,7 +42,7 @@ def post(client: Client, body: bytes | str, content_type: str = "application/jso
     return client.post("/api/echo", data=body, content_type=content_type, **more)
 
 
-def test_no_credentials_are_401_with_a_challenge(nobody):
+def test_missing_credentials_are_401_with_a_challenge(nobody):
     for method in ("get", "post", "put", "patch", "delete"):
         response = getattr(nobody, method)("/api/echo")
         problem_of(response, 401, "not_authenticated")
@@ -145,7 +145,7 @@ def test_a_valid_body_is_accepted(alice):
     "content_type",
     ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "text/xml", "x"],
 )
-def test_another_content_type_is_415(alice, content_type):
+def test_a_content_type_other_than_json_is_415(alice, content_type):
     problem_of(post(alice, b'{"a": 1}', content_type), 415, "unsupported_media_type")
 
 

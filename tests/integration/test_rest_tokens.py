@@ -76,7 +76,7 @@ def test_an_invalid_token_is_401(user, header):
     assert response["WWW-Authenticate"] == 'Token realm="api"'
 
 
-def test_another_authentication_scheme_is_ignored(user):
+def test_an_unknown_authentication_scheme_is_ignored(user):
     _, plain = ApiToken.issue(user, "laptop", timezone.now())
     for header in (f"Bearer {plain}", f"Basic {plain}", plain):
         assert ask(header).json()["code"] == "not_authenticated"

@@ -34,7 +34,7 @@ def tried(task_id, **fields):
     return a_job(an_office(), task_id=task_id, **fields)
 
 
-def test_work_of_a_pool_process_that_died_starts_again_within_seconds_without_a_sweep(worker, path):
+def test_the_run_of_a_dead_pool_process_starts_again_without_a_sweep(worker, path):
     job = tried("try.die", args={"path": path, "lives": 1})
     before = time.monotonic()
     assert ended(job).status == JobStatus.DONE
@@ -52,7 +52,7 @@ def test_a_body_that_kills_its_processes_is_poison_after_three(worker, path):
     assert ended(tried("try.echo", args={})).status == JobStatus.DONE
 
 
-def test_a_run_that_was_taken_away_while_its_worker_slept_changes_nothing_when_it_wakes(worker, path):
+def test_a_frozen_worker_changes_nothing_after_its_run_was_reassigned(worker, path):
     job = tried("try.line", args={"path": path, "seconds": 1.0})
     run = started(job).execution
     pids = [worker.process.pid, *worker.pool()]
@@ -121,7 +121,7 @@ def test_the_work_of_a_killed_worker_starts_again_within_its_lease_and_ten_secon
         eventually(lambda: not any(alive(pid) for pid in pool), what="the end of the orphans")
 
 
-def test_a_worker_that_is_told_to_stop_finishes_its_runs_and_deregisters(worker, path, tmp_path):
+def test_a_stopping_worker_finishes_its_runs_and_deregisters(worker, path, tmp_path):
     office = an_office(max_concurrent_jobs=9)
     with start(tmp_path, name="leaving", control=False) as leaving, ending_what_runs():
         jobs = submitted(

@@ -183,7 +183,7 @@ def test_an_office_and_its_roles_stay_within_their_limits(worker):
     assert most_at_once(office, "BE") <= 2
 
 
-def test_an_office_with_many_waiting_does_not_keep_anothers_first_job_waiting(worker):
+def test_an_office_with_many_waiting_jobs_does_not_delay_another_office(worker):
     crowd, small = an_office(name="crowd", max_concurrent_jobs=200), an_office(name="small")
     submitted(crowd, *[{"task_id": "demo.sleep", "args": {"seconds": 0.15}}] * 400)
     eventually(lambda: Job.objects.filter(office=crowd, status="done").count() > 5, what="the crowd to move")

@@ -106,7 +106,7 @@ def test_a_cancelled_body_that_does_not_stop_is_killed_after_its_grace(worker, p
     eventually(lambda: not alive(int(lines(path)[0])), what="the end of its process")
 
 
-def test_on_cancel_is_called_for_a_run_that_had_to_be_killed(worker, path):
+def test_the_on_cancel_callback_is_called_for_a_killed_run(worker, path):
     job = tried("try.ignore_cancel", args={"path": path})
     eventually(lambda: lines(path), what="its start")
     cancel(job)

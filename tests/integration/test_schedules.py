@@ -44,7 +44,7 @@ def test_firing_twice_fires_once():
     assert turns(schedule) == [(60, "run")]
 
 
-def test_a_turn_that_was_decided_before_makes_no_second_execution():
+def test_a_due_time_that_was_decided_before_makes_no_second_execution():
     schedule = a_schedule()
     fire_due(after(60))
     # As after a restored clock, or anything else that sets the next time back.
@@ -79,7 +79,7 @@ def test_cron_fires_in_korean_time():
     assert schedule.next_run_at == after(30 * 60)
 
 
-def test_once_fires_once_and_is_over():
+def test_a_once_schedule_fires_once_and_ends():
     schedule = a_schedule(kind="once", at=after(10))
     fire_due(after(10))
     schedule.refresh_from_db()
@@ -99,7 +99,7 @@ def test_the_schedule_ends_at_its_end():
 # --- overlap ---------------------------------------------------------------------------------------
 
 
-def test_a_turn_is_skipped_while_the_previous_execution_has_not_ended():
+def test_a_scheduled_run_is_skipped_while_the_previous_one_has_not_ended():
     schedule = a_schedule()
     fire_due(after(60))
     assert fire_due(after(120)).outcomes == {"skipped": 1}
@@ -109,7 +109,7 @@ def test_a_turn_is_skipped_while_the_previous_execution_has_not_ended():
     assert Occurrence.objects.filter(outcome="skipped")[0].reason == STILL_RUNNING
 
 
-def test_after_the_end_the_next_turn_runs_again():
+def test_the_next_scheduled_run_starts_after_the_previous_one_ended():
     schedule = a_schedule()
     fire_due(after(60))
     fire_due(after(120))
@@ -118,14 +118,14 @@ def test_after_the_end_the_next_turn_runs_again():
     assert turns(schedule) == [(60, "run"), (120, "skipped"), (180, "run")]
 
 
-def test_overlap_allow_runs_beside_the_previous_one():
+def test_overlap_allow_runs_while_the_previous_run_is_live():
     schedule = a_schedule(overlap="allow")
     fire_due(after(60))
     fire_due(after(120))
     assert turns(schedule) == [(60, "run"), (120, "run")]
 
 
-def test_another_schedule_of_the_same_task_does_not_count_as_overlap():
+def test_schedules_of_the_same_task_do_not_overlap():
     first, second = a_schedule(), a_schedule()
     fire_due(after(60))
     assert [turns(first), turns(second)] == [[(60, "run")], [(60, "run")]]
@@ -158,7 +158,7 @@ def test_an_execution_that_waits_for_its_retry_has_not_ended():
 # --- catch-up after an outage ----------------------------------------------------------------------
 
 
-def test_latest_runs_once_for_all_missed_turns():
+def test_catch_up_latest_runs_once_for_all_missed_runs():
     schedule = a_schedule()
     fire_due(after(60 * 5 + 30))
     assert turns(schedule) == [
@@ -172,7 +172,7 @@ def test_latest_runs_once_for_all_missed_turns():
     assert schedule.next_run_at == after(360)
 
 
-def test_none_makes_nothing_up():
+def test_catch_up_none_runs_no_missed_run():
     schedule = a_schedule(kind="cron", cron="0 * * * *", catch_up="none")
     fire_due(after(2 * 3600 + 61))
     assert turns(schedule) == [(3600, "missed"), (7200, "missed")]
@@ -182,13 +182,13 @@ def test_none_makes_nothing_up():
     }
 
 
-def test_none_still_runs_what_an_ordinary_tick_finds_a_little_late():
+def test_catch_up_none_runs_a_due_time_that_is_slightly_late():
     schedule = a_schedule(catch_up="none")
     fire_due(after(60 + 59))
     assert turns(schedule) == [(60, "run")]
 
 
-def test_all_makes_every_turn_up():
+def test_catch_up_all_runs_every_missed_run():
     schedule = a_schedule(catch_up="all", overlap="allow")
     fire_due(after(200))
     assert turns(schedule) == [(60, "run"), (120, "run"), (180, "run")]
@@ -199,14 +199,14 @@ def test_all_makes_every_turn_up():
     ]
 
 
-def test_all_with_skip_runs_the_first_and_skips_what_meets_it():
+def test_catch_up_all_with_skip_runs_the_first_and_skips_the_others():
     schedule = a_schedule(catch_up="all")
     fire_due(after(200))
     assert turns(schedule) == [(60, "run"), (120, "skipped"), (180, "skipped")]
 
 
 @pytest.mark.parametrize("policy", ["latest", "none", "all"])
-def test_a_long_outage_is_worked_off_in_passes_and_every_turn_has_its_row(policy):
+def test_a_long_outage_is_caught_up_in_passes_with_a_row_per_due_time(policy):
     schedule = a_schedule(every_seconds=1, catch_up=policy)
     now = after(1_234)
     passes = 0
@@ -228,7 +228,7 @@ def test_a_changed_rule_counts_from_now():
     assert changed.next_run_at == after(40)
 
 
-def test_a_changed_name_or_args_keep_the_time_of_the_next_turn():
+def test_a_changed_name_or_args_keep_the_next_run_time():
     schedule = a_schedule()
     changed = schedules.change(schedule.id, {"name": "x", "args": {"numbers": [9]}}, now=after(61))
     assert changed.next_run_at == after(60)
@@ -242,7 +242,7 @@ def test_the_same_rule_given_again_changes_nothing():
     assert changed.next_run_at == after(60)
 
 
-def test_another_kind_takes_the_place_of_the_old_rule():
+def test_a_rule_of_another_kind_replaces_the_old_rule():
     schedule = a_schedule()
     changed = schedules.change(schedule.id, {"kind": "cron", "cron": "0 12 * * *"}, now=T0)
     assert (changed.every_seconds, changed.next_run_at) == (None, after(3 * 3600))
@@ -303,7 +303,7 @@ def test_an_invalid_schedule_is_rejected_by_field(fields, field, message):
     assert not Schedule.objects.exists()
 
 
-def test_a_task_that_is_gone_is_told_of_in_each_turn():
+def test_a_scheduled_run_of_an_unknown_task_is_recorded_as_missed():
     schedule = a_schedule()
     Schedule.objects.filter(id=schedule.id).update(task_id="was.removed")
     fire_due(after(60))

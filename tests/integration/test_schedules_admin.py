@@ -63,7 +63,7 @@ def test_a_schedule_that_is_added_is_due_at_once_by_its_rule(client):
     assert "매시 정각" in client.get(page("schedule_changelist")).content.decode()
 
 
-def test_a_refused_rule_is_told_beside_its_field(client):
+def test_the_error_of_a_rule_is_shown_at_its_field(client):
     answer = client.post(
         page("schedule_add"), SCHEDULE | {"cron": "0 25 * * *"}, headers={"Accept-Language": "en"}
     )
@@ -85,7 +85,7 @@ def test_a_changed_rule_counts_from_now_and_another_change_keeps_the_time(client
     assert 6 < (schedule.next_run_at - database_now()).total_seconds() <= 7
 
 
-def test_the_form_tells_the_rule_in_words_and_its_next_five_times(client):
+def test_the_form_shows_the_rule_in_words_and_its_next_five_times(client):
     schedule = a_schedule(now=database_now(), kind="cron", cron="0 9 * * MON-FRI")
     text = client.get(page("schedule_change", schedule.pk)).content.decode()
     assert "매주 월요일부터 금요일까지 09:00" in text
@@ -93,7 +93,7 @@ def test_the_form_tells_the_rule_in_words_and_its_next_five_times(client):
 
 
 @pytest.mark.parametrize("language, words", [("en", "every 30 minutes"), ("ko", "30분마다")])
-def test_what_is_written_is_previewed_before_it_is_saved(client, language, words):
+def test_an_unsaved_rule_is_previewed(client, language, words):
     form = SCHEDULE | {"name": "", "cron": "*/30 * * * *"}
     answer = client.post(page("schedule_preview"), form, headers={"Accept-Language": language})
     assert words in answer.content.decode()
@@ -101,14 +101,14 @@ def test_what_is_written_is_previewed_before_it_is_saved(client, language, words
     assert not Schedule.objects.exists()
 
 
-def test_a_rule_that_cannot_be_is_told_as_it_is_written(client):
+def test_the_preview_reports_an_impossible_rule(client):
     answer = client.post(page("schedule_preview"), SCHEDULE | {"cron": "0 25 * * *"}).content.decode()
     assert "25" in answer
     assert "errornote" in answer
     assert "<li>" not in answer
 
 
-def test_only_who_may_write_schedules_has_a_preview(client):
+def test_the_preview_needs_the_permission_to_write_schedules(client):
     clerk = Client()
     clerk.force_login(make_user("clerk", is_staff=True))
     assert clerk.post(page("schedule_preview"), SCHEDULE).status_code == 403
@@ -157,14 +157,14 @@ def test_secrets_of_a_workflows_steps_follow_their_ref(client):
     assert secrets == {"a": "first", "b": "second"}
 
 
-def test_a_task_that_takes_no_such_arguments_is_told_beside_them(client):
+def test_invalid_arguments_of_a_task_are_reported_at_their_field(client):
     answer = client.post(page("schedule_add"), SCHEDULE | {"args": '{"numbers": "x"}'})
     assert "args" in answer.context["adminform"].form.errors
     answer = client.post(page("schedule_add"), SCHEDULE | {"task_id": "no.such"})
     assert "task_id" in answer.context["adminform"].form.errors
 
 
-def test_a_deleted_schedule_is_gone_with_its_turns(client):
+def test_a_deleted_schedule_takes_its_scheduled_runs_along(client):
     schedule = a_schedule(now=database_now())
     fire(schedule)
     client.post(page("schedule_delete", schedule.pk), {"post": "yes"})
@@ -188,7 +188,7 @@ def test_a_workflow_is_registered_as_it_is_saved(client):
     assert not WorkflowRun.objects.exists()
 
 
-def test_a_refused_workflow_is_told_beside_its_field(client):
+def test_the_errors_of_a_workflow_are_shown_at_their_fields(client):
     form = {
         "office": str(an_office().pk),
         "name": "x",

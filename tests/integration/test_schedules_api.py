@@ -40,7 +40,7 @@ def patch(client, path, body):
     return client.patch(path, body, content_type=JSON)
 
 
-def test_a_schedule_is_made_and_says_what_it_means(client):
+def test_the_form_creates_a_schedule_and_describes_its_rule(client):
     answer = post(client, "/api/schedules", CRON)
     assert answer.status_code == 201
     made = answer.json()
@@ -85,7 +85,7 @@ def test_a_cron_refusal_says_which_field_of_it_and_why(client):
     assert answer.json()["errors"]["cron"] == ["hour: 25 is out of range; allowed: 0-23."]
 
 
-def test_a_patch_changes_some_and_a_put_says_all_anew(client):
+def test_a_patch_changes_some_fields_and_a_put_replaces_all(client):
     made = post(client, "/api/schedules", CRON | {"max_retries": 9, "enabled": False}).json()
     path = f"/api/schedules/{made['id']}"
     patched = patch(client, path, {"name": "other"}).json()
@@ -96,7 +96,7 @@ def test_a_patch_changes_some_and_a_put_says_all_anew(client):
     assert put["enabled"] is True
 
 
-def test_pause_and_resume(client):
+def test_a_schedule_is_paused_and_resumed(client):
     path = f"/api/schedules/{post(client, '/api/schedules', CRON).json()['id']}"
     assert post(client, f"{path}/pause").json()["next_run_at"] is None
     assert client.get(f"{path}/next").json()["next"] == []
@@ -122,7 +122,7 @@ def test_a_deleted_schedule_is_gone(client):
     assert client.get(path).status_code == 404
 
 
-def test_the_list_filters_and_refuses_what_it_does_not_know(client, alice):
+def test_the_list_is_filtered_and_refuses_unknown_parameters(client, alice):
     a_schedule(owner=alice, name="one")
     a_schedule(owner=alice, name="two", task_id="demo.flaky", args={"failures": 1}, enabled=False)
     assert client.get("/api/schedules").json()["count"] == 2
@@ -131,7 +131,7 @@ def test_the_list_filters_and_refuses_what_it_does_not_know(client, alice):
     assert client.get("/api/schedules?nmae=one").status_code == 400
 
 
-def test_the_turns_of_a_schedule(client, alice):
+def test_the_scheduled_runs_of_a_schedule_are_listed(client, alice):
     schedule = a_schedule(owner=alice)
     fire(schedule, late=61)
     answer = client.get(f"/api/schedules/{schedule.id}/turns").json()
@@ -187,7 +187,7 @@ def test_a_manual_run_does_not_keep_a_schedule_from_running(client):
     assert fire(schedule).outcomes == {"run": 1}
 
 
-def test_another_task_may_run_meanwhile(client):
+def test_a_run_of_another_task_is_accepted_meanwhile(client):
     post(client, "/api/tasks/demo.sum/run", {"args": {"numbers": [1]}})
     assert post(client, "/api/tasks/demo.flaky/run", {"args": {"failures": 1}}).status_code == 202
 
@@ -202,7 +202,7 @@ def test_an_unknown_task_is_not_found_and_bad_args_are_refused(client):
 # --- executions ------------------------------------------------------------------------------------
 
 
-def test_an_execution_shows_what_the_seed_asks_for(client, alice):
+def test_an_execution_has_the_fields_of_the_v1_contract(client, alice):
     schedule = a_schedule(owner=alice)
     fire(schedule)
     (execution,) = executions(schedule)
@@ -278,7 +278,7 @@ def test_cancelling_the_execution_of_a_job_needs_a_role_that_may_act(alice):
 # --- whose ------------------------------------------------------------------------------------------
 
 
-def test_nobody_sees_anothers(alice):
+def test_other_users_get_404_for_schedules_and_executions(alice):
     schedule = a_schedule(owner=alice)
     fire(schedule)
     execution = executions(schedule)[0]
@@ -305,7 +305,7 @@ def test_nobody_sees_anothers(alice):
     assert mallory.get("/api/executions").json()["count"] == 0
 
 
-def test_staff_see_everybodys(alice):
+def test_staff_see_the_schedules_and_executions_of_all_users(alice):
     schedule = a_schedule(owner=alice)
     fire(schedule)
     staff = client_of(make_user("staff", is_staff=True))
@@ -345,14 +345,14 @@ def test_staff_may_look_and_not_act_and_a_superuser_may(alice):
     assert patch(root, path, {"name": "x"}).status_code == 200
 
 
-def test_without_credentials_there_is_nothing(client):
+def test_a_request_without_credentials_is_401(client):
     from django.test import Client
 
     for path in ("/api/schedules", "/api/executions", "/api/scheduler/monitor", "/api/workflows"):
         assert Client().get(path).status_code == 401
 
 
-def test_a_rescued_execution_is_told_with_its_attempts(client, alice):
+def test_a_rescued_execution_is_shown_with_its_attempts(client, alice):
     schedule = a_schedule(owner=alice)
     fire(schedule)
     (execution,) = executions(schedule)

@@ -180,7 +180,7 @@ def test_a_backward_operation_is_retried_as_often_as_it_declares():
     assert not events(queue, "step_undo_failed")
 
 
-def test_a_backward_operation_without_retries_left_is_reported_and_the_rollback_goes_on():
+def test_a_failed_backward_operation_is_reported_and_the_rollback_goes_on():
     queue = completed(a_queue(a_job("a"), stubborn(failures=3)))
     assert states(queue) == ["SUCCESS, CANCELED", "FAILED, FAILED"]
     (event,) = events(queue, "step_undo_failed")

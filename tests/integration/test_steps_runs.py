@@ -85,7 +85,7 @@ def test_a_queue_whose_first_job_has_no_library_is_ready_again_at_once():
     assert not Execution.objects.exists()
 
 
-def test_no_operation_succeeds_without_an_execution():
+def test_a_missing_operation_succeeds_without_an_execution():
     queue = a_queue(
         {}, a_job("b", "fail", backward_operation="NO_OPERATION", arguments={"forward": "fail"}), {}
     )
@@ -145,7 +145,7 @@ def test_a_running_queue_names_its_job_and_runs_its_operation_in_the_operations_
     assert execution(queue).timeout_ms == 30_000
 
 
-def test_an_operations_end_changes_the_queue_and_starts_the_next_one_in_one_transaction(monkeypatch):
+def test_an_ending_operation_starts_the_next_one_in_the_same_transaction(monkeypatch):
     queue = a_queue(a_job("a"), a_job("b"))
     lifecycle.run(queue.queue_id)
     run = claimed(queue)

@@ -26,7 +26,7 @@ def waited(*arguments: str, url: str) -> "subprocess.CompletedProcess[str]":
 
 
 @pytest.mark.django_db(transaction=True)
-def test_with_all_migrations_applied_it_becomes_the_command_with_its_options_and_exit_code():
+def test_the_command_is_executed_when_all_migrations_are_applied():
     done = waited("--", "/bin/sh", "-c", "echo pid $$ $0; exit 7", "name", url=database_url())
     assert (done.returncode, done.stderr) == (7, "")
     assert done.stdout.split()[0] == "pid"
@@ -40,7 +40,7 @@ def test_a_command_that_does_not_exist_is_named():
     assert done.stderr == "CommandError: no-such-program cannot be run: No such file or directory.\n"
 
 
-def test_a_database_that_is_away_is_named_and_the_command_is_not_run():
+def test_an_unreachable_database_is_named_and_the_command_is_not_run():
     done = waited("--seconds", "0", "--", "echo", "ran", url="postgresql://127.0.0.1:1/nowhere")
     assert done.returncode == 1
     assert done.stdout == ""
@@ -48,7 +48,7 @@ def test_a_database_that_is_away_is_named_and_the_command_is_not_run():
 
 
 @pytest.mark.django_db
-def test_what_is_missing_is_named():
+def test_missing_migrations_are_named():
     assert missing() == ""
     newest = MigrationRecorder.Migration.objects.filter(app="jobs").order_by("name").last()
     newest.delete()
@@ -56,7 +56,7 @@ def test_what_is_missing_is_named():
     assert not connection.needs_rollback
 
 
-def test_it_says_so_once_each_time_that_it_changes_and_ends_when_nothing_is_missing():
+def test_the_wait_reports_each_change_once_and_ends_when_nothing_is_missing():
     answers = iter(["the database", "the database", "two", "one", ""])
     pauses: list[float] = []
     messages = list(wait_messages(lambda: next(answers), until=10, pause=pauses.append, clock=lambda: 0))
@@ -64,12 +64,12 @@ def test_it_says_so_once_each_time_that_it_changes_and_ends_when_nothing_is_miss
     assert len(pauses) == 4
 
 
-def test_it_gives_up_when_its_time_is_over_and_says_what_was_missing():
+def test_the_wait_ends_with_an_error_that_names_the_missing_migrations():
     clock = iter([0.0, 1.0, 2.0])
     with pytest.raises(CommandError, match=r"Gave up\. one migration"):
         list(wait_messages(lambda: "one migration", until=2, pause=lambda _: None, clock=lambda: next(clock)))
 
 
-def test_of_many_names_the_first_ten_are_listed():
+def test_the_first_ten_of_many_names_are_listed():
     assert listed(["a", "b"]) == "a, b"
     assert listed([str(number) for number in range(12)]) == "0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more"

@@ -79,7 +79,7 @@ def test_an_unsent_probe_is_sent_next_time(quiet_queues, monkeypatch):
 # --- minutes ---------------------------------------------------------------------------------------
 
 
-def test_each_minute_that_is_over_is_counted_once():
+def test_a_past_minute_is_counted_once():
     now = datetime(2026, 11, 18, 0, 10, 15, tzinfo=UTC)
     for minute, failed in ((5, False), (5, True), (7, False), (10, False)):
         execution = Execution.objects.get(id=a_start())
@@ -106,7 +106,7 @@ def test_each_minute_that_is_over_is_counted_once():
 # --- retention -------------------------------------------------------------------------------------
 
 
-def test_retention_deletes_what_ended_longer_ago_than_it_is_kept():
+def test_retention_deletes_what_ended_before_the_period():
     old = [ended(31), ended(30.1)]
     kept = ended(29.9)
     live = Execution.objects.get(id=a_start())
@@ -129,13 +129,13 @@ def test_retention_stops_when_its_time_is_over():
     assert retention.delete_old(database_now(), batch=3, seconds=0)["executions"] == 0
 
 
-def test_how_long_it_is_kept_is_a_setting(settings):
+def test_the_retention_period_is_a_setting(settings):
     settings.DURE_RETENTION_DAYS = 3
     ended(4)
     assert retention.delete_old(database_now())["executions"] == 1
 
 
-def test_retention_of_a_runs_jobs_and_batch_leaves_what_else_there_is_of_it():
+def test_retention_of_a_runs_jobs_and_batch_keeps_the_run():
     now = database_now()
     run = runs.run_now(a_workflow(steps=[a_step("a")]).id, user_id=None, now=now)
     done(Job.objects.get(batch=run.batch_id))
@@ -148,7 +148,7 @@ def test_retention_of_a_runs_jobs_and_batch_leaves_what_else_there_is_of_it():
     assert WorkflowRun.objects.get(id=run.id).status == "completed"
 
 
-def test_retention_takes_turns_runs_and_minutes_along():
+def test_retention_deletes_scheduled_runs_workflow_runs_and_minutes():
     now = database_now()
     schedule = a_schedule(now=now - timedelta(days=40))
     fire(schedule)
@@ -246,7 +246,7 @@ def test_the_figures_of_leases_and_retention():
     assert 2.9 * 86_400 < values["dure_retention_overdue_seconds"] < 3.1 * 86_400
 
 
-def test_what_should_be_rare_is_counted():
+def test_rare_events_are_counted():
     from jobs import counters
     from jobs.models import Counter
 
@@ -256,7 +256,7 @@ def test_what_should_be_rare_is_counted():
     assert (values["dure_poison_total"], values["dure_fenced_total"]) == (3, 0)
 
 
-def test_every_figure_that_the_operators_page_names_is_there(client):
+def test_every_metric_named_in_the_documentation_exists(client):
     page = (settings.BASE_DIR / "docs" / "operations.md").read_text()
     commands = set(re.findall(r"(?:inspect|control)[^`\n]* (dure_\w+)", page)) | {"dure_resume"}
     functions = set(re.findall(r"dure_\w+_v\d+", page))

@@ -328,7 +328,7 @@ def test_a_late_report_of_an_old_attempt_changes_nothing(office, webhook, receiv
     )
 
 
-def test_two_senders_at_once_send_each_notification_once(office, receiver):
+def test_concurrent_senders_send_each_notification_once(office, receiver):
     with receiving() as second, receiving() as third:
         for each in (receiver, second, third):
             webhooks.add(office, each.url)

@@ -59,7 +59,7 @@ def test_activating_registers_the_next_run_at_once():
 
 
 @pytest.mark.parametrize("status", ["draft", "paused"])
-def test_what_is_not_active_has_no_run(status):
+def test_an_inactive_workflow_has_no_pending_run(status):
     assert not pending(a_workflow(status=status)).exists()
 
 
@@ -271,7 +271,7 @@ def test_a_cancelled_batch_ends_its_run_as_cancelled():
     assert (run.status, run.error_message) == ("cancelled", "2 of 2 steps were cancelled.")
 
 
-def test_a_run_that_cannot_be_submitted_fails_with_the_reason_and_the_next_is_registered():
+def test_a_run_that_cannot_be_submitted_fails_and_the_next_is_registered():
     workflow = a_workflow()
     Workflow.objects.filter(id=workflow.id).update(steps=[a_step("a", task_id="was.removed")])
     runs.run_due(TOMORROW_AT_NINE)
@@ -289,7 +289,7 @@ def test_a_run_whose_unique_key_is_taken_fails_with_the_reason_and_writes_no_job
     assert Job.objects.count() == 1
 
 
-def test_a_run_by_hand_leaves_the_registered_one_alone():
+def test_a_manual_run_leaves_the_registered_run_unchanged():
     workflow = a_workflow()
     user = a_user()
     run = runs.run_now(workflow.id, user_id=user.id, now=after(5))
@@ -337,7 +337,7 @@ def test_a_failed_run_is_resumed_from_its_failed_steps():
     assert [row.status for row in WorkflowRunStart.objects.filter(run=run)] == ["failed", "completed"]
 
 
-def test_a_run_whose_failed_step_was_run_again_as_a_job_has_not_failed():
+def test_a_run_whose_failed_step_was_retried_as_a_job_has_not_failed():
     _, run = failed()
     long_ago = database_now() - timedelta(minutes=1)
     WorkflowRun.objects.filter(id=run.id).update(ended_at=long_ago)
@@ -359,7 +359,7 @@ def test_a_resumed_run_keeps_its_steps_when_the_workflow_was_edited():
     assert set(steps_of(run)) == {"a", "b", "c"}
 
 
-def test_a_run_that_could_not_be_submitted_is_resumed_with_the_mended_steps():
+def test_a_run_that_could_not_be_submitted_is_resumed_with_corrected_steps():
     workflow = a_workflow()
     Workflow.objects.filter(id=workflow.id).update(steps=[a_step("a", task_id="was.removed")])
     runs.run_due(TOMORROW_AT_NINE)
@@ -370,7 +370,7 @@ def test_a_run_that_could_not_be_submitted_is_resumed_with_the_mended_steps():
     assert (run.status, set(steps_of(run))) == (RunStatus.RUNNING, {"mended"})
 
 
-def test_only_what_failed_or_was_cancelled_can_be_resumed():
+def test_a_live_run_cannot_be_resumed():
     _, run = started()
     with pytest.raises(Conflict):
         runs.resume(run.id, actor="", now=after(90_000))
@@ -384,7 +384,7 @@ def test_a_removed_workflow_takes_its_runs_along_and_leaves_the_jobs():
     assert Job.objects.filter(batch=batch).count() == 2
 
 
-def test_an_edit_that_began_before_a_turn_was_taken_does_not_take_it_again():
+def test_an_edit_that_began_before_a_start_does_not_start_the_run_again():
     workflow = a_workflow()
     runs.run_due(TOMORROW_AT_NINE)
     before = TOMORROW_AT_NINE - timedelta(seconds=1)

@@ -58,7 +58,7 @@ def due_now(workflow):
     )
 
 
-def test_an_active_workflow_is_registered_at_once_and_says_what_it_means(client, office):
+def test_an_active_workflow_is_registered_at_once_and_described(client, office):
     answer = post(client, "/api/workflows", body(office))
     assert answer.status_code == 201
     made = answer.json()
@@ -110,7 +110,7 @@ def test_the_cron_is_idempotent(client, office):
 
 
 @pytest.mark.parametrize("method", ["get", "post"])
-def test_execute_runs_what_is_due_once(client, office, method):
+def test_the_execute_endpoint_starts_due_runs_once(client, office, method):
     workflow = a_workflow(office, now=database_now())
     due_now(workflow)
     answer = getattr(client, method)("/api/scheduler/execute").json()
@@ -121,7 +121,7 @@ def test_execute_runs_what_is_due_once(client, office, method):
     assert Job.objects.filter(office=office).count() == 2
 
 
-def test_an_outside_cron_comes_with_the_secret(settings, office):
+def test_the_secret_of_the_cron_opens_its_endpoints_only(settings, office):
     settings.CRON_SECRET = "s3cret-of-the-cron"
     workflow = a_workflow(office, now=database_now())
     outside = Client(headers={"Authorization": "Bearer s3cret-of-the-cron"})
@@ -133,14 +133,14 @@ def test_an_outside_cron_comes_with_the_secret(settings, office):
 
 
 @pytest.mark.parametrize("secret", ["", "wrong"])
-def test_without_the_right_secret_nothing_runs(settings, secret):
+def test_a_wrong_secret_runs_nothing(settings, secret):
     settings.CRON_SECRET = "s3cret-of-the-cron"
     assert (
         Client(headers={"Authorization": f"Bearer {secret}"}).get("/api/scheduler/execute").status_code == 401
     )
 
 
-def test_where_no_secret_is_set_none_opens(settings):
+def test_an_unset_secret_accepts_no_request(settings):
     settings.CRON_SECRET = ""
     assert Client(headers={"Authorization": "Bearer "}).get("/api/scheduler/execute").status_code == 401
 
@@ -154,7 +154,7 @@ def test_a_workflow_is_executed_by_hand(client, office, alice):
     assert [start["number"] for start in run["history"]] == [1]
 
 
-def test_executing_with_wait_answers_the_results_once_it_has_ended(client, office):
+def test_a_request_with_wait_answers_the_results_of_the_ended_run(client, office):
     workflow = a_workflow(office, steps=[a_step("a")])
     path = "/api/workflow/execute"
     started = post(client, path, {"workflow_id": str(workflow.id), "wait": 0.01})
@@ -182,7 +182,7 @@ def test_a_repeated_execute_waits_for_the_first_ones_run(client, office):
     assert Job.objects.filter(office=office).count() == 1
 
 
-def test_waiting_for_a_run_that_is_deleted_meanwhile_answers_what_was_accepted(client, office):
+def test_a_wait_for_a_deleted_run_answers_the_accepted_document(client, office):
     workflow = a_workflow(office, steps=[a_step("a")])
     body = {"workflow_id": str(workflow.id), "wait": 0.01}
     first = post(client, "/api/workflow/execute", body, **{"Idempotency-Key": "k"})
@@ -191,7 +191,7 @@ def test_waiting_for_a_run_that_is_deleted_meanwhile_answers_what_was_accepted(c
     assert (again.status_code, again.json()) == (202, first.json())
 
 
-def test_when_too_many_wait_the_next_is_answered_at_once(client, office, monkeypatch):
+def test_a_request_beyond_the_limit_of_waiters_is_answered_at_once(client, office, monkeypatch):
     monkeypatch.setattr(waiting, "SLOTS", BoundedSemaphore(1))
     waiting.SLOTS.acquire()
     workflow = a_workflow(office, steps=[a_step("a")])
@@ -221,7 +221,7 @@ def test_runs_are_listed_with_their_history_and_resumed(client, office):
     assert post(client, f"{path}/resume").status_code == 409
 
 
-def test_a_viewer_sees_and_cannot_act_and_a_stranger_sees_nothing(office):
+def test_a_viewer_can_only_read_and_a_non_member_sees_nothing(office):
     workflow = a_workflow(office)
     run = runs.run_now(workflow.id, user_id=None, now=database_now())
     viewer, stranger = make_user("viewer"), make_user("stranger")
@@ -246,7 +246,7 @@ def test_a_viewer_sees_and_cannot_act_and_a_stranger_sees_nothing(office):
     assert client_of(stranger).get("/api/scheduler/execute").json() == {"executed": []}
 
 
-def test_a_stranger_who_triggers_what_is_due_is_not_told_whose_it_was(office):
+def test_a_user_who_triggers_due_runs_sees_only_their_own(office):
     workflow = a_workflow(office, now=database_now())
     due_now(workflow)
     assert client_of(make_user("stranger")).get("/api/scheduler/execute").json() == {"executed": []}

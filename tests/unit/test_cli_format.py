@@ -28,7 +28,7 @@ def test_empty_values_are_a_dash_or_left_out():
 
 
 @pytest.mark.parametrize("text", ["a\x1b[31mb", "a\nb", "a\rb", "a\u202eb", "a\x9bb", "a\u2028b", "a\u200fb"])
-def test_a_text_cannot_move_the_cursor_colour_the_screen_or_turn_the_line(text):
+def test_a_text_cannot_move_the_cursor_or_color_the_screen(text):
     for cleaned in (plain(text), on_one_line(text), table(("A",), [(text,)])[1]):
         assert cleaned.startswith("a ") and cleaned.endswith("b") and cleaned.isprintable()
 

@@ -95,19 +95,19 @@ def test_a_leap_day_within_five_years_is_allowed():
     assert validate("0 0 29 2 *", SEOUL, NOW).canonical == "0 0 29 2 *"
 
 
-def test_with_both_days_given_either_is_enough():
+def test_an_expression_with_both_days_matches_either():
     fires = _fires("0 0 13 * FRI", 3)
     assert [(fire.day, fire.strftime("%a")) for fire in fires] == [(20, "Fri"), (27, "Fri"), (4, "Fri")]
     assert 13 in {fire.day for fire in _fires("0 0 13 * MON", 10)}
 
 
-def test_with_a_star_in_either_day_both_must_fit():
+def test_an_expression_with_a_star_in_either_day_must_match_both():
     assert {fire.strftime("%a %d") for fire in _fires("0 0 */2 * SUN", 20)} <= {
         f"Sun {day:02}" for day in range(1, 32, 2)
     }
 
 
-def test_seven_is_sunday():
+def test_the_weekday_seven_is_sunday():
     assert parse("0 0 * * 7").values[4] == parse("0 0 * * SUN").values[4] == {0}
 
 

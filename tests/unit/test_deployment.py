@@ -66,7 +66,7 @@ def test_no_variable_of_a_command_is_filled_in_by_compose_itself(ours):
         assert re.sub(r"\$\$", "", " ".join(service["command"])).count("$") == 0, name
 
 
-def test_everything_waits_for_the_migrations_and_only_they_do_not_wait(ours):
+def test_every_service_except_the_migrations_waits_for_them(ours):
     waits = {
         name: service["depends_on"].get("migrate", {}).get("condition") for name, service in ours.items()
     }
@@ -77,14 +77,14 @@ def test_everything_waits_for_the_migrations_and_only_they_do_not_wait(ours):
     assert not [name for name, service in ours.items() if name != "migrate" and "entrypoint" in service]
 
 
-def test_everything_waits_until_the_servers_answer(compose, ours):
+def test_every_service_waits_until_the_servers_answer(compose, ours):
     for name, service in ours.items():
         for server in SERVERS:
             assert service["depends_on"][server] == {"condition": "service_healthy"}, name
     assert all("test" in compose["services"][server]["healthcheck"] for server in SERVERS)
 
 
-def test_what_production_refuses_to_start_without_has_no_default(ours):
+def test_variables_that_production_requires_have_no_default(ours):
     for name, service in ours.items():
         for variable in REFUSED_WHEN_MISSING:
             assert REQUIRED.fullmatch(service["environment"][variable]), (name, variable)
@@ -135,7 +135,7 @@ def test_the_example_names_every_variable_of_the_compose_file_and_gives_no_secre
 # --- Dockerfile ----------------------------------------------------------------------------------
 
 
-def test_the_image_is_made_in_stages_and_the_last_has_neither_pip_cache_nor_sources_of_packages():
+def test_the_last_stage_of_the_image_has_no_pip_cache_and_no_package_sources():
     assert len(stages()) > 1
     assert all(rest.startswith("--from=") for rest in last_stage("COPY"))
     assert not [run for run in last_stage("RUN") if "pip" in run]
@@ -149,7 +149,7 @@ def test_only_locked_packages_with_hashes_go_into_the_image_and_no_embedded_serv
     assert "embedded" not in " ".join(rest for word, rest in instructions() if word in ("COPY", "RUN"))
 
 
-def test_nothing_runs_as_root():
+def test_the_image_does_not_run_as_root():
     words = [word for word, _ in stages()[-1]]
     (user,) = last_stage("USER")
     assert all(int(number) > 0 for number in user.split(":"))

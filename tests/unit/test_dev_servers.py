@@ -176,7 +176,7 @@ def test_the_error_of_postgres_is_reported_in_one_line(tmp_path):
 
 @as_root
 @pytest.mark.parametrize("home", ["closed/home", "closed"])
-def test_postgres_of_root_runs_as_another_user_even_in_a_folder_that_only_root_may_enter(tmp_path, home):
+def test_postgres_started_by_root_runs_as_another_user(tmp_path, home):
     (tmp_path / "closed").mkdir(mode=0o700)
     with running_postgres(tmp_path / home) as (server, url):
         status = Path(f"/proc/{server.pid}/status").read_text().splitlines()
@@ -239,6 +239,6 @@ def test_redis_changes_its_port_when_another_server_uses_it(tmp_path):
         assert urlsplit(second_url).password == urlsplit(url).password
 
 
-def test_two_homes_run_side_by_side(tmp_path, redis_url):
+def test_several_homes_run_side_by_side(tmp_path, redis_url):
     with running_redis(tmp_path) as (_, url):
         assert urlsplit(url).port != urlsplit(redis_url).port

@@ -181,7 +181,7 @@ def test_a_second_signal_kills_a_program_that_does_not_stop(checkout):
 
 
 @on_linux
-def test_everything_ends_within_10_s_after_a_kill_and_the_next_start_is_clean(checkout):
+def test_all_processes_end_within_10_s_of_a_kill_and_the_next_start_is_clean(checkout):
     up = started(checkout, talker=TALKER).wait_until_up()
     up.process.kill()
     up.process.wait()

@@ -54,7 +54,7 @@ def test_a_port_in_use_is_named_with_how_to_choose_another(checkout, variable):
     )
 
 
-def test_one_port_for_two_programs_is_refused(checkout):
+def test_a_port_of_two_programs_is_refused(checkout):
     assert "PORT and FLOWER_PORT are both 8123: change" in refusal(checkout, PORT="8123", FLOWER_PORT="8123")
 
 

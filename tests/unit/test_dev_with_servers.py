@@ -107,7 +107,7 @@ def test_a_call_without_a_command_prints_the_usage(capsys):
         assert USAGE in capsys.readouterr().err
 
 
-def test_nothing_is_left_where_paths_are_too_long_for_sockets(tmp_path):
+def test_temporary_folders_are_removed_where_paths_are_too_long_for_sockets(tmp_path):
     folder = tmp_path / ("long" * 20)
     folder.mkdir()
     done = run(folder, "true")

@@ -238,7 +238,7 @@ def test_keys_of_other_applications_are_a_warning():
 # --- workers -----------------------------------------------------------------------------------------
 
 
-def test_no_worker_is_an_error_and_a_draining_worker_a_warning():
+def test_a_missing_worker_is_an_error_and_a_draining_worker_a_warning():
     assert levels(scheduler_checks.check_heartbeats([], [])) == [BAD]
     assert levels(scheduler_checks.check_heartbeats(["a", "b"], [])) == [OK]
     assert levels(scheduler_checks.check_heartbeats(["a", "b"], ["b"])) == [OK, WARN]
@@ -286,7 +286,7 @@ def sent(seconds: float | None = 3.0, **enabled: bool) -> list[Maintenance]:
     return [Maintenance(task, enabled.get(task.replace("dure.", ""), True), seconds) for task in MAINTENANCE]
 
 
-def test_no_leading_beat_is_an_error():
+def test_a_missing_leading_beat_is_an_error():
     assert scheduler_checks.check_beat([]).level == BAD
     assert scheduler_checks.check_beat([12.0]).level == OK
 

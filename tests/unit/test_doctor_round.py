@@ -71,7 +71,7 @@ def test_servers_that_hang_do_not_delay_the_command_for_long(frozen):
     assert SECRET not in done.stdout
 
 
-def test_each_problem_of_the_settings_is_reported():
+def test_every_problem_of_the_settings_is_reported():
     done = doctor("--json", DURE_ENV="production", DURE_SECRET_KEY=SECRET, DURE_LEASE_SECOND="3")
     assert done.returncode == report.ERRORS
     assert done.stderr == ""

@@ -136,7 +136,7 @@ def test_a_wrong_record_is_reported_with_its_line(record: object, message: str) 
 
 
 @pytest.mark.parametrize("content", [b"", b"\n\n", b"\x00\x01", b"{}", b'"text"'])
-def test_other_files_are_refused(content: bytes) -> None:
+def test_files_of_other_formats_are_refused(content: bytes) -> None:
     with pytest.raises(BadReplay):
         read(io.BytesIO(content))
 

@@ -106,7 +106,7 @@ def test_a_missing_file_is_missing_and_not_refused(store: Store) -> None:
             store.open(parts)
 
 
-def test_other_than_a_plain_file_with_one_name_is_refused(store: Store, tmp_path: Path) -> None:
+def test_a_file_other_than_a_plain_one_with_one_name_is_refused(store: Store, tmp_path: Path) -> None:
     secret = tmp_path / "secret"
     secret.write_bytes(b"secret")
     folder = store.root / "1" / "2"

@@ -34,7 +34,7 @@ def test_every_status_is_in_the_transition_table() -> None:
 
 
 @pytest.mark.parametrize("status", sorted(TERMINAL))
-def test_nothing_leaves_a_terminal_status(status: Status) -> None:
+def test_terminal_statuses_have_no_transitions(status: Status) -> None:
     assert not any(may_become(status, target) for target in Status)
 
 

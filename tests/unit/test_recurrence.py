@@ -25,30 +25,30 @@ def turns(config, count, start=ACTIVE):
     return times
 
 
-def test_immediate_runs_when_it_is_activated_and_never_again():
+def test_an_immediate_rule_runs_once_when_it_is_activated():
     config = read({"mode": "immediate"})
     assert next_time(config, ACTIVE, None) == ACTIVE
     assert next_time(config, ACTIVE, ACTIVE) is None
 
 
-def test_delayed_runs_so_many_seconds_after():
+def test_a_delayed_rule_runs_after_so_many_seconds():
     config = read({"mode": "delayed", "delay_seconds": 90})
     assert next_time(config, ACTIVE, None) == ACTIVE + timedelta(seconds=90)
     assert next_time(config, ACTIVE, ACTIVE + timedelta(seconds=90)) is None
 
 
-def test_scheduled_runs_at_its_time_and_without_an_offset_in_korean_time():
+def test_a_scheduled_rule_without_an_offset_runs_in_korean_time():
     with_offset = read({"mode": "scheduled", "at": "2026-12-01T09:00:00+09:00"})
     without = read({"mode": "scheduled", "at": "2026-12-01T09:00:00"})
     assert next_time(with_offset, ACTIVE, None) == datetime(2026, 12, 1, 0, 0, tzinfo=UTC)
     assert next_time(without, ACTIVE, None) == datetime(2026, 12, 1, 0, 0, tzinfo=UTC)
 
 
-def test_daily_is_korean_time():
+def test_a_daily_rule_is_in_korean_time():
     assert turns(recurring("daily"), 2) == ["11-19 Thu 09:00", "11-20 Fri 09:00"]
 
 
-def test_weekly_takes_monday_as_zero():
+def test_a_weekly_rule_counts_monday_as_zero():
     assert turns(recurring("weekly", days_of_week=[0, 4]), 3) == [
         "11-20 Fri 09:00",
         "11-23 Mon 09:00",
@@ -92,7 +92,7 @@ def test_a_time_that_does_not_exist_runs_after_the_gap():
     ],
 )
 @pytest.mark.parametrize("zone", ["Asia/Seoul", "America/Santiago", "Australia/Lord_Howe"])
-def test_a_year_of_turns_has_one_on_each_right_day_and_no_other(pattern, zone):
+def test_a_recurring_rule_fires_on_every_matching_day_of_a_year_only(pattern, zone):
     config = read({"mode": "recurring", "time": "00:15", "timezone": zone, **pattern})
     start = datetime(2026, 1, 1, tzinfo=ZoneInfo(zone))
     expected, day = [], start.date()

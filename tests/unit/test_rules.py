@@ -44,13 +44,13 @@ def test_an_interval_runs_in_elapsed_time_when_the_clock_is_changed():
     assert [due.astimezone(NEW_YORK).hour for due in upcoming(rule, anchor, 2)] == [11, 11]
 
 
-def test_once_fires_once():
+def test_a_once_rule_fires_once():
     rule = Rule(kind=Kind.ONCE, zone=SEOUL, at=T0 + seconds(5))
     assert next_after(rule, T0) == T0 + seconds(5)
     assert next_after(rule, T0 + seconds(5)) is None
 
 
-def test_nothing_fires_before_the_beginning_or_after_the_end():
+def test_a_rule_does_not_fire_before_its_beginning_or_after_its_end():
     rule = interval(60, starts_at=T0 + seconds(120), ends_at=T0 + seconds(240))
     assert upcoming(rule, T0, 10) == [T0 + seconds(120), T0 + seconds(180), T0 + seconds(240)]
 
@@ -73,7 +73,7 @@ def test_due_times_are_bounded_and_the_rest_stays_due():
     assert (len(dues), following) == (500, T0 + seconds(501))
 
 
-def test_nothing_is_due_before_its_time():
+def test_a_rule_is_not_due_before_its_time():
     assert due_times(interval(60), T0 + seconds(60), T0 + seconds(59), 100) == ([], T0 + seconds(60))
 
 
@@ -96,15 +96,15 @@ AFTER = T0 + seconds(240)
         (CatchUp.LATEST, DUES[-1] + timedelta(days=9), [DUES[-1]]),
     ],
 )
-def test_the_catch_up_policy_picks_the_turns_that_run(policy, now, expected):
+def test_the_catch_up_policy_selects_the_missed_runs_that_start(policy, now, expected):
     far = now + timedelta(days=1)
     assert times_to_run(DUES, far, now, policy) == expected
 
 
 @pytest.mark.parametrize("policy", [CatchUp.LATEST, CatchUp.NONE])
-def test_the_latest_is_not_known_while_a_later_turn_is_due_as_well(policy):
+def test_the_latest_missed_run_does_not_start_while_a_later_one_is_due(policy):
     assert times_to_run(DUES, AFTER, AFTER, policy) == []
 
 
-def test_the_last_turn_of_a_schedule_that_ends_is_the_latest():
+def test_the_last_run_of_a_schedule_that_ended_is_the_latest():
     assert times_to_run(DUES, None, DUES[-1] + seconds(600), CatchUp.LATEST) == [DUES[-1]]

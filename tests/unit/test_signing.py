@@ -33,7 +33,7 @@ def test_a_changed_body_is_not_accepted():
         Webhook(secret).verify(BODY.decode().replace("failed", "passed"), signed(secret))
 
 
-def test_another_secret_is_not_accepted():
+def test_a_wrong_secret_is_not_accepted():
     with pytest.raises(WebhookVerificationError):
         Webhook(signing.new_secret()).verify(BODY.decode(), signed(signing.new_secret()))
 

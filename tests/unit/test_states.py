@@ -22,7 +22,7 @@ def test_every_state_has_its_transitions():
     assert set(states.EXECUTION_TRANSITIONS) == set(ExecutionStatus)
 
 
-def test_nothing_leads_out_of_the_end_of_an_execution():
+def test_ended_executions_have_no_transitions():
     assert all(states.EXECUTION_TRANSITIONS[end] == () for end in states.EXECUTION_ENDED)
     assert states.JOB_TRANSITIONS[JobStatus.DONE] == ()
 

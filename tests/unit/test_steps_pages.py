@@ -40,7 +40,7 @@ def test_a_state_gives_the_status_of_both_operations(state, forward, backward):
     assert job_status("a", state, "do", "undo", NOWHERE) is whole
 
 
-def test_no_operation_has_a_status_of_its_own():
+def test_a_missing_operation_has_a_status_of_its_own():
     assert forward_status("a", "SUCCESS", NO_OPERATION, NOWHERE) is OperationStatus.NO_OPERATION
     assert backward_status("a", "SUCCESS, CANCELED", NO_OPERATION, NOWHERE) is OperationStatus.NO_OPERATION
 
@@ -85,7 +85,7 @@ def test_boxes_are_laid_out_side_by_side_in_two_rows():
     assert len(drawing.lines) == 6
 
 
-def test_only_taken_edges_are_bold_and_a_turn_is_drawn_at_its_job():
+def test_taken_edges_are_bold_and_a_rollback_starts_at_its_job():
     edges = {((1, F), (2, F)), ((2, F), (2, B)), ((2, B), (1, B)), ((9, F), (10, F))}
     drawing = draw([pair(number) for number in range(1, 4)], edges)
     assert [line.taken for line in drawing.lines] == [False, False, True, True, True]

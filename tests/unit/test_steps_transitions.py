@@ -90,7 +90,7 @@ def test_the_first_jobs_backward_operation_ends_the_run_whatever_its_outcome(out
 
 
 @pytest.mark.parametrize(("direction", "missing"), [("FORWARD", "forward"), ("BACKWARD", "backward")])
-def test_no_operation_means_nothing_to_run_in_its_own_direction_only(direction, missing):
+def test_a_missing_operation_is_skipped_in_its_own_direction_only(direction, missing):
     job = node(**{missing: "NO_OPERATION"})
     assert job.has_nothing_to_run(direction)
     assert not job.has_nothing_to_run("BACKWARD" if direction == "FORWARD" else "FORWARD")

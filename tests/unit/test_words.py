@@ -49,7 +49,7 @@ def test_a_cron_rule_reads_like_speech(text, korean, english):
 
 
 @pytest.mark.parametrize("language", ["ko", "en"])
-def test_two_rules_that_fire_at_different_times_read_differently(language):
+def test_rules_that_fire_at_different_times_read_differently(language):
     dice, meanings = random.Random(7), dict[str, object]()
     for _ in range(3_000):
         cron = parse(random_expression(dice))
@@ -81,7 +81,7 @@ def test_intervals_and_single_times_read_like_speech():
     assert words("en-us", kind=Kind.ONCE, at=at) == "once, at 2026-12-01 09:00"
 
 
-def test_another_zone_than_ours_is_named():
+def test_a_zone_other_than_the_default_is_named():
     rule = Rule(kind=Kind.CRON, zone=ZoneInfo("America/New_York"), cron="0 9 * * *")
     assert rule_in_words(rule, "ko") == "매일 09:00 (America/New_York)"
 

@@ -234,7 +234,7 @@ def test_an_interruption_passes_and_leaves_no_process(monkeypatch, error):
     assert marked(mark) == set()
 
 
-def test_nothing_is_left_in_the_temporary_folder(ctx, tmp_path):
+def test_the_temporary_folder_is_empty_afterwards(ctx, tmp_path):
     run_command(ctx, "sh", ["-c", "touch a; mkdir b"])
     with pytest.raises(SessionError):
         run_command(ctx, "sh", ["-c", "touch a; exit 1"])

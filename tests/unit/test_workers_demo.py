@@ -17,7 +17,7 @@ def call(task_id, ctx, **args):
     return task.call(ctx, args)
 
 
-def test_sum_adds_whole_numbers_exactly_and_others_too(ctx):
+def test_the_sum_task_adds_whole_numbers_exactly_and_others_too(ctx):
     assert call("demo.sum", ctx, numbers=[1, 2, 3]) == 6
     assert call("demo.sum", ctx, numbers=[2**62, 2**62]) == 2**63
     assert call("demo.sum", ctx, numbers=[0.5, 1]) == 1.5
@@ -25,12 +25,12 @@ def test_sum_adds_whole_numbers_exactly_and_others_too(ctx):
 
 
 @pytest.mark.parametrize("numbers", ["12", [None], ["a"], {"a": 1}, None, [float("inf")], [1e308, 1e308]])
-def test_sum_refuses_numbers_without_a_finite_sum(ctx, numbers):
+def test_the_sum_task_refuses_numbers_without_a_finite_sum(ctx, numbers):
     with pytest.raises(InvalidArgs):
         call("demo.sum", ctx, numbers=numbers)
 
 
-def test_sleep_waits_and_reports_progress(ctx):
+def test_the_sleep_task_waits_and_reports_progress(ctx):
     assert call("demo.sleep", ctx, seconds=1.1) == {"slept": 1.1}
     assert ctx.reported[-1][0] == 1.0
     assert 0.8 < ctx.reported[0][0] < 1
@@ -42,12 +42,12 @@ def test_a_short_sleep_reports_no_progress(ctx):
 
 
 @pytest.mark.parametrize("seconds", [-1, 86_401, "a", None])
-def test_sleep_refuses_invalid_times(ctx, seconds):
+def test_the_sleep_task_refuses_invalid_times(ctx, seconds):
     with pytest.raises(InvalidArgs, match="seconds"):
         call("demo.sleep", ctx, seconds=seconds)
 
 
-def test_fail_fails_as_requested(ctx):
+def test_the_fail_task_fails_as_requested(ctx):
     with pytest.raises(TaskFailure, match="Failed as asked") as failure:
         call("demo.fail", ctx)
     assert failure.value.failure_type == FailureType.ERROR
@@ -57,12 +57,12 @@ def test_fail_fails_as_requested(ctx):
 
 
 @pytest.mark.parametrize("kind", ["cancelled", "poison", "dependency_failed", "nonsense", ""])
-def test_fail_refuses_failure_types_that_only_the_engine_sets(ctx, kind):
+def test_the_fail_task_refuses_failure_types_that_only_the_engine_sets(ctx, kind):
     with pytest.raises(InvalidArgs, match="failure_type"):
         call("demo.fail", ctx, failure_type=kind)
 
 
-def test_flaky_fails_so_many_times_and_then_succeeds():
+def test_the_flaky_task_fails_so_many_times_and_then_succeeds():
     for attempt in (1, 2):
         with pytest.raises(TaskFailure, match=f"Attempt {attempt} "):
             call("demo.flaky", FakeContext(attempt=attempt), failures=2)

@@ -35,7 +35,7 @@ def test_messages_of_a_dead_listener_are_taken_over(redis, minji) -> None:
     assert redis.xpending(PROGRESS, streams.BACKEND)["pending"] == 0
 
 
-def test_two_listeners_share_the_messages(redis, minji) -> None:
+def test_listeners_share_the_messages(redis, minji) -> None:
     jobs = [tools.export_of(minji) for _ in range(4)]
     first, second = tools.listen(redis, "one"), Listener(redis, "two", False)
     for percent in range(1, 50):

@@ -59,7 +59,7 @@ def test_the_menu_links_to_dead_letters_for_staff(page):
     assert '<a href="/deadletters">Dead letters</a>' in text(page, "/")
 
 
-def test_the_list_shows_open_letters_unless_filtered(page, steve):
+def test_the_list_shows_open_dead_letters_unless_filtered(page, steve):
     first, second, third = dead_letter(1), dead_letter(2, RESULTS, reason="bad checksum"), dead_letter(3)
     deadletters.discard(first.pk, steve, timezone.now())
 

@@ -59,7 +59,7 @@ def something_of_each_kind(name: str) -> dict[str, Execution]:
     }
 
 
-def test_everybody_sees_what_they_caused_and_staff_see_all(alice):
+def test_a_user_sees_their_own_executions_and_staff_see_all(alice):
     mine = {run.id for run in something_of_each_kind("alice").values()}
     others = {run.id for run in something_of_each_kind("bob").values()}
     assert set(listed_ids(alice.get("/executions"))) == mine
@@ -68,7 +68,7 @@ def test_everybody_sees_what_they_caused_and_staff_see_all(alice):
     assert listed_ids(reader("mallory").get("/executions")) == []
 
 
-def test_one_is_seen_by_the_same_rules_as_the_list(alice):
+def test_the_page_of_an_execution_has_the_access_rules_of_the_list(alice):
     runs = something_of_each_kind("alice").values()
     mallory, steve = reader("mallory"), reader("steve", is_staff=True)
     for run in runs:
@@ -119,7 +119,7 @@ def test_a_viewer_of_an_office_cannot_cancel_what_its_queue_runs(alice):
 # --- one -------------------------------------------------------------------------------------------
 
 
-def test_one_shows_its_attempts_what_it_was_given_and_what_came_of_it(alice):
+def test_the_page_shows_attempts_arguments_and_result(alice):
     headers = {"Authorization": "Bearer abc"}
     args = {"method": "GET", "url": "https://a.example", "headers": headers}
     run = by_hand(task_id="http.request", args=args)
@@ -135,7 +135,7 @@ def test_one_shows_its_attempts_what_it_was_given_and_what_came_of_it(alice):
     assert "&quot;answer&quot;: 42" in text_of(alice.get(f"/executions/{run.id}/live"))
 
 
-def test_its_cause_is_linked(alice):
+def test_the_trigger_of_an_execution_is_linked(alice):
     runs = something_of_each_kind("alice")
     schedule = runs["schedule"].source
     assert f'href="/schedules/{schedule}"' in text_of(alice.get(f"/executions/{runs['schedule'].id}"))
@@ -203,7 +203,7 @@ def test_pages_follow_each_other_without_gap_or_overlap_while_others_start(alice
     assert listed_ids(first) == seen[:50]
 
 
-def test_the_list_asks_for_no_more_with_more_rows(alice):
+def test_the_list_needs_no_more_queries_with_more_rows(alice):
     def query_count() -> int:
         with CaptureQueriesContext(
             connection,
@@ -232,7 +232,7 @@ def test_the_api_pages_through_the_parts_as_one_list():
     assert client.get("/api/executions?page_size=5&page=4").status_code == 404
 
 
-def test_a_reader_with_little_reads_little_among_much_of_others(alice):
+def test_a_page_reads_few_rows_of_other_users(alice):
     past = an_office(a_user("bob"))
     for statement in FILL[:3]:
         call.change(statement, {"office": past.id, "count": ENDED})
@@ -249,7 +249,7 @@ def test_a_reader_with_little_reads_little_among_much_of_others(alice):
     assert set(listed_ids(alice.get("/executions"))) == set(mine)
 
 
-def test_korean_and_nothing_from_elsewhere():
+def test_the_pages_are_korean_and_load_nothing_from_other_servers():
     run = by_hand()
     claim(run)
     for path in ("/executions", f"/executions/{run.id}"):

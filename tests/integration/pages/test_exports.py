@@ -40,7 +40,7 @@ def test_anonymous_users_are_sent_to_the_login(minji):
     assert job.status == Status.QUEUED
 
 
-def test_other_users_get_404_staff_included(minji):
+def test_other_users_and_staff_get_404(minji):
     job = finished(minji)
     for other in (tools.user("mallory"), tools.user("steve", is_staff=True)):
         stranger = reader(other)

@@ -107,7 +107,7 @@ def counted(page) -> dict[str, str]:
         ("reprioritise", {"priority": "7"}, Q(priority=7)),
     ],
 )
-def test_more_than_a_hundred_matching_jobs_are_changed_only_after_typing_their_number(
+def test_more_than_a_hundred_jobs_are_changed_only_after_typing_their_number(
     office, alice, verb, more, changed
 ):
     jobs = submitted(office, *({"role": "QA"} for _ in range(101)), {"role": "BE"}, name="many")

@@ -17,7 +17,7 @@ from tests.step_factories import claimed as claimed_step
 pytestmark = pytest.mark.django_db
 
 
-def test_the_monitor_counts_what_is_mine_and_shows_what_runs_and_failed(office, alice):
+def test_the_monitor_counts_the_users_work_and_shows_runs_and_failures(office, alice):
     first, second, third = submitted(
         office, {"ref": "broken", "max_retries": 0}, {"ref": "busy"}, {"ref": "in line"}, name="x"
     )
@@ -31,7 +31,7 @@ def test_the_monitor_counts_what_is_mine_and_shows_what_runs_and_failed(office, 
     assert third.ref not in text
 
 
-def test_the_monitor_shows_nothing_of_somebody_elses_work(office, alice):
+def test_the_monitor_shows_nothing_of_other_users(office, alice):
     of_bob = [{"ref": f"bob {number}", "max_retries": 0} for number in range(4)]
     broken, busy, stuck, _ = submitted(an_office(a_user("bob"), name="Bob's", max_concurrent_jobs=3), *of_bob)
     running(broken).fail(error="of bob")
@@ -47,7 +47,7 @@ def test_the_monitor_shows_nothing_of_somebody_elses_work(office, alice):
     assert all(ref in text for ref in ("bob 0", "bob 1", "bob 2"))
 
 
-def test_what_waits_for_others_is_counted_for_staff_and_operations_of_queues_are_linked(office, alice):
+def test_waiting_jobs_are_counted_and_operations_of_queues_are_linked(office, alice):
     submitted(office, {"ref": "a"}, {"ref": "b", "depends_on": ["a"]}, {"ref": "c"}, name="x")
     queue = a_queue(a_step(), owner=a_user("alice"))
     steps.run(queue.queue_id)
@@ -83,7 +83,7 @@ def test_a_failure_that_was_run_again_comes_after_one_that_was_not(office, alice
     assert [(row["run"].job.ref, row["handled"]) for row in rows] == [("old", False), ("new", True)]
 
 
-def test_what_no_worker_takes_is_delayed_and_the_monitor_says_why(office, alice):
+def test_a_job_without_a_worker_is_delayed_and_the_monitor_shows_why(office, alice):
     (job,) = submitted(office, {"ref": "stuck", "role": "QA"}, name="x")
     run = fresh(job).execution
     assert run is not None
@@ -95,7 +95,7 @@ def test_what_no_worker_takes_is_delayed_and_the_monitor_says_why(office, alice)
     assert "stuck" in text
 
 
-def test_what_comes_next_is_told_by_its_rule(office, alice):
+def test_upcoming_runs_are_shown_with_their_rules(office, alice):
     now = timezone.now()
     a_schedule(now=now, owner=a_user("alice"), name="sums", kind="cron", cron="0 7 * * *")
     a_workflow(office, now=now)

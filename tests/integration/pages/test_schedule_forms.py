@@ -117,7 +117,7 @@ def edited(client, schedule: Schedule, **change):
     return client.post(path, {**form_data(client.get(path)), **change})
 
 
-def test_saving_what_is_there_changes_nothing_of_the_rule(alice):
+def test_saving_an_unchanged_form_keeps_the_rule(alice):
     start = timezone.now() - timedelta(seconds=20)
     schedule = a_schedule(now=start, owner=a_user("alice"), every_seconds=3600)
     before = (schedule.anchor, schedule.next_run_at)
@@ -127,7 +127,7 @@ def test_saving_what_is_there_changes_nothing_of_the_rule(alice):
     assert (schedule.anchor, schedule.next_run_at) == before
 
 
-def test_another_kind_takes_its_own_field_and_leaves_the_others(alice):
+def test_a_change_of_kind_uses_the_field_of_that_kind_only(alice):
     schedule = of_alice()
     edited(alice, schedule, kind="cron", cron="5 4 * * *")
     schedule.refresh_from_db()
@@ -137,7 +137,7 @@ def test_another_kind_takes_its_own_field_and_leaves_the_others(alice):
     assert (schedule.kind, schedule.cron, schedule.every_seconds) == ("interval", "", 3 * 86_400)
 
 
-def test_an_end_is_set_and_taken_away_again(alice):
+def test_an_end_is_set_and_removed(alice):
     schedule = of_alice()
     edited(alice, schedule, ends_at="2030-01-01T00:00")
     schedule.refresh_from_db()
@@ -147,7 +147,7 @@ def test_an_end_is_set_and_taken_away_again(alice):
     assert schedule.ends_at is None
 
 
-def test_times_mean_the_clock_of_the_zone_that_is_chosen_with_them(alice):
+def test_times_are_in_the_selected_zone(alice):
     schedule = of_alice(kind="once", at=timezone.now() + timedelta(days=400))
     before = schedule.at
     edited(alice, schedule, timezone="UTC")
@@ -171,7 +171,7 @@ def test_a_hidden_value_stays_what_it_was(alice):
     assert "Write the hidden value again" in why(moved, "args")
 
 
-def test_a_refused_change_changes_nothing_and_keeps_what_was_written(alice):
+def test_a_refused_change_changes_nothing_and_keeps_the_input(alice):
     schedule = of_alice()
     answer = edited(alice, schedule, name="other", kind="cron", cron="nonsense")
     assert answer.status_code == 400

@@ -38,7 +38,7 @@ def test_a_visitor_is_redirected_to_sign_in():
         assert answer["Location"].startswith("/login?next=/"), path
 
 
-def test_somebody_elses_schedule_does_not_exist():
+def test_a_schedule_of_another_user_does_not_exist():
     schedule = of_alice(name="secret work")
     url = f"/schedules/{schedule.id}"
     mallory = reader("mallory")
@@ -51,7 +51,7 @@ def test_somebody_elses_schedule_does_not_exist():
     assert not Execution.objects.exists()
 
 
-def test_staff_look_at_everybodys_and_change_none():
+def test_staff_see_the_schedules_of_all_users_and_change_none():
     schedule = of_alice()
     url = f"/schedules/{schedule.id}"
     steve = reader("steve", is_staff=True)
@@ -102,7 +102,7 @@ def test_the_filter_of_the_list_is_in_its_address(alice):
     assert 'role="alert"' in text_of(wrong)
 
 
-def test_the_list_says_the_rule_in_the_readers_language():
+def test_the_list_shows_the_rule_in_the_readers_language():
     of_alice(kind="cron", cron="0 9 * * MON-FRI")
     of_alice(kind="cron", cron="0 9 * * *", timezone="America/New_York")
     assert "at 09:00, Monday to Friday" in text_of(reader().get("/schedules"))
@@ -126,7 +126,7 @@ def test_pages_follow_each_other_by_name_without_gap_or_overlap(alice):
     assert "kind=interval" in page.context["newer"]
 
 
-def test_a_place_that_is_nonsense_or_somebody_elses_is_the_beginning(alice):
+def test_an_invalid_or_foreign_cursor_shows_the_first_page(alice):
     of_alice(name="mine")
     other = a_schedule(owner=a_user("bob"), name="zzz")
     for place in ("x", str(other.id)):
@@ -175,7 +175,7 @@ def test_a_schedule_shows_next_runs_policies_and_recent_runs(alice):
     assert korean.context["occurrences"][-1]["occurrence"] == skipped
 
 
-def test_what_is_secret_in_the_arguments_is_not_shown(alice):
+def test_secrets_in_the_arguments_are_not_shown(alice):
     url = {"method": "GET", "url": "https://a.example", "headers": {"Authorization": "Bearer abc"}}
     schedule = of_alice(task_id="http.request", args=url)
     for path in pages_of(schedule):
@@ -209,7 +209,7 @@ def test_a_manual_run_is_refused_while_one_is_in_progress(alice):
     assert f"/executions/{run.id}" in text_of(again)
 
 
-def test_pause_and_resume_return_to_the_page(alice):
+def test_the_pause_and_resume_buttons_return_to_the_page(alice):
     schedule = of_alice(name="<nightly>")
     form = {"back": "/schedules?q=n"}
     paused = alice.post(f"/schedules/{schedule.id}/pause", form, follow=True)

@@ -51,7 +51,7 @@ def test_the_form_creates_a_workflow(office, alice):
         ),
     ],
 )
-def test_each_mode_is_written_and_read_again(office, alice, change, config):
+def test_every_mode_is_saved_and_shown_again(office, alice, change, config):
     alice.post("/workflows/new", {**FORM, **change, "status": "draft", "office": str(office.id)})
     saved = Workflow.objects.get()
     assert saved.schedule_config == config

@@ -59,7 +59,7 @@ def test_a_visitor_is_redirected_to_sign_in(office):
         assert Client().get(path)["Location"].startswith("/login?next=/"), path
 
 
-def test_somebody_elses_workflow_does_not_exist(office):
+def test_a_workflow_of_another_office_does_not_exist(office):
     workflow = made(office, name="secret work")
     run = failed(workflow)
     mallory = reader("mallory")
@@ -132,7 +132,7 @@ def test_the_filter_of_the_list_is_in_its_address(office, alice):
     assert 'role="alert"' in text_of(wrong)
 
 
-def test_the_list_tells_the_mode_in_words_the_next_run_and_the_last_ones(office, alice):
+def test_the_list_shows_the_mode_in_words_the_next_run_and_recent_runs(office, alice):
     workflow = made(office)
     failed(workflow)
     started(workflow)
@@ -195,7 +195,7 @@ def test_runs_have_pages(office, alice):
 # --- what can be done ------------------------------------------------------------------------------
 
 
-def test_it_runs_now_and_leads_to_its_jobs(office, alice):
+def test_a_run_by_hand_redirects_to_its_jobs(office, alice):
     workflow = made(office, status="draft")
     answer = alice.post(f"/workflows/{workflow.id}/run")
     run = WorkflowRun.objects.get()
@@ -205,7 +205,7 @@ def test_it_runs_now_and_leads_to_its_jobs(office, alice):
     assert "no steps to run" in text_of(alice.post(f"/workflows/{empty.id}/run", follow=True))
 
 
-def test_a_run_that_is_refused_says_why(office, alice):
+def test_a_refused_run_shows_the_reason(office, alice):
     workflow = made(office)
     Workflow.objects.update(steps=[a_step("a", task_id="gone.away")])
     answer = alice.post(f"/workflows/{workflow.id}/run", follow=True)
