@@ -1,1 +1,1 @@
-"""The REST API of schedules, Executions, workflows and the monitor. Each view calls one verb and renders."""
+"""The REST API of schedules, Executions, workflows and the monitor. Each view calls a verb and renders."""

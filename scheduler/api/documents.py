@@ -1,4 +1,4 @@
-"""How this API's objects are described in OpenAPI. Only described: shapes.py writes them."""
+"""The OpenAPI schemas of this API's objects. They only document: shapes.py writes the JSON."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ class WordsDocument(serializers.Serializer[Any]):
 
 
 @extend_schema_serializer(
-    component_name="Schedule", examples=[in_response("every morning", examples.SCHEDULE_MADE)]
+    component_name="Schedule", examples=[in_response("every morning", examples.SAVED_SCHEDULE)]
 )
 class ScheduleDocument(serializers.Serializer[Any]):
     id = serializers.UUIDField()
@@ -32,11 +32,11 @@ class ScheduleDocument(serializers.Serializer[Any]):
     task_id = serializers.CharField()
     args = serializers.DictField()
     kind = serializers.ChoiceField(KINDS)
-    cron = serializers.CharField(allow_null=True, help_text="Of the kind cron.")
-    every_seconds = serializers.IntegerField(allow_null=True, help_text="Of the kind interval.")
-    at = serializers.DateTimeField(allow_null=True, help_text="Of the kind once.")
-    enabled = serializers.BooleanField(help_text="False while it is paused.")
-    timezone = serializers.CharField(help_text="Whose clock `cron` means.")
+    cron = serializers.CharField(allow_null=True, help_text="For the kind cron.")
+    every_seconds = serializers.IntegerField(allow_null=True, help_text="For the kind interval.")
+    at = serializers.DateTimeField(allow_null=True, help_text="For the kind once.")
+    enabled = serializers.BooleanField(help_text="False while the schedule is paused.")
+    timezone = serializers.CharField(help_text="The time zone of `cron`.")
     overlap = serializers.ChoiceField(
         Overlap.choices, help_text="What happens if the previous run is still in progress."
     )
@@ -44,31 +44,35 @@ class ScheduleDocument(serializers.Serializer[Any]):
         POLICIES, help_text="Which of the runs missed in an outage are run afterwards."
     )
     max_retries = serializers.IntegerField()
-    starts_at = serializers.DateTimeField(allow_null=True, help_text="It does not fire before.")
-    ends_at = serializers.DateTimeField(allow_null=True, help_text="It does not fire after.")
+    starts_at = serializers.DateTimeField(allow_null=True, help_text="No run is due before this time.")
+    ends_at = serializers.DateTimeField(allow_null=True, help_text="No run is due after this time.")
     words = WordsDocument(help_text="The rule in plain words.")
-    next_run_at = serializers.DateTimeField(allow_null=True, help_text="Null: nothing is due any more.")
+    next_run_at = serializers.DateTimeField(allow_null=True, help_text="Null if no scheduled run follows.")
     last_run_at = serializers.DateTimeField(allow_null=True)
     last_execution_id = serializers.UUIDField(allow_null=True)
     created_at = serializers.DateTimeField()
     updated_at = serializers.DateTimeField()
 
 
-@extend_schema_serializer(component_name="NextTimes", examples=[in_response("two mornings", examples.NEXT)])
+@extend_schema_serializer(
+    component_name="NextTimes", examples=[in_response("two mornings", examples.NEXT_TIMES)]
+)
 class NextDocument(serializers.Serializer[Any]):
     next = serializers.ListField(child=serializers.DateTimeField(), help_text="The soonest first.")
     words = WordsDocument()
 
 
-@extend_schema_serializer(component_name="Turn", examples=[in_response("skipped", examples.TURN_SKIPPED)])
-class TurnDocument(serializers.Serializer[Any]):
+@extend_schema_serializer(
+    component_name="Turn", examples=[in_response("skipped", examples.SKIPPED_OCCURRENCE)]
+)
+class OccurrenceDocument(serializers.Serializer[Any]):
     due_at = serializers.DateTimeField()
     turn = serializers.ChoiceField(
         OccurrenceOutcome.choices,
         help_text="Run; skipped because the previous run was in progress; or missed in an outage.",
     )
-    reason = serializers.CharField(allow_null=True, help_text="Why it was not run.")
-    execution_id = serializers.UUIDField(allow_null=True, help_text="The run that it made.")
+    reason = serializers.CharField(allow_null=True, help_text="Why it started no Execution.")
+    execution_id = serializers.UUIDField(allow_null=True, help_text="The Execution that it started.")
     decided_at = serializers.DateTimeField()
 
 
@@ -87,7 +91,7 @@ class ExecutionAttemptDocument(serializers.Serializer[Any]):
 class ExecutionDocument(serializers.Serializer[Any]):
     execution_id = serializers.UUIDField()
     task_id = serializers.CharField()
-    trigger = serializers.ChoiceField(Trigger.choices, help_text="What caused it.")
+    trigger = serializers.ChoiceField(Trigger.choices, help_text="The cause of the run.")
     schedule_id = serializers.UUIDField(allow_null=True, help_text="With the trigger SCHEDULE.")
     scheduled_for = serializers.DateTimeField(allow_null=True, help_text="The due time of its scheduled run.")
     created_at = serializers.DateTimeField()
@@ -101,22 +105,23 @@ class ExecutionDocument(serializers.Serializer[Any]):
     args = serializers.DictField()
     result = serializers.JSONField(allow_null=True, help_text="What the Task returned.")
     error = serializers.CharField(allow_null=True)
-    instance = serializers.CharField(allow_null=True, help_text="The worker that ran it last.")
+    instance = serializers.CharField(allow_null=True, help_text="The worker of the last attempt.")
     locked_until = serializers.DateTimeField(
-        allow_null=True, help_text="Until when its worker owns it; it renews that while it runs."
+        allow_null=True,
+        help_text="When its worker's lease expires; the worker renews it during the run.",
     )
 
 
-@extend_schema_serializer(component_name="Workflow", examples=[in_response("daily", examples.WORKFLOW_MADE)])
+@extend_schema_serializer(component_name="Workflow", examples=[in_response("daily", examples.SAVED_WORKFLOW)])
 class WorkflowDocument(serializers.Serializer[Any]):
     id = serializers.UUIDField()
     office = serializers.UUIDField()
     name = serializers.CharField()
     status = serializers.ChoiceField(WorkflowStatus.choices)
-    steps = serializers.ListField(child=serializers.DictField(), help_text="Jobs, as they are submitted.")
-    schedule_config = serializers.DictField(help_text="When it runs.")
+    steps = serializers.ListField(child=serializers.DictField(), help_text="Jobs, as in a submission.")
+    schedule_config = serializers.DictField(help_text="When the workflow runs.")
     words = WordsDocument(help_text="The schedule_config in plain words.")
-    next_run_at = serializers.DateTimeField(allow_null=True, help_text="Null: nothing is registered.")
+    next_run_at = serializers.DateTimeField(allow_null=True, help_text="Null if no run is pending.")
     created_at = serializers.DateTimeField()
     updated_at = serializers.DateTimeField()
 
@@ -139,11 +144,11 @@ class RunDocument(serializers.Serializer[Any]):
     status = serializers.ChoiceField(RunStatus.choices)
     created_at = serializers.DateTimeField()
     updated_at = serializers.DateTimeField()
-    executed_at = serializers.DateTimeField(allow_null=True, help_text="When it was started.")
+    executed_at = serializers.DateTimeField(allow_null=True, help_text="The time of the first start.")
     ended_at = serializers.DateTimeField(allow_null=True)
-    retry_count = serializers.IntegerField(help_text="How often it was resumed.")
+    retry_count = serializers.IntegerField(help_text="How often a user has resumed the run.")
     error_message = serializers.CharField(allow_null=True)
-    batch = serializers.UUIDField(allow_null=True, help_text="Of the jobs that it made.")
+    batch = serializers.UUIDField(allow_null=True, help_text="The batch of its jobs.")
 
 
 @extend_schema_serializer(

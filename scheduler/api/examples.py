@@ -1,4 +1,4 @@
-"""What requests about schedules, Executions and workflows, and the answers to them, look like."""
+"""Examples of requests about schedules, Executions and workflows, and of the answers, for OpenAPI."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ EVERY_MINUTE = {
     "every_seconds": 60,
     "overlap": Overlap.ALLOW.value,
 }
-SCHEDULE_MADE = {
+SAVED_SCHEDULE = {
     "id": SCHEDULE,
     **NEW_SCHEDULE,
     "every_seconds": None,
@@ -48,13 +48,13 @@ SCHEDULE_MADE = {
     "created_at": AT,
     "updated_at": AT,
 }
-PAUSED_SCHEDULE = {**SCHEDULE_MADE, "enabled": False, "next_run_at": None}
+PAUSED_SCHEDULE = {**SAVED_SCHEDULE, "enabled": False, "next_run_at": None}
 RULE = {"kind": "cron", "cron": "0 9 * * *", "count": 2}
-NEXT = {"next": [TOMORROW, "2026-12-03T09:00:00+09:00"], "words": CRON_WORDS}
-TURN_SKIPPED = {
+NEXT_TIMES = {"next": [TOMORROW, "2026-12-03T09:00:00+09:00"], "words": CRON_WORDS}
+SKIPPED_OCCURRENCE = {
     "due_at": AT,
     "turn": OccurrenceOutcome.SKIPPED.value,
-    "reason": "The execution before has not ended.",
+    "reason": "The previous run was still in progress.",
     "execution_id": None,
     "decided_at": AT,
 }
@@ -107,7 +107,7 @@ NEW_WORKFLOW = {
     "steps": TWO_JOBS["jobs"],
     "schedule_config": DAILY,
 }
-WORKFLOW_MADE = {
+SAVED_WORKFLOW = {
     "id": WORKFLOW,
     **NEW_WORKFLOW,
     "words": DAILY_WORDS,

@@ -1,4 +1,4 @@
-"""Runs of Tasks: started by hand, listed, looked at, cancelled."""
+"""Executions: run a Task by hand, list, show, cancel."""
 
 from typing import Any
 from uuid import UUID
@@ -22,7 +22,7 @@ from jobs.api.framework.idempotency import idempotent
 from jobs.api.framework.openapi_errors import problems
 from jobs.api.framework.openapi_examples import in_request, in_response
 from jobs.api.framework.pagination import RoughPagination
-from jobs.api.framework.serializers import StrictSerializer
+from jobs.api.framework.serializers import StrictSerializer, validated
 from jobs.api.views import ACTS, accepted
 from jobs.errors import Conflict
 from jobs.keyset import NewestOfParts
@@ -35,7 +35,7 @@ from scheduler.manual_runs import run_task
 
 
 class RunSerializer(StrictSerializer):
-    args = serializers.DictField(default=dict, help_text="As the Task's `args_schema` says.")
+    args = serializers.DictField(default=dict, help_text="Arguments that match the Task's `args_schema`.")
 
 
 @extend_schema(tags=["tasks"])
@@ -55,16 +55,15 @@ class RunTaskView(GenericAPIView[Execution]):
     )
     @idempotent
     def post(self, request: Request, task_id: str) -> Response:
-        """Run a Task now. A new Execution, or 409 while a scheduled or manual one of it has not ended."""
+        """Run a Task now. Fails with 409 while a scheduled or manual run of the Task has not ended."""
         try:
             public = registry.find(task_id).public
         except registry.UnknownTask:
             public = False
         if not public:
             raise Http404
-        read = RunSerializer(data=request.data)
-        read.is_valid(raise_exception=True)
-        execution = run_task(task_id, read.validated_data["args"], user_id=user_of(request).pk)
+        values = validated(RunSerializer(data=request.data))
+        execution = run_task(task_id, values["args"], user_id=user_of(request).pk)
         location = request.build_absolute_uri(f"/api/executions/{execution}")
         return accepted({"execution_id": str(execution)}, location)
 
@@ -73,15 +72,15 @@ class ExecutionFilter(filters.FilterSet):  # type: ignore[misc]
     task_id = filters.CharFilter(help_text="Only those of this Task.")
     trigger = filters.ChoiceFilter(choices=Trigger.choices, help_text="Only those with this trigger.")
     status = filters.MultipleChoiceFilter(
-        choices=ExecutionStatus.choices, help_text="One state, or several, given repeatedly."
+        choices=ExecutionStatus.choices, help_text="One state, or several by repeating the parameter."
     )
-    schedule = filters.UUIDFilter(method="of_schedule", help_text="Only those that this schedule started.")
+    schedule = filters.UUIDFilter(method="by_schedule", help_text="Only those that this schedule started.")
 
     class Meta:
         model = Execution
         fields: tuple[str, ...] = ()
 
-    def of_schedule(self, rows: QuerySet[Execution], name: str, schedule: UUID) -> QuerySet[Execution]:
+    def by_schedule(self, rows: QuerySet[Execution], name: str, schedule: UUID) -> QuerySet[Execution]:
         return rows.filter(trigger=Trigger.SCHEDULE, source=str(schedule))
 
 
@@ -144,7 +143,7 @@ class CancelExecutionView(ExecutionView):
         operation_id="cancel_execution",
         request=None,
         responses={202: ExecutionDocument},
-        examples=[in_response("it had not started", examples.EXECUTION_CANCELLED)],
+        examples=[in_response("the run had not started", examples.EXECUTION_CANCELLED)],
         extensions=problems("ended"),
     )
     def post(self, request: Request, execution_id: UUID) -> Response:

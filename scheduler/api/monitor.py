@@ -138,7 +138,7 @@ def _next_schedule(schedule: Schedule) -> JSON:
         "name": schedule.name,
         "task_id": schedule.task_id,
         "next_run_at": iso_time(schedule.next_run_at),
-        "words": shapes.words_of(schedule.rule),
+        "words": shapes.rule_words(schedule.rule),
     }
 
 

@@ -1,4 +1,4 @@
-"""The runs of workflows: started and waited for, listed, looked at, resumed."""
+"""Workflow runs: start a run and wait for it, list, show, resume."""
 
 import time
 from typing import Any, cast
@@ -118,7 +118,7 @@ class ExecuteView(GenericAPIView[Any]):
         examples=[
             in_request("and wait for it", {"workflow_id": examples.WORKFLOW, "wait": 30}),
             in_response("accepted", examples.RUN_WITH_HISTORY, 202),
-            in_response("it has ended", examples.RUN_WITH_RESULTS, 200),
+            in_response("the run has ended", examples.RUN_WITH_RESULTS, 200),
         ],
         extensions=problems("no_steps", "not_found"),
     )
@@ -127,9 +127,9 @@ class ExecuteView(GenericAPIView[Any]):
         wait = validated(ExecuteSerializer(data=request.data)).get("wait", 0)
         started = self._start(request)
         if wait:
-            # After the transaction that stores the Idempotency-Key: messages are sent after its commit.
+            # Wait outside the transaction of the Idempotency-Key, since messages are sent after its commit.
             with waiting.waiting_slot() as may_wait:
-                run = _wait_for(_id_of(started), wait) if may_wait else None
+                run = _wait_for(_run_id(started), wait) if may_wait else None
             if run is not None and run.status in RUN_ENDED:
                 return Response(_with_results(run))
         return cast(Response, started)
@@ -149,8 +149,8 @@ def _run_url(request: Request, run: WorkflowRun) -> str:
     return request.build_absolute_uri(f"/api/workflows/{run.workflow_id}/runs/{run.id}")
 
 
-def _id_of(started: Any) -> str:
-    # The run's URL is all that a first and a repeated answer have in common.
+def _run_id(started: Any) -> str:
+    # A first and a repeated answer have only the run's URL in common.
     return str(started["Location"]).rpartition("/")[2]
 
 

@@ -1,4 +1,4 @@
-"""Schedules: made, changed, held, resumed, deleted; and when they fire next."""
+"""Schedules: create, change, pause, resume, delete, and preview their next times."""
 
 from typing import Any
 from uuid import UUID
@@ -20,7 +20,7 @@ from jobs.api.framework.serializers import StrictSerializer, validated
 from jobs.serialize import iso_time
 from scheduler.access import schedule_for, schedules_of
 from scheduler.api import examples, shapes
-from scheduler.api.documents import KINDS, POLICIES, NextDocument, ScheduleDocument, TurnDocument
+from scheduler.api.documents import KINDS, POLICIES, NextDocument, OccurrenceDocument, ScheduleDocument
 from scheduler.clock import database_now
 from scheduler.models import Occurrence, Schedule
 from scheduler.schedules import lifecycle as schedules
@@ -29,11 +29,11 @@ from scheduler.schedules.timezones import KOREAN_TIME
 from scheduler.schedules.validation import MAX_INTERVAL_SECONDS, MAX_RETRIES, check_rule
 from scheduler.states import OccurrenceOutcome, Overlap
 
-MOST_SHOWN = 100
-COUNT = WholeNumber("count", "How many times.", default=5, low=1, high=MOST_SHOWN)
+MAX_TIMES = 100
+COUNT = WholeNumber("count", "How many times.", default=5, low=1, high=MAX_TIMES)
 
 
-# What a preview takes, and a part of what a schedule takes.
+# The fields of a preview, which a schedule has too.
 class RuleSerializer(StrictSerializer):
     kind = serializers.ChoiceField(KINDS, help_text="Each kind takes its own field below.")
     cron = serializers.CharField(
@@ -53,9 +53,7 @@ class RuleSerializer(StrictSerializer):
     at = serializers.DateTimeField(
         required=False, allow_null=True, help_text="For the kind once. Without an offset it is Korean time."
     )
-    timezone = serializers.CharField(
-        default=KOREAN_TIME, max_length=64, help_text="Whose clock `cron` means."
-    )
+    timezone = serializers.CharField(default=KOREAN_TIME, max_length=64, help_text="The time zone of `cron`.")
     starts_at = serializers.DateTimeField(
         required=False, allow_null=True, help_text="The schedule does not fire before this time."
     )
@@ -68,15 +66,13 @@ class RuleSerializer(StrictSerializer):
 
 
 class PreviewSerializer(RuleSerializer):
-    count = serializers.IntegerField(
-        default=5, min_value=1, max_value=MOST_SHOWN, help_text="How many times."
-    )
+    count = serializers.IntegerField(default=5, min_value=1, max_value=MAX_TIMES, help_text="How many times.")
 
 
 class ScheduleSerializer(RuleSerializer):
     name = serializers.CharField(max_length=200)
     task_id = serializers.CharField(max_length=200, help_text="One of `GET /api/tasks`.")
-    args = serializers.DictField(default=dict, help_text="As the Task's `args_schema` says.")
+    args = serializers.DictField(default=dict, help_text="Arguments that match the Task's `args_schema`.")
     enabled = serializers.BooleanField(default=True)
     overlap = serializers.ChoiceField(
         Overlap.choices,
@@ -125,7 +121,7 @@ class SchedulesView(GenericAPIView[Schedule]):
 
     @extend_schema(operation_id="list_schedules", responses=ScheduleDocument(many=True))
     def get(self, request: Request) -> Response:
-        """List your schedules, by name. Staff see everybody's."""
+        """List your schedules, by name. Staff see the schedules of all users."""
         page = self.paginate_queryset(self.filter_queryset(schedules_of(user_of(request))))
         return self.get_paginated_response([shapes.schedule_json(row) for row in page or ()])
 
@@ -134,12 +130,12 @@ class SchedulesView(GenericAPIView[Schedule]):
         responses={201: ScheduleDocument},
         examples=[
             in_request("every morning", examples.NEW_SCHEDULE),
-            in_request("every minute, come what may", examples.EVERY_MINUTE),
+            in_request("every minute, also while the previous run continues", examples.EVERY_MINUTE),
         ],
     )
     @idempotent
     def post(self, request: Request) -> Response:
-        """Create a schedule. It counts from now on."""
+        """Create a schedule. Its rule counts from now on."""
         values = validated(ScheduleSerializer(data=request.data))
         schedule = schedules.create(values, owner=user_of(request), now=database_now())
         location = request.build_absolute_uri(f"/api/schedules/{schedule.id}")
@@ -168,13 +164,13 @@ class OneScheduleView(ScheduleView):
         examples=[in_request("every morning", examples.NEW_SCHEDULE)],
     )
     def put(self, request: Request, schedule_id: UUID) -> Response:
-        """Replace a schedule. Fields that are left out get their defaults."""
+        """Replace a schedule. Fields that the request does not name get their defaults."""
         empty = {"cron": "", "every_seconds": None, "at": None, "starts_at": None, "ends_at": None}
         return self._change(empty | validated(ScheduleSerializer(data=request.data)))
 
     @extend_schema(operation_id="delete_schedule", responses={204: None})
     def delete(self, request: Request, schedule_id: UUID) -> Response:
-        """Delete a schedule. Runs that it has started go on."""
+        """Delete a schedule. Runs in progress continue."""
         schedules.remove(self.schedule(acts=True).id)
         return Response(status=204)
 
@@ -197,7 +193,7 @@ class PauseScheduleView(ScheduleView):
 class ResumeScheduleView(ScheduleView):
     @extend_schema(operation_id="resume_schedule")
     def post(self, request: Request, schedule_id: UUID) -> Response:
-        """Resume a schedule. It counts from now on."""
+        """Resume a schedule. Its rule counts from now on."""
         return Response(
             shapes.schedule_json(schedules.resume(self.schedule(acts=True).id, now=database_now()))
         )
@@ -211,12 +207,12 @@ class NextTimesView(ScheduleView):
         parameters=[COUNT.openapi],
     )
     def get(self, request: Request, schedule_id: UUID) -> Response:
-        """The next times a schedule fires. None while it is paused."""
+        """List the next times at which a schedule fires. A paused schedule has none."""
         reject_unknown(request, ("count",))
         count = COUNT.of(request)
         schedule = self.schedule()
-        moments = rules.upcoming(schedule.rule, database_now(), count) if schedule.enabled else []
-        return Response(_next(schedule.rule, moments))
+        times = rules.upcoming(schedule.rule, database_now(), count) if schedule.enabled else []
+        return Response(_next_times_json(schedule.rule, times))
 
 
 @extend_schema(tags=["schedules"])
@@ -235,7 +231,7 @@ class PreviewView(GenericAPIView[Schedule]):
         values = validated(PreviewSerializer(data=request.data))
         now = database_now()
         rule = check_rule(values, now)
-        return Response(_next(rule, rules.upcoming(rule, now, values["count"])))
+        return Response(_next_times_json(rule, rules.upcoming(rule, now, values["count"])))
 
 
 class OccurrenceFilter(filters.FilterSet):  # type: ignore[misc]
@@ -254,9 +250,9 @@ class OccurrencesView(ScheduleView):
     filter_backends = (FilterBackend,)
     filterset_class = OccurrenceFilter
     queryset = Occurrence.objects.none()
-    serializer_class = TurnDocument
+    serializer_class = OccurrenceDocument
 
-    @extend_schema(operation_id="list_turns", responses=TurnDocument(many=True))
+    @extend_schema(operation_id="list_turns", responses=OccurrenceDocument(many=True))
     def get(self, request: Request, schedule_id: UUID) -> Response:
         """List the scheduled runs, newest first, with their outcome: run, skipped or missed."""
         occurrences = Occurrence.objects.filter(schedule=self.schedule()).order_by("-due_at")
@@ -264,5 +260,5 @@ class OccurrencesView(ScheduleView):
         return self.get_paginated_response([shapes.occurrence_json(row) for row in page or ()])
 
 
-def _next(rule: rules.Rule, moments: list[Any]) -> dict[str, Any]:
-    return {"next": [iso_time(due) for due in moments], "words": shapes.words_of(rule)}
+def _next_times_json(rule: rules.Rule, times: list[Any]) -> dict[str, Any]:
+    return {"next": [iso_time(time) for time in times], "words": shapes.rule_words(rule)}

@@ -33,7 +33,7 @@ def schedule_json(schedule: Schedule) -> JSON:
         "max_retries": schedule.max_retries,
         "starts_at": iso_time(schedule.starts_at),
         "ends_at": iso_time(schedule.ends_at),
-        "words": words_of(schedule.rule),
+        "words": rule_words(schedule.rule),
         "next_run_at": iso_time(schedule.next_run_at),
         "last_run_at": iso_time(schedule.last_run_at),
         "last_execution_id": schedule.last_execution_id and str(schedule.last_execution_id),
@@ -42,7 +42,7 @@ def schedule_json(schedule: Schedule) -> JSON:
     }
 
 
-def words_of(rule: Rule) -> JSON:
+def rule_words(rule: Rule) -> JSON:
     return {language: words.rule_in_words(rule, language) for language in LANGUAGES}
 
 
@@ -57,7 +57,7 @@ def occurrence_json(occurrence: Occurrence) -> JSON:
 
 
 def execution_json(execution: Execution) -> JSON:
-    waits = execution.status == ExecutionStatus.PENDING and execution.attempt > 0
+    is_waiting = execution.status == ExecutionStatus.PENDING and execution.attempt > 0
     return {
         "execution_id": str(execution.id),
         "task_id": execution.task_id,
@@ -70,7 +70,7 @@ def execution_json(execution: Execution) -> JSON:
         "status": execution.status,
         "retry_count": execution.retry_count,
         "max_retries": execution.max_retries,
-        "next_retry_at": iso_time(execution.due_at) if waits else None,
+        "next_retry_at": iso_time(execution.due_at) if is_waiting else None,
         "attempts": [
             {
                 "number": attempt.number,

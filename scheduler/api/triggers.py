@@ -1,4 +1,4 @@
-"""Endpoints for an external cron, which may call them at any time beside beat.
+"""Endpoints for an external cron, which may call them at any time, also while beat runs.
 
 Callers use their own credentials, or `Authorization: Bearer $CRON_SECRET`.
 """

@@ -23,9 +23,7 @@ from jobs.api.submissions import JobSubmissionDocument
 from jobs.api.views import ACTS
 from scheduler.access import workflow_for, workflows_of
 from scheduler.api import examples, shapes
-from scheduler.api.documents import (
-    WorkflowDocument,
-)
+from scheduler.api.documents import WorkflowDocument
 from scheduler.api.schedule_config import SCHEDULE_CONFIG
 from scheduler.clock import database_now
 from scheduler.models import Workflow, WorkflowRun
@@ -50,7 +48,7 @@ class WorkflowSerializer(StrictSerializer):
     status = serializers.ChoiceField(
         WorkflowStatus.choices,
         default=WorkflowStatus.DRAFT.value,
-        help_text="Only an active workflow runs by itself.",
+        help_text="Only an active workflow runs without a request.",
     )
     steps = StepsField(
         child=serializers.DictField(),
@@ -139,7 +137,7 @@ class OneWorkflowView(WorkflowView):
 
     @extend_schema(operation_id="delete_workflow", responses={204: None})
     def delete(self, request: Request, workflow_id: UUID) -> Response:
-        """Delete a workflow, with its runs. The jobs of a run under way go on."""
+        """Delete a workflow, with its runs. The jobs of a run in progress continue."""
         workflow_for(user_of(request), workflow_id, ACTS)
         workflows.remove(workflow_id)
         return Response(status=204)

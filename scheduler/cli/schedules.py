@@ -91,7 +91,7 @@ def status(schedule: Schedule) -> str:
 
 
 def in_words(schedule: Schedule) -> str:
-    return str(shapes.words_of(schedule.rule)["en"])
+    return str(shapes.rule_words(schedule.rule)["en"])
 
 
 def next_times(schedule: Schedule, now: datetime) -> list[datetime]:
