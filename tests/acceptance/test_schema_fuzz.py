@@ -7,7 +7,7 @@ of a user with an office of their own, so that they change nothing for other tes
 from pathlib import Path
 
 from tests.acceptance.system import System
-from tests.fuzz import people
+from tests.fuzz import accounts
 from tests.fuzz.run import reached, run
 
 OPTIONS = (
@@ -23,7 +23,7 @@ OPTIONS = (
 
 
 def test_every_operation_answers_as_the_schema_says(stack: System, tmp_path: Path) -> None:
-    ended = run(stack, people.OWNER, tmp_path, OPTIONS)
+    ended = run(stack, accounts.OWNER, tmp_path, OPTIONS)
     report = (tmp_path / "report").read_text()
     assert ended.returncode == 0, report
     assert "Tested: 90" in report, report

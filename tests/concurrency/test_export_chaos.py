@@ -262,7 +262,7 @@ def own_redis(stack: ExitStack, folder: Path) -> tuple[OwnRedis, dict[str, str]]
     redis = OwnRedis(folder)
     stack.callback(lambda: redis.process.kill())
     env = workers.environment({**environment(), "REDIS_URL": redis.url})
-    sweeper = Process([sys.executable, "-m", "tests.concurrency.sweeping"], env, folder / "sweeper.log")
+    sweeper = Process([sys.executable, "-m", "tests.concurrency.sweep_process"], env, folder / "sweeper.log")
     stack.callback(sweeper.kill)
     return redis, env
 

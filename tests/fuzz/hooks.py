@@ -13,7 +13,7 @@ from schemathesis.core.failures import Failure
 from schemathesis.core.parameters import ParameterLocation
 from schemathesis.core.transport import Response
 
-from tests.fuzz.estate import FIELDS, Estate
+from tests.fuzz.object_ids import FIELDS, ObjectIds
 
 PROBLEM = "application/problem+json"
 # What else is in them depends on their code.
@@ -24,10 +24,10 @@ LONGEST_WAIT = 1
 NO_SPACE = r"[^\t-\r\x1c- \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]"
 NOT_BLANK = r"\S"
 # Named by run.py.
-ESTATE_FILE = "DURE_FUZZ_ESTATE"
+OBJECT_IDS_FILE = "DURE_FUZZ_OBJECT_IDS"
 
 document: dict[str, Any] = {}
-estate = Estate.read(Path(os.environ[ESTATE_FILE]).read_text())
+object_ids = ObjectIds.read(Path(os.environ[OBJECT_IDS_FILE]).read_text())
 
 
 @schemathesis.hook
@@ -62,10 +62,10 @@ def before_call(
     if case.meta.phase.name.value != "stateful":  # which goes where its links lead
         if not case.meta.is_negative_at(ParameterLocation.PATH):
             method, path = case.operation.method.upper(), case.operation.path
-            estate.move_in(method, path, case.path_parameters or {})
+            object_ids.replace_path_ids(method, path, case.path_parameters or {})
         if not case.meta.is_negative_at(ParameterLocation.BODY):
             for field in body.keys() & FIELDS.keys():
-                body[field] = estate.existing_id(FIELDS[field], "")
+                body[field] = object_ids.existing_id(FIELDS[field], "")
     if not case.meta.is_negative_at(ParameterLocation.BODY):
         shorten(body, "wait", LONGEST_WAIT)
     if case.query and not case.meta.is_negative_at(ParameterLocation.QUERY):

@@ -1,4 +1,4 @@
-"""Runs Schemathesis against a system, as one of those of people.py."""
+"""Runs Schemathesis against a system, with one of the accounts of accounts.py."""
 
 import json
 import subprocess
@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tests.acceptance.system import CHECKOUT, Client, System
-from tests.fuzz import people
+from tests.fuzz import accounts
 
 CONFIGURATION = Path(__file__).with_name("schemathesis.toml")
-ESTATE_FILE = "DURE_FUZZ_ESTATE"
+OBJECT_IDS_FILE = "DURE_FUZZ_OBJECT_IDS"
 NOBODY = "nobody"
-CALLERS = (people.OWNER, people.STAFF, NOBODY)
+CALLERS = (accounts.OWNER, accounts.STAFF, NOBODY)
 # A request may wait for a minute, and the last ones go on beyond the time.
 PATIENCE_SECONDS = 120
 
@@ -21,10 +21,14 @@ def run(
     system: System, caller: str, folder: Path, options: Sequence[str] = (), *, seconds: int | None = None
 ) -> "subprocess.CompletedProcess[bytes]":
     """Prints what it finds into the folder's `report`; its exit status is 0 when it has found nothing."""
-    tokens = people.enlist(system)
-    owner = Client(system.base_url, f"Token {tokens[people.OWNER]}")
-    estate = folder / "estate.json"
-    estate.write_text(json.dumps({"existing": people.settle(owner), "spare": people.spares(owner)}))
+    tokens = accounts.create_accounts(system)
+    owner = Client(system.base_url, f"Token {tokens[accounts.OWNER]}")
+    ids_file = folder / "object_ids.json"
+    ids_file.write_text(
+        json.dumps(
+            {"existing": accounts.create_objects(owner), "spare": accounts.create_spare_objects(owner)}
+        )
+    )
     command = [sys.executable, "-m", "schemathesis.cli"]
     command += ["--config-file", str(CONFIGURATION)]
     command += ["run", f"{system.base_url}/api/schema", "--no-color"]
@@ -37,7 +41,7 @@ def run(
         return subprocess.run(
             [*command, *options],
             cwd=folder,
-            env=system.environment() | {"PYTHONPATH": str(CHECKOUT), ESTATE_FILE: str(estate)},
+            env=system.environment() | {"PYTHONPATH": str(CHECKOUT), OBJECT_IDS_FILE: str(ids_file)},
             stdout=report,
             stderr=subprocess.STDOUT,
             timeout=(seconds or 0) + PATIENCE_SECONDS,

@@ -5,7 +5,7 @@ from django.test import Client
 
 from jobs.models import Job
 from tests.factories import a_user, an_office, submitted
-from tests.integration.pages.readers import signed_in
+from tests.integration.pages.clients import signed_in
 from tests.integration.rest_support import forget_counts
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from tests.factories import a_user, an_office
 from tests.integration import export_tools
-from tests.integration.pages.readers import reader, signed_in
+from tests.integration.pages.clients import sign_in, signed_in
 from tests.integration.rest_support import forget_counts
 
 
@@ -20,7 +20,7 @@ def office():
 
 @pytest.fixture
 def alice():
-    return reader()
+    return sign_in()
 
 
 @pytest.fixture

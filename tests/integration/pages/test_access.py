@@ -6,14 +6,14 @@ from django.test import Client
 from jobs.models import Job, Membership
 from jobs.states import JobStatus, MemberRole
 from tests.factories import a_user, an_office, fresh, submitted
-from tests.integration.pages.readers import at, reader
+from tests.integration.pages.clients import at, sign_in
 
 pytestmark = pytest.mark.django_db
 
 
 def viewer(office) -> Client:
     Membership.objects.create(office=office, user=a_user("vera"), role=MemberRole.VIEWER)
-    return reader("vera")
+    return sign_in("vera")
 
 
 def pages_of(job: Job) -> list[str]:
@@ -34,7 +34,7 @@ def test_a_visitor_is_redirected_to_sign_in(office):
 
 def test_another_users_office_does_not_exist(office):
     (job,) = submitted(office, {"ref": "secret work"}, name="b")
-    mallory = reader("mallory")
+    mallory = sign_in("mallory")
     assert {mallory.get(path).status_code for path in pages_of(job)} == {404}
     for path in (f"/jobs/{job.id}/cancel", "/jobs/act"):
         assert mallory.post(at(office, path), {"verb": "cancel", "job": str(job.id)}).status_code == 404
@@ -72,7 +72,7 @@ def test_a_viewer_sees_everything_and_cannot_act(office):
 
 def test_staff_see_every_office_and_act_in_none(office):
     (job,) = submitted(office, {}, name="b")
-    steve = reader("steve", is_staff=True)
+    steve = sign_in("steve", is_staff=True)
     assert {steve.get(path).status_code for path in pages_of(job)} == {200}
     assert steve.post(at(office, f"/jobs/{job.id}/cancel")).status_code == 403
 

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.factories import submitted
-from tests.integration.pages.readers import at
+from tests.integration.pages.clients import at
 
 pytestmark = pytest.mark.django_db
 

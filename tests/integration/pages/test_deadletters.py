@@ -12,7 +12,7 @@ from exports.deadletters import DeadLetterIn
 from exports.messages import DEADLETTER, PROGRESS, RESULTS
 from exports.models import DeadLetter, StreamOutbox
 from tests.integration import export_tools as tools
-from tests.integration.pages.readers import signed_in, text
+from tests.integration.pages.clients import page_text, signed_in
 
 pytestmark = pytest.mark.django_db
 
@@ -56,7 +56,7 @@ def test_other_users_than_staff_get_404():
 
 
 def test_the_menu_links_to_dead_letters_for_staff(page):
-    assert '<a href="/deadletters">Dead letters</a>' in text(page, "/")
+    assert '<a href="/deadletters">Dead letters</a>' in page_text(page, "/")
 
 
 def test_the_list_shows_open_dead_letters_unless_filtered(page, steve):
@@ -71,7 +71,7 @@ def test_the_list_shows_open_dead_letters_unless_filtered(page, steve):
     assert listed("?state=discarded") == [first.pk]
     assert listed("?stream=job.results") == [second.pk]
     assert listed("?state=odd") == []
-    assert "bad checksum" in text(page, "/deadletters")
+    assert "bad checksum" in page_text(page, "/deadletters")
 
 
 def test_pages_keep_the_filter(page):
@@ -91,7 +91,7 @@ def test_a_hostile_message_is_shown_as_text(page):
         },
         reason="<b>told</b>",
     )
-    html = text(page, f"/deadletters/{letter.pk}")
+    html = page_text(page, f"/deadletters/{letter.pk}")
     assert "<script>alert" not in html
     assert "<img src=x" not in html
     assert "&lt;img src=x onerror=alert(1)&gt;" in html
@@ -103,14 +103,14 @@ def test_a_hostile_message_is_shown_as_text(page):
     assert len(html) < 30_000
     assert "cannot be sent again" in html
     assert "/republish" not in html
-    assert "<b>told" not in text(page, "/deadletters")
+    assert "<b>told" not in page_text(page, "/deadletters")
 
 
 def test_huge_rows_are_truncated(page):
     letter = dead_letter()
     letter.fields = {f"{number}" * 200: "B" * 50_000 for number in range(100, 400)}
     letter.save()
-    assert len(text(page, f"/deadletters/{letter.pk}")) < 100_000
+    assert len(page_text(page, f"/deadletters/{letter.pk}")) < 100_000
 
 
 def test_a_message_is_republished_unchanged_after_a_confirmation(page, steve):
@@ -153,12 +153,12 @@ def test_a_cut_message_is_not_republished(page):
 def test_the_page_shows_that_a_message_waits_to_be_sent(page):
     letter = dead_letter()
     page.post(f"/deadletters/{letter.pk}/republish", {"sure": "yes"})
-    assert "Waiting to be sent" in text(page, f"/deadletters/{letter.pk}")
+    assert "Waiting to be sent" in page_text(page, f"/deadletters/{letter.pk}")
     assert page.get("/deadletters").context["stuck_since"] is None
     StreamOutbox.objects.update(created_at=timezone.now() - timedelta(minutes=1))
-    assert "Messages wait to be sent: Redis or the listener is down." in text(page, "/deadletters")
+    assert "Messages wait to be sent: Redis or the listener is down." in page_text(page, "/deadletters")
     StreamOutbox.objects.all().delete()
-    assert "Waiting to be sent" not in text(page, f"/deadletters/{letter.pk}")
+    assert "Waiting to be sent" not in page_text(page, f"/deadletters/{letter.pk}")
     assert page.get("/deadletters").context["stuck_since"] is None
 
 

@@ -16,7 +16,7 @@ from scheduler import access
 from scheduler.access import executions_by_cause, executions_of
 from scheduler.steps.states import Direction
 from tests.factories import a_job, a_start, a_user, an_office, submitted
-from tests.integration.pages.readers import reader, text_of
+from tests.integration.pages.clients import sign_in, text_of
 from tests.integration.rest_support import client_of
 from tests.integration.test_engine_plans import ENDED, FILL, most_read
 from tests.schedule_factories import a_schedule, claim, executions, fire
@@ -63,14 +63,14 @@ def test_a_user_sees_their_own_executions_and_staff_see_all(alice):
     mine = {run.id for run in something_of_each_kind("alice").values()}
     others = {run.id for run in something_of_each_kind("bob").values()}
     assert set(listed_ids(alice.get("/executions"))) == mine
-    assert set(listed_ids(reader("bob").get("/executions"))) == others
-    assert set(listed_ids(reader("steve", is_staff=True).get("/executions"))) == mine | others
-    assert listed_ids(reader("mallory").get("/executions")) == []
+    assert set(listed_ids(sign_in("bob").get("/executions"))) == others
+    assert set(listed_ids(sign_in("steve", is_staff=True).get("/executions"))) == mine | others
+    assert listed_ids(sign_in("mallory").get("/executions")) == []
 
 
 def test_the_page_of_an_execution_has_the_access_rules_of_the_list(alice):
     runs = something_of_each_kind("alice").values()
-    mallory, steve = reader("mallory"), reader("steve", is_staff=True)
+    mallory, steve = sign_in("mallory"), sign_in("steve", is_staff=True)
     for run in runs:
         expected = 302 if run.job_id else 200
         for path, status in (("", expected), ("/live", 200)):
@@ -253,7 +253,7 @@ def test_the_pages_are_korean_and_load_nothing_from_other_servers():
     run = by_hand()
     claim(run)
     for path in ("/executions", f"/executions/{run.id}"):
-        page = reader(language="ko").get(path)
+        page = sign_in(language="ko").get(path)
         assert '<html lang="ko">' in text_of(page)
         assert "default-src 'self'" in page["Content-Security-Policy"]
         for forbidden in (' style="', "<style", "onclick", "<script>", 'src="http', "hx-on"):

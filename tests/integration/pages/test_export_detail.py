@@ -6,8 +6,8 @@ from django.utils import timezone
 
 from exports.models import ExportJob
 from exports.states import JobType, Status
+from tests.integration.pages.clients import page_text
 from tests.integration.pages.export_pages import export, finished, running
-from tests.integration.pages.readers import text
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("folders")]
 
@@ -15,7 +15,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("folders")]
 def test_a_finished_video_plays_in_the_page_by_ranges(page, minji):
     job, picture = finished(minji), finished(minji, JobType.THUMBNAIL)
     ExportJob.objects.filter(pk=picture.pk).update(replay=job.replay)
-    html, file = text(page, f"/exports/{job.pk}"), f"/api/jobs/{job.pk}/result"
+    html, file = page_text(page, f"/exports/{job.pk}"), f"/api/jobs/{job.pk}/result"
     assert f'<video controls preload="metadata" playsinline width="1280" height="720" src="{file}"' in html
     assert f'poster="/api/jobs/{picture.pk}/result"' in html
     assert "data-live" not in html
@@ -37,14 +37,14 @@ def test_the_content_security_policy_allows_our_own_server_only(page, minji):
 def test_a_thumbnail_has_an_alternative_text(page, minji):
     job = finished(minji, JobType.THUMBNAIL)
     title = job.replay.title
-    assert f'alt="Highlight frame of “{title}”"' in text(page, f"/exports/{job.pk}")
-    assert f'alt="Picture from “{title}”"' in text(page, "/exports")
+    assert f'alt="Highlight frame of “{title}”"' in page_text(page, f"/exports/{job.pk}")
+    assert f'alt="Picture from “{title}”"' in page_text(page, "/exports")
 
 
 def test_a_missing_file_is_not_offered(page, minji):
     job = finished(minji)
     settings.DURE_EXPORT_PATH.joinpath(*job.output).unlink()
-    html = text(page, f"/exports/{job.pk}")
+    html = page_text(page, f"/exports/{job.pk}")
     assert "The file no longer exists." in html
     assert "<video" not in html
     assert "Export again" in html
@@ -53,11 +53,11 @@ def test_a_missing_file_is_not_offered(page, minji):
 def test_an_expired_file_is_not_offered_and_can_be_exported_again(page, minji):
     job = finished(minji)
     ExportJob.objects.filter(pk=job.pk).update(expired_at=timezone.now())
-    html = text(page, f"/exports/{job.pk}")
+    html = page_text(page, f"/exports/{job.pk}")
     assert "The file has expired." in html
     assert "<video" not in html
     assert "Export again" in html
-    assert "Expired" in text(page, "/exports")
+    assert "Expired" in page_text(page, "/exports")
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_a_failure_shows_its_cause_and_advice(page, minji, code, name, todo):
         error_code=code,
         error_message="line 7: <b>no</b> \u202etick",
     )
-    html = text(page, f"/exports/{job.pk}")
+    html = page_text(page, f"/exports/{job.pk}")
     for part in (code, name, todo, "line 7: &lt;b&gt;no&lt;/b&gt; \\u202etick"):
         assert part in html, part
 
@@ -90,7 +90,7 @@ def test_every_error_code_has_advice():
 
 def test_a_progress_bar_has_a_label(page, minji):
     job = running(minji)
-    html = text(page, "/exports")
+    html = page_text(page, "/exports")
     label = f"Progress of MP4 video, {job.replay.title}"
     assert f'<progress max="100" value="40" data-part="bar" aria-label="{label}"></progress>' in html
     assert "rendering" in html
@@ -100,6 +100,6 @@ def test_a_progress_bar_has_a_label(page, minji):
 def test_texts_of_a_foreign_worker_are_escaped(page, minji):
     job = running(minji, message="<script>x</script>\u202e")
     ExportJob.objects.filter(pk=job.pk).update(phase="<i>\u200b")
-    html = text(page, f"/exports/{job.pk}")
+    html = page_text(page, f"/exports/{job.pk}")
     assert "&lt;i&gt;\\u200b" in html
     assert "&lt;script&gt;x&lt;/script&gt;\\u202e" in html

@@ -13,8 +13,8 @@ from jobs import lifecycle as engine
 from jobs import redis
 from jobs.models import Execution, Worker
 from tests.factories import Claimed
+from tests.integration.pages.clients import page_text
 from tests.integration.pages.export_pages import export, running
-from tests.integration.pages.readers import text
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("folders")]
 
@@ -36,7 +36,7 @@ def test_a_request_waits_to_be_sent_while_redis_or_the_listener_is_down(page, mi
     assert wait_of(page, job) == "Being sent to the workers."
     age_outbox(90)
     assert wait_of(page, job).startswith("late: Waiting to be sent: Redis or the listener is down.")
-    html = text(page, "/exports")
+    html = page_text(page, "/exports")
     assert "Waiting to be sent: Redis or the listener is down." in html
     assert 'data-live="waits"' in html
 

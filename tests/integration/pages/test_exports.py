@@ -11,9 +11,9 @@ from exports import lifecycle
 from exports.models import ExportJob, Replay, StreamOutbox
 from exports.states import JobType, Status
 from tests.integration import export_tools as tools
+from tests.integration.pages.clients import page_text
+from tests.integration.pages.clients import signed_in as reader
 from tests.integration.pages.export_pages import LOG, export, finished, running
-from tests.integration.pages.readers import signed_in as reader
-from tests.integration.pages.readers import text
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("folders")]
 
@@ -46,9 +46,9 @@ def test_other_users_and_staff_get_404(minji):
         stranger = reader(other)
         assert {stranger.get(path).status_code for path in addresses(job)} == {404}
         assert {stranger.post(path, {"sure": "yes"}).status_code for path in actions(job)} == {404}
-        assert text(stranger, f"/exports/parts?id={job.pk}&as=full").strip() == ""
+        assert page_text(stranger, f"/exports/parts?id={job.pk}&as=full").strip() == ""
         for path in ("/exports", "/exports/replays"):
-            assert job.replay.title not in text(stranger, path)
+            assert job.replay.title not in page_text(stranger, path)
     assert ExportJob.objects.count() == 1
 
 
@@ -56,7 +56,7 @@ def test_an_impossible_id_is_404(page):
     for number in (0, 2**63, 10**30):
         assert page.get(f"/exports/{number}").status_code == 404
         assert page.get(f"/exports/replays/{number}").status_code == 404
-    assert text(page, f"/exports/parts?id={10**30}&id=x&id=-1").strip() == ""
+    assert page_text(page, f"/exports/parts?id={10**30}&id=x&id=-1").strip() == ""
 
 
 def test_changes_need_a_post_with_a_csrf_token(minji):
@@ -81,7 +81,7 @@ def test_an_export_is_started(page, minji, kind, job_type):
     assert answer["Location"] == f"/exports/{job.pk}"
     assert (job.job_type, job.status) == (job_type, Status.QUEUED)
     assert StreamOutbox.objects.get().fields["jobId"] == str(job.pk)
-    assert "Export started." in text(page, answer["Location"])
+    assert "Export started." in page_text(page, answer["Location"])
     assert page.post(f"/exports/replays/{replay.pk}/gif").status_code == 404
 
 
@@ -157,16 +157,16 @@ def test_the_list_needs_a_constant_number_of_queries(page, minji, django_assert_
 
 def test_parts_are_rows_or_one_in_full(page, minji):
     job = export(minji)
-    rows = text(page, f"/exports/parts?as=rows&id={job.pk}")
-    full = text(page, f"/exports/parts?as=full&id={job.pk}")
+    rows = page_text(page, f"/exports/parts?as=rows&id={job.pk}")
+    full = page_text(page, f"/exports/parts?as=full&id={job.pk}")
     assert rows.strip().startswith(f'<tr data-export="{job.pk}" data-status="QUEUED"')
     assert full.strip().startswith(f'<div class="stack" data-export="{job.pk}" data-status="QUEUED"')
     assert "csrfmiddlewaretoken" in full
 
 
 def test_the_menu_links_to_exports(page):
-    assert '<a href="/exports">Exports</a>' in text(page, "/")
-    assert "/deadletters" not in text(page, "/")
+    assert '<a href="/exports">Exports</a>' in page_text(page, "/")
+    assert "/deadletters" not in page_text(page, "/")
 
 
 def test_the_pages_are_translated(minji):

@@ -10,7 +10,7 @@ from jobs import lifecycle
 from jobs.models import Event, Job
 from jobs.states import EventType, JobStatus
 from tests.factories import done, fresh, submitted
-from tests.integration.pages.readers import at
+from tests.integration.pages.clients import at
 from tests.integration.playing import running
 
 pytestmark = pytest.mark.django_db

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from scheduler.steps import lifecycle as steps
 from tests.factories import a_user, an_office, fresh, submitted
-from tests.integration.pages.readers import at, reader
+from tests.integration.pages.clients import at, sign_in
 from tests.integration.playing import running
 from tests.schedule_factories import a_schedule, a_workflow
 from tests.step_factories import a_job as a_step
@@ -43,7 +43,7 @@ def test_the_monitor_shows_nothing_of_other_users(office, alice):
     page = alice.get("/")
     assert "bob" not in page.content.decode().lower()
     assert page.context["tiles"] == {"waiting": 0, "running": 0, "done": 0, "failed": 0}
-    text = reader("steve", is_staff=True).get("/").content.decode()
+    text = sign_in("steve", is_staff=True).get("/").content.decode()
     assert all(ref in text for ref in ("bob 0", "bob 1", "bob 2"))
 
 
@@ -51,7 +51,7 @@ def test_waiting_jobs_are_counted_and_operations_of_queues_are_linked(office, al
     submitted(office, {"ref": "a"}, {"ref": "b", "depends_on": ["a"]}, {"ref": "c"}, name="x")
     queue = a_queue(a_step(), owner=a_user("alice"))
     steps.run(queue.queue_id)
-    for client in (alice, reader("steve", is_staff=True)):
+    for client in (alice, sign_in("steve", is_staff=True)):
         page = client.get("/")
         assert (page.context["tiles"]["waiting"], page.context["tiles"]["running"]) == (3, 1)
     claimed_step(queue)
@@ -65,7 +65,7 @@ def test_flower_is_linked_for_staff_alone_and_only_where_it_is_known(office, ali
     running(job)
     settings.DURE_FLOWER_URL = "https://flower.example"
     link = f"https://flower.example/tasks?name=demo.sum%20args%3A{fresh(job).execution_id}"
-    steve = reader("steve", is_staff=True)
+    steve = sign_in("steve", is_staff=True)
     assert link in steve.get(at(office, f"/jobs/{job.id}")).content.decode()
     assert "https://flower.example/" in steve.get("/").content.decode()
     for path in ("/", at(office, f"/jobs/{job.id}")):

@@ -12,8 +12,8 @@ from exports import lifecycle
 from exports.models import ExportJob, Replay
 from exports.states import JobType
 from tests.integration import export_tools as tools
+from tests.integration.pages.clients import page_text
 from tests.integration.pages.export_pages import LOG, export, finished
-from tests.integration.pages.readers import text
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("folders")]
 
@@ -27,7 +27,7 @@ def test_a_replay_is_uploaded_and_shown(page, minji):
     replay = Replay.objects.get()
     assert answer["Location"] == f"/exports/replays/{replay.pk}"
     assert (replay.owner, replay.title, replay.file_name) == (minji, "Final", "match.jsonl")
-    html = text(page, answer["Location"])
+    html = page_text(page, answer["Location"])
     assert "The replay was uploaded." in html
     assert "event log" in html
     assert "match.jsonl" in html
@@ -36,7 +36,7 @@ def test_a_replay_is_uploaded_and_shown(page, minji):
 def test_an_upload_by_script_answers_the_next_url(page):
     answer = upload(page, headers={"Accept": "application/json"})
     assert (answer.status_code, answer.json()["next"]) == (201, f"/exports/replays/{Replay.objects.get().pk}")
-    assert "The replay was uploaded." in text(page, answer.json()["next"])
+    assert "The replay was uploaded." in page_text(page, answer.json()["next"])
 
 
 def test_a_refused_upload_shows_the_reason(page):
@@ -69,7 +69,7 @@ def test_file_names_and_titles_are_escaped(page):
     replay = Replay.objects.latest("pk")
     job = lifecycle.request(replay, JobType.MP4, timezone.now())
     for path in ("/exports/replays", f"/exports/replays/{replay.pk}", "/exports", f"/exports/{job.pk}"):
-        html = text(page, path)
+        html = page_text(page, path)
         assert "<img src=x" not in html
         assert "<script>alert" not in html
         assert "\u202e" not in html

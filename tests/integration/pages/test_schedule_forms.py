@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from scheduler.models import Schedule
 from tests.factories import a_user
-from tests.integration.pages.readers import reader, text_of, why
+from tests.integration.pages.clients import field_error, sign_in, text_of
 from tests.integration.pages.schedule_pages import FORM, form_data, of_alice
 from tests.schedule_factories import a_schedule
 
@@ -68,9 +68,9 @@ def test_an_interval_has_a_unit_and_a_time_is_by_the_clock_of_its_zone(alice):
 )
 def test_an_error_is_shown_beside_its_field_in_the_readers_language(change, field, message, korean_message):
     for language, expected in (("en", message), ("ko", korean_message)):
-        answer = reader(language=language).post("/schedules/new", {**FORM, **change})
+        answer = sign_in(language=language).post("/schedules/new", {**FORM, **change})
         assert answer.status_code == 400
-        errors = why(answer, field)
+        errors = field_error(answer, field)
         assert errors
         assert expected in errors
         assert not Schedule.objects.exists()
@@ -92,9 +92,9 @@ def test_the_preview_reports_errors_but_not_of_empty_fields(alice):
     answer = alice.post(
         "/schedules/preview", {"kind": "cron", "cron": "0 9 * *", "args": "{", "timezone": "UTC"}
     )
-    assert "five are expected" in why(answer, "cron")
-    assert "Not valid JSON" in why(answer, "args")
-    assert {why(answer, field) for field in ("name", "task_id", "every", "max_retries")} == {""}
+    assert "five are expected" in field_error(answer, "cron")
+    assert "Not valid JSON" in field_error(answer, "args")
+    assert {field_error(answer, field) for field in ("name", "task_id", "every", "max_retries")} == {""}
     empty = alice.post("/schedules/preview", {})
     assert empty.status_code == 200
     assert "Enter a schedule" in text_of(empty)
@@ -168,7 +168,7 @@ def test_a_hidden_value_stays_what_it_was(alice):
     assert schedule.args["headers"] == {"Authorization": "Bearer abc", "X": "2"}
     masked["headers"] = {"Cookie": masked["headers"]["Authorization"]}
     moved = edited(alice, schedule, args=json.dumps(masked))
-    assert "Write the hidden value again" in why(moved, "args")
+    assert "Write the hidden value again" in field_error(moved, "args")
 
 
 def test_a_refused_change_changes_nothing_and_keeps_the_input(alice):

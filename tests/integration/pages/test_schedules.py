@@ -12,7 +12,7 @@ from scheduler.models import Occurrence, Schedule
 from scheduler.schedules.catchup import STILL_RUNNING
 from scheduler.states import OccurrenceOutcome
 from tests.factories import a_user
-from tests.integration.pages.readers import reader, text_of
+from tests.integration.pages.clients import sign_in, text_of
 from tests.integration.pages.schedule_pages import FORM, of_alice
 from tests.schedule_factories import a_schedule, claim, end, executions, fire
 
@@ -41,7 +41,7 @@ def test_a_visitor_is_redirected_to_sign_in():
 def test_a_schedule_of_another_user_does_not_exist():
     schedule = of_alice(name="secret work")
     url = f"/schedules/{schedule.id}"
-    mallory = reader("mallory")
+    mallory = sign_in("mallory")
     assert {mallory.get(path).status_code for path in pages_of(schedule) if str(schedule.id) in path} == {404}
     assert "secret work" not in text_of(mallory.get("/schedules"))
     for verb in ("run", "pause", "resume", "delete", "edit", "preview"):
@@ -54,7 +54,7 @@ def test_a_schedule_of_another_user_does_not_exist():
 def test_staff_see_the_schedules_of_all_users_and_change_none():
     schedule = of_alice()
     url = f"/schedules/{schedule.id}"
-    steve = reader("steve", is_staff=True)
+    steve = sign_in("steve", is_staff=True)
     for path in ("/schedules", url, f"{url}/live"):
         page = steve.get(path)
         assert page.status_code == 200
@@ -105,8 +105,8 @@ def test_the_filter_of_the_list_is_in_its_address(alice):
 def test_the_list_shows_the_rule_in_the_readers_language():
     of_alice(kind="cron", cron="0 9 * * MON-FRI")
     of_alice(kind="cron", cron="0 9 * * *", timezone="America/New_York")
-    assert "at 09:00, Monday to Friday" in text_of(reader().get("/schedules"))
-    korean = text_of(reader(language="ko").get("/schedules"))
+    assert "at 09:00, Monday to Friday" in text_of(sign_in().get("/schedules"))
+    korean = text_of(sign_in(language="ko").get("/schedules"))
     assert "매주 월요일부터 금요일까지 09:00" in korean
     assert "매일 09:00 (America/New_York)" in korean
     assert korean.count("America/New_York") == 1
@@ -170,7 +170,7 @@ def test_a_schedule_shows_next_runs_policies_and_recent_runs(alice):
     assert f"/executions/{run.id}" in text
     assert "it broke &lt;b&gt;" in text
     assert "The previous run was still in progress." in text
-    korean = reader(language="ko").get(f"/schedules/{schedule.id}")
+    korean = sign_in(language="ko").get(f"/schedules/{schedule.id}")
     assert "이전 실행이 끝나지 않았습니다." in text_of(korean)
     assert korean.context["occurrences"][-1]["occurrence"] == skipped
 

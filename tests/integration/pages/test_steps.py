@@ -13,9 +13,9 @@ from scheduler.steps.pages import labels
 from scheduler.steps.pages.operation_status import OperationStatus
 from scheduler.steps.states import Direction, QueueState
 from tests.factories import a_user, an_office
-from tests.integration.pages.readers import at_queue as at
-from tests.integration.pages.readers import reader
-from tests.integration.pages.readers import text_of as text
+from tests.integration.pages.clients import at_queue as at
+from tests.integration.pages.clients import sign_in
+from tests.integration.pages.clients import text_of as text
 from tests.step_factories import a_job, a_queue, completed, fresh, run_to_end
 
 pytestmark = pytest.mark.django_db
@@ -54,19 +54,19 @@ def test_anonymous_visitors_are_sent_to_the_login():
 
 def test_a_queue_of_another_user_does_not_exist(office):
     own, of_office = a_queue(a_job(), name="secret"), a_queue(a_job(), office=office, name="secret too")
-    mallory = reader("mallory")
+    mallory = sign_in("mallory")
     for queue in (own, of_office):
         assert {mallory.get(path).status_code for path in pages_of(queue)[1:]} == {404}
         assert {mallory.post(path).status_code for path in verbs_of(queue)} == {404}
         assert fresh(queue).state == QueueState.READY
     assert "secret" not in text(mallory.get("/step-queues"))
-    assert reader().get(f"/step-queues/{10**30}").status_code == 404
+    assert sign_in().get(f"/step-queues/{10**30}").status_code == 404
 
 
 def test_a_viewer_sees_everything_and_has_no_actions(office):
     queue = completed(a_queue(a_job(backward="fail"), a_job(forward="fail"), office=office))
     Membership.objects.create(office=office, user=a_user("vera"), role=MemberRole.VIEWER)
-    vera = reader("vera")
+    vera = sign_in("vera")
     for path in pages_of(queue):
         page = vera.get(path)
         assert page.status_code == 200, path
@@ -79,7 +79,7 @@ def test_a_viewer_sees_everything_and_has_no_actions(office):
 
 def test_staff_have_read_only_access_to_other_users_queues():
     queue = a_queue(a_job())
-    steve = reader("steve", is_staff=True)
+    steve = sign_in("steve", is_staff=True)
     assert {steve.get(path).status_code for path in pages_of(queue)} == {200}
     assert steve.post(at(queue, "/run")).status_code == 403
 

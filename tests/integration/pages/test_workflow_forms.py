@@ -7,7 +7,7 @@ import pytest
 from scheduler.models import Workflow, WorkflowRun
 from scheduler.states import RunStatus
 from tests.factories import a_user, an_office
-from tests.integration.pages.readers import reader, text_of, why
+from tests.integration.pages.clients import field_error, sign_in, text_of
 from tests.integration.pages.schedule_pages import form_data
 from tests.integration.pages.workflow_pages import FORM, STEPS, made, seen_pages
 from tests.schedule_factories import DAILY, a_step
@@ -96,9 +96,9 @@ def test_an_error_is_shown_beside_its_field_in_the_readers_language(
 ):
     for language, expected in (("en", message), ("ko", korean_message)):
         form = {**FORM, "office": str(office.id), **change}
-        answer = reader(language=language).post("/workflows/new", form)
+        answer = sign_in(language=language).post("/workflows/new", form)
         assert answer.status_code == 400
-        errors = why(answer, field)
+        errors = field_error(answer, field)
         assert errors
         assert expected in errors
         assert not Workflow.objects.exists()
@@ -110,7 +110,7 @@ def test_the_preview_draws_the_steps_and_shows_the_next_five_runs(office, alice)
     assert len(answer.context["next"]) == 5
     assert {time.there[-8:] for time in answer.context["next"]} == {"09:00:00"}
     assert "Inactive. Next runs" in text_of(answer)
-    assert {why(answer, field) for field in ("name", "steps", "mode", "time")} == {""}
+    assert {field_error(answer, field) for field in ("name", "steps", "mode", "time")} == {""}
     assert not Workflow.objects.exists()
 
 
@@ -118,9 +118,9 @@ def test_the_preview_draws_valid_steps_and_reports_errors(office, alice):
     steps = [a_step("a", task_id="no.such"), a_step("b", "a")]
     form = {**FORM, "office": str(office.id), "time": "", "name": ""}
     answer = alice.post("/workflows/preview", {**form, "steps": json.dumps(steps)})
-    assert "No Task 'no.such' is registered." in why(answer, "steps")
+    assert "No Task 'no.such' is registered." in field_error(answer, "steps")
     assert len(answer.context["drawing"].boxes) == 2
-    assert {why(answer, field) for field in ("name", "time")} == {""}
+    assert {field_error(answer, field) for field in ("name", "time")} == {""}
     circle = [a_step("a", "b"), a_step("b", "a")]
     answer = alice.post("/workflows/preview", {**FORM, "office": str(office.id), "steps": json.dumps(circle)})
     assert "cannot be drawn" in text_of(answer)

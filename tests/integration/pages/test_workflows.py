@@ -12,7 +12,7 @@ from scheduler.models import Workflow, WorkflowRun
 from scheduler.states import RunStatus, WorkflowStatus
 from scheduler.workflows import runs
 from tests.factories import a_user, an_office, claimed
-from tests.integration.pages.readers import reader, text_of
+from tests.integration.pages.clients import sign_in, text_of
 from tests.integration.pages.workflow_pages import FORM, STEPS, made, seen_pages
 from tests.schedule_factories import a_step
 
@@ -62,7 +62,7 @@ def test_a_visitor_is_redirected_to_sign_in(office):
 def test_a_workflow_of_another_office_does_not_exist(office):
     workflow = made(office, name="secret work")
     run = failed(workflow)
-    mallory = reader("mallory")
+    mallory = sign_in("mallory")
     assert {mallory.get(path).status_code for path in seen_pages(workflow)} == {404}
     assert "secret work" not in text_of(mallory.get("/workflows"))
     assert {mallory.post(path, FORM).status_code for path in acts(workflow, run)} == {404}
@@ -77,7 +77,7 @@ def test_a_viewer_sees_everything_and_cannot_act(office, staff):
     vera = a_user("vera", is_staff=staff)
     if not staff:
         Membership.objects.create(office=office, user=vera, role=MemberRole.VIEWER)
-    client = reader("vera")
+    client = sign_in("vera")
     for path in ["/workflows", *seen_pages(workflow)]:
         page = client.get(path)
         assert page.status_code == 200
@@ -141,7 +141,7 @@ def test_the_list_shows_the_mode_in_words_the_next_run_and_recent_runs(office, a
     assert "the newest last: Failed, Running" in text
     pending = WorkflowRun.objects.get(status=RunStatus.PENDING)
     assert f"{timezone.localtime(pending.scheduled_time):%Y-%m-%d 09:00:00}" in text
-    assert "매일 09:00" in text_of(reader(language="ko").get("/workflows"))
+    assert "매일 09:00" in text_of(sign_in(language="ko").get("/workflows"))
 
 
 def test_a_workflow_shows_its_graph_and_its_runs_with_their_batches(office, alice):

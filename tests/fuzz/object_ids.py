@@ -1,4 +1,4 @@
-"""Puts ids that exist into requests, so that they reach more than a 404."""
+"""Puts existing ids into requests, so that they reach more than a 404."""
 
 import json
 from collections import defaultdict
@@ -15,7 +15,7 @@ FIELDS = {"office": "office_id", "workflow_id": "workflow_id"}
 OWN_IDS = 6
 
 
-class Estate:
+class ObjectIds:
     """Existing ids are used in rotation; each spare id is deleted once."""
 
     def __init__(self, existing: Ids, spare: Ids) -> None:
@@ -23,10 +23,10 @@ class Estate:
         self._counts: dict[tuple[str, str], count[int]] = defaultdict(count)
 
     @classmethod
-    def read(cls, text: str) -> "Estate":
+    def read(cls, text: str) -> "ObjectIds":
         return cls(**json.loads(text))
 
-    def move_in(self, method: str, path: str, parameters: dict[str, Any]) -> None:
+    def replace_path_ids(self, method: str, path: str, parameters: dict[str, Any]) -> None:
         """Replaces the ids of a path."""
         if next(self._counts["", path]) % OWN_IDS == OWN_IDS - 1:
             return

@@ -8,8 +8,8 @@ from scheduler.steps import lifecycle
 from scheduler.steps.models import StepQueue
 from scheduler.steps.pages.operation_status import OperationStatus
 from scheduler.steps.states import NO_OPERATION
-from tests.integration.pages.readers import at_queue as at
-from tests.integration.pages.readers import text_of as text
+from tests.integration.pages.clients import at_queue as at
+from tests.integration.pages.clients import text_of as text
 from tests.step_factories import a_job, a_queue, claimed, completed, execution, run_operation, run_to_end
 
 pytestmark = pytest.mark.django_db

@@ -32,7 +32,7 @@ from scheduler.clock import database_now
 from scheduler.models import Minute, Occurrence, QueueProbe, Step, StepEvent, WorkflowRun, WorkflowRunStart
 from tests.factories import a_user, done, submitted
 from tests.integration.admin.action_form import act, address
-from tests.integration.pages.readers import signed_in
+from tests.integration.pages.clients import signed_in
 from tests.schedule_factories import a_schedule, a_workflow, fire
 
 pytestmark = pytest.mark.django_db

@@ -1,4 +1,4 @@
-"""Does beat's part for processes under test, and nothing else: `python -m tests.concurrency.sweeping`."""
+"""Runs the sweeps for processes under test: `python -m tests.concurrency.sweep_process`."""
 
 import logging
 import time

@@ -15,7 +15,7 @@ def signed_in(user: User, language: str = "en") -> Client:
     return client
 
 
-def reader(name: str = "alice", language: str = "en", **more) -> Client:
+def sign_in(name: str = "alice", language: str = "en", **more) -> Client:
     return signed_in(a_user(name, **more), language)
 
 
@@ -27,7 +27,7 @@ def at_queue(queue: StepQueue, rest: str = "") -> str:
     return f"/step-queues/{queue.queue_id}{rest}"
 
 
-def text(client: Client, path: str) -> str:
+def page_text(client: Client, path: str) -> str:
     answer = client.get(path)
     assert answer.status_code == 200, path
     return answer.content.decode()
@@ -37,7 +37,7 @@ def text_of(answer) -> str:
     return str(answer.content.decode())
 
 
-def why(answer, field: str) -> str:
+def field_error(answer, field: str) -> str:
     """The error beside a field."""
     match = re.search(rf'<p [^>]*id="why-{field}"[^>]*>(.*?)</p>', text_of(answer), re.DOTALL)
     assert match is not None, field

@@ -1,4 +1,4 @@
-"""Those who fuzz, on a system that runs, and what they own: so that requests reach more than a 404."""
+"""The accounts that fuzz a running system, and the objects they own."""
 
 import json
 import subprocess
@@ -8,11 +8,11 @@ from typing import Any
 
 from exports import sample_replay
 from tests.acceptance.system import CHECKOUT, Client, System
-from tests.fuzz.estate import Ids
+from tests.fuzz.object_ids import Ids
 
 OWNER, STAFF = "fuzz-owner", "fuzz-staff"
 # Run by the system's own manage.py: the API has no accounts to make.
-ENLIST = f"""
+CREATE_ACCOUNTS = f"""
 from django.contrib.auth.models import User
 from django.utils import timezone
 from jobs.models import ApiToken
@@ -25,17 +25,17 @@ SUM = {"task_id": "demo.sum", "args": {"numbers": [1, 2, 3]}}
 LATER = "2030-01-01T00:00:00+09:00"
 
 
-def enlist(system: System) -> dict[str, str]:
-    """Makes both, or gives them new tokens."""
-    command = [sys.executable, "manage.py", "shell", "-v", "0", "-c", ENLIST]
+def create_accounts(system: System) -> dict[str, str]:
+    """Creates both accounts, or new tokens for them. Returns the tokens by username."""
+    command = [sys.executable, "manage.py", "shell", "-v", "0", "-c", CREATE_ACCOUNTS]
     received = subprocess.run(
         command, cwd=CHECKOUT, env=system.environment(), check=True, capture_output=True, text=True
     )
     return dict(zip((OWNER, STAFF), received.stdout.split(), strict=True))
 
 
-def settle(client: Client) -> Ids:
-    """An office with something of each kind in it, and what belongs to no office."""
+def create_objects(client: Client) -> Ids:
+    """Creates an office with an object of each kind, and the objects that belong to no office."""
     office = made(client, "/api/offices", {"name": "fuzz"})["id"]
     at = f"/api/offices/{office}"
     made(client, f"{at}/members", {"username": STAFF, "role": "viewer"})
@@ -69,10 +69,10 @@ def settle(client: Client) -> Ids:
     ]
 
 
-def spares(client: Client) -> Ids:
-    """The same again, with an empty office and a replay that nobody needs."""
+def create_spare_objects(client: Client) -> Ids:
+    """Creates the same objects again, with an empty office and an unused replay, to be deleted."""
     more = {"office_id": made(client, "/api/offices", {"name": "empty"})["id"], "replay_id": uploaded(client)}
-    result = settle(client)
+    result = create_objects(client)
     return [
         (name, below, [*values, *([more[name]] if name in more else [])]) for name, below, values in result
     ]
