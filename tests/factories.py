@@ -80,10 +80,15 @@ def claimed(job: Job, *, worker: str = "w@test", token: str = "t") -> Claimed | 
     return Claimed(claim) if claim is not None else None
 
 
+def running(job: Job, *, worker: str = "w@test", token: str = "t") -> Claimed:
+    """The job's current run, claimed."""
+    run = claimed(job, worker=worker, token=token)
+    assert run is not None, "the job was not dispatched"
+    return run
+
+
 def done(job: Job) -> Job:
-    run = claimed(job)
-    assert run is not None
-    assert run.finish() is not None
+    assert running(job).finish() is not None
     return fresh(job)
 
 

@@ -7,8 +7,7 @@ import pytest
 
 from jobs.models import Office
 from jobs.sql import call
-from tests.factories import a_user, an_office, done, submitted
-from tests.integration.playing import running
+from tests.factories import a_user, an_office, done, running, submitted
 from tests.integration.rest_support import client_of, forget_counts
 
 pytestmark = pytest.mark.django_db

@@ -6,8 +6,7 @@ from jobs import bulk, lifecycle
 from jobs.bulk import Action
 from jobs.models import Event, Job
 from jobs.states import EventType, JobStatus
-from tests.factories import an_office, done, fresh, submitted
-from tests.integration.playing import running
+from tests.factories import an_office, done, fresh, running, submitted
 
 pytestmark = pytest.mark.django_db
 

@@ -8,8 +8,7 @@ from django.utils import timezone
 
 from jobs.models import Office, Worker
 from jobs.sql import call
-from tests.factories import a_job, a_user, an_office, done, submitted
-from tests.integration.playing import running
+from tests.factories import a_job, a_user, an_office, done, running, submitted
 from tests.integration.rest_support import client_of, forget_counts
 
 pytestmark = pytest.mark.django_db

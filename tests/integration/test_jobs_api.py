@@ -10,8 +10,7 @@ from django.utils import timezone
 
 from jobs.models import Execution, Job, Membership, Office
 from jobs.states import JobStatus, MemberRole, Outcome
-from tests.factories import a_job, a_user, an_office, done, fresh, submitted
-from tests.integration.playing import running
+from tests.factories import a_job, a_user, an_office, done, fresh, running, submitted
 from tests.integration.rest_support import client_of, forget_counts
 
 pytestmark = pytest.mark.django_db

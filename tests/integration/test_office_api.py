@@ -11,8 +11,7 @@ from jobs.insight import stats
 from jobs.models import Attempt, Event, Execution, Job, Membership, Office
 from jobs.sql import call
 from jobs.states import EventType, JobStatus, MemberRole
-from tests.factories import a_job, a_user, an_office, done, fresh, submitted
-from tests.integration.playing import running
+from tests.factories import a_job, a_user, an_office, done, fresh, running, submitted
 from tests.integration.rest_support import client_of, forget_counts
 
 pytestmark = pytest.mark.django_db

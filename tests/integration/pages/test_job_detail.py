@@ -8,9 +8,8 @@ from django.utils import timezone
 
 from jobs.models import Worker
 from jobs.states import JobStatus
-from tests.factories import done, fresh, submitted
+from tests.factories import done, fresh, running, submitted
 from tests.integration.pages.clients import at
-from tests.integration.playing import running
 
 pytestmark = pytest.mark.django_db
 

@@ -9,9 +9,8 @@ from django.db.models import Q
 from jobs import lifecycle
 from jobs.models import Event, Job
 from jobs.states import EventType, JobStatus
-from tests.factories import done, fresh, submitted
+from tests.factories import done, fresh, running, submitted
 from tests.integration.pages.clients import at
-from tests.integration.playing import running
 
 pytestmark = pytest.mark.django_db
 

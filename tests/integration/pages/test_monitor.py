@@ -6,9 +6,8 @@ import pytest
 from django.utils import timezone
 
 from scheduler.steps import lifecycle as steps
-from tests.factories import a_user, an_office, fresh, submitted
+from tests.factories import a_user, an_office, fresh, running, submitted
 from tests.integration.pages.clients import at, sign_in
-from tests.integration.playing import running
 from tests.schedule_factories import a_schedule, a_workflow
 from tests.step_factories import a_job as a_step
 from tests.step_factories import a_queue
