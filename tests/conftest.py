@@ -1,4 +1,4 @@
-"""Fixtures of all tests. PostgreSQL and Redis are real: started here, unless the environment names them."""
+"""Fixtures of all tests. PostgreSQL and Redis are real: started here, or named by the environment."""
 
 import os
 import sys

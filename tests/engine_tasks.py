@@ -1,4 +1,4 @@
-"""Tasks that try the engine: they fail, hang, die and write in every way that a body can."""
+"""Tasks for tests of the engine: they fail, hang, die and write in many ways."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""Workers for the engine's tests, and what these want to know of what the workers did."""
+"""Workers for tests of the engine, and helpers that read what the workers did."""
 
 import time
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Rows as tests need them, by the stage of life they are in."""
+"""Factories for rows in each state."""
 
 from typing import Any
 from uuid import UUID

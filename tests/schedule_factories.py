@@ -1,4 +1,4 @@
-"""Schedules and workflows as tests need them. Time is an argument: nothing here looks at a clock."""
+"""Factories for schedules and workflows. Time is an argument: nothing here reads a clock."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

@@ -1,4 +1,4 @@
-"""Step queues as tests need them, and a worker that the test plays: the real runner without Celery."""
+"""Factories for step queues, and a worker without Celery that uses the real runner."""
 
 import uuid
 from dataclasses import replace

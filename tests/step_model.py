@@ -1,4 +1,4 @@
-"""The run of the specification, as one loop over a list, which the tests compare the real one with."""
+"""The specification's run of a step queue as one loop over a list, for tests to compare with."""
 
 from dataclasses import dataclass, field
 

@@ -1,4 +1,4 @@
-"""Real Celery workers for tests, benches and chaos: started as their users start them, ended by their id."""
+"""Real Celery workers for tests, benches and chaos runs, started as users start them."""
 
 import os
 import signal

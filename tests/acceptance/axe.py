@@ -1,4 +1,4 @@
-"""Asks axe-core about a page: what a person with a screen reader, a keyboard or weak sight would miss."""
+"""Accessibility violations of a page, as axe-core reports them."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A reader's window in a real browser, for the tests that use the pages as people do."""
+"""A signed-in user's window in a real browser."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""What docs/api.md says to paste, in the shell and in Python, beside a running system."""
+"""The examples of docs/api.md work, in the shell and in Python, against a running system."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""An operator's commands beside the running system: workers, jobs and the doctor."""
+"""Operators' commands against the running system: workers, jobs and the doctor."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""The commands of the README, in a shell beside a running system."""
+"""The commands of the README work in a shell, against a running system."""
 
 import json
 import os

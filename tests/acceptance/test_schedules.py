@@ -1,4 +1,4 @@
-"""Schedules and workflows in the real system: made through the API, fired by its beat, run by its workers."""
+"""Schedules and workflows in the real system: created by the API, fired by beat, executed by workers."""
 
 from tests.acceptance.timetable import SUM, executions, made, runs, workflow_body
 from tests.unit.process_tools import eventually

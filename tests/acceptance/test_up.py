@@ -1,4 +1,4 @@
-"""From nothing to a running system, a job through it, and back to nothing."""
+"""A system starts from an empty folder, runs a job, and stops without leaving anything behind."""
 
 import socket
 import stat

@@ -1,4 +1,4 @@
-"""What is due at certain minutes: made as soon as the system runs, and looked at when they have passed."""
+"""Schedules and workflows for certain minutes: created at the start, checked after those minutes."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta

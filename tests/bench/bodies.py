@@ -1,4 +1,4 @@
-"""The Task that benches run: it does nothing, so that what is measured is ours."""
+"""A task that does nothing, so that a bench measures the engine only."""
 
 from jobs.context import Context
 from jobs.registry import task

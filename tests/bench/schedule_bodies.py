@@ -1,4 +1,4 @@
-"""What the benches of schedules run: a Task of ours, and a plain Celery task for stock django-celery-beat."""
+"""Tasks for the benches of schedules: one of Dure, and a plain Celery task for django-celery-beat."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""A database of its own and Redis numbers of its own, for programs that measure or break things."""
+"""A separate database and separate Redis numbers, for programs that measure or break things."""
 
 import os
 import tempfile

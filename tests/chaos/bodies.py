@@ -1,4 +1,4 @@
-"""The Task that chaos runs: it leaves a line in a witness file at each physical start and end."""
+"""The task of chaos runs: it writes a line to a witness file at each physical start and end."""
 
 import os
 import time

@@ -1,4 +1,4 @@
-"""Guards taken out on purpose, one at a time: the checker has to turn red for each."""
+"""Deliberate breakages, each of which disables one guard. The checker must report each of them."""
 
 from jobs.sql import engine
 

@@ -1,4 +1,4 @@
-"""Proves from a history that the promises held. Each function answers what it found wrong, in words."""
+"""Checks that a history kept the promises. Each function returns the violations as texts."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The damage: each fault is a function of the cluster, chosen at random, ended by its own means."""
+"""Faults: each is a function of the cluster, selected at random."""
 
 import os
 import random

@@ -1,4 +1,4 @@
-"""What was recorded: events in the order of their commits, the rows at the end, and the witness file."""
+"""The recorded history: events in the order of their commits, the final rows, and the witness file."""
 
 from collections import defaultdict
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Looks at the slots in use all the time, in one snapshot each: never may they be too many."""
+"""Samples the slots in use continuously, each time in one snapshot, to detect excess runs."""
 
 import threading
 import time

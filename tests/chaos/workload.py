@@ -1,4 +1,4 @@
-"""Random graphs with limits, priorities, failures, retries and cancels, submitted while things break."""
+"""Random graphs with limits, priorities, failures, retries and cancels, submitted during the faults."""
 
 import random
 import time

@@ -1,4 +1,4 @@
-"""Tests that race: each thread has a connection of its own, so rows have to be committed for real."""
+"""Fixtures of tests with concurrent threads: each has its own connection, so rows are really committed."""
 
 from pathlib import Path
 

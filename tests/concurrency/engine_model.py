@@ -1,4 +1,4 @@
-"""What the engine should do, as plainly as it can be said: one office, in memory, one verb at a time."""
+"""A simple model of the engine: one office, in memory, one operation at a time."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""`celery beat` as its users start it: PeriodicTasks by one beat at a time, schedules by any number."""
+"""`celery beat` processes: one at a time sends periodic tasks, any number fire schedules."""
 
 import time
 from collections import Counter

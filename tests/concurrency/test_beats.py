@@ -1,4 +1,4 @@
-"""Any number of beats, killed at any moment: each due time is run, skipped or missed, once."""
+"""Beats are killed at any moment, and each due time is run, skipped or missed once."""
 
 import mmap
 import os

@@ -1,4 +1,4 @@
-"""The checker of chaos runs sees each kind of damage: for each promise a history that breaks it."""
+"""The chaos checker detects each kind of damage: for each promise, a history that breaks it."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

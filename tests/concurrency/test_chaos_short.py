@@ -1,4 +1,4 @@
-"""A short chaos run: real servers and workers, killed and frozen at random, and no promise breaks.
+"""A short chaos run: servers and workers are killed and frozen at random, and every promise holds.
 
 The long one is `make chaos`.
 """

@@ -1,4 +1,4 @@
-"""Exports with real workers and listeners that are killed: one end and one file for each."""
+"""Exports end once with one file although workers and listeners are killed."""
 
 import hashlib
 import os

@@ -1,4 +1,4 @@
-"""Thousands of hostile messages: none stops the listener, changes a foreign job, or is lost."""
+"""Hostile messages neither stop the listener nor change a job of another owner, and none is lost."""
 
 import json
 import random

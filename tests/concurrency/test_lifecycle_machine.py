@@ -1,4 +1,4 @@
-"""The verbs in any order, on the real database, against a plain model of what they should do."""
+"""Random operations on the real database give the results of a simple model."""
 
 from datetime import timedelta
 from typing import Any

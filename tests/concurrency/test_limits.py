@@ -1,4 +1,4 @@
-"""Limits are exact: four at once dispatch, claim and finish, and the record never shows one too many."""
+"""Limits are exact: four concurrent workers never exceed one."""
 
 import random
 import threading

@@ -1,4 +1,4 @@
-"""Two verbs want the same row: one wins, the other learns it, and the end is one that either order allows."""
+"""Two concurrent operations on a row: one wins, the other reports it, and the end is valid either way."""
 
 import threading
 import time

@@ -1,4 +1,4 @@
-"""Random graphs, played without processes: every job ends as its policy says, and in the right order."""
+"""Every job of a random graph ends according to its policy, after its dependencies. No process runs."""
 
 import random
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Races between firing, editing, running by hand, registering and starting."""
+"""Races between firing, editing, manual runs, registering and starting."""
 
 from collections import Counter
 from datetime import timedelta

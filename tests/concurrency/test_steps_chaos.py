@@ -1,4 +1,4 @@
-"""Five hundred queues while workers are killed: each runs exactly as if no worker had died.
+"""Five hundred step queues run as specified although their workers are killed.
 
 The kills are of pool processes, which their worker sees at once, and of whole workers, whose leases have
 to run out. What is checked is the database's record, and a file to which every start was written.

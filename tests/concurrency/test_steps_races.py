@@ -1,4 +1,4 @@
-"""Many at once on one queue: links stay a list, a run starts once, and a cancel is obeyed or refused."""
+"""Concurrent requests on one step queue: links form one list, a run starts once, a cancel is final."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A COMMIT can raise and have committed. What was written is read back, and written once."""
+"""A COMMIT that raised may have succeeded: the result is read back and written once."""
 
 import pytest
 from django.db import DatabaseError

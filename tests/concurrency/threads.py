@@ -1,4 +1,4 @@
-"""Runs things in threads of their own, which have connections of their own, and closes those after."""
+"""Runs functions in threads with connections of their own, which are closed afterwards."""
 
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor

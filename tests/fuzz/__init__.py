@@ -1,1 +1,1 @@
-"""Schemathesis against the running system: every operation, as its owner, as staff and as nobody."""
+"""Schemathesis against the running system: every operation, as owner, as staff and anonymously."""

@@ -1,4 +1,4 @@
-"""What Schemathesis checks beyond its own; it loads this module by its name in the configuration.
+"""Additional checks for Schemathesis, which loads this module by its name in the configuration.
 
 The schema is read more strictly than it is written: an answer has no field that the schema does not name,
 and a problem no `code` that the operation does not name. And what the schema gives as an example works.

@@ -1,4 +1,4 @@
-"""Runs manage.py's commands in this process, as an operator would, and keeps what they answer."""
+"""Runs management commands in this process and captures their output."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""Plays a worker without a process, one verb after the other."""
+"""A worker without a process: tests call one operation after the other."""
 
 from uuid import UUID
 

@@ -1,4 +1,4 @@
-"""What the tests of the API's manners share: users with tokens, and an urlconf of small views."""
+"""Helpers of the tests of the REST framework: users with tokens, and an urlconf of small views."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Batches over HTTP: how far, what waits for what, and until when."""
+"""Batches over HTTP: progress, graph and estimated end."""
 
 import uuid
 from datetime import datetime, timedelta

@@ -1,4 +1,4 @@
-"""One pass of beat: all that is due, and how long it may sleep."""
+"""A pass of beat does all due work and returns how long beat may sleep."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""The broker's transport: what a worker has in hand is remembered by the worker alone."""
+"""The broker's transport: an unacknowledged message goes back when its channel closes."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Bulk actions on jobs: what they count, skip, change and refuse. Each surface only calls them."""
+"""Bulk actions on jobs: what they count, skip, change and refuse."""
 
 import pytest
 

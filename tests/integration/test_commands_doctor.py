@@ -1,4 +1,4 @@
-"""`manage.py doctor` on real servers: what is broken is reported, and nothing else."""
+"""`manage.py doctor` on real servers reports exactly what is broken."""
 
 import json
 

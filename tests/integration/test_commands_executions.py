@@ -1,4 +1,4 @@
-"""`manage.py executions`: runs of every trigger, listed, shown and cancelled by the API's own verbs."""
+"""`manage.py executions`: list, show and cancel runs of every trigger."""
 
 from uuid import UUID
 

@@ -1,4 +1,4 @@
-"""`manage.py jobs`: its lists, its page of a job, and its verbs."""
+"""`manage.py jobs`: lists, details and actions."""
 
 import os
 import pty

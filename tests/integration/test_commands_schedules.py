@@ -1,4 +1,4 @@
-"""`manage.py schedules`: rules in plain words, and the API's own verbs for running, holding and deleting."""
+"""`manage.py schedules`: list, show, run, pause, resume and delete."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""`celery inspect` and `celery control`: what a worker runs, and how it is drained and taken back."""
+"""`celery inspect` and `celery control`: a worker's runs, draining and resuming."""
 
 import json
 import subprocess

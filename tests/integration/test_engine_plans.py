@@ -1,4 +1,4 @@
-"""What a verb costs does not grow with what has ended: the rows it reads are counted.
+"""The cost of operations does not grow with ended jobs: the rows they read are counted.
 
 PostgreSQL counts, for each table and index, the entries that this transaction's statements read.
 """

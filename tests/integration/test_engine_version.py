@@ -1,4 +1,4 @@
-"""The database knows the version of its engine, and code that it does not serve refuses to work."""
+"""The database records the engine's version, and code that it does not serve refuses to start."""
 
 import pytest
 from celery import signals

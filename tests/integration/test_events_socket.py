@@ -1,4 +1,4 @@
-"""The socket of an office's events: who may listen, where it begins, and that no event is missing."""
+"""The socket of an office's events: access, the first event, and no gaps."""
 
 import asyncio
 import threading

@@ -1,4 +1,4 @@
-"""Why a job is not running: every reason there is, and all of them at once."""
+"""The explanation of a waiting job lists all of its reasons."""
 
 from datetime import datetime, timedelta
 

@@ -1,4 +1,4 @@
-"""Jobs over HTTP: submitted, listed, looked at, and steered."""
+"""Jobs over HTTP: submitting, listing, showing and changing them."""
 
 import uuid
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""process: promotes whatever is due or free in an office, and fills its slots: the net behind every way."""
+"""advance_office promotes due and unblocked jobs of an office and fills its slots."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""cancel: final, whatever the job was doing; what runs is asked to stop and keeps its slot until it has."""
+"""cancel is final in every state; a running job keeps its slot until its body has stopped."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""claim: PENDING → RUNNING for the one message that may; everything else is dropped."""
+"""claim: PENDING → RUNNING for the current message only; other messages are dropped."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""finish: the owner's report ends the run, or says when it is tried again; nobody else's changes anything."""
+"""finish: the owner's report ends the run or schedules a retry; other reports change nothing."""
 
 import json
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""release: the last part of a join has come in; whether the job may start is PostgreSQL's to say."""
+"""release: the last part of a join has arrived, and PostgreSQL decides whether the job may start."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""reprioritise: another order for what has not ended."""
+"""reprioritise changes the order of jobs that have not ended."""
 
 import pytest
 

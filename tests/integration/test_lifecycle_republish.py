@@ -1,4 +1,4 @@
-"""republish sends again what was sent and never claimed, each time after twice as long."""
+"""republish sends unclaimed messages again, each time after twice the wait."""
 
 import pytest
 

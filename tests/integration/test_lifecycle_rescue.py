@@ -1,4 +1,4 @@
-"""rescue: runs whose lease ran out start again, or end; one that is still renewed is not touched."""
+"""rescue: runs with an expired lease start again or end; runs with a valid lease are unchanged."""
 
 import pytest
 

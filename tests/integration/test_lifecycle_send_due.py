@@ -1,4 +1,4 @@
-"""send_due sends what has become due, from the rows alone."""
+"""send_due sends due runs, from the rows alone."""
 
 from datetime import timedelta
 from typing import Any

@@ -1,4 +1,4 @@
-"""What watches over it all: queue probes, counted minutes, retention, and the figures for Prometheus."""
+"""Monitoring: queue probes, counted minutes, retention, and metrics for Prometheus."""
 
 import re
 from datetime import UTC, datetime, timedelta

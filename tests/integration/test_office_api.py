@@ -1,4 +1,4 @@
-"""Offices, their members, settings and numbers over HTTP."""
+"""Offices, their members, settings and statistics over HTTP."""
 
 import uuid
 from datetime import timedelta

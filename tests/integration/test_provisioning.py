@@ -1,4 +1,4 @@
-"""The example: four steps forward, and back again when the last one fails."""
+"""The provisioning example: four steps forward, and rolled back when the last one fails."""
 
 import pytest
 

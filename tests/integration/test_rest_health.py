@@ -1,4 +1,4 @@
-"""Probes tell the truth, to those who may ask."""
+"""The health endpoints and the metrics report the real state, to permitted clients."""
 
 import pytest
 from django.db.migrations.recorder import MigrationRecorder

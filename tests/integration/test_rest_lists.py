@@ -1,4 +1,4 @@
-"""Lists come in pages, and know their parameters."""
+"""Lists are paginated and validate their parameters."""
 
 from typing import Any
 

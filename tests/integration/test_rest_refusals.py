@@ -1,4 +1,4 @@
-"""Whatever goes wrong below /api, the answer is a problem document."""
+"""Every error below /api is a problem document."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""The API's description is valid, complete, true to the code, and readable without the internet."""
+"""The OpenAPI document is valid, complete, in line with the code, and readable offline."""
 
 import difflib
 import re

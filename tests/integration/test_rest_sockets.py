@@ -1,4 +1,4 @@
-"""Sockets: who may open one, its first frames, and its close codes."""
+"""Sockets: access, first frames, and close codes."""
 
 import json
 import signal

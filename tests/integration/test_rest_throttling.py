@@ -1,4 +1,4 @@
-"""Throttling: too many requests are refused, whatever headers they send, and none while Redis is away."""
+"""Throttling: excess requests are refused whatever their headers, and none while Redis is away."""
 
 import threading
 

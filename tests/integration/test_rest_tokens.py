@@ -1,4 +1,4 @@
-"""Tokens let in exactly those they should, and are nowhere to be read."""
+"""Tokens authenticate exactly the permitted users, and are never stored or logged."""
 
 import logging
 from datetime import timedelta

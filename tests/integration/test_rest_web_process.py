@@ -1,4 +1,4 @@
-"""What only the real web process shows: bodies, proxies' headers, outages, and how it ends."""
+"""The real web process: bodies, proxies' headers, outages, and stopping."""
 
 import json
 import signal

@@ -1,4 +1,4 @@
-"""Graphs, limits, order and fairness, on real workers; no sweep runs unless a test calls it."""
+"""Graphs, limits, order and fairness on real workers. No sweep runs unless a test calls it."""
 
 import random
 from datetime import timedelta

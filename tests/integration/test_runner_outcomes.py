@@ -1,4 +1,4 @@
-"""What a real worker makes of what a body does: results, failures, retries, and its own writes."""
+"""Outcomes of bodies on a real worker: results, failures, retries, and their own writes."""
 
 import os
 import time

@@ -1,4 +1,4 @@
-"""How runs are stopped: softly, then for good, with everything they started; by their time or by a cancel."""
+"""Runs are stopped by a time limit or a cancel: softly first, then killed with all their processes."""
 
 import pytest
 from django.utils import timezone

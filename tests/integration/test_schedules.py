@@ -1,4 +1,4 @@
-"""Schedules: due times become turns, turns become Executions, each once."""
+"""Schedules: each due time becomes one scheduled run, and each scheduled run at most one Execution."""
 
 from datetime import timedelta
 

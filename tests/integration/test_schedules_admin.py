@@ -1,4 +1,4 @@
-"""The admin changes schedules and workflows by the same verbs as the API."""
+"""The admin changes schedules and workflows through the same functions as the API."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The context: shared by all operations of a run, JSON, of limited size, changed with the end of each."""
+"""The context of a run: shared by its operations, JSON, limited in size, saved at the end of each."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Notifications of step queues: events of a run, its callback, mail about steps that were not undone."""
+"""Notifications of step queues: events of a run, its callback, and mail about failed rollbacks."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Queues and jobs as they are made: every attribute with its default, and how a job is linked."""
+"""New step queues and jobs: the defaults of every attribute, and the links of jobs."""
 
 import pytest
 from django.db import IntegrityError, transaction

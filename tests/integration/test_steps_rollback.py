@@ -1,4 +1,4 @@
-"""Cancelling a run, workers that die, undo operations with retries, and undoing again by hand."""
+"""Rollback: cancelled runs, dead workers, retries of backward operations, and reruns by hand."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Runs of queues, with each operation executed by the engine's real runner."""
+"""Runs of step queues, with each operation executed by the real runner."""
 
 import pytest
 from hypothesis import HealthCheck, given, settings

@@ -1,4 +1,4 @@
-"""The socket of a step queue: who may listen, where it begins, and that it tells each event as it happens."""
+"""The socket of a step queue: access, the first event, and each event as it happens."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Step queues with real Celery workers: time limits, roles, cancels, and a caller who waits."""
+"""Step queues with real Celery workers: time limits, roles, cancels, and waiting callers."""
 
 import time
 

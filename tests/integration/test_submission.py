@@ -1,4 +1,4 @@
-"""What a submission is checked for before anything of it is written."""
+"""A submission is validated before anything is written."""
 
 import json
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""Processes wait for the migrations, say for which, and then become their program."""
+"""`wait_for_migrations` waits, reports the missing migrations, and then executes its command."""
 
 import os
 import subprocess

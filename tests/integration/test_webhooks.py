@@ -1,4 +1,4 @@
-"""Webhooks: which events they receive, once and signed, and what happens when a receiver does not answer."""
+"""Webhooks: selected events, once and signed, and retries when a receiver does not answer."""
 
 import threading
 import time

@@ -1,4 +1,4 @@
-"""Mail about permanent failures: its receivers, how often it is sent, and its text."""
+"""Mail about permanent failures: its receivers, its rate, and its text."""
 
 import smtplib
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""With real workers: a job fails, and its office's webhook is called."""
+"""A job fails on a real worker, and its office's webhook is called."""
 
 import pytest
 

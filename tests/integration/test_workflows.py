@@ -1,4 +1,4 @@
-"""Workflows: one pending run each, started once, settled from their jobs, resumed from their failed steps."""
+"""Workflows: one pending run each, started once, settled from their jobs, resumed from failed steps."""
 
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo

@@ -1,4 +1,4 @@
-"""Workflows, the outside cron's triggers, and the monitor's data, through the API."""
+"""Workflows, the endpoints of an external cron, and the monitor's data, over HTTP."""
 
 from datetime import timedelta
 from threading import BoundedSemaphore

@@ -1,4 +1,4 @@
-"""A receiver as a client would write it: a plain HTTP server and the official library."""
+"""A webhook receiver, as a client would write it: an HTTP server and the official library."""
 
 import contextlib
 import socket

@@ -1,4 +1,4 @@
-"""Stands in for jobs.context.Context where a body is tried without a database."""
+"""A substitute for jobs.context.Context, for running a body without a database."""
 
 import logging
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Looks at real processes: who is alive, and waiting until something has become true."""
+"""Helpers for real processes: which are alive, and waiting for a condition."""
 
 import os
 import time

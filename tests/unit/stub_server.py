@@ -1,4 +1,4 @@
-"""A server on loopback that does to each connection what the test says, and counts them."""
+"""A server on loopback that treats each connection as the test says, and counts them."""
 
 import contextlib
 import socket

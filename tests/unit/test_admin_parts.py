@@ -1,4 +1,4 @@
-"""What the admin reads from its search box."""
+"""The parser of the admin's search box."""
 
 from uuid import UUID
 

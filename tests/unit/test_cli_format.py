@@ -1,4 +1,4 @@
-"""Tables of the commands line up, and no text in them reaches the operator's terminal as a command."""
+"""Tables of the commands are aligned, and their texts cannot control the terminal."""
 
 from argparse import ArgumentTypeError
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""Cron expressions: what is read, what is refused and why."""
+"""Cron expressions: parsing, errors and fire times."""
 
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo

@@ -1,4 +1,4 @@
-"""Where the clock is changed: fixed times run once, rhythms run in elapsed time."""
+"""Clock changes: fixed times run once, intervals run in elapsed time."""
 
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo

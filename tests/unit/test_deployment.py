@@ -1,4 +1,4 @@
-"""The image and the Compose file, as far as they can be checked without an engine."""
+"""The image and the Compose file, checked without a container engine."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Processes that `make up` starts: they end with it, and with all that is left in their group."""
+"""Processes of `make up` end with it, and with every process of their group."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""`make up`: what it prints and writes, and that it leaves no process behind."""
+"""`make up`: its output and files. It leaves no process behind."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What `make up` refuses: in one line, with an exit code, and before it starts anything."""
+"""`make up` refuses to start in one line, with an exit code, and before it starts anything."""
 
 import os
 import socket

@@ -1,4 +1,4 @@
-"""Durations, timelines and masked secrets as people see them."""
+"""Durations, timelines and masked secrets on pages."""
 
 from datetime import UTC, datetime, timedelta
 

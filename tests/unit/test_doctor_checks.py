@@ -1,4 +1,4 @@
-"""`manage.py doctor`: it ends in a few seconds whatever hangs, prints no secret, and sets its exit code."""
+"""`manage.py doctor` ends in a few seconds whatever hangs, prints no secret, and sets its exit code."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Variables that nothing reads are reported with the name that was probably meant."""
+"""The doctor reports unknown variables with the probable name."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Why replays and exports fail: English on the wire and in the rows, the reader's language on the pages."""
+"""Failures of replays and exports: English on the wire and in rows, the reader's language on pages."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""A child process reads videos: whatever happens to it, the caller survives and gets the reason."""
+"""A child process reads videos: the caller survives its failures and gets the reason."""
 
 import os
 import signal

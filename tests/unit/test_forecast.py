@@ -1,4 +1,4 @@
-"""When jobs will probably start and end, worked out without a database."""
+"""Estimated starts and ends of jobs, computed without a database."""
 
 from jobs.insight.forecast import Span, Work, forecast
 

@@ -1,4 +1,4 @@
-"""Ids grow with time, and are never the same."""
+"""Ids grow with time and are unique."""
 
 import time
 from concurrent.futures import ThreadPoolExecutor

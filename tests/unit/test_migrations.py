@@ -1,4 +1,4 @@
-"""A migration runs while the old code still works: it takes nothing away that the old code names."""
+"""Migrations remove nothing that the previous version of the code uses."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""JobSchedulerConfig: what may be set, and how a change merges."""
+"""JobSchedulerConfig: its settings, and how changes are merged."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A workflow's schedule_config: what is read, what is refused, when it runs next."""
+"""A workflow's schedule_config: parsing, errors, and the next run."""
 
 from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo

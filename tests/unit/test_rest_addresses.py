@@ -1,4 +1,4 @@
-"""A client's address is what our own proxies report, never what the client sends."""
+"""The client's address comes from our own proxies, never from the client's headers."""
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured

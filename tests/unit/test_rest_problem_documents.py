@@ -1,4 +1,4 @@
-"""Every exception that has an explanation becomes the same kind of document."""
+"""Every known exception becomes a problem document of the same form."""
 
 import pytest
 from django.core import exceptions as django_errors

@@ -1,4 +1,4 @@
-"""Query parameters are read as they are described."""
+"""Query parameters are parsed as the schema describes them."""
 
 import pytest
 from django.test import RequestFactory

@@ -1,4 +1,4 @@
-"""A body is strict JSON, or the refusal says what is wrong with it."""
+"""A body is strict JSON; otherwise the error says what is wrong."""
 
 import json
 import time

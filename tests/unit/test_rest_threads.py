@@ -1,4 +1,4 @@
-"""Requests borrow threads: one at a time each, and not more wait than can be served."""
+"""Requests use one thread each at a time, and only a limited number waits."""
 
 import asyncio
 import threading

@@ -1,4 +1,4 @@
-"""What we sign, the official library of Standard Webhooks accepts; and nothing else."""
+"""The official library of Standard Webhooks accepts our signatures, and no others."""
 
 import base64
 import time

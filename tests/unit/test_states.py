@@ -1,4 +1,4 @@
-"""The states and the ways between them are written once, and agree with each other."""
+"""The states and transitions are defined once and are consistent."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""What can be registered as an operation, and under which name."""
+"""Registering operations: which functions, under which names."""
 
 import pytest
 

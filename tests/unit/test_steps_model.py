@@ -1,4 +1,4 @@
-"""Random queues: the pure transitions against the loop of the specification."""
+"""Random step queues: the pure transitions against the loop of the specification."""
 
 from dataclasses import replace
 

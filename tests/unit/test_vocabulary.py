@@ -1,4 +1,4 @@
-"""Retired words stay retired: docs/concepts.md defines the terms that replaced them."""
+"""Retired words are not used again: docs/concepts.md defines the terms that replaced them."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""A rule in plain words."""
+"""Rules in plain words."""
 
 import random
 from datetime import UTC, datetime

@@ -1,1 +1,1 @@
-"""The admin: what it shows, how its lists read the tables, and what is done by it."""
+"""The admin: its pages, its lists and its actions."""

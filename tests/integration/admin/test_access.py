@@ -1,4 +1,4 @@
-"""The admin looks: it shows every table and row but no secret, and offers no act to who may only look."""
+"""The admin shows every table and row, no secret, and no action without the permission."""
 
 from typing import Any
 

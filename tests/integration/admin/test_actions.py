@@ -1,4 +1,4 @@
-"""Each action of the admin calls a verb, skips the rows that do not fit, and logs who did it and why."""
+"""Actions of the admin change the rows that allow it, skip the others, and log actor and reason."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Actions of the admin are confirmed first, and keep who did them and why."""
+"""Actions of the admin are confirmed first, and keep actor and reason."""
 
 import pytest
 from django.utils import timezone

@@ -1,4 +1,4 @@
-"""What may be edited in the admin is written by verbs, and what would break a promise cannot be."""
+"""Forms of the admin change rows through the domain, and protect rows that must not be edited."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The admin's lists: none counts or sorts a big table, and each goes on from a row, not from a number."""
+"""Lists of the admin neither count nor sort a large table, and use keyset pagination."""
 
 import json
 import re

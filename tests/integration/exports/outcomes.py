@@ -1,4 +1,4 @@
-"""Exports after their end: as stored, or as a successful worker leaves them."""
+"""Ended exports, as stored and as a successful worker reports them."""
 
 import hashlib
 

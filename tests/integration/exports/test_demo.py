@@ -1,4 +1,4 @@
-"""The demo has one replay and one export, however often it is filled."""
+"""The demo creates one replay and one export, however often it runs."""
 
 import pytest
 from django.utils import timezone

@@ -1,4 +1,4 @@
-"""Several listeners: they share messages, take over those of dead ones, and dead-letter what fails."""
+"""Several listeners share messages, take over those of dead listeners, and dead-letter failures."""
 
 from datetime import timedelta
 

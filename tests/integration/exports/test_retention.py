@@ -1,4 +1,4 @@
-"""Pruning: the file of an ended export expires first, then its row goes; live exports and replays stay."""
+"""Retention deletes the file of an ended export first and its row later; live exports and replays stay."""
 
 import os
 from datetime import timedelta

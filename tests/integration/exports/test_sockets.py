@@ -1,4 +1,4 @@
-"""/ws/jobs on the real web process: silence and ends."""
+"""/ws/jobs on the real web process: heartbeats and closing."""
 
 import asyncio
 import signal

@@ -1,4 +1,4 @@
-"""The Task that renders an export: its file, its failures, its second start."""
+"""The task that renders an export: its file, its failures, its second start."""
 
 import pytest
 from django.conf import settings as live_settings

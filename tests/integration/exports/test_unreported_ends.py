@@ -1,4 +1,4 @@
-"""Ends that no worker reported: cancels, stalls, and our own runs that failed or left no result."""
+"""Ends without a worker's report: cancels, stalls, and our own runs that failed or left no result."""
 
 from datetime import timedelta
 

@@ -1,1 +1,1 @@
-"""The pages, as those have them who look at them and press what is there."""
+"""The pages, as their users see them."""

@@ -1,4 +1,4 @@
-"""What the tests of the pages start from: nothing is counted yet, and readers are signed in."""
+"""Fixtures of the tests of pages: counters at zero, and signed-in clients."""
 
 import pytest
 

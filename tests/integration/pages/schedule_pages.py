@@ -1,4 +1,4 @@
-"""What the tests of the pages of schedules share: a form that is filled in, and schedules of alice's."""
+"""Helpers of the tests of schedule pages: a completed form, and alice's schedules."""
 
 from django.utils import timezone
 

@@ -1,4 +1,4 @@
-"""Whose the pages are: who sees them, who acts there, how one signs in and out, and in which language."""
+"""Access to the pages: visitors, members, staff, sign-in and sign-out, and the language."""
 
 import pytest
 from django.test import Client

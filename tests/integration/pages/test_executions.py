@@ -1,4 +1,4 @@
-"""The pages of Executions: who sees which, one that no job owns, and that the list is quick among many."""
+"""The pages of Executions: access, the detail page, cancelling, and the cost of the list."""
 
 import uuid
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""What an export waits for, and when that is late."""
+"""The wait status of an export: its reason, and when it is late."""
 
 from datetime import timedelta
 

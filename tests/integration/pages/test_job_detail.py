@@ -1,4 +1,4 @@
-"""The page of one job: its attempts, its neighbours, its result, and its actions."""
+"""The page of a job: its attempts, its neighbours, its result, and its actions."""
 
 import json
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""The list of an office's jobs: its filter, its pages, and actions on many jobs."""
+"""The list of an office's jobs: filters, pages, and bulk actions."""
 
 import re
 import uuid

@@ -1,4 +1,4 @@
-"""The monitor: what waits, runs, failed or is late, and of whose work it tells."""
+"""The overview: waiting, running, failed and late work, and whose work it shows."""
 
 from datetime import timedelta
 

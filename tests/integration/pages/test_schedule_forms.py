@@ -1,4 +1,4 @@
-"""The form of a schedule: how one is made, previewed and changed, and what is refused."""
+"""The form of a schedule: creating, previewing, changing, and errors."""
 
 import json
 from datetime import timedelta

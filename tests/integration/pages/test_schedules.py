@@ -1,4 +1,4 @@
-"""The pages of schedules: whose they are, what they show, and what can be done there."""
+"""The pages of schedules: access, content and actions."""
 
 from datetime import timedelta
 

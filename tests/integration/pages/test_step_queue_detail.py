@@ -1,4 +1,4 @@
-"""The page of one step queue: how it presents a run."""
+"""The page of a step queue and its run."""
 
 import pytest
 from django.db import connection

@@ -1,4 +1,4 @@
-"""The form of a workflow: how one is made, previewed and changed, and what is refused."""
+"""The form of a workflow: creating, previewing, changing, and errors."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The pages of workflows: whose they are, what they show, and how one is run, paused and resumed."""
+"""The pages of workflows: access, content, and actions."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""What the tests of the pages of workflows share: a form that is filled in, and workflows of an office."""
+"""Helpers of the tests of workflow pages: a completed form, and workflows of an office."""
 
 import json
 
