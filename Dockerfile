@@ -1,11 +1,11 @@
-# One image for every process of the Procfile: compose.yaml shows how they go together.
-# Same version as the tests run on.
+# One image for all processes of the Procfile; compose.yaml runs them together.
+# The tests run on the same version.
 ARG PYTHON=python:3.11-slim
 
 FROM ${PYTHON} AS packages
 RUN python -m venv /opt/venv
 COPY requirements.txt .
-# Only what is locked, and only wheels: nothing is built, so no compiler is needed.
+# Only locked packages, and only wheels, so that no compiler is needed.
 RUN /opt/venv/bin/pip install --no-cache-dir --disable-pip-version-check \
         --no-deps --require-hashes --only-binary :all: -r requirements.txt
 
@@ -17,7 +17,7 @@ COPY jobs jobs
 COPY scheduler scheduler
 COPY exports exports
 COPY workers workers
-# Asks neither the database nor Redis. As development, since there are no secrets here to refuse.
+# This needs neither the database nor Redis. DURE_ENV=development, since the build has no secrets.
 RUN DURE_ENV=development /opt/venv/bin/python manage.py collectstatic --no-input \
     && /opt/venv/bin/python -m compileall -q .
 
@@ -28,8 +28,8 @@ RUN groupadd --gid 10001 dure \
 COPY --from=packages /opt/venv /opt/venv
 COPY --from=static /app /app
 WORKDIR /app
-# HOST: inside a container 127.0.0.1 is reached by nobody else. DURE_HOME: uploads and what is made of them.
-# REMAP_SIGTERM: a worker that is told to stop waits DURE_DRAIN_SECONDS for its runs and hands back the rest.
+# HOST: other containers cannot reach 127.0.0.1 of this one. DURE_HOME: uploads and exports.
+# REMAP_SIGTERM: a worker that is stopped waits DURE_DRAIN_SECONDS for its runs, then releases the others.
 ENV PATH=/opt/venv/bin:$PATH \
     PYTHONUNBUFFERED=1 \
     PYTHONDONTWRITEBYTECODE=1 \
@@ -41,9 +41,9 @@ ENV PATH=/opt/venv/bin:$PATH \
 USER 10001:10001
 VOLUME /data
 EXPOSE 8000
-# Of the web process; whoever runs another one turns it off or gives it one of its own.
+# The probe of the web process. Disable it for the other processes.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
     CMD ["python", "-c", "import os, urllib.request as r; r.build_opener(r.ProxyHandler({})).open(f'http://127.0.0.1:{os.environ[\"PORT\"]}/healthz', timeout=4)"]
-# Every process waits for the migrations that it needs, says for which, and then becomes its command.
+# Each process waits for the migrations that it needs, and then executes its command.
 ENTRYPOINT ["python", "manage.py", "wait_for_migrations", "--"]
 CMD ["python", "-m", "config.web"]

@@ -4,8 +4,8 @@
 
 PY := .venv/bin/python
 RUNTIME := requirements.txt requirements-embedded.txt
-# Runs a command beside a PostgreSQL and a Redis of its own, on free ports, that go when it ends.
-BESIDE := $(PY) -m config.dev.with_servers
+# Runs a command with a PostgreSQL and a Redis of its own, on free ports, which stop when it ends.
+WITH_SERVERS := $(PY) -m config.dev.with_servers
 
 # The first Python that is new enough creates .venv and installs the locked packages. -I keeps the folder of
 # the script, whose modules could hide those of the standard library, off the path.
@@ -17,21 +17,21 @@ done; \
 "$$python" -I config/dev/install.py
 endef
 
-help: ## this list
+help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
 	@echo
 	@echo 'make up honours PORT, FLOWER_PORT, DURE_HOME, DATABASE_URL and REDIS_URL; make test takes ARGS="-k word".'
 
-up: ## install, start and show the whole system; Ctrl-C stops it
+up: ## install and start the whole system; Ctrl-C stops it
 	@$(INSTALL) --steps 7 $(RUNTIME) && exec $(PY) -m config.dev.up
 
 test: install-dev ## run the whole suite on servers of its own
-	@exec $(BESIDE) -- $(PY) -m pytest -n auto $(ARGS)
+	@exec $(WITH_SERVERS) -- $(PY) -m pytest -n auto $(ARGS)
 
 check: ARGS += --cov --cov-report=term --durations=15
-check: install-dev static deploy-check test ## everything CI checks, the suite included
+check: install-dev static deploy-check test ## run all checks of CI, including the suite
 
-static: format-check types contracts templates sql dead-code dependencies ## the checks that run nothing
+static: format-check types contracts templates sql dead-code dependencies ## run the static checks
 
 format-check:
 	$(PY) -m ruff format --check .
@@ -56,30 +56,30 @@ dependencies:
 	.venv/bin/deptry .
 
 engine-migration: install-dev ## write the migration for changed SQL functions
-	$(BESIDE) -- $(PY) manage.py freeze_sql
+	$(WITH_SERVERS) -- $(PY) manage.py freeze_sql
 
-# With the values that production needs, so that only real complaints are left.
+# Sets the values that production requires, so that the check reports only real problems.
 deploy-check:
 	DURE_ENV=production DURE_SECRET_KEY=only-for-this-check-0123456789-abcdefghijklmnopqrstuvwxyz-ABCDEFGH \
 	DATABASE_URL=postgresql://dure@127.0.0.1/dure REDIS_URL=redis://127.0.0.1:6379/0 \
 	DURE_ALLOWED_HOSTS=dure.example FLOWER_BASIC_AUTH=admin:only-for-this-check \
 	$(PY) manage.py check --deploy --fail-level WARNING
-	$(BESIDE) -- $(PY) manage.py makemigrations --check --dry-run
+	$(WITH_SERVERS) -- $(PY) manage.py makemigrations --check --dry-run
 	$(PY) -m pip check --disable-pip-version-check
 
 bench: install-dev ## measure throughput and latency
-	@exec $(BESIDE) --durable -- $(PY) -m tests.bench $(ARGS)
+	@exec $(WITH_SERVERS) --durable -- $(PY) -m tests.bench $(ARGS)
 
-chaos: install-dev ## kill and freeze things for a while and check that no promise breaks
+chaos: install-dev ## kill and freeze processes for a while, and check that every promise holds
 	@exec $(PY) -m tests.chaos $(ARGS)
 
-fuzz: install-dev ## try every operation of the API with what Schemathesis can think of
+fuzz: install-dev ## call every operation of the API with generated requests (Schemathesis)
 	@exec $(PY) -m tests.fuzz $(ARGS)
 
-schema: install-dev ## write down the API's schema as the code has it: docs/openapi.yaml
+schema: install-dev ## write the API's schema to docs/openapi.yaml
 	@$(PY) manage.py spectacular --validate --fail-on-warn --file docs/openapi.yaml
 
-pictures: install-dev ## take the pictures of the docs anew, from the demonstration
+pictures: install-dev ## update the pictures of the docs, from the demonstration
 	@exec $(PY) -m tests.pictures
 
 LOCK := $(PY) -m uv pip compile -q --no-header --python-version 3.11 --universal --generate-hashes
@@ -89,7 +89,7 @@ lock: install-dev ## resolve the dependencies of pyproject.toml into requirement
 	$(LOCK) --group embedded -c requirements.txt -o requirements-embedded.txt
 	$(LOCK) --group dev -c requirements.txt -c requirements-embedded.txt -o requirements-dev.txt
 
-clean: ## remove what was installed and cached; var/, with its data, stays
+clean: ## remove installed and cached files, but keep var/ and its data
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache staticfiles
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
