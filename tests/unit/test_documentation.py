@@ -134,7 +134,7 @@ def requirements() -> Iterator[str]:
 
 
 def test_every_direct_dependency_has_its_reason():
-    text = (ROOT / "docs" / "dependencies.md").read_text().split("## Turned down")[0]
+    text = (ROOT / "docs" / "dependencies.md").read_text().split("## Rejected alternatives")[0]
     named = set(re.findall(r"^\| `([a-z0-9_-]+)` \| \S", text, re.MULTILINE))
     assert set(requirements()) == named
 
