@@ -59,17 +59,17 @@ def dure_resume(state: Any, **_: Any) -> dict[str, str]:
 
 @inspect_command()  # type: ignore[untyped-decorator]
 def dure_runs(state: Any, **_: Any) -> dict[str, Any]:
-    """What this worker runs and under which leases, and the roles it works for."""
+    """The runs of this worker with their leases, and the roles that it serves."""
     from jobs.worker import lease_keeper
 
     if lease_keeper.current is None:
         return {"error": "not ready yet, try again"}
     registration = lease_keeper.current.registration()
-    held = dict(lease_keeper.current.held)
+    leased_runs = dict(lease_keeper.current.runs)
     runs = {}
     for request in lease_keeper.active_requests():
         execution, dispatch = str(request.args[0]), int(request.args[1])
-        lease = held.get((execution, dispatch))
+        lease = leased_runs.get((execution, dispatch))
         runs[execution] = {
             "execution": execution,
             "dispatch": dispatch,
@@ -87,7 +87,7 @@ def dure_runs(state: Any, **_: Any) -> dict[str, Any]:
 
 
 def database_rows(executions: list[str], timeout: float = LOOKUP_SECONDS) -> dict[str, dict[str, Any]]:
-    """What the database holds of these runs; nothing when it does not answer in time."""
+    """The database's rows of these runs; empty if it does not answer in time."""
     rows: dict[str, dict[str, Any]] = {}
     if executions:
         # In a thread: Celery's loop must not wait for a database that is away.

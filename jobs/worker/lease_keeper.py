@@ -1,4 +1,4 @@
-"""Renews the leases of what this worker runs, in one statement, and stops what must not go on."""
+"""Renews the leases of this worker's runs in one statement, and stops runs that must not continue."""
 
 import logging
 import os
@@ -21,9 +21,9 @@ from jobs.subprocesses import orphans, process_tree
 
 log = logging.getLogger(__name__)
 
-# How long before its lease's end an unrenewed run is killed: no other worker can have started it yet.
+# The share of its lease before whose end an unrenewed run is killed: no other worker can have started it yet.
 MARGIN = 0.15
-# A run that ended in the database and still goes on here was fenced off; it is given one more renewal.
+# A run that has ended in the database and still runs here is fenced off; this renewal kills it.
 RENEWALS_OVER = 2
 NO_ROLES = "[]"
 SOON_SECONDS = 0.5
@@ -45,26 +45,26 @@ current: "LeaseKeeper | None" = None
 
 
 @dataclass
-class Held:
-    """A message that this worker has accepted, and what is known of its lease."""
+class LeasedRun:
+    """A run whose message this worker has accepted, with the state of its lease."""
 
     execution: str
     dispatch: int
     pid: int | None
-    confirmed: float  # CLOCK_BOOTTIME of the last moment at which the lease was certainly held
+    confirmed: float  # CLOCK_BOOTTIME of the last time at which the lease was certainly valid
     claimed: bool = False
     stop_requested_at: float | None = None
     renewals_over: int = 0
 
 
 def boot_time() -> float:
-    """Seconds that go on while the machine sleeps, as a lease does."""
+    """A clock that advances while the machine sleeps, as a lease does."""
     clock = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
     return time.clock_gettime(clock)
 
 
 class LeaseKeeper(threading.Thread):
-    """A thread of the worker's main process, apart from Celery's event loop and from its reconnects."""
+    """A thread of the worker's main process, independent of Celery's event loop and its reconnects."""
 
     def __init__(self, worker: Any) -> None:
         super().__init__(name="dure-lease-keeper", daemon=True)
@@ -72,7 +72,7 @@ class LeaseKeeper(threading.Thread):
         current = self
         self.worker = worker
         self.worker_name = worker.hostname
-        self.held: dict[tuple[str, int], Held] = {}
+        self.runs: dict[tuple[str, int], LeasedRun] = {}
         self.reports: queue.SimpleQueue[tuple[Report, str, int, str]] = queue.SimpleQueue()
         self.started_at = time.time()
         self.next_renewal = 0.0
@@ -93,13 +93,13 @@ class LeaseKeeper(threading.Thread):
             log.warning("could not deregister this worker: %s", str(error).strip())
 
     def release_all(self) -> None:
-        """Release what still runs here, so that no other worker has to wait for a lease to run out.
+        """Release the remaining runs, so that no other worker has to wait until a lease expires.
 
-        Called when the pool is gone. The thread may not get to its reports any more.
+        The worker calls this when the pool is gone. The thread may not handle its reports any more.
         """
-        before = dict(self.held)
+        before = dict(self.runs)
         self.collect_active()
-        for execution, dispatch in before | self.held:
+        for execution, dispatch in before | self.runs:
             self.report(Report.RELEASE, execution, dispatch)
         while not self.reports.empty():
             try:
@@ -107,7 +107,7 @@ class LeaseKeeper(threading.Thread):
             except queue.Empty:
                 return
             except (DatabaseError, InterfaceError) as error:
-                log.warning("could not release a run; its lease will run out: %s", str(error).strip())
+                log.warning("could not release a run; its lease will expire: %s", str(error).strip())
 
     # --- the thread ------------------------------------------------------------------------------
 
@@ -143,9 +143,9 @@ class LeaseKeeper(threading.Thread):
             self.register()
         elif kind == Report.STOP:
             self.collect_active()
-            for held in list(self.held.values()):
-                if held.execution == execution:
-                    self.request_stop(held)
+            for run in list(self.runs.values()):
+                if run.execution == execution:
+                    self.request_stop(run)
         else:
             self.end_run(kind, execution, dispatch, message)
 
@@ -165,102 +165,102 @@ class LeaseKeeper(threading.Thread):
         orphans.kill_orphans_of(execution)
 
     def collect_active(self) -> None:
-        """Update what is held: what the pool has accepted and not yet finished."""
+        """Update the runs: those that the pool has accepted and not yet finished."""
         now = boot_time()
         active = {}
         for request in active_requests():
             execution, dispatch = request.args
             key = (str(execution), int(dispatch))
             started = now if request.time_start is None else now - (time.monotonic() - request.time_start)
-            active[key] = self.held.get(key) or Held(*key, pid=None, confirmed=min(now, started))
+            active[key] = self.runs.get(key) or LeasedRun(*key, pid=None, confirmed=min(now, started))
             active[key].pid = request.worker_pid
-        self.held = active
+        self.runs = active
 
     def renew_leases(self) -> None:
         call.close_broken_connection()
         self.collect_active()
         sent_at = boot_time()
-        if self.held:
+        if self.runs:
             for execution, dispatch, verdict in self.renew():
-                held = self.held.get((str(execution), dispatch))
-                if held is not None:
-                    self.apply_verdict(held, verdict, sent_at)
+                run = self.runs.get((str(execution), dispatch))
+                if run is not None:
+                    self.apply_verdict(run, verdict, sent_at)
         self.register()
         orphans.kill_all()
 
     def renew(self) -> list[tuple[Any, ...]]:
-        every = list(self.held.values())
+        runs = list(self.runs.values())
         return call.rows(
             statements.RENEW,
             [
                 self.worker_name,
-                [held.execution for held in every],
-                [held.dispatch for held in every],
+                [run.execution for run in runs],
+                [run.dispatch for run in runs],
                 f"{settings.DURE_LEASE_SECONDS} seconds",
                 f"{settings.DURE_GRACE_SECONDS} seconds",
             ],
         )
 
-    def apply_verdict(self, held: Held, verdict: str, sent_at: float) -> None:
-        """What dure_renew says of one run."""
+    def apply_verdict(self, run: LeasedRun, verdict: str, sent_at: float) -> None:
+        """Act on the verdict of dure_renew about one run."""
         if verdict in ("kept", "cancel", "late"):
-            held.confirmed, held.claimed, held.renewals_over = sent_at, True, 0
-        if verdict == "waiting" and held.claimed:
-            self.kill(held, "has a claim that the database has lost")
+            run.confirmed, run.claimed, run.renewals_over = sent_at, True, 0
+        if verdict == "waiting" and run.claimed:
+            self.kill(run, "has a claim that the database has lost")
         elif verdict == "waiting":
-            held.confirmed = sent_at
+            run.confirmed = sent_at
         elif verdict == "cancel":
-            self.request_stop(held)
+            self.request_stop(run)
         elif verdict == "late":
-            # Reported first: the main loop will see the process die, and would call the run lost.
-            self.report(Report.TIMED_OUT, held.execution, held.dispatch)
-            self.kill(held, "ran on after its time limit")
+            # Report it first: the main loop notices that the process dies, and would report the run as lost.
+            self.report(Report.TIMED_OUT, run.execution, run.dispatch)
+            self.kill(run, "ran on after its time limit")
         elif verdict == "over":
-            held.renewals_over += 1
-            if held.renewals_over >= RENEWALS_OVER:
-                self.kill(held, "ran on after it had ended, or had got another owner")
+            run.renewals_over += 1
+            if run.renewals_over >= RENEWALS_OVER:
+                self.kill(run, "ran on after it had ended, or had got another owner")
 
     # --- stopping --------------------------------------------------------------------------------
 
-    def request_stop(self, held: Held) -> None:
+    def request_stop(self, run: LeasedRun) -> None:
         """Raise the soft time limit in the body, once; the grace begins now."""
-        if held.stop_requested_at is None and held.pid:
-            held.stop_requested_at = boot_time()
-            log.info("asking %s to stop", held.execution)
-            send_signal(held.pid, signal.SIGUSR1)
+        if run.stop_requested_at is None and run.pid:
+            run.stop_requested_at = boot_time()
+            log.info("asking %s to stop", run.execution)
+            send_signal(run.pid, signal.SIGUSR1)
 
     def kill_times(self) -> list[float]:
         grace = settings.DURE_GRACE_SECONDS
         lease = settings.DURE_LEASE_SECONDS * (1 - MARGIN)
-        every = self.held.values()
-        stops = [held.stop_requested_at + grace for held in every if held.stop_requested_at is not None]
-        return stops + [held.confirmed + lease for held in every]
+        runs = self.runs.values()
+        stops = [run.stop_requested_at + grace for run in runs if run.stop_requested_at is not None]
+        return stops + [run.confirmed + lease for run in runs]
 
     def kill_unresponsive(self) -> None:
         """Kill the runs that did not stop within their grace."""
         limit = boot_time() - settings.DURE_GRACE_SECONDS
         self.kill_where(
-            lambda held: held.stop_requested_at is not None and held.stop_requested_at <= limit,
+            lambda run: run.stop_requested_at is not None and run.stop_requested_at <= limit,
             "did not stop within its grace",
         )
 
     def kill_unrenewed(self) -> None:
         """Kill the runs whose lease could not be renewed: another worker may start them soon."""
         limit = boot_time() - settings.DURE_LEASE_SECONDS * (1 - MARGIN)
-        self.kill_where(lambda held: held.confirmed <= limit, "could not have its lease renewed")
+        self.kill_where(lambda run: run.confirmed <= limit, "could not have its lease renewed")
 
-    def kill_where(self, condition: Callable[[Held], bool], why: str) -> None:
-        if any(condition(held) for held in self.held.values()):
+    def kill_where(self, condition: Callable[[LeasedRun], bool], why: str) -> None:
+        if any(condition(run) for run in self.runs.values()):
             self.collect_active()
-            for held in list(self.held.values()):
-                if condition(held):
-                    self.kill(held, why)
+            for run in list(self.runs.values()):
+                if condition(run):
+                    self.kill(run, why)
 
-    def kill(self, held: Held, why: str) -> None:
-        self.held.pop((held.execution, held.dispatch), None)
-        if held.pid and held.pid in orphans.pool_pids(self.worker):
-            log.warning("killing %s, process %s: it %s", held.execution, held.pid, why)
-            process_tree.kill_tree(held.pid)
+    def kill(self, run: LeasedRun, why: str) -> None:
+        self.runs.pop((run.execution, run.dispatch), None)
+        if run.pid and run.pid in orphans.pool_pids(self.worker):
+            log.warning("killing %s, process %s: it %s", run.execution, run.pid, why)
+            process_tree.kill_tree(run.pid)
 
     # --- the list of workers ---------------------------------------------------------------------
 
@@ -270,7 +270,7 @@ class LeaseKeeper(threading.Thread):
         values = self.registration()
         call.change(statements.UPSERT_WORKER, values)
         if values["roles"] == NO_ROLES:
-            # It does not consume yet; its roles should not be unknown until the next renewal.
+            # The worker does not consume yet; register it again soon, when it has roles.
             self.next_renewal = boot_time() + SOON_SECONDS
 
     def registration(self) -> dict[str, object]:
@@ -281,7 +281,7 @@ class LeaseKeeper(threading.Thread):
             "name": self.worker_name,
             "roles": call.as_json(roles),
             "slots": self.worker.concurrency,
-            "running": len(self.held),
+            "running": len(self.runs),
             "draining": self.draining,
             "started_at": self.started_at,
         }
