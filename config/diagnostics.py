@@ -26,13 +26,13 @@ OLDEST_PYTHON = (3, 11)
 PINNED = re.compile(
     r"^([A-Za-z0-9_.-]+)(?:\[[^]]*\])?==([^\s;\\]+)\s*(?:;\s*([^\\]+?))?\s*\\?$", re.MULTILINE
 )
-SHOWN = 5
+MAX_LISTED = 5
 INSTALL = "run `make up` once, or `pip install --require-hashes -r requirements.txt`"
 PREFIX = "DURE_"
 # A variable in the code that reads it: env.text(…), os.environ, or a constant.
 VARIABLE = re.compile(rf'"({PREFIX}[A-Z0-9_]+)"')
-# Read by compose.yaml only.
-FOREIGN = {"DURE_IMAGE"}
+# Only compose.yaml reads them.
+COMPOSE_ONLY = {"DURE_IMAGE"}
 PACKAGES = ("config", "jobs", "scheduler", "exports", "workers")
 SHORTEST_PASSWORD = 12
 REQUEST_SECONDS = 2.0
@@ -69,9 +69,9 @@ def check_packages(locked: dict[str, str], version_of: Callable[[str], str | Non
         if version not in (None, locked[name])
     ]
     if missing:
-        return error("packages", f"missing: {_shortened(missing)}", INSTALL)
+        return error("packages", f"missing: {_shorten(missing)}", INSTALL)
     if other:
-        return warning("packages", f"not as locked: {_shortened(other)}", INSTALL)
+        return warning("packages", f"not as locked: {_shorten(other)}", INSTALL)
     return ok("packages", f"all {len(locked)} as locked")
 
 
@@ -91,9 +91,9 @@ def installed_version(name: str) -> str | None:
         return None
 
 
-def _shortened(names: list[str]) -> str:
-    more = len(names) - SHOWN
-    return ", ".join(names[:SHOWN]) + (f" and {more} more" if more > 0 else "")
+def _shorten(names: list[str]) -> str:
+    more = len(names) - MAX_LISTED
+    return ", ".join(names[:MAX_LISTED]) + (f" and {more} more" if more > 0 else "")
 
 
 # --- settings ------------------------------------------------------------------------------------------
@@ -124,18 +124,18 @@ def check_environment(environment: str, debug: bool) -> CheckMessage:
 
 def check_variables(environment: Mapping[str, str], names: Collection[str]) -> Iterator[CheckMessage]:
     """A DURE_ variable that nothing reads is usually a typo, and the setting keeps its default."""
-    ours = [name for name in environment if name.startswith(PREFIX)]
-    unknown = sorted(name for name in ours if name not in names)
+    variables = [name for name in environment if name.startswith(PREFIX)]
+    unknown = sorted(name for name in variables if name not in names)
     for name in unknown:
         near = difflib.get_close_matches(name, names, n=1, cutoff=0.75)
         hint = f"did you mean {near[0]}?" if near else "docs/configuration.md lists the names"
         yield warning("variables", f"{name} is set, and nothing reads it", hint)
     if not unknown:
-        yield ok("variables", f"{len(ours)} are set, all known" if ours else "none is set")
+        yield ok("variables", f"{len(variables)} are set, all known" if variables else "none is set")
 
 
 def known_variables() -> set[str]:
-    names = set(FOREIGN)
+    names = set(COMPOSE_ONLY)
     for package in PACKAGES:
         for path in (CHECKOUT / package).rglob("*.py"):
             names.update(VARIABLE.findall(path.read_text()))

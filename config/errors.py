@@ -27,8 +27,8 @@ def server_error(request: HttpRequest) -> HttpResponseBase:
     # Django calls this while it handles the exception, with the request only.
     problem = problem_for(sys.exc_info()[1] or Exception())
     if is_api(request.path_info):
-        ours = ProblemDetails(500, "server_error", "Something went wrong on our side.")
-        return (problem or ours).response()
+        unexpected = ProblemDetails(500, "server_error", "Something went wrong on our side.")
+        return (problem or unexpected).response()
     if problem and problem.status == 503:
         text = "The service is not available just now; please try again.\n"
         return HttpResponse(text, status=503, content_type="text/plain", headers=problem.headers)

@@ -27,7 +27,7 @@ from jobs.states import Trigger
 
 OWNER = columns.linked("owner", _("owner"))
 STATE = columns.state(_("state"))
-KIND = columns.named("job_type", _("kind"), display.KIND_NAMES)
+KIND = columns.labelled("job_type", _("kind"), display.KIND_NAMES)
 EXPORT = columns.row_of(ExportJob, "job_id", _("export"))
 
 
@@ -47,7 +47,7 @@ class StateFilter(choice("status", _("state"), names_of(Status))):  # type: igno
 class ExportJobAdmin(ReadOnlyAdmin):
     list_display = (
         *("id", KIND, OWNER, columns.linked("replay", _("replay")), STATE, "progress"),
-        *(columns.named("phase", _("phase"), display.PHASE_NAMES), "error_code", "created_at", "ended_at"),
+        *(columns.labelled("phase", _("phase"), display.PHASE_NAMES), "error_code", "created_at", "ended_at"),
     )
     list_filter = (StateFilter, choice("job_type", _("kind"), display.KIND_NAMES, indexed=False))
     list_select_related = ("owner", "replay")
@@ -61,7 +61,7 @@ class ExportJobAdmin(ReadOnlyAdmin):
             "replay",
             STATE,
             "progress",
-            columns.named("phase", _("phase"), display.PHASE_NAMES),
+            columns.labelled("phase", _("phase"), display.PHASE_NAMES),
         ),
         *("message", "error_code", "error_message", "result_uri", "result_size", "result_checksum"),
         *("created_at", "started_at", "heard_at", "ended_at"),
@@ -98,7 +98,7 @@ class ExportJobAdmin(ReadOnlyAdmin):
 @admin.register(Replay)
 class ReplayAdmin(ReadOnlyAdmin):
     list_display = (
-        *("id", "title", OWNER, columns.named("kind", _("format"), display.FORMAT_NAMES), "size_bytes"),
+        *("id", "title", OWNER, columns.labelled("kind", _("format"), display.FORMAT_NAMES), "size_bytes"),
         *(columns.milliseconds("duration_ms", _("length")), "created_at"),
     )
     list_filter = (choice("kind", _("format"), display.FORMAT_NAMES, indexed=False),)
@@ -111,7 +111,7 @@ class ReplayAdmin(ReadOnlyAdmin):
             "title",
             "owner",
             "file_name",
-            columns.named("kind", _("format"), display.FORMAT_NAMES),
+            columns.labelled("kind", _("format"), display.FORMAT_NAMES),
             "path",
         ),
         *("size_bytes", "sha256", columns.milliseconds("duration_ms", _("length")), "created_at"),

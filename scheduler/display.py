@@ -61,7 +61,7 @@ def schedule_label(schedule: Schedule) -> Label:
 
 
 def occurrence_label(outcome: str, status: str | None) -> Label:
-    """The outcome of a due time; for one that ran, the state of its Execution."""
+    """The outcome of a due time; if it started an Execution, the state of that."""
     if outcome != OccurrenceOutcome.RUN:
         return OUTCOMES[outcome]
     return RUN_DELETED if status is None else display.state_label(status)

@@ -18,10 +18,10 @@ EXCLUSIVE = (Trigger.SCHEDULE, Trigger.MANUAL)
 
 
 def run_task(task_id: str, args: dict[str, Any], *, user_id: object) -> UUID:
-    """PENDING, or Conflict while a scheduled or manual Execution of this Task has not ended."""
+    """Start an Execution. Raises Conflict while a scheduled or manual one of the Task has not ended."""
     task = check_task(task_id, args)
     with transaction.atomic():
-        # Concurrent requests wait here, so each sees what the one before it has committed.
+        # Concurrent requests wait here, so each sees the commit of the previous one.
         call.rows(sql.LOCK_TASK, [task_id])
         live = Execution.objects.filter(
             task_id=task_id, trigger__in=EXCLUSIVE, status__in=EXECUTION_LIVE

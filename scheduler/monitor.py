@@ -1,8 +1,8 @@
 """The data of the overview: pending, running, late and failed runs, queues, workers and throughput.
 
-Live states are read by their partial indexes and ended ones by their time window, so millions of ended
-Executions cost nothing. Workflow runs and schedules are those the user may see; queues, workers and
-throughput are the installation's.
+Queries read live states by partial indexes, and ended ones by a time window, so millions of ended
+Executions cost nothing. Workflow runs and schedules are those that the user may see; queues, workers and
+throughput are those of the installation.
 """
 
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ LIST_LIMIT = 10
 LATE_LIMIT = 50
 RUNNING_LIMIT = 500
 MINUTES = 60
-# A worker without a heartbeat for this long is not listed any more.
+# How long a worker is listed after its last heartbeat.
 WORKER_LISTED_FOR = timedelta(hours=1)
 
 
@@ -125,12 +125,12 @@ def due_schedules(user: User) -> QuerySet[Schedule]:
 
 def queues() -> list[QueueStatus]:
     """Every role's queue: ready and running work, its oldest entry, and the age of its last probe."""
-    figures = {role: rest for role, *rest in call.rows(sql.QUEUES)}
-    probes = {role: seconds for role, seconds, seen in call.rows(sql.QUEUE_PROBES) if seen}
+    live = {role: (ready, processing, age) for role, ready, processing, age in call.rows(sql.QUEUES)}
+    probes = {role: seconds for role, seconds, was_seen in call.rows(sql.QUEUE_PROBES) if was_seen}
     return [
         QueueStatus(role, ready, processing, None if age is None else max(0.0, age), probes.get(role))
         for role in settings.DURE_ROLES
-        for ready, processing, age in [figures.get(role, (0, 0, None))]
+        for ready, processing, age in [live.get(role, (0, 0, None))]
     ]
 
 

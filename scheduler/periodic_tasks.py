@@ -1,4 +1,4 @@
-"""The PeriodicTasks that follow a setting."""
+"""The PeriodicTask whose interval is a setting."""
 
 from django.conf import settings
 from django_celery_beat.models import IntervalSchedule, PeriodicTask, PeriodicTasks
@@ -7,7 +7,7 @@ SWEEP = "dure.sweep"
 
 
 def apply_sweep_interval() -> None:
-    """Have the sweep run every DURE_SWEEP_SECONDS. Called as beat starts: the setting may have changed."""
+    """Set the interval of the sweep to DURE_SWEEP_SECONDS, which may have changed before beat started."""
     microseconds = round(settings.DURE_SWEEP_SECONDS * 1_000_000)
     if microseconds % 1_000_000:
         interval = {"every": microseconds, "period": IntervalSchedule.MICROSECONDS}
@@ -17,7 +17,7 @@ def apply_sweep_interval() -> None:
         interval__every=interval["every"], interval__period=interval["period"]
     )
     if stale.exists():
-        # A sweep that no worker took in time is dropped: the next one does the same.
+        # A sweep that no worker took in time expires, since the next one does the same.
         expires = max(10, 2 * microseconds // 1_000_000)
         schedule = IntervalSchedule.objects.get_or_create(**interval)[0]
         stale.update(interval=schedule, expire_seconds=expires)

@@ -1,7 +1,7 @@
 """Deletes rows that ended longer ago than DURE_RETENTION_DAYS, in batches.
 
-First the engine's (jobs, Executions, events, notifications, idempotency records), then occurrences, ended
-workflow runs and minute statistics. Live rows are never touched.
+It deletes the engine's rows first (jobs, Executions, events, notifications, idempotency records), then
+occurrences, ended workflow runs and minute statistics. It never deletes live rows.
 """
 
 import logging
@@ -24,7 +24,7 @@ STATEMENTS = {
 
 
 def delete_old(now: datetime, *, seconds: float = 10.0, batch: int = BATCH) -> dict[str, int]:
-    """Delete batch by batch until nothing is left, or the time is over; how many of each."""
+    """Delete batch by batch until no row is left or the time is over; return the counts."""
     before = now - timedelta(days=settings.DURE_RETENTION_DAYS)
     until = time.monotonic() + seconds
     deleted = engine.delete_old(before, now, until=until, batch=batch)

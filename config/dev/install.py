@@ -36,14 +36,13 @@ def main() -> int:
     try:
         # `make up` and `make test` may both run this at once.
         fcntl.flock(lock, fcntl.LOCK_EX)
-        began = time.monotonic()
+        started_at = time.monotonic()
         make_venv()
-        report(
-            f"[1/{options.steps}] Python {sys.version_info.major}.{sys.version_info.minor} in .venv", began
-        )
-        began = time.monotonic()
+        version = f"{sys.version_info.major}.{sys.version_info.minor}"
+        report(f"[1/{options.steps}] Python {version} in .venv", started_at)
+        started_at = time.monotonic()
         number = install(requirements)
-        report(f"[2/{options.steps}] Packages, {number} locked", began)
+        report(f"[2/{options.steps}] Packages, {number} locked", started_at)
     except (Failed, OSError) as error:
         print(f"Cannot install: {error}", file=sys.stderr)
         return 1
@@ -52,8 +51,8 @@ def main() -> int:
     return 0
 
 
-def report(step: str, began: float) -> None:
-    print(f"{step} ✓ {time.monotonic() - began:.1f} s", flush=True)
+def report(step: str, started_at: float) -> None:
+    print(f"{step} ✓ {time.monotonic() - started_at:.1f} s", flush=True)
 
 
 def make_venv() -> None:

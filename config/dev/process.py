@@ -99,12 +99,12 @@ def stop(processes: Sequence[Process], pause: Callable[[], None] = lambda: time.
 
     `pause` is called while waiting. A second signal to this process ends the waiting.
     """
-    began = time.monotonic()
+    started_at = time.monotonic()
     for process in processes:
         if not process.has_ended():
             process.signal(process.stop_signal)
     while waiting := [process for process in processes if not process.has_ended()]:
-        elapsed = time.monotonic() - began
+        elapsed = time.monotonic() - started_at
         for process in waiting:
             if not process.killed and (elapsed > process.stop_seconds or is_stop_repeated()):
                 process.kill_group()

@@ -71,7 +71,7 @@ class Steps:
         if sys.stdout.isatty():
             print(f"{head} …", end="\n" if shows_output else "", flush=True)
         details: list[str] = []
-        began = time.monotonic()
+        started_at = time.monotonic()
         mark = paint("✗", RED)
         try:
             yield details
@@ -79,7 +79,7 @@ class Steps:
         finally:
             start = "\r\033[K" if sys.stdout.isatty() else ""
             line = ", ".join([head, *details])
-            print(f"{start}{line} {mark} {time.monotonic() - began:.1f} s", flush=True)
+            print(f"{start}{line} {mark} {time.monotonic() - started_at:.1f} s", flush=True)
 
 
 def summary(credentials: dict[str, Any], home: Home) -> str:

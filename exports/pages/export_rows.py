@@ -48,7 +48,7 @@ class ExportRow:
         return self.job.status == Status.RUNNING
 
     @property
-    def began(self) -> bool:
+    def has_started(self) -> bool:
         """An export that was cancelled before it began has the same time for both."""
         return self.job.started_at is not None and self.job.started_at != self.job.ended_at
 

@@ -42,7 +42,7 @@ def state(words: Text, name: str = "status") -> Column:
     return column(name, words, pages.state)
 
 
-def named(name: str, words: Text, names: Mapping[str, Text]) -> Column:
+def labelled(name: str, words: Text, names: Mapping[str, Text]) -> Column:
     return column(name, words, lambda value: names.get(value, value) or NONE)
 
 

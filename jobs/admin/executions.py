@@ -29,10 +29,10 @@ from jobs.states import EXECUTION_ENDED, TRIGGERS_OF_JOBS, ExecutionStatus
 from jobs.templatetags import pages
 
 STATE = columns.state(_("state"))
-BACKOFF = columns.named("retry_backoff", _("backoff"), display.BACKOFF_NAMES)
-ON_LOST = columns.named("on_lost", _("on lost worker"), display.ON_LOST_NAMES)
-TRIGGER = columns.named("trigger", _("trigger"), display.TRIGGER_NAMES)
-FAILURE = columns.named("failure_type", _("failure reason"), display.FAILURE_NAMES)
+BACKOFF = columns.labelled("retry_backoff", _("backoff"), display.BACKOFF_NAMES)
+ON_LOST = columns.labelled("on_lost", _("on lost worker"), display.ON_LOST_NAMES)
+TRIGGER = columns.labelled("trigger", _("trigger"), display.TRIGGER_NAMES)
+FAILURE = columns.labelled("failure_type", _("failure reason"), display.FAILURE_NAMES)
 
 
 def cancel(run: Execution, operator: Operator) -> None:

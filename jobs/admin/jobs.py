@@ -34,13 +34,13 @@ MOST_COUNTED = bulk.MOST + 1
 
 OFFICE = columns.linked("office", _("office"))
 STATE = columns.state(_("state"))
-FAILURE = columns.named("failure_type", _("failure reason"), display.FAILURE_NAMES)
-ON_FAILURE = columns.named(
+FAILURE = columns.labelled("failure_type", _("failure reason"), display.FAILURE_NAMES)
+ON_FAILURE = columns.labelled(
     "on_dependency_failure", _("on failed dependency"), display.ON_DEPENDENCY_FAILURE_NAMES
 )
-BACKOFF = columns.named("retry_backoff", _("backoff"), display.BACKOFF_NAMES)
-ON_LOST = columns.named("on_lost", _("on lost worker"), display.ON_LOST_NAMES)
-TRIGGER = columns.named("trigger", _("trigger"), display.TRIGGER_NAMES)
+BACKOFF = columns.labelled("retry_backoff", _("backoff"), display.BACKOFF_NAMES)
+ON_LOST = columns.labelled("on_lost", _("on lost worker"), display.ON_LOST_NAMES)
+TRIGGER = columns.labelled("trigger", _("trigger"), display.TRIGGER_NAMES)
 
 
 def preview_of(jobs: QuerySet[Job], verb: str) -> Preview:

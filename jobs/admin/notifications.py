@@ -22,7 +22,7 @@ from jobs.models import Batch, Event, EventCursor, Job, Notification, Office, We
 from jobs.notifications import creation, webhooks
 from jobs.states import EventType
 
-TYPE = columns.named("type", _("event type"), display.EVENT_NAMES)
+TYPE = columns.labelled("type", _("event type"), display.EVENT_NAMES)
 OF_OFFICE = columns.row_of(Office, "office_id", _("office"))
 OF_JOB = columns.row_of(Job, "job_id", _("job"))
 OF_BATCH = columns.row_of(Batch, "batch_id", _("batch"))
@@ -128,8 +128,8 @@ class WebhookAdmin(LargeTableAdmin):
         if change:
             webhooks.change(obj, **{name: data[name] for name in form.changed_data})
         else:
-            made = webhooks.add(data["office"], data["url"], data["event_types"], enabled=data["enabled"])
-            obj.pk, obj.secret, obj._state.adding = made.pk, made.secret, False
+            webhook = webhooks.add(data["office"], data["url"], data["event_types"], enabled=data["enabled"])
+            obj.pk, obj.secret, obj._state.adding = webhook.pk, webhook.secret, False
 
     def delete_model(self, request: HttpRequest, obj: Webhook) -> None:
         webhooks.remove(obj)

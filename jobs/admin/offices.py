@@ -175,7 +175,7 @@ class OfficeAdmin(SmallTableAdmin):
 class MembershipAdmin(LargeTableAdmin):
     list_display = (
         *("id", columns.linked("user", _("user")), columns.linked("office", _("office"))),
-        columns.named("role", _("role"), display.MEMBER_ROLE_NAMES),
+        columns.labelled("role", _("role"), display.MEMBER_ROLE_NAMES),
     )
     list_filter = (choice("role", _("role"), display.MEMBER_ROLE_NAMES),)
     list_select_related = ("user", "office")

@@ -88,7 +88,7 @@ class CancelView(ReasonView):
         job, reason = self.read()
         answer = lifecycle.cancel(job.office_id, [job.id], actor=self.actor(), reason=reason)
         if not answer.total:
-            raise ended(job)
+            raise ended_conflict(job)
         return self.accepted(job)
 
 
@@ -213,7 +213,7 @@ class PriorityView(JobView):
             delta=data.get("delta"),
             actor=self.actor(),
         ):
-            raise ended(job)
+            raise ended_conflict(job)
         return Response(current_json(job.id))
 
 
@@ -221,6 +221,6 @@ def current_json(job_id: UUID) -> serialize.JSON:
     return serialize.jobs_json(list(serialize.with_job_fields(Job.objects.filter(pk=job_id))))[0]
 
 
-def ended(job: Job) -> Conflict:
+def ended_conflict(job: Job) -> Conflict:
     status = Job.objects.values_list("status", flat=True).get(pk=job.pk)
     return Conflict("ended", status=status)

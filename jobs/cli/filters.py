@@ -116,14 +116,14 @@ def office_of(text: str) -> Office:
 
 
 @dataclass(frozen=True)
-class Named:
+class JobsById:
     """The jobs with the given ids, and the ids that no job has."""
 
     jobs: QuerySet[Job]
     missing: list[UUID]
 
 
-def named(ids: Sequence[UUID]) -> Named:
+def find_by_ids(ids: Sequence[UUID]) -> JobsById:
     jobs = Job.objects.filter(pk__in=ids)
     existing = set(jobs.values_list("pk", flat=True))
-    return Named(jobs, [job for job in dict.fromkeys(ids) if job not in existing])
+    return JobsById(jobs, [job for job in dict.fromkeys(ids) if job not in existing])

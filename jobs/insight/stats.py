@@ -30,7 +30,7 @@ def of(office: UUID) -> dict[str, Any]:
     """The JobQueueStats of the first API contract, and `timeout`."""
     counts = {str(status): 0 for status in JobStatus}
     counts.update(call.rows(reports.COUNT_LIVE, {"office": office}))
-    counts.update(ended(office))
+    counts.update(ended_counts(office))
     ((average,),) = call.rows(reports.AVERAGE_TIME, {"office": office, "recent": RECENT})
     return {"office_id": str(office), **counts, "avg_completion_time": round(average, 1)}
 
@@ -40,7 +40,7 @@ def run_times(office: UUID) -> dict[str, float]:
     return dict(call.rows(reports.RUN_TIMES, {"office": office, "recent": RECENT}))
 
 
-def ended(office: UUID) -> dict[str, int]:
+def ended_counts(office: UUID) -> dict[str, int]:
     """How many jobs ended in each state; with more than 100,000 in one, up to 30 seconds old."""
     kept = _kept.get(office)
     if kept is not None and time.monotonic() - kept[0] < KEPT_SECONDS:

@@ -25,8 +25,8 @@ from scheduler.steps.states import NO_OPERATION, Direction, QueueState, operatio
 
 STATE = columns.column("state", _("state"), lambda state: pages.badge(labels.STATE_LABELS[state]))
 STATE_NAMES = {state: label.name for state, label in labels.STATE_LABELS.items()}
-DIRECTION = columns.named("operation_direction", _("direction"), labels.DIRECTION_NAMES)
-TYPE = columns.named("type", _("event"), labels.EVENT_NAMES)
+DIRECTION = columns.labelled("operation_direction", _("direction"), labels.DIRECTION_NAMES)
+TYPE = columns.labelled("type", _("event"), labels.EVENT_NAMES)
 QUEUE = columns.linked("queue", _("step queue"))
 
 

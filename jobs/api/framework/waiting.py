@@ -11,9 +11,9 @@ SLOTS = BoundedSemaphore(4)
 @contextmanager
 def waiting_slot() -> Iterator[bool]:
     """Yields whether this request may wait."""
-    taken = SLOTS.acquire(blocking=False)
+    acquired = SLOTS.acquire(blocking=False)
     try:
-        yield taken
+        yield acquired
     finally:
-        if taken:
+        if acquired:
             SLOTS.release()

@@ -93,7 +93,7 @@ def selected(options: dict[str, Any]) -> tuple[QuerySet[Job], list[UUID]]:
     if options["ids"]:
         if filtered or options["all"]:
             raise Complaint("Give ids or filters, not both.")
-        named = filters.named(options["ids"])
+        named = filters.find_by_ids(options["ids"])
         return named.jobs, named.missing
     if not filtered and not options["all"]:
         raise Complaint("Give ids or a filter; --all selects every job.")

@@ -109,7 +109,7 @@ class NewQueueDocument(QueueDocument):
     )
 
 
-@extend_schema_serializer(component_name="Step", examples=[in_response("not run yet", examples.STEP_MADE)])
+@extend_schema_serializer(component_name="Step", examples=[in_response("not run yet", examples.SAVED_STEP)])
 class StepDocument(DocumentSerializer):
     job_id = serializers.UUIDField()
     queue_id = serializers.IntegerField()

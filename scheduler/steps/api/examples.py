@@ -77,7 +77,7 @@ NEW_STEP = {
     "backward_operation": "release_address",
     "arguments": {"network": "10.20.0.0/24"},
 }
-STEP_MADE = {
+SAVED_STEP = {
     "job_id": STEP,
     "queue_id": 12,
     "number": 1,
@@ -101,7 +101,7 @@ EVENT = {
 }
 LIBRARY = {
     "name": "provisioning",
-    "description": "Provisioning, in four steps that undo each other.",
+    "description": "Provisioning, in four steps that can be rolled back.",
     "operations": [
         {
             "name": "reserve_address",
