@@ -19,7 +19,7 @@ from jobs.registry import task
 
 
 def write_line(path: str, text: object) -> None:
-    """One write, so that lines of several processes do not mix."""
+    """Writes a line at once, so that lines of several processes do not mix."""
     file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
     try:
         os.write(file, f"{text}\n".encode())
@@ -29,13 +29,13 @@ def write_line(path: str, text: object) -> None:
 
 @task("try.echo")
 def echo(ctx: Context, value: Any = None) -> Any:
-    """Answers what it was given."""
+    """Returns its arguments."""
     return value
 
 
 @task("try.odd_result")
 def odd_result(ctx: Context, kind: str) -> Any:
-    """A result that no row can hold."""
+    """Returns a result that cannot be stored."""
     results = {
         "object": object(),
         "nan": float("nan"),
@@ -49,14 +49,14 @@ def odd_result(ctx: Context, kind: str) -> Any:
 
 @task("try.line")
 def line(ctx: Context, path: str, text: str = "", seconds: float = 0.0) -> None:
-    """Leaves a line in a file, and takes its time."""
+    """Writes a line to a file, and sleeps."""
     write_line(path, text or f"{ctx.execution_id} {ctx.attempt} {ctx.idempotency_key}")
     time.sleep(seconds)
 
 
 @task("try.flaky_line")
 def flaky_line(ctx: Context, path: str, failures: int) -> None:
-    """Leaves a line with each attempt, and fails so many times."""
+    """Writes a line at each attempt, and fails so many times."""
     write_line(path, f"{ctx.execution_id} {ctx.attempt} {ctx.idempotency_key}")
     if ctx.attempt <= failures:
         raise ValueError("not yet")
@@ -64,25 +64,25 @@ def flaky_line(ctx: Context, path: str, failures: int) -> None:
 
 @task("try.jitter", retry_jitter=True, retry_backoff=100)
 def jitter(ctx: Context) -> None:
-    """Fails, and its delay is a matter of luck."""
+    """Fails, and is retried after a random delay."""
     raise TaskFailure("unlucky")
 
 
 @task("try.picky", autoretry_for=(ValueError,))
 def picky(ctx: Context, kind: str) -> None:
-    """Wants only one kind of failure tried again."""
+    """Raises an exception of this kind; only ValueError is retried."""
     raise {"ValueError": ValueError, "KeyError": KeyError}[kind]("as asked")
 
 
 @task("try.exit")
 def leave(ctx: Context, code: int) -> None:
-    """Tries to take the worker with it."""
+    """Tries to end the worker."""
     sys.exit(code)
 
 
 @task("try.until")
 def until(ctx: Context, path: str, session: str = "") -> str:
-    """Goes on until a file is there, and says how far it is."""
+    """Runs until a file exists, and reports progress."""
     if session:
         ctx.session(session)
     ctx.progress(0.25, "waiting")
@@ -107,7 +107,7 @@ def stubborn(ctx: Context, path: str, seconds: float = 60.0, gives_in: bool = Fa
 
 @task("try.family")
 def family(ctx: Context, path: str, outlive: bool = False) -> None:
-    """A child in a session of its own and a grandchild, which all have to go with it."""
+    """Starts a child in a session of its own, and a grandchild. All must end with it."""
     command = f"sleep 300 & echo $! >> {path}; echo $$ >> {path}; exec sleep 301"
     child = subprocess.Popen(["/bin/sh", "-c", command], start_new_session=True)
     if outlive:
@@ -143,7 +143,7 @@ def ignore_cancel(ctx: Context, path: str) -> None:
 
 @task("try.die")
 def die(ctx: Context, path: str, lives: int = 0) -> int:
-    """Kills its own process, as a crash in C would; survives when it has died so often."""
+    """Kills its own process, as a crash in C would, in its first `lives` attempts (0: always)."""
     write_line(path, ctx.attempt)
     if ctx.attempt <= lives or not lives:
         os.kill(os.getpid(), signal.SIGKILL)
@@ -152,14 +152,14 @@ def die(ctx: Context, path: str, lives: int = 0) -> int:
 
 @task("try.die_once", on_lost="fail")
 def die_once(ctx: Context, path: str) -> None:
-    """Kills its own process, and must not be started again."""
+    """Kills its own process, and must not start again."""
     write_line(path, ctx.attempt)
     os.kill(os.getpid(), signal.SIGKILL)
 
 
 @task("try.count", atomic=True)
 def count(ctx: Context, name: str, path: str = "", seconds: float = 0.0, fail: bool = False) -> str:
-    """Writes a row of its own, which counts only together with the result."""
+    """Writes a row that commits only together with the result."""
     Counter.objects.create(name=name, value=ctx.attempt)
     if path:
         write_line(path, os.getpid())

@@ -51,7 +51,7 @@ def command_of(pid: int) -> bytes:
 
 @contextmanager
 def start(folder: Path, name: str = "engine", *, control: bool = True) -> Iterator[Workers]:
-    # What earlier tests sent names rows that are gone, and would only be dropped one by one.
+    # Messages of earlier tests name deleted rows, and would only be dropped one by one.
     redis.client().flushdb()
     started = [workers.worker(folder, queues=workers.ROLES, concurrency=SLOTS, name=name, env=ENVIRONMENT)]
     if control:
@@ -63,7 +63,7 @@ def start(folder: Path, name: str = "engine", *, control: bool = True) -> Iterat
             process.wait_for_line(" ready.")
         yield Workers(started[0])
     finally:
-        # They are idle, and a polite end takes its time.
+        # The workers are idle, and a graceful stop takes longer.
         for process in started:
             process_tree.kill_tree(process.pid)
             process.kill()
@@ -71,7 +71,7 @@ def start(folder: Path, name: str = "engine", *, control: bool = True) -> Iterat
 
 @contextmanager
 def ending_what_runs() -> Iterator[None]:
-    """Nothing of one test runs into the next, nor into the emptying of its tables."""
+    """Stops everything that a test left running, before its tables are emptied."""
     try:
         yield
     finally:
@@ -86,13 +86,13 @@ def ending_what_runs() -> Iterator[None]:
             return not Execution.objects.filter(status=ExecutionStatus.RUNNING).exists()
 
         eventually(nothing_runs, 30, what="the end of what still ran")
-        # Else the emptying of the tables and what the workers still do could wait for each other.
+        # Otherwise emptying the tables and the workers' transactions could deadlock.
         idle = (nobody_works() for _ in count())
         eventually(lambda: all(islice(idle, QUIET_LOOKS)), 30, what="idle workers")
 
 
 def nobody_works() -> bool:
-    # A task that was just taken has left its queue and not yet come to the database.
+    # A task that was just taken has left its queue and not yet reached the database.
     time.sleep(QUIET_SECONDS)
     waiting = sum(redis.client().llen(name) for name in redis.client().scan_iter() if is_queue(name))
     ((busy,),) = call.rows(
@@ -107,7 +107,7 @@ def is_queue(name: str) -> bool:
 
 
 def ended(job: Job, patience: float = 20.0) -> Job:
-    """The job once it has ended."""
+    """Waits until the job has ended, and returns it."""
     eventually(lambda: fresh(job).status in JOB_ENDED, patience, what=f"the end of {job.task_id}")
     return fresh(job)
 
@@ -118,7 +118,7 @@ def in_state(job: Job, *statuses: str, patience: float = 20.0) -> Job:
 
 
 def started(job: Job, patience: float = 20.0) -> Job:
-    """The job once a worker runs it."""
+    """Waits until a worker runs the job, and returns it."""
 
     def runs() -> bool:
         execution = fresh(job).execution
@@ -145,7 +145,7 @@ def lines(path: str) -> list[str]:
 
 
 def alive(pid: int) -> bool:
-    """Not gone, and not a zombie that nobody has collected yet."""
+    """Tells whether the process exists and is not a zombie."""
     try:
         state = Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][:1]
     except OSError:

@@ -14,7 +14,7 @@ def event_types(job: Job) -> list[str]:
 
 
 def details(job: Job, kind: str) -> dict[str, Any]:
-    """Those of the last event of that type."""
+    """The details of the last event of that type."""
     event = Event.objects.filter(job_id=job.id, type=kind).order_by("id").last()
     assert event is not None, f"there is no {kind}, only {event_types(job)}"
     return dict(event.details)

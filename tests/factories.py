@@ -19,7 +19,7 @@ def a_user(name: str = "alice", **fields: Any) -> User:
 
 
 def an_office(owner: User | None = None, **config: Any) -> Office:
-    """An office without limits by role, unless the test asks for some."""
+    """An office, by default without limits by role."""
     config.setdefault("max_concurrent_by_role", {})
     office = Office.objects.create(name=config.pop("name", "test"), **config)
     if owner is not None:
@@ -28,7 +28,7 @@ def an_office(owner: User | None = None, **config: Any) -> Office:
 
 
 def submitted(office: Office, *jobs: dict[str, Any], **batch: Any) -> list[Job]:
-    """Jobs as their office has them after the submission, in the order given."""
+    """Submits jobs and returns their rows, in the same order."""
     body: dict[str, Any] = {
         "jobs": [{"task_id": "demo.sum", "args": {"numbers": [1]}, **job} for job in jobs]
     }
@@ -48,7 +48,7 @@ def fresh(job: Job) -> Job:
 
 
 class Claimed:
-    """A run, played by the test in place of a worker."""
+    """A run that the test executes in place of a worker."""
 
     def __init__(self, claim: Claim) -> None:
         self.claim = claim
@@ -71,7 +71,7 @@ class Claimed:
 
 
 def claimed(job: Job, *, worker: str = "w@test", token: str = "t") -> Claimed | None:
-    """The job's current run, claimed; None when it may not be."""
+    """Claims the job's current run; None if it cannot be claimed."""
     job = fresh(job)
     if job.execution is None:
         return None
@@ -81,7 +81,7 @@ def claimed(job: Job, *, worker: str = "w@test", token: str = "t") -> Claimed | 
 
 
 def running(job: Job, *, worker: str = "w@test", token: str = "t") -> Claimed:
-    """The job's current run, claimed."""
+    """Claims the job's current run."""
     run = claimed(job, worker=worker, token=token)
     assert run is not None, "the job was not dispatched"
     return run
@@ -93,7 +93,7 @@ def done(job: Job) -> Job:
 
 
 def expire_lease(execution: str) -> None:
-    """As if its worker had not been heard of for longer than a lease."""
+    """Lets the run's lease expire."""
     changed = call.change(
         "UPDATE job_executions SET locked_until = now() - interval '1 second' "
         "WHERE id = %s AND status = 'RUNNING'",

@@ -54,7 +54,7 @@ def stop(server: process.Process, home: Home) -> None:
 
 
 class ByFile(LoadScopeScheduling):  # type: ignore[misc]
-    """A file's tests stay together, and so do all that share the one running system."""
+    """Keeps the tests of a file together, and all tests that share the running system."""
 
     def _split_scope(self, nodeid: str) -> str:
         file = nodeid.partition("::")[0]

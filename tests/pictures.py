@@ -69,7 +69,7 @@ def sign_in(page: Any, stack: System) -> None:
 
 
 def addresses(stack: System) -> dict[str, str]:
-    """Each picture's page."""
+    """The address of each picture's page."""
     alice, office = stack.client("alice"), f"/offices/{stack.office_id}"
     batch = alice.get(f"/api{office}/batches").json["results"][0]["id"]
     failed = alice.get(f"/api{office}/jobs?status=failed").json["results"][0]["id"]

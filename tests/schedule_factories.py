@@ -23,7 +23,7 @@ def after(seconds: float) -> datetime:
 
 
 def a_schedule(now: datetime = T0, owner: User | None = None, **fields: Any) -> Schedule:
-    """Every minute, unless the test says otherwise."""
+    """A schedule, by default for every minute."""
     defaults = {
         "name": "sums",
         "task_id": "demo.sum",
@@ -36,13 +36,13 @@ def a_schedule(now: datetime = T0, owner: User | None = None, **fields: Any) -> 
 
 
 def fire(schedule: Schedule, late: float = 0) -> FiringResult:
-    """Fire what is due when this schedule is, or so many seconds later."""
+    """Fires due schedules when this schedule is due, or so many seconds later."""
     assert schedule.next_run_at is not None
     return fire_due(schedule.next_run_at + timedelta(seconds=late))
 
 
 def turns(schedule: Schedule) -> list[tuple[float, str]]:
-    """Each due time, in seconds after T0, with what became of it."""
+    """Each due time, in seconds after T0, with its decision."""
     rows = Occurrence.objects.filter(schedule=schedule).order_by("due_at")
     return [((row.due_at - T0).total_seconds(), row.outcome) for row in rows]
 
@@ -76,7 +76,7 @@ DAILY = {"mode": "recurring", "pattern": "daily", "time": "09:00"}
 
 
 def a_workflow(office: Office | None = None, now: datetime = T0, **fields: Any) -> Workflow:
-    """Active and daily at nine, two steps in a row, unless the test says otherwise."""
+    """A workflow, by default active, daily at nine, with two steps in a row."""
     defaults = {
         "name": "report",
         "status": "active",

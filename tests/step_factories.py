@@ -51,7 +51,7 @@ JOB_DEFAULTS = {
 def a_queue(
     *jobs: dict[str, Any], owner: User | None = None, office: Office | None = None, **values: Any
 ) -> StepQueue:
-    """A queue with these jobs; each may leave out everything."""
+    """A queue with these jobs, whose fields are all optional."""
     values.setdefault("queue_library", LIBRARY)
     queue = queues.create(values, owner=owner or a_user(), office=office, now=timezone.now())
     for job in jobs:
@@ -73,7 +73,7 @@ def a_job(
 
 
 def as_job(number: int, model: ModelJob) -> dict[str, Any]:
-    """The job that the model describes; without a library it has to be enqueued into a queue without one."""
+    """The job that the model describes. Without a library it needs a queue without one."""
     arguments: dict[str, Any] = {"tag": str(number)}
     job: dict[str, Any] = {
         "forward_operation": NO_OPERATION if model.forward == NOTHING else "do",
@@ -121,7 +121,7 @@ def execution(queue: StepQueue) -> Execution:
 
 
 class Claimed:
-    """An operation that the test has claimed: run by the real runner, or lost."""
+    """An operation that the test has claimed, to be run by the real runner or lost."""
 
     def __init__(self, current: Execution) -> None:
         self.name = current.task_id
@@ -130,7 +130,7 @@ class Claimed:
         self.run = runner.Run(claim)
 
     def perform(self) -> None:
-        """As EngineTask does it: every failure is offered to the retry policy."""
+        """Runs as EngineTask does: every failure is offered to the retry policy."""
         try:
             runner.perform(self.name, self.run)
         except Fenced:
@@ -143,7 +143,7 @@ class Claimed:
             runner.settle_failure(self.name, self.run, error, again=True)
 
     def lose(self) -> Settlement | None:
-        """Its worker dies in the middle of it."""
+        """Simulates the death of its worker."""
         return engine.mark_lost(
             self.run.claim.execution_id,
             self.run.claim.fence,
@@ -162,7 +162,7 @@ def run_operation(queue: StepQueue) -> None:
 
 
 def run_to_end(queue: StepQueue, limit: int = 500) -> None:
-    """To the end of the run; retries are due at once."""
+    """Runs the queue to the end of its run; retries are due at once."""
     for _ in range(limit):
         if fresh(queue).state != QueueState.RUNNING:
             return

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-# What an operation does: nothing (NO_OPERATION), or how it ends.
+# The effect of an operation: nothing (NO_OPERATION), or its outcome.
 NOTHING, SUCCEED, FAIL, TIME_OUT = "nothing", "succeed", "fail", "time_out"
 FORWARD_STATE = {NOTHING: "SUCCESS", SUCCEED: "SUCCESS", FAIL: "FAILED", TIME_OUT: "TIMEOUT"}
 BACKWARD_STATE = {NOTHING: ", CANCELED", SUCCEED: ", CANCELED", FAIL: ", FAILED", TIME_OUT: ", FAILED"}

@@ -14,7 +14,7 @@ from scheduler.steps.operations import StepRun
 from tests.step_model import FAIL, SUCCEED, TIME_OUT
 
 LIBRARY = "testing"
-# A file to which every start of an operation is written, where that is wanted.
+# An optional file to which every start of an operation is written.
 WITNESS = "DURE_TEST_WITNESS"
 
 
@@ -52,7 +52,7 @@ def nothing(step: StepRun) -> None:
 
 @operation(library=LIBRARY, role="QA")
 def put(step: StepRun, value: Any = None, size: int = 0, odd: str = "") -> str:
-    """Puts something into the context that may be too much for it."""
+    """Puts a value into the context that may exceed its size limit."""
     odds: dict[str, Any] = {
         "set": {1},
         "nan": float("nan"),
@@ -66,14 +66,14 @@ def put(step: StepRun, value: Any = None, size: int = 0, odd: str = "") -> str:
 
 @operation(library=LIBRARY)
 def give(step: StepRun, odd: str = "", size: int = 0) -> Any:
-    """Returns something that may be no JSON."""
+    """Returns a value that may not be valid JSON."""
     step.context["given"] = True
     return {"set": {1}, "": "x" * size}[odd]
 
 
 @operation(library=LIBRARY)
 def sleep(step: StepRun, seconds: float = 0.0, stubborn: bool = False) -> str:
-    """Waits; when it is stubborn, nothing but a kill ends it."""
+    """Waits; a stubborn one has to be killed."""
     until = time.monotonic() + seconds
     step.context["slept"] = True
     while time.monotonic() < until:
@@ -87,13 +87,13 @@ def sleep(step: StepRun, seconds: float = 0.0, stubborn: bool = False) -> str:
 
 @operation(library=LIBRARY)
 def work(step: StepRun, tag: str, seconds: float = 0.0, fails: bool = False) -> str:
-    """Notes its start for the whole world to see, works, and notes its end."""
+    """Writes its start to the shared file, works, and writes its end."""
     return witnessed(step, tag, seconds, fails)
 
 
 @operation(library=LIBRARY, max_retries=1)
 def unwork(step: StepRun, tag: str, seconds: float = 0.0, undo_fails: bool = False) -> str:
-    """The same, backwards."""
+    """Does the same for the backward direction."""
     return witnessed(step, tag, seconds, undo_fails)
 
 
@@ -108,7 +108,7 @@ def witnessed(step: StepRun, tag: str, seconds: float, fails: bool) -> str:
 
 
 def write(line: str) -> None:
-    """One append is one write: lines of many processes do not mix."""
+    """Appends with one write, so that lines of several processes do not mix."""
     if path := os.environ.get(WITNESS):
         file = os.open(Path(path), os.O_WRONLY | os.O_APPEND | os.O_CREAT)
         os.write(file, f"{line}\n".encode())

@@ -26,7 +26,7 @@ START_SECONDS = 40.0
 
 
 def database_url() -> str:
-    """The database this process is connected to, as another process has to be told of it."""
+    """The URL of this process's database, for other processes."""
     settings = connection.settings_dict
     user = quote(str(settings["USER"]), safe="")
     password = quote(str(settings["PASSWORD"]), safe="")
@@ -50,7 +50,7 @@ def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
 
 
 class Process:
-    """A process of ours and everything below it."""
+    """A process that a test started, with its descendants."""
 
     def __init__(self, argv: Sequence[str], env: Mapping[str, str], log: Path) -> None:
         self.log = log
@@ -124,7 +124,7 @@ def running(
     control: bool = True,
     level: str = "INFO",
 ) -> Iterator[Process]:
-    """A worker of these queues, and one of the control queue beside it, ready to work."""
+    """A worker for these queues and one for the control queue, both ready."""
     started = [worker(folder, queues=queues, concurrency=concurrency, name=name, env=env, level=level)]
     if control:
         started.append(worker(folder, queues="control", concurrency=1, name=f"{name}-control", env=env))
@@ -163,7 +163,7 @@ def worker(
 
 
 def eventually(condition: object, patience: float = 20.0, pause: float = 0.02, what: str = "") -> object:
-    """Waits until `condition()` is true and answers it; fails with `what` when it never is."""
+    """Waits until `condition()` is true and returns it; fails with `what` if it never is."""
     until = time.monotonic() + patience
     while True:
         result = condition()

@@ -6,7 +6,7 @@ RULES = {"resultTypes": ["violations"], "runOnly": ["wcag2a", "wcag2aa", "wcag21
 
 
 def violations(page: Any) -> list[str]:
-    """Each with the element that is to blame."""
+    """The violations, each with its element."""
     from axe_playwright_python.sync_playwright import Axe
 
     results = Axe().run(page, options=RULES).response["violations"]

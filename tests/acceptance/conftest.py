@@ -26,14 +26,14 @@ def system(tmp_path_factory: pytest.TempPathFactory) -> Iterator[System]:
 
 @pytest.fixture(scope="package", autouse=True)
 def timetable(request: pytest.FixtureRequest) -> Timetable | None:
-    """For test_timetable.py: its minutes pass while the tests before it are at work."""
+    """Creates the schedules of test_timetable.py early: their minutes pass during the tests before it."""
     is_wanted = any(item.path.name == "test_timetable.py" for item in request.session.items)
     return make(request.getfixturevalue("system")) if is_wanted else None
 
 
 @pytest.fixture
 def stack(system: System) -> System:
-    """The shared system, up: a test that stops it leaves it to the next one to start again."""
+    """The shared system, started again if a test stopped it."""
     if system.has_ended():
         system.start()
     return system
@@ -64,7 +64,7 @@ def window(browser: Any, stack: System) -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def office(system: System) -> Iterator[str]:
-    """One of our own: the slots of the demonstration's are taken by its own jobs."""
+    """An office of the tests: the demonstration's jobs occupy the slots of its own office."""
     if system.has_ended():
         system.start()
     made = system.client("alice").post("/api/offices", {"name": "Browser tests"})

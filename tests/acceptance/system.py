@@ -43,7 +43,7 @@ class Client:
     def __init__(self, base_url: str, authorization: str = "") -> None:
         self.base_url = base_url
         self.headers = {"Authorization": authorization} if authorization else {}
-        # Whatever proxy the environment names has nothing to do with a machine's own addresses.
+        # Proxies of the environment do not apply to loopback addresses.
         self.opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
     def get(self, path: str) -> Answer:
@@ -73,7 +73,7 @@ class System:
         self.process: subprocess.Popen[bytes] | None = None
 
     def environment(self) -> dict[str, str]:
-        """Without the servers that `make test` started, so that the system starts its own. It uses servers
+        """Omits the servers that `make test` started, so that the system starts its own. It uses servers
         that were named for the suite."""
         unset = {"DURE_ENV", "DURE_HOME", EMBEDDED_VARIABLES, *os.environ.get(EMBEDDED_VARIABLES, "").split()}
         inherited = {name: value for name, value in os.environ.items() if name not in unset}
@@ -132,7 +132,7 @@ class System:
         return next(user for user in self.credentials["users"] if user["username"] == username)
 
     def client(self, username: str = "") -> Client:
-        """With this user's token; without a name, with no credentials."""
+        """A client with this user's token; without a name, one without credentials."""
         return Client(self.base_url, f"Token {self.user(username)['token']}" if username else "")
 
     def flower(self, *, signed_in: bool) -> Client:

@@ -32,7 +32,7 @@ def test_a_job_submitted_by_the_api_appears_runs_and_shows_its_result(stack, win
     page.click(f"#office-{office}")
     page.click("text=seen in the browser")
     page.wait_for_url(f"**/jobs/{job['id']}")
-    # The page asks again by itself until the result is there.
+    # The page refreshes by itself until the result is there.
     # All of the worker's processes may be asleep in jobs of the demonstration when this begins.
     page.locator("#live pre", has_text=re.compile("^42$")).wait_for(timeout=60_000)
     assert "Succeeded" in page.locator("#live h2").first.inner_text()
@@ -59,7 +59,7 @@ LONG_INTERVAL = """new MutationObserver(() => {
 def test_an_event_refreshes_a_page_before_its_interval(stack, window, office):
     job = submit(stack, office, ref="watched", run_at=tomorrow())
     page = window().sign_in("alice")
-    # Listened to from before the page is there: its first frame comes as soon as the socket is open.
+    # The test listens before the page opens: the first frame arrives as soon as the socket is open.
     events: list[str] = []
     page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: events.append(str(frame))))
     page.add_init_script(LONG_INTERVAL)
@@ -147,7 +147,7 @@ def test_a_run_links_to_its_messages_in_flower_for_staff(browser, stack, window,
             flower.wait_for_selector("#tasks-table tbody td")
             return str(flower.locator("#tasks-table_info").inner_text())
 
-        # Flower hears of it by an event, which may come a moment after the result.
+        # Flower learns of the run by an event, which may arrive shortly after the result.
         assert eventually(lambda: matches().startswith("Showing 1 to 1 of 1 tasks"), 20), matches()
         flower.click("#tasks-table tbody a[href*='/task/']")
         flower.locator("body", has_text=run).wait_for()
@@ -180,7 +180,7 @@ def test_a_batch_page_follows_the_batch_to_its_end(stack, window, office):
 
 @pytest.fixture
 def wide_batch(stack: System, office: str) -> Iterator[str]:
-    """Too large a drawing for a window; none of it runs."""
+    """A batch whose drawing is larger than a window. None of its jobs runs."""
     jobs = [
         {"ref": f"n{number}", "task_id": "demo.sum", "args": {"numbers": [1]}, "run_at": tomorrow()}
         | ({"depends_on": [f"n{number - 10}"]} if number >= 10 else {})
@@ -269,6 +269,6 @@ def test_the_overview_is_small_and_only_its_stylesheet_blocks_it(window):
         ".reduce((sum, one) => sum + one.decodedBodySize, 0)"
     )
     assert 0 < size < 150 * 1024
-    # How long the first paint takes is this machine's; what it waits for is the page's.
+    # The time of the first paint depends on the machine; the resources that block it depend on the page.
     assert page.locator("link[rel=stylesheet]").count() == 1
     assert page.locator("script:not([defer])").count() == 0

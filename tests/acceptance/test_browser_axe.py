@@ -13,14 +13,14 @@ from tests.acceptance.axe import violations
 from tests.acceptance.system import Client, System
 from tests.unit.process_tools import eventually
 
-# The first test waits for the demonstration's jobs to let ours through.
+# The first test waits until the demonstration's jobs free a worker process.
 pytestmark = pytest.mark.timeout(300)
 
 LANGUAGES = ("en", "ko")
 PHONE = {"width": 375, "height": 800}
 SIGNED_OUT, MEMBER, STAFF = "", "alice", "admin"
 
-# Who looks at it, and where it is; what stands in braces is made by `made`.
+# User and address of each page; `made` creates the objects in braces.
 PAGES = [
     (SIGNED_OUT, "/login"),
     (MEMBER, "/"),
@@ -76,7 +76,7 @@ PAGES = [
 
 
 def jobs_of(alice: Client, office: str) -> dict[str, Any]:
-    """One that is done and wrote something, one that failed, and one that waits."""
+    """A job that is done with output, one that failed, and one that waits."""
     tomorrow = (datetime.now(UTC) + timedelta(days=1)).isoformat()
     output = {"task_id": "command.run", "args": {"command": "echo", "args": ["hello"]}}
     refused = {"task_id": "command.run", "args": {"command": "not-allowed"}, "max_retries": 0}
@@ -117,7 +117,7 @@ def step_queue(alice: Client, *steps: dict[str, Any]) -> int:
 
 
 def turned_back(alice: Client) -> int:
-    """A queue that failed at its last step and is being undone, or was."""
+    """A queue that failed at its last step and is rolled back."""
     reserve = {"forward_operation": "reserve_address", "backward_operation": "release_address"}
     refuse = {"forward_operation": "register_name", "arguments": {"name": "axe", "fail": True}}
     queue = step_queue(alice, reserve, refuse)
@@ -127,7 +127,7 @@ def turned_back(alice: Client) -> int:
 
 @pytest.fixture(scope="module")
 def made(system: System, office: str) -> Iterator[dict[str, Any]]:
-    """What the pages show."""
+    """The objects that the pages show."""
     alice, demo = system.client("alice"), f"/api/offices/{system.office_id}"
     names: dict[str, Any] = {"office": office, "demo": system.office_id}
     names["demo_batch"] = alice.get(f"{demo}/batches").json["results"][0]["id"]
@@ -148,7 +148,7 @@ def made(system: System, office: str) -> Iterator[dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def keys(browser: Any, system: System, made: dict[str, Any]) -> dict[str, Any]:
-    """The cookies of who is signed in: signing in is throttled."""
+    """The cookies of each signed-in user, because sign-in is throttled."""
     states: dict[str, Any] = {SIGNED_OUT: None}
     for username in (MEMBER, STAFF):
         context = browser.new_context(base_url=system.base_url)
@@ -193,7 +193,7 @@ def test_axe_finds_only_known_violations_in_the_api_documentation(browser, syste
         page = context.new_page()
         page.goto("/api/docs")
         page.locator(".opblock-tag").first.wait_for()
-        # A button within a button: that is how Swagger UI makes its summaries.
+        # Swagger UI nests buttons in its summaries.
         unexpected = [text for text in violations(page) if not text.startswith("nested-interactive: ")]
         assert unexpected == []
     finally:

@@ -30,7 +30,7 @@ PHONE = {"width": 375, "height": 800}
 
 @pytest.fixture
 def event_log_file(tmp_path: Path):
-    """Writes an event log of so many seconds and answers its file."""
+    """Writes an event log of so many seconds and returns its file."""
 
     def write(seconds: float, title: str = "Final of the browsers") -> Path:
         file = tmp_path / "match.jsonl"
@@ -63,7 +63,7 @@ def percent(page: Any) -> int:
 
 @contextmanager
 def delayed(page: Any, address: str) -> Iterator[None]:
-    """Requests to the URL are answered only afterwards."""
+    """Delays the answers to requests to the URL until the block ends."""
     held: list[Any] = []
     page.route(address, lambda route: held.append(route))
     yield
@@ -95,7 +95,7 @@ def test_a_replay_becomes_a_video_that_plays_in_the_page(window, event_log_file)
     number = page.url.rpartition("/")[2]
     page.locator(BAR).wait_for(timeout=MAKING_MS)
     with delayed(page, "**/exports/parts**"):
-        # So only the socket can move the bar.
+        # Only the socket can move the bar now.
         before = percent(page)
         page.wait_for_function(f"() => document.querySelector('{BAR}').value > {before}")
     wait_for_state(page, "Succeeded")
@@ -122,7 +122,7 @@ def test_a_thumbnail_is_shown_to_its_owner_only(window, event_log_file):
     bob.sign_in("bob")
     for address in (page.url, replay, page.url.replace("/exports/", "/api/jobs/") + "/result"):
         assert bob.page.goto(address).status == 404
-        bob.complaints.clear()  # that an answer was 404 is one
+        bob.complaints.clear()  # the console reports the 404 as an error
     bob.page.goto("/exports")
     assert "Only hers" not in bob.page.content()
 

@@ -52,7 +52,7 @@ def log(seconds: float = SECONDS) -> bytes:
 
 
 def holds(picture: Image.Image, color: tuple[int, int, int]) -> bool:
-    """Whether there is a pixel of about this color."""
+    """Tells whether a pixel has about this color."""
     plain = picture.convert("RGB")
     apart = ImageChops.difference(plain, Image.new("RGB", plain.size, color)).split()
     near = [band.point([255] * 30 + [0] * 226) for band in apart]

@@ -20,7 +20,7 @@ PATIENCE = 40.0
 
 
 def shell(stack: System) -> dict[str, str]:
-    """A clean shell of another machine: nothing but where the servers are."""
+    """The environment of a clean shell on another machine: only the addresses of the servers."""
     published = stack.home / "embedded.json"
     allowed = json.loads(published.read_text()) if published.exists() else {}
     servers = {
@@ -44,7 +44,7 @@ def typed(stack: System, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 def celery(stack: System, *words: str) -> Any:
-    """What the extra worker answers."""
+    """The answer of the extra worker."""
     done = typed(stack, "celery", "-A", "config", *words, "-d", NAME, "-t", "5", "--json")
     assert done.returncode == 0, done.stderr
     replies = json.loads(done.stdout)
@@ -97,13 +97,13 @@ def test_a_worker_is_added_drained_and_resumed(stack, tmp_path):
 
         assert celery(stack, "control", "dure_resume") == {"ok": "takes work again"}
         assert eventually(lambda: not on_the_monitor(stack)["draining"], PATIENCE)
-    # It deregistered when it stopped.
+    # The worker deregistered when it stopped.
     assert eventually(lambda: not on_the_monitor(stack), PATIENCE)
 
 
 @pytest.mark.timeout(240)
 def test_the_doctor_finds_no_error_in_a_running_system(stack):
-    # What has just started needs a moment: the first queue probes, the first sweep.
+    # A new system needs a moment for its first queue probes and its first sweep.
     assert eventually(lambda: doctor(stack)["status"] != "bad", 2 * PATIENCE), doctor(stack)
     assert matches(doctor(stack), "beat")[0][0] == "ok"
     assert matches(doctor(stack), "listener")[0][0] == "ok"
@@ -113,7 +113,7 @@ def test_the_doctor_finds_no_error_in_a_running_system(stack):
 def test_jobs_are_listed_explained_and_cancelled_on_the_command_line(stack):
     client = stack.client("alice")
     office = client.post("/api/offices", {"name": "operators"}).json["id"]
-    # So that it waits.
+    # The job waits for its time.
     assert client.send("PATCH", f"/api/offices/{office}/scheduler/config", {"paused": True}).status == 200
     expected = {"task_id": "demo.sum", "args": {"numbers": [1]}}
     job = client.post(f"/api/offices/{office}/jobs", expected).json["id"]

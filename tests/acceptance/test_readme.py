@@ -11,7 +11,7 @@ import pytest
 
 from tests.acceptance.system import CHECKOUT
 
-# CI must have it.
+# CI must have this program.
 needs_curl = pytest.mark.skipif(
     not shutil.which("curl") and not os.environ.get("DURE_CI"), reason="needs curl, as the README does"
 )

@@ -16,8 +16,8 @@ OPTIONS = (
     "--seed=1",
     "--generation-deterministic",
     "--no-shrink",
-    # It asks thrice without credentials for each operation, and would use up the refusals of this address;
-    # test_rest_schema asks once.
+    # Three requests per operation lack credentials, and would use up the refusals of this address;
+    # test_rest_schema sends one.
     "--exclude-checks=ignored_auth",
 )
 
@@ -27,5 +27,5 @@ def test_every_operation_answers_as_the_schema_says(stack: System, tmp_path: Pat
     report = (tmp_path / "report").read_text()
     assert ended.returncode == 0, report
     assert "Tested: 90" in report, report
-    # Nothing is found where everything is a 404.
+    # A run in which every answer is a 404 tests nothing.
     assert len(reached(tmp_path)) >= 70, reached(tmp_path)

@@ -28,7 +28,7 @@ TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(\+09:00|Z|\+00:00)"
 WORKER = re.compile(r"\w+@[\w.-]+")
 HEX = re.compile(r"\b[0-9a-f]{32,64}\b")
 ADDRESS = re.compile(r"\b10\.\d+\.\d+\.\d+\b|127\.0\.0\.1:\d+")
-# Their numbers say nothing about the form of an answer.
+# Their numbers do not belong to the form of an answer.
 EXACT_NUMBERS = ("attempt", "priority", "max_retries", "retry_count", "timeout_ms", "progress")
 
 
@@ -62,7 +62,7 @@ def opened(stack: System, path: str) -> ClientConnection:
 
 
 def frames(ws: ClientConnection, is_last: Any) -> dict[str, Any]:
-    """The first frame of each type up to the last one that is waited for."""
+    """The first frame of each type, up to the frame that ends the wait."""
     first: dict[str, Any] = {}
     while True:
         frame = json.loads(ws.recv(timeout=60))
@@ -73,7 +73,7 @@ def frames(ws: ClientConnection, is_last: Any) -> dict[str, Any]:
 
 @pytest.fixture
 def workplace(stack: System):
-    """An office of our own, at whose webhooks' receiver nothing is sent until one is made."""
+    """An office without other jobs and webhooks."""
     alice = stack.client("alice")
     made = alice.post("/api/offices", {"name": "Wire"})
     yield f"/api/offices/{made.json['id']}"

@@ -21,13 +21,13 @@ class Timetable:
 
 def make(stack: System) -> Timetable:
     alice = stack.client("alice")
-    # The first full minute that leaves time to make and edit things before it.
+    # The first full minute that leaves time to create and edit objects before it.
     minute = (now(alice) + timedelta(seconds=66)).replace(second=0, microsecond=0)
     later = minute + timedelta(minutes=1)
     cron = {"name": "minute", "kind": "cron", "cron": f"{minute.minute} {minute.hour} * * *", **SUM}
     schedule = made(alice, "/api/schedules", cron)
     assert datetime.fromisoformat(schedule["next_run_at"]) == minute
-    # In an office of its own: other tests look at what comes last in the demonstration's.
+    # A separate office, because other tests read the newest rows of the demonstration's office.
     office = made(alice, "/api/offices", {"name": "Timetable"})["id"]
     body = workflow_body(stack, office=office, schedule_config=daily(minute))
     workflow = made(alice, "/api/workflows", body)
@@ -44,7 +44,7 @@ def made(client: Client, path: str, body: dict[str, Any]) -> dict[str, Any]:
 
 
 def now(client: Client) -> datetime:
-    """By the system's own clock."""
+    """The time of the system's clock."""
     return datetime.fromisoformat(client.get("/api/scheduler/monitor").json["generated_at"])
 
 

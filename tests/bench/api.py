@@ -51,7 +51,7 @@ def an_office() -> tuple[Any, str]:
 
 
 def latency(port: int, count: int) -> list[float]:
-    """From the client's request to the start in the worker, by the database's clock on the same machine."""
+    """Times from the request to the start in the worker, by the database's clock on the same machine."""
     office, token = an_office()
     caller = Caller(port, token)
     before = []

@@ -17,7 +17,7 @@ from typing import Any
 
 from tests.bench.scratch import NUMBERS, redis_url, scratch
 
-# No more than this may be asked of the machine: what is measured is the software.
+# Few worker processes, so that the software is measured and not the machine.
 PROCESSES = 2
 
 
@@ -62,7 +62,7 @@ class Raw:
         self.results = Redis.from_url(redis_url(NUMBERS["raw_results"]))
 
     def throughput(self, count: int) -> float:
-        """Published while the worker does not listen, then consumed."""
+        """Publishes while the worker does not consume, then lets it consume."""
         self.results.flushdb()
         self.app.control.cancel_consumer("raw", reply=True)
         with self.app.producer_or_acquire() as producer:
@@ -89,7 +89,7 @@ class Raw:
         return statistics.mean(b - a for a, b in pairwise(starts))
 
     def layers(self, depth: int, width: int) -> float:
-        """Level by level, each a chord: Celery has no other way for a graph."""
+        """Runs a graph level by level, each a chord: Celery has no other way."""
         from celery import chain, chord, group
 
         self.results.flushdb()
@@ -142,7 +142,7 @@ def throughput(limit: int, count: int) -> float:
     Office.objects.filter(id=office.id).update(paused=False)
     started = time.time()
     lifecycle.advance_office(office.id)
-    # Seldom, since asking costs the database; when it ended is on record.
+    # Polls seldom, because polling loads the database; the end is recorded in the rows.
     poll(lambda: not live(office), pause=0.1)
     return count / (max(completed_at(office)) - started)
 
@@ -169,7 +169,7 @@ def layers(depth: int, width: int, fan_in: int) -> float:
 
 
 def latency(count: int) -> list[float]:
-    """From the call of the verb to the start in the worker, by the database's clock on the same machine."""
+    """Times from the call to the start in the worker, by the database's clock on the same machine."""
     office = an_office(3)
     before = []
     for _ in range(count):

@@ -24,9 +24,9 @@ from scheduler.schedules.cron import next_after, parse
 
 ZONES = ("Asia/Seoul", "America/New_York", "America/Santiago", "Australia/Lord_Howe")
 MINUTE = timedelta(minutes=1)
-WALKED = 1_500  # fires, end to end
+WALKED = 1_500  # consecutive fires
 BOUNDS = ((0, 59), (0, 23), (1, 31), (1, 12), (0, 6))
-# Where each name stands in the text, counted in threes, is its number.
+# The number of a name is its position in the text divided by three.
 NAMES = {3: "...JANFEBMARAPRMAYJUNJULAUGSEPOCTNOVDEC", 4: "SUNMONTUEWEDTHUFRISAT"}
 Minutes: TypeAlias = "array[int]"
 
@@ -87,7 +87,7 @@ def expected_fires(expression: str, calendar: Calendar) -> list[int]:
             continue
         if not (by_month and by_week if starred[2] or starred[4] else by_month or by_week):
             continue
-        if starred[0] or starred[1]:  # a rhythm: every minute whose clock matches
+        if starred[0] or starred[1]:  # an interval: every minute whose clock matches
             fires.update(
                 index for index, minute in zip(indexes, clock_minutes, strict=True) if minute in rule_minutes
             )
@@ -129,7 +129,7 @@ def random_expression(dice: random.Random) -> str:
 
 
 def differences(expression: str, calendar: Calendar, dice: random.Random) -> Iterator[str | None]:
-    """One item for each comparison: None, or what is different."""
+    """Yields None or the difference for each comparison."""
     fires = expected_fires(expression, calendar)
     # The first and last days of the calendar are cut, so only what lies between is compared.
     first, last = calendar.start + timedelta(days=2), calendar.end - timedelta(days=2)

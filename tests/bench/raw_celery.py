@@ -27,5 +27,5 @@ def noop(*_: object) -> None:
 
 @app.task(name="raw.clock")  # type: ignore[untyped-decorator]
 def clock(*_: object) -> float:
-    """When it started."""
+    """Returns the start time."""
     return time.time()

@@ -70,7 +70,7 @@ def render_seconds(data: bytes, target: Path) -> float:
 
 
 def peak_mib(*what: str) -> float:
-    """The peak of a separate process that only renders."""
+    """The peak memory of a separate process that only renders."""
     command = [sys.executable, "-m", "tests.bench.render", *what]
     return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 

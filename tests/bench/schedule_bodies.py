@@ -15,11 +15,11 @@ _redis = Redis.from_url(settings.REDIS_URL)
 
 @task("bench.stamp")
 def stamp(ctx: Context) -> None:
-    """Says when it started."""
+    """Records its start time."""
     _redis.rpush(STARTS, time.time())
 
 
 @shared_task(name="bench.plain", ignore_result=True)  # type: ignore[untyped-decorator]
 def plain() -> None:
-    """The same without the engine."""
+    """Does the same without the engine."""
     _redis.rpush(STARTS, time.time())

@@ -23,7 +23,7 @@ from tests.bench.scratch import NUMBERS, scratch
 
 STOCK = "django_celery_beat.schedulers:DatabaseScheduler"
 OURS = "scheduler.beat:Scheduler"
-# Nothing is due while we measure, but stock beat has it in memory: it leaves out what is hours away.
+# Not due during the measurement, but in the memory of stock beat, which omits entries hours away.
 IDLE = timedelta(minutes=90)
 ROUNDS = 2
 PARTS = ("herd", "many", "midnight", "monitor")
@@ -88,7 +88,7 @@ def clear() -> None:
 
     with connection.cursor() as cursor:
         cursor.execute("TRUNCATE schedules, schedule_occurrences, job_attempts, job_executions CASCADE")
-        # The ORM would tell beat of each.
+        # The ORM would notify beat of each row.
         cursor.execute("TRUNCATE django_celery_beat_periodictask")
     stock_models()[1].update_changed()
     with Redis.from_url(os.environ["REDIS_URL"]) as redis:
@@ -111,7 +111,7 @@ def starts() -> list[float]:
 
 
 def our_crons(count: int, moment: datetime) -> None:
-    """So many schedules that are due at this minute of the day."""
+    """Creates so many schedules that are due at this minute of the day."""
     from django.db import connection
 
     with connection.cursor() as cursor:
@@ -152,7 +152,7 @@ def cron_of(moment: datetime) -> str:
 
 
 def next_minute(margin: float) -> datetime:
-    """The first full minute that is no nearer than this."""
+    """The first full minute after so many seconds."""
     later = now() + timedelta(seconds=margin + 60)
     return later.replace(second=0, microsecond=0)
 
@@ -161,7 +161,7 @@ def next_minute(margin: float) -> datetime:
 
 
 def herd(folder: Path, count: int) -> None:
-    """The better of two rounds for each, in turns: what else the machine does should not decide."""
+    """Measures both alternately and takes the better of two rounds, against disturbance by other programs."""
     from tests.workers import running
 
     rounds: dict[str, list[list[float]]] = {OURS: [], STOCK: []}
@@ -244,7 +244,7 @@ def idle_tick_of_ours() -> float:
 
 
 def edit_of_stock(folder: Path) -> float:
-    """Changed to an interval of a second: seconds until its message is in the queue."""
+    """Seconds from an edit to an interval of a second until its message is in the queue."""
     from django_celery_beat.models import IntervalSchedule
     from redis import Redis
 
@@ -327,7 +327,7 @@ def a_token() -> str:
 
 
 def ask(web: Any, token: str, over: Event, times: list[float], refused: list[str]) -> None:
-    """Reads and writes, one after the other, as a client would."""
+    """Sends reads and writes one after the other, as a client would."""
     headers = {"Authorization": f"Token {token}", "Content-Type": "application/json"}
     schedule = b'{"name": "x", "task_id": "bench.stamp", "kind": "interval", "every_seconds": 3600}'
     requests = [

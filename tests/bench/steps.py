@@ -68,7 +68,7 @@ def step_hop(length: int) -> float:
 
 
 def many(count: int, length: int) -> None:
-    """All at once, beside one that sleeps: nobody waits for it, and nobody for anybody else."""
+    """Runs all queues at once, with one that sleeps: no queue waits for another."""
     from scheduler.steps import lifecycle
 
     sleeper = a_queue(1, "sleep", seconds=25.0)

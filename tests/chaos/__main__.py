@@ -124,7 +124,7 @@ def submit(work: "object", options: argparse.Namespace, stop: threading.Event) -
     from django.db import DatabaseError, InterfaceError, connection
 
     left = options.jobs
-    # All of it within the first half, so that there is always something to hit.
+    # All jobs are submitted within the first half, so that faults always hit live work.
     pause = 0.4 * options.faults / max(1, options.jobs / 20)
     while left > 0 and not stop.is_set():
         size = min(left, random.Random(left).randint(5, 35) * (10 if options.burst else 1))
@@ -137,7 +137,7 @@ def submit(work: "object", options: argparse.Namespace, stop: threading.Event) -
 
 
 def wait_for_the_end(patience: float, cluster: "Cluster") -> bool:
-    """Until nothing moves any more: no job ready or running, none waiting for a time, none free."""
+    """Waits until no job is ready, running, due later or unblocked."""
     from django.db import DatabaseError, InterfaceError, connection
 
     from tests.chaos.sampler import UNFINISHED

@@ -22,7 +22,7 @@ def witness(ctx: Context, what: str) -> None:
 
 @task("chaos.work", on_lost="retry")
 def work(ctx: Context, seconds: float, failures: int = 0) -> dict[str, int]:
-    """Takes its time, fails as often as it was told, and says under which fence it succeeded."""
+    """Works for some time, fails as often as requested, and returns the fence under which it succeeded."""
     witness(ctx, "start")
     until = time.monotonic() + seconds
     while time.monotonic() < until:
@@ -35,5 +35,5 @@ def work(ctx: Context, seconds: float, failures: int = 0) -> dict[str, int]:
 
 
 if os.environ.get("CHAOS_BREAK") == "republish":
-    # One of the deliberate breakages: nobody publishes again what a lost message left behind.
+    # A deliberate breakage: lost messages are not published again.
     lifecycle.republish = lambda **_: 0

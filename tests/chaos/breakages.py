@@ -27,11 +27,11 @@ def broken(name: str) -> str | None:
         counted = "    IF v_used >= o.max_concurrent_jobs THEN"
         text = replaced(text, counted, f"    PERFORM pg_sleep(0.02);\n{counted}")
     if name == "lock":
-        # Wherever an office is locked: by its id, and where its row is looked up by that of an Execution.
+        # All locks of an office: by its id, and by the id of an Execution.
         for office in ("WHERE id = v_office", "WHERE id = p_office", "WHERE x.id = p_execution"):
             text = replaced(text, f"{office} FOR NO KEY UPDATE", office)
         text = text.replace(" OF o;", ";").replace(" OF o2;", ";")
-        # The second net: with it, two dispatchers that picked the same job are an error, and no excess.
+        # This second guard turns two dispatchers of the same job into an error instead of an excess run.
         text += "DROP INDEX one_live_execution_per_job;"
     if name in ("lock", "slow"):
         return text

@@ -16,7 +16,7 @@ ROUNDING = timedelta(milliseconds=5)
 
 
 def nothing_is_lost(history: History) -> list[str]:
-    """Every job has ended, or waits by its own policy for a dependency that failed."""
+    """Every job has ended, or its policy lets it wait for a failed dependency."""
     wrong = []
     stuck: set[str] = set()
     for job in in_order(history):
@@ -42,7 +42,7 @@ def in_order(history: History) -> list[JobAtTheEnd]:
 
 
 def one_result_each(history: History) -> list[str]:
-    """One accepted end for each Execution, and it is the one that its fence's owner reported."""
+    """Each Execution has one accepted end, reported by the owner of its fence."""
     wrong = []
     events_of = history.events_of()
     for job_id in history.jobs:
@@ -68,7 +68,7 @@ def one_result_each(history: History) -> list[str]:
 
 
 def one_owner_at_a_time(history: History) -> list[str]:
-    """Between two starts of an Execution the first one's end is recorded, and fences only grow."""
+    """The end of an attempt is recorded before the next starts, and fences only grow."""
     wrong = []
     owner: dict[str, int] = {}
     highest: dict[str, int] = {}
@@ -94,7 +94,7 @@ def one_owner_at_a_time(history: History) -> list[str]:
 
 
 def dependencies_come_first(history: History) -> list[str]:
-    """A job starts after each of its dependencies ended as its policy wants."""
+    """A job starts after each of its dependencies ended as its policy requires."""
     ended: dict[str, dict[str, int]] = defaultdict(dict)
     wrong = []
     for event in history.events:
@@ -112,7 +112,7 @@ def dependencies_come_first(history: History) -> list[str]:
 
 
 def limits_hold(history: History) -> list[str]:
-    """At no point of an office's order do more runs go on than its limits allow."""
+    """At no point of an office's event order are more runs live than its limits allow."""
     wrong = list(history.sampled_excess)
     running: dict[str, dict[str, str]] = defaultdict(dict)
     for event in history.events:
@@ -201,7 +201,7 @@ def check(history: History) -> dict[str, list[str]]:
 
 
 def figures(history: History) -> dict[str, int]:
-    """What the run contained, so that a green result says something."""
+    """The contents of the history, so that a green result means something."""
     outcomes = Counter(outcome for attempts in history.attempts.values() for _, outcome, _ in attempts)
     return {
         "jobs": len(history.jobs),

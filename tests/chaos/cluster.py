@@ -31,7 +31,7 @@ class Servers:
         self.redis, self.redis_url = redis.start(self.home)
 
     def crash_postgres(self) -> None:
-        """An immediate shutdown: no checkpoint, every connection cut, recovery at the next start."""
+        """Shuts down at once: no checkpoint, every connection cut, recovery at the next start."""
         self.postgres.signal(signal.SIGQUIT)
         stop([self.postgres])
 
@@ -73,7 +73,7 @@ class Cluster:
         self.beat = celery("beat", log=self.folder / "beat.log")
 
     def keep_up(self) -> int:
-        """Start again what ended by itself, as whatever runs them in production does; how many did."""
+        """Restarts the processes that ended by themselves, as a supervisor does. Returns their number."""
         dead = [name for name, process in self.workers.items() if process.popen.poll() is not None]
         for name in dead:
             self.start_worker(name)

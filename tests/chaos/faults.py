@@ -15,13 +15,13 @@ LEASE = 2.0
 
 
 def kill_a_busy_process(cluster: Cluster, chance: random.Random) -> None:
-    """In the middle of a body, as far as the witness file tells."""
+    """Kills a pool process in the middle of a body, according to the witness file."""
     if busy := busy_pids(cluster):
         kill(chance.choice(busy))
 
 
 def kill_a_pool_process(cluster: Cluster, chance: random.Random) -> None:
-    """At any point: between two commits as well."""
+    """Kills a pool process at any point, also between two commits."""
     children = [child for worker in cluster.workers.values() for child in pool_of(worker)]
     if children:
         kill(chance.choice(children))
@@ -48,7 +48,7 @@ def freeze_a_worker_past_its_lease(cluster: Cluster, chance: random.Random) -> N
 
 
 def freeze_a_parent_past_its_lease(cluster: Cluster, chance: random.Random) -> None:
-    """Only the main process: its pool works on without a lease, and reports to a world that has moved on."""
+    """Freezes the main process only: its pool continues without a lease, and reports too late."""
     name = chance.choice([name for name in sorted(cluster.workers) if name != "control"])
     send(cluster.workers[name].pid, signal.SIGSTOP)
     time.sleep(LEASE * chance.uniform(1.2, 1.8))
@@ -56,7 +56,7 @@ def freeze_a_parent_past_its_lease(cluster: Cluster, chance: random.Random) -> N
 
 
 def freeze_a_pool_process(cluster: Cluster, chance: random.Random) -> None:
-    """Only the pool process: its parent goes on renewing, so nothing may be taken from it."""
+    """Freezes the pool process only: its parent renews the lease, so the run must stay with it."""
     children = [child for worker in cluster.workers.values() for child in pool_of(worker)]
     if children:
         pid = chance.choice(children)
@@ -89,7 +89,7 @@ def wipe_redis(cluster: Cluster, chance: random.Random) -> None:
 
 
 def repeat_messages(cluster: Cluster, chance: random.Random) -> None:
-    """Every message of everything that is or was under way, once more."""
+    """Sends every message of live and ended runs once more."""
     from django.db import connection
 
     from jobs import publish

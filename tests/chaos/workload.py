@@ -20,7 +20,7 @@ ROLES = ("FE", "BE", "QA", "default")
 class Workload:
     seed: int
     offices: int = 3
-    burst: bool = False  # empty jobs without dependencies, which press on the office's lock
+    burst: bool = False  # empty jobs without dependencies, which contend for the office's lock
 
     def __post_init__(self) -> None:
         self.random = random.Random(self.seed)
@@ -35,7 +35,7 @@ class Workload:
         ]
 
     def submit(self, size: int) -> list[UUID]:
-        """One graph. Whether an unknown COMMIT took place is read back from its batch."""
+        """Submits a graph. After an unknown COMMIT, its batch tells whether it took place."""
         office = self.random.choice(self.made)
         batch = uuid7()
         body = {"jobs": self.graph(size), "batch": {"id": str(batch)}}
@@ -54,7 +54,7 @@ class Workload:
         if self.burst:
             return [{"ref": str(n), "task_id": "chaos.work", "args": {"seconds": 0}} for n in range(size)]
         jobs: list[dict[str, Any]] = []
-        # Bursts of empty jobs press on the locks, long ones are there to be killed.
+        # Bursts of empty jobs contend for the locks; long jobs are there to be killed.
         lengths = self.random.choice(((0.0, 0.0, 0.01), (0.1, 0.3, 0.6, 1.2), (0.3, 3.0)))
         for place in range(size):
             fan_in = self.random.choice((0, 1, 1, 2, 3)) if place else 0

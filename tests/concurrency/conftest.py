@@ -9,7 +9,7 @@ from jobs import joins, publish, pubsub
 
 @pytest.fixture
 def unsent(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing leaves for Redis: these tests race for rows, and nobody would come for the messages.
+    """Sends nothing to Redis: these tests race for rows, and no worker would consume the messages.
 
     By the test's own monkeypatch, which undoes what it did in the right order: one that ended after us
     would put our stand-ins back, for all tests to come.

@@ -9,7 +9,7 @@ from django.db import connection
 
 
 class CuttingProxy:
-    """Passes everything on; after a request with `trigger` in it, the answer is lost with the line."""
+    """Forwards everything; after a request with `trigger` in it, cuts the connection before the answer."""
 
     def __init__(self, host: str, port: int) -> None:
         self.server = (host, port)

@@ -20,7 +20,7 @@ class ModelJob:
     max_retries: int
     status: str = "pending"
     run: str = ""  # "", "sent", "running", or "waits" for its retry
-    later: bool = False  # its time lies ahead
+    later: bool = False  # due in the future
     retries: int = 0
     crashes: int = 0
     stop_requested: bool = False

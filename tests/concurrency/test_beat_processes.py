@@ -54,7 +54,7 @@ def beats(folder, count):
 
 def a_periodic_task(seconds=1, name="test"):
     every, _ = IntervalSchedule.objects.get_or_create(every=seconds, period="seconds")
-    # Nobody consumes the queue, so what was sent can be counted.
+    # No worker consumes the queue, so the messages can be counted.
     return PeriodicTask.objects.create(
         name=name, task="dure.queue_probe", args='["x"]', interval=every, queue=QUEUE
     )
@@ -161,7 +161,7 @@ def test_our_maintenance_runs_as_periodic_tasks_on_the_control_queue():
 
     from django.apps import apps
 
-    # Another test's flush may have emptied the tables that the migration filled.
+    # The flush of another test may have emptied the tables that the migration filled.
     import_module("scheduler.migrations.0002_periodic_tasks").create(apps, None)
     import_module("exports.migrations.0003_retention").create(apps, None)
     ours = {task.task: task for task in PeriodicTask.objects.filter(name__startswith="dure: ")}

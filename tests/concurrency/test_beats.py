@@ -41,7 +41,7 @@ class Clock:
 
 
 def a_beat(clock: Clock, last: datetime) -> int:
-    """A process that fires what is due, by the simulated clock."""
+    """A process that fires due schedules by the simulated clock."""
     connections.close_all()  # a connection cannot be used on both sides of a fork
     pid = os.fork()
     if pid:
@@ -100,6 +100,6 @@ def test_concurrent_passes_share_the_due_schedules():
         a_schedule()
     with transaction.atomic():
         assert fire_due(after(60), limit=3).schedules == 3
-        # The first has not committed, and the second neither waits nor takes the same ones.
+        # The first pass has not committed; the second neither waits nor takes the same schedules.
         assert in_thread(lambda: fire_due(after(60)).schedules) == 1
     assert Execution.objects.count() == 4

@@ -13,7 +13,7 @@ OFFICE = "office"
 
 
 class Story:
-    """A history that is told event by event."""
+    """Builds a history event by event."""
 
     def __init__(self) -> None:
         self.history = History(limits={OFFICE: (2, {"FE": 1})}, jobs={}, events=[], attempts={})
@@ -55,7 +55,7 @@ class Story:
         return self
 
     def wrong(self) -> set[str]:
-        """The promises that the checker finds broken."""
+        """The promises that the checker reports as broken."""
         return {name for name, violations in checker.check(self.history).items() if violations}
 
 

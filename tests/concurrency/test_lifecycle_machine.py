@@ -56,7 +56,7 @@ class Verbs(RuleBasedStateMachine):
         self.whole.__exit__(None, None, None)
 
     def settled(self) -> None:
-        """Joins are released by their chords; here, by the net behind them."""
+        """Chords release joins in production; here, the sweep does."""
         lifecycle.advance_office(self.office.id)
         self.model.process()
 

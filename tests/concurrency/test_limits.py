@@ -21,7 +21,7 @@ ROLES = ("FE", "BE", "QA", "default")
 
 
 def play(office: Office, number: int, patience: int = 4_000) -> int:
-    """A worker and a dispatcher in one, until nothing is left to do."""
+    """Dispatches, claims and finishes until nothing is left to do."""
     chance = random.Random(number)
     finished = 0
     for turn in range(patience):
@@ -51,7 +51,7 @@ def play(office: Office, number: int, patience: int = 4_000) -> int:
 
 
 def too_many(office: Office) -> list[str]:
-    """Replays the office's events: they are in the order of its commits."""
+    """Replays the office's events, which are in the order of its commits."""
     roles = dict(Job.objects.filter(office=office).values_list("id", "role"))
     running: dict[object, str] = {}
     wrong = []
@@ -71,7 +71,7 @@ def too_many(office: Office) -> list[str]:
 
 
 class Watch:
-    """Looks at the rows themselves all the time, in one snapshot each."""
+    """Reads the rows continuously, each time in one snapshot."""
 
     SLOTS = (
         "SELECT count(*), count(*) FILTER (WHERE role = 'FE'), count(*) FILTER (WHERE role = 'BE') "

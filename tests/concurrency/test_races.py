@@ -25,7 +25,7 @@ ROUNDS = 12
 
 
 def ways(*ways: Callable[[], Any]) -> list[Any]:
-    """Does each in a thread of its own, all released at once."""
+    """Runs each function in its own thread, all released together."""
     return all_at_once(lambda number: ways[number](), len(ways))
 
 
@@ -58,8 +58,8 @@ def renew(run: Any) -> Any:
 
 
 def waiting_for_locks():
-    """How many sessions of this database wait for a lock."""
-    # Inside a transaction the first look would be the last.
+    """The number of sessions of this database that wait for a lock."""
+    # A transaction would repeat the first result.
     call.rows("SELECT pg_stat_clear_snapshot()")
     ((waiting,),) = call.rows(
         "SELECT count(*) FROM pg_stat_activity "
@@ -243,7 +243,7 @@ def test_concurrent_republishes_send_each_message_once():
 
 
 def test_concurrent_operations_do_not_deadlock():
-    """All verbs lock the office first; were the order different anywhere, this would hang and fail."""
+    """All operations lock the office first. Another order anywhere would deadlock here."""
     office = an_office(max_concurrent_jobs=4)
     jobs = submitted(
         office,

@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("unsent")]
 
 @st.composite
 def graphs(draw: st.DrawFn) -> list[dict[str, Any]]:
-    """Jobs with dependencies on earlier ones, and what the body of each would do."""
+    """Jobs with dependencies on earlier ones, and the outcome of each body."""
     drawn = []
     for number in range(draw(st.integers(1, 25))):
         deps = draw(st.lists(st.integers(0, number - 1), max_size=4, unique=True)) if number else []
@@ -52,7 +52,7 @@ def expected(graph: list[dict[str, Any]]) -> list[str]:
 
 
 class Chords:
-    """Counts as Redis counts: each dependency once, and the last one releases, once."""
+    """Counts as Redis does: each dependency once, and the last one releases the join once."""
 
     def __init__(self, jobs: list[Job]) -> None:
         self.sizes = {str(job.id): job.dependency_count for job in jobs}
@@ -70,7 +70,7 @@ class Chords:
 
 
 def play(office: Office, graph: list[dict[str, Any]], jobs: list[Job], chance: random.Random) -> None:
-    """Claims in any order and finishes as the graph wants, until nothing was sent any more."""
+    """Claims runs in any order and finishes them as the graph says, until none is dispatched."""
     place = {job.id: number for number, job in enumerate(jobs)}
     chords = Chords(jobs)
     while sent := list(Execution.objects.filter(office_id=office.id, status="PENDING").select_related("job")):

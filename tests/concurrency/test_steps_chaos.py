@@ -86,7 +86,7 @@ class Workers:
         )
 
     def kill_one(self) -> bool:
-        """Of those that have started: a worker whose processes are killed before that gives up."""
+        """Kills a started process: a worker whose processes are killed earlier gives up."""
         ready = [
             place
             for place, process in enumerate(self.running)
@@ -118,7 +118,7 @@ class Workers:
 def test_queues_run_as_specified_although_their_workers_are_killed(tmp_path, settings, capsys):
     seed = int(os.environ.get("DURE_TEST_SEED", str(random.randrange(10**6))))
     chance = random.Random(seed)
-    # What the sweeps in this process do, and what is no subject here: giving up what kills its workers.
+    # Used by the sweeps in this process. Poison is not tested here, so its limit is high.
     settings.DURE_LEASE_SECONDS, settings.DURE_REPUBLISH_SECONDS, settings.DURE_MAX_CRASHES = 2.0, 1.0, 100
     witness = tmp_path / "witness"
     env = {
@@ -197,7 +197,7 @@ def check_each_operation_ended_once() -> None:
 
 
 def check_no_operation_started_after_a_later_one(witness: Path, models: dict[int, list[ModelJob]]) -> None:
-    """A repeated start belongs to the operation that was running, never to one before it."""
+    """A repeated start belongs to the operation that was running, never to an earlier one."""
     seen: dict[int, list[tuple[int, str]]] = defaultdict(list)
     for line in witness.read_text().splitlines():
         what, tag, direction = line.split(" ")

@@ -59,7 +59,7 @@ def test_a_job_is_enqueued_before_the_run_or_not_at_all():
 
 @pytest.mark.parametrize("last", [True, False])
 def test_a_cancel_that_meets_the_end_of_an_operation_is_obeyed_or_refused(last):
-    """What was accepted turns the run back, even as its last operation ends; what was refused did nothing."""
+    """An accepted cancel rolls the run back even as its last operation ends; a refused one has no effect."""
     obeyed = refused = 0
     for _ in range(30):
         queue = a_queue(*[a_job("a")] * (1 if last else 3))
@@ -86,7 +86,7 @@ def test_a_cancel_that_meets_the_end_of_an_operation_is_obeyed_or_refused(last):
         else:
             refused += 1
             assert set(states(queue)) == {"SUCCESS"}
-    # Otherwise nothing raced.
+    # Otherwise there was no race.
     assert obeyed
 
 
@@ -101,7 +101,7 @@ def test_a_cancel_between_reading_and_writing_is_not_lost(monkeypatch):
         return tag
 
     with monkeypatch.context() as during:
-        # Only the wish is written: nobody is there to stop the operation itself.
+        # Only the request is written: no worker is there to stop the operation.
         during.setattr(lifecycle, "stop_forward_operation", lambda _: None)
         during.setattr(step_operations, "behave", cancelled_meanwhile)
         run.perform()

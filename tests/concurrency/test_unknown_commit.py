@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("
 
 
 def cut(trigger, act):
-    """Does it over a line that is cut after the first request with these bytes."""
+    """Runs the function over a connection that is cut after the first request with these bytes."""
 
     def on_the_line():
         with proxied() as proxy:
@@ -47,7 +47,7 @@ def test_a_finish_that_was_accepted_is_not_written_again():
     assert (job.status, job.execution.result) == (JobStatus.DONE, "mine")
     assert Attempt.objects.filter(execution=job.execution).count() == 1
     assert event_types(first).count(T.JOB_COMPLETED) == 1
-    # Its messages are lost with the answer; the next one in the slot is there for the sweep to send.
+    # Its messages are lost with the answer; the sweep sends the next job of the slot.
     assert fresh(second).status == JobStatus.PROCESSING
 
 

@@ -12,7 +12,7 @@ PATIENCE = 30
 
 
 def start_thread(work: Callable[[], T]) -> "Future[T]":
-    """The work, begun; `.result(timeout)` is what it answered."""
+    """Starts the work in a thread; `.result(timeout)` returns its result."""
     pool = ThreadPoolExecutor(1)
     future = pool.submit(_closing, work)
     pool.shutdown(wait=False)
@@ -24,7 +24,7 @@ def in_thread(work: Callable[[], T]) -> T:
 
 
 def all_at_once(work: Callable[[int], T], count: int) -> list[T]:
-    """The same work `count` times, each released when all have arrived."""
+    """Runs the work in `count` threads, which are released together."""
     barrier = Barrier(count)
 
     def run(number: int) -> T:

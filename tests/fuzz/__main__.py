@@ -13,7 +13,7 @@ from pathlib import Path
 from tests.acceptance.system import System
 from tests.fuzz.run import CALLERS, run
 
-# Nobody is kept waiting, and refusals without credentials are what is looked for.
+# Without throttling: many requests lack credentials on purpose.
 UNLIMITED = {"DURE_RATE_USER": "off", "DURE_RATE_ANONYMOUS": "off", "DURE_RATE_REFUSED": "off"}
 
 

@@ -11,7 +11,7 @@ from tests.acceptance.system import CHECKOUT, Client, System
 from tests.fuzz.object_ids import Ids
 
 OWNER, STAFF = "fuzz-owner", "fuzz-staff"
-# Run by the system's own manage.py: the API has no accounts to make.
+# The system's manage.py runs this, because the API does not create accounts.
 CREATE_ACCOUNTS = f"""
 from django.contrib.auth.models import User
 from django.utils import timezone

@@ -16,14 +16,14 @@ from schemathesis.core.transport import Response
 from tests.fuzz.object_ids import FIELDS, ObjectIds
 
 PROBLEM = "application/problem+json"
-# What else is in them depends on their code.
+# Their other fields depend on their code.
 OPEN = {"Problem", "Reason"}
 
 LONGEST_WAIT = 1
-# Python and JSON Schema do not call quite the same characters spaces.
+# Python and JSON Schema disagree about which characters are spaces.
 NO_SPACE = r"[^\t-\r\x1c- \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]"
 NOT_BLANK = r"\S"
-# Named by run.py.
+# run.py sets this variable.
 OBJECT_IDS_FILE = "DURE_FUZZ_OBJECT_IDS"
 
 document: dict[str, Any] = {}
@@ -39,7 +39,7 @@ def before_load_schema(context: schemathesis.HookContext, raw_schema: dict[str, 
 
 
 def close(schema: Any) -> None:
-    """Unless it says that there may be more, there is nothing but what it names."""
+    """Forbids fields that the schema does not name, unless it allows them explicitly."""
     if isinstance(schema, list):
         for each in schema:
             close(each)
@@ -59,7 +59,7 @@ def before_call(
     if case.meta is None:
         return
     body = case.body if isinstance(case.body, dict) else {}
-    if case.meta.phase.name.value != "stateful":  # which goes where its links lead
+    if case.meta.phase.name.value != "stateful":  # the stateful phase follows links
         if not case.meta.is_negative_at(ParameterLocation.PATH):
             method, path = case.operation.method.upper(), case.operation.path
             object_ids.replace_path_ids(method, path, case.path_parameters or {})
@@ -70,7 +70,7 @@ def before_call(
         shorten(body, "wait", LONGEST_WAIT)
     if case.query and not case.meta.is_negative_at(ParameterLocation.QUERY):
         shorten(case.query, "wait", LONGEST_WAIT)
-        # Lists have pages up to a row, which no schema can say.
+        # Pages have a maximum row, which a schema cannot express.
         shorten(case.query, "page", 1_000)
 
 
@@ -79,7 +79,7 @@ def shorten(data: dict[str, Any], name: str, most: int) -> None:
         if float(data[name]) > most:
             data[name] = type(data[name])(most)
     except (KeyError, TypeError, ValueError):
-        return  # it is not there, or is nothing that will be taken
+        return  # the object does not exist, or the input is not accepted
 
 
 @schemathesis.check
@@ -92,7 +92,7 @@ def known_problem(ctx: schemathesis.CheckContext, response: Response, case: sche
         raise Failure(operation=case.operation.label, title="A refusal is no problem document", message="")
     received = operation["responses"].get(str(response.status_code))
     if received is None:
-        return  # Schemathesis says so itself
+        return  # Schemathesis reports this itself
     if "$ref" in received:
         received = document["components"]["responses"][received["$ref"].rpartition("/")[2]]
     code = response.json()["code"]
@@ -106,7 +106,7 @@ def known_problem(ctx: schemathesis.CheckContext, response: Response, case: sche
 
 @schemathesis.check
 def working_example(ctx: schemathesis.CheckContext, response: Response, case: schemathesis.Case[Any]) -> None:
-    """What the schema shows is accepted, unless it is about an object that is not there."""
+    """An example of the schema is accepted, unless it names an object that does not exist."""
     phase = case.meta.phase.name.value if case.meta else ""
     if phase == "examples" and response.status_code == 400:
         raise Failure(operation=case.operation.label, title="An example is refused", message=response.text)

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from itertools import count
 from typing import Any
 
-# By the name of a parameter and the beginning of the paths that mean it; JSON has no pairs as keys.
+# Parameter name, prefix of the paths that it applies to, and ids. JSON has no pairs as keys.
 Ids = list[tuple[str, str, Sequence[Any]]]
 
-# Fields of bodies that name something that exists, and which of the parameters is the same.
+# Fields of bodies that name an existing object, with the corresponding parameter.
 FIELDS = {"office": "office_id", "workflow_id": "workflow_id"}
-# Of so many requests one keeps the ids that it was made with.
+# One of so many requests keeps its generated ids.
 OWN_IDS = 6
 
 
@@ -45,9 +45,9 @@ class ObjectIds:
     def _spare_id(self, name: str, path: str) -> Any:
         for parameter, below, values in self.spare:
             if parameter == name and path.startswith(below) and values:
-                # What stands last in the path is what is deleted.
+                # The last parameter of the path names the object to delete.
                 if not path.endswith(f"{{{name}}}"):
                     return values[0]
-                # The first office has all the rest in it.
+                # The first office contains the other objects.
                 return values.pop() if len(values) > 1 or name != "office_id" else None
         return None

@@ -20,7 +20,7 @@ PATIENCE_SECONDS = 120
 def run(
     system: System, caller: str, folder: Path, options: Sequence[str] = (), *, seconds: int | None = None
 ) -> "subprocess.CompletedProcess[bytes]":
-    """Prints what it finds into the folder's `report`; its exit status is 0 when it has found nothing."""
+    """Writes failures to `report` in the folder. The exit status is 0 if there are none."""
     tokens = accounts.create_accounts(system)
     owner = Client(system.base_url, f"Token {tokens[accounts.OWNER]}")
     ids_file = folder / "object_ids.json"
@@ -49,7 +49,7 @@ def run(
 
 
 def reached(folder: Path) -> set[str]:
-    """The operations that did something: those with an answer below 400, like `GET /api/offices`."""
+    """The operations that had an answer below 400, like `GET /api/offices`."""
     result = set()
     for events in folder.glob("*.ndjson"):
         for line in events.read_text().splitlines():

@@ -93,7 +93,7 @@ def listen(redis: Redis, name: str = "here", worker: bool = False) -> Listener:
 
 
 def drain(listener: Listener) -> None:
-    """Polls until there is nothing left to send or to read."""
+    """Polls until nothing is left to send or to read."""
     while listener.poll(block_ms=None) or StreamOutbox.objects.exists():
         pass
 

@@ -7,7 +7,7 @@ from tests.factories import claimed, submitted
 
 
 def submit(office: Office, *refs: str) -> list[UUID]:
-    """One batch of jobs, one for each ref."""
+    """A batch with a job for each ref."""
     return [
         job.id for job in submitted(office, *({"ref": ref, "role": "PO"} for ref in refs), name="by hand")
     ]
@@ -20,7 +20,7 @@ def succeed(job: UUID) -> None:
 
 
 def fail(job: UUID, error: str = "It broke.", delay_ms: int | None = None) -> None:
-    """For good, unless there is a delay."""
+    """Fails the run: finally, or with a delay until its retry."""
     run = claimed(Job.objects.get(pk=job))
     assert run is not None
     assert run.fail(error=error, delay_ms=delay_ms) is not None

@@ -40,7 +40,7 @@ def at(office: Office, rest: str = "") -> str:
 
 
 def took(job, seconds: float) -> None:
-    """As if its run had taken so long."""
+    """Sets the run time of a job."""
     ago = "%s * interval '1 second'"
     call.change(f"UPDATE job_queue SET started_at = completed_at - {ago} WHERE id = %s", [seconds, job.id])
     call.change(

@@ -29,7 +29,7 @@ IGNORES_SIGTERM = (
 
 @pytest.fixture(scope="module")
 def worker(django_db_setup, django_db_blocker, tmp_path_factory) -> Iterator[workers.Process]:
-    """One worker for the whole file; it may reach loopback and run a shell."""
+    """A worker for the whole file, which may connect to loopback and run a shell."""
     env = {"DURE_HTTP_ALLOW": "127.0.0.0/8", "DURE_COMMANDS": "sh,cat"}
     with django_db_blocker.unblock(), workers.running(tmp_path_factory.mktemp("worker"), env=env) as process:
         yield process

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db
 
 
 def levels() -> dict[tuple[str, str], str]:
-    """The worst level of the findings, by subject and name."""
+    """The worst level of the messages, by subject and name."""
     worst: dict[tuple[str, str], str] = {}
     for finding in run("doctor", "--json").json["findings"]:
         key = finding["subject"], finding["name"]

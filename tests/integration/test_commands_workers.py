@@ -22,7 +22,7 @@ from tests.workers import environment, eventually
 pytestmark = pytest.mark.django_db(transaction=True)
 
 NAME = "engine@test"
-# So many questions and answers go by while nothing may be taken.
+# Polls during which the worker must not take a message.
 ROUNDS = 20
 LEVEL = "\x06\x16"  # kombu's sign between a queue's name and the level of its messages
 
@@ -59,7 +59,7 @@ def waiting_for(role: str) -> int:
 
 
 def takes_nothing(job: Any) -> bool:
-    """Its message waits while the worker is awake and answers."""
+    """The message waits while the worker is online and answers."""
     for _ in range(ROUNDS):
         ask("ping")
         if waiting_for(job.role) != 1:
@@ -87,7 +87,7 @@ def test_a_drained_worker_finishes_its_runs_and_takes_none_until_it_is_resumed(w
     assert answer == {"ok": "takes nothing new, and finishes what runs: 1"}
     assert (its_row().running, its_row().roles.count("BE")) == (1, 1)
     waiting = a_job(an_office(), role="BE")
-    # Its last question to Redis was open when it was drained: what comes of it goes back to the queue.
+    # Its last read from Redis was open when it was drained: the message goes back to the queue.
     eventually(lambda: not is_asking_for_work(worker.process.pid), what="the end of its last question")
     eventually(lambda: waiting_for("BE") == 1, what="the message in its queue")
     assert takes_nothing(waiting)

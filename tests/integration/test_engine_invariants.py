@@ -96,7 +96,7 @@ def test_the_status_done_is_final(status):
 
 
 def test_an_ended_execution_may_change_in_other_columns():
-    """Only the state is for ever: a retention note or a session may be written later."""
+    """Only the state is final: other columns may be written later."""
     job = done(a_job(an_office()))
     assert call.change("UPDATE job_executions SET session_id = 'x' WHERE job_id = %s", [job.id]) == 1
     assert call.change("UPDATE job_queue SET ref = 'x' WHERE id = %s", [job.id]) == 1
@@ -158,7 +158,7 @@ def test_a_user_has_one_membership_in_an_office():
 
 
 def test_every_named_invariant_is_in_the_database():
-    """A migration that loses one is found here, not in production."""
+    """Finds a migration that drops a constraint."""
     present = {name for (name,) in call.rows("SELECT conname FROM pg_constraint")}
     present |= {name for (name,) in call.rows("SELECT indexname FROM pg_indexes WHERE schemaname = 'public'")}
     present |= {name for (name,) in call.rows("SELECT tgname FROM pg_trigger")}

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db
 
 ENDED = 20_000
 FEW = (80, "")
-# What is no function is planned anew each time, and planning itself looks at the ends of indexes.
+# Statements outside of functions are planned each time, and planning itself reads the ends of indexes.
 PLANNED_ANEW = (400, "")
 TABLES = ("job_queue", "job_executions", "job_dependencies", "job_attempts", "job_events", "job_batches")
 
@@ -67,7 +67,7 @@ FILL = (
 
 @pytest.fixture
 def office() -> Office:
-    """An office with a long past."""
+    """An office with many ended jobs."""
     made = an_office(max_concurrent_jobs=4, max_concurrent_by_role={"FE": 1})
     for statement in FILL:
         call.change(statement, {"office": made.id, "count": ENDED})
@@ -78,7 +78,7 @@ def office() -> Office:
 
 
 def warm_up() -> None:
-    """Plans are made once for a connection, and planning itself looks at the ends of indexes."""
+    """Prepares the plans of this connection, because planning itself reads the ends of indexes."""
     office = an_office(name="warm up", max_concurrent_jobs=4)
     for _ in range(2):
         first, second, _ = submitted(
@@ -98,7 +98,7 @@ def warm_up() -> None:
 
 
 def read_so_far() -> dict[str, int]:
-    """Entries of each table and of its indexes that this transaction has read."""
+    """The entries of each table and its indexes that this transaction has read."""
     return dict(
         call.rows(
             "SELECT c.relname, pg_stat_get_xact_tuples_returned(c.oid) + coalesce("
@@ -111,7 +111,7 @@ def read_so_far() -> dict[str, int]:
 
 
 def most_read(act: Callable[[], Any]) -> tuple[int, str]:
-    """The most that was read of one table, and which."""
+    """The most entries that were read of one table, and its name."""
     before = read_so_far()
     act()
     after = read_so_far()
@@ -165,7 +165,7 @@ def test_a_queue_of_waiting_jobs_is_not_read_to_start_the_next(office):
 
 
 def test_waiting_jobs_of_other_offices_are_not_read(office):
-    """The statistics are from before they came: a plan must not count on few that wait."""
+    """The statistics are older than the waiting jobs: a plan must not assume that few jobs wait."""
     other = an_office()
     submitted(other, {"ref": "root"}, *[{"depends_on": ["root"]} for _ in range(3_000)])
     first, second, third = submitted(
@@ -199,7 +199,7 @@ def test_an_execution_that_no_job_owns_reads_its_own_row(office):
 
 
 def test_a_sweep_that_finds_nothing_reads_nothing(office):
-    """Each of its passes runs every few seconds, for ever."""
+    """Each pass of the sweep runs every few seconds."""
     sweeps.sweep_once()
     now = timezone.now()
     passes: dict[str, Callable[[], Any]] = {

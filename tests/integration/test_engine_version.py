@@ -13,7 +13,7 @@ pytestmark = pytest.mark.django_db
 
 
 def database_has(version: int, oldest: int) -> None:
-    """Undone with the test's transaction."""
+    """Changes the engine's version until the end of the test's transaction."""
     for name, value in (("dure_engine_version", version), ("dure_engine_oldest_caller", oldest)):
         call.change(f"CREATE OR REPLACE FUNCTION {name}() RETURNS integer LANGUAGE sql AS 'SELECT {value}'")
 

@@ -68,7 +68,7 @@ def ids_of(office: Office) -> list[int]:
 
 
 def receive_until(ws, last: int) -> list[int]:
-    """The ids of the events up to that one, however long the silence in between."""
+    """The ids of the events up to that event, however long the silence in between."""
     ids: list[int] = []
     while not ids or ids[-1] < last:
         message = receive(ws)

@@ -84,7 +84,7 @@ def test_the_sweep_finds_stuck_offices_and_no_others():
     free, stuck = an_office(name="free"), an_office(name="stuck")
     done(a_job(free))
     job = a_job(stuck)
-    # As a worker would leave it that died between two commits of older code: ready, and not sent.
+    # A worker of older code that died between two commits would leave the job ready and not sent.
     Job.objects.filter(id=job.id).update(status=JobStatus.READY, execution=None)
     job.execution.delete()
     assert sweeps.advance_stuck_offices() == 0  # nothing to promote, but to send

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db
 
 
 def held_up(*jobs: dict[str, Any], **config: Any) -> tuple[Office, list[Job]]:
-    """Jobs that are ready in an office which is paused."""
+    """Ready jobs in a paused office."""
     office = an_office(paused=True, **config)
     return office, submitted(office, *jobs)
 
@@ -27,13 +27,13 @@ def go_on(office: Office) -> None:
 
 
 def started(jobs: Sequence[Job]) -> list[str]:
-    """The refs of those that were sent, in the order in which they were."""
+    """The refs of the dispatched jobs, in the order of their dispatch."""
     sent = Execution.objects.filter(job__in=jobs).order_by("dispatched_at", "id")
     return [execution.job.ref for execution in sent if execution.job is not None]
 
 
 def one_by_one(office: Office, jobs: Sequence[Job]) -> list[str]:
-    """With one slot: the order in which jobs come through it."""
+    """The order in which an office with one slot runs its jobs."""
     order = []
     go_on(office)
     for _ in jobs:

@@ -58,7 +58,7 @@ def test_a_join_with_the_policy_block_counts_no_failure():
 
 
 def test_a_part_that_came_by_a_manual_retry_is_counted_for_joins_that_still_wait():
-    """Else the join's count would never be full, and only a sweep would find it."""
+    """Otherwise the join's count would stay incomplete, and only a sweep would release it."""
     first, second, last = submitted(an_office(), *JOIN)
     claimed(first).fail()
     lifecycle.retry(first.office_id, [first.id], actor="me")
@@ -76,7 +76,7 @@ def test_a_part_that_came_by_a_cancel_is_counted_for_joins_that_still_wait(monke
 
 
 def test_a_part_that_came_by_an_older_failure_is_counted_too(monkeypatch):
-    """The first job of a submission fails with one from before; a join below it runs anyway."""
+    """The first job of a submission fails with an earlier one; a join below it runs anyway."""
     office = an_office()
     (old,) = submitted(office, {})
     claimed(old).fail()

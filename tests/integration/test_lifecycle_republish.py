@@ -14,7 +14,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def sent(monkeypatch):
-    """What would be published."""
+    """Records what would be published."""
     sends: list[Send] = []
     monkeypatch.setattr(Effects, "on_commit", lambda effects: sends.extend(effects.send))
     return sends

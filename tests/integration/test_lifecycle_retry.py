@@ -110,7 +110,7 @@ def test_a_retry_opens_its_batch_again():
 
 
 def test_a_unique_key_that_was_taken_meanwhile_refuses_the_retry():
-    """The key has a new owner: two live jobs of one key must not be."""
+    """Another job holds the key now: two live jobs must not have the same key."""
     from jobs.errors import Conflict
 
     office = an_office()

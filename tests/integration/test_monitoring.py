@@ -30,7 +30,7 @@ ROLES = [*settings.DURE_ROLES, settings.DURE_CONTROL_QUEUE]
 
 @pytest.fixture
 def quiet_queues():
-    """What is sent to Redis here is taken out again."""
+    """Removes the messages of the test from Redis."""
     with Redis.from_url(settings.REDIS_URL) as redis:
         redis.delete(*ROLES)
         yield redis
@@ -38,7 +38,7 @@ def quiet_queues():
 
 
 def ended(days_ago, **fields):
-    """An Execution that ended so long ago."""
+    """An Execution that ended so many days ago."""
     execution = Execution.objects.get(id=a_start(**fields))
     end(execution)
     at = database_now() - timedelta(days=days_ago)

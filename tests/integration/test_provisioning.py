@@ -74,7 +74,7 @@ def test_a_step_that_starts_again_after_a_crash_creates_nothing_twice(monkeypatc
     queue = provisioning()
     lifecycle.run(queue.queue_id)
     dying = claimed(queue)
-    # Dead between the last effect and the report: the address is reserved, and nobody knows it.
+    # The worker dies between the last effect and its report: the address is reserved, and not recorded.
     monkeypatch.setattr("jobs.runner.settle_success", lambda *_: None)
     dying.perform()
     monkeypatch.undo()

@@ -171,7 +171,7 @@ def test_a_second_request_during_the_first_gets_409_with_retry_after():
             connections.close_all()
 
     with transaction.atomic():
-        # The first request: its row is there, and not committed yet.
+        # The first request has inserted its row and not committed yet.
         digest = "0" * 64
         IdempotentAnswer.objects.create(
             user=user, path="/api/groups", key="key 1", digest=digest, created_at=timezone.now()

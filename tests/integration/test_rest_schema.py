@@ -22,7 +22,7 @@ from tests.workers import ROOT
 pytestmark = [pytest.mark.django_db]
 
 WRITTEN = ROOT / "docs" / "openapi.yaml"
-# Files, which an example would be no use of.
+# Files, for which an example is useless.
 BINARY = {"video/mp4", "image/png"}
 
 
@@ -53,7 +53,7 @@ def resolved(document: Any, node: Any) -> Any:
 
 
 def bodies(document: Any):
-    """Every body that a success answers or a request has: where it is, and its media type object."""
+    """Every body of a successful answer or a request: its location and its media type object."""
     for path, method, operation in operations(document):
         received = {"request": operation["requestBody"]} if "requestBody" in operation else {}
         received |= {status: answer for status, answer in operation["responses"].items() if status < "300"}
@@ -145,7 +145,7 @@ def test_every_problem_code_belongs_to_an_operation(document):
         if status >= "400"
         for code in resolved(document, answer)["content"][PROBLEM]["examples"]
     }
-    # The others belong to no operation, or are what an error without a code of its own is called.
+    # The other codes belong to no operation, or stand for errors without a code of their own.
     assert set(PROBLEM_CODES) - named == {"method_not_allowed", "conflict", "refused"}
 
 
@@ -166,7 +166,7 @@ def test_every_operation_with_credentials_declares_and_requires_them(document):
 
 
 def filled(path: str, operation: Any) -> str:
-    """The path with ids of the right form, of nothing."""
+    """The path with valid ids of objects that do not exist."""
     for parameter in operation.get("parameters", ()):
         if parameter["in"] == "path":
             schema = parameter["schema"]

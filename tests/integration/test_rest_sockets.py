@@ -44,7 +44,7 @@ def token(user):
 def opened(address: str, path: str, token: str = "", **more):
     headers = {"Authorization": f"Token {token}"} if token else {}
     headers |= more.pop("headers", {})
-    # Its own pings would hide what our heartbeat does.
+    # The client's own pings would hide the effect of the heartbeat.
     return connect(address + path, additional_headers=headers, ping_interval=None, open_timeout=10, **more)
 
 

@@ -116,7 +116,7 @@ def test_a_whole_number_may_be_written_with_a_point(client, office):
 
 
 def test_a_time_out_of_range_is_rejected(client, office):
-    """One of these in the table, and every list with it in would have been a 500."""
+    """A single such row would make every list that contains it fail with 500."""
     for moment in EVERYTHING:
         body = {**ONE, "run_at": moment}
         refused(client.post(f"/api/offices/{office.id}/jobs", body, content_type=JSON), "run_at")
@@ -138,7 +138,7 @@ def test_a_time_may_have_any_offset(client, office):
 
 
 def test_an_empty_filter_is_rejected(client, office):
-    """A script whose variable is empty does not want to see everything."""
+    """An empty value is often an unset variable of a script, and must not select everything."""
     for path, name in {
         f"/api/offices/{office.id}/jobs": "batch",
         "/api/schedules": "task_id",

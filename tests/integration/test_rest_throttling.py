@@ -51,7 +51,7 @@ def test_a_forged_address_is_not_counted_apart(address):
 def test_clients_behind_one_proxy_are_counted_apart(settings):
     settings.REST_FRAMEWORK = {**settings.REST_FRAMEWORK, "NUM_PROXIES": 1}
     for number in range(8):
-        # The client writes what it likes on the left; our proxy appends the truth.
+        # The client can write anything on the left; our proxy appends the real address.
         forged = {"X-Forwarded-For": f"10.0.0.{number}, 198.51.100.1"}
         status = Client().get("/api/open", headers=forged).status_code
         assert status == (200 if number < 5 else 429)

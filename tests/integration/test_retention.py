@@ -14,7 +14,7 @@ pytestmark = pytest.mark.django_db
 
 
 def age(days: int) -> None:
-    """Moves all that has ended, and all events, into the past."""
+    """Moves ended rows and all events into the past."""
     past = {"days": days}
     call.change("UPDATE job_queue SET completed_at = completed_at - %(days)s * interval '1 day'", past)
     call.change("UPDATE job_executions SET finished_at = finished_at - %(days)s * interval '1 day'", past)

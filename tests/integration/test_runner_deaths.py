@@ -61,7 +61,7 @@ def test_a_frozen_worker_changes_nothing_after_its_run_was_reassigned(worker, pa
     try:
         eventually(lifecycle.rescue, LEASE + 10, what="the rescue")
         taken = Execution.objects.get(id=run.id)
-        # Another worker runs it meanwhile: played by the test, from claim to result.
+        # Meanwhile the test acts as another worker, from claim to result.
         row = lifecycle.claim(str(run.id), taken.dispatch, token="the other", worker="other@test")
         assert row is not None
         lifecycle.finish(str(run.id), row.fence, "success", trigger="JOB", result='"the winner"')
@@ -99,7 +99,7 @@ def test_the_work_of_a_killed_worker_starts_again_within_its_lease_and_ten_secon
     settings.DURE_REPUBLISH_SECONDS = 1.0
     office = an_office(max_concurrent_jobs=9)
     with start(tmp_path, name="victim", control=False) as victim, ending_what_runs():
-        # As many as there are slots: half of them are the victim's.
+        # As many jobs as slots: the killed worker has half of them.
         jobs = submitted(office, *[{"task_id": "try.until", "args": {"path": path}}] * 2 * SLOTS)
         where = [started(job).execution.worker for job in jobs]
         lost = [job for job, name in zip(jobs, where, strict=True) if name == "victim@test"]
@@ -141,7 +141,7 @@ def test_a_worker_that_may_not_wait_releases_its_runs_without_a_crash(worker, pa
     with start(tmp_path, name="hurried", control=False) as hurried, ending_what_runs():
         jobs = submitted(office, *[{"task_id": "try.until", "args": {"path": path}}] * 2 * SLOTS)
         where = [started(job).execution.worker for job in jobs]
-        # What the Procfile makes of SIGTERM: wait for as long as the drain allows, then go.
+        # The Procfile's SIGTERM: the worker drains within its time, then exits.
         hurried.process.signal(signal.SIGQUIT)
         assert hurried.process.popen.wait(30) == 0
         given_back = [job for job, name in zip(jobs, where, strict=True) if name == "hurried@test"]

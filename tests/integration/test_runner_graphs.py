@@ -42,7 +42,7 @@ def started_after_their_dependencies(jobs):
 
 
 def most_at_once(office, role=""):
-    """By the office's own events: how many of its runs went on at the same time."""
+    """The largest number of concurrent runs, according to the office's events."""
     roles = dict(Job.objects.filter(office=office).values_list("id", "role"))
     running: set[object] = set()
     most = 0

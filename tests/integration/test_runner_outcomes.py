@@ -26,14 +26,14 @@ def tried(office=None, task_id="try.echo", **fields):
 
 
 def delays(job):
-    """How long each retry was to wait, in seconds."""
+    """The delay of each retry, in seconds."""
     events = Event.objects.filter(job_id=job.id, type=T.JOB_RETRYING).order_by("id")
     times = [(parse_datetime(event.details["retry_at"]), event.at) for event in events]
     return [round((due - at).total_seconds(), 3) for due, at in times if due is not None]
 
 
 def through_its_retries(job):
-    """To its end, with every wait cut short."""
+    """Runs the job to its end, without waiting for retries."""
 
     def over():
         lifecycle.send_due(timezone.now() + timedelta(days=2))
@@ -178,7 +178,7 @@ def test_the_writes_of_an_atomic_body_that_lost_its_run_are_undone(worker, path)
     eventually(lambda: lines(path), what="the body's write")
     lifecycle.mark_lost(str(run.id), run.fence, trigger="JOB", expired=False, error="taken away by the test")
     assert ended(job).status == JobStatus.DONE
-    # The winner's row, of the second attempt; with the loser's there would be two, or a failure.
+    # Only the second attempt's row is there; the first attempt lost its run.
     assert list(Counter.objects.filter(name="loser").values_list("value", flat=True)) == [2]
     assert outcomes(job) == [("lost", "worker_lost"), ("success", "")]
 

@@ -15,7 +15,7 @@ from tests.workers import eventually
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-# A heartbeat, and what a busy machine takes to see a process die.
+# A heartbeat, and the time in which a busy machine notices the death of a process.
 SLACK = 7
 
 
@@ -33,7 +33,7 @@ def cancel(job):
 
 
 def cancel_unheard(job):
-    """In the database alone: no worker is told."""
+    """Cancels in the database only: no worker is notified."""
     call.function("dure_cancel", job.office_id, [job.id], "{}")
 
 

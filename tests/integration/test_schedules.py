@@ -47,7 +47,7 @@ def test_firing_twice_fires_once():
 def test_a_due_time_that_was_decided_before_makes_no_second_execution():
     schedule = a_schedule()
     fire_due(after(60))
-    # As after a restored clock, or anything else that sets the next time back.
+    # A restored backup, for example, sets the next time back.
     Schedule.objects.filter(id=schedule.id).update(next_run_at=after(60))
     fire_due(after(61))
     assert turns(schedule) == [(60, "run")]
@@ -139,9 +139,9 @@ def test_a_lost_worker_counts_as_running_until_its_lease_ends():
     (execution,) = executions(schedule)
     Execution.objects.filter(id=execution.id).update(on_lost="fail")
     claim(execution)
-    fire_due(after(120))  # the worker is gone, and nobody knows yet
+    fire_due(after(120))  # the worker has died, and its lease is still valid
     expire_lease(str(execution.id))
-    fire_due(after(180))  # known to the clock, but not rescued
+    fire_due(after(180))  # the lease has expired, but the run is not rescued
     assert engine.rescue() == 1
     fire_due(after(240))
     assert turns(schedule) == [(60, "run"), (120, "skipped"), (180, "skipped"), (240, "run")]

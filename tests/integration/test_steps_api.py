@@ -47,7 +47,7 @@ def post(client, path, body=None, **headers):
 
 def code(answer):
     assert answer["Content-Type"] == PROBLEM, answer.content
-    # What a problem's `type` leads to.
+    # The page that a problem's `type` links to.
     assert answer.json()["code"] in PROBLEM_CODES
     return answer.status_code, answer.json()["code"]
 

@@ -88,7 +88,7 @@ def test_the_context_of_another_execution_is_not_used():
         lifecycle.run(queue.queue_id)
     left, right = claimed(first), claimed(second)
     left.perform()
-    # The other's worker is gone three times, and this process reports it.
+    # The other queue's worker died three times, and this process reports it.
     right.lose()
     for _ in range(2):
         claimed(second).lose()

@@ -57,7 +57,7 @@ def test_a_cancel_while_the_operation_runs_rolls_back_as_it_ends():
 
 
 def test_a_cancel_between_two_operations_is_obeyed_at_the_next_end(monkeypatch):
-    """As when the cancelling process dies after it wrote the request."""
+    """Simulates a process that dies after it wrote the cancel request."""
     queue = a_queue(a_job("a"))
     lifecycle.run(queue.queue_id)
     monkeypatch.setattr(lifecycle, "stop_forward_operation", lambda _: None)
@@ -100,7 +100,7 @@ def test_a_cancelled_execution_rolls_its_queue_back():
     run_operation(queue)
     engine.cancel_execution(execution(queue).id)
     assert fresh(queue).operation_direction == "BACKWARD"
-    # An undo that is cancelled has not been done.
+    # A cancelled rollback operation counts as not executed.
     engine.cancel_execution(execution(queue).id)
     run_to_end(queue)
     assert states(queue) == ["SUCCESS, CANCELED", "FAILED, FAILED"]
@@ -215,7 +215,7 @@ def test_a_failed_rollback_can_be_rerun_by_hand():
         str(job.job_id),
     )
     assert again.context == queue.context
-    # One that fails each time at first fails again three times.
+    # The backward operation that always fails fails three more times.
     run_to_end(queue)
     assert states(queue)[1] == "FAILED, FAILED, FAILED"
     type(job).objects.filter(pk=job.pk).update(arguments={"tag": "b", "forward": "fail", "failures": 0})
@@ -223,7 +223,7 @@ def test_a_failed_rollback_can_be_rerun_by_hand():
     run_to_end(queue)
     after = fresh(queue)
     assert (after.state, after.again, after.run) == ("READY", False, 1)
-    # Only that one: those before it were undone already.
+    # Only that operation runs: the others were rolled back before.
     assert states(queue) == ["SUCCESS, CANCELED", "FAILED, FAILED, FAILED, CANCELED", "NOTYET"]
     assert [line["state"] for line in after.queue_return[-2:]] == [
         "FAILED, FAILED, FAILED",

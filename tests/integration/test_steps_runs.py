@@ -152,7 +152,7 @@ def test_an_ending_operation_starts_the_next_one_in_the_same_transaction(monkeyp
     monkeypatch.setattr("scheduler.steps.runner.engine.start_executions", lambda *_, **__: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         run.perform()
-    # Nothing of it is left: neither the end of the Execution, nor the state, nor the context.
+    # The transaction was undone: the end of the Execution, the state and the context.
     assert (execution(queue).status, states(queue), fresh(queue).context) == ("RUNNING", ["NOTYET"] * 2, {})
     monkeypatch.undo()
     run.run.settled = False
@@ -176,7 +176,7 @@ def test_a_return_that_cannot_be_stored_fails_the_job(odd):
     queue = completed(a_queue({"forward_operation": "give", "arguments": {"odd": odd, "size": 300_000}}))
     assert states(queue) == ["FAILED, CANCELED"]
     assert "result" in steps(queue)[0].job_return["forward"]["error"]
-    # What it did to the context before is not forgotten.
+    # Its earlier changes to the context are kept.
     assert queue.context == {"given": True}
 
 

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 class Moody(EmailBackend):
-    """Refuses as long as it likes."""
+    """A mail backend whose next `refuses` messages fail."""
 
     refuses = 0
 

@@ -313,7 +313,7 @@ def test_the_limits_of_the_office_hold_for_a_workflow():
 
 
 def failed(**fields):
-    """Its first step is done, its second failed, its third waits."""
+    """A run whose first step is done, whose second failed, and whose third waits."""
     workflow, run = started(steps=[a_step("a"), a_step("b", "a"), a_step("c", "b")], **fields)
     finish(run, "a")
     finish(run, "b", fail=True)

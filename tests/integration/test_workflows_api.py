@@ -158,7 +158,7 @@ def test_a_request_with_wait_answers_the_results_of_the_ended_run(client, office
     workflow = a_workflow(office, steps=[a_step("a")])
     path = "/api/workflow/execute"
     started = post(client, path, {"workflow_id": str(workflow.id), "wait": 0.01})
-    assert started.status_code == 202  # nobody has run it yet
+    assert started.status_code == 202  # no worker has run it yet
     attempt = claimed(Job.objects.get(batch=started.json()["batch"]))
     assert attempt is not None
     attempt.finish(result="42")

@@ -22,7 +22,7 @@ class Receiver:
 
     def behave(self, connection: socket.socket, request: bytes) -> None:
         if self.silent:
-            # Until the other side loses patience.
+            # Waits until the client gives up.
             connection.recv(1)
             return
         connection.sendall(self.answers.pop(0) if self.answers else answer("204 No Content"))
@@ -32,7 +32,7 @@ class Receiver:
         return [read(request) for request in self.server.requests]
 
     def verified(self, secret: str) -> list[dict[str, Any]]:
-        """Every message so far; raises when one is not signed with this secret."""
+        """The messages so far; raises if one is not signed with this secret."""
         return [Webhook(secret).verify(body, headers) for headers, body in self.messages]
 
     @property

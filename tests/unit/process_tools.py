@@ -9,7 +9,7 @@ PATIENCE = 10.0
 
 
 def eventually(true: Callable[[], object], seconds: float = PATIENCE) -> bool:
-    """Asks until the answer is yes; no when it never was."""
+    """Polls until the condition is true; returns False if it never is."""
     ends = time.monotonic() + seconds
     while not true():
         if time.monotonic() > ends:
@@ -27,7 +27,7 @@ def is_alive(pid: int) -> bool:
 
 
 def marked(mark: str) -> set[int]:
-    """The living processes whose command line holds the mark."""
+    """The living processes with the mark on their command line."""
     pids = set()
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit() and int(entry.name) != os.getpid():

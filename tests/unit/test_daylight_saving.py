@@ -22,7 +22,7 @@ def wall(text):
 
 
 def fires(text, zone, begin, end):
-    """What fires after `begin` until `end`, as the zone's clock shows it, with its offset in hours."""
+    """The fire times from `begin` to `end` on the zone's clock, with their offsets in hours."""
     cron, times = parse(text), []
     moment, end = begin.replace(tzinfo=zone), end.replace(tzinfo=zone)
     while (moment := next_after(cron, moment, zone)) is not None and moment <= end:

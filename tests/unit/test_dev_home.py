@@ -36,7 +36,7 @@ def test_a_folder_of_another_user_is_refused(tmp_path):
     (tmp_path / "theirs").mkdir(mode=0o500)
     script = "import sys, pathlib; from config.dev import home; home.open_home(pathlib.Path(sys.argv[1]))"
     command = [sys.executable, "-c", script, str(tmp_path / "theirs" / "home")]
-    if os.geteuid() == 0:  # who may write everywhere
+    if os.geteuid() == 0:  # root may write everywhere
         command = ["setpriv", "--reuid=65534", "--clear-groups", *command]
     done = subprocess.run(command, cwd=CHECKOUT, capture_output=True, text=True, check=False)
     assert "cannot be written: Permission denied." in done.stderr

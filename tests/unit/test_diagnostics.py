@@ -362,7 +362,7 @@ def test_a_folder_is_checked_by_writing_into_it(tmp_path):
     assert exports_checks.check_folder("exports", "DURE_EXPORT_PATH", tmp_path).level == OK
     assert exports_checks.check_folder("exports", "DURE_EXPORT_PATH", tmp_path / "new" / "deep").level == OK
     assert list(tmp_path.iterdir()) == []
-    # Not even root writes there.
+    # Not even root can write there.
     refused = exports_checks.check_folder("exports", "DURE_EXPORT_PATH", Path("/proc/self"))
     assert refused.level == BAD
     assert "DURE_EXPORT_PATH" in refused.hint

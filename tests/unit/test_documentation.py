@@ -28,7 +28,7 @@ FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 
 
 def documented() -> dict[str, str]:
-    """Each variable and its default, as the tables have them."""
+    """Each documented variable and its default."""
     text = (ROOT / "docs" / "configuration.md").read_text()
     rows = re.findall(r"^\| `([A-Z][A-Z0-9_]+)` \| (.*?) \|", text, re.MULTILINE)
     assert len(rows) == len({name for name, _ in rows}), "a variable stands there twice"
@@ -80,7 +80,7 @@ def as_documented(value: object) -> str:
 
 
 def literal(node: ast.expr) -> object:
-    """The default, where it is one and no expression that looks around."""
+    """The default if it is a constant; None for other expressions."""
     names = {sub.id for sub in ast.walk(node) if isinstance(sub, ast.Name)}
     if names or any(isinstance(sub, (ast.Call, ast.JoinedStr, ast.IfExp)) for sub in ast.walk(node)):
         return None
@@ -180,7 +180,7 @@ def test_the_files_and_tests_that_are_named_exist():
 
 
 def anchors(path: Path) -> set[str]:
-    """As GitHub makes them of headings."""
+    """The anchors that GitHub makes of headings."""
     titles = re.findall(r"^#+ (.*)$", FENCE.sub("", path.read_text()), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
 

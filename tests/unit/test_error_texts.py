@@ -18,7 +18,7 @@ NOT_PARAMETERS = {"code", "errors", "extra"}
 
 
 def uses() -> Iterator[tuple[str, str, set[str | None]]]:
-    """Of each call with a literal code: its place, the code, and the parameters (None for `**`)."""
+    """The place, code and parameters (None for `**`) of each call with a literal code."""
     for app in APPS:
         for path in (ROOT / app).rglob("*.py"):
             for node in ast.walk(ast.parse(path.read_text())):

@@ -43,7 +43,7 @@ def video_file(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def fake_child(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
-    """Replaces our program, as an exploited decoder could."""
+    """Replaces the program of the child, as an exploited decoder could."""
 
     def put(program: str) -> None:
         monkeypatch.setattr(

@@ -128,7 +128,7 @@ def test_a_follower_that_reads_nothing_is_closed_and_the_others_continue():
             eager = asyncio.create_task(taken(feed, 0, 200))
             feed.source.append(199)
             feed.wake()
-            # The list waits for the lazy one, once.
+            # The list waits once for the slow follower.
             async with asyncio.timeout(5 * fanout.LAGGARD_SECONDS):
                 assert await eager == list(range(1, 201))
             with pytest.raises(CloseSocket) as closed:

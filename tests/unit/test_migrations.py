@@ -13,7 +13,7 @@ from jobs.sql import engine
 from jobs.sql.freeze import Frozen, write_migration
 
 OURS = ("jobs", "scheduler", "exports")
-# They made the tables; nothing ran before them.
+# These created the tables, so no older code ran before them.
 FIRST = {"0001_initial", "0002_engine"}
 TAKES_AWAY = (
     migrations.DeleteModel,
@@ -37,7 +37,7 @@ def later_migrations() -> list[migrations.Migration]:
 
 
 def unsafe(operation: migrations.operations.base.Operation) -> str:
-    """Why this may not run while the old code works; empty when it may."""
+    """The reason why this must not run while the old code works; empty if it may."""
     if isinstance(operation, TAKES_AWAY):
         return "takes away what the old code names"
     if isinstance(operation, migrations.AddField):
@@ -76,7 +76,7 @@ def test_an_unsafe_operation_is_recognised(operation):
     "migration", [migration for migration in later_migrations() if not migration.atomic], ids=str
 )
 def test_a_migration_that_died_halfway_can_be_run_again(migration):
-    """It is no transaction, so an index that it began stays, and its name is taken."""
+    """The migration is not atomic, so an unfinished index remains and occupies its name."""
     dropped = " ".join(str(each.sql) for each in migration.operations if isinstance(each, migrations.RunSQL))
     made = [each.index.name for each in migration.operations if isinstance(each, AddIndexConcurrently)]
     assert [name for name in made if f"DROP INDEX CONCURRENTLY IF EXISTS {name}" not in dropped] == []

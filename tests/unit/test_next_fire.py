@@ -10,7 +10,7 @@ import pytest
 
 from tests.bench.next_fire import Calendar, differences, random_expression
 
-# About every change of the clock in 2026.
+# Around every clock change in 2026.
 WINDOWS = {
     "Asia/Seoul": [datetime(2026, 12, 20, tzinfo=UTC)],
     "America/New_York": [datetime(2026, 3, 1, tzinfo=UTC), datetime(2026, 10, 25, tzinfo=UTC)],
@@ -27,7 +27,7 @@ def test_random_rules_fire_when_a_minute_by_minute_search_says(zone, start):
     compared = 0
     for _ in range(40):
         expression = random_expression(dice)
-        # Days and months are left open, or hardly any rule would fire in these two weeks.
+        # Days and months are unrestricted, or hardly any rule would fire in these two weeks.
         expression = " ".join([*expression.split()[:2], "*", "*", dice.choice(["*", "1-5", "0,6"])])
         for difference in differences(expression, calendar, dice):
             assert difference is None

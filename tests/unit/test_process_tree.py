@@ -20,7 +20,7 @@ NAP = 300
 
 @pytest.fixture
 def mark():
-    """In the command line of every process of a test, so that none is missed, nor left behind."""
+    """A mark in the command line of every process of a test, to find them all."""
     mark = f"mark-{uuid.uuid4().hex}"
     yield mark
     for pid in marked(mark):
@@ -39,7 +39,7 @@ def naps(pid):
 
 @contextmanager
 def started(script, mark, *, expected, **options):
-    """A shell with this script, and what it starts, once so many processes are there."""
+    """Starts a shell with this script, and waits for so many processes."""
     process = subprocess.Popen(["sh", "-c", f": {mark}; {script}"], **options)
     try:
         assert eventually(lambda: len(marked(mark)) == expected), marked(mark)
@@ -98,7 +98,7 @@ def test_the_callers_own_group_lives_on(mark):
 
 
 def test_a_group_led_from_outside_the_tree_lives_on(mark):
-    # As a pool process in its worker's group, killed from a third place.
+    # Like a pool process in its worker's group, killed by another process.
     script = f"{napper(mark)} & echo $!; wait"
     options = {"start_new_session": True, "stdout": subprocess.PIPE, "text": True}
     with started(script, mark, expected=2, **options) as leader:
@@ -110,7 +110,7 @@ def test_a_group_led_from_outside_the_tree_lives_on(mark):
 
 
 def test_a_group_whose_leader_is_gone_lives_on_when_the_process_was_born_in_it(mark):
-    # As a pool process whose worker has died, with a neighbour in the same group.
+    # Like a pool process whose worker has died, with another process in the same group.
     inner = f": {mark}; {napper(mark)} & wait"
     script = f"sh -c {shlex.quote(inner)} & echo $!; {napper(mark)} &"
     options = {"start_new_session": True, "stdout": subprocess.PIPE, "text": True}
@@ -200,10 +200,10 @@ def test_a_process_that_forks_and_exits_all_the_time_does_not_escape(mark):
 
 
 def test_another_signal_is_sent_without_stopping_the_processes(mark):
-    # The shell may hear of its child's end before it hears the signal itself: it goes on until then.
+    # The shell may learn of its child's end before its own signal arrives, and continues until then.
     script = f"trap 'exit 7' TERM; {napper(mark)} & while true; do sleep 0.05; done"
     with started(script, mark, expected=2) as process:
-        # Until then it is a copy of the shell, which would catch the signal and forget it.
+        # Until exec it is a copy of the shell, which would catch the signal and ignore it.
         assert eventually(lambda: any(map(naps, marked(mark))))
         kill_tree(process.pid, signal.SIGTERM)
         assert process.wait(10) == 7

@@ -57,7 +57,7 @@ def test_every_state_of_an_execution_has_a_name_in_the_v1_contract():
 
 
 def test_the_sql_names_no_unknown_state():
-    """A literal that is misspelt in the SQL would match nothing, and nobody would notice."""
+    """A misspelt literal in the SQL would match nothing without an error."""
     existing = {
         value
         for choices in (

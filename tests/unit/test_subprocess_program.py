@@ -25,7 +25,7 @@ def _own_temporary_folder(tmp_path, monkeypatch):
 
 @pytest.fixture
 def mark():
-    """In the command line of every process of a test, so that none is missed, nor left behind."""
+    """A mark in the command line of every process of a test, to find them all."""
     mark = f"mark-{uuid.uuid4().hex}"
     yield mark
     for pid in marked(mark):
@@ -124,7 +124,7 @@ def test_the_program_inherits_no_descriptor():
     finally:
         os.close(secret)
     descriptors = {line.split()[-3] for line in output.decode().splitlines() if "->" in line}
-    assert descriptors <= {"0", "1", "2", "10"}  # the shell's own copy at most
+    assert descriptors <= {"0", "1", "2", "10"}  # at most the shell's own copy
 
 
 def test_the_private_folder_is_home_and_removed_afterwards(tmp_path):
@@ -281,7 +281,7 @@ def test_a_killed_runs_folder_is_removed_later_and_a_folder_in_use_is_not(tmp_pa
         left_behind = tmp_path / f"{tempdirs.PREFIX}dead"
         left_behind.mkdir()
         tempdirs.sweep(tmp_path, time.time())
-        assert left_behind.exists()  # too young to tell
+        assert left_behind.exists()  # too young
         tempdirs.sweep(tmp_path, time.time() + tempdirs.MIN_AGE_SECONDS + 1)
         assert not left_behind.exists()
         assert home.exists()

@@ -38,7 +38,7 @@ from tests.schedule_factories import a_schedule, a_workflow, fire
 pytestmark = pytest.mark.django_db
 
 OURS = ("jobs", "scheduler", "exports", "workers")
-# Written by verbs, sweeps and workers only.
+# Only the domain's operations, sweeps and workers write these.
 LOOKED_AT = (
     *(
         Attempt,
@@ -78,7 +78,7 @@ def test_rows_that_verbs_write_cannot_be_edited(root, model):
 
 @pytest.fixture
 def rows(jobs: list[Job]) -> list[Any]:
-    """One of many kinds, each with what belongs to it."""
+    """An object of each kind, with its related rows."""
     finished = done(jobs[0])
     fire(a_schedule(now=database_now()))
     workflow = a_workflow(now=database_now())

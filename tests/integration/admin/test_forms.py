@@ -27,7 +27,7 @@ def staff(name: str, *rights: str) -> Client:
 
 
 def form_of(page: Any) -> dict[str, Any]:
-    """What a browser would send back untouched."""
+    """The values that a browser would send back unchanged."""
     form = page.context["adminform"].form
     values = {}
     for name in form.fields:
@@ -49,7 +49,7 @@ def test_new_limits_of_an_office_apply_at_once(root):
     assert root.post(change, values).status_code == 302
     assert fresh(jobs[1]).status == JobStatus.PROCESSING
     office.refresh_from_db()
-    # A role that was taken out has no limit of its own any more.
+    # A removed role has no limit of its own any more.
     assert office.max_concurrent_by_role == {"QA": 3}
 
 

@@ -56,7 +56,7 @@ def test_large_tables_have_keyset_lists():
 
 
 def filled(count: int) -> Office:
-    """An office with a past, and what it leaves in the other tables."""
+    """An office with ended jobs, and their rows in the other tables."""
     made = an_office(a_user("alice"))
     for statement in FILL:
         call.change(statement, {"office": made.id, "count": count})
@@ -94,13 +94,13 @@ def test_lists_neither_count_a_table_nor_use_offsets(root):
             for query in queries:
                 sql = query["sql"]
                 assert not is_unbounded_count(sql), (path, sql)
-                # The only offset is that of the ids, to find where the newest rows begin.
+                # The only offset is in the query of ids that finds the newest rows.
                 offset = re.search(r"OFFSET (\d+)", sql)
                 assert offset is None or int(offset[1]) == changelist.NEWEST - 1, (path, sql)
 
 
 def costly(plan: dict[str, Any], table: str) -> list[str]:
-    """What a plan does with all of the table."""
+    """The parts of a plan that read a whole table."""
     hits = [what for child in plan.get("Plans", ()) for what in costly(child, table)]
     if plan["Node Type"] == "Seq Scan" and plan["Relation Name"] == table:
         hits.append("reads all")
@@ -110,7 +110,7 @@ def costly(plan: dict[str, Any], table: str) -> list[str]:
 
 
 def test_lists_of_large_tables_read_only_a_part(root, monkeypatch):
-    """As PostgreSQL plans it."""
+    """The plan of PostgreSQL."""
     filled(MANY)
     monkeypatch.setattr(changelist, "NEWEST", MANY // 20)
     looked_at = 0

@@ -41,7 +41,7 @@ def web(folder, django_db_setup):
 
 @pytest.fixture
 def folders(settings, folder):
-    """Those of the web process."""
+    """The sockets of the web process."""
     tools.roots(settings, folder)
 
 

@@ -67,7 +67,7 @@ def test_an_upload_takes_exactly_one_file_and_known_fields(client) -> None:
 
 
 def test_an_upload_is_not_read_into_memory(client) -> None:
-    """Lines are counted in a log above the spool size too."""
+    """A log above the spool size is also reported with its line."""
     lines = io.StringIO()
     for line in sample_replay.event_log(60, players=10):
         lines.write(line + "\n")

@@ -54,7 +54,7 @@ def unchanged(job: ExportJob) -> ExportJob:
 
 
 def swept() -> int:
-    """As the listener does it once a minute."""
+    """Prunes as the listener does once a minute."""
     return orphan_files.sweep_once(timezone.now(), timedelta(), changed_within=timedelta(hours=1))
 
 

@@ -137,7 +137,7 @@ def test_a_client_that_reads_nothing_is_disconnected(web, minji) -> None:
     ):
         assert next_frame(other)["type"] == "snapshot"
         before = resident_bytes(web)
-        # Its heartbeats are the clock: by then the server has waited for longer than it is willing to.
+        # Heartbeats measure the time: by then the server's patience has ended.
         assert {frame(other)["type"] for _ in range(4)} == {"heartbeat"}
         (expected,) = happens(jisoo)
         assert next_frame(other)["id"] == expected

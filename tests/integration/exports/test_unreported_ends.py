@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db
 
 
 def fail_the_run(failure_type: str, error: str) -> None:
-    """Acts as our worker, without its process."""
+    """Acts as a worker, without its process."""
     run = str(Execution.objects.get().pk)
     claimed = engine.claim(run, 1, token="t", worker="w")
     assert claimed is not None
@@ -55,7 +55,7 @@ def test_a_silent_running_export_stalls_and_a_queued_one_waits(redis, minji) -> 
     tools.drain(listener)
     long_ago = timezone.now() - timedelta(seconds=61)
     ExportJob.objects.update(heard_at=long_ago, created_at=long_ago)
-    worker.progress(recent, 5)  # nothing new, but a sign of life
+    worker.progress(recent, 5)  # no progress, but a sign of life
     tools.drain(listener)
     assert lifecycle.fail_stalled(timezone.now(), timedelta(seconds=60)) == 1
     assert (after(silent).status, after(silent).error_code) == (Status.FAILED, ErrorCode.STALLED)

@@ -38,7 +38,7 @@ def text_of(answer) -> str:
 
 
 def field_error(answer, field: str) -> str:
-    """The error beside a field."""
+    """The error text of a field."""
     match = re.search(rf'<p [^>]*id="why-{field}"[^>]*>(.*?)</p>', text_of(answer), re.DOTALL)
     assert match is not None, field
     return match[1].strip().replace("&#x27;", "'").replace("&quot;", '"')

@@ -25,7 +25,7 @@ def alice():
 
 @pytest.fixture
 def folders(settings, tmp_path):
-    """Where replays and exports are kept."""
+    """The folders of replays and exports."""
     export_tools.roots(settings, tmp_path)
 
 
@@ -36,5 +36,5 @@ def minji():
 
 @pytest.fixture
 def page(minji):
-    """What minji, who has the replays and the exports, opens pages with."""
+    """A client of minji, who owns the replays and the exports."""
     return signed_in(minji)

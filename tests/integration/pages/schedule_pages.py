@@ -26,7 +26,7 @@ FORM = {
 
 
 def form_data(page) -> dict[str, object]:
-    """What a browser would post of the form on this page."""
+    """The values that a browser would post of the form on this page."""
     values = {field.name: field.value() for field in page.context["form"]}
     return {name: value for name, value in values.items() if value not in (None, "", False)}
 

@@ -239,7 +239,7 @@ def test_a_page_reads_few_rows_of_other_users(alice):
     mine = [something.id for something in something_of_each_kind("alice").values()]
     for table in ("job_queue", "job_executions", "schedules", "steps"):
         call.change(f"ANALYZE {table}")
-    alice.get("/executions")  # planning looks at the ends of indexes, once
+    alice.get("/executions")  # planning reads the ends of indexes once
     for list_of_alice in (
         lambda: alice.get("/executions"),
         lambda: client_of(a_user("alice")).get("/api/executions"),

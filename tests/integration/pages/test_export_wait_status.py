@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("folders")]
 
 
 def wait_of(client: Client, job: ExportJob) -> str:
-    """What an export waits for, which is the same in the list and on its own page."""
+    """The wait status of an export, which is the same in the list and on its page."""
     (row,) = [row for row in client.get("/exports").context["exports"] if row.job.pk == job.pk]
     wait = client.get(f"/exports/{job.pk}").context["export"].wait
     assert (row.wait and str(row.wait.text)) == (wait and str(wait.text))

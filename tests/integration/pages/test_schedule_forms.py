@@ -112,7 +112,7 @@ def test_the_preview_agrees_with_what_is_saved(alice):
 
 
 def edited(client, schedule: Schedule, **change):
-    """The form as it stands in the page, with this change."""
+    """The form as the page shows it, with this change."""
     path = f"/schedules/{schedule.id}/edit"
     return client.post(path, {**form_data(client.get(path)), **change})
 
