@@ -108,6 +108,19 @@ JOBS = [
 ]
 
 
+# For each type the job whose webhook is compared, by its ref: deliveries arrive in any order.
+WEBHOOKS = [
+    ("job_ready", "sum"),
+    ("job_started", "sum"),
+    ("job_completed", "sum"),
+    ("job_failed", "fail"),
+    ("job_retrying", "flaky"),
+    ("job_timeout", "slow"),
+    ("job_cancelled", None),
+    ("batch_completed", None),
+]
+
+
 @pytest.mark.timeout(180)
 def test_events_of_an_office_and_bodies_of_webhooks_have_the_frozen_form(
     stack: System, workplace: str
@@ -115,17 +128,9 @@ def test_events_of_an_office_and_bodies_of_webhooks_have_the_frozen_form(
     alice = stack.client("alice")
     office = workplace.rsplit("/", 1)[1]
     with receiving() as receiver, opened(stack, f"/ws/offices/{office}/events") as ws:
-        event_types = [
-            "job_started",
-            "job_completed",
-            "job_failed",
-            "job_timeout",
-            "job_retrying",
-            "job_ready",
-            "job_cancelled",
-            "batch_completed",
-        ]
-        hook = alice.post(f"{workplace}/webhooks", {"url": receiver.url, "event_types": event_types})
+        hook = alice.post(
+            f"{workplace}/webhooks", {"url": receiver.url, "event_types": [kind for kind, _ in WEBHOOKS]}
+        )
         assert hook.status == 201, hook.body
         tomorrow = (datetime.now(UTC) + timedelta(days=1)).isoformat()
         waiting = alice.post(
@@ -142,8 +147,9 @@ def test_events_of_an_office_and_bodies_of_webhooks_have_the_frozen_form(
 
         def has_all() -> bool:
             for body in receiver.verified(hook.json["secret"]):
-                bodies.setdefault(body["type"], normalize(body))
-            return set(event_types) <= set(bodies)
+                if (body["type"], body["data"].get("ref")) in WEBHOOKS:
+                    bodies.setdefault(body["type"], normalize(body))
+            return len(bodies) == len(WEBHOOKS)
 
         assert eventually(has_all, 60), sorted(bodies)
         compare("webhook_bodies", bodies)

@@ -25,9 +25,9 @@ def database_error(cause: Exception | None = None) -> OperationalError:
     ("error", "status", "code"),
     [
         (Problem(418, "teapot", "short and stout"), 418, "teapot"),
-        (verb_errors.Invalid("no", code="cycle", cycle=["a", "b"]), 400, "cycle"),
-        (verb_errors.TooLarge("no"), 413, "too_large"),
-        (verb_errors.Conflict("no"), 409, "conflict"),
+        (verb_errors.Invalid("boolean", code="cycle", extra={"cycle": ["a", "b"]}), 400, "cycle"),
+        (verb_errors.TooLarge("id_taken"), 413, "too_large"),
+        (verb_errors.Conflict("id_taken"), 409, "conflict"),
         (Http404("No Job matches the given query."), 404, "not_found"),
         (django_errors.ObjectDoesNotExist("Job matching query does not exist."), 404, "not_found"),
         (django_errors.PermissionDenied(), 403, "permission_denied"),
