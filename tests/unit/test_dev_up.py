@@ -122,6 +122,20 @@ def test_secrets_are_in_the_environment_and_on_no_command_line_or_log(checkout):
     assert not [secret for secret in secrets if secret in commands + logs]
 
 
+@pytest.fixture
+def default_signals():
+    """What a test starts does not inherit ignored signals, even if nohup started the tests."""
+    ignored = [
+        number for number in (signal.SIGINT, signal.SIGHUP) if signal.getsignal(number) == signal.SIG_IGN
+    ]
+    for number in ignored:
+        signal.signal(number, signal.SIG_DFL)
+    yield
+    for number in ignored:
+        signal.signal(number, signal.SIG_IGN)
+
+
+@pytest.mark.usefixtures("default_signals")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_each_stop_signal_stops_everything(checkout, number):
     up = started(checkout, talker=TALKER).wait_until_up()
