@@ -116,7 +116,7 @@ def step_queue(alice: Client, *steps: dict[str, Any]) -> int:
     return queue
 
 
-def turned_back(alice: Client) -> int:
+def failed_step_queue(alice: Client) -> int:
     """A queue that failed at its last step and is rolled back."""
     reserve = {"forward_operation": "reserve_address", "backward_operation": "release_address"}
     refuse = {"forward_operation": "register_name", "arguments": {"name": "axe", "fail": True}}
@@ -134,7 +134,7 @@ def made(system: System, office: str) -> Iterator[dict[str, Any]]:
     names |= jobs_of(alice, office) | times_of(alice, office)
     export = alice.get("/api/jobs").json["content"][0]
     names |= {"export": export["jobId"], "replay": export["replayId"]}
-    names["queue"], names["empty_queue"] = turned_back(alice), step_queue(alice)
+    names["queue"], names["empty_queue"] = failed_step_queue(alice), step_queue(alice)
     names["long_queue"] = step_queue(alice, *({"forward_operation": "reserve_address"} for _ in range(70)))
     assert eventually(lambda: alice.get(f"/api/queues/{names['queue']}").json["state"] == "READY", 200)
     failed = f"/api/offices/{office}/jobs/{names['failed']}"

@@ -31,7 +31,7 @@ def folder(stack: System, tmp_path: Path) -> Path:
     return tmp_path
 
 
-def pasted(folder: Path, interpreter: list[str], text: str) -> str:
+def run_script(folder: Path, interpreter: list[str], text: str) -> str:
     done = subprocess.run(
         interpreter,
         input=text,
@@ -48,7 +48,7 @@ def pasted(folder: Path, interpreter: list[str], text: str) -> str:
 
 @pytest.mark.skipif(not shutil.which("curl") and not os.environ.get("DURE_CI"), reason="needs curl")
 def test_the_flows_in_curl(folder):
-    printed = pasted(folder, ["/bin/sh", "-eu"], blocks("sh"))
+    printed = run_script(folder, ["/bin/sh", "-eu"], blocks("sh"))
     for seen in ('"scheduled"', '"cycle"', '"results"', "FAILED, CANCELED", "SUCCESS, CANCELED", '"phase"'):
         assert seen in printed, seen
     assert "Traceback" not in printed
@@ -57,7 +57,7 @@ def test_the_flows_in_curl(folder):
 def test_the_flows_in_python(folder):
     lines = re.search(r"<<'END'\n(.*?)END\n", PAGE.read_text(), re.DOTALL)
     (folder / "match.jsonl").write_text(lines[1])
-    printed = pasted(folder, [sys.executable, "-"], blocks("python"))
+    printed = run_script(folder, [sys.executable, "-"], blocks("python"))
     assert printed.splitlines()[0].startswith("done ")
     assert "scheduled" in printed
     assert "at " in printed or "every" in printed

@@ -69,7 +69,7 @@ def extra_worker(stack: System, log: Path) -> Iterator[subprocess.Popen[bytes]]:
         process.wait(30)
 
 
-def on_the_monitor(stack: System) -> dict[str, Any]:
+def monitor_of(stack: System) -> dict[str, Any]:
     workers = stack.client("admin").get("/api/scheduler/monitor").json["workers"]
     return next((dict(worker) for worker in workers if worker["name"] == NAME), {})
 
@@ -86,19 +86,19 @@ def matches(report: dict[str, Any], name: str) -> list[tuple[str, str]]:
 def test_a_worker_is_added_drained_and_resumed(stack, tmp_path):
     log = tmp_path / "extra.log"
     with extra_worker(stack, log):
-        assert eventually(lambda: on_the_monitor(stack).get("roles"), PATIENCE), log.read_text()
-        assert on_the_monitor(stack)["roles"] == [ROLE, "QA"]
+        assert eventually(lambda: monitor_of(stack).get("roles"), PATIENCE), log.read_text()
+        assert monitor_of(stack)["roles"] == [ROLE, "QA"]
         answer = celery(stack, "inspect", "dure_runs")
         assert (answer["roles"], answer["draining"]) == ([ROLE, "QA"], False)
 
         assert "ok" in celery(stack, "control", "dure_drain")
-        assert eventually(lambda: on_the_monitor(stack)["draining"], PATIENCE)
+        assert eventually(lambda: monitor_of(stack)["draining"], PATIENCE)
         assert matches(doctor(stack), "draining") == [("warn", f"{NAME}: accepts no new work")]
 
         assert celery(stack, "control", "dure_resume") == {"ok": "takes work again"}
-        assert eventually(lambda: not on_the_monitor(stack)["draining"], PATIENCE)
+        assert eventually(lambda: not monitor_of(stack)["draining"], PATIENCE)
     # The worker deregistered when it stopped.
-    assert eventually(lambda: not on_the_monitor(stack), PATIENCE)
+    assert eventually(lambda: not monitor_of(stack), PATIENCE)
 
 
 @pytest.mark.timeout(240)

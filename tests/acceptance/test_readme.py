@@ -17,7 +17,7 @@ needs_curl = pytest.mark.skipif(
 )
 
 
-def pasted() -> str:
+def readme_commands() -> str:
     return "\n".join(
         re.findall(r"<!-- tested -->\n```sh\n(.*?)```", (CHECKOUT / "README.md").read_text(), re.DOTALL)
     )
@@ -38,7 +38,7 @@ def test_the_commands_of_the_readme_submit_jobs_and_show_them(stack, tmp_path):
     (tmp_path / "var").symlink_to(stack.home)
     done = subprocess.run(
         ["/bin/sh", "-eu"],
-        input=pasted(),
+        input=readme_commands(),
         cwd=tmp_path,
         env={**os.environ, "no_proxy": "127.0.0.1"},
         capture_output=True,

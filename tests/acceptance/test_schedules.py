@@ -1,19 +1,19 @@
 """Schedules and workflows in the real system: created by the API, fired by beat, executed by workers."""
 
-from tests.acceptance.timetable import SUM, executions, made, runs, workflow_body
+from tests.acceptance.timetable import SUM, create, executions, runs, workflow_body
 from tests.unit.process_tools import eventually
 
 
 def test_an_interval_is_edited_paused_and_deleted_without_a_restart(stack):
     alice = stack.client("alice")
     fields = {"name": "tick", "kind": "interval", "every_seconds": 3600, "overlap": "allow", **SUM}
-    schedule = made(alice, "/api/schedules", fields)
+    schedule = create(alice, "/api/schedules", fields)
     path = f"/api/schedules/{schedule['id']}"
     assert alice.send("PATCH", path, {"every_seconds": 1}).status == 200
     assert eventually(lambda: len(executions(alice, schedule, "&status=SUCCESS")) >= 3, 30)
     assert alice.post(f"{path}/pause").json["next_run_at"] is None
     turns = alice.get(f"{path}/turns").json["count"]
-    other = made(alice, "/api/schedules", {**fields, "every_seconds": 1})
+    other = create(alice, "/api/schedules", {**fields, "every_seconds": 1})
     assert eventually(lambda: len(executions(alice, other)) >= 3, 30)
     assert alice.get(f"{path}/turns").json["count"] == turns
     for item in (schedule, other):
@@ -30,7 +30,7 @@ def test_a_manual_run_is_refused_while_the_first_has_not_ended(stack):
 
 def test_an_immediate_workflow_runs_on_save_and_a_manual_run_answers_results(stack):
     alice = stack.client("alice")
-    saved = made(alice, "/api/workflows", workflow_body(stack, schedule_config={"mode": "immediate"}))
+    saved = create(alice, "/api/workflows", workflow_body(stack, schedule_config={"mode": "immediate"}))
     assert eventually(lambda: runs(alice, saved, "completed"), 60)
     by_hand = alice.post("/api/workflow/execute", {"workflow_id": saved["id"], "wait": 30})
     assert (by_hand.status, by_hand.json["status"]) == (200, "completed"), by_hand.body

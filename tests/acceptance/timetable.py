@@ -25,19 +25,19 @@ def make(stack: System) -> Timetable:
     minute = (now(alice) + timedelta(seconds=66)).replace(second=0, microsecond=0)
     later = minute + timedelta(minutes=1)
     cron = {"name": "minute", "kind": "cron", "cron": f"{minute.minute} {minute.hour} * * *", **SUM}
-    schedule = made(alice, "/api/schedules", cron)
+    schedule = create(alice, "/api/schedules", cron)
     assert datetime.fromisoformat(schedule["next_run_at"]) == minute
     # A separate office, because other tests read the newest rows of the demonstration's office.
-    office = made(alice, "/api/offices", {"name": "Timetable"})["id"]
+    office = create(alice, "/api/offices", {"name": "Timetable"})["id"]
     body = workflow_body(stack, office=office, schedule_config=daily(minute))
-    workflow = made(alice, "/api/workflows", body)
+    workflow = create(alice, "/api/workflows", body)
     assert datetime.fromisoformat(workflow["next_run_at"]) == minute
     edited = alice.send("PATCH", f"/api/workflows/{workflow['id']}", {"schedule_config": daily(later)}).json
     assert datetime.fromisoformat(edited["next_run_at"]) == later
     return Timetable(minute, later, schedule, workflow)
 
 
-def made(client: Client, path: str, body: dict[str, Any]) -> dict[str, Any]:
+def create(client: Client, path: str, body: dict[str, Any]) -> dict[str, Any]:
     answer = client.post(path, body)
     assert answer.status == 201, answer.body
     return dict(answer.json)

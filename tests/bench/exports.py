@@ -90,7 +90,7 @@ def measure_downloads(web: Any, job: Any, token: str) -> None:
         )
 
 
-async def measure_sockets(name: str, port: int, tokens: list[str], speak: Any, rounds: int) -> None:
+async def measure_sockets(name: str, port: int, tokens: list[str], send_report: Any, rounds: int) -> None:
     from websockets.asyncio.client import connect
 
     address = f"ws://127.0.0.1:{port}/ws/jobs"
@@ -102,7 +102,7 @@ async def measure_sockets(name: str, port: int, tokens: list[str], speak: Any, r
         )
     delays: list[float] = []
 
-    async def hear(ws: Any) -> None:
+    async def receive_events(ws: Any) -> None:
         while True:
             event = json.loads(await ws.recv())
             if event["type"] == "job.progress":
@@ -110,13 +110,13 @@ async def measure_sockets(name: str, port: int, tokens: list[str], speak: Any, r
 
     for ws in sockets:
         json.loads(await ws.recv())
-    hearers = [asyncio.create_task(hear(ws)) for ws in sockets]
+    receivers = [asyncio.create_task(receive_events(ws)) for ws in sockets]
     for number in range(rounds):
-        expected = len(delays) + await asyncio.to_thread(speak, number + 1)
+        expected = len(delays) + await asyncio.to_thread(send_report, number + 1)
         until = time.monotonic() + 20
         while len(delays) < expected and time.monotonic() < until:
             await asyncio.sleep(0.01)
-    for task in hearers:
+    for task in receivers:
         task.cancel()
     for ws in sockets:
         await ws.close()
@@ -131,10 +131,10 @@ def main() -> None:
     options = parser.parse_args()
     with scratch(DURE_RATE_USER="1000000/min", DURE_RATE_REFUSED="1000000/min") as folder:
         os.environ["DURE_EXPORT_PATH"], os.environ["DURE_REPLAY_PATH"] = str(folder / "e"), str(folder / "r")
-        everything(folder, options.sockets, options.rounds)
+        measure_all(folder, options.sockets, options.rounds)
 
 
-def everything(folder: Path, count: int, rounds: int) -> None:
+def measure_all(folder: Path, count: int, rounds: int) -> None:
     from django.conf import settings
     from django.db import connection
     from django.utils import timezone
@@ -157,14 +157,14 @@ def everything(folder: Path, count: int, rounds: int) -> None:
     listener.start()
     speaker = streams.connect(settings.REDIS_URL)
 
-    def one_speaks(job: Any, heard_by: int) -> Any:
-        def speak(number: int) -> int:
+    def report_from_one(job: Any, heard_by: int) -> Any:
+        def send_report(number: int) -> int:
             speaker.xadd(PROGRESS, Progress(job.pk, number, "RENDERING", repr(time.time())).fields())  # type: ignore[arg-type]
             return heard_by
 
-        return speak
+        return send_report
 
-    def everybody_speaks(number: int) -> int:
+    def report_from_all(number: int) -> int:
         """Spread over a second, as 500 workers with occasional messages."""
         for job in jobs:
             progress = Progress(job.pk, 50 + number, "RENDERING", repr(time.time()))
@@ -178,13 +178,13 @@ def everything(folder: Path, count: int, rounds: int) -> None:
                 "one event to sockets of one user",
                 web.port,
                 [tokens[0]] * count,
-                one_speaks(jobs[0], count),
+                report_from_one(jobs[0], count),
                 rounds,
             )
         )
         asyncio.run(
             measure_sockets(
-                "each socket's own event, 1 s apart in turn", web.port, tokens, everybody_speaks, rounds // 4
+                "each socket's own event, 1 s apart in turn", web.port, tokens, report_from_all, rounds // 4
             )
         )
     stop.set()

@@ -39,7 +39,7 @@ class CuttingProxy:
                         self.trigger = None
                         cutting.set()
                     server.sendall(data)
-            self.hang_up(server)
+            self.cut_connection(server)
             back.join(10)
 
     def answer(self, server: socket.socket, client: socket.socket, cutting: threading.Event) -> None:
@@ -50,9 +50,9 @@ class CuttingProxy:
                     self.cuts += 1
                     break
                 client.sendall(data)
-        self.hang_up(client)
+        self.cut_connection(client)
 
-    def hang_up(self, line: socket.socket) -> None:
+    def cut_connection(self, line: socket.socket) -> None:
         with suppress(OSError):
             line.shutdown(socket.SHUT_RDWR)
 

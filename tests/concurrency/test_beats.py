@@ -36,7 +36,7 @@ class Clock:
     def now(self) -> datetime:
         return T0 + timedelta(milliseconds=self.milliseconds[0])
 
-    def go_on(self, seconds: float) -> None:
+    def advance(self, seconds: float) -> None:
         self.milliseconds[0] += round(seconds * 1000)
 
 
@@ -69,7 +69,7 @@ def test_four_beats_and_random_kills_decide_ten_thousand_due_times_once_each():
     beats = [a_beat(clock, last) for _ in range(BEATS)]
     kills = 0
     while clock.now() < last:
-        clock.go_on(dice.uniform(0, STRIDE))
+        clock.advance(dice.uniform(0, STRIDE))
         time.sleep(dice.uniform(0.01, 0.1))
         victim = dice.randrange(BEATS)
         os.kill(beats[victim], signal.SIGKILL)

@@ -82,11 +82,11 @@ def running(folder: Path, *makers: str) -> Iterator[dict[str, Process]]:
 def swept(condition, patience: float = 60.0):
     """Waits for a condition, and does the work of beat meanwhile."""
 
-    def looked():
+    def condition_with_sweeps():
         sweeps.sweep_once()
         return condition()
 
-    return eventually(looked, patience, pause=0.1)
+    return eventually(condition_with_sweeps, patience, pause=0.1)
 
 
 def ended(*jobs: ExportJob) -> bool:

@@ -187,7 +187,7 @@ class Verbs(RuleBasedStateMachine):
         }
 
     @invariant()
-    def attempts_are_numbered_and_ends_are_told(self) -> None:
+    def attempts_are_numbered_and_ends_have_events(self) -> None:
         for execution in Execution.objects.filter(office_id=self.office.id):
             numbers = list(
                 Attempt.objects.filter(execution=execution)

@@ -20,7 +20,7 @@ BY_ROLE = {"FE": 1, "BE": 2}
 ROLES = ("FE", "BE", "QA", "default")
 
 
-def play(office: Office, number: int, patience: int = 4_000) -> int:
+def run_worker(office: Office, number: int, patience: int = 4_000) -> int:
     """Dispatches, claims and finishes until nothing is left to do."""
     chance = random.Random(number)
     finished = 0
@@ -100,7 +100,7 @@ def test_four_concurrent_workers_never_exceed_a_limit():
     watch = Watch(office)
     watching = start_thread(watch.look)
     try:
-        finished = all_at_once(lambda number: play(office, number), 4)
+        finished = all_at_once(lambda number: run_worker(office, number), 4)
     finally:
         watch.over.set()
     seen, wrong = watching.result(30)

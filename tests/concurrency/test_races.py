@@ -24,9 +24,9 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("
 ROUNDS = 12
 
 
-def ways(*ways: Callable[[], Any]) -> list[Any]:
+def race(*functions: Callable[[], Any]) -> list[Any]:
     """Runs each function in its own thread, all released together."""
-    return all_at_once(lambda number: ways[number](), len(ways))
+    return all_at_once(lambda number: functions[number](), len(functions))
 
 
 def cancel(job: Any) -> Cancelled:
@@ -81,7 +81,7 @@ def test_a_cancel_and_a_finish_leave_one_end():
     ends = set()
     for job in submitted(office, *[{}] * ROUNDS):
         run = claimed(job)
-        ways(run.finish, partial(cancel, job))
+        race(run.finish, partial(cancel, job))
         job = fresh(job)
         ends.add(job.status)
         assert (job.status, job.execution.status) in (("done", "SUCCESS"), ("cancelled", "CANCELLED"))
@@ -93,7 +93,7 @@ def test_a_cancel_and_a_finish_leave_one_end():
 def test_a_cancel_and_a_claim_leave_a_job_cancelled_or_asked_to_stop():
     office = an_office(max_concurrent_jobs=ROUNDS)
     for job in submitted(office, *[{}] * ROUNDS):
-        run, answer = ways(partial(claimed, job), partial(cancel, job))
+        run, answer = race(partial(claimed, job), partial(cancel, job))
         job = fresh(job)
         if run is None:
             assert (job.status, answer.cancelled) == (JobStatus.CANCELLED, 1)
@@ -108,7 +108,7 @@ def test_a_retry_and_a_cancel_leave_a_job_with_at_most_one_live_run():
     office = an_office(max_concurrent_jobs=ROUNDS)
     for job in submitted(office, *[{}] * ROUNDS):
         claimed(job).fail()
-        ways(partial(retry, job), partial(cancel, job))
+        race(partial(retry, job), partial(cancel, job))
         job = fresh(job)
         live = Execution.objects.filter(job=job, status__in=("PENDING", "RUNNING")).count()
         assert (job.status, live) in ((JobStatus.CANCELLED, 0), (JobStatus.PROCESSING, 1))
@@ -148,7 +148,7 @@ def test_a_job_submitted_while_its_dependency_ends_is_not_forgotten():
         office = an_office(max_concurrent_jobs=5)
         parent = a_job(office)
         run = claimed(parent)
-        _, (child,) = ways(run.finish, partial(submitted, office, {"depends_on": [str(parent.id)]}))
+        _, (child,) = race(run.finish, partial(submitted, office, {"depends_on": [str(parent.id)]}))
         assert fresh(child).status == JobStatus.PROCESSING
         assert event_types(child) == [T.JOB_READY]
 
@@ -159,7 +159,7 @@ def test_a_job_submitted_while_its_dependency_fails_follows_its_policy():
         parent = a_job(office)
         run = claimed(parent)
         after = {"depends_on": [str(parent.id)], "on_dependency_failure": "fail"}
-        _, (child,) = ways(run.fail, partial(submitted, office, after))
+        _, (child,) = race(run.fail, partial(submitted, office, after))
         assert fresh(child).status == JobStatus.FAILED
 
 
@@ -210,7 +210,7 @@ def test_a_renewal_and_a_rescue_leave_a_run_with_its_owner_or_without_one():
             "UPDATE job_executions SET locked_until = clock_timestamp() + interval '3 ms' WHERE id = %s",
             [run.execution],
         )
-        rows, rescued = ways(
+        rows, rescued = race(
             partial(renew, run),
             lifecycle.rescue,
         )
@@ -252,7 +252,7 @@ def test_concurrent_operations_do_not_deadlock():
     over = threading.Event()
     errors = []
 
-    def again_and_again(act):
+    def repeat(act):
         until = time.monotonic() + 3
         while time.monotonic() < until and not over.is_set():
             try:
@@ -288,7 +288,7 @@ def test_concurrent_operations_do_not_deadlock():
             statements.RENEW, ["w", [str(e) for e in executions(office)], [1] * 50, "30 s", "10 s"]
         ),
     )
-    all_at_once(lambda number: again_and_again(acts[number]), len(acts))
+    all_at_once(lambda number: repeat(acts[number]), len(acts))
     assert errors == []
 
 

@@ -69,7 +69,7 @@ class Chords:
         return full
 
 
-def play(office: Office, graph: list[dict[str, Any]], jobs: list[Job], chance: random.Random) -> None:
+def run_graph(office: Office, graph: list[dict[str, Any]], jobs: list[Job], chance: random.Random) -> None:
     """Claims runs in any order and finishes them as the graph says, until none is dispatched."""
     place = {job.id: number for number, job in enumerate(jobs)}
     chords = Chords(jobs)
@@ -117,7 +117,7 @@ def test_a_random_graph_ends_as_its_policies_say_without_any_sweep(
                 for number, job in enumerate(graph)
             ],
         )
-        play(office, graph, jobs, random.Random(seed))
+        run_graph(office, graph, jobs, random.Random(seed))
         ends = dict(Job.objects.filter(office=office).values_list("id", "status"))
         assert [ends[job.id] for job in jobs] == expected(graph)
         assert lifecycle.advance_office(office.id) == Advanced(0, 0), "a sweep had to help"

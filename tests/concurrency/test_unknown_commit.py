@@ -18,13 +18,13 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("
 def cut(trigger, act):
     """Runs the function over a connection that is cut after the first request with these bytes."""
 
-    def on_the_line():
+    def with_cut_connection():
         with proxied() as proxy:
             Execution.objects.exists()  # connected, before anything is cut
             proxy.cut_after(trigger)
             return act(), proxy.cuts
 
-    answer, cuts = in_thread(on_the_line)
+    answer, cuts = in_thread(with_cut_connection)
     assert cuts == 1, "nothing was cut"
     return answer
 

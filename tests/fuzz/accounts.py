@@ -36,19 +36,19 @@ def create_accounts(system: System) -> dict[str, str]:
 
 def create_objects(client: Client) -> Ids:
     """Creates an office with an object of each kind, and the objects that belong to no office."""
-    office = made(client, "/api/offices", {"name": "fuzz"})["id"]
+    office = create(client, "/api/offices", {"name": "fuzz"})["id"]
     at = f"/api/offices/{office}"
-    made(client, f"{at}/members", {"username": STAFF, "role": "viewer"})
-    jobs = [made(client, f"{at}/jobs", {**SUM, **more})["id"] for more in ({}, *[{"run_at": LATER}] * 4)]
-    batch = made(client, f"{at}/jobs", {"jobs": [SUM]})
-    webhook = made(client, f"{at}/webhooks", {"url": "https://hooks.dure.example/", "enabled": False})
+    create(client, f"{at}/members", {"username": STAFF, "role": "viewer"})
+    jobs = [create(client, f"{at}/jobs", {**SUM, **more})["id"] for more in ({}, *[{"run_at": LATER}] * 4)]
+    batch = create(client, f"{at}/jobs", {"jobs": [SUM]})
+    webhook = create(client, f"{at}/webhooks", {"url": "https://hooks.dure.example/", "enabled": False})
     rules = ({"kind": "cron", "cron": "0 9 * * *"}, {"kind": "interval", "every_seconds": 86_400})
-    schedules = [made(client, "/api/schedules", {"name": "fuzz", **SUM, **rule})["id"] for rule in rules]
+    schedules = [create(client, "/api/schedules", {"name": "fuzz", **SUM, **rule})["id"] for rule in rules]
     flow = {"office": office, "name": "fuzz", "steps": [SUM], "schedule_config": DAILY}
-    workflow = made(client, "/api/workflows", flow)["id"]
+    workflow = create(client, "/api/workflows", flow)["id"]
     library = {"name": "fuzz", "queue_library": "provisioning"}
-    queues = [made(client, "/api/queues", library)["queue_id"] for _ in range(2)]
-    step = made(client, f"/api/queues/{queues[0]}/jobs", {"forward_operation": "reserve_address"})
+    queues = [create(client, "/api/queues", library)["queue_id"] for _ in range(2)]
+    step = create(client, f"/api/queues/{queues[0]}/jobs", {"forward_operation": "reserve_address"})
     replay = uploaded(client)
     return [
         ("office_id", "", [office]),
@@ -60,25 +60,28 @@ def create_objects(client: Client) -> Ids:
         ("task_id", "/api/tasks", ["demo.sum"]),
         ("execution_id", "", [run["execution_id"] for run in listed(client, "/api/executions")]),
         ("workflow_id", "", [workflow]),
-        ("run_id", "", [made(client, "/api/workflow/execute", {"workflow_id": workflow})["id"]]),
+        ("run_id", "", [create(client, "/api/workflow/execute", {"workflow_id": workflow})["id"]]),
         ("queue_id", "", queues),
         ("job_id", "/api/queues", [step["job_id"]]),
         ("name", "/api/libraries", ["provisioning"]),
         ("replay_id", "", [replay]),
-        ("job_id", "/api/jobs", [made(client, f"/api/replays/{replay}/exports/thumbnail")["jobId"]]),
+        ("job_id", "/api/jobs", [create(client, f"/api/replays/{replay}/exports/thumbnail")["jobId"]]),
     ]
 
 
 def create_spare_objects(client: Client) -> Ids:
     """Creates the same objects again, with an empty office and an unused replay, to be deleted."""
-    more = {"office_id": made(client, "/api/offices", {"name": "empty"})["id"], "replay_id": uploaded(client)}
+    more = {
+        "office_id": create(client, "/api/offices", {"name": "empty"})["id"],
+        "replay_id": uploaded(client),
+    }
     result = create_objects(client)
     return [
         (name, below, [*values, *([more[name]] if name in more else [])]) for name, below, values in result
     ]
 
 
-def made(client: Client, path: str, body: dict[str, Any] | None = None) -> Any:
+def create(client: Client, path: str, body: dict[str, Any] | None = None) -> Any:
     answer = client.post(path, body)
     assert answer.status < 300, (path, answer.body)
     return json.loads(answer.body)

@@ -37,17 +37,17 @@ def waiting() -> int:
 
 
 def test_a_message_in_hand_goes_back_when_its_channel_closes(connection):
-    put(connection, "doorbell")
+    put(connection, "hello")
     with connection.channel() as channel:
         taken = Queue(NAME)(channel).get()
-        assert taken.payload == {"text": "doorbell"}
+        assert taken.payload == {"text": "hello"}
         assert waiting() == 0
         assert in_redis() == []
     assert waiting() == 1
 
 
 def test_an_acknowledged_message_does_not_go_back(connection):
-    put(connection, "doorbell")
+    put(connection, "hello")
     with connection.channel() as channel:
         Queue(NAME)(channel).get().ack()
     assert waiting() == 0

@@ -17,7 +17,7 @@ from jobs.states import JOB_ENDED, FailureType, JobStatus
 from tests import workers
 from tests.engine_workers import ending_what_runs
 from tests.factories import a_job, an_office, fresh
-from tests.unit.process_tools import marked
+from tests.unit.process_tools import processes_with_mark
 from tests.unit.stub_server import OK, stub
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -45,7 +45,7 @@ def office(worker) -> Iterator[Office]:
 def mark():
     mark = f"mark-{uuid.uuid4().hex}"
     yield mark
-    for pid in marked(mark):
+    for pid in processes_with_mark(mark):
         os.kill(pid, signal.SIGKILL)
 
 
@@ -78,11 +78,11 @@ def stubborn_tree(mark: str) -> dict[str, Any]:
 
 
 def started(mark: str) -> None:
-    workers.eventually(lambda: len(marked(mark)) >= 3, what="the command and its children")
+    workers.eventually(lambda: len(processes_with_mark(mark)) >= 3, what="the command and its children")
 
 
-def gone(mark: str) -> None:
-    workers.eventually(lambda: not marked(mark), what="the end of all processes of the command")
+def assert_no_process(mark: str) -> None:
+    workers.eventually(lambda: not processes_with_mark(mark), what="the end of all processes of the command")
 
 
 def test_the_sum_and_sleep_tasks_succeed(office):
@@ -154,7 +154,7 @@ def test_a_cancelled_command_leaves_no_process(office, mark):
     started(mark)
     lifecycle.cancel(office.id, [job.id], actor="test")
     assert ended(job).status == JobStatus.CANCELLED
-    gone(mark)
+    assert_no_process(mark)
 
 
 def test_a_command_out_of_time_leaves_no_process(office, mark):
@@ -162,7 +162,7 @@ def test_a_command_out_of_time_leaves_no_process(office, mark):
     started(mark)
     job = ended(job)
     assert (job.status, job.failure_type) == (JobStatus.FAILED, FailureType.TIMEOUT)
-    gone(mark)
+    assert_no_process(mark)
 
 
 def test_a_killed_pool_process_leaves_no_process_of_its_command(office, worker, mark):
@@ -171,10 +171,12 @@ def test_a_killed_pool_process_leaves_no_process_of_its_command(office, worker, 
     started(mark)
     supervisor = int(execution(fresh(job)).session_id.rpartition("-")[2])
     pool = int(Path(f"/proc/{supervisor}/stat").read_text().rpartition(") ")[2].split()[1])
-    before = marked(mark)
+    before = processes_with_mark(mark)
     assert pool in worker.children()
     os.kill(pool, signal.SIGKILL)
-    workers.eventually(lambda: not before & marked(mark), what="the end of the first run's processes")
+    workers.eventually(
+        lambda: not before & processes_with_mark(mark), what="the end of the first run's processes"
+    )
     lifecycle.cancel(office.id, [job.id], actor="test")
     ended(job)
-    gone(mark)
+    assert_no_process(mark)

@@ -25,7 +25,7 @@ def ids_of(answer) -> list[str]:
 
 
 @pytest.fixture
-def mixed():
+def executions_by_name():
     office = an_office(name="studio")
     running = a_job(office, role="FE")
     claimed(running, worker="jobs@far")
@@ -53,9 +53,11 @@ def mixed():
         (["--since", "2030-01-01"], set()),
     ],
 )
-def test_filters_narrow_the_list(mixed, words, names):
+def test_filters_narrow_the_list(executions_by_name, words, names):
     answer = run("executions", "list", *words, "--json")
-    assert {name for name, execution in mixed.items() if str(execution) in ids_of(answer)} == names
+    assert {
+        name for name, execution in executions_by_name.items() if str(execution) in ids_of(answer)
+    } == names
     assert answer.code == (0 if names else 1)
 
 

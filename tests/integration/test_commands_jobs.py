@@ -51,7 +51,7 @@ def test_the_list_as_json_has_the_documents_of_the_api():
 
 
 @pytest.fixture
-def mixed():
+def jobs_by_name():
     here, there = an_office(name="here"), an_office(name="there")
     return {
         "done": done(a_job(here, role="FE")),
@@ -78,9 +78,9 @@ def mixed():
         (["--since", "2030-01-01"], set()),
     ],
 )
-def test_filters_narrow_the_list(mixed, words, names):
+def test_filters_narrow_the_list(jobs_by_name, words, names):
     answer = run("jobs", "list", *words, "--json")
-    listed = {name for name, job in mixed.items() if str(job.id) in ids_of(answer)}
+    listed = {name for name, job in jobs_by_name.items() if str(job.id) in ids_of(answer)}
     assert listed == names
     assert answer.code == (0 if answer.json["results"] else 1)
 

@@ -235,13 +235,13 @@ def test_a_socket_without_credentials_closes_with_4401(address, office):
 
 
 def test_a_foreign_office_is_like_an_office_that_does_not_exist(address, office):
-    stranger = ApiToken.issue(make_user("stranger"), "test", timezone.now())[1]
+    outsider = ApiToken.issue(make_user("outsider"), "test", timezone.now())[1]
     for path in (
         events_of(office),
         "/ws/offices/0199c0de-0000-7000-8000-000000000001/events",
         "/ws/offices/1/events",
     ):
-        with opened(address, path, stranger) as ws:
+        with opened(address, path, outsider) as ws:
             # Nothing is sent before the close.
             with pytest.raises(ConnectionClosed) as closed:
                 ws.recv(timeout=10)
@@ -250,10 +250,10 @@ def test_a_foreign_office_is_like_an_office_that_does_not_exist(address, office)
 
 
 def test_a_user_who_leaves_the_office_is_not_admitted_any_more(office, user):
-    stranger, staff = make_user("stranger"), make_user("staff", is_staff=True)
+    outsider, staff = make_user("outsider"), make_user("staff", is_staff=True)
     source = OfficeEvents(office.pk)
     asyncio.run(source.renew())
-    assert [source.admits(reader) for reader in (user, staff, stranger)] == [True, True, False]
+    assert [source.admits(reader) for reader in (user, staff, outsider)] == [True, True, False]
     Membership.objects.all().delete()
     asyncio.run(source.renew())
     assert not source.admits(user)

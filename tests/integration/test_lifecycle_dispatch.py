@@ -15,13 +15,13 @@ from tests.factories import a_job, an_office, claimed, done, fresh, submitted
 pytestmark = pytest.mark.django_db
 
 
-def held_up(*jobs: dict[str, Any], **config: Any) -> tuple[Office, list[Job]]:
+def paused_jobs(*jobs: dict[str, Any], **config: Any) -> tuple[Office, list[Job]]:
     """Ready jobs in a paused office."""
     office = an_office(paused=True, **config)
     return office, submitted(office, *jobs)
 
 
-def go_on(office: Office) -> None:
+def resume_office(office: Office) -> None:
     Office.objects.filter(id=office.id).update(paused=False)
     lifecycle.advance_office(office.id)
 
@@ -35,7 +35,7 @@ def started(jobs: Sequence[Job]) -> list[str]:
 def one_by_one(office: Office, jobs: Sequence[Job]) -> list[str]:
     """The order in which an office with one slot runs its jobs."""
     order = []
-    go_on(office)
+    resume_office(office)
     for _ in jobs:
         current = Job.objects.get(office=office, status=JobStatus.PROCESSING)
         order.append(current.ref)
@@ -44,7 +44,7 @@ def one_by_one(office: Office, jobs: Sequence[Job]) -> list[str]:
 
 
 def test_ready_jobs_start_in_order_of_urgency_then_priority_then_age():
-    office, jobs = held_up(
+    office, jobs = paused_jobs(
         {"ref": "old"},
         {"ref": "young"},
         {"ref": "low", "priority": 500},
@@ -57,7 +57,7 @@ def test_ready_jobs_start_in_order_of_urgency_then_priority_then_age():
 
 
 def test_ready_jobs_of_several_roles_start_in_one_order():
-    office, jobs = held_up(
+    office, jobs = paused_jobs(
         {"ref": "third", "role": "BE", "priority": 30},
         {"ref": "first", "role": "QA", "priority": 10},
         {"ref": "second", "role": "FE", "priority": 20},
@@ -68,28 +68,30 @@ def test_ready_jobs_of_several_roles_start_in_one_order():
 
 
 def test_a_role_at_its_limit_does_not_block_other_roles():
-    office, jobs = held_up(
+    office, jobs = paused_jobs(
         {"ref": "a", "role": "FE"},
         {"ref": "b", "role": "FE"},
         {"ref": "c", "role": "BE", "priority": 900},
         max_concurrent_jobs=2,
         max_concurrent_by_role={"FE": 1},
     )
-    go_on(office)
+    resume_office(office)
     assert sorted(started(jobs)) == ["a", "c"]
 
 
 def test_a_role_with_a_limit_of_zero_starts_nothing():
-    office, jobs = held_up(
+    office, jobs = paused_jobs(
         {"ref": "a", "role": "FE"}, {"ref": "b", "role": "BE"}, max_concurrent_by_role={"FE": 0}
     )
-    go_on(office)
+    resume_office(office)
     assert started(jobs) == ["b"]
 
 
 def test_an_office_never_uses_more_than_its_slots():
-    office, jobs = held_up(*[{"role": role} for role in ("FE", "BE", "QA", "PO") * 3], max_concurrent_jobs=5)
-    go_on(office)
+    office, jobs = paused_jobs(
+        *[{"role": role} for role in ("FE", "BE", "QA", "PO") * 3], max_concurrent_jobs=5
+    )
+    resume_office(office)
     assert Job.objects.filter(office=office, status=JobStatus.PROCESSING).count() == 5
     lifecycle.advance_office(office.id)
     assert Job.objects.filter(office=office, status=JobStatus.PROCESSING).count() == 5

@@ -122,7 +122,7 @@ def test_only_an_owner_renames_configures_and_deletes_an_office(office, client):
 
 
 def test_other_users_do_not_see_an_office(office):
-    stranger = client_of(a_user("mallory"))
+    outsider = client_of(a_user("mallory"))
     batch = submitted(office, {}, name="b")[0].batch_id
     for method, path in (
         ("get", ""),
@@ -139,10 +139,10 @@ def test_other_users_do_not_see_an_office(office):
         ("get", f"/batches/{batch}"),
         ("get", "/events"),
     ):
-        assert send(stranger, method, at(office, path)).status_code == 404, (method, path)
-        nobody = getattr(type(stranger)(), method)(at(office, path), content_type="application/json")
-        assert nobody.status_code == 401, (method, path)
-    assert stranger.get("/api/offices").json()["results"] == []
+        assert send(outsider, method, at(office, path)).status_code == 404, (method, path)
+        anonymous = getattr(type(outsider)(), method)(at(office, path), content_type="application/json")
+        assert anonymous.status_code == 401, (method, path)
+    assert outsider.get("/api/offices").json()["results"] == []
 
 
 def test_an_office_with_running_jobs_cannot_be_deleted(client, office):

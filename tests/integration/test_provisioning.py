@@ -13,7 +13,7 @@ KINDS = (ADDRESSES, VOLUMES, MACHINES, NAMES)
 
 
 @pytest.fixture(autouse=True)
-def empty_estate():
+def empty_resources():
     redis.client().delete(*map(RESOURCES.format, KINDS))
     yield
     redis.client().delete(*map(RESOURCES.format, KINDS))

@@ -22,7 +22,7 @@ def alice():
 
 
 @pytest.fixture
-def nobody():
+def anonymous():
     return Client(raise_request_exception=False)
 
 
@@ -42,9 +42,9 @@ def post(client: Client, body: bytes | str, content_type: str = "application/jso
     return client.post("/api/echo", data=body, content_type=content_type, **more)
 
 
-def test_missing_credentials_are_401_with_a_challenge(nobody):
+def test_missing_credentials_are_401_with_a_challenge(anonymous):
     for method in ("get", "post", "put", "patch", "delete"):
-        response = getattr(nobody, method)("/api/echo")
+        response = getattr(anonymous, method)("/api/echo")
         problem_of(response, 401, "not_authenticated")
         assert response["WWW-Authenticate"].startswith("Token")
 
@@ -60,20 +60,20 @@ def test_an_unknown_url_is_404_even_with_debug(alice, settings, address, debug):
         problem_of(getattr(alice, method)(address), 404, "not_found")
 
 
-def test_the_api_explains_its_codes(nobody):
-    document = problem_of(nobody.get("/api/nothing"), 404, "not_found")
-    explained = nobody.get(document["type"].removeprefix("http://127.0.0.1:8000")).json()
+def test_the_api_explains_its_codes(anonymous):
+    document = problem_of(anonymous.get("/api/nothing"), 404, "not_found")
+    explained = anonymous.get(document["type"].removeprefix("http://127.0.0.1:8000")).json()
     assert explained == {"code": "not_found", "meaning": "There is no such object, or you may not see it."}
-    problem_of(nobody.get("/api/problems/unheard-of"), 404, "not_found")
+    problem_of(anonymous.get("/api/problems/unheard-of"), 404, "not_found")
 
 
-def test_a_wrong_method_is_405_with_the_allowed_methods(alice, nobody):
+def test_a_wrong_method_is_405_with_the_allowed_methods(alice, anonymous):
     response = alice.delete("/api/groups")
     problem_of(response, 405, "method_not_allowed")
     assert "GET" in response["Allow"]
     assert "POST" in response["Allow"]
     problem_of(alice.post("/api/schema"), 405, "method_not_allowed")
-    problem_of(nobody.post("/api/docs"), 405, "method_not_allowed")
+    problem_of(anonymous.post("/api/docs"), 405, "method_not_allowed")
 
 
 def test_a_member_without_the_role_gets_403(alice):

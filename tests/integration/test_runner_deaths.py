@@ -30,12 +30,12 @@ from tests.workers import eventually
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def tried(task_id, **fields):
+def submit_task(task_id, **fields):
     return a_job(an_office(), task_id=task_id, **fields)
 
 
 def test_the_run_of_a_dead_pool_process_starts_again_without_a_sweep(worker, path):
-    job = tried("try.die", args={"path": path, "lives": 1})
+    job = submit_task("try.die", args={"path": path, "lives": 1})
     before = time.monotonic()
     assert ended(job).status == JobStatus.DONE
     assert time.monotonic() - before < LEASE, "its worker saw it, and no lease had to end"
@@ -46,14 +46,14 @@ def test_the_run_of_a_dead_pool_process_starts_again_without_a_sweep(worker, pat
 
 
 def test_a_body_that_kills_its_processes_is_poison_after_three(worker, path):
-    job = ended(tried("try.die", args={"path": path}))
+    job = ended(submit_task("try.die", args={"path": path}))
     assert (job.status, job.failure_type) == (JobStatus.FAILED, FailureType.POISON)
     assert lines(path) == ["1", "2", "3"]
-    assert ended(tried("try.echo", args={})).status == JobStatus.DONE
+    assert ended(submit_task("try.echo", args={})).status == JobStatus.DONE
 
 
 def test_a_frozen_worker_changes_nothing_after_its_run_was_reassigned(worker, path):
-    job = tried("try.line", args={"path": path, "seconds": 1.0})
+    job = submit_task("try.line", args={"path": path, "seconds": 1.0})
     run = started(job).execution
     pids = [worker.process.pid, *worker.pool()]
     for pid in pids:
@@ -68,7 +68,7 @@ def test_a_frozen_worker_changes_nothing_after_its_run_was_reassigned(worker, pa
     finally:
         for pid in reversed(pids):
             os.kill(pid, signal.SIGCONT)
-    follower = ended(tried("try.line", args={"path": path, "seconds": 1.5}))
+    follower = ended(submit_task("try.line", args={"path": path, "seconds": 1.5}))
     assert follower.status == JobStatus.DONE
     assert (fresh(job).status, result(job)) == (JobStatus.DONE, "the winner")
     assert outcomes(job) == [("lost", "worker_lost"), ("success", "")]
@@ -76,7 +76,7 @@ def test_a_frozen_worker_changes_nothing_after_its_run_was_reassigned(worker, pa
 
 
 def test_a_frozen_pool_process_keeps_its_run_as_long_as_its_worker_renews(worker, path):
-    job = tried("try.line", args={"path": path, "seconds": 0.3})
+    job = submit_task("try.line", args={"path": path, "seconds": 0.3})
     eventually(lambda: lines(path), what="its start")
     pids = worker.pool()
     for pid in pids:
@@ -154,6 +154,6 @@ def test_a_worker_that_may_not_wait_releases_its_runs_without_a_crash(worker, pa
 
 
 def test_a_task_that_must_not_start_twice_does_not(worker, path):
-    job = ended(tried("try.die_once", args={"path": path}))
+    job = ended(submit_task("try.die_once", args={"path": path}))
     assert (job.status, job.failure_type) == (JobStatus.FAILED, FailureType.WORKER_LOST)
     assert lines(path) == ["1"]

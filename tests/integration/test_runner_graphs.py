@@ -71,11 +71,11 @@ def test_a_graph_completes_although_redis_loses_its_data_meanwhile(worker, setti
     office = an_office(max_concurrent_jobs=4)
     jobs = submitted(office, *layered(5, 4, 2, task_id="demo.sleep", args={"seconds": 0.2}))
 
-    def half_way():
+    def some_jobs_done():
         return Job.objects.filter(office=office, status=JobStatus.DONE).count() >= 6
 
     sweeps.sweep_once()
-    eventually(half_way, what="half of the graph")
+    eventually(some_jobs_done, what="half of the graph")
     redis.client().flushdb()
 
     def over():

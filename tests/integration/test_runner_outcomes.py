@@ -21,7 +21,7 @@ from tests.workers import eventually
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def tried(office=None, task_id="try.echo", **fields):
+def submit_task(office=None, task_id="try.echo", **fields):
     return a_job(office or an_office(), task_id=task_id, **{"args": {}, **fields})
 
 
@@ -45,7 +45,7 @@ def through_its_retries(job):
 
 def test_a_result_comes_back_as_it_was(worker):
     value = {"text": "두레 \\u0000 \U0001f600", "numbers": [1, 2.5, -3], "none": None, "deep": [[[{}]]]}
-    job = ended(tried(args={"value": value}))
+    job = ended(submit_task(args={"value": value}))
     assert (job.status, result(job)) == (JobStatus.DONE, value)
     assert job.execution.worker == "engine@test"
     assert event_types(job) == [T.JOB_READY, T.JOB_STARTED, T.JOB_COMPLETED]
@@ -88,7 +88,7 @@ def test_retries_wait_by_the_jobs_own_base_and_strategy(worker):
 
 
 def test_jitter_takes_between_half_and_all_of_the_delay(worker):
-    job = tried(task_id="try.jitter", max_retries=4)
+    job = submit_task(task_id="try.jitter", max_retries=4)
     through_its_retries(job)
     for delay, whole in zip(delays(job), (100, 200, 400, 800), strict=True):
         assert whole / 2 <= delay <= whole
@@ -97,19 +97,21 @@ def test_jitter_takes_between_half_and_all_of_the_delay(worker):
 
 @pytest.mark.parametrize("kind", ["git_conflict", "permission_error", "invalid_args"])
 def test_a_failure_that_a_retry_would_not_help_is_final(worker, kind):
-    job = ended(tried(task_id="demo.fail", args={"failure_type": kind, "message": "no"}, max_retries=5))
+    job = ended(submit_task(task_id="demo.fail", args={"failure_type": kind, "message": "no"}, max_retries=5))
     assert (job.status, job.failure_type, job.error_message) == (JobStatus.FAILED, kind, "no")
     assert outcomes(job) == [("failure", kind)]
 
 
 def test_a_task_declares_which_exceptions_are_retried(worker):
-    retried, other = (tried(task_id="try.picky", args={"kind": kind}) for kind in ("ValueError", "KeyError"))
+    retried, other = (
+        submit_task(task_id="try.picky", args={"kind": kind}) for kind in ("ValueError", "KeyError")
+    )
     assert ended(other).error_message == "KeyError: 'as asked'"
     assert in_state(retried, JobStatus.PENDING).retry_at is not None
 
 
 def test_each_attempt_has_its_number_and_the_same_key(worker, path):
-    job = tried(task_id="try.flaky_line", args={"path": path, "failures": 2}, max_retries=2)
+    job = submit_task(task_id="try.flaky_line", args={"path": path, "failures": 2}, max_retries=2)
     assert through_its_retries(job).status == JobStatus.DONE
     execution = str(fresh(job).execution_id)
     assert lines(path) == [f"{execution} {n} {execution}" for n in (1, 2, 3)]
@@ -117,13 +119,13 @@ def test_each_attempt_has_its_number_and_the_same_key(worker, path):
 
 def test_a_body_that_calls_exit_fails_and_the_worker_stays(worker):
     before = worker.pool()
-    job = ended(tried(task_id="try.exit", args={"code": 3}, max_retries=0))
+    job = ended(submit_task(task_id="try.exit", args={"code": 3}, max_retries=0))
     assert (job.status, job.error_message) == (JobStatus.FAILED, "The body called sys.exit(3).")
     assert worker.pool() == before
 
 
 def test_a_run_shows_its_session_and_its_progress(worker, path):
-    job = started(tried(task_id="try.until", args={"path": path, "session": "tmux-7"}))
+    job = started(submit_task(task_id="try.until", args={"path": path, "session": "tmux-7"}))
     eventually(lambda: fresh(job).execution.progress, what="the progress")
     run = fresh(job).execution
     assert (run.progress, run.session_id) == ({"fraction": 0.25, "message": "waiting"}, "tmux-7")
@@ -138,7 +140,7 @@ def test_messages_that_come_twice_run_once(worker, path):
     publish.send_messages(sends)
     assert {ended(job).status for job in jobs} == {JobStatus.DONE}
     publish.send_messages(sends)
-    follower = ended(tried(office))
+    follower = ended(submit_task(office))
     assert sorted(line.split()[0] for line in lines(path)) == sorted(str(job.execution_id) for job in jobs)
     assert [event_types(job).count(T.JOB_STARTED) for job in [*jobs, follower]] == [1] * 5
 
@@ -147,33 +149,33 @@ def test_invalid_messages_are_dropped_and_the_worker_goes_on(worker):
     publish.send_messages([Send("00000000-0000-7000-8000-000000000000", 1, "default", "try.echo", 0, 0)])
     publish.send_messages([Send("not an id", 1, "default", "try.echo", 0, 0)])
     publish.send_messages([Send("not an id", 1, "default", "no.such.task", 0, 0)])
-    assert ended(tried(args={"value": 1})).status == JobStatus.DONE
+    assert ended(submit_task(args={"value": 1})).status == JobStatus.DONE
 
 
 def test_the_writes_of_an_atomic_body_commit_with_its_result(worker):
     office = an_office()
-    good = tried(office, "try.count", args={"name": "good"})
-    bad = tried(office, "try.count", args={"name": "bad", "fail": True}, max_retries=0)
+    good = submit_task(office, "try.count", args={"name": "good"})
+    bad = submit_task(office, "try.count", args={"name": "bad", "fail": True}, max_retries=0)
     assert (ended(good).status, ended(bad).status) == (JobStatus.DONE, JobStatus.FAILED)
     assert [counter.name for counter in Counter.objects.filter(name__in=("good", "bad"))] == ["good"]
 
 
 def test_an_atomic_body_may_stay_idle_longer_than_other_transactions(worker):
     """The connection's own limit would end it after half a minute without a statement."""
-    job = ended(tried(task_id="try.count", args={"name": "thinker"}))
+    job = ended(submit_task(task_id="try.count", args={"name": "thinker"}))
     assert result(job) == "0"
 
 
 def test_an_atomic_body_that_shows_progress_does_not_hold_up_its_own_lease(worker):
     office = an_office()
-    long = tried(office, "try.count", args={"name": "long", "seconds": LEASE * 2})
-    other = tried(office, "demo.sleep", args={"seconds": LEASE * 2})
+    long = submit_task(office, "try.count", args={"name": "long", "seconds": LEASE * 2})
+    other = submit_task(office, "demo.sleep", args={"seconds": LEASE * 2})
     assert (ended(long).status, ended(other).status) == (JobStatus.DONE, JobStatus.DONE)
     assert outcomes(long) == outcomes(other) == [("success", "")]
 
 
 def test_the_writes_of_an_atomic_body_that_lost_its_run_are_undone(worker, path):
-    job = tried(task_id="try.count", args={"name": "loser", "path": path, "seconds": 1.0})
+    job = submit_task(task_id="try.count", args={"name": "loser", "path": path, "seconds": 1.0})
     run = started(job).execution
     eventually(lambda: lines(path), what="the body's write")
     lifecycle.mark_lost(str(run.id), run.fence, trigger="JOB", expired=False, error="taken away by the test")
@@ -184,7 +186,7 @@ def test_the_writes_of_an_atomic_body_that_lost_its_run_are_undone(worker, path)
 
 
 def test_the_writes_of_an_atomic_body_that_was_cancelled_are_undone(worker, path):
-    job = tried(task_id="try.count_stubbornly", args={"name": "cancelled", "path": path})
+    job = submit_task(task_id="try.count_stubbornly", args={"name": "cancelled", "path": path})
     eventually(lambda: lines(path), what="the body's write")
     lifecycle.cancel(job.office_id, [job.id], actor="me")
     assert ended(job).status == JobStatus.CANCELLED

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 SLACK = 7
 
 
-def tried(task_id, **fields):
+def submit_task(task_id, **fields):
     return a_job(an_office(), task_id=task_id, **{"max_retries": 0, **fields})
 
 
@@ -32,13 +32,13 @@ def cancel(job):
     return lifecycle.cancel(job.office_id, [job.id], actor="me")
 
 
-def cancel_unheard(job):
+def cancel_without_message(job):
     """Cancels in the database only: no worker is notified."""
     call.function("dure_cancel", job.office_id, [job.id], "{}")
 
 
 def test_a_body_gets_an_exception_at_its_time_limit(worker):
-    job = ended(tried("demo.sleep", args={"seconds": 30}, timeout_ms=300))
+    job = ended(submit_task("demo.sleep", args={"seconds": 30}, timeout_ms=300))
     assert (job.status, job.failure_type) == (JobStatus.FAILED, FailureType.TIMEOUT)
     assert job.error_message == "Job execution timed out."
     assert outcomes(job) == [("timeout", "timeout")]
@@ -47,7 +47,9 @@ def test_a_body_gets_an_exception_at_its_time_limit(worker):
 
 
 def test_a_body_that_timed_out_is_retried_by_its_policy(worker):
-    job = tried("demo.sleep", args={"seconds": 30}, timeout_ms=200, max_retries=1, retry_base_delay=500_000)
+    job = submit_task(
+        "demo.sleep", args={"seconds": 30}, timeout_ms=200, max_retries=1, retry_base_delay=500_000
+    )
     job = in_state(job, JobStatus.TIMEOUT)
     ended_at = Attempt.objects.get(execution__job=job).ended_at
     assert (job.retry_at - ended_at).total_seconds() == 500
@@ -57,7 +59,7 @@ def test_a_body_that_timed_out_is_retried_by_its_policy(worker):
 
 
 def test_a_body_that_ignores_its_time_limit_is_killed_after_its_grace(worker, path):
-    job = ended(tried("try.stubborn", args={"path": path}, timeout_ms=300))
+    job = ended(submit_task("try.stubborn", args={"path": path}, timeout_ms=300))
     assert (job.status, job.failure_type) == (JobStatus.FAILED, FailureType.TIMEOUT)
     assert outcomes(job) == [("timeout", "timeout")]
     assert GRACE <= seconds_of(job) < GRACE + SLACK
@@ -65,7 +67,7 @@ def test_a_body_that_ignores_its_time_limit_is_killed_after_its_grace(worker, pa
 
 
 def test_all_processes_of_a_body_are_killed_with_it(worker, path):
-    job = tried("try.family", args={"path": path}, timeout_ms=800)
+    job = submit_task("try.family", args={"path": path}, timeout_ms=800)
     eventually(lambda: len(lines(path)) == 2, what="the family")
     family = [int(pid) for pid in lines(path)]
     assert all(alive(pid) for pid in family)
@@ -74,7 +76,7 @@ def test_all_processes_of_a_body_are_killed_with_it(worker, path):
 
 
 def test_processes_of_a_body_do_not_outlive_its_pool_process(worker, path):
-    job = tried("try.family", args={"path": path, "outlive": True})
+    job = submit_task("try.family", args={"path": path, "outlive": True})
     eventually(lambda: len(lines(path)) >= 2, what="the family")
     family = [int(pid) for pid in lines(path)[:2]]
     eventually(lambda: not any(alive(pid) for pid in family), what="the end of the family")
@@ -83,7 +85,7 @@ def test_processes_of_a_body_do_not_outlive_its_pool_process(worker, path):
 
 
 def test_a_cancelled_body_is_asked_to_stop_and_on_cancel_is_called_once(worker, path):
-    job = tried("try.cancellable", args={"path": path})
+    job = submit_task("try.cancellable", args={"path": path})
     eventually(lambda: lines(path), what="its start")
     before = timezone.now()
     assert cancel(job) == Cancelled(0, 1)
@@ -97,7 +99,7 @@ def test_a_cancelled_body_is_asked_to_stop_and_on_cancel_is_called_once(worker, 
 
 
 def test_a_cancelled_body_that_does_not_stop_is_killed_after_its_grace(worker, path):
-    job = tried("try.stubborn", args={"path": path})
+    job = submit_task("try.stubborn", args={"path": path})
     eventually(lambda: lines(path), what="its start")
     cancel(job)
     job = ended(job)
@@ -107,7 +109,7 @@ def test_a_cancelled_body_that_does_not_stop_is_killed_after_its_grace(worker, p
 
 
 def test_the_on_cancel_callback_is_called_for_a_killed_run(worker, path):
-    job = tried("try.ignore_cancel", args={"path": path})
+    job = submit_task("try.ignore_cancel", args={"path": path})
     eventually(lambda: lines(path), what="its start")
     cancel(job)
     assert ended(job).status == JobStatus.CANCELLED
@@ -117,16 +119,16 @@ def test_the_on_cancel_callback_is_called_for_a_killed_run(worker, path):
 
 @pytest.mark.parametrize("task_id", ["try.cancellable", "try.stubborn"])
 def test_a_worker_that_missed_a_cancel_learns_of_it_from_its_heartbeat(worker, path, task_id):
-    job = tried(task_id, args={"path": path})
+    job = submit_task(task_id, args={"path": path})
     eventually(lambda: lines(path), what="its start")
-    cancel_unheard(job)
+    cancel_without_message(job)
     job = ended(job)
     assert (job.status, outcomes(job)) == (JobStatus.CANCELLED, [("cancelled", "cancelled")])
     assert (job.completed_at - job.cancelled_at).total_seconds() < GRACE + SLACK
 
 
 def test_a_result_after_the_cancel_is_dropped(worker, path):
-    job = tried("try.stubborn", args={"path": path, "gives_in": True})
+    job = submit_task("try.stubborn", args={"path": path, "gives_in": True})
     eventually(lambda: lines(path), what="its start")
     cancel(job)
     job = ended(job)
@@ -135,19 +137,19 @@ def test_a_result_after_the_cancel_is_dropped(worker, path):
 
 
 def test_a_cancel_stops_no_other_run(worker, path):
-    doomed = tried("try.cancellable", args={"path": path})
-    other = tried("demo.sleep", args={"seconds": GRACE + 1.5})
+    doomed = submit_task("try.cancellable", args={"path": path})
+    other = submit_task("demo.sleep", args={"seconds": GRACE + 1.5})
     started(other)
     eventually(lambda: lines(path), what="its start")
     cancel(doomed)
     assert ended(doomed).status == JobStatus.CANCELLED
-    follower = tried("demo.sleep", args={"seconds": GRACE + 1})
+    follower = submit_task("demo.sleep", args={"seconds": GRACE + 1})
     assert [ended(job).status for job in (other, follower)] == [JobStatus.DONE] * 2
     assert outcomes(other) == outcomes(follower) == [("success", "")]
 
 
 def test_a_cancelled_job_can_be_retried(worker, path):
-    job = tried("try.cancellable", args={"path": path})
+    job = submit_task("try.cancellable", args={"path": path})
     eventually(lambda: lines(path), what="its start")
     cancel(job)
     ended(job)

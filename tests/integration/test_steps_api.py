@@ -318,12 +318,12 @@ def test_the_owner_may_do_everything(client, alice):
 
 def test_a_queue_does_not_exist_for_other_users(alice):
     queue = a_queue(a_job(), owner=alice)
-    stranger = client_of(make_user("mallory"))
-    assert {status for _, status in statuses(stranger, queue)} == {404}
+    outsider = client_of(make_user("mallory"))
+    assert {status for _, status in statuses(outsider, queue)} == {404}
     assert {status for _, status in statuses(Client(), queue)} == {401}
-    assert stranger.get("/api/queues").json()["count"] == 0
+    assert outsider.get("/api/queues").json()["count"] == 0
     assert fresh(queue).state == "READY"
-    assert code(stranger.get("/api/queues/999999999")) == code(stranger.get(f"/api/queues/{queue.queue_id}"))
+    assert code(outsider.get("/api/queues/999999999")) == code(outsider.get(f"/api/queues/{queue.queue_id}"))
 
 
 def test_staff_have_read_only_access(alice):

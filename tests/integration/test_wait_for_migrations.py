@@ -13,7 +13,7 @@ from jobs.management.commands.wait_for_migrations import listed, missing, wait_m
 from tests.workers import ROOT, database_url
 
 
-def waited(*arguments: str, url: str) -> "subprocess.CompletedProcess[str]":
+def run_command(*arguments: str, url: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
         [sys.executable, "manage.py", "wait_for_migrations", *arguments],
         cwd=ROOT,
@@ -27,7 +27,7 @@ def waited(*arguments: str, url: str) -> "subprocess.CompletedProcess[str]":
 
 @pytest.mark.django_db(transaction=True)
 def test_the_command_is_executed_when_all_migrations_are_applied():
-    done = waited("--", "/bin/sh", "-c", "echo pid $$ $0; exit 7", "name", url=database_url())
+    done = run_command("--", "/bin/sh", "-c", "echo pid $$ $0; exit 7", "name", url=database_url())
     assert (done.returncode, done.stderr) == (7, "")
     assert done.stdout.split()[0] == "pid"
     assert done.stdout.split()[2] == "name"
@@ -35,13 +35,13 @@ def test_the_command_is_executed_when_all_migrations_are_applied():
 
 @pytest.mark.django_db(transaction=True)
 def test_a_command_that_does_not_exist_is_named():
-    done = waited("--", "no-such-program", url=database_url())
+    done = run_command("--", "no-such-program", url=database_url())
     assert done.returncode == 1
     assert done.stderr == "CommandError: no-such-program cannot be run: No such file or directory.\n"
 
 
 def test_an_unreachable_database_is_named_and_the_command_is_not_run():
-    done = waited("--seconds", "0", "--", "echo", "ran", url="postgresql://127.0.0.1:1/nowhere")
+    done = run_command("--seconds", "0", "--", "echo", "ran", url="postgresql://127.0.0.1:1/nowhere")
     assert done.returncode == 1
     assert done.stdout == ""
     assert done.stderr.startswith("CommandError: Gave up. Waiting for the database: ")

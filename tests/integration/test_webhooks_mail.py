@@ -16,23 +16,23 @@ from tests.integration.manual_engine import fail, fail_and_retry, submit, succee
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-class Moody(EmailBackend):
+class RefusingBackend(EmailBackend):
     """A mail backend whose next `refuses` messages fail."""
 
     refuses = 0
 
     def send_messages(self, messages):
-        if Moody.refuses:
-            Moody.refuses -= 1
+        if RefusingBackend.refuses:
+            RefusingBackend.refuses -= 1
             raise smtplib.SMTPServerDisconnected("Connection unexpectedly closed")
         return super().send_messages(messages)
 
 
 @pytest.fixture(autouse=True)
-def post_office(settings):
-    settings.EMAIL_BACKEND = f"{__name__}.Moody"
+def mail_settings(settings):
+    settings.EMAIL_BACKEND = f"{__name__}.RefusingBackend"
     settings.LANGUAGE_CODE = "en"
-    Moody.refuses = 0
+    RefusingBackend.refuses = 0
 
 
 @pytest.fixture
@@ -120,7 +120,7 @@ def test_a_failure_during_a_mail_waits_for_the_next_one(office):
 
 
 def test_a_mail_that_cannot_be_sent_is_retried(office):
-    Moody.refuses = 2
+    RefusingBackend.refuses = 2
     (job,) = submit(office, "build")
     fail(job)
     creation.create_from_events(office.pk)
@@ -135,7 +135,7 @@ def test_a_mail_is_given_up_after_the_last_attempt(office):
     (job,) = submit(office, "build")
     fail(job)
     creation.create_from_events(office.pk)
-    Moody.refuses = 7
+    RefusingBackend.refuses = 7
     now = timezone.now()
     for _ in range(7):
         assert delivery.send_due(now) == 0

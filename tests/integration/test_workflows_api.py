@@ -224,7 +224,7 @@ def test_runs_are_listed_with_their_history_and_resumed(client, office):
 def test_a_viewer_can_only_read_and_a_non_member_sees_nothing(office):
     workflow = a_workflow(office)
     run = runs.run_now(workflow.id, user_id=None, now=database_now())
-    viewer, stranger = make_user("viewer"), make_user("stranger")
+    viewer, outsider = make_user("viewer"), make_user("outsider")
     Membership.objects.create(office=office, user=viewer, role="viewer")
     path = f"/api/workflows/{workflow.id}"
     reads = (path, f"{path}/runs", f"{path}/runs/{run.id}")
@@ -235,21 +235,21 @@ def test_a_viewer_can_only_read_and_a_non_member_sees_nothing(office):
         ("post", "/api/workflow/execute", {"workflow_id": str(workflow.id)}),
         ("post", "/api/workflows", body(office)),
     )
-    for user, seen, done in ((viewer, 200, 403), (stranger, 404, 404)):
+    for user, seen, done in ((viewer, 200, 403), (outsider, 404, 404)):
         client = client_of(user)
         for read in reads:
             assert client.get(read).status_code == seen, read
         for method, address, fields in acts:
             answer = getattr(client, method)(address, fields, content_type=JSON)
             assert answer.status_code == done, (method, address)
-    assert client_of(stranger).get("/api/workflows").json()["count"] == 0
-    assert client_of(stranger).get("/api/scheduler/execute").json() == {"executed": []}
+    assert client_of(outsider).get("/api/workflows").json()["count"] == 0
+    assert client_of(outsider).get("/api/scheduler/execute").json() == {"executed": []}
 
 
 def test_a_user_who_triggers_due_runs_sees_only_their_own(office):
     workflow = a_workflow(office, now=database_now())
     due_now(workflow)
-    assert client_of(make_user("stranger")).get("/api/scheduler/execute").json() == {"executed": []}
+    assert client_of(make_user("outsider")).get("/api/scheduler/execute").json() == {"executed": []}
     assert WorkflowRun.objects.filter(workflow=workflow, status=RunStatus.RUNNING).exists()
 
 
@@ -270,9 +270,9 @@ def test_the_monitor_counts_and_lists_the_callers_runs(client, office):
     assert [row["id"] for row in document["recent_failures"]] == [str(run.id)]
     assert document["delayed"] == []
     assert len(document["throughput"]) == 60
-    stranger = client_of(make_user("stranger")).get("/api/scheduler/monitor").json()
-    assert stranger["counts"] == {"pending": 0, "running": 0, "completed": 0, "failed": 0}
-    assert (stranger["next"], stranger["recent_failures"]) == ([], [])
+    outsider = client_of(make_user("outsider")).get("/api/scheduler/monitor").json()
+    assert outsider["counts"] == {"pending": 0, "running": 0, "completed": 0, "failed": 0}
+    assert (outsider["next"], outsider["recent_failures"]) == ([], [])
 
 
 def test_a_run_that_nobody_has_started_is_delayed_and_says_why(client, office):
@@ -316,5 +316,5 @@ def test_the_monitor_shows_queues_and_workers(client, office):
     assert [row["task_id"] for row in worker["executions"]] == ["demo.sum"]
     queue = next(row for row in document["queues"] if row["role"] == "default")
     assert (queue["ready"], queue["processing"], queue["oldest_ready_seconds"]) == (0, 1, None)
-    others = client_of(make_user("stranger")).get("/api/scheduler/monitor").json()["workers"]
+    others = client_of(make_user("outsider")).get("/api/scheduler/monitor").json()["workers"]
     assert [row["executions"] for row in others] == [[]]

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from config.dev.ports import free_port
-from tests.unit.process_tools import eventually, marked
+from tests.unit.process_tools import eventually, processes_with_mark
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 DEMO = """
@@ -84,7 +84,7 @@ class Checkout:
         return Up(self, process)
 
     def alive(self) -> set[int]:
-        return marked(str(self.path))
+        return processes_with_mark(str(self.path))
 
 
 class Up:

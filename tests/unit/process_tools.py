@@ -26,7 +26,7 @@ def is_alive(pid: int) -> bool:
     return stat.rpartition(") ")[2][0] not in "ZX"
 
 
-def marked(mark: str) -> set[int]:
+def processes_with_mark(mark: str) -> set[int]:
     """The living processes with the mark on their command line."""
     pids = set()
     for entry in Path("/proc").iterdir():

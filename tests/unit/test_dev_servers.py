@@ -18,7 +18,7 @@ from config.dev import redis as dev_redis
 from config.dev.home import open_home
 from config.dev.postgres import PostgreSQL
 from config.dev.process import Process, stop
-from tests.unit.process_tools import marked
+from tests.unit.process_tools import processes_with_mark
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root starts PostgreSQL as another user")
 
@@ -95,7 +95,7 @@ def test_data_survives_a_restart_and_the_socket_does_not(tmp_path):
         query(url, "CREATE TABLE kept AS SELECT 42 AS answer")
         path = socket_folder(url) / ".s.PGSQL.5432"
     assert not path.exists()
-    assert marked(str(tmp_path)) == set()
+    assert processes_with_mark(str(tmp_path)) == set()
     with running_postgres(tmp_path) as (_, second_url):
         assert second_url == url
         assert query(url, "SELECT answer FROM kept") == (42,)
@@ -150,7 +150,7 @@ def test_a_server_that_never_answers_is_reported_and_stopped(tmp_path, monkeypat
     home = open_home(tmp_path)
     with pytest.raises(CannotStart, match=r"PostgreSQL did not answer within 0 s: not yet"):
         PostgreSQL(home, durable=False).start()
-    assert marked(str(tmp_path)) == set()
+    assert processes_with_mark(str(tmp_path)) == set()
     home.close()
 
 

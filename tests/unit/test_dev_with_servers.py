@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from config.dev.with_servers import USAGE, main
-from tests.unit.process_tools import eventually, marked
+from tests.unit.process_tools import eventually, processes_with_mark
 
 SHOW = "import json, os; print(json.dumps(dict(os.environ)), flush=True)"
 SERVERS = {"DATABASE_URL": "postgresql://db/dure", "REDIS_URL": "redis://cache/0"}
@@ -56,7 +56,7 @@ def test_the_command_gets_both_servers_in_a_temporary_home(tmp_path):
     assert variables["DURE_EMBEDDED_VARIABLES"] == "DATABASE_URL REDIS_URL"
     assert Path(variables["DURE_HOME"]).is_relative_to(tmp_path)
     assert list(tmp_path.iterdir()) == []
-    assert marked(str(tmp_path)) == set()
+    assert processes_with_mark(str(tmp_path)) == set()
 
 
 def test_servers_of_the_environment_are_used_without_importing_the_embedded_ones(tmp_path):
@@ -81,10 +81,10 @@ def test_sigterm_stops_the_command_and_the_servers(tmp_path):
         stdout=subprocess.PIPE,
     )
     assert first_line(process) == b"up\n"
-    assert marked(str(tmp_path))
+    assert processes_with_mark(str(tmp_path))
     process.terminate()
     assert process.wait(20) == 128 + signal.SIGTERM
-    assert marked(str(tmp_path)) == set()
+    assert processes_with_mark(str(tmp_path)) == set()
     assert list(tmp_path.iterdir()) == []
 
 
@@ -98,7 +98,7 @@ def test_the_command_and_the_servers_end_when_the_runner_is_killed(tmp_path):
     assert first_line(process) == b"up\n"
     process.kill()
     process.wait()
-    assert eventually(lambda: marked(str(tmp_path)) == set())
+    assert eventually(lambda: processes_with_mark(str(tmp_path)) == set())
 
 
 def test_a_call_without_a_command_prints_the_usage(capsys):

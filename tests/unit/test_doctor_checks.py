@@ -114,15 +114,15 @@ def run(monkeypatch):
     return run
 
 
-def never():
+def must_not_run():
     raise AssertionError
 
 
 def test_a_subject_that_needs_a_failed_one_is_skipped_with_the_reason(run):
     checks = {
-        "server": [lambda: [error("connection", "no answer", "start it")], never],
-        "schema": [never],
-        "workers": [never],
+        "server": [lambda: [error("connection", "no answer", "start it")], must_not_run],
+        "schema": [must_not_run],
+        "workers": [must_not_run],
         "disk": [lambda: [ok("disk", "empty")]],
     }
     subjects = (

@@ -28,7 +28,7 @@ def log(*lines: object, header: object = HEADER) -> io.BytesIO:
     )
 
 
-def everything(source: io.BytesIO) -> list[Record]:
+def all_records(source: io.BytesIO) -> list[Record]:
     return list(read(source)[1])
 
 
@@ -47,7 +47,7 @@ def test_a_player_without_a_color_has_that_of_the_team() -> None:
 
 
 def test_records_hold_positions_events_or_both() -> None:
-    records = everything(
+    records = all_records(
         log(
             {"tick": 0, "positions": {"a": [1, 2.5]}},
             "",
@@ -67,11 +67,11 @@ def test_records_hold_positions_events_or_both() -> None:
 
 def test_a_byte_order_mark_and_windows_line_ends_are_no_harm() -> None:
     source = io.BytesIO(b"\xef\xbb\xbf" + log({"tick": 1, "event": "x"}).getvalue().replace(b"\n", b"\r\n"))
-    assert len(everything(source)) == 1
+    assert len(all_records(source)) == 1
 
 
 def test_line_breaks_in_a_text_become_spaces() -> None:
-    assert everything(log({"tick": 1, "event": "x", "text": "a\nb\x00\ud800"}))[0].text == "a b"
+    assert all_records(log({"tick": 1, "event": "x", "text": "a\nb\x00\ud800"}))[0].text == "a b"
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_a_wrong_header_is_reported_with_its_field(changed: dict[str, object], m
 )
 def test_a_wrong_record_is_reported_with_its_line(record: object, message: str) -> None:
     with pytest.raises(BadReplay, match=message):
-        everything(log({"tick": 1, "event": "x"}, record))
+        all_records(log({"tick": 1, "event": "x"}, record))
 
 
 @pytest.mark.parametrize("content", [b"", b"\n\n", b"\x00\x01", b"{}", b'"text"'])
@@ -153,7 +153,7 @@ def test_an_endless_line_is_not_read_to_its_end() -> None:
 def test_a_damaged_log_is_read_or_refused_and_never_breaks(noise: bytes, at: int) -> None:
     whole = "\n".join(sample_replay.event_log(0.2)).encode()
     try:
-        everything(io.BytesIO(whole[:at] + noise + whole[at:]))
+        all_records(io.BytesIO(whole[:at] + noise + whole[at:]))
     except BadReplay as refusal:
         assert str(refusal)
 

@@ -13,7 +13,7 @@ def box(kind: bytes, *content: bytes) -> bytes:
     return struct.pack(">I4s", 8 + len(body), kind) + body
 
 
-def film(table: bytes, offsets: list[int], data: bytes = b"0123456789") -> bytes:
+def video_file(table: bytes, offsets: list[int], data: bytes = b"0123456789") -> bytes:
     form = "I" if table == b"stco" else "Q"
     chunks = box(table, struct.pack(f">II{len(offsets)}{form}", 0, len(offsets), *offsets))
     trak = box(
@@ -38,7 +38,7 @@ def offsets_of(data: bytes, table: bytes) -> list[list[int]]:
 
 @pytest.mark.parametrize("table", [b"stco", b"co64"])
 def test_chunk_offsets_lead_to_the_same_bytes(table: bytes) -> None:
-    plain = film(table, [28, 31, 36])
+    plain = video_file(table, [28, 31, 36])
     assert plain[28:31] == b"012"
     reader, data = index_first(io.BytesIO(plain)), b""
     while chunk := reader.read(7):
@@ -57,7 +57,7 @@ def test_chunk_offsets_lead_to_the_same_bytes(table: bytes) -> None:
         bytes(40),
         box(b"ftyp", b"isom") + box(b"moov") + box(b"mdat", b"x"),
         box(b"ftyp", b"isom") + box(b"mdat", b"x"),
-        film(b"stco", [2**32 - 1]),
+        video_file(b"stco", [2**32 - 1]),
     ],
 )
 def test_a_file_without_a_movable_index_stays_as_it_is(content: bytes) -> None:

@@ -42,7 +42,7 @@ def render(source: BinaryIO, target: Path, job_type: JobType = JobType.MP4, send
     return target
 
 
-def film(
+def video_of_frames(
     target: Path,
     frames: int = 60,
     size: tuple[int, int] = (320, 240),
@@ -185,7 +185,7 @@ def test_a_cancel_between_frames_stops_the_encoder(tmp_path: Path) -> None:
     ],
 )
 def test_video_files_of_every_kind_are_converted(tmp_path: Path, name: str, codec: str) -> None:
-    path = render(film(tmp_path / name, codec=codec), tmp_path / "out.mp4")
+    path = render(video_of_frames(tmp_path / name, codec=codec), tmp_path / "out.mp4")
     with av.open(str(path)) as container:
         stream: Any = container.streams.video[0]
         assert (stream.codec_context.name, stream.width, stream.height) == ("h264", 320, 240)
@@ -194,7 +194,7 @@ def test_video_files_of_every_kind_are_converted(tmp_path: Path, name: str, code
 
 
 def test_a_recording_without_a_length_is_measured(tmp_path: Path) -> None:
-    source = film(tmp_path / "a.webm", codec="libvpx", container="webm", live="1")
+    source = video_of_frames(tmp_path / "a.webm", codec="libvpx", container="webm", live="1")
     assert len(pictures(render(source, tmp_path / "out.mp4"))) == pytest.approx(60, abs=2)
     source.seek(0)
     assert brightness(Image.open(render(source, tmp_path / "out.png", JobType.THUMBNAIL))) > 20
@@ -202,7 +202,10 @@ def test_a_recording_without_a_length_is_measured(tmp_path: Path) -> None:
 
 def test_the_thumbnail_of_a_video_is_not_black(tmp_path: Path) -> None:
     assert (
-        brightness(Image.open(render(film(tmp_path / "a.mp4"), tmp_path / "o.png", JobType.THUMBNAIL))) > 20
+        brightness(
+            Image.open(render(video_of_frames(tmp_path / "a.mp4"), tmp_path / "o.png", JobType.THUMBNAIL))
+        )
+        > 20
     )
 
 
@@ -213,14 +216,14 @@ def test_a_large_video_is_made_smaller_with_even_sides() -> None:
 
 
 def test_a_picture_above_the_limit_is_refused(tmp_path: Path) -> None:
-    source = film(tmp_path / "a.mp4", frames=1, size=(8208, 16))
+    source = video_of_frames(tmp_path / "a.mp4", frames=1, size=(8208, 16))
     with pytest.raises(BadReplay, match="above the limit") as caught:
         render(source, tmp_path / "out.mp4")
     assert caught.value.too_large
 
 
 def test_a_truncated_video_is_refused(tmp_path: Path) -> None:
-    whole = film(tmp_path / "a.mp4").read()
+    whole = video_of_frames(tmp_path / "a.mp4").read()
     for length in (40, 200, len(whole) // 2):
         with pytest.raises(BadReplay, match="video"):
             render(file_of(tmp_path, whole[:length]), tmp_path / "out.mp4")

@@ -21,7 +21,7 @@ from jobs.subprocesses.isolated import ROOT
 from jobs.subprocesses.orphans import RUN_MARK
 from jobs.subprocesses.process_tree import PROC
 from tests.integration import export_tools as tools
-from tests.unit.process_tools import eventually, is_alive, marked
+from tests.unit.process_tools import eventually, is_alive, processes_with_mark
 
 pytestmark = pytest.mark.skipif(not PROC.exists(), reason="these look into /proc")
 LOAD = "import sys; sys.path.insert(0, sys.argv[1]); from jobs.subprocesses.restrict import *; "
@@ -188,7 +188,7 @@ def test_a_cancel_ends_the_child_and_its_processes_within_a_second(tmp_path, fak
     with pytest.raises(Cancelled):
         convert(tmp_path, cancelled=cancelled)
     assert time.monotonic() - asked_at[0] < 1
-    assert eventually(lambda: not marked(str(tmp_path)))
+    assert eventually(lambda: not processes_with_mark(str(tmp_path)))
 
 
 def test_the_child_ends_with_its_parent(tmp_path, video_file) -> None:
@@ -207,7 +207,7 @@ def test_the_child_ends_with_its_parent(tmp_path, video_file) -> None:
     command = [sys.executable, "-I", "-c", parent, str(ROOT), str(tmp_path), str(video_file)]
     with subprocess.Popen(command) as process:
         assert eventually((tmp_path / "tied").exists)
-        (child,) = marked(str(tmp_path)) - {process.pid}
+        (child,) = processes_with_mark(str(tmp_path)) - {process.pid}
         process.kill()
         process.wait()
         assert eventually(lambda: not is_alive(child))

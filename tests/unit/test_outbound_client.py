@@ -340,7 +340,7 @@ def tls_stub(certificate, monkeypatch):
 
 
 @pytest.fixture
-def trusting(certificate, monkeypatch):
+def trust_certificate(certificate, monkeypatch):
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate / "cert.pem"))
     connection._tls.cache_clear()
     yield

@@ -13,7 +13,7 @@ import pytest
 
 from jobs.subprocesses import process_tree
 from jobs.subprocesses.process_tree import _parse, kill_tree, tree
-from tests.unit.process_tools import eventually, is_alive, marked
+from tests.unit.process_tools import eventually, is_alive, processes_with_mark
 
 NAP = 300
 
@@ -23,7 +23,7 @@ def mark():
     """A mark in the command line of every process of a test, to find them all."""
     mark = f"mark-{uuid.uuid4().hex}"
     yield mark
-    for pid in marked(mark):
+    for pid in processes_with_mark(mark):
         os.kill(pid, signal.SIGKILL)
 
 
@@ -42,7 +42,7 @@ def started(script, mark, *, expected, **options):
     """Starts a shell with this script, and waits for so many processes."""
     process = subprocess.Popen(["sh", "-c", f": {mark}; {script}"], **options)
     try:
-        assert eventually(lambda: len(marked(mark)) == expected), marked(mark)
+        assert eventually(lambda: len(processes_with_mark(mark)) == expected), processes_with_mark(mark)
         yield process
     finally:
         process.kill()
@@ -59,14 +59,14 @@ def test_a_process_and_its_descendants_are_killed(mark):
         signalled = kill_tree(process.pid)
         assert process.wait(5) == -signal.SIGKILL
         assert len(signalled) == 3
-        assert eventually(lambda: not marked(mark))
+        assert eventually(lambda: not processes_with_mark(mark))
 
 
 def test_a_process_in_its_own_session_that_ignores_signals_is_killed_too(mark):
     script = f"setsid sh -c {shlex.quote(f': {mark}; {stubborn(mark)} & wait')} & wait"
     with started(script, mark, expected=3) as process:
         kill_tree(process.pid)
-        assert eventually(lambda: not marked(mark))
+        assert eventually(lambda: not processes_with_mark(mark))
 
 
 def test_an_orphan_that_stayed_in_the_group_is_killed_too(mark):
@@ -74,14 +74,14 @@ def test_an_orphan_that_stayed_in_the_group_is_killed_too(mark):
     script = f"({napper(mark)} &) ; {napper(mark)} & wait"
     with started(script, mark, expected=3, start_new_session=True) as process:
         kill_tree(process.pid)
-        assert eventually(lambda: not marked(mark))
+        assert eventually(lambda: not processes_with_mark(mark))
 
 
 def test_a_process_group_whose_leader_is_gone_is_still_found(mark):
     with started(f"{napper(mark)} & exit", mark, expected=1, start_new_session=True) as process:
         process.wait()
         kill_tree(process.pid)
-        assert eventually(lambda: not marked(mark))
+        assert eventually(lambda: not processes_with_mark(mark))
 
 
 def test_the_callers_own_group_lives_on(mark):
@@ -90,7 +90,7 @@ def test_the_callers_own_group_lives_on(mark):
         try:
             assert os.getpgid(victim.pid) == os.getpgid(neighbour.pid) == os.getpgrp()
             kill_tree(victim.pid)
-            assert eventually(lambda: marked(mark) == {neighbour.pid})
+            assert eventually(lambda: processes_with_mark(mark) == {neighbour.pid})
             assert neighbour.poll() is None
         finally:
             neighbour.kill()
@@ -118,7 +118,7 @@ def test_a_group_whose_leader_is_gone_lives_on_when_the_process_was_born_in_it(m
         member = int(leader.stdout.readline())
         leader.wait()
         assert len(kill_tree(member)) == 2
-        assert eventually(lambda: len(marked(mark)) == 1)
+        assert eventually(lambda: len(processes_with_mark(mark)) == 1)
         leader.stdout.close()
 
 
@@ -127,7 +127,7 @@ def test_an_orphan_in_a_group_of_its_own_is_found_by_its_session(mark):
     script = f"{sys.executable} -c {shlex.quote(orphan)} {mark}; {napper(mark)} & wait"
     with started(script, mark, expected=3, start_new_session=True) as process:
         kill_tree(process.pid)
-        assert eventually(lambda: not marked(mark))
+        assert eventually(lambda: not processes_with_mark(mark))
 
 
 FORKS_WHEN_ASKED = """
@@ -160,7 +160,7 @@ def test_a_child_that_is_born_after_the_first_round_is_killed_too(mark, monkeypa
 
         monkeypatch.setattr(process_tree, "_send", fork_first)
         assert len(kill_tree(process.pid)) == 2
-    assert eventually(lambda: not marked(mark))
+    assert eventually(lambda: not processes_with_mark(mark))
 
 
 MOVER = """
@@ -204,10 +204,10 @@ def test_another_signal_is_sent_without_stopping_the_processes(mark):
     script = f"trap 'exit 7' TERM; {napper(mark)} & while true; do sleep 0.05; done"
     with started(script, mark, expected=2) as process:
         # Until exec it is a copy of the shell, which would catch the signal and ignore it.
-        assert eventually(lambda: any(map(naps, marked(mark))))
+        assert eventually(lambda: any(map(naps, processes_with_mark(mark))))
         kill_tree(process.pid, signal.SIGTERM)
         assert process.wait(10) == 7
-        assert eventually(lambda: not marked(mark))
+        assert eventually(lambda: not processes_with_mark(mark))
 
 
 def test_a_stopped_process_is_killed(mark):

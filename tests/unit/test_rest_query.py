@@ -13,19 +13,28 @@ GRAPH = Flag("it", "With a graph.", default=True)
 COLOR = OneOf("it", "Which.", ("red", "green"))
 
 
-def of(parameter, *data: str):
+def read_parameter(parameter, *data: str):
     return parameter.of(Request(RequestFactory().get("/", {"it": data[0]} if data else {})))
 
 
 def test_an_absent_parameter_has_its_default():
-    assert [of(each) for each in (COUNT, WAIT, GRAPH, COLOR)] == [5, 0, True, None]
+    assert [read_parameter(each) for each in (COUNT, WAIT, GRAPH, COLOR)] == [5, 0, True, None]
 
 
 def test_a_valid_parameter_is_read():
-    assert [of(COUNT, "1"), of(COUNT, "100"), of(COUNT, "007")] == [1, 100, 7]
-    assert [of(WAIT, "0"), of(WAIT, "60"), of(WAIT, "1.5"), of(WAIT, "5e-1")] == [0, 60, 1.5, 0.5]
-    assert [of(GRAPH, "true"), of(GRAPH, "false")] == [True, False]
-    assert of(COLOR, "red") == "red"
+    assert [read_parameter(COUNT, "1"), read_parameter(COUNT, "100"), read_parameter(COUNT, "007")] == [
+        1,
+        100,
+        7,
+    ]
+    assert [
+        read_parameter(WAIT, "0"),
+        read_parameter(WAIT, "60"),
+        read_parameter(WAIT, "1.5"),
+        read_parameter(WAIT, "5e-1"),
+    ] == [0, 60, 1.5, 0.5]
+    assert [read_parameter(GRAPH, "true"), read_parameter(GRAPH, "false")] == [True, False]
+    assert read_parameter(COLOR, "red") == "red"
 
 
 @pytest.mark.parametrize(
@@ -42,7 +51,7 @@ def test_a_valid_parameter_is_read():
 )
 def test_an_invalid_parameter_is_rejected(parameter, wrong):
     with pytest.raises(Problem) as refused:
-        of(parameter, wrong)
+        read_parameter(parameter, wrong)
     assert refused.value.problem.status == 400
     assert list(refused.value.problem.errors) == ["it"]
 

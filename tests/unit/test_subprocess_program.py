@@ -13,7 +13,7 @@ import pytest
 
 from jobs.subprocesses import tempdirs
 from jobs.subprocesses.program import NotStarted, Program
-from tests.unit.process_tools import eventually, is_alive, marked
+from tests.unit.process_tools import eventually, is_alive, processes_with_mark
 
 ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"}
 
@@ -28,7 +28,7 @@ def mark():
     """A mark in the command line of every process of a test, to find them all."""
     mark = f"mark-{uuid.uuid4().hex}"
     yield mark
-    for pid in marked(mark):
+    for pid in processes_with_mark(mark):
         os.kill(pid, signal.SIGKILL)
 
 
@@ -141,7 +141,7 @@ def test_background_processes_end_with_the_program(mark):
     started = time.monotonic()
     script = f"({napper(mark)} &); setsid -f {napper(mark)}; nohup {napper(mark)} & sleep 0.3"
     assert run(script)[0] == 0
-    assert marked(mark) == set()
+    assert processes_with_mark(mark) == set()
     assert time.monotonic() - started < 5
 
 
@@ -189,7 +189,7 @@ def test_processes_that_ignore_signals_move_or_daemonize_end_after_an_interrupti
             ready += piece
             if ready.count(b"1\n") == 6:
                 raise Interrupted
-    assert marked(mark) == set()
+    assert processes_with_mark(mark) == set()
     assert time.monotonic() - started < 8
 
 
@@ -254,7 +254,7 @@ def test_a_killed_workers_program_ends_with_everything_it_started(mark, tmp_path
     process.kill()
     process.wait()
     process.stdout.close()
-    assert eventually(lambda: not marked(mark), 8), marked(mark)
+    assert eventually(lambda: not processes_with_mark(mark), 8), processes_with_mark(mark)
 
 
 def test_a_killed_guards_program_dies_and_the_run_notices():
@@ -273,7 +273,7 @@ def test_a_guard_that_hangs_is_killed(mark, monkeypatch):
     with program(f"echo ready; {napper(mark)}") as running:
         next(piece for piece in running.output() if piece)
         os.kill(int(running.session_name.rpartition("-")[2]), signal.SIGSTOP)
-    assert eventually(lambda: not marked(mark))
+    assert eventually(lambda: not processes_with_mark(mark))
 
 
 def test_a_killed_runs_folder_is_removed_later_and_a_folder_in_use_is_not(tmp_path):

@@ -16,7 +16,7 @@ from jobs import registry
 from jobs.errors import InvalidArgs, PermissionRefused, SessionError
 from jobs.runner import encode_result
 from tests.unit.fake_context import FakeContext
-from tests.unit.process_tools import marked
+from tests.unit.process_tools import processes_with_mark
 from workers.command import TAIL_BYTES, Tail, run_command
 
 SECRETS = ("DATABASE_URL", "REDIS_URL", "DURE_SECRET_KEY", "CRON_SECRET", "AWS_SECRET_ACCESS_KEY")
@@ -231,7 +231,7 @@ def test_an_interruption_passes_and_leaves_no_process(monkeypatch, error):
     script = f"setsid {sys.executable} -c {shlex.quote(program)} {mark} & wait"
     with pytest.raises(error):
         run_command(Interrupting(), "sh", ["-c", script])
-    assert marked(mark) == set()
+    assert processes_with_mark(mark) == set()
 
 
 def test_the_temporary_folder_is_empty_afterwards(ctx, tmp_path):

@@ -159,7 +159,7 @@ def test_an_export_is_cancelled_and_requested_again(root, settings, tmp_path):
 
 
 @pytest.fixture
-def letters() -> list[DeadLetter]:
+def dead_letters() -> list[DeadLetter]:
     return [
         DeadLetter.objects.create(
             source_stream="job.results",
@@ -173,16 +173,16 @@ def letters() -> list[DeadLetter]:
     ]
 
 
-def test_a_dead_letter_is_republished_or_discarded_once(root, letters):
-    page = act(root, "republish", *letters, sure=False)
+def test_a_dead_letter_is_republished_or_discarded_once(root, dead_letters):
+    page = act(root, "republish", *dead_letters, sure=False)
     assert "1: The message was cut" in page
-    act(root, "republish", *letters, reason="worker was fixed")
+    act(root, "republish", *dead_letters, reason="worker was fixed")
     assert StreamOutbox.objects.filter(stream="job.results").count() == 1
     cut, whole = DeadLetter.objects.order_by("pk")
     assert (cut.state, whole.state) == (DeadLetter.State.OPEN, DeadLetter.State.REPUBLISHED)
     assert whole.handled_by == a_user("root")
-    assert "1: Sent again" in act(root, "discard", *letters, sure=False)
-    act(root, "discard", *letters)
+    assert "1: Sent again" in act(root, "discard", *dead_letters, sure=False)
+    act(root, "discard", *dead_letters)
     cut.refresh_from_db()
     assert cut.state == DeadLetter.State.DISCARDED
 

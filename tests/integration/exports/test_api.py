@@ -15,8 +15,8 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("folders", "fresh_c
 
 
 @pytest.fixture
-def stranger():
-    return client_of(tools.user("stranger"))
+def other_client():
+    return client_of(tools.user("outsider"))
 
 
 @pytest.mark.parametrize(("address", "job_type"), [("mp4", "MP4"), ("thumbnail", "THUMBNAIL")])
@@ -44,7 +44,7 @@ def test_an_export_is_started_and_shown(client, minji, address, job_type) -> Non
     assert StreamOutbox.objects.get().fields["jobId"] == str(job_id)
 
 
-def test_other_users_get_404(stranger, minji) -> None:
+def test_other_users_get_404(other_client, minji) -> None:
     job = finished(tools.export_of(minji))
     for method, path in (
         ("get", f"/api/replays/{job.replay_id}"),
@@ -57,11 +57,11 @@ def test_other_users_get_404(stranger, minji) -> None:
         ("post", f"/api/jobs/{job.pk}/cancel"),
     ):
         nothing = path.replace(str(job.replay_id if "replays" in path else job.pk), "999999")
-        theirs, none = getattr(stranger, method)(path), getattr(stranger, method)(nothing)
+        theirs, none = getattr(other_client, method)(path), getattr(other_client, method)(nothing)
         assert theirs.status_code == none.status_code == 404, path
         assert theirs.content == none.content
-    assert stranger.get("/api/jobs").json()["totalElements"] == 0
-    assert stranger.get("/api/replays").json()["totalElements"] == 0
+    assert other_client.get("/api/jobs").json()["totalElements"] == 0
+    assert other_client.get("/api/replays").json()["totalElements"] == 0
 
 
 def test_requests_without_credentials_are_refused() -> None:

@@ -12,13 +12,13 @@ from tests.integration.rest_support import client_of
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("folders", "fresh_counts")]
 
 
-def letter(**more: Any) -> DeadLetter:
+def a_dead_letter(**more: Any) -> DeadLetter:
     plain = {"source_stream": "job.progress", "source_id": "1-0", "fields": {"jobId": "7"}, "reason": "none"}
     return DeadLetter.objects.create(**{**plain, "failed_at": timezone.now(), **more})
 
 
 def test_dead_letters_are_for_staff_only(client) -> None:
-    row = letter()
+    row = a_dead_letter()
     for method, path in (
         ("get", "/api/deadletters"),
         ("get", f"/api/deadletters/{row.pk}"),
@@ -31,7 +31,11 @@ def test_dead_letters_are_for_staff_only(client) -> None:
 
 def test_dead_letters_are_listed_republished_and_discarded() -> None:
     staff = client_of(tools.user("ops", is_staff=True))
-    first, second, cut = letter(), letter(source_id="2-0"), letter(source_id="3-0", whole=False)
+    first, second, cut = (
+        a_dead_letter(),
+        a_dead_letter(source_id="2-0"),
+        a_dead_letter(source_id="3-0", whole=False),
+    )
     assert staff.get("/api/deadletters?state=open").json()["totalElements"] == 3
     assert staff.get(f"/api/deadletters/{first.pk}").json()["fields"] == {"jobId": "7"}
     answer = staff.post(f"/api/deadletters/{first.pk}/republish")

@@ -152,7 +152,7 @@ def test_an_event_reaches_a_hundred_sockets(web, redis, minji) -> None:
     headers = {"Authorization": f"Token {token_of(minji)}"}
     address = f"ws://127.0.0.1:{web.port}/ws/jobs"
 
-    async def everyone() -> list[Any]:
+    async def run_clients() -> list[Any]:
         sockets = [
             await connect_async(address, additional_headers=headers, ping_interval=None) for _ in range(100)
         ]
@@ -167,7 +167,9 @@ def test_an_event_reaches_a_hundred_sockets(web, redis, minji) -> None:
             for ws in sockets:
                 await ws.close()
 
-    assert {(event["type"], event["progress"]) for event in asyncio.run(everyone())} == {("job.progress", 10)}
+    assert {(event["type"], event["progress"]) for event in asyncio.run(run_clients())} == {
+        ("job.progress", 10)
+    }
 
 
 def in_thread(listener) -> None:

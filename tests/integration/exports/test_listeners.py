@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(autouse=True)
-def quick_to_take_over(settings):
+def short_idle_time(settings):
     settings.DURE_STREAM_CLAIM_SECONDS = 0.1
 
 

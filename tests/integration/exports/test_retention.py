@@ -23,7 +23,7 @@ NOTHING = {"expired": 0, "deleted": 0, "dead_letters": 0}
 
 
 @pytest.fixture(autouse=True)
-def kept_for_ten_and_thirty_days(settings):
+def retention_settings(settings):
     settings.DURE_EXPORT_FILE_DAYS = 10
     settings.DURE_EXPORT_RETENTION_DAYS = 30
 
@@ -153,13 +153,13 @@ def test_handled_dead_letters_are_pruned_and_open_ones_stay(minji, settings) -> 
     settings.DURE_RETENTION_DAYS = 5
     long_ago = timezone.now() - timedelta(days=6)
 
-    def letter(own_id: str, **more) -> DeadLetter:
+    def a_dead_letter(own_id: str, **more) -> DeadLetter:
         plain = {"source_stream": "job.progress", "fields": {}, "reason": "none", "failed_at": long_ago}
         return DeadLetter.objects.create(source_id=own_id, **{**plain, **more})
 
-    opened = letter("1-0")
-    letter("2-0", state="discarded", handled_at=long_ago)
-    lately = letter("3-0", state="republished", handled_at=timezone.now())
+    opened = a_dead_letter("1-0")
+    a_dead_letter("2-0", state="discarded", handled_at=long_ago)
+    lately = a_dead_letter("3-0", state="republished", handled_at=timezone.now())
     assert retention.prune(timezone.now()) == NOTHING | {"dead_letters": 1}
     assert set(DeadLetter.objects.all()) == {opened, lately}
 

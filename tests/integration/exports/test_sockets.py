@@ -48,7 +48,7 @@ def code_of(ws: ClientConnection, seconds: float = 15) -> int:
     return closed.value.rcvd.code
 
 
-def happens(user: User, count: int = 1, filler: str = "") -> list[int]:
+def write_events(user: User, count: int = 1, filler: str = "") -> list[int]:
     """Events of an export of the user, as the listener writes them."""
     now = timezone.now()
     data = {"jobId": 1, "filler": filler}
@@ -78,7 +78,7 @@ def test_a_silent_socket_keeps_its_connection_and_its_subscription(web, redis, m
         assert {frame(ws)["type"] for _ in range(14)} == {"heartbeat"}
         assert subscribers(redis) == {connection}
         began = time.monotonic()
-        (expected,) = happens(minji)
+        (expected,) = write_events(minji)
         assert next_frame(ws)["id"] == expected
         assert time.monotonic() - began < 3  # published: the next poll would come after five seconds
 
@@ -110,14 +110,14 @@ def test_the_listener_blocks_for_less_than_its_redis_timeout(redis) -> None:
 
 
 def test_a_stopping_server_closes_with_1012_and_the_next_continues_without_a_gap(tmp_path, minji) -> None:
-    (seen,) = happens(minji)
+    (seen,) = write_events(minji)
     with start(tmp_path, "config.web") as first, opened(first, minji) as ws:
         assert frame(ws)["last_id"] == seen
         first.process.send_signal(signal.SIGTERM)
         assert code_of(ws) == 1012
         assert first.process.wait(timeout=15) == 0
         assert "Traceback" not in first.log.read_text()
-    meanwhile = happens(minji, 3)
+    meanwhile = write_events(minji, 3)
     with start(tmp_path, "config.web") as second, opened(second, minji, f"?after={seen}") as ws:
         assert next_frame(ws)["type"] == "snapshot"
         assert [next_frame(ws)["id"] for _ in range(3)] == meanwhile
@@ -125,7 +125,7 @@ def test_a_stopping_server_closes_with_1012_and_the_next_continues_without_a_gap
 
 def test_a_client_that_reads_nothing_is_disconnected(web, minji) -> None:
     """64 MiB wait for the client; other sockets go on, and it can resume without loss."""
-    happens(minji, 640, "x" * 100_000)
+    write_events(minji, 640, "x" * 100_000)
     raw = socket.socket()
     raw.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     raw.connect(("127.0.0.1", web.port))
@@ -139,7 +139,7 @@ def test_a_client_that_reads_nothing_is_disconnected(web, minji) -> None:
         before = resident_bytes(web)
         # Heartbeats measure the time: by then the server's patience has ended.
         assert {frame(other)["type"] for _ in range(4)} == {"heartbeat"}
-        (expected,) = happens(jisoo)
+        (expected,) = write_events(jisoo)
         assert next_frame(other)["id"] == expected
         grown = resident_bytes(web) - before
         assert grown < 48 * MIB, f"grew by {grown / MIB:.0f} MiB"

@@ -111,7 +111,7 @@ def test_the_preview_agrees_with_what_is_saved(alice):
 # --- editing ---------------------------------------------------------------------------------------
 
 
-def edited(client, schedule: Schedule, **change):
+def post_edit(client, schedule: Schedule, **change):
     """The form as the page shows it, with this change."""
     path = f"/schedules/{schedule.id}/edit"
     return client.post(path, {**form_data(client.get(path)), **change})
@@ -121,7 +121,7 @@ def test_saving_an_unchanged_form_keeps_the_rule(alice):
     start = timezone.now() - timedelta(seconds=20)
     schedule = a_schedule(now=start, owner=a_user("alice"), every_seconds=3600)
     before = (schedule.anchor, schedule.next_run_at)
-    assert edited(alice, schedule, name="other").status_code == 302
+    assert post_edit(alice, schedule, name="other").status_code == 302
     schedule.refresh_from_db()
     assert schedule.name == "other"
     assert (schedule.anchor, schedule.next_run_at) == before
@@ -129,20 +129,20 @@ def test_saving_an_unchanged_form_keeps_the_rule(alice):
 
 def test_a_change_of_kind_uses_the_field_of_that_kind_only(alice):
     schedule = of_alice()
-    edited(alice, schedule, kind="cron", cron="5 4 * * *")
+    post_edit(alice, schedule, kind="cron", cron="5 4 * * *")
     schedule.refresh_from_db()
     assert (schedule.kind, schedule.cron, schedule.every_seconds) == ("cron", "5 4 * * *", None)
-    edited(alice, schedule, kind="interval", every="3", unit="days")
+    post_edit(alice, schedule, kind="interval", every="3", unit="days")
     schedule.refresh_from_db()
     assert (schedule.kind, schedule.cron, schedule.every_seconds) == ("interval", "", 3 * 86_400)
 
 
 def test_an_end_is_set_and_removed(alice):
     schedule = of_alice()
-    edited(alice, schedule, ends_at="2030-01-01T00:00")
+    post_edit(alice, schedule, ends_at="2030-01-01T00:00")
     schedule.refresh_from_db()
     assert schedule.ends_at is not None
-    edited(alice, schedule, ends_at="")
+    post_edit(alice, schedule, ends_at="")
     schedule.refresh_from_db()
     assert schedule.ends_at is None
 
@@ -150,7 +150,7 @@ def test_an_end_is_set_and_removed(alice):
 def test_times_are_in_the_selected_zone(alice):
     schedule = of_alice(kind="once", at=timezone.now() + timedelta(days=400))
     before = schedule.at
-    edited(alice, schedule, timezone="UTC")
+    post_edit(alice, schedule, timezone="UTC")
     schedule.refresh_from_db()
     assert before is not None
     assert schedule.at == before.replace(microsecond=0) + timedelta(hours=9)
@@ -163,17 +163,17 @@ def test_a_hidden_value_stays_what_it_was(alice):
     texts = form_data(alice.get(f"/schedules/{schedule.id}/edit"))
     masked = json.loads(str(texts["args"]))
     masked["headers"]["X"] = "2"
-    edited(alice, schedule, args=json.dumps(masked))
+    post_edit(alice, schedule, args=json.dumps(masked))
     schedule.refresh_from_db()
     assert schedule.args["headers"] == {"Authorization": "Bearer abc", "X": "2"}
     masked["headers"] = {"Cookie": masked["headers"]["Authorization"]}
-    moved = edited(alice, schedule, args=json.dumps(masked))
+    moved = post_edit(alice, schedule, args=json.dumps(masked))
     assert "Write the hidden value again" in field_error(moved, "args")
 
 
 def test_a_refused_change_changes_nothing_and_keeps_the_input(alice):
     schedule = of_alice()
-    answer = edited(alice, schedule, name="other", kind="cron", cron="nonsense")
+    answer = post_edit(alice, schedule, name="other", kind="cron", cron="nonsense")
     assert answer.status_code == 400
     assert 'value="nonsense"' in text_of(answer)
     schedule.refresh_from_db()

@@ -30,7 +30,7 @@ def pages_of(queue: StepQueue) -> list[str]:
     return ["/step-queues", at(queue), at(queue, "/live")]
 
 
-def verbs_of(queue: StepQueue) -> list[str]:
+def actions_of(queue: StepQueue) -> list[str]:
     step = Step.objects.filter(queue=queue).first()
     assert step is not None
     return [
@@ -48,7 +48,7 @@ def test_anonymous_visitors_are_sent_to_the_login():
     queue = a_queue(a_job())
     for path in pages_of(queue):
         assert Client().get(path)["Location"].startswith("/login?next="), path
-    for path in verbs_of(queue):
+    for path in actions_of(queue):
         assert Client().post(path)["Location"].startswith("/login?next="), path
 
 
@@ -57,7 +57,7 @@ def test_a_queue_of_another_user_does_not_exist(office):
     mallory = sign_in("mallory")
     for queue in (own, of_office):
         assert {mallory.get(path).status_code for path in pages_of(queue)[1:]} == {404}
-        assert {mallory.post(path).status_code for path in verbs_of(queue)} == {404}
+        assert {mallory.post(path).status_code for path in actions_of(queue)} == {404}
         assert fresh(queue).state == QueueState.READY
     assert "secret" not in text(mallory.get("/step-queues"))
     assert sign_in().get(f"/step-queues/{10**30}").status_code == 404
@@ -72,7 +72,7 @@ def test_a_viewer_sees_everything_and_has_no_actions(office):
         assert page.status_code == 200, path
         assert b"<button id=" not in page.content
         assert b"/delete" not in page.content
-    assert {vera.post(path).status_code for path in verbs_of(queue)} == {403}
+    assert {vera.post(path).status_code for path in actions_of(queue)} == {403}
     assert vera.get(at(queue, "/delete")).status_code == 403
     assert fresh(queue).run == 1
 
