@@ -22,7 +22,7 @@ from jobs.diagnostics import error, first_line, ok, register, warning
 CHECKOUT = Path(__file__).resolve().parents[1]
 LOCK = CHECKOUT / "requirements.txt"
 OLDEST_PYTHON = (3, 11)
-# name==version, perhaps followed by `; marker`, and by a backslash before the hashes.
+# name==version, optionally followed by `; marker`, and by a backslash before the hashes.
 PINNED = re.compile(
     r"^([A-Za-z0-9_.-]+)(?:\[[^]]*\])?==([^\s;\\]+)\s*(?:;\s*([^\\]+?))?\s*\\?$", re.MULTILINE
 )
@@ -158,7 +158,7 @@ def check_stop(drain: float, remapped: str) -> CheckMessage:
 
 
 def check_production() -> Iterator[CheckMessage]:
-    """Settings that may be right, and usually are not. The settings themselves refuse what is never right."""
+    """Check settings that are usually wrong; config/settings.py refuses those that are always wrong."""
     if not settings.BASE_URL.startswith("https://"):
         hint = "set DURE_BASE_URL to the https:// address that clients use"
         yield warning("address", settings.BASE_URL, hint)

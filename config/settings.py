@@ -293,7 +293,7 @@ CELERY_WORKER_SEND_TASK_EVENTS = False  # the Procfile's -E enables them; they c
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None
 CELERY_BROKER_TRANSPORT_OPTIONS = {
-    # Only the worker remembers its reserved messages, and returns them when it stops. Storing them in Redis
+    # Only the worker stores its reserved messages, and returns them when it stops. Storing them in Redis
     # as well costs two round trips for each message, and the sweep republishes lost messages anyway.
     "ack_emulation": False,
     # A frozen Redis blocked a publish for nine minutes without these.

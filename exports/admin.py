@@ -36,7 +36,7 @@ def names_of(states: Any) -> dict[str, Text]:
 
 
 class StateFilter(choice("status", _("state"), names_of(Status))):  # type: ignore[misc]
-    """Live exports have their own index; ended ones are looked for among the newest."""
+    """Live states have an index of their own; the filter searches ended states among the newest rows."""
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         rows = super().queryset(request, queryset)

@@ -1,4 +1,4 @@
-"""Folders, fonts and codecs of exports, and what is waiting to be sent: streams, notifications, webhooks."""
+"""Folders, fonts and codecs of exports, and unsent messages: streams, notifications, webhooks."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""Events of exports: rows for the owner's sockets, and the notification that tells these to read on."""
+"""Events of exports: rows for the owner's sockets, and the message that makes them read the rows."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta

@@ -40,7 +40,7 @@ class PathRefused(ValueError):
 
 
 class AlreadyThere(FileExistsError):
-    """A file of this name exists; nothing is ever overwritten."""
+    """A file of this name exists, and files are never overwritten."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -218,7 +218,7 @@ def cancel(job_id: int, now: datetime) -> ExportJob:
         job = _lock([job_id])[job_id]
         if job.status in TERMINAL:
             raise Conflict("export_ended", code="ended")
-        # An unsent request need not go out: a foreign worker would work in vain.
+        # An unsent request is deleted, since a worker would render a cancelled export.
         StreamOutbox.objects.filter(stream=REQUESTS, fields__jobId=str(job_id)).delete()
         _end(job, Result(job.pk, Status.CANCELLED), now)
     return job

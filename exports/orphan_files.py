@@ -66,7 +66,7 @@ def _expired(root: Path, since: float) -> Iterator[Path]:
 
 
 def _stat(path: Path) -> os.stat_result | None:
-    """None when it is gone: another listener may sweep too."""
+    """None if it was removed: another listener may sweep too."""
     with suppress(FileNotFoundError):
         return path.lstat()
     return None

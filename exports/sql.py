@@ -83,7 +83,7 @@ EXPIRE = """
     )
 """
 
-# prune: deletes rows whose file is gone for sure.
+# prune: deletes rows whose file was certainly removed.
 DELETE_EXPORTS = """
     DELETE FROM jobs WHERE job_id IN (
         SELECT job_id FROM jobs

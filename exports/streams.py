@@ -30,7 +30,7 @@ class Entry:
 
 
 class GroupLost(Exception):
-    """A group was gone; it has been created again."""
+    """A group was missing and has been created again."""
 
 
 def connect(url: str) -> "Redis":

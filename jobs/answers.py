@@ -37,7 +37,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Settlement:
-    """How an attempt ended, and what that made of its Execution.
+    """The end of an attempt, and its effect on the Execution.
 
     `state` is the Execution's status now: PENDING when there will be another attempt. `result` is set
     when the run succeeded. `extra` is what the body left in `Context.extra`; None when another process
@@ -81,7 +81,7 @@ class Advanced:
 
 @dataclass(frozen=True, slots=True)
 class Cancelled:
-    """How many jobs were cancelled at once, and how many runs were asked to stop."""
+    """The numbers of jobs cancelled at once, and of runs that received a stop request."""
 
     cancelled: int
     cancelling: int

@@ -16,7 +16,7 @@ from jobs.selection import in_states
 from jobs.sql import call, statements
 from jobs.states import JOB_LIVE, JOB_RETRYABLE, JobStatus
 
-# The office's lock is held for one piece, so that its other work goes on between two.
+# One piece holds the office's lock, so that its other work continues between two pieces.
 PIECE = 500
 MOST = 20_000
 # An action on more matching jobs than this has to be confirmed by typing their number.
@@ -153,7 +153,7 @@ class CancelFilter:
 
 
 def cancel_matching(office: UUID, filter: CancelFilter, *, actor: str, reason: str = "") -> Cancelled:
-    """Cancel all that match in one transaction: how many are cancelled, and how many were asked to stop."""
+    """Cancel all matching jobs in one transaction; return how many are cancelled, and how many will stop."""
     statuses = set(filter.statuses)
     if not filter.include_processing:
         statuses.discard(JobStatus.PROCESSING)

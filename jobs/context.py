@@ -18,7 +18,7 @@ CHECK_CANCEL_SECONDS = 1.0
 
 
 class Context:
-    """What a body knows of its run.
+    """The run, as the body of its Task sees it.
 
     `idempotency_key` is the same for all attempts of one Execution: pass it to services outside, since
     after a crash the body may start again.

@@ -211,7 +211,7 @@ def truncated(text: str, most: int) -> str:
 
 
 def short_id(value: Any) -> str:
-    """The end of a long id: the beginning of ours is the time, which neighbours share."""
+    """The end of a long id, since the beginning of a UUIDv7 is a time that neighbours share."""
     text = str(value)
     return text if len(text) < 20 else f"…{text[-8:]}"
 

@@ -63,8 +63,8 @@ NO_EFFECTS = Effects()
 
 
 def stop_runs(executions: Sequence[str]) -> None:
-    """Ask the workers to stop these runs. A worker that misses this learns of it at its next heartbeat."""
+    """Ask the workers to stop these runs. A lost message does no harm: the next heartbeat stops them."""
     try:
         current_app.control.broadcast("dure_stop", arguments={"executions": list(executions)})
-    except Exception as error:  # whatever the broker's client raises
+    except Exception as error:  # any error of the broker's client
         log.warning("could not broadcast a stop; the heartbeats will carry it: %s", error)

@@ -12,7 +12,7 @@ def cycle(parents: Mapping[Node, Sequence[Node]]) -> list[Node] | None:
     left = next((node for node in parents if node not in done), None)
     if left is None:
         return None
-    # Every node left has a parent that is left too: walking up must meet itself.
+    # Each remaining node has a remaining parent, so following parents must repeat a node.
     seen: dict[Node, int] = {}
     path: list[Node] = []
     node = left
@@ -24,7 +24,7 @@ def cycle(parents: Mapping[Node, Sequence[Node]]) -> list[Node] | None:
 
 
 def order(parents: Mapping[Node, Sequence[Node]]) -> list[Node]:
-    """As much of the order as there is before a cycle stops it."""
+    """The nodes in topological order; those on or behind a cycle are missing."""
     waits = {node: sum(1 for p in before if p in parents) for node, before in parents.items()}
     children: dict[Node, list[Node]] = {node: [] for node in parents}
     for node, before in parents.items():
@@ -41,7 +41,7 @@ def order(parents: Mapping[Node, Sequence[Node]]) -> list[Node]:
 
 
 def levels(parents: Mapping[Node, Sequence[Node]]) -> dict[Node, int]:
-    """How many steps from a root each node is, at the longest."""
+    """The longest distance of each node from a root."""
     level: dict[Node, int] = {}
     for node in order(parents):
         level[node] = 1 + max((level[p] for p in parents[node] if p in level), default=-1)
@@ -49,7 +49,7 @@ def levels(parents: Mapping[Node, Sequence[Node]]) -> dict[Node, int]:
 
 
 def longest_path(parents: Mapping[Node, Sequence[Node]], weight: Mapping[Node, float]) -> list[Node]:
-    """The heaviest chain from a root to a leaf: what the whole waits for."""
+    """The path from a root to a leaf with the largest sum of weights."""
     best: dict[Node, float] = {}
     came_from: dict[Node, Node | None] = {}
     for node in order(parents):

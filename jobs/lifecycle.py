@@ -263,7 +263,7 @@ def release(job: str) -> int:
 
 
 def advance_office(office: UUID | str, now: datetime | None = None) -> Advanced:
-    """Make ready what is due or waits for nothing in an office, and fill its free slots."""
+    """Make due and unblocked jobs of an office ready, and fill its free slots."""
     answer = call.function("dure_advance_office", office, now)
     effects = Effects.read(answer)
     effects.on_commit()
@@ -284,7 +284,7 @@ def send_due(now: datetime | None = None, limit: int = 1_000) -> int:
 
 
 def cancel(office: UUID, jobs: Sequence[UUID], *, actor: str, reason: str = "") -> Cancelled:
-    """Cancel jobs in any live state. What runs is asked to stop, then killed after its grace."""
+    """Cancel jobs in any live state. A live run receives a stop request, and is killed after its grace."""
     with transaction.atomic():
         call.rows(statements.LOCK_OFFICE, [office])
         answer = call.function("dure_cancel", office, list(jobs), _event_details(actor, reason))
@@ -356,7 +356,7 @@ def rescue(limit: int = 1_000) -> int:
 
 
 def republish(*, everything: bool = False, limit: int = 5_000) -> int:
-    """Republish what was sent and never claimed; all of it when Redis has lost its data."""
+    """Republish unclaimed messages; if Redis has lost its data, all of them."""
     values = {"all": everything, "after": settings.DURE_REPUBLISH_SECONDS, "limit": limit}
     stale = call.rows(statements.REPUBLISH, values)
     _send(stale)

@@ -21,7 +21,7 @@ DELETIONS = (
 
 
 def delete_office(office_id: UUID) -> None:
-    """Raises Conflict while a job is processing: its run would go on, and nothing could stop it."""
+    """Delete an office. Raises Conflict while a job is processing, since nothing could stop its run then."""
     with transaction.atomic():
         office = Office.objects.select_for_update().get(pk=office_id)
         processing = Job.objects.filter(office=office, status=JobStatus.PROCESSING).count()

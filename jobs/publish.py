@@ -53,7 +53,7 @@ def send_messages(sends: Sequence[Send]) -> int:
                     with producer.batch(BATCH):
                         for send in sends[start : start + BATCH]:
                             send_message(producer, send)
-    except Exception as error:  # whatever the broker's client raises: the rows are safe
+    except Exception as error:  # any error of the broker's client: the rows are safe
         _pause()
         log.warning("could not publish %s messages; the sweep will: %s", len(sends), error)
         return 0
@@ -64,7 +64,7 @@ def send_message(producer: Any, send: Send) -> None:
     """Publish one message, without Celery's time limits: the worker's main process would keep a timer for
     each until its time, however soon the task has ended. See jobs/deadline.py for ours.
     """
-    # What `send_task` would write, without repeating for each message what is the same for all.
+    # The message of `send_task`; the parts that all messages share are built once.
     message = current_app.amqp.as_task_v2(
         # A fresh id for each message: Celery discards one whose id was revoked.
         str(uuid.uuid4()),

@@ -61,7 +61,7 @@ def _answers(command: Callable[[], object]) -> bool:
 
 
 def request_notifications(office: str) -> None:
-    """Have the office's webhooks and mail addresses notified. One message stands for many commits."""
+    """Have the office's webhooks and mail addresses notified. One message covers many commits."""
     try:
         if not redis.client().set(DEBOUNCE_KEY.format(office), 1, nx=True, ex=DEBOUNCE_SECONDS):
             return

@@ -1,4 +1,4 @@
-"""What is read about one job or one run, for the API, the pages, the admin and the command line."""
+"""Queries about a job or a run, for the API, the pages, the admin and the command line."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,9 +10,9 @@ from jobs.states import ExecutionStatus
 
 MOST_NEIGHBOURS = 50
 MOST_EVENTS = 100
-# An office's events have no index by job, to keep their writing cheap: only the newest are looked through.
+# An office's events have no index by job, to keep their writing cheap: only the newest are searched.
 EVENTS_SEARCHED = 20_000
-# Where Tasks that start programs put the end of what these wrote.
+# The key of a result under which Tasks store the end of a program's output.
 OUTPUT_TAIL = "output_tail"
 MOST_OUTPUT = 20_000
 

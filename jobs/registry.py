@@ -117,7 +117,7 @@ def task(
     on_cancel: Callable[..., None] | None = None,
     public: bool = True,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Registers a function as a Task; docs/tasks.md walks through each option.
+    """Registers a function as a Task; docs/tasks.md explains each option.
 
     `atomic`: the body's own writes to this database commit together with its result, or not at all.
     `on_lost="fail"`: never start again after a worker died in the middle. `on_cancel(execution_id,

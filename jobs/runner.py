@@ -35,7 +35,7 @@ log = logging.getLogger(__name__)
 
 # A soft time limit that comes this much before the deadline is a cancel, or was meant for another run.
 EARLY_SECONDS = 0.5
-# How billiard leaves a pool process that was told to stop by one of these signals.
+# The exit codes of billiard's pool processes that one of these signals has stopped.
 TERMINATED = {-(256 - number) for number in (signal.SIGTERM, signal.SIGQUIT, signal.SIGINT, signal.SIGHUP)}
 # An even number of backslashes before it: an escape, not a text about one.
 ESCAPED_NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")

@@ -69,7 +69,7 @@ Retries = Annotated[int, Field(ge=0, le=MOST_RETRIES), WHOLE]
 Delay = Annotated[int, Field(ge=0, le=LONGEST_DELAY_MS), WHOLE]
 Time = Annotated[str, BeforeValidator(_utc_time)]
 
-# What the API answers when a field does not fit: one text a field, whatever pydantic says about it.
+# The API's error for an invalid field: one text for each field, instead of pydantic's.
 TEXT_ERROR = ErrorText("text_up_to", limit=LONGEST_TEXT)
 OBJECT_ERROR = ErrorText("object")
 
@@ -113,7 +113,7 @@ class BatchIn(BaseModel):
 
 
 def field_errors(model: type[BaseModel], error: ValidationError) -> FieldErrors:
-    """What is wrong with each field of a model, by its name; "" stands for the whole object."""
+    """The errors of a model by field; "" is the whole object."""
     errors: FieldErrors = {}
     for problem in error.errors(include_url=False, include_input=False):
         name = str(problem["loc"][0]) if problem["loc"] else ""

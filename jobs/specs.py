@@ -31,7 +31,7 @@ class ExecutionSpec:
 
     @classmethod
     def for_task(cls, task: Task, **values: Any) -> Self:
-        """A spec with what the Task declares; each value that is given and not None takes precedence."""
+        """A spec with the Task's values; each argument that is not None takes precedence."""
         declared = {
             "max_retries": task.max_retries,
             "retry_base_delay_ms": None if task.retry_backoff is None else int(task.retry_backoff * 1000),

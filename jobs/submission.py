@@ -43,7 +43,7 @@ class Prepared:
 
 
 class Problems:
-    """Collects what is wrong, by field, and refuses in the end."""
+    """Collects errors by field, and raises them together at the end."""
 
     def __init__(self) -> None:
         self.errors: FieldErrors = {}
@@ -77,7 +77,7 @@ def read(office: Office, body: object, *, trigger: str = Trigger.JOB) -> Prepare
 
 
 def read_batch(office: Office, value: object, problems: Problems) -> tuple[UUID, str]:
-    """The batch's id and name; a new id unless one is given."""
+    """The batch's id and name; the id is new unless the request has one."""
     try:
         batch = BATCH.validate_python({} if value is None else value)
     except ValidationError as error:
@@ -101,7 +101,7 @@ def prepare(
     batch_name: str = "",
     trigger: str = Trigger.JOB,
 ) -> Prepared:
-    """Check jobs one by one, then the graph that they make."""
+    """Check jobs one by one, then their graph."""
     if len(values) > settings.DURE_MAX_JOBS_PER_SUBMISSION:
         raise TooLarge("too_many_jobs", limit=settings.DURE_MAX_JOBS_PER_SUBMISSION, count=len(values))
     edge_count = sum(
@@ -123,7 +123,7 @@ def prepare(
 
 
 class JobReader:
-    """Reads one job after another, with the office's defaults at hand."""
+    """Reads jobs one by one, with the office's defaults."""
 
     def __init__(self, office: Office, problems: Problems, trigger: str) -> None:
         self.office = office
@@ -143,7 +143,7 @@ class JobReader:
         return self.row(job, task, args, place) if task is not None else {}
 
     def explain(self, value: object, where: str, errors: FieldErrors) -> None:
-        """Note the fields that do not fit, and what is wrong with the others."""
+        """Record the errors of a job's fields."""
         for name, (text,) in errors.items():
             self.problems.add_text(f"{where}{name}" if name else where.rstrip(".") or "body", text)
         if not isinstance(value, Mapping):
@@ -220,7 +220,7 @@ def first(*values: int | None) -> int:
 
 
 def connect(prepared: Prepared, problems: Problems, named: bool) -> None:
-    """Turn names into edges; refuse those that are unknown, given twice, or part of a cycle."""
+    """Resolve names to edges; refuse unknown and repeated names, and cycles."""
     ids = [str(job["id"]) for job in prepared.jobs]
     by_ref = check_names(prepared, ids, problems, named)
     existing = existing_jobs(prepared, by_ref)

@@ -14,7 +14,7 @@ log = logging.getLogger(__name__)
 
 
 def sweep_once(now: datetime | None = None) -> dict[str, int]:
-    """Run each pass once; what they repaired, for the log and the metrics."""
+    """Run each pass once; return the numbers of repairs, for the log and the metrics."""
     redis_lost_data = joins.epoch_is_lost()
     done = {
         "rescued": lifecycle.rescue(),

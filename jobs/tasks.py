@@ -45,7 +45,7 @@ def run_on_cancel(execution: str) -> None:
 
 @shared_task(name="dure.sweep", ignore_result=True)  # type: ignore[untyped-decorator]
 def sweep() -> None:
-    """Repair what was lost between two commits: see jobs/sweeps.py."""
+    """Repair lost work: see jobs/sweeps.py."""
     sweeps.sweep_once()
 
 

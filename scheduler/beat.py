@@ -52,7 +52,7 @@ class Scheduler(DatabaseScheduler):  # type: ignore[misc]
         if time.monotonic() >= self._pass_at:
             try:
                 wait = pass_once()
-            except Exception:  # beat must go on after any error
+            except Exception:  # beat must continue after any error
                 log.exception("the pass over due work failed; the next one is in %s s", self.max_interval)
                 connection.close()
                 wait = None

@@ -61,7 +61,7 @@ LEADER = """
 
 @dataclass(frozen=True)
 class Queue:
-    """`probe_seconds` is the time since a worker last consumed a probe; None if none ever did."""
+    """`probe_seconds` is the time since a worker last consumed a probe; None if no worker has."""
 
     role: str
     ready: int = 0

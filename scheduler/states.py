@@ -15,8 +15,8 @@ class Overlap(models.TextChoices):
 class OccurrenceOutcome(models.TextChoices):
     """The outcome of one due time of a schedule.
 
-    RUN started an Execution. SKIPPED met a live one. MISSED was not fired in time, and the catch-up policy
-    did not run it.
+    RUN started an Execution. SKIPPED was due during a live one. MISSED was not fired in time, and the
+    catch-up policy did not run it.
     """
 
     RUN = "run"

@@ -21,7 +21,7 @@ from config.dev import URLS, CannotStart, Servers
 
 FREE_BYTES_NEEDED = 200 * 2**20
 PROBE_BYTES = 64 * 2**10
-# How long the processes of a runner that was killed have to end by themselves.
+# The time that the processes of a killed runner have to end.
 GRACE_SECONDS = 8.0
 
 
@@ -138,7 +138,7 @@ def _lock(path: Path) -> IO[str]:
 
 
 def _end_leftovers(file: IO[str], groups: list[int]) -> bool:
-    """The runner was killed. Its processes end by themselves on Linux; elsewhere they are killed."""
+    """The runner was killed. On Linux its processes end too; elsewhere this runner kills them."""
     deadline = time.monotonic() + GRACE_SECONDS
     while not _try_lock(file):
         if time.monotonic() > deadline + 2:

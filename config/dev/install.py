@@ -56,7 +56,7 @@ def report(step: str, started_at: float) -> None:
 
 
 def make_venv() -> None:
-    # A venv that was moved here, or whose Python has gone, does not work.
+    # A venv that was moved, or whose Python was removed, does not work.
     if stamp().get("venv") == str(VENV.resolve()) and venv_runs():
         return
     if importlib.util.find_spec("ensurepip") is None:
@@ -65,7 +65,7 @@ def make_venv() -> None:
             f"(on Debian and Ubuntu: apt-get install python3.{sys.version_info.minor}-venv)."
         )
     clear = ["--clear"] if STAMP.exists() or (PYTHON.is_symlink() and not venv_runs()) else []
-    # The base interpreter, since the one in .venv may be what is being replaced.
+    # The base interpreter, since this may replace the one in .venv.
     base = str(getattr(sys, "_base_executable", sys.executable))
     run("python -m venv", [base, "-m", "venv", *clear, str(VENV)])
     STAMP.write_text(json.dumps({"venv": str(VENV.resolve())}))

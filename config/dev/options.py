@@ -1,4 +1,4 @@
-"""What `make up` is asked to do by its environment, and the checks before it starts anything."""
+"""The options of `make up` from environment variables, and the checks before it starts anything."""
 
 from dataclasses import dataclass
 from pathlib import Path

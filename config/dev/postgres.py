@@ -61,7 +61,7 @@ class PostgreSQL:
                 f"{self.folder} belongs to another user: run as that user, "
                 "or set DURE_HOME to another folder."
             ) from None
-        # A file in the home stands for the home: PostgreSQL has to pass through it, not to read it.
+        # A file in the home, since PostgreSQL must traverse the home, and need not read it.
         must_reach = (Path(home.lock.name), _binary("postgres"))
         self.prefix = _unprivileged(self.account, must_reach) if self.account else []
 

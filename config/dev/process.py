@@ -27,7 +27,7 @@ _received: list[tuple[int, float]] = []
 
 
 class Interrupted(Exception):
-    """A signal asked us to stop."""
+    """This process received a signal to stop."""
 
 
 class Process:

@@ -47,7 +47,7 @@ def binary() -> Path:
 
 
 def _password_and_port(path: Path) -> tuple[str, int]:
-    """Both stay the same, so that a process that knows the URL finds the server after a restart."""
+    """The stored password and port, which a restart keeps, so that URLs stay valid."""
     address = read_json(path)
     password, port = secrets.token_urlsafe(24), 0
     if isinstance(address, dict):

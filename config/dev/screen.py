@@ -31,7 +31,7 @@ def error(text: str) -> None:
 
 
 class Screen:
-    """Prints new lines of the programs' logs. A terminal that stands still never blocks a program."""
+    """Prints new lines of the programs' logs. A terminal that accepts no output never blocks a program."""
 
     def __init__(self, names: list[str]) -> None:
         self.width = max((len(name) for name in names), default=0)
@@ -53,7 +53,7 @@ class Screen:
                     break
                 try:
                     print(label + line.decode(errors="replace").rstrip("\r\n"), flush=True)
-                except BrokenPipeError:  # the terminal is gone; the logs go on
+                except BrokenPipeError:  # the terminal was closed; the programs still write their logs
                     sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115
 
 

@@ -38,7 +38,7 @@ ERROR_LINE = re.compile(r"^[\w.]*(Error|Exception|Configured): ")
 
 
 class Ended(Exception):
-    """A process ended by itself; the others cannot work without it."""
+    """A process ended unexpectedly; the others cannot work without it."""
 
     def __init__(self, process: Process) -> None:
         super().__init__(process.name)
@@ -148,7 +148,7 @@ class System:
         )
 
     def _begin(self, program: Program, environment: Mapping[str, str]) -> tuple[Process, IO[bytes]]:
-        """Starts a program that ends by itself, with its standard output in a file."""
+        """Start a program that ends without a signal, with its standard output in a file."""
         (self.home.logs / f"{program.name}.log").unlink(missing_ok=True)
         output = tempfile.TemporaryFile()  # noqa: SIM115 - closed by _finish
         process = self._process(program, environment, output)

@@ -119,5 +119,5 @@ class ProgressPipe:
 
 
 def _send(pipe: int, **message: Any) -> None:
-    """When the reader is gone, the error ends this process."""
+    """When the reader has ended, the error ends this process."""
     os.write(pipe, json.dumps(message).encode() + b"\n")

@@ -1,4 +1,4 @@
-"""Actions of the admin: each shows first what it would change and skip, then calls the API's verb.
+"""Actions of the admin: each first shows which rows it would change and skip, then calls the API's verb.
 
 The admin's log keeps who did it and why.
 """

@@ -29,7 +29,7 @@ class LargeTableAdmin(BaseAdmin):
     # Sorting millions of rows by a column without an index takes minutes.
     sortable_by: ClassVar[tuple[str, ...]] = ()
 
-    # Indexed columns with ids that a search looks at, in this order; links between rows filter by them too.
+    # The indexed columns with ids that a search reads, in this order; links between rows filter by them too.
     ids: ClassVar[tuple[str, ...]] = ()
     # Indexed columns that hold a user.
     people: ClassVar[tuple[str, ...]] = ()

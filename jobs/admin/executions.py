@@ -81,7 +81,7 @@ STATES = {status: display.state_label(status).name for status in ExecutionStatus
 
 
 class StateFilter(choice("status", _("state"), STATES)):  # type: ignore[misc]
-    """States before the end have indexes; states after it are looked for among the newest runs."""
+    """Live states have indexes; the filter searches ended states among the newest runs."""
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         runs = super().queryset(request, queryset)

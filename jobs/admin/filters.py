@@ -42,7 +42,7 @@ def choice(
     *,
     indexed: bool = True,
 ) -> type[Choice]:
-    """A filter by one column. Without an index it looks at the newest rows only, and its title says so."""
+    """A filter by one column. Without an index it searches only the newest rows, as its title says."""
     names = words if isinstance(words, Mapping) else {word: word for word in words}
     full_title = title if indexed else format_lazy("{} · {} {}", title, _("newest"), f"{NEWEST:,}")
     attributes = {

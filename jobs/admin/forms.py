@@ -1,4 +1,4 @@
-"""Forms of the admin: refusals of verbs stand beside their fields, and secrets are not shown."""
+"""Forms of the admin, which show refusals of verbs beside their fields and mask secrets."""
 
 from collections.abc import Callable
 from typing import Any, ClassVar

@@ -97,7 +97,7 @@ def patch_of(data: dict[str, Any], columns: Iterable[str]) -> dict[str, Any]:
 
 
 def replacing(patch: dict[str, Any], office: Office) -> dict[str, Any]:
-    """A merge patch keeps what it does not name: roles that were removed are named with null."""
+    """A merge patch keeps entries that it does not name, so it sets removed roles to null."""
     before = office_config.config_of(office)
     return {
         name: {**dict.fromkeys(before[name]), **value}

@@ -135,7 +135,7 @@ class BaseAdmin(DjangoAdmin):
     # --- actions ---
 
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:
-        # Rows are deleted one by one, on a page that asks: Django's own action for many calls no verb.
+        # Rows are deleted one by one, with a confirmation, since Django's own bulk action calls no verb.
         default_actions = dict(super().get_actions(request))
         default_actions.pop("delete_selected", None)
         if self.actions is None or not self.has_operate_permission(request):

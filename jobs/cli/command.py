@@ -107,7 +107,7 @@ class Console(BaseCommand):
             self.stdout.write("\n".join(map(on_one_line, lines)))
 
     def show_rows(self, document: dict[str, Any], lines: Sequence[str], thing: str) -> None:
-        """Print a list that may be cut: `more` in the document says so, as does a last line."""
+        """Print a list. If it is cut, `more` in the document is true, and a last line says so."""
         count = len(document["results"])
         if not count:
             lines = [f"No {thing} matches."]

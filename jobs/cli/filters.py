@@ -23,7 +23,7 @@ M = TypeVar("M", bound=Model)
 
 UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 AGO = re.compile(r"([0-9]{1,6})([smhdw])")
-# How far the clocks that made the ids may be apart.
+# The largest difference between the clocks of hosts that create ids.
 CLOCKS_DIFFER = timedelta(hours=1)
 MILLISECONDS = 80
 FILTERS = ("office", "status", "role", "task", "trigger", "batch", "failure", "since")

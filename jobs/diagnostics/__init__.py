@@ -97,7 +97,7 @@ def register(subject: str) -> Callable[[Check], Check]:
 
 
 def answer_within(seconds: float, ask: Callable[[], T]) -> T:
-    """The result or exception of `ask`; NoAnswer after so long, while `ask` goes on in its thread."""
+    """The result or exception of `ask`; NoAnswer after the timeout, while `ask` continues in its thread."""
     answers: list[T] = []
     errors: list[Exception] = []
 

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
-# Written out instead of asking `ipaddress.is_global`, whose answers differ between Python releases.
+# An explicit list, since `ipaddress.is_global` differs between Python releases.
 # From the IANA registries of special-purpose addresses.
 INNER_V4 = [
     IPv4Network(network)
@@ -84,7 +84,7 @@ def embedded_v4(address: IPv6Address) -> IPv4Address | None:
 
 
 def is_port_open_to_all(port: int) -> bool:
-    """80, 443 and what is not reserved for the system's services, without the ones above."""
+    """Whether a port is 80, 443, or neither a system port nor one of those above."""
     return port in (80, 443) or (1024 <= port <= 65_535 and port not in REFUSED_PORTS)
 
 

@@ -72,7 +72,7 @@ def addresses_of(host: str, port: int) -> list[str]:
 
 
 def resolve(resolver: Resolver, host: str, port: int, deadline: Deadline) -> list[str]:
-    """Resolve once, in a thread, since a name service that hangs knows no deadline, nor signals."""
+    """Resolve once, in a thread, since a hanging name service ignores deadlines and signals."""
     results: SimpleQueue[list[str] | Exception] = SimpleQueue()
 
     def work() -> None:
@@ -118,6 +118,6 @@ def _tls() -> ssl.SSLContext:
 
 
 def encrypt(sock: socket.socket, host: str, deadline: Deadline) -> ssl.SSLSocket:
-    """The certificate must be valid for the URL's host, whichever of its addresses is used."""
+    """Start TLS. The certificate must be valid for the URL's host, at any of its addresses."""
     sock.settimeout(deadline.left())
     return _tls().wrap_socket(sock, server_hostname=host.rstrip("."))

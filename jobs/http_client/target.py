@@ -1,4 +1,4 @@
-"""Reads a user's URL, method and headers, and refuses what is ambiguous."""
+"""Reads a user's URL, method and headers, and refuses ambiguous ones."""
 
 import re
 from collections.abc import Mapping

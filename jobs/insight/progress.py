@@ -46,7 +46,7 @@ def counts_of(batches: Iterable[UUID]) -> dict[UUID, dict[str, int]]:
 
 
 def percent(counts: Mapping[str, int]) -> float:
-    """The share of jobs that have ended, in whichever state."""
+    """The percentage of jobs that have ended, in any state."""
     total = sum(counts.values())
     ended = sum(counts[status] for status in JOB_ENDED)
     # Rounded down, so that it is 100 only when all have ended.

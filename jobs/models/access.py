@@ -73,7 +73,7 @@ class ApiToken(models.Model):
 class SocketTicket(models.Model):
     """Opens one socket within 30 seconds; the row is deleted as it is used.
 
-    It remembers what it was asked for with, so that the socket ends when that does.
+    It refers to the credential of the request, so that the socket ends when that credential does.
     """
 
     digest = models.CharField(_("digest"), max_length=64, primary_key=True)

@@ -22,7 +22,7 @@ class Webhook(models.Model):
     enabled = models.BooleanField(_("enabled"), default=True)
     created_at = models.DateTimeField(_("made at"), auto_now_add=True)
     disabled_reason = models.CharField(_("why disabled"), max_length=200, blank=True)
-    # The receiver did not answer, or asked for a pause: nothing is sent to it until then.
+    # The receiver did not answer, or requested a pause: Dure sends it nothing before this time.
     paused_until = models.DateTimeField(
         _("paused until"), null=True, blank=True, editable=False, db_column="spared_until"
     )
@@ -78,7 +78,7 @@ class Notification(models.Model):
         verbose_name = _("notification")
         verbose_name_plural = _("notifications")
         indexes = [
-            # delivery: what is due.
+            # delivery: due notifications.
             models.Index(fields=["next_at"], name="notices_due", condition=Q(next_at__isnull=False)),
             # delivery: a webhook's oldest.
             models.Index(

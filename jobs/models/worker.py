@@ -1,11 +1,11 @@
-"""Workers as they were last heard of: what the monitor shows and `explain` asks."""
+"""Workers with their last heartbeat, for the overview and `explain`."""
 
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 
 class Worker(models.Model):
-    """Written by each worker's heartbeat; a row that is not renewed is a worker that is gone."""
+    """A worker. Each heartbeat renews its row; a row without renewal belongs to a dead worker."""
 
     name = models.CharField(_("name"), primary_key=True, max_length=200)
     roles = models.JSONField(_("roles"), default=list)

@@ -119,7 +119,7 @@ def summary(answer: http_client.Response) -> str:
 
 
 def parse_retry_after(header: str) -> timedelta | None:
-    """The pause that the receiver asks for, at most an hour. A date instead of seconds is ignored."""
+    """The pause that the receiver requests, at most an hour. A date instead of seconds is ignored."""
     if not (header.isascii() and header.isdecimal() and len(header) < 9):
         return None
     return min(timedelta(seconds=int(header)), MAX_RETRY_AFTER)

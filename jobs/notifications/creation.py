@@ -35,7 +35,7 @@ SEND_NOTIFICATIONS = "dure.send_notifications"
 
 
 def create_from_events(office: UUID | str, now: datetime | None = None) -> int:
-    """Create what is missing and return how many; nothing while another process does this office."""
+    """Create missing notifications of an office and return how many; none while another process does so."""
     created, more = 0, True
     while more:
         with transaction.atomic():
@@ -65,7 +65,7 @@ def events_drained(office: UUID) -> Iterator[None]:
 
 
 def sweep(now: datetime | None = None) -> int:
-    """Create the notifications for which a message was lost, and have whatever is due sent."""
+    """Create the notifications whose message was lost, and have all due ones sent."""
     created = sum(create_from_events(office, now) for (office,) in call.rows(statements.OFFICES_BEHIND))
     if not created and Notification.objects.filter(next_at__lte=database_time(now)).exists():
         request_sending()
@@ -84,7 +84,7 @@ def request_sending() -> None:
 
 
 def database_time(now: datetime | None) -> datetime:
-    """The given time, or the database's clock."""
+    """The time of the argument, or the database's clock."""
     time: datetime = call.rows(statements.NOW, [now])[0][0]
     return time
 

@@ -33,7 +33,7 @@ from jobs.sql import notifications as statements
 
 log = logging.getLogger(__name__)
 
-# After the first attempt and after each one that follows; then the notification is given up.
+# The delays after each attempt; after the last one Dure gives up the notification.
 RETRY_DELAYS: Final = tuple(
     timedelta(seconds=seconds) for seconds in (5, 5 * 60, 30 * 60, 2 * 3600, 5 * 3600, 10 * 3600)
 )
@@ -48,7 +48,7 @@ PASS_SECONDS = 60.0
 
 
 def send_due(now: datetime | None = None, limit: int = 10_000) -> int:
-    """Send what is due, and return how many notifications arrived."""
+    """Send due notifications, and return how many arrived."""
     arrived, ends = 0, time.monotonic() + PASS_SECONDS
     running: dict[Future[list[Result]], Batch] = {}
     with ThreadPoolExecutor(THREADS, thread_name_prefix="notifications") as threads:

@@ -1,4 +1,4 @@
-"""Writes the mail about jobs that have failed for good, and passes it to Django's mail backend."""
+"""Writes the mail about jobs that have failed finally, and passes it to Django's mail backend."""
 
 import json
 from collections.abc import Sequence

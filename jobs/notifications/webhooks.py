@@ -49,7 +49,7 @@ def change(
     event_types: Sequence[str] | None = None,
     enabled: bool | None = None,
 ) -> None:
-    """Applies to events from now on. A webhook that is enabled again does not receive what it missed."""
+    """Change a webhook for future events. If it is enabled again, it does not receive earlier events."""
     fields: dict[str, object] = {}
     if url is not None:
         check_url(url)
@@ -87,7 +87,7 @@ def remove(webhook: Webhook) -> None:
 
 
 def send_again(notification: Notification) -> None:
-    """Send it as if for the first time, whatever its state. Its `webhook-id` stays the same."""
+    """Send a notification in any state as if for the first time. Its `webhook-id` stays the same."""
     with events_drained(notification.office_id):
         webhook = notification.webhook_id
         if webhook and not Webhook.objects.filter(pk=webhook, enabled=True).exists():

@@ -77,7 +77,7 @@ class CountForm(forms.Form):
         return data
 
     def again(self) -> "CountForm":
-        """The same form with the number of now, and with what was wrong."""
+        """The same form with the current number, and with its errors."""
         form = CountForm(count=self.count)
         form.problems = [str(error) for errors in self.errors.values() for error in errors]
         return form

@@ -1,4 +1,4 @@
-"""The layout of a dependency graph: where its boxes and lines stand. Pure arithmetic."""
+"""The layout of a dependency graph: the positions of its boxes and lines. Pure functions."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ MARGIN = 12
 MOST_LETTERS = 21
 LARGE_WIDTH, LARGE_HEIGHT = 1000, 500
 SWEEPS = 4
-# Columns of a taller drawing begin at the top: in the middle nobody would find the first box.
+# Columns of a taller drawing begin at the top, where readers look for the first box.
 MOST_CENTRED = 12
 
 

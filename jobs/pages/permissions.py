@@ -1,4 +1,4 @@
-"""Who asks for a page, and what they may do in its office."""
+"""The user of a page, and what they may do in its office."""
 
 from uuid import UUID
 
@@ -11,7 +11,7 @@ from jobs.states import MemberRole
 
 
 def current_user(request: HttpRequest) -> User:
-    """The user, on pages that `login_required` opens to nobody else."""
+    """The user of a page that `login_required` protects."""
     if not isinstance(request.user, User):
         raise PermissionDenied
     return request.user

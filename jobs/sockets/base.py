@@ -70,7 +70,7 @@ class Socket:
     """An ASGI application, one instance a connection. Subclasses implement `snapshot` and `events`."""
 
     heartbeat_seconds = 20.0
-    # A client that accepts no data for this long is disconnected; it comes back with the last id it saw.
+    # A client that accepts no data for this long is disconnected; it reconnects with the last id it saw.
     slow_seconds = 10.0
 
     scope: dict[str, Any]

@@ -1,4 +1,4 @@
-"""Writes the demonstration's history: jobs that have ended, with all that belongs to them."""
+"""Writes the demonstration's history: ended jobs with their runs, attempts and events."""
 
 INSERT_BATCH = (
     "INSERT INTO job_batches (id, office_id, name, created_at, ended_at) VALUES (%s, %s, %s, %s, %s)"

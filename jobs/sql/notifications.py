@@ -22,7 +22,7 @@ OFFICES_BEHIND = """
 # The database's clock, unless the caller gives a time.
 NOW = "SELECT coalesce(%s::timestamptz, clock_timestamp())"
 
-# claim: some of what is due for each of a few webhooks, oldest first. Moving `next_at` ahead keeps other
+# claim: some due notifications of each of a few webhooks, oldest first. Moving `next_at` ahead keeps other
 # senders away; a crash after this only delays.
 CLAIM_FOR_WEBHOOKS = """
     WITH waiting AS (
@@ -43,7 +43,7 @@ CLAIM_FOR_WEBHOOKS = """
     RETURNING notices.webhook_id, notices.id, notices.attempts, notices.body
 """
 
-# claim: addresses with something due. Each is then claimed by itself, under its office's cursor.
+# claim: addresses with due mail. Each is then claimed separately, under its office's cursor.
 DUE_ADDRESSES = """
     SELECT office_id, address FROM notices
     WHERE next_at <= %(now)s AND webhook_id IS NULL
@@ -75,7 +75,7 @@ RELEASE = """
     WHERE id = ANY (%(ids)s) AND attempts = %(attempt)s AND next_at IS NOT NULL
 """
 
-# record: a webhook that does not answer pauses; what is due for it stays due, and waits.
+# record: a webhook that does not answer pauses; its due notifications wait.
 PAUSE_WEBHOOK = "UPDATE office_webhooks SET spared_until = %(until)s WHERE id = %(webhook)s"
 
 # disable: nothing waits for a disabled webhook.

@@ -30,7 +30,7 @@ DELETE_BATCHES = """
         LIMIT %(limit)s)
 """
 
-# Oldest first, by their ids, so that a client that resumes after a deleted id can be told so.
+# Oldest first, by their ids, so that the server can tell a client that it resumes after a deleted id.
 DELETE_EVENTS = """
     DELETE FROM job_events
     WHERE at < %(before)s AND id IN (SELECT id FROM job_events ORDER BY id LIMIT %(limit)s)

@@ -144,7 +144,7 @@ ENDED_PARTS = """
       AND (p.status = 'done' OR (c.on_dependency_failure = 'run' AND p.status IN ('failed', 'cancelled')))
 """
 
-# cancel_execution: PENDING → CANCELLED, or RUNNING is asked to stop.
+# cancel_execution: PENDING → CANCELLED; a RUNNING one receives a stop request.
 CANCEL_EXECUTION = """
     UPDATE job_executions
     SET cancel_requested_at = coalesce(cancel_requested_at, clock_timestamp()),

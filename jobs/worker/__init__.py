@@ -1,4 +1,4 @@
-"""The worker's main process: renews the leases of what its pool runs, and ends what must not go on.
+"""The worker's main process: renews the leases of its runs, and ends runs that must not continue.
 
 `lease_keeper.py` is one thread, apart from Celery's event loop and from its reconnects. A worker that cannot
 renew kills what it runs before another may start it. `request.py` sees a pool process die or run over its

@@ -69,7 +69,7 @@ class LeaseKeeperStep(bootsteps.StartStopStep):  # type: ignore[misc]
             self.lease_keeper.report(Report.SHUTDOWN)
 
     def terminate(self, worker: Any) -> None:
-        """A cold stop: the pool is gone, and other workers may take its runs at once."""
+        """A cold stop: the pool has ended, and other workers may take its runs at once."""
         if self.lease_keeper is not None:
             self.lease_keeper.release_all()
         self.stop(worker)

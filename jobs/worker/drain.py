@@ -1,4 +1,4 @@
-"""Drains a worker: it takes no new messages and finishes what it runs, until it is resumed.
+"""Drains a worker: it takes no new messages and finishes its runs, until an operator resumes it.
 
 Each connection to the broker gets a gate, so a drained worker stays drained after a reconnect. A worker that
 is restarted is not drained.

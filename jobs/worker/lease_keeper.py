@@ -95,7 +95,7 @@ class LeaseKeeper(threading.Thread):
     def release_all(self) -> None:
         """Release the remaining runs, so that no other worker has to wait until a lease expires.
 
-        The worker calls this when the pool is gone. The thread may not handle its reports any more.
+        The worker calls this when the pool has ended. The thread may not handle its reports any more.
         """
         before = dict(self.runs)
         self.collect_active()
@@ -123,7 +123,7 @@ class LeaseKeeper(threading.Thread):
             self.kill_unrenewed()
 
     def run_once(self) -> None:
-        """Wait for a report or for the next renewal, whichever is first, and handle it."""
+        """Wait for a report or the next renewal, and handle it."""
         wait = max(0.0, min([self.next_renewal, *self.kill_times()]) - boot_time())
         try:
             report = self.reports.get(timeout=wait)

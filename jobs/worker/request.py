@@ -40,6 +40,6 @@ class EngineRequest(Request):  # type: ignore[misc]
 
 
 def stopping() -> bool:
-    """Whether this worker is stopping; then a process that exits was told to."""
+    """Whether this worker is stopping; then the exit of a process is no loss."""
     flags = (worker_state.should_stop, worker_state.should_terminate)
     return any(flag is not None and flag is not False for flag in flags)

@@ -22,7 +22,7 @@ from scheduler.schedules import lifecycle as schedules
 
 
 def redirect_back(request: HttpRequest, default: str) -> HttpResponse:
-    """To the page on which the button was pressed, if the form names one of ours."""
+    """Redirect to the page on which the user pressed the button, if it is on this server."""
     path = request.POST.get("back", "")
     return redirect(path if url_has_allowed_host_and_scheme(path, allowed_hosts=None) else default)
 

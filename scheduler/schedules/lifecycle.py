@@ -37,7 +37,7 @@ def resume(schedule_id: UUID | str, *, now: datetime) -> Schedule:
 
 
 def remove(schedule_id: UUID | str) -> None:
-    """Delete the schedule and its occurrences. Executions that it started go on."""
+    """Delete the schedule and its occurrences. Executions that it started continue."""
     Schedule.objects.filter(pk=schedule_id).delete()
 
 

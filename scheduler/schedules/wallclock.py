@@ -17,7 +17,7 @@ def wall_of(instant: datetime, zone: ZoneInfo) -> datetime:
 
 
 def instant_of(wall: datetime, zone: ZoneInfo) -> datetime:
-    """The one instant that stands for `wall`."""
+    """The instant that `wall` means."""
     real = instants_of(wall, zone)
     return real[0] if real else _end_of_gap(wall, zone)
 

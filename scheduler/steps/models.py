@@ -20,7 +20,7 @@ from scheduler.steps.states import (
     StepEventType,
 )
 
-# The length of a job's id, or of the constant that stands for no job.
+# The length of a job's id, or of the constant for no job.
 LINK = 40
 
 

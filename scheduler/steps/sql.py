@@ -37,7 +37,7 @@ ADD_FINISHED_EVENT = """
     RETURNING id
 """
 
-# cancel: asks a run that goes forward to roll back.
+# cancel: requests the rollback of a run whose direction is forward.
 REQUEST_ROLLBACK = """
     UPDATE step_queues SET cancel_requested_at = clock_timestamp()
     WHERE queue_id = %(queue)s AND state = %(running)s AND operation_direction = %(forward)s

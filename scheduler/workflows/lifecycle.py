@@ -39,7 +39,7 @@ def change(workflow_id: UUID | str, values: dict[str, Any], *, now: datetime) ->
 
 
 def remove(workflow_id: UUID | str) -> None:
-    """Delete the workflow with its runs and their log. The jobs of a run in progress go on."""
+    """Delete the workflow with its runs and their log. The jobs of a run in progress continue."""
     Workflow.objects.filter(pk=workflow_id).delete()
 
 

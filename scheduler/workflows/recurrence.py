@@ -101,7 +101,7 @@ _ADAPTER: TypeAdapter[ScheduleConfig] = TypeAdapter(Annotated[ScheduleConfig, Fi
 
 
 def read(config: object) -> ScheduleConfig:
-    """The parsed config; ConfigError names what is wrong with each field."""
+    """The parsed config. Raises ConfigError with the errors of each field."""
     try:
         parsed = _ADAPTER.validate_python(config)
     except ValidationError as invalid:

@@ -61,7 +61,7 @@ def _start_next(now: datetime) -> UUID | None:
 
 
 def run_now(workflow_id: UUID | str, *, user_id: int | None, now: datetime) -> WorkflowRun:
-    """Start a manual run, whatever the workflow's mode and status. Its pending run stays as it is."""
+    """Start a manual run, in any mode and status of the workflow. The pending run does not change."""
     with transaction.atomic():
         workflow = (
             Workflow.objects.select_for_update(of=("self",)).select_related("office").get(pk=workflow_id)

@@ -1,4 +1,4 @@
-"""Listens to the streams of exports until it is told to stop. Any number of these may run."""
+"""Reads and writes the streams of exports until a signal stops it. Any number of listeners may run."""
 
 import signal
 import threading

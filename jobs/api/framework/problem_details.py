@@ -86,7 +86,7 @@ class ProblemDetails:
 
 
 def handle(error: Exception, context: dict[str, Any]) -> HttpResponse | None:
-    """DRF's EXCEPTION_HANDLER. An unknown exception goes on to Django and becomes a 500."""
+    """DRF's EXCEPTION_HANDLER. Django turns an unknown exception into a 500."""
     problem = problem_for(error)
     if problem is None:
         return None

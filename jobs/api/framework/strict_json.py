@@ -1,4 +1,4 @@
-"""Parses JSON that PostgreSQL and every client can store, and reports exactly what is wrong otherwise.
+"""Parses JSON that PostgreSQL and every client can store, and reports the exact problem otherwise.
 
 Python's parser accepts NaN, numbers beyond 64 bits, duplicate keys, NUL characters and lone surrogates
 (PostgreSQL rejects both), and nesting that ends in a RecursionError. The structure is traversed only if the

@@ -77,7 +77,7 @@ class Counter:
         try:
             self.redis.delete(KEY_PREFIX + name)
         except redis.ERRORS:
-            return  # the window ends by itself
+            return  # Redis expires the window
 
 
 @cache

@@ -95,7 +95,7 @@ class RerunView(QueueView):
         extensions=problems("queue_running", "not_failed", "unknown_operation"),
     )
     def post(self, request: Request, queue_id: int, job_id: UUID) -> Response:
-        """Retry a backward operation that has failed for good."""
+        """Retry a backward operation that has no retries left."""
         queue = self.queue(ACTS)
         lifecycle.rerun_backward(queue.queue_id, step_of(queue, job_id).job_id)
         return self.accepted(queue_id)

@@ -29,7 +29,7 @@ from scheduler.steps.states import (
 )
 
 MAX_EVENTS = 60
-# More jobs than these would make the page slow, and nobody reads them.
+# The graph shows this many jobs, since more would make the page slow.
 WINDOW_SIZE = 60
 # What the page needs of every job, also of those that it does not list.
 JOB_COLUMNS = ("number", "job_id", "state", "forward_operation", "backward_operation")
