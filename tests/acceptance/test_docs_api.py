@@ -47,14 +47,14 @@ def run_script(folder: Path, interpreter: list[str], text: str) -> str:
 
 
 @pytest.mark.skipif(not shutil.which("curl") and not os.environ.get("DURE_CI"), reason="needs curl")
-def test_the_flows_in_curl(folder):
+def test_the_examples_in_curl_work(folder):
     printed = run_script(folder, ["/bin/sh", "-eu"], blocks("sh"))
     for seen in ('"scheduled"', '"cycle"', '"results"', "FAILED, CANCELED", "SUCCESS, CANCELED", '"phase"'):
         assert seen in printed, seen
     assert "Traceback" not in printed
 
 
-def test_the_flows_in_python(folder):
+def test_the_examples_in_python_work(folder):
     lines = re.search(r"<<'END'\n(.*?)END\n", PAGE.read_text(), re.DOTALL)
     (folder / "match.jsonl").write_text(lines[1])
     printed = run_script(folder, [sys.executable, "-"], blocks("python"))

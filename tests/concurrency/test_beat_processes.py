@@ -123,7 +123,7 @@ def test_a_workflow_starts_at_its_time_and_a_periodic_task_is_edited_while_beat_
         eventually(lambda: sent() >= 2, what="the edited periodic task")
 
 
-def test_schedules_are_fired_while_the_broker_is_away(tmp_path):
+def test_schedules_are_fired_while_the_broker_is_down(tmp_path):
     a_periodic_task()
     nowhere = {"REDIS_URL": "redis://127.0.0.1:1/0"}
     beat = celery("beat", "--pidfile", str(tmp_path / "beat.pid"), log=tmp_path / "beat.log", env=nowhere)

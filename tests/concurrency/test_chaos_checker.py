@@ -59,7 +59,7 @@ class Story:
         return {name for name, violations in checker.check(self.history).items() if violations}
 
 
-def test_a_good_history_is_found_good():
+def test_a_valid_history_has_no_violations():
     story = Story().job("a").job("b", parents=["a"]).job("c", "failed").job("d", "pending", parents=["c"])
     story.job("e", "cancelled", cancelled_at=AT)
     story.run("a").attempts("a", 1).run("b").start("c").event("failed", "c").event("cancelled", "e", None)
@@ -67,46 +67,46 @@ def test_a_good_history_is_found_good():
 
 
 @pytest.mark.parametrize("status", ["ready", "processing", "timeout", "pending"])
-def test_a_job_that_never_ended_is_found(status):
+def test_a_job_that_never_ended_is_reported(status):
     assert Story().job("a", status).wrong() == {"nothing_is_lost"}
 
 
-def test_a_job_that_waits_although_all_before_it_are_done_is_found():
+def test_a_job_that_waits_although_all_before_it_are_done_is_reported():
     assert Story().job("a").run("a").job("b", "pending", parents=["a"]).wrong() == {"nothing_is_lost"}
 
 
-def test_a_job_that_should_have_run_after_a_failure_and_waits_is_found():
+def test_a_job_that_should_have_run_after_a_failure_and_waits_is_reported():
     story = Story().job("a", "failed").start("a").event("failed", "a")
     assert story.job("b", "pending", parents=["a"], policy="run").wrong() == {"nothing_is_lost"}
 
 
-def test_a_second_end_is_found():
+def test_a_second_end_is_reported():
     assert "one_result_each" in Story().job("a").run("a").event("failed", "a").wrong()
 
 
-def test_a_result_that_another_owner_reported_is_found():
+def test_a_result_of_another_owner_is_reported():
     assert Story().job("a", result={"fence": 1}).run("a", fence=2).wrong() == {"one_result_each"}
 
 
-def test_a_completion_that_did_not_count_is_found():
+def test_a_completion_that_did_not_count_is_reported():
     assert "one_result_each" in Story().job("a", "failed").run("a").wrong()
 
 
-def test_a_done_job_that_never_completed_is_found():
+def test_a_done_job_that_never_completed_is_reported():
     assert Story().job("a").wrong() == {"one_result_each"}
 
 
-def test_a_run_with_two_owners_is_found():
+def test_a_run_with_two_owners_is_reported():
     story = Story().job("a", result={"fence": 2}).start("a", 1).start("a", 2).event("completed", "a", 2)
     assert story.wrong() == {"one_owner_at_a_time"}
 
 
-def test_a_fence_that_does_not_grow_is_found():
+def test_a_fence_that_does_not_grow_is_reported():
     story = Story().job("a").start("a", 1).event("retrying", "a", 1).start("a", 1).event("completed", "a", 1)
     assert story.wrong() == {"one_owner_at_a_time"}
 
 
-def test_an_end_by_a_process_that_was_not_the_owner_is_found():
+def test_an_end_by_a_process_that_was_not_the_owner_is_reported():
     story = (
         Story()
         .job("a", result={"fence": 1})
@@ -117,44 +117,44 @@ def test_an_end_by_a_process_that_was_not_the_owner_is_found():
     assert "one_owner_at_a_time" in story.wrong()
 
 
-def test_a_start_before_a_dependency_ended_is_found():
+def test_a_start_before_a_dependency_ended_is_reported():
     story = Story().job("a").job("b", parents=["a"]).start("a").run("b").event("completed", "a")
     assert story.wrong() == {"dependencies_come_first"}
 
 
-def test_a_start_after_a_failure_is_found_unless_the_policy_wants_it():
+def test_a_start_after_a_failure_is_reported_unless_the_policy_wants_it():
     story = Story().job("a", "failed").job("b", parents=["a"]).start("a").event("failed", "a").run("b")
     assert story.wrong() == {"dependencies_come_first"}
     story.history.jobs["b"].policy = "run"
     assert story.wrong() == set()
 
 
-def test_an_excess_run_of_an_office_is_found():
+def test_an_excess_run_of_an_office_is_reported():
     story = Story().job("a").job("b").job("c").start("a").start("b").start("c")
     for name in "abc":
         story.event("completed", name)
     assert story.wrong() == {"limits_hold"}
 
 
-def test_an_excess_run_of_a_role_is_found():
+def test_an_excess_run_of_a_role_is_reported():
     story = Story().job("a", role="FE").job("b", role="FE").start("a").start("b")
     assert story.event("completed", "a").event("completed", "b").wrong() == {"limits_hold"}
 
 
-def test_an_excess_that_was_sampled_is_found():
+def test_an_excess_that_was_sampled_is_reported():
     story = Story()
     story.history.sampled_excess = ["3 of 2 slots"]
     assert story.wrong() == {"limits_hold"}
 
 
-def test_a_retry_before_its_time_is_found():
+def test_a_retry_before_its_time_is_reported():
     story = Story().job("a", result={"fence": 2}).start("a", 1)
     story.event("retrying", "a", 1, retry_at=(AT + timedelta(seconds=5)).isoformat(), failure_type="error")
     story.start("a", 2, seconds=4.9).event("completed", "a", 2)
     assert story.wrong() == {"retries_follow_their_policy"}
 
 
-def test_a_retry_too_many_is_found():
+def test_a_retry_too_many_is_reported():
     story = Story().job("a", "failed", max_retries=1)
     for fence in (1, 2):
         story.start("a", fence)
@@ -164,26 +164,26 @@ def test_a_retry_too_many_is_found():
 
 
 @pytest.mark.parametrize("numbers", [(1, 3), (2,), (1, 1)])
-def test_attempts_with_a_gap_are_found(numbers):
+def test_attempts_with_a_gap_are_reported(numbers):
     assert Story().job("a").run("a").attempts("a", *numbers).wrong() == {"retries_follow_their_policy"}
 
 
 @pytest.mark.parametrize("kind", ["started", "completed", "failed", "retrying"])
-def test_a_run_that_continues_after_a_cancel_is_found(kind):
+def test_a_run_that_continues_after_a_cancel_is_reported(kind):
     story = Story().job("a", "cancelled", cancelled_at=AT).event("cancelled", "a", None).event(kind, "a")
     assert "cancelled_stays_cancelled" in story.wrong()
 
 
-def test_a_cancel_that_was_forgotten_is_found():
+def test_a_cancel_that_was_forgotten_is_reported():
     assert Story().job("a", cancelled_at=AT).run("a").wrong() == {"cancelled_stays_cancelled"}
 
 
-def test_a_success_without_a_body_is_found():
+def test_a_success_without_a_body_is_reported():
     story = Story().job("a").event("started", "a").event("completed", "a")
     assert story.wrong() == {"bodies_ran_for_what_was_accepted"}
 
 
-def test_every_check_is_tried_here():
+def test_every_check_has_a_history_that_fails_it():
     tried = {
         "nothing_is_lost",
         "one_result_each",

@@ -63,7 +63,7 @@ def test_a_firing_leaves_out_what_is_being_paused():
     assert fire_due(after(600)).schedules == 0
 
 
-def test_a_deletion_waits_for_the_firing_and_what_was_fired_goes_on():
+def test_a_deletion_waits_for_the_firing_and_the_fired_runs_continue():
     schedule = a_schedule()
     with transaction.atomic():
         fire_due(after(60))

@@ -239,7 +239,7 @@ def test_matching_jobs_of_several_offices_are_changed_and_ended_ones_skipped():
     assert fresh(ended).status == JobStatus.DONE
 
 
-def test_a_verb_that_matches_nothing_exits_with_1():
+def test_a_command_that_matches_nothing_exits_with_1():
     assert run("jobs", "cancel", "--role", "FE", "--yes").code == 1
     assert run("jobs", "retry", "--all", "--dry-run").code == 1
 

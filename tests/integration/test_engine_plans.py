@@ -123,7 +123,7 @@ def test_a_full_scan_is_noticed(office):
     assert count >= (ENDED, "job_queue")
 
 
-def test_the_life_of_a_job_reads_a_handful_of_rows(office):
+def test_the_operations_on_a_job_read_few_rows(office):
     job: Any = None
 
     def submit():

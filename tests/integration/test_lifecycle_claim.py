@@ -108,7 +108,7 @@ def test_fences_only_grow():
     assert fences == sorted(set(fences))
 
 
-def test_progress_is_the_owners_alone_and_starts_anew_with_each_attempt():
+def test_progress_comes_from_the_owner_only_and_restarts_with_each_attempt():
     job = a_job(an_office())
     run = claimed(job)
     lifecycle.progress(run.execution, run.fence, 0.5, "half")

@@ -35,7 +35,7 @@ def test_a_delta_is_added_within_the_range_of_the_column():
     assert fresh(job).priority == -1
 
 
-def test_values_that_are_not_named_stay():
+def test_omitted_values_are_unchanged():
     office = an_office()
     job = a_job(office, priority=5, urgent=True)
     lifecycle.reprioritise(office.id, [job.id], priority=6)

@@ -80,7 +80,7 @@ def test_a_job_with_a_run_at_ahead_waits_for_it():
     assert event_types(job) == []
 
 
-def test_a_run_at_that_has_passed_holds_nothing_back():
+def test_a_run_at_in_the_past_does_not_delay_a_job():
     job = a_job(an_office(), run_at=(timezone.now() - timedelta(hours=1)).isoformat())
     assert (job.status, job.due_at) == ("processing", None)
 

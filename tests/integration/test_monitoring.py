@@ -183,7 +183,7 @@ def figures():
     return {name: float(value) for name, _, value in (line.rpartition(" ") for line in lines)}
 
 
-def test_the_figures_of_schedules():
+def test_the_metrics_of_schedules_are_reported():
     now = database_now()
     late = a_schedule(now=now - timedelta(seconds=100))
     a_schedule(now=now, enabled=False)
@@ -198,7 +198,7 @@ def test_the_figures_of_schedules():
     assert executions(late)
 
 
-def test_the_figures_of_runs():
+def test_the_metrics_of_workflow_runs_are_reported():
     a_workflow(now=database_now() - timedelta(days=2))
     values = figures()
     assert (values['dure_workflow_runs{state="pending"}'], values['dure_workflow_runs{state="running"}']) == (
@@ -208,7 +208,7 @@ def test_the_figures_of_runs():
     assert values["dure_workflow_run_overdue_seconds"] > 3600
 
 
-def test_the_figures_of_queues_and_workers():
+def test_the_metrics_of_queues_and_workers_are_reported():
     from jobs.models import Worker
 
     now = database_now()
@@ -235,7 +235,7 @@ def test_the_figures_of_queues_and_workers():
     assert 'dure_queue_canary_seconds{role="FE"}' not in values
 
 
-def test_the_figures_of_leases_and_retention():
+def test_the_metrics_of_leases_and_retention_are_reported():
     execution = Execution.objects.get(id=a_start())
     claim(execution)
     expire_lease(str(execution.id))
@@ -270,7 +270,7 @@ def test_every_metric_named_in_the_documentation_exists(client):
     assert len(named) > 20
 
 
-def test_metrics_answer_them(client):
+def test_the_metrics_endpoint_returns_the_scheduler_metrics(client):
     text = client.get("/metrics").content.decode()
     assert "dure_schedule_overdue_seconds" in text
     assert 'dure_collector_up{collector="schedules"} 1.0' in text

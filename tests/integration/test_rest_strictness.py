@@ -39,7 +39,7 @@ def refused(answer: Any, *fields: str) -> None:
 # --- methods ---------------------------------------------------------------------------------------
 
 
-def test_options_lists_the_methods_of_a_url_only(client, office):
+def test_an_options_request_lists_the_methods_of_a_url_only(client, office):
     job = a_job(office)
     for path, methods in {
         "/api/offices": ["GET", "HEAD", "POST"],

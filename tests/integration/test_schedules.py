@@ -37,7 +37,7 @@ def test_a_schedule_that_is_not_due_is_left_alone():
     assert turns(schedule) == []
 
 
-def test_firing_twice_fires_once():
+def test_a_second_firing_does_nothing():
     schedule = a_schedule()
     fire_due(after(60))
     fire_due(after(60))
@@ -257,12 +257,12 @@ def test_a_paused_schedule_does_not_fire_and_goes_on_from_now():
     assert turns(schedule) == []
 
 
-def test_resuming_what_runs_changes_nothing():
+def test_a_resume_of_an_active_schedule_changes_nothing():
     schedule = a_schedule()
     assert schedules.resume(schedule.id, now=after(61)).next_run_at == after(60)
 
 
-def test_a_removed_schedule_does_not_fire_and_what_it_started_goes_on():
+def test_a_removed_schedule_does_not_fire_and_its_runs_continue():
     schedule = a_schedule()
     fire_due(after(60))
     (execution,) = executions(schedule)

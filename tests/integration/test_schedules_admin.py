@@ -114,7 +114,7 @@ def test_the_preview_needs_the_permission_to_write_schedules(client):
     assert clerk.post(page("schedule_preview"), SCHEDULE).status_code == 403
 
 
-def test_secrets_in_arguments_are_not_shown_and_stay_what_they_were(client):
+def test_secrets_in_arguments_are_masked_and_kept(client):
     args = {"method": "GET", "url": "https://a.example", "headers": {"Authorization": "hush"}}
     schedule = a_schedule(now=database_now(), task_id="http.request", args=args)
     form_page = client.get(page("schedule_change", schedule.pk))

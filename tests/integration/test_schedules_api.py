@@ -331,7 +331,7 @@ def test_the_owner_of_a_step_queue_sees_its_executions(alice):
     assert client_of(make_user("mallory")).get(f"/api/executions/{execution}").status_code == 404
 
 
-def test_staff_may_look_and_not_act_and_a_superuser_may(alice):
+def test_staff_have_read_only_access_and_superusers_may_act(alice):
     schedule = a_schedule(owner=alice)
     fire(schedule)
     path, run = f"/api/schedules/{schedule.id}", f"/api/executions/{executions(schedule)[0].id}/cancel"

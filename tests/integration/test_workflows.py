@@ -88,7 +88,7 @@ def test_an_edit_of_something_else_keeps_the_run():
     assert [step["ref"] for step in kept.workflow_data["steps"]] == ["z"]
 
 
-def test_pausing_removes_the_run_and_activating_registers_anew():
+def test_a_pause_removes_the_pending_run_and_activating_registers_a_new_one():
     workflow = a_workflow()
     workflows.change(workflow.id, {"status": "paused"}, now=after(1))
     assert not pending(workflow).exists()
@@ -174,7 +174,7 @@ def test_an_invalid_workflow_is_rejected_by_field(fields, field, message):
     assert not Workflow.objects.exists()
 
 
-def test_steps_that_go_round_in_a_circle_are_refused():
+def test_steps_with_a_cycle_are_refused():
     with pytest.raises(Invalid) as refused:
         a_workflow(steps=[a_step("a", "b"), a_step("b", "a")])
     assert refused.value.code == "cycle"
@@ -297,7 +297,7 @@ def test_a_manual_run_leaves_the_registered_run_unchanged():
     assert pending(workflow).get().scheduled_time == TOMORROW_AT_NINE
 
 
-def test_a_draft_can_be_tried_by_hand():
+def test_a_draft_can_be_run_by_hand():
     run = runs.run_now(a_workflow(status="draft").id, user_id=None, now=T0)
     assert set(steps_of(run)) == {"a", "b"}
 

@@ -275,7 +275,7 @@ def test_the_monitor_counts_and_lists_the_callers_runs(client, office):
     assert (outsider["next"], outsider["recent_failures"]) == ([], [])
 
 
-def test_a_run_that_nobody_has_started_is_delayed_and_says_why(client, office):
+def test_a_run_that_was_not_started_is_delayed_and_has_a_reason(client, office):
     due_now(a_workflow(office, now=database_now()))
     (late,) = client.get("/api/scheduler/monitor").json()["delayed"]
     assert late["status"] == "pending"
@@ -291,7 +291,7 @@ def test_a_run_that_nobody_has_started_is_delayed_and_says_why(client, office):
         ({"max_concurrent_jobs": 0}, "No online worker serves the role default."),
     ],
 )
-def test_a_run_whose_steps_do_not_start_is_delayed_and_says_why(alice, client, config, reason):
+def test_a_run_whose_steps_do_not_start_is_delayed_and_has_a_reason(alice, client, config, reason):
     office = an_office(alice, **config)
     run = runs.run_now(a_workflow(office, status="draft").id, user_id=None, now=database_now())
     WorkflowRun.objects.filter(id=run.id).update(executed_at=timezone.now() - timedelta(minutes=3))

@@ -91,13 +91,13 @@ def test_a_rhythm_runs_in_elapsed_time(text, zone, day, expected):
     assert fires(text, zone, day, day.replace(hour=3)) == expected
 
 
-def test_the_second_time_round_does_not_go_back_to_the_first():
+def test_a_repeated_hour_does_not_lead_back_to_its_first_time():
     second_half_past_one = datetime(2026, 11, 1, 1, 10, tzinfo=NEW_YORK, fold=1)
     due = next_after(parse("30 1 * * *"), second_half_past_one, NEW_YORK)
     assert due == datetime(2026, 11, 2, 1, 30, tzinfo=NEW_YORK)
 
 
-def test_the_instants_of_a_wall_clock_time():
+def test_a_wall_clock_time_has_zero_to_two_instants():
     assert instants_of(wall("2026-03-08T02:30"), NEW_YORK) == []
     assert instants_of(wall("2026-11-01T01:30"), NEW_YORK) == [
         datetime(2026, 11, 1, 5, 30, tzinfo=UTC),

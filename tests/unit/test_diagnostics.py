@@ -368,7 +368,7 @@ def test_a_folder_is_checked_by_writing_into_it(tmp_path):
     assert "DURE_EXPORT_PATH" in refused.hint
 
 
-def test_videos_can_be_made_here():
+def test_the_font_and_the_codec_are_installed():
     assert levels([exports_checks.check_font(), exports_checks.check_codec()]) == [OK, OK]
 
 

@@ -31,7 +31,7 @@ AT = datetime(2026, 12, 1, tzinfo=UTC)
         (-3, "0:00"),
     ],
 )
-def test_a_duration_reads_like_a_clock(seconds, text):
+def test_a_duration_is_formatted_like_a_clock(seconds, text):
     assert duration(seconds) == text
 
 

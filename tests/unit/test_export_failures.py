@@ -28,13 +28,13 @@ def test_a_stored_failure_is_translated_with_its_parameters(code: str) -> None:
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_a_place_in_front_of_a_failure_is_translated_too(place: str) -> None:
+def test_a_location_before_a_failure_is_translated(place: str) -> None:
     stored = text("no_content", **{place: 3})
     with translation.override("ko"):
         assert translated(stored, gettext).startswith("3번째")
 
 
-def test_nested_places_are_all_translated() -> None:
+def test_all_parts_of_a_nested_location_are_translated() -> None:
     bad = BadReplay("text_too_long", line=3, player=2, name="name", limit=40)
     assert str(bad) == "Line 3: player 2: name is longer than 40 characters."
     with translation.override("ko"):

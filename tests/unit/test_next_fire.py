@@ -20,7 +20,7 @@ WINDOWS = {
 
 
 @pytest.mark.parametrize(("zone", "start"), [(zone, start) for zone in WINDOWS for start in WINDOWS[zone]])
-def test_random_rules_fire_when_a_minute_by_minute_search_says(zone, start):
+def test_random_rules_fire_at_the_times_of_a_minute_by_minute_search(zone, start):
     dice = random.Random(f"{zone} {start}")
     calendar = Calendar(zone, start, timedelta(days=16))
     assert len(calendar.changes) == (0 if zone == "Asia/Seoul" else 1)

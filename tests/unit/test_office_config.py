@@ -70,10 +70,10 @@ def test_maps_merge_by_role_and_null_removes_a_role():
     assert office_config.validate_config(merged).max_concurrent_by_role == {"FE": 3, "BE": 1, "DevOps": 1}
 
 
-def test_null_empties_a_map():
+def test_a_null_empties_a_map():
     assert settings(maxConcurrentByRole=None)["maxConcurrentByRole"] == {}
 
 
-def test_settings_that_are_not_named_stay():
+def test_omitted_settings_are_unchanged():
     before = office_config.config_of(Office())
     assert settings(paused=True) == {**before, "paused": True}

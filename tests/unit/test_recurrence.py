@@ -72,7 +72,7 @@ def test_the_29th_is_the_29th_in_a_leap_year():
     assert turns(recurring("monthly", day_of_month="last"), 1, start) == ["02-29 Tue 09:00"]
 
 
-def test_the_same_day_counts_while_its_time_has_not_come():
+def test_a_rule_runs_on_the_same_day_before_its_time():
     start = datetime(2026, 11, 18, 8, 59, 59, tzinfo=SEOUL)
     assert turns(recurring("daily"), 1, start) == ["11-18 Wed 09:00"]
 

@@ -55,20 +55,20 @@ def test_a_rule_does_not_fire_before_its_beginning_or_after_its_end():
     assert upcoming(rule, T0, 10) == [T0 + seconds(120), T0 + seconds(180), T0 + seconds(240)]
 
 
-def test_a_beginning_counts_for_cron_and_once_too():
+def test_a_cron_and_a_once_rule_respect_their_beginning():
     later = datetime(2026, 12, 1, 0, 0, tzinfo=UTC)
     rule = Rule(kind=Kind.CRON, zone=SEOUL, cron="0 9 * * *", starts_at=later)
     assert next_after(rule, T0) == later  # nine o'clock in Seoul
     assert next_after(Rule(kind=Kind.ONCE, zone=SEOUL, at=T0 + seconds(5), starts_at=later), T0) is None
 
 
-def test_due_times_are_all_that_have_come_and_what_follows():
+def test_the_due_times_are_followed_by_the_next_run_time():
     dues, following = due_times(interval(60), T0 + seconds(60), T0 + seconds(185), 100)
     assert dues == [T0 + seconds(60), T0 + seconds(120), T0 + seconds(180)]
     assert following == T0 + seconds(240)
 
 
-def test_due_times_are_bounded_and_the_rest_stays_due():
+def test_the_number_of_due_times_is_limited_and_the_rest_stays_due():
     dues, following = due_times(interval(1), T0 + seconds(1), T0 + timedelta(days=30), 500)
     assert (len(dues), following) == (500, T0 + seconds(501))
 

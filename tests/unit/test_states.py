@@ -38,7 +38,7 @@ def test_every_state_can_be_reached_from_pending():
         assert reached == set(transitions)
 
 
-def test_retryable_states_lead_back():
+def test_retryable_states_have_a_transition_to_pending():
     for status in (JobStatus.FAILED, JobStatus.CANCELLED):
         assert status in states.JOB_RETRYABLE
         assert JobStatus.PENDING in states.JOB_TRANSITIONS[status]

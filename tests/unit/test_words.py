@@ -43,7 +43,7 @@ SEOUL = ZoneInfo("Asia/Seoul")
         ("0 0 1-31 * 1", "매일 00:00", "at 00:00, every day"),
     ],
 )
-def test_a_cron_rule_reads_like_speech(text, korean, english):
+def test_a_cron_rule_is_described_in_words(text, korean, english):
     assert cron_in_words(parse(text), "ko") == korean
     assert cron_in_words(parse(text), "en") == english
 
@@ -69,7 +69,7 @@ def days_of(cron):
     )
 
 
-def test_intervals_and_single_times_read_like_speech():
+def test_intervals_and_single_times_are_described_in_words():
     def words(language, **rule):
         return rule_in_words(Rule(zone=SEOUL, **rule), language)
 
@@ -118,6 +118,6 @@ def test_a_zone_other_than_the_default_is_named():
         ),
     ],
 )
-def test_a_workflow_reads_like_speech(config, korean, english):
+def test_a_workflow_rule_is_described_in_words(config, korean, english):
     assert config_in_words(read(config), "ko") == korean
     assert config_in_words(read(config), "en") == english

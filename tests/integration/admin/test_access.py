@@ -67,7 +67,7 @@ def test_every_table_is_in_the_admin():
 
 
 @pytest.mark.parametrize("model", LOOKED_AT, ids=lambda model: model.__name__)
-def test_rows_that_verbs_write_cannot_be_edited(root, model):
+def test_rows_that_only_the_engine_writes_cannot_be_edited(root, model):
     assert root.get(address(model)).status_code == 200
     assert root.get(address(model, "add")).status_code == 403
     site = admin.site._registry[model]

@@ -65,7 +65,7 @@ def test_new_limits_of_an_office_apply_at_once(root):
         ("notify_emails", "\n".join(f"a{n}@example.org" for n in range(21))),
     ],
 )
-def test_a_refused_setting_of_an_office_is_reported_beside_its_field(root, field, value):
+def test_an_invalid_setting_of_an_office_is_reported_at_its_field(root, field, value):
     office = an_office()
     change = address(Office, "change", office.pk)
     page = root.post(change, form_of(root.get(change)) | {field: value})

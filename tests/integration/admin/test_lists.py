@@ -219,7 +219,7 @@ def test_lists_filter_by_state_and_refuse_columns_without_an_index(root):
         assert root.get(address(Job, query)).status_code == 400, query
 
 
-def test_a_condition_without_an_index_looks_at_the_newest_rows_only(root, monkeypatch):
+def test_a_condition_without_an_index_reads_the_newest_rows_only(root, monkeypatch):
     jobs = submitted(an_office(), *[{"role": "QA", "ref": f"r{n}"} for n in range(5)])
     monkeypatch.setattr(changelist, "NEWEST", 3)
     newest = [job.pk for job in jobs[:1:-1]]

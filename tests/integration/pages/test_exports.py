@@ -155,7 +155,7 @@ def test_the_list_needs_a_constant_number_of_queries(page, minji, django_assert_
         page.get("/exports")
 
 
-def test_parts_are_rows_or_one_in_full(page, minji):
+def test_the_live_parts_are_table_rows_or_a_full_section(page, minji):
     job = export(minji)
     rows = page_text(page, f"/exports/parts?as=rows&id={job.pk}")
     full = page_text(page, f"/exports/parts?as=full&id={job.pk}")

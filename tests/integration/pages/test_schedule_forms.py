@@ -66,7 +66,7 @@ def test_an_interval_has_a_unit_and_a_time_is_by_the_clock_of_its_zone(alice):
         ({"name": ""}, "name", "", ""),
     ],
 )
-def test_an_error_is_shown_beside_its_field_in_the_readers_language(change, field, message, korean_message):
+def test_an_error_is_shown_at_its_field_in_the_readers_language(change, field, message, korean_message):
     for language, expected in (("en", message), ("ko", korean_message)):
         answer = sign_in(language=language).post("/schedules/new", {**FORM, **change})
         assert answer.status_code == 400
@@ -156,7 +156,7 @@ def test_times_are_in_the_selected_zone(alice):
     assert schedule.at == before.replace(microsecond=0) + timedelta(hours=9)
 
 
-def test_a_hidden_value_stays_what_it_was(alice):
+def test_a_masked_value_is_kept(alice):
     headers = {"Authorization": "Bearer abc", "X": "1"}
     args = {"method": "GET", "url": "https://a.example", "headers": headers}
     schedule = of_alice(task_id="http.request", args=args)

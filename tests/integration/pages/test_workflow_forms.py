@@ -91,7 +91,7 @@ def test_every_mode_is_saved_and_shown_again(office, alice, change, config):
         ({"office": ""}, "office", "Choose an office", "오피스를 고르세요"),
     ],
 )
-def test_an_error_is_shown_beside_its_field_in_the_readers_language(
+def test_an_error_is_shown_at_its_field_in_the_readers_language(
     office, change, field, message, korean_message
 ):
     for language, expected in (("en", message), ("ko", korean_message)):
@@ -142,7 +142,7 @@ def test_saving_another_name_keeps_the_registered_run(office, alice):
     assert WorkflowRun.objects.get().workflow_data["name"] == "other"
 
 
-def test_hidden_values_of_steps_stay_what_they_were(office, alice):
+def test_masked_values_of_steps_are_kept(office, alice):
     headers = {"Authorization": "Bearer abc"}
     request = {"method": "GET", "url": "https://a.example", "headers": headers}
     workflow = made(office, steps=[a_step("get", task_id="http.request", args=request)])
