@@ -205,7 +205,7 @@ def check_addresses() -> Iterator[CheckMessage]:
 
 
 def _credentials_of_make_up() -> dict[str, object]:
-    """For the addresses of a running `make up`; the secrets are not used."""
+    """The credentials of a running `make up`, for its addresses; no check uses the secrets."""
     try:
         credentials = read_json(settings.DURE_HOME / "credentials.json")
     except Exception:  # another user's, or damaged: `make up` reports that

@@ -31,7 +31,7 @@ def new_event(job: ExportJob, now: datetime) -> ExportEvent:
 
 
 def store(events: Sequence[ExportEvent]) -> None:
-    """After the locks of jobs, never before: then an owner's ids grow in the order of the commits."""
+    """Store events, under the locks of their jobs: then an owner's ids grow in the order of commits."""
     if not events:
         return
     owners = sorted({event.owner_id for event in events})

@@ -1,4 +1,4 @@
-"""Why a replay or an export failed: each reason has a code, and a text with named parameters.
+"""The reasons why replays and exports fail: each has a code, and a text with named parameters.
 
 The API, the streams and the rows of exports carry the English text; pages translate it. A text that was
 stored is found again by its template. A worker in another language may send texts of its own: those stay

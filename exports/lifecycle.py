@@ -50,7 +50,7 @@ class Received:
 
 @dataclass(slots=True)
 class BatchStats:
-    """What a batch of messages did."""
+    """The effects of a batch of messages."""
 
     applied: int = 0
     ignored: int = 0
@@ -156,7 +156,7 @@ def _lock(job_ids: Iterable[int]) -> dict[int, ExportJob]:
 
 
 def _apply(job: ExportJob, message: Progress | Result, verdict: Verdict | None, now: datetime) -> str | None:
-    """None when nothing changed. Otherwise why an operator should still see the message, or an empty text."""
+    """Apply a message; None if it changes nothing. Otherwise the reason to show it to operators, or ""."""
     state = State(Status(job.status), job.progress, job.phase)
     if isinstance(message, Progress):
         after = advance(state, message)
@@ -250,7 +250,7 @@ def _end(job: ExportJob, result: Result, now: datetime) -> None:
 
 
 def republish_requests(now: datetime) -> int:
-    """After Redis lost its data: sends requests that no worker has accepted again, with the same jobId."""
+    """Resend requests that no worker has accepted, with the same jobId, after Redis has lost its data."""
     with transaction.atomic():
         ids = [row[0] for row in call.rows(sql.UNREQUESTED)]
         jobs = (

@@ -115,7 +115,7 @@ def groups_of(client: Any, stream: str) -> list[dict[str, Any]]:
 
 
 def age_of_oldest(client: Any, stream: str, group: dict[str, Any], now: float) -> float:
-    """By the time in its id: of the oldest delivered message, or else of the first undelivered one."""
+    """The age of the oldest delivered, or else the first undelivered message, by the time in its id."""
     first = client.xpending(stream, group["name"])["min"] if group["pending"] else None
     if first is None:
         waiting = client.xrange(stream, min=f"({group['last-delivered-id']}", count=1)

@@ -66,7 +66,7 @@ def _expired(root: Path, since: float) -> Iterator[Path]:
 
 
 def _stat(path: Path) -> os.stat_result | None:
-    """None if it was removed: another listener may sweep too."""
+    """The status of a file; None if another listener has removed it."""
     with suppress(FileNotFoundError):
         return path.lstat()
     return None

@@ -29,7 +29,7 @@ class Verdict:
 
 
 def inspect(store: Store, result: Result) -> Verdict | None:
-    """None for a result without a file. Never raises: a bad path is an error of the worker."""
+    """Inspect the file of a result; None without a file. Never raises: a bad path is a worker's error."""
     if result.status != Status.SUCCEEDED:
         return None
     try:

@@ -65,7 +65,7 @@ def has_file(job: ExportJob) -> bool:
 
 
 def result_url(job: ExportJob) -> str | None:
-    """Where the owner downloads the file; its path on the server is not published."""
+    """The URL at which the owner downloads the file; its path on the server is not published."""
     return f"/api/jobs/{job.pk}/result" if has_file(job) else None
 
 

@@ -28,7 +28,7 @@ class OwnerEvents:
         return await in_database(events_after, self._owner, after, limit)
 
     async def renew(self) -> None:
-        """Nothing to renew: every change of an export is published."""
+        """Do nothing, since every change of an export is published."""
 
 
 class ExportsSocket(FeedSocket[OwnerEvents]):

@@ -29,7 +29,7 @@ class JobType(TextChoices):
 
 
 class Phase(TextChoices):
-    """What our worker is doing. Foreign workers may send phases of their own."""
+    """The phase of our worker. Foreign workers may send phases of their own."""
 
     PREPARING = "PREPARING", _("preparing")
     RENDERING = "RENDERING", _("rendering")
@@ -37,7 +37,7 @@ class Phase(TextChoices):
 
 
 class ErrorCode(TextChoices):
-    """Why an export failed: stable codes that clients may switch on."""
+    """The reasons of failed exports: stable codes on which clients may branch."""
 
     BAD_REPLAY = "BAD_REPLAY", _("Invalid replay")
     TOO_LARGE = "TOO_LARGE", _("Replay too large")

@@ -1,4 +1,4 @@
-"""What a user may see and do in an office; views, pages and sockets ask here.
+"""The permissions of users in offices, for the API, the pages and the sockets.
 
 A member's role decides; for other users the office does not exist. Staff have a viewer's access to every
 office, a superuser an owner's.

@@ -1,4 +1,4 @@
-"""What the engine's verbs answer."""
+"""The return values of the engine's verbs."""
 
 import json
 from collections.abc import Mapping
@@ -29,7 +29,7 @@ class Claim:
 
     @classmethod
     def read(cls, execution_id: str, dispatch: int, answer: Mapping[str, Any]) -> Self:
-        """From what dure_claim answers."""
+        """Read the result of dure_claim."""
         values = {name: answer[name] for name in cls.__slots__ if name in answer}
         deadline = datetime.fromtimestamp(float(answer["timeout_at"]), UTC)
         return cls(execution_id=execution_id, dispatch=dispatch, deadline=deadline, **values)
@@ -57,7 +57,7 @@ class Settlement:
     def read(
         cls, execution: str, answer: Mapping[str, Any], result: str | None = None, extra: Any = None
     ) -> Self:
-        """From what dure_settle answers."""
+        """Read the result of dure_settle."""
         state = answer["state"]
         return cls(
             execution=execution,

@@ -47,7 +47,7 @@ class Action:
 
 @dataclass(frozen=True)
 class Preview:
-    """What an action would do. `beyond` counts the jobs that fit and are too many for one time."""
+    """The effect that an action would have. `beyond` counts the matching jobs beyond the action's limit."""
 
     changed: int
     beyond: int

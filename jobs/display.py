@@ -176,12 +176,12 @@ _UNPRINTABLE = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|[\x00-\x08\x0b-\x1f\x7f-\x9f
 
 
 def on_one_line(text: str) -> str:
-    """For a terminal: nothing in it moves the cursor, colours the screen or turns the text around."""
+    """The text for a terminal, without characters that move the cursor or change colours or direction."""
     return _UNSAFE.sub(" ", text)
 
 
 def printable(text: str) -> str:
-    """For a page: what a program wrote, without the control characters that it meant for a terminal."""
+    """The output of a program for a page, without control characters of terminals."""
     return _UNPRINTABLE.sub("", text.replace("\r\n", "\n"))
 
 
@@ -191,7 +191,7 @@ def first_line(problem: object) -> str:
 
 
 def width(text: str) -> int:
-    """In columns of a terminal: a Korean letter takes two, an accent none."""
+    """The width in columns of a terminal: a Korean letter takes two, an accent none."""
     return sum(
         0 if unicodedata.combining(letter) else 2 if unicodedata.east_asian_width(letter) in "WF" else 1
         for letter in text
@@ -199,7 +199,7 @@ def width(text: str) -> int:
 
 
 def truncated(text: str, most: int) -> str:
-    """At most this many columns, with an ellipsis where something is left out."""
+    """The text cut to this many columns, with an ellipsis if it is longer."""
     if width(text) <= most:
         return text
     kept = ""

@@ -1,4 +1,4 @@
-"""What follows a commit: messages, chord parts, stops, and notifications of those who watch.
+"""Effects after a commit: messages, chord parts, stop requests and notifications.
 
 Any of it may be lost at any point, or done twice: a sweep repeats what matters.
 """
@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Effects:
-    """What one transaction of the engine leaves to do.
+    """The effects of one transaction of the engine.
 
     `parts` are `[join, dependency, position]` of chord parts that came in, `stop` the runs to stop;
     `publish` and `notify` name the office whose sockets, or whose webhooks and mail, have something new.
@@ -33,7 +33,7 @@ class Effects:
 
     @classmethod
     def read(cls, answer: Mapping[str, Any]) -> Self:
-        """From the answer of one of the engine's functions: see dure_effects in engine.sql."""
+        """Read the result of an engine function: see dure_effects in engine.sql."""
         return cls(
             send=[Send(*values) for values in answer.get("send", ())],
             parts=answer.get("parts", ()),

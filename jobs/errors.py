@@ -219,7 +219,7 @@ def text_of_pydantic(problem: Any, *, unknown: str = "unknown_field") -> ErrorTe
 
 
 def pydantic_errors(error: pydantic.ValidationError, *, unknown: str = "unknown_field") -> FieldErrors:
-    """What is wrong with each field, by its dotted path."""
+    """The errors of a model, by the dotted path of the field."""
     errors: FieldErrors = {}
     for problem in error.errors(include_url=False, include_input=False):
         path = ".".join(str(part) for part in problem["loc"] if part != "[key]")

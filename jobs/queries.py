@@ -91,7 +91,7 @@ def events_of(job: Job) -> list[Event]:
 
 @dataclass(frozen=True)
 class Output:
-    """What a run's program wrote, and the rest of the run's result."""
+    """The output of a run's program, and the rest of the run's result."""
 
     tail: str
     cut: bool

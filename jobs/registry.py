@@ -75,7 +75,7 @@ _tasks: dict[str, Task] = {}
 
 
 def describe_errors(error: ValidationError) -> list[ErrorText]:
-    """What is wrong with each argument."""
+    """The errors of the arguments, by name."""
     return [
         ErrorText("in_field", field=name or "args", text=text)
         for name, texts in pydantic_errors(error, unknown="unknown_argument").items()
@@ -173,7 +173,7 @@ def task(
 
 
 def _run_registered(self: CeleryTask, execution_id: str, dispatch: int) -> None:
-    """What Celery calls for every Task."""
+    """The function that Celery calls for every Task."""
     from jobs.runner import run
 
     run(self, execution_id, dispatch)

@@ -58,7 +58,7 @@ class EngineTask(CeleryTask):  # type: ignore[misc]
     Request = "jobs.worker.request:EngineRequest"
 
     def retry(self, *args: object, exc: BaseException | None = None, **options: object) -> Any:
-        """Called by autoretry for a failure that it wants tried again.
+        """Celery's autoretry calls this for a failure that it retries.
 
         Writes the attempt's end and the next one's time in one transaction, and publishes nothing:
         a message with an ETA would wait in some worker's memory and die with it.
@@ -76,7 +76,7 @@ class EngineTask(CeleryTask):  # type: ignore[misc]
     def on_failure(
         self, exc: BaseException, task_id: str, args: object, kwargs: object, einfo: object
     ) -> None:
-        """Called by Celery for a failure that nothing retries."""
+        """Celery calls this for a failure without a retry."""
         run: Run | None = getattr(self.request, "run", None)
         if run is not None and not run.settled:
             settle_failure(self.name, run, exc, again=False)

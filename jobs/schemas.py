@@ -1,4 +1,4 @@
-"""What clients submit, as pydantic models: read by submission.py and described by the API.
+"""Pydantic models of submissions, for submission.py and the API's schema.
 
 JSON's types are taken as they are: "5" is not a number, and true is not 1.
 """
@@ -29,7 +29,7 @@ EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True)
 class OneOf:
-    """Only these texts, for pydantic and for the schema that it writes."""
+    """Restricts a text to these values, in pydantic and in the schema that it writes."""
 
     allowed: tuple[str, ...]
 
@@ -38,7 +38,7 @@ class OneOf:
 
 
 def _whole(value: object) -> object:
-    """In JSON 5.0 is a whole number, too."""
+    """Convert 5.0, which is a whole number in JSON."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 

@@ -1,4 +1,4 @@
-"""What an Execution that no job owns is started with: by a schedule, by hand, by a step or an export."""
+"""The values of a new Execution without a job: of a schedule, a manual run, a step or an export."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields

@@ -79,7 +79,7 @@ EXECUTION_TRANSITIONS: Final[dict[ExecutionStatus, tuple[ExecutionStatus, ...]]]
 
 
 class Trigger(models.TextChoices):
-    """What caused an Execution."""
+    """The cause of an Execution."""
 
     JOB = "JOB"
     SCHEDULE = "SCHEDULE"
@@ -103,7 +103,7 @@ class Outcome(models.TextChoices):
 
 
 class FailureType(models.TextChoices):
-    """Why a run failed, as far as it decides what happens next."""
+    """The type of a failure, which decides whether Dure retries the run."""
 
     TIMEOUT = "timeout"
     SESSION_ERROR = "session_error"
@@ -126,7 +126,7 @@ RETRYABLE: Final = (
 
 
 class OnDependencyFailure(models.TextChoices):
-    """What a job does when one of its dependencies fails or is cancelled."""
+    """The effect on a job when one of its dependencies fails or is cancelled."""
 
     BLOCK = "block"
     FAIL = "fail"
@@ -134,7 +134,7 @@ class OnDependencyFailure(models.TextChoices):
 
 
 class OnLost(models.TextChoices):
-    """What becomes of an Execution whose worker died in the middle of it."""
+    """The effect of a worker's death on its Execution."""
 
     RETRY = "retry"
     FAIL = "fail"
@@ -162,7 +162,7 @@ CLIENT_EVENTS: Final = tuple(type for type in EventType.values if type != EventT
 
 
 class MemberRole(models.TextChoices):
-    """What a member of an office may do: a viewer sees, an operator acts, an owner also configures."""
+    """The role of a member in an office: a viewer sees, an operator acts, an owner also configures."""
 
     VIEWER = "viewer"
     OPERATOR = "operator"

@@ -1,4 +1,4 @@
-"""Reads what a client submits and makes it ready to write, or says everything that is wrong with it."""
+"""Reads a client's submission and prepares its rows, or reports all its errors."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

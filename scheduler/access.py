@@ -1,4 +1,4 @@
-"""Who may see and change schedules, Executions and workflows.
+"""The permissions of users on schedules, Executions and workflows.
 
 A schedule belongs to its owner, a workflow to its office, by the rules of jobs/access.py. An Execution is
 visible to the owner of its trigger. Staff see everything, and a superuser may do what an owner may. Objects

@@ -1,4 +1,4 @@
-"""What the errors of this app say, by code. jobs/errors.py explains how they are raised."""
+"""The texts of this app's errors, by code. jobs/errors.py explains how code raises them."""
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _

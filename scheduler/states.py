@@ -6,7 +6,7 @@ from django.db import models
 
 
 class Overlap(models.TextChoices):
-    """What a scheduled run does if the schedule's previous Execution is live."""
+    """The policy of a scheduled run if the schedule's previous Execution is live."""
 
     SKIP = "skip"
     ALLOW = "allow"

@@ -13,7 +13,7 @@ URLS = "embedded.json"
 
 
 class CannotStart(Exception):
-    """Why nothing was started, in a sentence that says what to do about it."""
+    """The system cannot start; the message is a sentence that says what to do."""
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ class Secrets:
         }
 
     def demo_environment(self) -> dict[str, str]:
-        """For the command that creates the demo users, and for no other process."""
+        """The environment of the command that creates the demo users; no other process gets it."""
         return {DEMO_VARIABLE: json.dumps(self.users)}
 
 

@@ -21,7 +21,7 @@ EMBEDDED = "requirements-embedded.txt"
 
 
 class Failed(Exception):
-    """What failed, in a sentence."""
+    """A step of the installation failed; the message is a sentence."""
 
 
 def main() -> int:

@@ -28,7 +28,7 @@ def is_local(host: str) -> bool:
 
 
 def problem(port: int, host: str = LOOPBACK) -> str:
-    """Why a server could not listen there; empty if it could."""
+    """The reason why a server cannot listen on a port; empty if it can."""
     try:
         _try(port, host)
     except OSError as error:

@@ -150,7 +150,7 @@ class PostgreSQL:
             )
 
     def _socket_folder(self) -> Path:
-        """In the home, if its path is short and its file system has sockets; else a temporary folder."""
+        """The home, if its path is short and its file system has sockets; else a temporary folder."""
         folder = self.home.path / "run"
         if not (_is_short(folder) and _holds_sockets(folder)):
             folder = self.home.temporary_folder()

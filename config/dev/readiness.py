@@ -18,7 +18,7 @@ Check = Callable[[], str]
 
 
 def checks(programs: Iterable[Program], options: Options, redis_url: str) -> dict[str, Check]:
-    """By name. A program without a check counts as ready while it runs."""
+    """The checks by program. A program without a check counts as ready while it runs."""
     http_checks = {
         "web": lambda: _check_http(options.reachable_host, options.port, "/readyz"),
         "flower": lambda: _check_http("127.0.0.1", options.flower_port, "/healthcheck"),

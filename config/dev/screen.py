@@ -1,4 +1,4 @@
-"""What `make up` prints: its steps, the lines of the programs, and a summary when the system is ready."""
+"""The output of `make up`: its steps, the lines of the programs, and a summary when the system is ready."""
 
 import os
 import sys
@@ -39,7 +39,7 @@ class Screen:
         self.logs: list[tuple[str, Any]] = []
 
     def follow(self, process: Process) -> None:
-        """From what this process writes; called right after its start."""
+        """Follow the log of a process, from its start."""
         log = process.log.open("rb")
         log.seek(process.log_start)
         label = f"{process.name:<{self.width}} | "
@@ -83,7 +83,7 @@ class Steps:
 
 
 def summary(credentials: dict[str, Any], home: Home) -> str:
-    """Where everything is, and how to sign in."""
+    """A box with the addresses, users and passwords."""
     base, flower = credentials["base_url"], credentials["flower"]
     rows = [
         ("Monitor", f"{base}/"),

@@ -119,8 +119,11 @@ class System:
         return Servers(database_url, redis_url)
 
     def _environment(self, urls: Servers) -> dict[str, str]:
-        """Of the programs. PYTHONUNBUFFERED: logs show lines at once. REMAP_SIGTERM: a worker that is stopped
-        waits DURE_DRAIN_SECONDS for its runs, then releases them."""
+        """The variables of the programs.
+
+        PYTHONUNBUFFERED: logs show lines at once. REMAP_SIGTERM: a worker that is stopped waits
+        DURE_DRAIN_SECONDS for its runs, then releases them.
+        """
         return {
             "REMAP_SIGTERM": "SIGQUIT",
             **os.environ,

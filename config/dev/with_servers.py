@@ -76,7 +76,7 @@ def _environment(home: Home) -> dict[str, str]:
 
 
 def _run_in_foreground(command: Sequence[str], environment: dict[str, str]) -> int:
-    """In our own process group, so that it keeps the terminal and receives Ctrl-C."""
+    """Run the command in our own process group, so that it keeps the terminal and receives Ctrl-C."""
     runner = os.getpid()
     child = subprocess.Popen(
         command,

@@ -1,4 +1,4 @@
-"""What `manage.py` prints when the settings refuse to load; `doctor` still runs the checks that need none."""
+"""The output of `manage.py` if the settings do not load; `doctor` still runs the checks that need none."""
 
 import json
 import os

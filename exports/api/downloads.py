@@ -105,7 +105,7 @@ def _answer(
 
 
 class _Chunks:
-    """Reads while it is sent; Django closes it at the end, and when the client disconnects."""
+    """The chunks of a download. Django closes it at the end, and when the client disconnects."""
 
     def __init__(self, file: BinaryIO, first: int, length: int) -> None:
         self._file, self._at, self._end = file, first, first + length

@@ -39,7 +39,7 @@ class UploadForm(forms.Form):
     )
 
     def store(self, owner: User) -> Replay | None:
-        """None when the replay is refused; the form has the errors then."""
+        """Store the replay; None if it is refused, with the errors in the form."""
         file: UploadedFile[Any] = self.cleaned_data["file"]
         content = cast(BinaryIO, file.file)  # Django's own wrapper has no readline with a limit
         try:

@@ -1,4 +1,4 @@
-"""What an export that has not ended waits for, also while Redis or the listener is down.
+"""The cause for which a live export waits, also while Redis or the listener is down.
 
 The rows tell: an unsent message is in the outbox, and a run is the engine's.
 """
@@ -47,7 +47,7 @@ class WaitStatus:
 
 @dataclass(frozen=True)
 class Facts:
-    """From the rows: when the unsent messages of an export were stored, by stream, and its run's status."""
+    """The times of an export's unsent messages by stream, and the status of its run."""
 
     unsent: Mapping[str, datetime]
     run_status: str | None
@@ -55,7 +55,7 @@ class Facts:
 
 
 def wait_statuses(jobs: Collection[ExportJob], now: datetime) -> dict[int, WaitStatus]:
-    """By job id, without those that wait for nothing."""
+    """The statuses by job id, without exports that do not wait."""
     live = [job for job in jobs if job.status in LIVE]
     if not live:
         return {}

@@ -83,7 +83,7 @@ class Scene:
         return self._left + x * self._scale, self._top + y * self._scale
 
     def _draw_trail(self, shades: list[Ink], points: list[Position], half_points: list[Position]) -> None:
-        """In a few shades, the oldest the faintest: three lines cost far less than one per step."""
+        """Draw a trail in three shades: three lines cost far less than one for each step."""
         step = -(-TRAIL_POINTS // TRAIL_SHADES)
         end = len(points)
         for shade in reversed(range(TRAIL_SHADES)):

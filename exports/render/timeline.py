@@ -1,4 +1,4 @@
-"""From records to frames: the positions, captions and score of each frame.
+"""Converts records to frames: the positions, captions and score of each frame.
 
 Pure arithmetic over a stream of records; it looks one sample ahead and keeps nothing else.
 """
@@ -47,7 +47,7 @@ class Moment:
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """What a first pass over a log finds: its length and its highlight."""
+    """The result of the first pass over a log: its length and its highlight."""
 
     duration_ms: int
     frames: int

@@ -28,7 +28,7 @@ REASONS_SHOWN = 10
 
 @dataclass(frozen=True)
 class Operator:
-    """Who acts, and why."""
+    """The user of an action, and the reason."""
 
     user: User
     reason: str
@@ -53,7 +53,7 @@ class RowAction:
 
 @dataclass(frozen=True)
 class Preview:
-    """What an action would do. `beyond` says what happens to rows that are too many for one time."""
+    """The effect that an action would have. `beyond` is a text about rows beyond the action's limit."""
 
     named: Sequence[Any]
     count: int
@@ -103,6 +103,6 @@ def back_address(request: HttpRequest) -> str:
 
 
 def go_back(request: HttpRequest) -> HttpResponse | None:
-    """None leads back to the list."""
+    """Redirect to the page of the button; None to redirect to the list."""
     address = back_address(request)
     return redirect(address) if address else None

@@ -15,14 +15,14 @@ from jobs.display import Text
 
 
 class SmallTableAdmin(BaseAdmin):
-    """For tables of some thousands of rows, ordered by what people know them by."""
+    """An admin for tables of up to some thousands of rows."""
 
     list_per_page = 100
     list_max_show_all = 0
 
 
 class LargeTableAdmin(BaseAdmin):
-    """For tables without end: newest first, by keyset; filters and searches that an index answers."""
+    """An admin for large tables: newest first, paged by key, with filters and searches that use an index."""
 
     change_list_template = "admin/dure/quick_list.html"
     list_per_page = 50
@@ -68,7 +68,7 @@ class LargeTableAdmin(BaseAdmin):
         )
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest | None = None) -> bool:
-        """By indexed columns and by the filters beside the list; nothing that reads a whole table."""
+        """Allow indexed columns and the filters of the list, since others would read the whole table."""
         filters = {getattr(column, "parameter_name", None) for column in self.list_filter}
         return lookup in {*self.ids, *self.people, *filters} - {"pk"}
 
@@ -79,7 +79,7 @@ class LargeTableAdmin(BaseAdmin):
         return (self.search(queryset, term) if term else queryset), False
 
     def search(self, rows: QuerySet[Any], term: str) -> QuerySet[Any]:
-        """By the first condition that matches: an id names one row only, and each condition has an index."""
+        """Search by the first condition that matches. An id matches one row; each condition has an index."""
         everything = self.model._default_manager
         for name in ("pk", *self.ids):
             key = as_id(term, self._column_type(name))

@@ -26,7 +26,7 @@ NEWEST = 100_000
 
 
 class EstimatingPaginator(Paginator):  # type: ignore[type-arg]
-    """For small tables, and for boxes that offer rows to select: exact up to some thousands."""
+    """A paginator for small tables and selection boxes: exact up to some thousands of rows."""
 
     @cached_property
     def count(self) -> int:
@@ -47,7 +47,7 @@ class KeysetChangeList(ChangeList):
     model_admin: "LargeTableAdmin"
 
     def get_ordering(self, request: HttpRequest, queryset: QuerySet[Any]) -> list[Any]:
-        """By an index, and not by any column that the address names."""
+        """The order of an index; the URL cannot name another column."""
         return [f"-{self.model_admin.order_within(self.params).by}"]
 
     def get_results(self, request: HttpRequest) -> None:
@@ -88,7 +88,7 @@ def _cursor(field: Any, text: str) -> Any:
 
 
 def newest(rows: QuerySet[Any]) -> QuerySet[Any]:
-    """Those among the newest of the table: for conditions that no index answers."""
+    """The rows among the newest of the table, for conditions without an index."""
     ids = rows.model._default_manager.order_by("-pk").values_list("pk", flat=True)
     oldest = next(iter(ids[NEWEST - 1 : NEWEST]), None)
     return rows if oldest is None else rows.filter(pk__gte=oldest)

@@ -67,7 +67,7 @@ SPANS: dict[str, tuple[timedelta, Text]] = {
 
 
 def since(value: str) -> Q:
-    """By the index of the ids, which begin with their time."""
+    """Filter by the index of the ids, which begin with their time."""
     milliseconds = int((timezone.now() - SPANS[value][0]).timestamp() * 1000)
     return Q(pk__gte=UUID(int=milliseconds << 80))
 

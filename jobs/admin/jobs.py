@@ -44,7 +44,7 @@ TRIGGER = columns.labelled("trigger", _("trigger"), display.TRIGGER_NAMES)
 
 
 def preview_of(jobs: QuerySet[Job], verb: str) -> Preview:
-    """By counting: an action on jobs applies to all that match, however many."""
+    """Count the matching jobs, since an action applies to all of them."""
     counts = bulk.preview(jobs, verb, counted=MOST_COUNTED)
     capped = counts.skipped >= MOST_COUNTED
     skipped = {

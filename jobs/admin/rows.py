@@ -62,7 +62,7 @@ class BaseAdmin(DjangoAdmin):
         css = {"all": ("jobs/admin.css",)}
 
     def links(self, request: HttpRequest, row: Any) -> list[Link]:
-        """To the pages of the product, to Flower, and to lists of rows that belong to this one."""
+        """The links to the row's page, to Flower, and to lists of related rows."""
         return []
 
     def panels(self, request: HttpRequest, row: Any) -> list[SafeString]:
@@ -73,7 +73,7 @@ class BaseAdmin(DjangoAdmin):
         return str(refused.text)
 
     def has_operate_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """For the actions: who may change rows of this model, though not field by field."""
+        """Whether the user may call actions: they need the permission to change rows of this model."""
         return current_user(request).has_perm(f"{self.opts.app_label}.change_{self.opts.model_name}")
 
     # --- pages ---

@@ -88,7 +88,7 @@ ACTION = columns.column("action_flag", _("action"), lambda flag: FLAG_NAMES.get(
 
 @admin.register(LogEntry)
 class LogEntryAdmin(ReadOnlyAdmin):
-    """Who did what in the admin, and why. Actions on jobs are in the jobs' events too."""
+    """The log of actions in the admin, with their reasons. Actions on jobs are in the jobs' events too."""
 
     list_display = ("action_time", columns.linked("user", _("by")), ACTION, "content_type", row, change_text)
     list_filter = (choice("action_flag", _("action"), FLAG_NAMES, indexed=False),)

@@ -16,7 +16,7 @@ from jobs.models import Counter, Worker
 
 @columns.computed(_("online"), boolean=True)
 def online(worker: Worker) -> bool:
-    """Whether its last heartbeat is younger than a lease."""
+    """Whether the worker's last heartbeat is younger than a lease."""
     return worker.seen_at > timezone.now() - timedelta(seconds=settings.DURE_LEASE_SECONDS)
 
 

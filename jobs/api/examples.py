@@ -1,4 +1,4 @@
-"""What requests about offices and jobs, and the answers to them, look like."""
+"""Examples of requests about offices and jobs, and of the answers, for OpenAPI."""
 
 from typing import Any
 

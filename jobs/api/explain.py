@@ -1,4 +1,4 @@
-"""Why a job is not running now."""
+"""The reasons why a job is not running."""
 
 from datetime import datetime
 from typing import Any

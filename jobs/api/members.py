@@ -100,6 +100,6 @@ class MemberDetailView(OfficeView):
 
 
 def refuse_ownerless(office: Office) -> None:
-    """After a change, in its transaction."""
+    """Refuse an office without an owner, in the transaction of the change."""
     if not office.memberships.filter(role=MemberRole.OWNER).exists():
         raise Conflict("last_owner")

@@ -1,4 +1,4 @@
-"""What the commands for operators share: their base, their filters, their tables and their confirmation.
+"""The parts that the commands for operators share: base, filters, tables and confirmation.
 
 The commands select rows, call the verbs that the API calls, and print what happened.
 """

@@ -48,7 +48,7 @@ def make_sure(question: str, word: str, *, sure: bool) -> None:
 
 @dataclass(frozen=True)
 class Report:
-    """What an action did, or would do while there is no `result`."""
+    """The result of an action; without `result`, a preview of it."""
 
     verb: str
     preview: Preview

@@ -85,7 +85,7 @@ def of_office(rows: QuerySet[M], options: dict[str, Any]) -> QuerySet[M]:
 
 
 def created_since(rows: QuerySet[M], options: dict[str, Any]) -> QuerySet[M]:
-    """By the primary key as well, whose index is in the order of time."""
+    """Filter by the primary key as well, whose index is in the order of time."""
     since = options["since"]
     return rows.filter(created_at__gte=since, pk__gte=first_id_since(since)) if since else rows
 

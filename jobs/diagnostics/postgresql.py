@@ -94,7 +94,7 @@ def check_schema() -> Iterator[CheckMessage]:
 
 
 def address() -> str:
-    """Without the password."""
+    """The server's address, without the password."""
     database = settings.DATABASES["default"]
     host = f"{database['HOST']}:{database['PORT'] or 5432}" if database["HOST"] else "the local socket"
     return f"{database['USER'] or '?'}@{host}/{database['NAME']}"

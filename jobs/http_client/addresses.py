@@ -98,7 +98,7 @@ class Allowance:
 
     @classmethod
     def parse(cls, entries: Sequence[str]) -> "Allowance":
-        """From networks (`10.1.0.0/16`, `10.1.2.3`) and endpoints (`inner.example:8080`, `[::1]:80`)."""
+        """Parse networks (`10.1.0.0/16`, `10.1.2.3`) and endpoints (`inner.example:8080`, `[::1]:80`)."""
         return _parse(tuple(entries))
 
     def may_reach(self, host: str, port: int, address: str) -> bool:

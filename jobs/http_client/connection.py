@@ -31,7 +31,7 @@ class Deadline:
 
 
 class DeadlineSocket:
-    """What http.client needs of a socket. The caller that opened the socket closes it."""
+    """The methods of a socket that http.client needs. The caller that opened the socket closes it."""
 
     def __init__(self, sock: socket.socket, deadline: Deadline, max_bytes: int) -> None:
         self._sock, self._deadline, self._max_bytes = sock, deadline, max_bytes

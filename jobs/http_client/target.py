@@ -47,17 +47,17 @@ class Target:
 
     @property
     def authority(self) -> str:
-        """For the Host header."""
+        """The host and port, for the Host header."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port == PORTS[self.scheme] else f"{host}:{self.port}"
 
     @property
     def selector(self) -> str:
-        """For the request line."""
+        """The path and query, for the request line."""
         return f"{self.path}?{self.query}" if self.query else self.path
 
     def __str__(self) -> str:
-        """For logs and messages: without the query, which may hold a secret."""
+        """The URL for logs and messages, without the query, which may hold a secret."""
         return f"{self.scheme}://{self.authority}{self.path}"
 
 
@@ -85,7 +85,7 @@ def read_url(url: str) -> Target:
 
 
 def _host(host: str) -> str:
-    """In ASCII. Its numeric addresses are checked later, so any spelling of a number may pass here."""
+    """The host in ASCII. The check of its address comes later, so any spelling of a number may pass here."""
     try:
         if ":" in host and "%" not in host:  # with a %, it would name one of our interfaces
             return str(IPv6Address(host))

@@ -182,7 +182,7 @@ def queue_position(job: Job) -> int:
 
 
 def estimated_start(office: Office, job: Job, now: datetime) -> datetime | None:
-    """None if it has started, or if it is not known."""
+    """The estimated start; None if it is unknown or the job has started."""
     if job.status in JOB_ENDED or job.status == JobStatus.PROCESSING:
         return None
     if next(missing_worker(job), None) is not None:

@@ -19,7 +19,7 @@ UNKNOWN_SECONDS = 1.0
 
 @dataclass(frozen=True)
 class Node:
-    """What the graph of a batch shows of a job."""
+    """A job in the graph of a batch."""
 
     id: str
     ref: str

@@ -96,7 +96,7 @@ class SocketTicket(models.Model):
 
 
 class IdempotentAnswer(models.Model):
-    """What a POST with an Idempotency-Key was answered, written in the transaction of its effect."""
+    """The response to a POST with an Idempotency-Key, written in the transaction of its effect."""
 
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+", verbose_name=_("user")

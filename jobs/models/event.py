@@ -1,4 +1,4 @@
-"""What happened to an office's jobs, written in the transaction in which it happened."""
+"""The events of an office's jobs, each written in the transaction of its change."""
 
 from django.db import models
 from django.utils.translation import gettext_lazy as _

@@ -1,4 +1,4 @@
-"""What is sent at once: some notifications to one webhook, or one mail to one address.
+"""Batches of notifications: some to one webhook, or one mail to one address.
 
 Sending uses no database, so it may run in any thread; the results are returned to be recorded.
 """

@@ -68,7 +68,7 @@ def send_due(now: datetime | None = None, limit: int = 10_000) -> int:
 
 
 def claim(limit: int, running: Sequence[Batch], now: datetime | None) -> list[Batch]:
-    """At most `limit` batches, none for a webhook that is being sent to."""
+    """Claim at most `limit` batches, none for a webhook with a batch in delivery."""
     if limit <= 0:
         return []
     busy = [batch.webhook.pk for batch in running if isinstance(batch, WebhookBatch)]

@@ -68,7 +68,7 @@ def batch_context(office: Office, batch: Batch, now: datetime) -> dict[str, Any]
 
 @dataclass(frozen=True)
 class Span:
-    """From the first start to the last end, or to now while something runs."""
+    """The time from the first start to the last end, or to now during a run."""
 
     first: datetime
     last: datetime

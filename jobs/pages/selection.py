@@ -25,7 +25,7 @@ class Selection:
 
     @property
     def few(self) -> bool:
-        """Only jobs that have not ended: few among very many."""
+        """Whether the filter selects only live jobs, which are few."""
         return bool(self.statuses) and set(self.statuses).isdisjoint(JOB_ENDED)
 
 

@@ -1,4 +1,4 @@
-"""What every socket does: it sends a snapshot, then events and heartbeats, and closes with a reason.
+"""The base of all sockets: a snapshot, then events and heartbeats, and a close with a reason.
 
 One JSON object a frame. A client that comes back after any close with the last id it saw misses nothing.
 Not guaranteed: that every event arrives on this one connection.
@@ -33,7 +33,7 @@ DATABASE_ERRORS = (OperationalError, InterfaceError)
 
 
 class Close(IntEnum):
-    """Why a socket was closed; the names are sent as reasons. The server itself sends 1012 when it stops."""
+    """The close codes of sockets; their names are the reasons. uvicorn sends 1012 when it stops."""
 
     FINISHED = 1000
     UNSUPPORTED = 1003

@@ -49,7 +49,7 @@ class Source(Protocol):
         """The first rows after that id, in order; each has its `id`."""
 
     async def renew(self) -> None:
-        """Called when the first follower comes, and every 20 s while there are any."""
+        """Renew the source: for the first follower, then every 20 s while it has followers."""
 
 
 S = TypeVar("S", bound=Source)
@@ -226,7 +226,7 @@ class FeedSocket(Socket, Generic[S]):
         raise NotImplementedError
 
     def check_access(self, source: S) -> None:
-        """Called before each event. Raises NotFound once the user may not see the source any more."""
+        """Check access before each event. Raises NotFound if the user may not see the source any more."""
 
     async def events(self, after: int) -> AsyncGenerator[Row]:
         async with feed(self.channel(), self.source) as shared, aclosing(shared.rows(after)) as rows:

@@ -24,7 +24,7 @@ def installed_versions() -> tuple[int, int] | None:
 
 
 def version_problem() -> tuple[str, str] | None:
-    """Why this code cannot work with the database's engine, and what to do; None when it can."""
+    """The reason why this code cannot use the database's engine, and the remedy; None if it can."""
     expected, installed = expected_version(), installed_versions()
     if installed is None:
         return "The database has no engine.", "Run `python manage.py migrate`."

@@ -126,7 +126,7 @@ class Program:
         self._stdout = cast(IO[bytes], self._process.stdout)
 
     def _remaining_output(self) -> Iterator[bytes]:
-        """What is left in the pipe. Not to its end: a process stuck in the kernel may still hold it open."""
+        """The remaining output of the pipe, without waiting for its end: a stuck process may hold it open."""
         os.set_blocking(self._stdout.fileno(), False)
         while piece := self._stdout.read(READ_BYTES):
             yield piece

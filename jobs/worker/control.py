@@ -1,4 +1,4 @@
-"""What the engine adds to `celery inspect` and `celery control`.
+"""The engine's commands of `celery inspect` and `celery control`.
 
 Loaded with the Celery app, before Django is ready, since the sender of a command has to know it too. So
 each command imports what it needs when it is called, in the worker's main process.

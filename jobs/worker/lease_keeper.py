@@ -30,7 +30,7 @@ SOON_SECONDS = 0.5
 
 
 class Report(StrEnum):
-    """What Celery's main loop reports to the lease keeper's thread."""
+    """The reports of Celery's main loop to the lease keeper's thread."""
 
     LOST = "lost"  # a pool process died
     TIMED_OUT = "timed_out"  # a run was killed after its time limit

@@ -47,7 +47,7 @@ class JSONTextField(forms.CharField):
         return parsed
 
     def run_validators(self, value: Any) -> None:
-        """None: the value is no text any more."""
+        """Run no validators of texts, since the value is not a text any more."""
 
     def has_changed(self, initial: Any, data: Any) -> bool:
         try:

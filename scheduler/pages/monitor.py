@@ -167,5 +167,5 @@ def bars(minutes: Sequence[Minute]) -> list[Bar]:
 
 
 def bar_height(number: int, highest: int) -> int:
-    """At least two units: a single failure among thousands stays visible."""
+    """The height of a bar: at least two units, so that one failure among thousands stays visible."""
     return max(2, round(CHART_HEIGHT * number / highest)) if number else 0

@@ -24,7 +24,7 @@ def steps_of(value: object) -> list[Step]:
 
 
 def drawing_of(steps: Sequence[Step]) -> Drawing | None:
-    """None if there are no steps, too many, or a cycle."""
+    """The drawing of the steps; None if there are none, too many, or a cycle."""
     if not steps or len(steps) > MOST_DRAWN:
         return None
     by_ref = {step.node.ref: step.node.id for step in steps if step.node.ref}

@@ -93,7 +93,7 @@ def filtered(workflows: QuerySet[Workflow], values: dict[str, Any]) -> QuerySet[
 
 
 def can_operate(user: User, role: str | None) -> bool:
-    """By the user's role in an office, and as staff."""
+    """Whether the user may operate workflows, by their role in the office and as staff."""
     best = max_role(role, role_of_staff(user)) if role else role_of_staff(user)
     return best is not None and RANK[best] >= RANK[MemberRole.OPERATOR]
 

@@ -72,7 +72,7 @@ def fire_due(now: datetime, limit: int = BATCH) -> FiringResult:
 
 
 class _Decision:
-    """What one schedule does: rows of occurrences, Executions to start, and the schedule's next state."""
+    """The decision about a schedule: new occurrences and Executions, and the schedule's next state."""
 
     def __init__(self, schedule: Schedule, following: datetime | None) -> None:
         self.schedule = schedule

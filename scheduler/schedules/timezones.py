@@ -13,7 +13,7 @@ EARLIEST, LATEST = datetime(1970, 1, 2, tzinfo=UTC), datetime(2200, 1, 1, tzinfo
 
 @cache
 def names() -> frozenset[str]:
-    """Read from the disk once."""
+    """The names of time zones, read from the disk once."""
     return frozenset(available_timezones())
 
 

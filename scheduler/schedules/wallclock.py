@@ -12,7 +12,7 @@ LONGEST_SHIFT = timedelta(hours=25)
 
 
 def wall_of(instant: datetime, zone: ZoneInfo) -> datetime:
-    """What a clock on the wall in `zone` shows at `instant`, without an offset."""
+    """The local time in `zone` at `instant`, without an offset."""
     return instant.astimezone(zone).replace(tzinfo=None)
 
 

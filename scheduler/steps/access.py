@@ -1,4 +1,4 @@
-"""Who may see and operate a step queue: its owner, or the members of its office; see jobs/access.py."""
+"""The permissions on a step queue: of its owner, or of the members of its office (see jobs/access.py)."""
 
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied

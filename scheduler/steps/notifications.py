@@ -128,5 +128,5 @@ def send_mail(event_id: int, address: str) -> None:
 
 
 def _event(event_id: int) -> StepEvent | None:
-    """None when the queue was deleted, and its events with it."""
+    """The event; None if the queue was deleted with its events."""
     return StepEvent.objects.select_related("queue").filter(id=event_id).first()

@@ -1,4 +1,4 @@
-"""Where a queue's run is, and the jobs around that position, as the SQL functions read them."""
+"""The position of a queue's run and the jobs around it, as the SQL functions read them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class StepRow:
 
 @dataclass(frozen=True)
 class Position:
-    """Where a queue's run is, as dure_step_read reads it."""
+    """The position of a queue's run, as dure_step_read returns it."""
 
     run: int
     direction: str

@@ -43,7 +43,7 @@ RETURN_LENGTH = 200
 
 @dataclass
 class Changes:
-    """What one transaction writes besides the queue's position."""
+    """The changes of one transaction, besides the queue's position."""
 
     steps: dict[str, dict[str, Any]] = field(default_factory=dict)
     return_lines: list[dict[str, Any]] = field(default_factory=list)

@@ -64,7 +64,7 @@ def operation_source(queue_id: int, job_id: UUID | str, direction: str) -> str:
 
 
 class StepEventType(models.TextChoices):
-    """What happens to a queue, in the order in which it does."""
+    """The events of a queue, in the order of a run."""
 
     STARTED = "queue_started"
     STEP_ENDED = "step_ended"

@@ -1,4 +1,4 @@
-"""Where a run goes next, as pure functions of a job's links, state and operations.
+"""The next position of a run, as pure functions of a job's links, state and operations.
 
 FORWARD   success → the next job, or the end at TAIL
           failure, timeout, or a cancelled run → BACKWARD, starting with this job's own operation

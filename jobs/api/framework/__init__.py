@@ -1,4 +1,4 @@
-"""What all addresses of the API have in common; nothing here depends on jobs.
+"""The parts that all endpoints of the API share; none depends on jobs.
 
 Errors are `application/problem+json` (problem_details), bodies are strict JSON (strict_json, parsing), lists
 have pages (pagination) and known filters (filtering), a POST can be repeated safely (idempotency), and

@@ -26,7 +26,7 @@ PAGING = ("page", "page_size")
 
 
 def reject_unknown(request: Request, allowed: Iterable[str]) -> None:
-    """For a view without a filter set: `refuse_unknown(request, ("after", "limit"))`."""
+    """Reject unknown parameters, in a view without a filter set: `reject_unknown(request, ("after",))`."""
     names = sorted(set(allowed))
     if unknown := [name for name in request.query_params if name not in names]:
         sentence = f"There is no such parameter; there are: {', '.join(names) or 'none'}."

@@ -119,7 +119,7 @@ class PagePagination(PageNumberPagination):
 
 
 class RoughPagination(PagePagination):
-    """For tables without end: counts exactly up to a cap, and beyond it takes the planner's guess.
+    """Pages of large tables. It counts exactly up to a limit, and beyond it uses the planner's estimate.
 
     Counting two million rows takes longer than reading the page.
     """

@@ -99,7 +99,7 @@ class OneOf(Parameter):
         return {"type": "string", "enum": list(self.allowed)}
 
     def of(self, request: Request) -> str | None:
-        """None if the parameter is absent."""
+        """The value of the parameter; None if it is absent."""
         text = request.query_params.get(self.name)
         if text is not None and text not in self.allowed:
             raise invalid_parameter(self.name, f"Must be one of {', '.join(self.allowed)}.")

@@ -156,7 +156,7 @@ class Throttle(BaseThrottle):
 
 
 class AnonymousThrottle(Throttle):
-    """For the few views that answer without credentials."""
+    """The rate of the few views that answer without credentials."""
 
     scope = "anonymous"
 
@@ -190,7 +190,7 @@ def count_login(request: HttpRequest, username: str) -> float | None:
 
 
 def reset_login(username: str) -> None:
-    """After a successful sign-in the account's attempts count from zero."""
+    """Reset the account's attempts after a successful sign-in."""
     counter().reset(f"login:{_account(username)}")
 
 

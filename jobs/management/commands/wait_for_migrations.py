@@ -46,7 +46,7 @@ def wait_messages(
     pause: Callable[[float], None],
     clock: Callable[[], float] = time.monotonic,
 ) -> Iterator[str]:
-    """What is missing, each time that it changes; ends when nothing is."""
+    """Yield the missing migrations each time they change; end when none is missing."""
     last = ""
     while current := describe_missing():
         if clock() >= until:

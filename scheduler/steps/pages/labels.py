@@ -39,7 +39,7 @@ DIRECTION_NAMES: dict[str, Promise] = {Direction.FORWARD: _("forward"), Directio
 
 
 def queue_label(queue: StepQueue, *, failed: bool) -> Label:
-    """What the queue does, or how its last run ended; `failed`: a rollback of one of its jobs failed."""
+    """The state of the queue, or of its last run; `failed`: the rollback of a job failed."""
     if queue.state == QueueState.RUNNING:
         if queue.operation_direction == Direction.BACKWARD:
             return Label(_("rolling back"), "↶", "late")

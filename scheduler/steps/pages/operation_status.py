@@ -37,7 +37,7 @@ BACKWARD = {
 
 @dataclass(frozen=True)
 class Position:
-    """Where a run is: the job whose operation runs (empty when none does), and the direction."""
+    """The position of a run: the job of the running operation (empty if none runs), and the direction."""
 
     job_id: str
     direction: str

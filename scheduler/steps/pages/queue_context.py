@@ -1,4 +1,4 @@
-"""What a queue's page shows: the position of the run, the status of each operation, and the errors."""
+"""The data of a queue's page: the position of the run, the status of each operation, and the errors."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

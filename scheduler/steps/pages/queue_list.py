@@ -68,7 +68,7 @@ def filter_queues(queues: QuerySet[StepQueue], values: dict[str, Any]) -> QueryS
 
 
 def steps_with_failed_rollback() -> QuerySet[Step]:
-    """Read from the partial index `steps_undo_failed`."""
+    """The steps whose rollback failed, by the partial index `steps_undo_failed`."""
     return Step.objects.filter(state__endswith=appended("", JobState.FAILED))
 
 

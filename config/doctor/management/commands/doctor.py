@@ -68,7 +68,7 @@ class Command(BaseCommand):
             raise SystemExit(code)
 
     def coloured_lines(self, subject: str, message: CheckMessage) -> list[str]:
-        """In a terminal the level is coloured, and nothing else."""
+        """The lines of a message, with a coloured level on a terminal."""
         lines = report.lines(subject, message)
         level = report.level(message)
         colours = {
