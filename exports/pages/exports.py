@@ -58,7 +58,7 @@ def exports(request: HttpRequest) -> HttpResponse:
 @login_required
 def export(request: HttpRequest, job_id: int) -> HttpResponse:
     (row,) = export_rows([_own(request, job_id)], timezone.now())
-    return render(request, "exports/one.html", {"section": "exports", "export": row, **script_context()})
+    return render(request, "exports/export.html", {"section": "exports", "export": row, **script_context()})
 
 
 @require_safe

@@ -32,13 +32,13 @@ MOST_DRAWN = 6
 @require_safe
 @login_required
 def job(request: HttpRequest, office_id: UUID, job_id: UUID) -> HttpResponse:
-    return _render(request, office_id, job_id, "jobs/one.html")
+    return _render(request, office_id, job_id, "jobs/job.html")
 
 
 @require_safe
 @login_required
 def job_live(request: HttpRequest, office_id: UUID, job_id: UUID) -> HttpResponse:
-    return _render(request, office_id, job_id, "jobs/one_live.html")
+    return _render(request, office_id, job_id, "jobs/job_live.html")
 
 
 def _render(request: HttpRequest, office_id: UUID, job_id: UUID, template: str) -> HttpResponse:
