@@ -13,7 +13,7 @@ from jobs.api.framework import request_id
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 _NAMES = r"(?:password|passwd|secret|token|api[_-]?key|dsn|ticket|csrfmiddlewaretoken|sessionid)"
 _RULES = (
-    # Whole headers: their value has spaces.
+    # Whole headers, since their values contain spaces.
     (
         re.compile(
             r"(?i)\b(authorization|(?:set-)?cookie)(['\"]?\s{0,3}[:=]\s{0,3})(?:b?'[^'\n]*'|\"[^\"\n]*\"|[^\n]+)"

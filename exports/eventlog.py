@@ -216,7 +216,7 @@ def _positions(data: JSON, header: Header, line: int) -> dict[str, tuple[float, 
         if not isinstance(position, list) or len(position) != 2:
             raise BadReplay("bad_position", line=line)
         x, y = position
-        # By far the commonest kind of line, so the usual case makes no function call per number.
+        # Most lines are of this kind, so the usual case makes no function call for each number.
         if not (
             type(x) in (int, float) and type(y) in (int, float) and -1e6 <= x <= 1e6 and -1e6 <= y <= 1e6
         ):

@@ -16,7 +16,7 @@ def _(text: str) -> str:
     return text
 
 
-# Where in an event log the problem is, from the outside in.
+# The position of a problem in an event log, from the outside in.
 PLACES = {
     "line": _("Line %(line)s: %(problem)s"),
     "player": _("player %(player)s: %(problem)s"),
@@ -72,7 +72,7 @@ TEXTS = {
     "output_too_large": _("The exported video would be larger than %(limit)s GiB."),
     "unreadable_to_end": _("The video cannot be read to its end: %(reason)s."),
     "unreadable": _("The video cannot be read: %(reason)s."),
-    # What else ends an export.
+    # Other causes of failed exports.
     "disk_full": _("No disk space is left for the export. Free some space, then export again."),
     "replay_missing": _("The replay's file is gone. Upload it again."),
     "stalled": _("The worker sent nothing for %(seconds)s s. Export again."),

@@ -59,7 +59,7 @@ def split(root: Path, name: str) -> Parts:
         raise PathRefused("path_lookalikes")
     parts = name.split("/")
     if name.startswith("/"):
-        # By component: with a string prefix, /srv/exports-evil would be below /srv/exports.
+        # Compare components: as a string prefix, /srv/exports would contain /srv/exports-evil.
         base = root.as_posix().rstrip("/").split("/")
         if parts[: len(base)] != base:
             raise PathRefused("path_outside")

@@ -22,7 +22,7 @@ MOST = 20_000
 # An action on more matching jobs than this has to be confirmed by typing their number.
 TYPED_ABOVE = 100
 
-# What a column of type integer holds.
+# The range of a column of type integer.
 LOWEST_PRIORITY, HIGHEST_PRIORITY = -(2**31), 2**31 - 1
 
 CANCEL, RETRY, REPRIORITISE = "cancel", "retry", "reprioritise"
@@ -51,7 +51,7 @@ class Preview:
 
     changed: int
     beyond: int
-    # Of the changed: how many run at this moment.
+    # The number of changed jobs that are running.
     running: int
     skipped_by_state: dict[str, int]
     # The ids of the offices, the one with most jobs first.

@@ -20,7 +20,7 @@ ERRORS = (RedisError, OSError)
 
 @dataclass(frozen=True)
 class Profile:
-    # None: a read may wait for ever. redis-py would give up after 5 s.
+    # None, since a read may wait for ever; redis-py would give up after 5 s.
     timeout: float | None
     connect_timeout: float = 3.0
     retries: int = 0

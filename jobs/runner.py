@@ -47,7 +47,7 @@ class Run:
 
     claim: Claim
     settled: bool = False
-    # What the body hands to the handler of its end: see Context.extra.
+    # Values from the body for the handler of the attempt's end: see Context.extra.
     extra: Any = None
 
 
@@ -90,7 +90,7 @@ def run(celery_task: CeleryTask, execution_id: str, dispatch: int) -> None:
     try:
         claim = lifecycle.claim(execution_id, dispatch, token=token, worker=request.hostname or "")
     except SoftTimeLimitExceeded as early:
-        # It may have been claimed: the same token brings the same answer again.
+        # The claim may have been committed: the same token returns the same answer.
         stopped = early
         claim = lifecycle.claim(execution_id, dispatch, token=token, worker=request.hostname or "")
     if claim is None:

@@ -154,7 +154,7 @@ class EventType(models.TextChoices):
     JOB_RETRYING = "job_retrying"
     JOB_CANCELLED = "job_cancelled"
     BATCH_COMPLETED = "batch_completed"
-    # For operators: who changed an order, and why. Clients do not get it.
+    # Records who changed an order and why, for operators. Clients do not receive it.
     JOB_REPRIORITISED = "job_reprioritised"
 
 

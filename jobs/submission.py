@@ -33,7 +33,7 @@ class Prepared:
     # Job, dependency and its place; ids as text, which a hundred thousand times is much cheaper.
     edges: list[tuple[str, str, int]] = field(default_factory=list)
     roots: list[UUID] = field(default_factory=list)
-    # Those with a dependency that the office had before.
+    # The jobs that depend on an existing job of the office.
     joined: list[UUID] = field(default_factory=list)
     batch: UUID | None = None
     batch_name: str = ""

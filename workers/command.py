@@ -20,7 +20,7 @@ MAX_ARGS = 1_000
 MAX_ARGS_BYTES = 64 * 1024
 PROGRESS_EVERY_SECONDS = 1.0
 MAX_LINE = 200
-# How much of the output goes into the message of a failure.
+# The most output in the message of a failure.
 ERROR_LINES, ERROR_CHARACTERS = 5, 1_000
 
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*")

@@ -26,7 +26,7 @@ FAILURES = tuple(
 def sleep(ctx: Context, seconds: Annotated[float, Field(ge=0, le=DAY)]) -> dict[str, float]:
     """Waits for the given number of seconds and reports its progress."""
     started = time.monotonic()
-    # In short steps, for the progress; a cancel or a timeout interrupts any of them.
+    # Sleep in short steps, for the progress; a cancel or a timeout interrupts any of them.
     while (left := seconds - (time.monotonic() - started)) > 0:
         time.sleep(min(left, TICK))
         if seconds > TICK:

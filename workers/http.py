@@ -37,7 +37,7 @@ RESULT_HEADERS = (
 MAX_HEADER = 1_024
 
 TEXT_TYPES = ("json", "xml", "javascript", "x-www-form-urlencoded", "yaml")
-# By their canonical names. A server must not choose codecs such as idna or unicode_escape.
+# The canonical names of codecs. A server must not choose others, such as idna or unicode_escape.
 CHARSETS = {
     codecs.lookup(name).name
     for name in ("utf-8", "ascii", "latin-1", "cp1252", "utf-16", "euc-kr", "cp949", "shift_jis", "gb18030")

@@ -33,7 +33,7 @@ MIB = 2**20
 # More than a video within the standards needs (memory_budget.py); four hours of 10 Mbit/s.
 LIMITS = Limits(memory=320 * MIB, cpu_seconds=2 * 3600, output=18 * 1024 * MIB)
 CONVERSIONS = {JobType.MP4: "video", JobType.THUMBNAIL: "thumbnail"}
-# How often a silent child's export is checked for a cancel.
+# The interval of checks for a cancel while the child is silent.
 CHECK_SECONDS = 0.2
 READ_BYTES, MAX_LINE = 65_536, 4_096
 EXIT_TIMEOUT_SECONDS = 5.0

@@ -76,7 +76,7 @@ def outline(header: Header, records: Iterator[Record]) -> Outline:
     for sample in samples(records):
         empty, last = False, sample.tick
         weight = sum(3 if event.score else 1 for event in sample.events)
-        # Of equals the later one wins: a match is decided at its end.
+        # The later of equal candidates wins, since the end of a match decides it.
         if sample.events and weight >= best_weight:
             best_tick, best_weight = sample.tick, weight
     if empty:

@@ -57,7 +57,7 @@ class Preview:
 
     named: Sequence[Any]
     count: int
-    # How many are skipped, by the reason.
+    # The numbers of skipped rows, by reason.
     skipped: dict[str, str]
     beyond: str = ""
 

@@ -53,7 +53,7 @@ class BaseAdmin(DjangoAdmin):
     paginator = EstimatingPaginator
     show_full_result_count = False
     show_facets = admin.ShowFacets.NEVER
-    # In the menu of the list, and as buttons on the page of each row to which they apply.
+    # The actions in the menu of the list, and on the page of each row to which they apply.
     row_actions: ClassVar[tuple[RowAction, ...]] = ()
     # Millions of other rows may be deleted with a row: a page cannot list them.
     lists_deleted_rows: ClassVar[bool] = False

@@ -39,7 +39,7 @@ def make_sure(question: str, word: str, *, sure: bool) -> None:
         return
     if not sys.stdin.isatty():
         raise Complaint(f"{question}: say --yes to do it, or --dry-run to see more.")
-    # On stderr, so that the output of the command can go into a file.
+    # Ask on stderr, so that the output of the command can go into a file.
     sys.stderr.write(f"{on_one_line(question)}.\nType {word} to continue: ")
     sys.stderr.flush()
     if sys.stdin.readline().strip() != word:

@@ -18,7 +18,7 @@ CONNECT_SECONDS = 3.0
 T = TypeVar("T")
 Check = Callable[[], Iterable[CheckMessage]]
 
-# By subject.
+# The checks by subject.
 _checks: dict[str, list[Check]] = defaultdict(list)
 
 
@@ -52,7 +52,7 @@ def error(name: str, text: str, hint: str) -> CheckMessage:
 
 def run(subjects: Iterable[Subject]) -> Iterator[tuple[str, CheckMessage]]:
     """Each message with the name of its subject, as soon as there is one."""
-    # By subject, those whose failure is the cause that it is not checked or not in order.
+    # For each subject, the failed subjects that prevent its check or explain its failure.
     causes: dict[str, set[str]] = {}
     for subject in subjects:
         blocking = {cause for need in subject.needs for cause in causes.get(need, ())}

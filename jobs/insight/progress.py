@@ -78,7 +78,7 @@ def critical_path(
 def seconds_of(node: Node, usual: Mapping[str, float], now: datetime) -> float:
     expected = usual.get(node.task_id, UNKNOWN_SECONDS)
     if node.started_at is None:
-        # It ended without a run, or has not started.
+        # The job ended without a run, or has not started.
         return 0.0 if node.status in JOB_ENDED else expected
     took = ((node.completed_at or now) - node.started_at).total_seconds()
     return max(0.0, took) if node.completed_at else max(expected, took)

@@ -28,7 +28,7 @@ class Execution(models.Model):
     task_id = models.CharField(_("Task"), max_length=200)
     role = models.CharField(_("role"), max_length=40)
     trigger = models.CharField(_("trigger"), max_length=10, choices=Trigger.choices)
-    # Whose job it runs; both empty when no job owns it. The engine is the only writer, so the two
+    # The office and the job of the run; both empty without a job. The engine is the only writer, so the two
     # hottest references (here and in Attempt) are not looked up again by the database.
     office_id = models.UUIDField(_("office"), null=True, blank=True)
     job = models.ForeignKey(
@@ -40,7 +40,7 @@ class Execution(models.Model):
         db_constraint=False,
         verbose_name=_("job"),
     )
-    # What caused it, when that is no job: the id of a schedule, a step, an export.
+    # The cause of a run without a job: the id of a schedule, a step or an export.
     source = models.CharField(_("caused by"), max_length=80, blank=True)
     args = models.JSONField(_("arguments"), default=dict)
     status = models.CharField(

@@ -83,7 +83,7 @@ class Job(models.Model):
     on_lost = models.CharField(
         _("when its worker is lost"), max_length=8, choices=OnLost.choices, default=OnLost.RETRY
     )
-    # Whose work it is: JOB, or WORKFLOW for the steps of a workflow's run.
+    # JOB, or WORKFLOW for a step of a workflow run.
     trigger = models.CharField(_("trigger"), max_length=10, choices=Trigger.choices, default=Trigger.JOB)
     run_at = models.DateTimeField(_("not before"), null=True, blank=True)
     retry_at = models.DateTimeField(_("next attempt at"), null=True, blank=True)

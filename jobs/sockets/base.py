@@ -216,7 +216,7 @@ async def _first_result(*parts: Coroutine[Any, Any, Close | None]) -> Close | No
     tasks = [asyncio.ensure_future(part) for part in parts]
     try:
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-        # In this order: a client that has left is sent nothing more.
+        # The first finished task in this order wins: the server sends nothing to a client that has left.
         return next(task for task in tasks if task in done).result()
     finally:
         for task in tasks:

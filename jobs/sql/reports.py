@@ -5,7 +5,7 @@ dependencies come as one text, in order. Sub-selects in arrays keep the planner 
 an order that was right for the statistics it had before a large submission.
 """
 
-# What has not ended: each from the partial index of its state.
+# Live jobs by state, each from the partial index of its state.
 COUNT_LIVE = """
     SELECT status, count(*) FROM job_queue
     WHERE office_id = %(office)s AND status IN ('pending', 'timeout') GROUP BY status
@@ -15,7 +15,7 @@ COUNT_LIVE = """
     SELECT 'processing', count(*) FROM job_queue WHERE office_id = %(office)s AND status = 'processing'
 """
 
-# What has ended, up to a number: the order keeps the planner on the index jobs_ended.
+# Ended jobs up to a number; the order keeps the planner on the index jobs_ended.
 COUNT_ENDED = """
     SELECT s.status, (
         SELECT count(*) FROM (
@@ -26,15 +26,15 @@ COUNT_ENDED = """
     ) FROM unnest(%(ended)s) AS s (status)
 """
 
-# What has ended, all of it.
+# All ended jobs.
 COUNT_ALL_ENDED = """
     SELECT status, count(*) FROM job_queue
     WHERE office_id = %(office)s AND status = ANY (%(ended)s) AND completed_at IS NOT NULL GROUP BY status
 """
-# For the one before: the planner takes reading the whole table for cheaper, and is wrong by three times.
+# For the statement above: the planner prefers to read the whole table, which takes three times as long.
 BY_INDEX_ONLY = "SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off"
 
-# How long the last done jobs took, from their first start to their end.
+# The durations of the last done jobs, from their first start to their end.
 AVERAGE_TIME = """
     SELECT coalesce(avg(extract(epoch FROM completed_at - started_at)) * 1000, 0)::float FROM (
         SELECT started_at, completed_at FROM job_queue
@@ -43,7 +43,7 @@ AVERAGE_TIME = """
     ) AS recent
 """
 
-# How long one run of each Task takes, from the same jobs: the last attempt only, without the waits.
+# The duration of a run of each Task, from the same jobs: of the last attempt only, without waits.
 RUN_TIMES = """
     SELECT task_id, avg(extract(epoch FROM finished_at - attempt_started_at))::float FROM (
         SELECT execution_id FROM job_queue
@@ -53,14 +53,14 @@ RUN_TIMES = """
     WHERE attempt_started_at IS NOT NULL AND finished_at IS NOT NULL GROUP BY task_id
 """
 
-# Those of newly submitted jobs that have only waited so far.
+# The newly submitted jobs that have only waited so far.
 UNTOUCHED_JOBS = """
     SELECT id::text, status, created_at FROM job_queue
     WHERE id = ANY (%(jobs)s::uuid[]) AND status IN ('pending', 'ready')
       AND execution_id IS NULL AND retry_count = 0 AND started_at IS NULL
 """
 
-# What each of some jobs depends on.
+# The dependencies of some jobs.
 PARENTS_OF_JOBS = """
     SELECT job_id::text, string_agg(parent_id::text, ' ' ORDER BY position) FROM job_dependencies
     WHERE job_id = ANY (%(jobs)s::uuid[]) GROUP BY job_id
@@ -89,14 +89,14 @@ LIVE_JOBS = """
     ) AS q LEFT JOIN job_executions e ON e.id = q.execution_id
     LIMIT %(most)s
 """
-# What waiting jobs of an office depend on, ended or not.
+# The dependencies of the waiting jobs of an office, ended or not.
 PARENTS_OF_WAITING = """
     SELECT job_id::text, string_agg(parent_id::text, ' ') FROM job_dependencies
     WHERE job_id = ANY (
         ARRAY(SELECT id FROM job_queue WHERE office_id = %(office)s AND status IN ('pending', 'timeout'))
     ) GROUP BY job_id
 """
-# Those of some jobs that ended without being done.
+# The jobs among these that ended without being done.
 NOT_DONE = """
     SELECT id::text FROM job_queue WHERE id = ANY (%(jobs)s::uuid[]) AND status IN ('failed', 'cancelled')
 """

@@ -7,7 +7,7 @@ from celery import bootsteps, signals
 
 log = logging.getLogger(__name__)
 
-# How often the pool looks for processes that have ended.
+# The interval at which the pool looks for ended processes.
 MAINTAIN_POOL_SECONDS = 0.5
 
 

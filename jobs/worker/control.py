@@ -90,7 +90,7 @@ def database_rows(executions: list[str], timeout: float = LOOKUP_SECONDS) -> dic
     """The database's rows of these runs; empty if it does not answer in time."""
     rows: dict[str, dict[str, Any]] = {}
     if executions:
-        # In a thread: Celery's loop must not wait for a database that is away.
+        # Use a thread, since Celery's loop must not wait for a database that does not answer.
         lookup = threading.Thread(target=lambda: rows.update(look_up(executions)), daemon=True)
         lookup.start()
         lookup.join(timeout)

@@ -203,7 +203,7 @@ class OccurrenceAdmin(ReadOnlyAdmin):
 
 
 def schedule_link(source: str) -> Link:
-    # By its id: looking up the name of each would be a query for each row of a list.
+    # Show the id, since the name would be a query for each row of a list.
     return Link(links.address(Schedule, source), short_id(source))
 
 

@@ -104,7 +104,7 @@ class ScheduleForm(EditForm):
     def __init__(self, data: Any = None, *, schedule: Schedule | None, now: datetime, **initial: Any) -> None:
         super().__init__(data, initial=NEW | initial if schedule is None else values_of(schedule))
         self.schedule, self.now = schedule, now
-        # For the verb: every field of a new schedule, the changed fields of an existing one.
+        # The values for the verb: all fields of a new schedule, the changed fields of an existing one.
         self.values: dict[str, Any] = {}
         # Present as soon as the fields about time are valid.
         self.rule: Rule | None = None

@@ -21,7 +21,7 @@ COMMON_ZONES = (
 class Moment:
     at: datetime
     there: str
-    # By the clock of the installation, if that is another one.
+    # The time in the installation's time zone, if that is another one.
     here: str
 
 

@@ -118,9 +118,9 @@ class WorkflowForm(EditForm):
     ) -> None:
         super().__init__(data, initial=values_of(workflow) if workflow else new_values(office))
         self.workflow, self.target_office = workflow, office
-        # For the verb: every field of a new workflow, the changed fields of an existing one.
+        # The values for the verb: all fields of a new workflow, the changed fields of an existing one.
         self.values: dict[str, Any] = {}
-        # As far as they are valid.
+        # Only the valid ones.
         self.config: ScheduleConfig | None = None
         self.parsed_steps: Any = None
         self.fields["steps"].before = workflow.steps if workflow else None  # type: ignore[attr-defined]

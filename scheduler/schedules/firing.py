@@ -32,7 +32,7 @@ from scheduler.states import OccurrenceOutcome
 log = logging.getLogger(__name__)
 
 BATCH = 500
-# How many due times of one schedule a call decides; the others stay due for the next call.
+# The most due times of one schedule that a call decides; the others stay due for the next call.
 DUE_TIMES_PER_SCHEDULE = 200
 
 

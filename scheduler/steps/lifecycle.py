@@ -65,7 +65,7 @@ def advance(settlement: Settlement) -> None:
         return  # a notification's Execution: see notifications.py
     report: OperationReport | None = settlement.extra
     context = report.context if report else None
-    # What the operation read before it ran still holds, unless a cancel was requested meanwhile.
+    # The position that the operation read before it ran is current, unless a cancel was requested meanwhile.
     if report is not None and _advance(int(queue_id), report.position, settlement, context):
         return
     answer = call.function("dure_step_read", int(queue_id), settlement.execution, False)

@@ -35,7 +35,7 @@ from scheduler.steps.transitions import (
 )
 
 OPERATE = "steps.operate"
-# How many jobs one query reads ahead when jobs without operations follow each other.
+# The number of jobs that a query reads ahead when jobs without operations follow each other.
 READ_AHEAD = 100
 # The return message shows this much of an operation's return; job_return holds all of it.
 RETURN_LENGTH = 200

@@ -57,7 +57,7 @@ class TimeField(IsoDateTimeField):  # type: ignore[misc]
     def to_python(self, value: Any) -> Any:
         try:
             time = super().to_python(value)
-            # In UTC, because PostgreSQL does not accept every offset.
+            # Convert to UTC, because PostgreSQL does not accept every offset.
             return time and time.astimezone(UTC)
         except OverflowError:
             raise ValidationError(self.error_messages["invalid"], code="invalid") from None

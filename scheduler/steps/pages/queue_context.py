@@ -31,7 +31,7 @@ from scheduler.steps.states import (
 MAX_EVENTS = 60
 # The graph shows this many jobs, since more would make the page slow.
 WINDOW_SIZE = 60
-# What the page needs of every job, also of those that it does not list.
+# The columns of all jobs that the page needs, including jobs that it does not list.
 JOB_COLUMNS = ("number", "job_id", "state", "forward_operation", "backward_operation")
 FAILED = (OperationStatus.FAILED, OperationStatus.TIMED_OUT, OperationStatus.ROLLBACK_FAILED)
 
@@ -117,7 +117,7 @@ def queue_context(queue: StepQueue, start: int | None, now: datetime) -> JSON:
         "window": window,
         "rows": rows,
         "drawing": graph_drawing.draw(pairs, taken) if rows else None,
-        # Where the page scrolls to when the graph is wider than it.
+        # The position to which the page scrolls a graph that is wider than the page.
         "start": f"box-{current[1]}-{current[0]}" if current else "",
         "strip": graph_drawing.status_strip(statuses) if not window.is_all else None,
         "counts": [
