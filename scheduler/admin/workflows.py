@@ -106,7 +106,7 @@ class WorkflowAdmin(PreviewAdmin, SmallTableAdmin):
             lambda n: ngettext("Pause %d workflow", "Pause %d workflows", n) % n,
             do=set_status(WorkflowStatus.PAUSED),
             refusal=lambda workflow: "" if workflow.status == WorkflowStatus.ACTIVE else _("not active"),
-            note=_("The pending run is removed; a run in progress goes on."),
+            note=_("The pending run is removed; a run in progress continues."),
         ),
         RowAction(
             "resume",

@@ -85,5 +85,5 @@ def delete(request: HttpRequest, schedule_id: UUID) -> HttpResponse:
         context = {"section": "schedules", "schedule": schedule}
         return render(request, "scheduler/schedule_delete.html", context)
     schedules.remove(schedule.id)
-    messages.success(request, _("Schedule deleted. Its runs in progress go on."))
+    messages.success(request, _("Schedule deleted. Its runs in progress continue."))
     return redirect("scheduler:schedules")

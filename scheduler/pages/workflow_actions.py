@@ -100,5 +100,5 @@ def delete(request: HttpRequest, workflow_id: UUID) -> HttpResponse:
         context = {"section": "workflows", "workflow": workflow}
         return render(request, "scheduler/workflow_delete.html", context)
     workflows.remove(workflow.id)
-    messages.success(request, _("Workflow deleted. The jobs of a run in progress go on."))
+    messages.success(request, _("Workflow deleted. The jobs of a run in progress continue."))
     return redirect("scheduler:workflows")

@@ -225,7 +225,7 @@ def test_a_schedule_is_deleted_after_confirmation(alice):
     schedule = of_alice()
     fire(schedule)
     path = f"/schedules/{schedule.id}/delete"
-    assert "Runs in progress go on." in text_of(alice.get(path))
+    assert "Runs in progress continue." in text_of(alice.get(path))
     assert Schedule.objects.exists()
     assert alice.post(path)["Location"] == "/schedules"
     assert not Schedule.objects.exists()
