@@ -260,7 +260,7 @@ def _preview(request: HttpRequest, schedule: Schedule | None) -> HttpResponse:
     form = ScheduleForm(request.POST, schedule=schedule, now=database_now())
     form.is_valid()
     context = {"errors": form.preview_errors(), **_preview_context(form)}
-    return render(request, "scheduler/schedule_preview.html", context)
+    return render(request, "scheduler/schedule_preview_update.html", context)
 
 
 def _preview_context(form: ScheduleForm) -> dict[str, Any]:

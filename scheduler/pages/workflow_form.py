@@ -347,7 +347,7 @@ def _preview(request: HttpRequest, workflow: Workflow | None, office: Office | N
     form = WorkflowForm(request.POST, workflow=workflow, office=office)
     form.is_valid()
     context = {"errors": form.preview_errors(), **_preview_context(form)}
-    return render(request, "scheduler/workflow_preview.html", context)
+    return render(request, "scheduler/workflow_preview_update.html", context)
 
 
 def _preview_context(form: WorkflowForm) -> dict[str, Any]:
