@@ -112,13 +112,13 @@ def text(code: str, **params: object) -> str:
     return problem
 
 
-def translated(stored: str, translate: Translate) -> str:
+def translate_text(stored: str, translate: Translate) -> str:
     """A text that `text` made, in another language; empty when it is none."""
     for pattern, template in _PATTERNS:
         if match := pattern.fullmatch(stored):
             params = match.groupdict()
             if "problem" in params:
-                params["problem"] = translated(params["problem"], translate) or params["problem"]
+                params["problem"] = translate_text(params["problem"], translate) or params["problem"]
             return translate(template) % params
     return ""
 

@@ -38,7 +38,9 @@ def sweep_once(now: datetime, min_age: timedelta = MIN_AGE, changed_within: time
     exports, replays = Store(settings.DURE_EXPORT_PATH), Store(settings.DURE_REPLAY_PATH)
     removed = exports.sweep(now.timestamp(), min_age.total_seconds())
     removed += replays.sweep(now.timestamp(), min_age.total_seconds())
-    for folders in _batches(itertools.chain(_folders(exports.root, since), _expired(exports.root, since))):
+    for folders in _batches(
+        itertools.chain(_folders(exports.root, since), _expired_folders(exports.root, since))
+    ):
         removed += _remove(exports, folders, _kept_results(folders), old)
     for folders in _batches(_folders(replays.root, since)):
         removed += _remove(replays, folders, _kept_uploads(replays.root, folders), old)
@@ -55,7 +57,7 @@ def _folders(root: Path, since: float) -> Iterator[Path]:
             yield path
 
 
-def _expired(root: Path, since: float) -> Iterator[Path]:
+def _expired_folders(root: Path, since: float) -> Iterator[Path]:
     """The folders of exports that expired since then: expiry does not change a folder."""
     expired_since = datetime.fromtimestamp(since, UTC)
     for job in ExportJob.objects.filter(expired_at__gte=expired_since).only("owner_id").iterator():

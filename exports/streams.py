@@ -122,12 +122,12 @@ def _first_needed(redis: "Redis", stream: str, group: Any) -> tuple[int, int] | 
     name = _text(group["name"])
     if group["pending"]:
         pending: Any = redis.xpending(stream, name)
-        return _parsed(pending["min"]) if pending["min"] else None
-    time, number = _parsed(group["last-delivered-id"])
+        return _parse(pending["min"]) if pending["min"] else None
+    time, number = _parse(group["last-delivered-id"])
     return time, number + 1
 
 
-def _parsed(own_id: Any) -> tuple[int, int]:
+def _parse(own_id: Any) -> tuple[int, int]:
     time, _, number = _text(own_id).partition("-")
     return int(time), int(number)
 

@@ -198,7 +198,7 @@ def width(text: str) -> int:
     )
 
 
-def truncated(text: str, most: int) -> str:
+def truncate(text: str, most: int) -> str:
     """The text cut to this many columns, with an ellipsis if it is longer."""
     if width(text) <= most:
         return text

@@ -13,7 +13,7 @@ GROUPS = (JOB_WAITING, (JobStatus.READY,), (JobStatus.PROCESSING,))
 M = TypeVar("M", bound=Model)
 
 
-def narrowed(rows: QuerySet[M], values: Mapping[str, Any], lookups: Mapping[str, str]) -> QuerySet[M]:
+def narrow(rows: QuerySet[M], values: Mapping[str, Any], lookups: Mapping[str, str]) -> QuerySet[M]:
     """Filter by each of these lookups that has a value."""
     return rows.filter(**{lookup: values[name] for name, lookup in lookups.items() if values.get(name)})
 

@@ -41,11 +41,11 @@ def clean_lines(text: str) -> str:
 
 def summary(results: Sequence[Result]) -> str:
     levels = [level(message) for _, message in results]
-    warnings, errors = _counted(levels.count(WARN), "warning"), _counted(levels.count(BAD), "error")
+    warnings, errors = _count_text(levels.count(WARN), "warning"), _count_text(levels.count(BAD), "error")
     return f"{levels.count(OK)} ok, {warnings}, {errors}"
 
 
-def _counted(number: int, noun: str) -> str:
+def _count_text(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 

@@ -81,7 +81,7 @@ class ExportRow:
     @property
     def reason(self) -> str:
         """The stored failure in the reader's language; empty when it is a foreign worker's own text."""
-        return failures.translated(self.job.error_message, gettext)
+        return failures.translate_text(self.job.error_message, gettext)
 
     @property
     def error_name(self) -> Text:

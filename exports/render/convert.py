@@ -53,7 +53,7 @@ def to_mp4(source: BinaryIO, kind: str, target: BinaryIO, report: ReportProgress
             return plain
 
         with Encoder(target, width, height, recording.rate, muxed, profile.x264) as encoder:
-            for frame in video.paced(recording, fit):
+            for frame in video.at_constant_rate(recording, fit):
                 encoder.feed(frame)
 
 

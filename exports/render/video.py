@@ -67,7 +67,7 @@ def frames(recording: Recording) -> Iterator[VideoFrame]:
         raise _unreadable("unreadable_to_end", error) from None
 
 
-def paced(
+def at_constant_rate(
     recording: Recording, fit: Callable[[VideoFrame], VideoFrame], limit_ms: int = MAX_DURATION_MS
 ) -> Iterator[VideoFrame]:
     """The pictures at a constant rate: for each output frame the newest picture not after it, fitted."""

@@ -74,7 +74,7 @@ class JobListView(OfficeView):
     def post(self, request: Request, office_id: UUID) -> Response:
         prepared = submission.read(self.office(ACTS), request.data)
         ids = lifecycle.submit(prepared)
-        answer = submitted(prepared)
+        answer = submitted_jobs(prepared)
         if prepared.batch is None:
             return Response(
                 answer[0], status=201, headers={"Location": job_address(request, office_id, ids[0])}
@@ -92,7 +92,7 @@ class JobListView(OfficeView):
         )
 
 
-def submitted(prepared: Prepared) -> list[serialize.JSON]:
+def submitted_jobs(prepared: Prepared) -> list[serialize.JSON]:
     """The jobs as they are now, in the order of the submission.
 
     For jobs that have not started, only the status is read: reading ten thousand rows and a hundred thousand

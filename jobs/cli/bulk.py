@@ -12,7 +12,7 @@ from django.db.models import QuerySet
 from jobs import bulk
 from jobs.bulk import Action, Preview, Result
 from jobs.cli.command import NOT_ALL, Complaint
-from jobs.cli.format import counted
+from jobs.cli.format import count_text
 from jobs.display import on_one_line
 from jobs.models import Job, Office
 
@@ -70,7 +70,7 @@ class Report:
         if len(offices) == 1:
             where = f" of {Office.objects.get(pk=offices[0]).name}"
         skipped = f", and skip {self.preview.skipped:,} ({self.states()})" if self.preview.skipped else ""
-        return f"This would {self.verb} {counted(self.preview.changed, 'job')}{where}{skipped}"
+        return f"This would {self.verb} {count_text(self.preview.changed, 'job')}{where}{skipped}"
 
     def states(self) -> str:
         return ", ".join(
@@ -94,15 +94,15 @@ class Report:
         if self.result is None:
             yield f"{self.question()}. Nothing was changed."
         else:
-            yield f"{counted(self.changed, 'job')}: {DONE_TEXTS[self.verb]}."
+            yield f"{count_text(self.changed, 'job')}: {DONE_TEXTS[self.verb]}."
             if self.refused:
-                yield f"{counted(self.refused, 'job')}: refused (changed meanwhile, or unique_key taken)."
+                yield f"{count_text(self.refused, 'job')}: refused (changed meanwhile, or unique_key taken)."
         if by_name or self.result is None:
             yield from (f"{job.id}  skipped: it is {job.status}" for job in self.skipped)
             if (unnamed := self.preview.skipped - len(self.skipped)) > 0:
                 yield f"and {unnamed:,} more are skipped"
         elif self.preview.skipped:
-            yield f"{counted(self.preview.skipped, 'job')}: skipped, {self.states()}."
+            yield f"{count_text(self.preview.skipped, 'job')}: skipped, {self.states()}."
         yield from (f"{job}  does not exist" for job in self.missing)
 
 

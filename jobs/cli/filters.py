@@ -16,7 +16,7 @@ from django.utils.dateparse import parse_date, parse_datetime
 
 from jobs.cli.command import Complaint, several
 from jobs.models import Job, Office
-from jobs.selection import in_states, narrowed
+from jobs.selection import in_states, narrow
 from jobs.states import JOB_ENDED, TRIGGERS_OF_JOBS, FailureType, JobStatus
 
 M = TypeVar("M", bound=Model)
@@ -77,7 +77,7 @@ def matching(options: dict[str, Any]) -> QuerySet[Job]:
     if options["status"]:
         jobs = jobs.filter(in_states(options["status"]))
     lookups = {"role": "role__in", "task": "task_id", "trigger": "trigger__in", "batch": "batch_id"}
-    return narrowed(jobs, options, lookups | {"failure": "failure_type__in"})
+    return narrow(jobs, options, lookups | {"failure": "failure_type__in"})
 
 
 def of_office(rows: QuerySet[M], options: dict[str, Any]) -> QuerySet[M]:

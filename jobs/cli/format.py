@@ -41,7 +41,7 @@ def pairs(facts: Iterable[tuple[str, object]]) -> list[str]:
     return table(("", ""), rows)[1:]
 
 
-def titled(title: str, lines: Sequence[str]) -> list[str]:
+def section(title: str, lines: Sequence[str]) -> list[str]:
     """A part of a page with its title; nothing if it has no lines."""
     return ["", title, *(GAP + line for line in lines)] if lines else []
 
@@ -56,10 +56,10 @@ def plain(value: object) -> str:
 
 
 def cut(text: str, most: int) -> str:
-    return display.truncated(plain(text), most)
+    return display.truncate(plain(text), most)
 
 
-def counted(number: int, noun: str) -> str:
+def count_text(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
@@ -98,9 +98,9 @@ def page(
 ) -> list[str]:
     return [
         *pairs(facts(job)),
-        *titled("why it has not ended", reason_lines(explained)),
-        *titled("runs", attempts(runs, now)),
-        *titled("events, newest first", event_lines(events)),
+        *section("why it has not ended", reason_lines(explained)),
+        *section("runs", attempts(runs, now)),
+        *section("events, newest first", event_lines(events)),
     ]
 
 

@@ -79,8 +79,8 @@ def read_url(url: str) -> Target:
         parts.scheme,
         _host(host or ""),
         PORTS[parts.scheme] if port is None else port,
-        _quoted(parts.path) or "/",
-        _quoted(parts.query),
+        _quote(parts.path) or "/",
+        _quote(parts.query),
     )
 
 
@@ -97,7 +97,7 @@ def _host(host: str) -> str:
     return host
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     try:
         return quote(text, safe="%/:?[]@!$&'()*+,;=~")
     except UnicodeEncodeError:  # half of a surrogate pair

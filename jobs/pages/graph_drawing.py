@@ -59,7 +59,7 @@ def draw(nodes: Sequence[Node], parents: Mapping[str, Sequence[str]], path: Sequ
     columns: list[list[str]] = [[] for _ in range(max(levels.values(), default=-1) + 1)]
     for node in nodes:
         columns[levels[node.id]].append(node.id)
-    columns = untangled(columns, parents)
+    columns = reduce_crossings(columns, parents)
     tallest = max((len(column) for column in columns), default=0)
     centred = tallest <= MOST_CENTRED
     corners = {
@@ -72,7 +72,7 @@ def draw(nodes: Sequence[Node], parents: Mapping[str, Sequence[str]], path: Sequ
     }
     steps = set(pairwise(path))
     boxes = [
-        Box(node, *corners[node.id], shortened(node.ref or node.task_id), node.id in path) for node in nodes
+        Box(node, *corners[node.id], shorten(node.ref or node.task_id), node.id in path) for node in nodes
     ]
     lines = [
         Line(curve(corners[parent], corners[child]), (parent, child) in steps)
@@ -87,7 +87,7 @@ def draw(nodes: Sequence[Node], parents: Mapping[str, Sequence[str]], path: Sequ
     )
 
 
-def untangled(columns: list[list[str]], parents: Mapping[str, Sequence[str]]) -> list[list[str]]:
+def reduce_crossings(columns: list[list[str]], parents: Mapping[str, Sequence[str]]) -> list[list[str]]:
     """Sort each column by the mean height of its neighbours, back and forth, so that fewer lines cross."""
     children: dict[str, list[str]] = {job: [] for job in parents}
     for child, above in parents.items():
@@ -113,5 +113,5 @@ def curve(start: tuple[int, int], end: tuple[int, int]) -> str:
     return f"M{x1} {y1}C{x1 + bend} {y1} {x2 - bend} {y2} {x2} {y2}"
 
 
-def shortened(text: str) -> str:
+def shorten(text: str) -> str:
     return text if len(text) <= MOST_LETTERS else text[: MOST_LETTERS - 1] + "…"

@@ -30,13 +30,13 @@ def pool_pids(worker: Any) -> set[int]:
 
 
 def kill_orphans_of(execution: str) -> None:
-    for pid, mark in adopted():
+    for pid, mark in adopted_children():
         if mark == execution:
             _kill(pid, mark)
 
 
 def kill_all() -> None:
-    for pid, mark in adopted():
+    for pid, mark in adopted_children():
         _kill(pid, mark)
 
 
@@ -49,7 +49,7 @@ def _kill(pid: int, mark: str) -> None:
         log.debug("process %s was reaped elsewhere", pid)
 
 
-def adopted() -> list[tuple[int, str]]:
+def adopted_children() -> list[tuple[int, str]]:
     """The direct children of this process that carry a run's mark, with the mark.
 
     Pool processes are not among them: they set the variable after their start, which /proc does not show.

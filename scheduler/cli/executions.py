@@ -20,12 +20,12 @@ from jobs.cli.format import (
     duration_of,
     pairs,
     progress_text,
+    section,
     table,
-    titled,
 )
 from jobs.display import local_time
 from jobs.models import Execution, Job
-from jobs.selection import narrowed
+from jobs.selection import narrow
 from jobs.states import ExecutionStatus, Trigger
 
 FILTERS = ("status", "office", "role", "task", "trigger", "schedule", "worker", "since")
@@ -60,7 +60,7 @@ def matching(options: dict[str, Any]) -> QuerySet[Execution]:
     if options["schedule"]:
         executions = executions.filter(trigger=Trigger.SCHEDULE, source=str(options["schedule"]))
     lookups = {"status": "status__in", "role": "role__in", "task": "task_id", "trigger": "trigger__in"}
-    return narrowed(executions, options, lookups | {"worker": "worker"})
+    return narrow(executions, options, lookups | {"worker": "worker"})
 
 
 def rows(runs: Iterable[Execution], now: datetime) -> list[str]:
@@ -93,7 +93,7 @@ def last_message(run: Execution) -> str:
 
 
 def page(run: Execution, now: datetime) -> list[str]:
-    return [*pairs(facts(run)), *titled("attempts", attempts([run], now))]
+    return [*pairs(facts(run)), *section("attempts", attempts([run], now))]
 
 
 def facts(run: Execution) -> list[tuple[str, object]]:

@@ -10,10 +10,10 @@ from django.db.models import QuerySet
 
 from jobs.cli.command import Complaint, one_of
 from jobs.cli.filters import add_since
-from jobs.cli.format import as_text, cut, pairs, table, titled
+from jobs.cli.format import as_text, cut, pairs, section, table
 from jobs.display import local_time
 from jobs.models import Execution
-from jobs.selection import narrowed
+from jobs.selection import narrow
 from jobs.serialize import iso_time
 from scheduler.api import shapes
 from scheduler.display import occurrence_reason_in_english
@@ -43,7 +43,7 @@ def matching(options: dict[str, Any]) -> QuerySet[Schedule]:
     if options["status"]:
         schedules = schedules.filter(enabled=options["status"] == ENABLED)
     lookups = {"task": "task_id", "kind": "kind__in", "owner": "owner__username", "since": "created_at__gte"}
-    return narrowed(schedules, options, lookups)
+    return narrow(schedules, options, lookups)
 
 
 def by_name(words: Sequence[str]) -> tuple[list[Schedule], list[str]]:
@@ -130,8 +130,8 @@ def page(schedule: Schedule, now: datetime) -> list[str]:
     ]
     return [
         *pairs(facts),
-        *titled("next", [local_time(due) for due in next_times(schedule, now)]),
-        *titled("scheduled runs, newest first", occurrence_rows(recent_occurrences(schedule))),
+        *section("next", [local_time(due) for due in next_times(schedule, now)]),
+        *section("scheduled runs, newest first", occurrence_rows(recent_occurrences(schedule))),
     ]
 
 

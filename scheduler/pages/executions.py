@@ -24,7 +24,7 @@ from jobs.models import Execution, Worker
 from jobs.pages.permissions import current_user
 from jobs.pages.selection import filter_query
 from jobs.queries import attempts_of, output_of
-from jobs.selection import narrowed
+from jobs.selection import narrow
 from jobs.states import EXECUTION_ENDED, ExecutionStatus, Trigger
 from scheduler.access import executions_by_cause, executions_of, may_cancel
 from scheduler.pages.causes import causes_of
@@ -45,7 +45,7 @@ def executions(request: HttpRequest) -> HttpResponse:
     user, form = current_user(request), ExecutionFilterForm(request.GET)
     parts = executions_by_cause(user) if form.is_valid() else [Execution.objects.none()]
     page = page_of(
-        [filtered(part, form.cleaned_data) for part in parts],
+        [filter_executions(part, form.cleaned_data) for part in parts],
         parse_uuid(request.GET.get("after")),
         parse_uuid(request.GET.get("before")),
     )
@@ -63,11 +63,11 @@ def executions(request: HttpRequest) -> HttpResponse:
     return render(request, "scheduler/executions.html", context)
 
 
-def filtered(executions: QuerySet[Execution], values: dict[str, Any]) -> QuerySet[Execution]:
+def filter_executions(executions: QuerySet[Execution], values: dict[str, Any]) -> QuerySet[Execution]:
     if values.get("schedule"):
         source = str(values["schedule"])
         executions = executions.filter(trigger=Trigger.SCHEDULE, source=source).exclude(source="")
-    return narrowed(executions, values, {"status": "status__in", "trigger": "trigger", "task_id": "task_id"})
+    return narrow(executions, values, {"status": "status__in", "trigger": "trigger", "task_id": "task_id"})
 
 
 def page_of(parts: list[QuerySet[Execution]], after: UUID | None, before: UUID | None) -> Page[Execution]:

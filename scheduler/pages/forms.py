@@ -99,10 +99,10 @@ def zone_field() -> forms.CharField:
 
 def json_text(value: Any) -> str:
     """JSON to be edited, without secrets."""
-    return _indented(mask_secrets(value), "")
+    return _indent(mask_secrets(value), "")
 
 
-def _indented(value: Any, margin: str) -> str:
+def _indent(value: Any, margin: str) -> str:
     """Values that fit stay on one line, so that a step is a line or a few."""
     line = json.dumps(value, ensure_ascii=False)
     if len(margin) + len(line) <= LINE_LENGTH or not isinstance(value, (dict, list)):
@@ -110,10 +110,10 @@ def _indented(value: Any, margin: str) -> str:
     inner = margin + "  "
     if isinstance(value, dict):
         parts = [
-            f"{json.dumps(key, ensure_ascii=False)}: {_indented(item, inner)}" for key, item in value.items()
+            f"{json.dumps(key, ensure_ascii=False)}: {_indent(item, inner)}" for key, item in value.items()
         ]
     else:
-        parts = [_indented(item, inner) for item in value]
+        parts = [_indent(item, inner) for item in value]
     start, end = "{}" if isinstance(value, dict) else "[]"
     return f"{start}\n" + ",\n".join(inner + part for part in parts) + f"\n{margin}{end}"
 

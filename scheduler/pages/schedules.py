@@ -22,7 +22,7 @@ from jobs.keyset import page_links, page_of
 from jobs.models import Execution
 from jobs.pages.permissions import current_user
 from jobs.pages.selection import filter_query
-from jobs.selection import narrowed
+from jobs.selection import narrow
 from jobs.sql import call
 from scheduler import display, sql
 from scheduler.access import schedule_for, schedules_of
@@ -59,7 +59,7 @@ def schedules(request: HttpRequest) -> HttpResponse:
     user, form = current_user(request), ScheduleFilterForm(request.GET)
     visible = schedules_of(user).select_related("owner").defer("args")
     page = page_of(
-        filtered(visible, form.cleaned_data) if form.is_valid() else visible.none(),
+        filter_schedules(visible, form.cleaned_data) if form.is_valid() else visible.none(),
         order=ORDER,
         among=visible,
         after=parse_uuid(request.GET.get("after")),
@@ -81,12 +81,12 @@ def schedules(request: HttpRequest) -> HttpResponse:
     return render(request, "scheduler/schedules.html", context)
 
 
-def filtered(schedules: QuerySet[Schedule], values: dict[str, Any]) -> QuerySet[Schedule]:
+def filter_schedules(schedules: QuerySet[Schedule], values: dict[str, Any]) -> QuerySet[Schedule]:
     if values["state"]:
         schedules = schedules.filter(enabled=values["state"] == "enabled")
     if values["q"]:
         schedules = schedules.filter(Q(name__icontains=values["q"]) | Q(task_id__icontains=values["q"]))
-    return narrowed(schedules, values, {"kind": "kind"})
+    return narrow(schedules, values, {"kind": "kind"})
 
 
 def recent_marks(schedules: Collection[UUID]) -> dict[UUID, list[Mark]]:

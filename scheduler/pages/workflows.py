@@ -22,7 +22,7 @@ from jobs.keyset import Page, page_links, page_of
 from jobs.models import Batch
 from jobs.pages.permissions import current_user
 from jobs.pages.selection import filter_query
-from jobs.selection import narrowed
+from jobs.selection import narrow
 from jobs.sql import call
 from jobs.states import MemberRole
 from scheduler import display, sql
@@ -57,7 +57,7 @@ def workflows(request: HttpRequest) -> HttpResponse:
     user, form = current_user(request), WorkflowFilterForm(request.GET)
     visible = workflows_of(user).select_related("office").defer("steps").prefetch_related(PENDING)
     page = page_of(
-        filtered(visible, form.cleaned_data) if form.is_valid() else visible.none(),
+        filter_workflows(visible, form.cleaned_data) if form.is_valid() else visible.none(),
         order=ORDER,
         among=workflows_of(user),
         after=parse_uuid(request.GET.get("after")),
@@ -88,8 +88,8 @@ def workflows(request: HttpRequest) -> HttpResponse:
     return render(request, "scheduler/workflows.html", context)
 
 
-def filtered(workflows: QuerySet[Workflow], values: dict[str, Any]) -> QuerySet[Workflow]:
-    return narrowed(workflows, values, {"status": "status", "office": "office", "name": "name__icontains"})
+def filter_workflows(workflows: QuerySet[Workflow], values: dict[str, Any]) -> QuerySet[Workflow]:
+    return narrow(workflows, values, {"status": "status", "office": "office", "name": "name__icontains"})
 
 
 def can_operate(user: User, role: str | None) -> bool:

@@ -7,11 +7,11 @@ from prometheus_client.metrics_core import Metric
 
 from jobs.sql import call
 from scheduler.steps import sql
-from scheduler.steps.states import JobState, QueueState, appended
+from scheduler.steps.states import JobState, QueueState, append_state
 
 
 def collect() -> Iterable[Metric]:
-    pattern = "%" + appended("", JobState.FAILED)
+    pattern = "%" + append_state("", JobState.FAILED)
     ((running, failed),) = call.rows(sql.COUNTS, {"running": QueueState.RUNNING, "undo_failed": pattern})
     yield GaugeMetricFamily("dure_step_queues_running", "Step queues that are running.", value=running)
     yield GaugeMetricFamily(

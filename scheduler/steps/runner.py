@@ -146,7 +146,7 @@ class Runner:
             "direction": str(direction),
             "operation": node.operation(direction),
             "state": str(transition.state),
-            "return": shortened(returned),
+            "return": shorten(returned),
         }
         self.changes.return_lines.append(line)
         self.changes.add_event(StepEventType.STEP_ENDED, line)
@@ -226,6 +226,6 @@ def failure(error: str, failure_type: str) -> dict[str, str]:
     return {"error": error[:10_000], "failure_type": failure_type}
 
 
-def shortened(returned: object) -> object:
+def shorten(returned: object) -> object:
     text = returned if isinstance(returned, str) else call.as_json(returned)
     return returned if len(text) <= RETURN_LENGTH else f"{text[: RETURN_LENGTH - 1]}…"

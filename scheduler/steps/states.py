@@ -49,13 +49,13 @@ class JobState(StrEnum):
     CANCELED = "CANCELED"
 
 
-def appended(state: str, part: JobState) -> str:
+def append_state(state: str, part: JobState) -> str:
     return f"{state}, {part}"
 
 
 def rollback_failed(state: str) -> bool:
     """Did the job's backward operation fail the last time it ran?"""
-    return state.endswith(appended("", JobState.FAILED))
+    return state.endswith(append_state("", JobState.FAILED))
 
 
 def operation_source(queue_id: int, job_id: UUID | str, direction: str) -> str:

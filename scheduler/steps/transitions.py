@@ -9,7 +9,7 @@ BACKWARD  success or failure → the job before, or the end at HEAD
 from dataclasses import dataclass
 from enum import StrEnum
 
-from scheduler.steps.states import HEAD, NO_OPERATION, TAIL, Direction, JobState, appended
+from scheduler.steps.states import HEAD, NO_OPERATION, TAIL, Direction, JobState, append_state
 
 
 class OperationOutcome(StrEnum):
@@ -57,7 +57,7 @@ def after_operation(
     """The transition after an operation of this job; `cancelled` when a rollback was requested."""
     if direction == Direction.BACKWARD:
         part = JobState.CANCELED if outcome is OperationOutcome.SUCCESS else JobState.FAILED
-        return Transition(appended(step.state, part), Direction.BACKWARD, step.prev_job)
+        return Transition(append_state(step.state, part), Direction.BACKWARD, step.prev_job)
     if outcome is OperationOutcome.SUCCESS and not cancelled:
         return Transition(JobState.SUCCESS, Direction.FORWARD, step.next_job)
     return Transition(JobState(outcome), Direction.BACKWARD, step.job_id)

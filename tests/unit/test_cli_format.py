@@ -7,7 +7,7 @@ import pytest
 
 from jobs.cli.command import no_longer_than, one_of, whole_number
 from jobs.cli.filters import first_id_since, since
-from jobs.cli.format import cut, pairs, plain, table, titled
+from jobs.cli.format import cut, pairs, plain, section, table
 from jobs.display import on_one_line, width
 from jobs.ids import uuid7
 
@@ -23,8 +23,8 @@ def test_columns_line_up_with_korean_in_them():
 def test_empty_values_are_a_dash_or_left_out():
     assert table(("A", "B", "C"), [(None, "", False)])[1] == "-  -  no"
     assert pairs([("ref", ""), ("task", "demo.sum"), ("error", None)]) == ["task  demo.sum"]
-    assert titled("runs", []) == []
-    assert titled("runs", ["one"]) == ["", "runs", "  one"]
+    assert section("runs", []) == []
+    assert section("runs", ["one"]) == ["", "runs", "  one"]
 
 
 @pytest.mark.parametrize("text", ["a\x1b[31mb", "a\nb", "a\rb", "a\u202eb", "a\x9bb", "a\u2028b", "a\u200fb"])

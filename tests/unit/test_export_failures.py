@@ -6,7 +6,7 @@ import pytest
 from django.utils import translation
 from django.utils.translation import gettext
 
-from exports.failures import PLACES, TEXTS, BadReplay, text, translated
+from exports.failures import PLACES, TEXTS, BadReplay, text, translate_text
 from exports.results import failure
 from exports.states import ErrorCode
 from jobs.states import FailureType
@@ -20,9 +20,9 @@ def params_of(template: str) -> dict[str, str]:
 @pytest.mark.parametrize("code", TEXTS)
 def test_a_stored_failure_is_translated_with_its_parameters(code: str) -> None:
     stored = text(code, **params_of(TEXTS[code]))
-    assert translated(stored, str) == stored
+    assert translate_text(stored, str) == stored
     with translation.override("ko"):
-        korean = translated(stored, gettext)
+        korean = translate_text(stored, gettext)
     assert re.search("[가-힣]", korean)
     assert all(value in korean for name, value in params_of(TEXTS[code]).items() if name != "problem")
 
@@ -31,23 +31,23 @@ def test_a_stored_failure_is_translated_with_its_parameters(code: str) -> None:
 def test_a_location_before_a_failure_is_translated(place: str) -> None:
     stored = text("no_content", **{place: 3})
     with translation.override("ko"):
-        assert translated(stored, gettext).startswith("3번째")
+        assert translate_text(stored, gettext).startswith("3번째")
 
 
 def test_all_parts_of_a_nested_location_are_translated() -> None:
     bad = BadReplay("text_too_long", line=3, player=2, name="name", limit=40)
     assert str(bad) == "Line 3: player 2: name is longer than 40 characters."
     with translation.override("ko"):
-        assert translated(str(bad), gettext) == "3번째 줄: 2번째 플레이어: name: 40자보다 깁니다."
+        assert translate_text(str(bad), gettext) == "3번째 줄: 2번째 플레이어: name: 40자보다 깁니다."
 
 
 def test_a_foreign_workers_text_is_not_translated() -> None:
-    assert translated("nobody: has ever said this", gettext) == ""
+    assert translate_text("nobody: has ever said this", gettext) == ""
 
 
 @pytest.mark.parametrize("failure_type", [FailureType.TIMEOUT, FailureType.POISON, FailureType.ERROR])
 def test_the_failure_of_a_run_has_a_known_text(failure_type: str) -> None:
-    assert translated(failure(failure_type, "ValueError")[1], str)
+    assert translate_text(failure(failure_type, "ValueError")[1], str)
 
 
 def test_the_error_code_in_front_of_a_runs_failure_is_not_part_of_the_text() -> None:

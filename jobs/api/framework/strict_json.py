@@ -25,8 +25,8 @@ class InvalidJSON(CodedError, ValueError):
 
 
 def loads(raw: bytes) -> Any:
-    text = _decoded(raw)
-    value = _parsed(text)
+    text = _decode(raw)
+    value = _parse(text)
     if text.count("[") + text.count("{") > DEEPEST:
         _refuse_deep(value)
     if _ODD_ESCAPE.search(text):
@@ -34,14 +34,14 @@ def loads(raw: bytes) -> Any:
     return value
 
 
-def _decoded(raw: bytes) -> str:
+def _decode(raw: bytes) -> str:
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:
         raise InvalidJSON("json_not_utf8", byte=error.start) from None
 
 
-def _parsed(text: str) -> Any:
+def _parse(text: str) -> Any:
     try:
         return json.loads(
             text,
@@ -62,7 +62,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(value) != len(pairs):
         seen: set[str] = set()
         twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-        raise InvalidJSON("json_key_twice", key=_shown(twice))
+        raise InvalidJSON("json_key_twice", key=_display(twice))
     return value
 
 
@@ -70,14 +70,14 @@ def _integer(text: str) -> int:
     # Twenty characters hold every 64-bit integer; int() of a long text is slow or fails.
     number = int(text) if len(text) <= 20 else None
     if number is None or not LOWEST <= number <= HIGHEST:
-        raise InvalidJSON("json_number_64_bits", number=_shown(text, quote=""))
+        raise InvalidJSON("json_number_64_bits", number=_display(text, quote=""))
     return number
 
 
 def _number(text: str) -> float:
     number = float(text)
     if not math.isfinite(number):
-        raise InvalidJSON("json_number_too_large", number=_shown(text, quote=""))
+        raise InvalidJSON("json_number_too_large", number=_display(text, quote=""))
     return number
 
 
@@ -109,9 +109,9 @@ def _refuse_odd_characters(value: Any, where: str = "the body") -> None:
     elif isinstance(value, dict):
         for key, item in value.items():
             _refuse_odd_characters(key, f"a key of {where}")
-            _refuse_odd_characters(item, f"{where}.{_shown(key, quote='')}")
+            _refuse_odd_characters(item, f"{where}.{_display(key, quote='')}")
 
 
-def _shown(text: str, quote: str = '"') -> str:
+def _display(text: str, quote: str = '"') -> str:
     short = text if len(text) <= 40 else text[:37] + "…"
     return quote + short.encode("utf-8", "replace").decode() + quote

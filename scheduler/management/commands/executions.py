@@ -9,7 +9,7 @@ from django.utils import timezone
 from jobs.cli.bulk import add_consent, make_sure
 from jobs.cli.command import DONE, LIST, NOT_ALL, Complaint, Console, add_author, add_limit
 from jobs.cli.filters import are_given
-from jobs.cli.format import counted
+from jobs.cli.format import count_text
 from jobs.models import Execution
 from jobs.states import EXECUTION_LIVE
 from scheduler.api import shapes
@@ -56,7 +56,7 @@ class Command(Console):
         runs, missing = selected(options)
         live = [run for run in runs if run.status in EXECUTION_LIVE]
         skipped = [run for run in runs if run.status not in EXECUTION_LIVE]
-        question = f"This would cancel {counted(len(live), 'Execution')}"
+        question = f"This would cancel {count_text(len(live), 'Execution')}"
         changed = len(live)
         if not options["dry_run"]:
             if live and not options["ids"]:
@@ -76,8 +76,8 @@ class Command(Console):
             [
                 f"{question}. Nothing was done."
                 if options["dry_run"]
-                else f"{counted(changed, 'Execution')}: cancelled, or cancellation requested.",
-                *([f"{counted(refused, 'Execution')}: ended meanwhile."] if refused else []),
+                else f"{count_text(changed, 'Execution')}: cancelled, or cancellation requested.",
+                *([f"{count_text(refused, 'Execution')}: ended meanwhile."] if refused else []),
                 *(f"{run.id}  skipped: it is {run.status}" for run in skipped),
                 *(f"{execution_id}  there is no such Execution" for execution_id in missing),
             ],

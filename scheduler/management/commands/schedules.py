@@ -7,7 +7,7 @@ from typing import Any
 from jobs.cli.bulk import add_consent, make_sure
 from jobs.cli.command import DONE, LIST, NOT_ALL, Complaint, Console, add_limit
 from jobs.cli.filters import are_given
-from jobs.cli.format import counted
+from jobs.cli.format import count_text
 from jobs.errors import Refused
 from scheduler.api import shapes
 from scheduler.cli import schedules as output
@@ -82,7 +82,7 @@ class Command(Console):
     def act(self, name: str, options: dict[str, Any]) -> int:
         verb, _ = VERBS[name]
         schedules, missing = selected(options)
-        question = f"This would {name} {counted(len(schedules), 'schedule')}"
+        question = f"This would {name} {count_text(len(schedules), 'schedule')}"
         done: list[dict[str, Any]] = []
         refused: list[tuple[Schedule, str]] = []
         if not options["dry_run"]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import groupby, pairwise
 from typing import Any
 
-from jobs.pages.graph_drawing import BOX_HEIGHT, BOX_WIDTH, MARGIN, shortened
+from jobs.pages.graph_drawing import BOX_HEIGHT, BOX_WIDTH, MARGIN, shorten
 from scheduler.steps.pages.operation_status import OperationStatus
 from scheduler.steps.states import NO_OPERATION, Direction
 
@@ -103,7 +103,7 @@ def is_turn(edge: Edge) -> bool:
 
 def _box(operation: Operation, columns: Mapping[int, int]) -> Box:
     y = FORWARD_Y if operation.direction == Direction.FORWARD else BACKWARD_Y
-    text = "–" if operation.name == NO_OPERATION else shortened(operation.name)
+    text = "–" if operation.name == NO_OPERATION else shorten(operation.name)
     return Box(operation, _left(operation.number, columns), y, text)
 
 

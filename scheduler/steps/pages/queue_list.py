@@ -15,11 +15,11 @@ from jobs.ids import parse_number
 from jobs.keyset import page_links, page_of
 from jobs.pages.permissions import current_user
 from jobs.pages.selection import filter_query
-from jobs.selection import narrowed
+from jobs.selection import narrow
 from scheduler.steps.access import queues_of
 from scheduler.steps.models import Step, StepQueue
 from scheduler.steps.pages import labels
-from scheduler.steps.states import JobState, QueueState, appended
+from scheduler.steps.states import JobState, QueueState, append_state
 
 # Up to 256 KiB each, and not shown in a list.
 LARGE_FIELDS = ("context", "queue_return")
@@ -64,12 +64,12 @@ def filter_queues(queues: QuerySet[StepQueue], values: dict[str, Any]) -> QueryS
     if values["undo_failed"]:
         queues = queues.filter(queue_id__in=steps_with_failed_rollback().values("queue_id"))
     lookups = {"state": "state__in", "name": "name__icontains", "queue_library": "queue_library"}
-    return narrowed(queues, values, lookups)
+    return narrow(queues, values, lookups)
 
 
 def steps_with_failed_rollback() -> QuerySet[Step]:
     """The steps whose rollback failed, by the partial index `steps_undo_failed`."""
-    return Step.objects.filter(state__endswith=appended("", JobState.FAILED))
+    return Step.objects.filter(state__endswith=append_state("", JobState.FAILED))
 
 
 def queues_with_failed_rollback(queues: Collection[int]) -> set[int]:
