@@ -31,7 +31,7 @@ UNPRINTABLE = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|[\x00-\x08\x0a-\x1f\x7f-\x9f]
 @task("command.run")
 def run_command(ctx: Context, command: str, args: Sequence[str] = ()) -> dict[str, object]:
     """Runs a program that DURE_COMMANDS allows, with these arguments and without a shell."""
-    argv = [find(command), *checked(args)]
+    argv = [find(command), *check_args(args)]
     started = time.monotonic()
     tail = Tail()
     try:
@@ -60,7 +60,7 @@ def find(command: str) -> str:
     raise SessionError(f"{command} is allowed, but not installed on this worker's DURE_COMMAND_PATH.")
 
 
-def checked(args: Sequence[str]) -> Sequence[str]:
+def check_args(args: Sequence[str]) -> Sequence[str]:
     if len(args) > MAX_ARGS:
         raise InvalidArgs(f"A command takes at most {MAX_ARGS} arguments.")
     if any("\0" in arg for arg in args):

@@ -52,7 +52,7 @@ def delete(step: StepRun, kind: str) -> list[str]:
     return names
 
 
-def required(step: StepRun, name: str) -> str:
+def require(step: StepRun, name: str) -> str:
     value = step.context.get(name)
     if not isinstance(value, str):
         raise TaskFailure(f"No earlier step has put {name!r} into the context.")
@@ -98,7 +98,7 @@ def delete_volume(step: StepRun) -> dict[str, list[str]]:
 @operation(role="DevOps")
 def start_machine(step: StepRun, cpus: Cpus = 2, boot_seconds: Seconds = 0.2) -> dict[str, str | int]:
     """Starts a machine with the volume and the address, and waits until it has booted."""
-    volume, address = required(step, "volume"), required(step, "address")
+    volume, address = require(step, "volume"), require(step, "address")
     machine = create(step, MACHINES, iter([f"machine-{step.key}"])) or ""
     step.context["machine"] = machine
     until = time.monotonic() + boot_seconds
@@ -118,7 +118,7 @@ def stop_machine(step: StepRun) -> dict[str, list[str]]:
 @operation
 def register_name(step: StepRun, name: HostName, fail: bool = False) -> dict[str, str]:
     """Registers a name for the machine's address; with `fail`, the registrar refuses it."""
-    address = required(step, "address")
+    address = require(step, "address")
     if fail:
         raise TaskFailure(f"The registrar refused {name!r}, as it was asked to.")
     if create(step, NAMES, iter([name])) is None:

@@ -150,16 +150,16 @@ def login_name() -> str:
 
 
 def no_longer_than(most: int) -> Callable[[str], str]:
-    def checked(text: str) -> str:
+    def check(text: str) -> str:
         if len(text) > most:
             raise ArgumentTypeError(f"has {len(text)} characters, more than {most}")
         return text
 
-    return checked
+    return check
 
 
 def whole_number(low: int, high: int) -> Callable[[str], int]:
-    def checked(text: str) -> int:
+    def check(text: str) -> int:
         try:
             number = int(text)
         except ValueError:
@@ -168,20 +168,20 @@ def whole_number(low: int, high: int) -> Callable[[str], int]:
             raise ArgumentTypeError(f"{number} is not between {low} and {high}")
         return number
 
-    return checked
+    return check
 
 
 def one_of(allowed: Sequence[str]) -> Callable[[str], list[str]]:
     """Words separated by commas, in upper or lower case."""
     by_lower = {word.lower(): str(word) for word in allowed}
 
-    def checked(text: str) -> list[str]:
+    def check(text: str) -> list[str]:
         words = [word.strip() for word in text.split(",") if word.strip()]
         if unknown := [word for word in words if word.lower() not in by_lower]:
             raise ArgumentTypeError(f"{unknown[0]!r} is none of {', '.join(allowed)}")
         return [by_lower[word.lower()] for word in words]
 
-    return checked
+    return check
 
 
 def several(parser: argparse.ArgumentParser, name: str, allowed: Sequence[str], help: str) -> None:

@@ -52,7 +52,7 @@ def add_since(parser: CommandParser) -> None:
 def since(now: datetime) -> Callable[[str], datetime]:
     """`2h` before now, or a date, or a date with a time, in this installation's zone unless it has one."""
 
-    def parsed(text: str) -> datetime:
+    def parse(text: str) -> datetime:
         try:
             if ago := AGO.fullmatch(text.strip().lower()):
                 return now - timedelta(**{UNITS[ago[2]]: int(ago[1])})
@@ -65,7 +65,7 @@ def since(now: datetime) -> Callable[[str], datetime]:
             raise ArgumentTypeError(f"{text!r} is no time: write 30m, 2h, 7d, 2026-12-01 or 2026-12-01T09:00")
         return moment if timezone.is_aware(moment) else timezone.make_aware(moment)
 
-    return parsed
+    return parse
 
 
 def are_given(options: dict[str, Any], filters: Sequence[str] = FILTERS) -> bool:

@@ -79,21 +79,21 @@ def _argument(
 
 
 def _kind(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> str:
-    schema = _resolved(schema, definitions)
+    schema = _resolve(schema, definitions)
     if "enum" in schema:
         return " | ".join(json.dumps(value, ensure_ascii=False) for value in schema["enum"])
     if options := schema.get("anyOf") or schema.get("oneOf"):
         kinds = dict.fromkeys(_kind(option, definitions) for option in options)
-        if _named("number") in kinds:
-            kinds.pop(_named("integer"), None)
+        if _kind_name("number") in kinds:
+            kinds.pop(_kind_name("integer"), None)
         return _(" or ").join(kinds)
     kind = schema.get("type")
     if kind == "array":
         return _("list of %(kind)s") % {"kind": _kind(schema.get("items", {}), definitions)}
-    return _named(kind) if isinstance(kind, str) else _("anything")
+    return _kind_name(kind) if isinstance(kind, str) else _("anything")
 
 
-def _named(kind: str) -> str:
+def _kind_name(kind: str) -> str:
     names = {
         "string": _("text"),
         "number": _("number"),
@@ -106,7 +106,7 @@ def _named(kind: str) -> str:
 
 
 def _sample(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> Any:
-    schema = _resolved(schema, definitions)
+    schema = _resolve(schema, definitions)
     if "enum" in schema:
         return schema["enum"][0]
     if options := schema.get("anyOf") or schema.get("oneOf"):
@@ -117,6 +117,6 @@ def _sample(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> Any:
     return least if least is not None else SAMPLES.get(str(schema.get("type")))
 
 
-def _resolved(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> Mapping[str, Any]:
+def _resolve(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> Mapping[str, Any]:
     reference = str(schema.get("$ref", ""))
     return definitions.get(reference.rpartition("/")[2], schema) if reference else schema
