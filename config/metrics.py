@@ -15,7 +15,7 @@ from django.utils.crypto import constant_time_compare
 from prometheus_client.exposition import choose_encoder
 
 from jobs.api.framework.authentication import find_token
-from jobs.api.framework.metrics import REGISTRY, REQUESTS
+from jobs.metrics import REGISTRY, REQUESTS
 
 METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 

@@ -13,8 +13,7 @@ from prometheus_client.metrics_core import Metric
 from exports import sql
 from exports.messages import PROGRESS, REQUESTS, RESULTS
 from exports.states import LIVE, TERMINAL, ErrorCode, JobType, Status
-from jobs import redis
-from jobs.api.framework import metrics
+from jobs import metrics, redis
 from jobs.sql import call
 
 HOUR = {"seconds": 3_600}

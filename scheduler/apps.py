@@ -10,7 +10,7 @@ class SchedulerConfig(AppConfig):
     def ready(self) -> None:
         from jobs import errors
         from jobs import lifecycle as engine
-        from jobs.api.framework import metrics as jobs_metrics
+        from jobs import metrics as jobs_metrics
         from jobs.states import Trigger
         from scheduler import error_texts, metrics
         from scheduler.steps import lifecycle as steps

@@ -9,8 +9,7 @@ from django.conf import settings
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.metrics_core import Metric
 
-from jobs import counters
-from jobs.api.framework import metrics
+from jobs import counters, metrics
 from jobs.models import Counter
 from jobs.sql import call
 from scheduler import sql

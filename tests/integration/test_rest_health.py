@@ -7,7 +7,7 @@ from django.utils import timezone
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.parser import text_string_to_metric_families
 
-from jobs.api.framework import metrics
+from jobs import metrics
 from jobs.models.access import ApiToken
 from tests.integration.rest_support import make_user
 

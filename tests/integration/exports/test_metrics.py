@@ -11,7 +11,7 @@ from exports import outbox, streams
 from exports.messages import PROGRESS
 from exports.models import DeadLetter, ExportJob
 from exports.states import JobType, Status
-from jobs.api.framework.metrics import REGISTRY
+from jobs.metrics import REGISTRY
 from tests.integration import export_tools as tools
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("redis")]

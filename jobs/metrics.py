@@ -1,6 +1,6 @@
 """The registry of /metrics; each app registers a collector.
 
-    from jobs.api.framework.metrics import register
+    from jobs.metrics import register
 
     register("jobs", collect)      # collect() yields prometheus_client Metrics at each scrape
 
