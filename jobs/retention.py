@@ -1,15 +1,17 @@
-"""Deletes the rows of jobs, Executions and events that ended long ago. Rows of live work are kept."""
+"""Deletes rows that ended long ago, of jobs, Executions, events and repeated answers. Live work is kept."""
 
 import time
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
-from jobs.api.framework import idempotency
-from jobs.models import Office
+from jobs.models import IdempotentAnswer, Office
 from jobs.notifications import creation
 from jobs.sql import call, retention
 from jobs.states import JOB_ENDED
+
+# How long an answer is repeated for its Idempotency-Key.
+ANSWERS_KEPT = timedelta(hours=24)
 
 
 def delete_old(before: datetime, now: datetime, *, until: float, batch: int) -> dict[str, int]:
@@ -26,7 +28,7 @@ def delete_old(before: datetime, now: datetime, *, until: float, batch: int) -> 
         "executions": delete_batches(retention.DELETE_EXECUTIONS, values, until),
         "events": delete_batches(retention.DELETE_EVENTS, values, until),
         "notices": repeat(lambda: creation.delete_old(before, batch), batch, until),
-        "answers": repeat(lambda: idempotency.delete_old_answers(now, batch), batch, until),
+        "answers": repeat(lambda: delete_old_answers(now, batch), batch, until),
     }
 
 
@@ -41,3 +43,12 @@ def repeat(delete: Callable[[], int], batch: int, until: float) -> int:
         deleted = delete()
         total += deleted
     return total
+
+
+def delete_old_answers(now: datetime, limit: int) -> int:
+    """Delete at most `limit` answers older than a day; return the number deleted."""
+    old = IdempotentAnswer.objects.filter(created_at__lt=now - ANSWERS_KEPT).order_by("created_at")
+    deleted, _ = IdempotentAnswer.objects.filter(
+        pk__in=list(old.values_list("pk", flat=True)[:limit])
+    ).delete()
+    return deleted

@@ -12,8 +12,9 @@ from django.utils import timezone
 from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 
-from jobs.api.framework.idempotency import _digest_of, delete_old_answers
+from jobs.api.framework.idempotency import _digest_of
 from jobs.models.access import IdempotentAnswer
+from jobs.retention import delete_old_answers
 from tests.integration.rest_support import PROBLEM, client_of, forget_counts, make_user
 from tests.integration.waiting import wait_until
 

@@ -11,7 +11,6 @@ Effects after the commit (publishing) belong into `transaction.on_commit`, as ev
 import hashlib
 import json
 from collections.abc import Callable
-from datetime import datetime, timedelta
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec
 
@@ -29,7 +28,6 @@ from jobs.models.access import IdempotentAnswer
 HEADER = "Idempotency-Key"
 REPLAYED = "Idempotency-Replayed"
 LONGEST_KEY = 200
-RETENTION = timedelta(hours=24)
 LOCK_NOT_AVAILABLE = "55P03"
 
 P = ParamSpec("P")
@@ -58,15 +56,6 @@ def idempotent(handler: Handler[P]) -> Handler[P]:
 
     answer.is_idempotent = True  # type: ignore[attr-defined]  # adds the header to the API's schema
     return answer
-
-
-def delete_old_answers(now: datetime, limit: int) -> int:
-    """Delete at most `limit` answers older than a day; return the number deleted."""
-    old = IdempotentAnswer.objects.filter(created_at__lt=now - RETENTION).order_by("created_at")
-    deleted, _ = IdempotentAnswer.objects.filter(
-        pk__in=list(old.values_list("pk", flat=True)[:limit])
-    ).delete()
-    return deleted
 
 
 def _key_of(request: Request) -> str | None:
