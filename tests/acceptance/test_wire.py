@@ -44,6 +44,8 @@ def normalize(value: Any, key: str = "") -> Any:
     text = TIME.sub(r"<time\1>", str(value))
     for pattern, kind in ((UUID, "<uuid>"), (WORKER, "<worker>"), (HEX, "<hex>"), (ADDRESS, "<address>")):
         text = pattern.sub(kind, text)
+    # An operation's key is its queue, run and job.
+    text = re.sub(r"\b(vol|machine)-\d+-\d+-", r"\1-<number>-<number>-", text)
     return re.sub(r"/(jobs|queues|exports|replays)/\d+", r"/\1/<number>", text)
 
 

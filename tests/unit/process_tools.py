@@ -21,7 +21,7 @@ def eventually(true: Callable[[], object], seconds: float = PATIENCE) -> bool:
 def is_alive(pid: int) -> bool:
     try:
         stat = Path(f"/proc/{pid}/stat").read_text()
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):  # the latter while it is being removed
         return False
     return stat.rpartition(") ")[2][0] not in "ZX"
 

@@ -353,13 +353,13 @@ def _tls_get(server, host):
     return request("GET", url, allow=allow, resolver=lambda *_: ["127.0.0.1"], seconds=5)
 
 
-@pytest.mark.usefixtures("trusting")
+@pytest.mark.usefixtures("trust_certificate")
 @pytest.mark.parametrize("host", ["stub.example", "stub.example."])
 def test_a_certificate_is_checked_against_the_name_of_the_url_not_the_address(tls_stub, host):
     assert _tls_get(tls_stub, host).body == b"ok"
 
 
-@pytest.mark.usefixtures("trusting")
+@pytest.mark.usefixtures("trust_certificate")
 def test_a_certificate_of_another_name_is_no_response(tls_stub):
     with pytest.raises(NoResponse, match="certificate"):
         _tls_get(tls_stub, "other.example")
