@@ -78,6 +78,7 @@ class LeaseKeeper(threading.Thread):
         self.next_renewal = 0.0
         self.draining = False
         self.deregistered = False
+        self.registration_lock = threading.Lock()
 
     # --- called from Celery's main loop ----------------------------------------------------------
 
@@ -85,12 +86,17 @@ class LeaseKeeper(threading.Thread):
         self.reports.put((kind, execution, dispatch, message))
 
     def deregister(self) -> None:
-        """The pool has drained, and the process is about to end."""
-        self.deregistered = True
-        try:
-            call.change(statements.DELETE_WORKER, [self.worker_name])
-        except (DatabaseError, InterfaceError) as error:
-            log.warning("could not deregister this worker: %s", str(error).strip())
+        """The pool has drained, and the process is about to end.
+
+        The lock lets a registration that the thread has begun end first: written after the deletion, it
+        would list a worker that has gone.
+        """
+        with self.registration_lock:
+            self.deregistered = True
+            try:
+                call.change(statements.DELETE_WORKER, [self.worker_name])
+            except (DatabaseError, InterfaceError) as error:
+                log.warning("could not deregister this worker: %s", str(error).strip())
 
     def release_all(self) -> None:
         """Release the remaining runs, so that no other worker has to wait until a lease expires.
@@ -265,10 +271,11 @@ class LeaseKeeper(threading.Thread):
     # --- the list of workers ---------------------------------------------------------------------
 
     def register(self) -> None:
-        if self.deregistered:
-            return
         values = self.registration()
-        call.change(statements.UPSERT_WORKER, values)
+        with self.registration_lock:
+            if self.deregistered:
+                return
+            call.change(statements.UPSERT_WORKER, values)
         if values["roles"] == NO_ROLES:
             # The worker does not consume yet; register it again soon, when it has roles.
             self.next_renewal = boot_time() + SOON_SECONDS
