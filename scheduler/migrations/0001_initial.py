@@ -201,6 +201,7 @@ class Migration(migrations.Migration):
                 ('ended_at', models.DateTimeField(blank=True, null=True, verbose_name='ended at')),
                 ('retry_count', models.PositiveIntegerField(default=0, verbose_name='retries')),
                 ('error_message', models.TextField(blank=True, verbose_name='error')),
+                ('error_text', models.JSONField(editable=False, null=True)),
                 ('batch', models.ForeignKey(blank=True, db_constraint=False, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='jobs.batch', verbose_name='batch')),
                 ('started_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL, verbose_name='started by')),
                 ('workflow', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='runs', to='scheduler.workflow', verbose_name='workflow')),
@@ -220,6 +221,7 @@ class Migration(migrations.Migration):
                 ('ended_at', models.DateTimeField(blank=True, null=True, verbose_name='ended at')),
                 ('status', models.CharField(choices=[('pending', 'Pending'), ('running', 'Running'), ('completed', 'Completed'), ('failed', 'Failed'), ('cancelled', 'Cancelled')], default='running', max_length=10, verbose_name='status')),
                 ('error_message', models.TextField(blank=True, verbose_name='error')),
+                ('error_text', models.JSONField(editable=False, null=True)),
                 ('run', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='history', to='scheduler.workflowrun', verbose_name='run')),
             ],
             options={

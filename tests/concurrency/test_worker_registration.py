@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from jobs.models import Worker
+from jobs.sql import call, statements
 from jobs.worker import lease_keeper
 from tests.concurrency.threads import PATIENCE, start_thread
 
@@ -38,15 +39,15 @@ def test_a_registration_under_way_does_not_outlive_the_deregistration(keeper, mo
 
 def test_a_deregistration_waits_for_the_registration_that_is_being_written(keeper, monkeypatch):
     writing, may_write = threading.Event(), threading.Event()
-    change = lease_keeper.call.change
+    change = call.change
 
     def slow_change(statement, values):
-        if statement == lease_keeper.statements.UPSERT_WORKER:
+        if statement == statements.UPSERT_WORKER:
             writing.set()
             assert may_write.wait(PATIENCE)
         return change(statement, values)
 
-    monkeypatch.setattr(lease_keeper.call, "change", slow_change)
+    monkeypatch.setattr(call, "change", slow_change)
     registration = start_thread(keeper.register)
     assert writing.wait(PATIENCE)
     deregistration = start_thread(keeper.deregister)
