@@ -177,6 +177,7 @@ MONITOR = {
     "generated_at": AT,
     "counts": {"pending": 1, "running": 0, "completed": 12, "failed": 1},
     "executions": {"pending": 2, "running": 1, "completed": 166, "failed": 5},
+    "counts_window_seconds": 86_400,
     "delayed": [
         {
             **RUN_STARTED,

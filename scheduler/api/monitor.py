@@ -24,8 +24,8 @@ JSON = dict[str, Any]
 class CountsDocument(serializers.Serializer[Any]):
     pending = serializers.IntegerField()
     running = serializers.IntegerField()
-    completed = serializers.IntegerField(help_text="Within the last day.")
-    failed = serializers.IntegerField(help_text="Within the last day.")
+    completed = serializers.IntegerField(help_text="Within `counts_window_seconds`: the last day.")
+    failed = serializers.IntegerField(help_text="Within `counts_window_seconds`: the last day.")
 
 
 @extend_schema_serializer(component_name="DelayedRun")
@@ -88,6 +88,9 @@ class MonitorDocument(serializers.Serializer[Any]):
     generated_at = serializers.DateTimeField()
     counts = CountsDocument(help_text="Workflow runs that you may see.")
     executions = CountsDocument(help_text="Executions of the whole installation.")
+    counts_window_seconds = serializers.IntegerField(
+        help_text="How long before `generated_at` the completed and failed ones are counted."
+    )
     delayed = DelayedDocument(many=True, help_text="Workflow runs that are more than a minute late.")
     next = RunDocument(many=True, help_text="Upcoming workflow runs.")
     next_schedules = NextOfScheduleDocument(many=True, help_text="Upcoming scheduled runs.")
@@ -113,6 +116,7 @@ class MonitorView(GenericAPIView[Any]):
                 "generated_at": iso_time(now),
                 "counts": vars(monitor.run_counts(user, now)),
                 "executions": vars(monitor.execution_counts()),
+                "counts_window_seconds": int(monitor.WINDOW.total_seconds()),
                 "delayed": [_late_run(late) for late in monitor.late_runs(user, now)],
                 "next": [shapes.run_json(run) for run in monitor.pending_runs(user)[:limit]],
                 "next_schedules": [_next_schedule(row) for row in monitor.due_schedules(user)[:limit]],

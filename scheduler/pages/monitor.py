@@ -57,6 +57,7 @@ def overview(user: User) -> dict[str, Any]:
     return {
         "now": now,
         "tiles": tiles(user, list(counts.values())),
+        "run_counts": monitor.run_counts(user, now),
         "delayed": [*monitor.late_runs(user, now), *unclaimed(user, now)],
         "rows": [{"office": office, "counts": counts[office.id]} for office in offices],
         "running": list(running(user)),

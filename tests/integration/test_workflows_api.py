@@ -266,6 +266,7 @@ def test_the_monitor_counts_and_lists_the_callers_runs(client, office):
     runs.settle_runs(database_now())
     document = client.get("/api/scheduler/monitor").json()
     assert document["counts"] == {"pending": 2, "running": 0, "completed": 0, "failed": 1}
+    assert document["counts_window_seconds"] == 86_400
     assert {row["workflow_id"] for row in document["next"]} == {str(workflow.id), str(failing.id)}
     assert [row["id"] for row in document["recent_failures"]] == [str(run.id)]
     assert document["delayed"] == []

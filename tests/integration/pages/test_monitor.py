@@ -1,17 +1,23 @@
 """The overview: waiting, running, failed and late work, and whose work it shows."""
 
+import re
 from datetime import timedelta
 
 import pytest
 from django.utils import timezone
 
+from scheduler.models import WorkflowRun
+from scheduler.states import RunStatus
 from scheduler.steps import lifecycle as steps
+from scheduler.workflows import runs
 from tests.factories import a_user, an_office, fresh, running, submitted
 from tests.integration.pages.clients import at, sign_in
 from tests.schedule_factories import a_schedule, a_workflow
 from tests.step_factories import a_job as a_step
 from tests.step_factories import a_queue
 from tests.step_factories import claimed as claimed_step
+
+RUN_TILE = re.compile(r'id="tile-runs-(\w+)">(\d+)<')
 
 pytestmark = pytest.mark.django_db
 
@@ -92,6 +98,26 @@ def test_a_job_without_a_worker_is_delayed_and_the_monitor_shows_why(office, ali
     text = alice.get("/").content.decode()
     assert "No online worker serves the role QA." in text
     assert "stuck" in text
+
+
+def test_the_states_of_workflow_runs_are_counted_beside_those_of_jobs(office, alice):
+    now = timezone.now()
+    a_workflow(office, now=now)  # one is pending
+    for ago in (timedelta(hours=1), timedelta(hours=25)):
+        ended = runs.run_now(a_workflow(office, now=now, status="draft").id, user_id=None, now=now)
+        WorkflowRun.objects.filter(pk=ended.pk).update(status=RunStatus.COMPLETED, ended_at=now - ago)
+    for _ in range(3):
+        failed = runs.run_now(a_workflow(office, now=now, status="draft").id, user_id=None, now=now)
+        WorkflowRun.objects.filter(pk=failed.pk).update(status=RunStatus.FAILED, ended_at=now)
+    for _ in range(2):
+        runs.run_now(a_workflow(office, now=now, status="draft").id, user_id=None, now=now)
+    counted = {"pending": 1, "running": 2, "completed": 1, "failed": 3}
+    for path in ("/", "/monitor/live"):
+        text = alice.get(path).content.decode()
+        assert {name: int(number) for name, number in RUN_TILE.findall(text)} == counted
+        assert "Succeeded (24 h)" in text
+    others = sign_in("mallory").get("/").content.decode()
+    assert {number for _, number in RUN_TILE.findall(others)} == {"0"}
 
 
 def test_upcoming_runs_are_shown_with_their_rules(office, alice):
