@@ -1,0 +1,146 @@
+"""The views of a workflow's form: creating and editing a workflow, and the preview while it is typed."""
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext
+from django.views.decorators.http import require_http_methods, require_POST
+
+from jobs.access import offices_of, require_access
+from jobs.errors import Refused
+from jobs.ids import parse_uuid
+from jobs.models import Office
+from jobs.pages.permissions import current_user
+from jobs.states import MemberRole
+from scheduler.access import workflow_for
+from scheduler.clock import database_now
+from scheduler.models import Workflow
+from scheduler.pages.schedule_form import PREVIEWED_RUNS
+from scheduler.pages.steps_graph import drawing_of, steps_of
+from scheduler.pages.task_arguments import public_tasks
+from scheduler.pages.times import COMMON_ZONES, language, moments
+from scheduler.pages.workflow_form import EXAMPLE, WorkflowForm, config_data
+from scheduler.pages.workflows import OFFICES_LIMIT, can_operate
+from scheduler.schedules import words
+from scheduler.schedules.timezones import KOREAN_TIME
+from scheduler.states import WorkflowStatus
+from scheduler.workflows import lifecycle as workflows
+from scheduler.workflows import recurrence
+from scheduler.workflows.recurrence import Recurring
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@login_required
+def new(request: HttpRequest) -> HttpResponse:
+    user = current_user(request)
+    office = office_of(user, request.POST or request.GET)
+    if request.method == "POST":
+        return _save(request, None, office)
+    return _render(request, WorkflowForm(workflow=None, office=office, offices=operated_offices(user)))
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@login_required
+def edit(request: HttpRequest, workflow_id: UUID) -> HttpResponse:
+    workflow = workflow_for(current_user(request), workflow_id, MemberRole.OPERATOR)
+    if request.method == "POST":
+        return _save(request, workflow, workflow.office)
+    return _render(request, WorkflowForm(workflow=workflow, office=workflow.office))
+
+
+@require_POST
+@login_required
+def preview_new(request: HttpRequest) -> HttpResponse:
+    return _preview(request, None, office_of(current_user(request), request.POST))
+
+
+@require_POST
+@login_required
+def preview(request: HttpRequest, workflow_id: UUID) -> HttpResponse:
+    workflow = workflow_for(current_user(request), workflow_id, MemberRole.OPERATOR)
+    return _preview(request, workflow, workflow.office)
+
+
+def operated_offices(user: User) -> list[Office]:
+    offices: Any = offices_of(user)[:OFFICES_LIMIT]
+    return [office for office in offices if can_operate(user, office.member_role)]
+
+
+def office_of(user: User, query: QueryDict) -> Office | None:
+    """The chosen office, if the user is an operator there."""
+    office_id = parse_uuid(query.get("office"))
+    if office_id is None:
+        return None
+    try:
+        return require_access(user, office_id, MemberRole.OPERATOR).office
+    except (Http404, PermissionDenied):
+        return None
+
+
+def _save(request: HttpRequest, workflow: Workflow | None, office: Office | None) -> HttpResponse:
+    offices = [] if workflow else operated_offices(current_user(request))
+    form = WorkflowForm(request.POST, workflow=workflow, office=office, offices=offices)
+    if not form.is_valid() or office is None:
+        return _render(request, form)
+    now = database_now()
+    try:
+        if workflow is None:
+            saved = workflows.create(office, form.values, now=now)
+        else:
+            saved = workflows.change(workflow.id, form.values, now=now)
+    except Refused as refused:
+        form.add_refusal(refused)
+        return _render(request, form)
+    messages.success(request, gettext("Workflow created.") if workflow is None else gettext("Saved."))
+    return redirect("scheduler:workflow", saved.id)
+
+
+def _render(request: HttpRequest, form: WorkflowForm) -> HttpResponse:
+    workflow = form.workflow
+    context = {
+        "section": "workflows",
+        "workflow": workflow,
+        "office": form.target_office,
+        "form": form,
+        "tasks": public_tasks(),
+        "zones": COMMON_ZONES,
+        "preview_at": reverse("scheduler:workflow-preview", args=[workflow.id])
+        if workflow
+        else reverse("scheduler:new-workflow-preview"),
+        **_preview_context(form),
+    }
+    return render(request, "scheduler/workflow_form.html", context, status=400 if form.errors else 200)
+
+
+def _preview(request: HttpRequest, workflow: Workflow | None, office: Office | None) -> HttpResponse:
+    form = WorkflowForm(request.POST, workflow=workflow, office=office)
+    form.is_valid()
+    context = {"errors": form.preview_errors(), **_preview_context(form)}
+    return render(request, "scheduler/workflow_preview_update.html", context)
+
+
+def _preview_context(form: WorkflowForm) -> dict[str, Any]:
+    if form.is_bound:
+        config, steps = form.config, form.parsed_steps
+    else:
+        config = recurrence.read(config_data(form.initial))
+        steps = form.workflow.steps if form.workflow else EXAMPLE
+    now = database_now()
+    zone = config.timezone if isinstance(config, Recurring) else KOREAN_TIME
+    upcoming = recurrence.upcoming(config, now, PREVIEWED_RUNS) if config else []
+    shown_steps = steps_of(steps)
+    return {
+        "config": config,
+        "in_words": words.config_in_words(config, language()) if config else "",
+        "next": moments([at for at in upcoming if at >= now], zone),
+        "active": form["status"].value() == WorkflowStatus.ACTIVE,
+        "steps": shown_steps,
+        "drawing": drawing_of(shown_steps),
+    }
