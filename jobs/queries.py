@@ -25,6 +25,7 @@ class AttemptRow:
     started_at: datetime | None
     ended_at: datetime | None
     worker: str
+    session_id: str
     outcome: str = ""
     failure_type: str = ""
     error: str = ""
@@ -53,6 +54,7 @@ def attempts_of(run: Execution, first: datetime, last: datetime, now: datetime) 
             started_at=attempt.started_at,
             ended_at=attempt.ended_at,
             worker=attempt.worker,
+            session_id=attempt.session_id,
             outcome=attempt.outcome,
             failure_type=attempt.failure_type,
             error=attempt.error,
@@ -64,7 +66,9 @@ def attempts_of(run: Execution, first: datetime, last: datetime, now: datetime) 
         # The row of an attempt is written when it ends.
         started = run.attempt_started_at
         bar = time_bar(started, now, first, last)
-        rows.append(AttemptRow(run.attempt, started, None, run.worker, running=run.status, bar=bar))
+        rows.append(
+            AttemptRow(run.attempt, started, None, run.worker, run.session_id, running=run.status, bar=bar)
+        )
     return rows
 
 

@@ -140,11 +140,13 @@ def execution_json(run: Execution) -> JSON:
             {
                 "number": run.attempt,
                 "started_at": iso_time(run.attempt_started_at),
+                "timeout_at": iso_time(run.timeout_at),
                 "ended_at": None,
                 "outcome": None,
                 "failure_type": None,
                 "error_message": None,
                 "worker": run.worker,
+                "session_id": run.session_id or None,
             }
         )
     return {
@@ -174,11 +176,13 @@ def attempt_json(attempt: Attempt) -> JSON:
     return {
         "number": attempt.number,
         "started_at": iso_time(attempt.started_at),
+        "timeout_at": iso_time(attempt.timeout_at),
         "ended_at": iso_time(attempt.ended_at),
         "outcome": attempt.outcome,
         "failure_type": attempt.failure_type or None,
         "error_message": attempt.error or None,
         "worker": attempt.worker or None,
+        "session_id": attempt.session_id or None,
     }
 
 

@@ -79,11 +79,13 @@ class JobDocument(DocumentSerializer):
 class AttemptDocument(DocumentSerializer):
     number = serializers.IntegerField()
     started_at = serializers.DateTimeField()
+    timeout_at = serializers.DateTimeField(help_text="When its time limit ends.")
     ended_at = serializers.DateTimeField(allow_null=True, help_text="Null while it runs.")
     outcome = serializers.ChoiceField(Outcome.choices, allow_null=True)
     failure_type = serializers.ChoiceField(FailureType.choices, allow_null=True)
     error_message = serializers.CharField(allow_null=True)
     worker = serializers.CharField(allow_null=True)
+    session_id = serializers.CharField(allow_null=True, help_text="The session that the Task recorded.")
 
 
 @extend_schema_serializer(component_name="JobExecution")

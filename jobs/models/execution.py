@@ -155,12 +155,14 @@ class Attempt(models.Model):
     )
     number = models.IntegerField(_("no."))
     started_at = models.DateTimeField(_("started at"))
+    timeout_at = models.DateTimeField(_("time limit ends at"))
     ended_at = models.DateTimeField(_("ended at"))
     outcome = models.CharField(_("outcome"), max_length=12, choices=Outcome.choices)
     failure_type = models.CharField(_("failed because"), max_length=20, blank=True)
     error = models.TextField(_("error"), blank=True)
     worker = models.CharField(_("worker"), max_length=200, blank=True)
     token = models.CharField(_("token"), max_length=80, blank=True)
+    session_id = models.CharField(_("session"), max_length=100, blank=True, db_default="")
 
     class Meta:
         db_table = "job_attempts"

@@ -45,9 +45,10 @@ INSERT_EXECUTIONS = """
 """
 INSERT_ATTEMPTS = """
     INSERT INTO job_attempts (
-        execution_id, number, started_at, ended_at, outcome, failure_type, error, worker, token
+        execution_id, number, started_at, timeout_at, ended_at, outcome, failure_type, error, worker, token
     )
-    SELECT j.execution, 1, j.started_at, j.ended_at, j.outcome, j.failure_type, j.error, j.worker, ''
+    SELECT j.execution, 1, j.started_at, j.started_at + interval '30 minutes', j.ended_at, j.outcome,
+           j.failure_type, j.error, j.worker, ''
     FROM jsonb_to_recordset(%(jobs)s::jsonb) AS j (
         execution uuid, started_at timestamptz, ended_at timestamptz, outcome text, failure_type text,
         error text, worker text

@@ -311,7 +311,7 @@ BEGIN
         token = p_token, worker = p_worker,
         started_at = coalesce(started_at, v_now), attempt_started_at = v_now,
         timeout_at = v_now + timeout_ms * interval '1 millisecond',
-        locked_until = clock_timestamp() + p_lease, progress = NULL
+        locked_until = clock_timestamp() + p_lease, progress = NULL, session_id = ''
     WHERE id = p_execution AND dispatch = p_dispatch AND status = 'PENDING' AND dispatched_at IS NOT NULL
     RETURNING * INTO e;
     IF NOT FOUND THEN
@@ -445,9 +445,11 @@ BEGIN
     END IF;
 
     INSERT INTO job_attempts (
-        execution_id, number, started_at, ended_at, outcome, failure_type, error, worker, token
+        execution_id, number, started_at, timeout_at, ended_at, outcome, failure_type, error, worker,
+        token, session_id
     ) VALUES (
-        e.id, e.attempt, e.attempt_started_at, v_now, v_outcome, v_failure, v_error, e.worker, e.token
+        e.id, e.attempt, e.attempt_started_at, e.timeout_at, v_now, v_outcome, v_failure, v_error, e.worker,
+        e.token, e.session_id
     );
 
     UPDATE job_executions

@@ -80,11 +80,13 @@ class OccurrenceDocument(serializers.Serializer[Any]):
 class ExecutionAttemptDocument(serializers.Serializer[Any]):
     number = serializers.IntegerField()
     started_at = serializers.DateTimeField()
+    timeout_at = serializers.DateTimeField(help_text="When its time limit ended.")
     ended_at = serializers.DateTimeField()
     outcome = serializers.ChoiceField(Outcome.choices)
     failure_type = serializers.CharField(allow_null=True)
     error = serializers.CharField(allow_null=True)
     instance = serializers.CharField(allow_null=True)
+    session_id = serializers.CharField(allow_null=True, help_text="The session that the Task recorded.")
 
 
 @extend_schema_serializer(component_name="Execution", examples=[in_response("done", examples.EXECUTION_DONE)])

@@ -75,11 +75,13 @@ EXECUTION_DONE = {
         {
             "number": 1,
             "started_at": AT,
+            "timeout_at": "2026-12-01T09:30:00+09:00",
             "ended_at": TWO_SECONDS_LATER,
             "outcome": Outcome.SUCCESS.value,
             "failure_type": None,
             "error": None,
             "instance": WORKER,
+            "session_id": None,
         }
     ],
     "args": {"numbers": [1, 2, 3]},

@@ -75,11 +75,13 @@ def execution_json(execution: Execution) -> JSON:
             {
                 "number": attempt.number,
                 "started_at": iso_time(attempt.started_at),
+                "timeout_at": iso_time(attempt.timeout_at),
                 "ended_at": iso_time(attempt.ended_at),
                 "outcome": attempt.outcome,
                 "failure_type": attempt.failure_type or None,
                 "error": attempt.error or None,
                 "instance": attempt.worker or None,
+                "session_id": attempt.session_id or None,
             }
             for attempt in execution.attempts.all()
         ],

@@ -242,9 +242,9 @@ def fill_with_ended(count: int) -> None:
         )
         cursor.execute(
             """
-            INSERT INTO job_attempts (execution_id, number, started_at, ended_at, outcome, failure_type,
-                error, worker, token)
-            SELECT execution, 1, at, at, 'success', '', '', 'w', '' FROM old;
+            INSERT INTO job_attempts (execution_id, number, started_at, timeout_at, ended_at, outcome,
+                failure_type, error, worker, token)
+            SELECT execution, 1, at, at, at, 'success', '', '', 'w', '' FROM old;
             INSERT INTO job_events (office_id, job_id, type, details, at)
             SELECT %s, job, type, '{}', at
             FROM old, unnest(ARRAY['job_ready', 'job_started', 'job_completed']) AS type;

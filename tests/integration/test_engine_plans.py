@@ -51,8 +51,8 @@ FILL = (
     """,
     """
     INSERT INTO job_attempts (
-        execution_id, number, started_at, ended_at, outcome, failure_type, error, worker, token)
-    SELECT id, 1, now(), now(), 'success', '', '', 'w', 't' FROM job_executions
+        execution_id, number, started_at, timeout_at, ended_at, outcome, failure_type, error, worker, token)
+    SELECT id, 1, now(), now(), now(), 'success', '', '', 'w', 't' FROM job_executions
     """,
     """
     INSERT INTO job_dependencies (job_id, parent_id, position)

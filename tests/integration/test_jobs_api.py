@@ -277,6 +277,7 @@ def test_a_running_job_shows_its_progress(client, office):
     assert execution["worker"] == "w@host"
     (attempt,) = execution["attempts"]
     assert (attempt["number"], attempt["ended_at"], attempt["outcome"]) == (1, None, None)
+    assert (attempt["session_id"], attempt["timeout_at"]) == ("s-1", execution["timeout_at"])
 
 
 def test_an_ended_job_shows_its_result_and_its_attempts(client, office):
@@ -300,6 +301,7 @@ def test_an_ended_job_shows_its_result_and_its_attempts(client, office):
     assert (execution["status"], execution["attempt"]) == ("completed", 2)
     assert [item["outcome"] for item in execution["attempts"]] == [Outcome.FAILURE, Outcome.SUCCESS]
     assert execution["attempts"][0]["error_message"] == "no luck"
+    assert execution["attempts"][1]["timeout_at"] == execution["timeout_at"]
 
 
 def test_a_timed_out_execution_has_the_status_timeout(client, office):

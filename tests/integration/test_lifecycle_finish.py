@@ -10,7 +10,7 @@ from jobs.models import Attempt, Execution
 from jobs.publish import Send
 from jobs.states import ExecutionStatus, FailureType, JobStatus, Outcome, Trigger
 from tests.events import T, batches_completed, details, event_types
-from tests.factories import a_job, a_start, an_office, claimed, done, expire_lease, fresh, submitted
+from tests.factories import a_job, a_start, an_office, claimed, done, expire_lease, fresh, running, submitted
 
 pytestmark = pytest.mark.django_db
 
@@ -39,6 +39,21 @@ def test_a_success_ends_execution_and_job_together():
         "attempt": 1,
         "fence": run.fence,
     }
+
+
+def test_each_attempt_keeps_its_session_and_its_time_limit():
+    job = a_job(an_office())
+    first = running(job)
+    lifecycle.name_session(first.execution, first.fence, "s-1")
+    limit = fresh(job).execution.timeout_at
+    first.fail(delay_ms=0)
+    lifecycle.advance_office(job.office_id)
+    second = running(job, token="t2")
+    assert fresh(job).execution.session_id == ""
+    second.finish()
+    rows = Attempt.objects.filter(execution__job=job).order_by("number")
+    assert [row.session_id for row in rows] == ["s-1", ""]
+    assert [row.timeout_at for row in rows] == [limit, fresh(job).execution.timeout_at]
 
 
 def test_a_failure_without_another_attempt_is_final_and_says_why():
