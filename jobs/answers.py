@@ -1,10 +1,11 @@
 """The return values of the engine's verbs."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Self
+from uuid import UUID
 
 from jobs.effects import NO_EFFECTS, Effects
 from jobs.states import ExecutionStatus
@@ -77,6 +78,14 @@ class Advanced:
 
     promoted: int
     dispatched: int
+
+
+@dataclass(frozen=True, slots=True)
+class Retried:
+    """How many jobs run again, and which do not, because they would fail again with their dependencies."""
+
+    count: int
+    blocked: Sequence[UUID] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from django.db import transaction
 from django.db.models import Count, QuerySet
 
 from jobs import lifecycle
-from jobs.answers import Cancelled
+from jobs.answers import Cancelled, Retried
 from jobs.errors import Conflict
 from jobs.models import Job
 from jobs.selection import in_states
@@ -65,8 +65,8 @@ class Preview:
 @dataclass(frozen=True)
 class Result:
     changed: int
-    # These fitted when they were selected, and the verb refused them: they had changed, or a newer job has
-    # their unique_key.
+    # These fitted when they were selected, and the verb refused them: they had changed, a newer job has their
+    # unique_key, or what they depend on has to be retried first.
     refused: int
 
 
@@ -112,7 +112,7 @@ def apply(jobs: QuerySet[Job], action: Action, *, most: int | None = MOST) -> Re
         ordered = fitting.filter(office_id=office).order_by("seq").values_list("id", flat=True)
         ids = list(ordered if most is None else ordered[: most - selected])
         selected += len(ids)
-        changed += sum(_apply_to(office, piece, action) for piece in pieces(ids))
+        changed += _retry(office, ids, action) if action.verb == RETRY else _apply_to(office, ids, action)
     return Result(changed, selected - changed)
 
 
@@ -124,22 +124,40 @@ def pieces(ids: Sequence[UUID]) -> Iterator[Sequence[UUID]]:
 def _apply_to(office: UUID, ids: Sequence[UUID], action: Action) -> int:
     actor, reason = action.actor, action.reason
     if action.verb == CANCEL:
-        return lifecycle.cancel(office, ids, actor=actor, reason=reason).total
-    if action.verb == RETRY:
-        try:
-            return lifecycle.retry(office, ids, actor=actor, reason=reason)
-        except Conflict:
-            # A newer job has the unique_key of one of them: that one is refused, not all.
-            return 0 if len(ids) == 1 else sum(_apply_to(office, [job], action) for job in ids)
-    return lifecycle.reprioritise(
-        office,
-        ids,
-        priority=action.priority,
-        urgent=action.urgent,
-        delta=action.delta,
-        actor=actor,
-        reason=reason,
+        return sum(lifecycle.cancel(office, piece, actor=actor, reason=reason).total for piece in pieces(ids))
+    return sum(
+        lifecycle.reprioritise(
+            office,
+            piece,
+            priority=action.priority,
+            urgent=action.urgent,
+            delta=action.delta,
+            actor=actor,
+            reason=reason,
+        )
+        for piece in pieces(ids)
     )
+
+
+def _retry(office: UUID, ids: Sequence[UUID], action: Action) -> int:
+    """Retry piece by piece. A job whose dependency is in a later piece is retried in another pass."""
+    changed = 0
+    while ids:
+        answers = [answer for piece in pieces(ids) for answer in _retry_piece(office, piece, action)]
+        moved = sum(answer.count for answer in answers)
+        changed += moved
+        ids = [job for answer in answers for job in answer.blocked] if moved else []
+    return changed
+
+
+def _retry_piece(office: UUID, ids: Sequence[UUID], action: Action) -> Iterator[Retried]:
+    try:
+        yield lifecycle.retry(office, ids, actor=action.actor, reason=action.reason)
+    except Conflict:
+        # A newer job has the unique_key of one of them: that one is refused, not all.
+        if len(ids) > 1:
+            for job in ids:
+                yield from _retry_piece(office, [job], action)
 
 
 @dataclass(frozen=True)

@@ -66,6 +66,7 @@ TEXTS: dict[str, str | Promise] = {
     "ended": _("Already ended: %(status)s."),
     "already_ended": _("it has already ended"),
     "not_retryable": _("Only a failed, timed-out or cancelled job can be retried; this one is %(status)s."),
+    "retry_dependencies_first": _("It would fail again with its dependencies: retry %(names)s first."),
     # Offices
     "jobs_processing": _("%(count)s jobs of the office are running: cancel them and wait until they stop."),
     "last_owner": _("An office needs an owner: make another member an owner first."),
@@ -102,6 +103,9 @@ PROBLEM_CODES = {
     "jobs_processing": ProblemCode(409, "Jobs of the office are processing; cancel them first."),
     "ended": ProblemCode(409, "It has ended, so this is no longer possible."),
     "not_retryable": ProblemCode(409, "Only a failed, timed-out or cancelled job can be retried."),
+    "retry_dependencies_first": ProblemCode(
+        409, "It would fail again with its dependencies; `jobs` names those to retry first, in order."
+    ),
     "last_owner": ProblemCode(409, "An office needs an owner, and this is the last one."),
     "too_many_webhooks": ProblemCode(409, "The office has the maximum number of webhooks."),
     "webhook_disabled": ProblemCode(409, "A disabled webhook receives nothing; enable it first."),

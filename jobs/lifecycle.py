@@ -20,7 +20,7 @@ from django.conf import settings
 from django.db import DatabaseError, IntegrityError, InterfaceError, connection, transaction
 
 from jobs import counters, joins, publish, pubsub, registry
-from jobs.answers import Advanced, Cancelled, Claim, Settlement
+from jobs.answers import Advanced, Cancelled, Claim, Retried, Settlement
 from jobs.effects import Effects
 from jobs.errors import Conflict, Fenced
 from jobs.publish import Send
@@ -308,13 +308,16 @@ def cancel_execution(execution: UUID | str) -> str | None:
     return str(status)
 
 
-def retry(office: UUID, jobs: Sequence[UUID], *, actor: str, reason: str = "") -> int:
-    """Run failed, cancelled or timed-out jobs again, each with a new Execution; how many there were."""
+def retry(office: UUID, jobs: Sequence[UUID], *, actor: str, reason: str = "") -> Retried:
+    """Run failed, cancelled or timed-out jobs again, each with a new Execution.
+
+    A job that fails with its dependencies is retried after them, or together with them.
+    """
     with _unique_key_conflicts(), transaction.atomic():
         call.rows(statements.LOCK_OFFICE, [office])
         answer = call.function("dure_retry", office, list(jobs), _event_details(actor, reason))
         Effects.read(answer).on_commit()
-    return int(answer["retried"])
+    return Retried(answer["retried"], [UUID(job) for job in answer["blocked"]])
 
 
 def reprioritise(

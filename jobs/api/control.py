@@ -19,6 +19,7 @@ from jobs.api.framework.serializers import StrictSerializer, validated
 from jobs.api.views import ACTS, JobView, OfficeView, accepted, batch_address, job_address
 from jobs.bulk import HIGHEST_PRIORITY, LOWEST_PRIORITY, CancelFilter, cancel_matching
 from jobs.errors import Conflict
+from jobs.insight import retries
 from jobs.models import Job
 from jobs.states import JOB_LIVE
 
@@ -52,17 +53,18 @@ class RetryView(ReasonView):
         tags=["jobs"],
         summary="Run a job again",
         description="For a job that failed, was cancelled, or timed out and waits for a retry: a new "
-        "Execution, with its counts at 0.",
+        "Execution, with its counts at 0. A job with `on_dependency_failure` `fail` can be retried after the "
+        "dependencies that failed or were cancelled; `jobs` of the refusal names them.",
         request=ReasonSerializer,
         responses={202: documents.JobDocument},
         examples=[in_request("after a manual merge", {"reason": "merged by hand"})],
-        extensions=problems("not_retryable"),
+        extensions=problems("not_retryable", "retry_dependencies_first"),
     )
     @idempotent
     def post(self, request: Request, office_id: UUID, job_id: UUID) -> Response:
         job, reason = self.read()
-        if not lifecycle.retry(job.office_id, [job.id], actor=self.actor(), reason=reason):
-            raise Conflict("not_retryable", status=job.status)
+        if not lifecycle.retry(job.office_id, [job.id], actor=self.actor(), reason=reason).count:
+            raise retries.refusal(job)
         return self.accepted(job)
 
 

@@ -16,6 +16,7 @@ from jobs.cli.format import count_text
 from jobs.display import on_one_line
 from jobs.models import Job, Office
 
+REFUSALS = "changed meanwhile, unique_key taken, or to be retried after its dependencies"
 # So many of the skipped jobs are named; the others are counted.
 NAMED_SKIPPED = 100
 DONE_TEXTS = {
@@ -96,7 +97,7 @@ class Report:
         else:
             yield f"{count_text(self.changed, 'job')}: {DONE_TEXTS[self.verb]}."
             if self.refused:
-                yield f"{count_text(self.refused, 'job')}: refused (changed meanwhile, or unique_key taken)."
+                yield f"{count_text(self.refused, 'job')}: refused ({REFUSALS})."
         if by_name or self.result is None:
             yield from (f"{job.id}  skipped: it is {job.status}" for job in self.skipped)
             if (unnamed := self.preview.skipped - len(self.skipped)) > 0:

@@ -15,6 +15,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from jobs import bulk, queries
 from jobs.flower import link_for
+from jobs.insight import retries
 from jobs.insight.explain import explain
 from jobs.insight.progress import Node
 from jobs.models import Dependency, Job, Office, Worker
@@ -76,6 +77,8 @@ def act(request: HttpRequest, office_id: UUID, job_id: UUID, verb: str) -> HttpR
         result = bulk.apply(Job.objects.filter(pk=job.pk), action)
         if result.changed:
             add_result_message(request, verb, result)
+        elif verb == bulk.RETRY and retries.retry_first(job):
+            messages.warning(request, str(retries.refusal(job).text))
         else:
             messages.warning(request, _("Nothing was changed: the job's state does not allow it."))
     return redirect("pages:job", office_id=office_id, job_id=job_id)

@@ -100,3 +100,19 @@ PARENTS_OF_WAITING = """
 NOT_DONE = """
     SELECT id::text FROM job_queue WHERE id = ANY (%(jobs)s::uuid[]) AND status IN ('failed', 'cancelled')
 """
+
+# The failed and cancelled jobs with which a job would fail again: its dependencies, and theirs as far as they
+# would fail too.
+RETRY_FIRST = """
+    WITH RECURSIVE first AS (
+        SELECT id, on_dependency_failure, 0 AS depth FROM job_queue
+        WHERE id = %(job)s AND status IN ('failed', 'cancelled')
+        UNION
+        SELECT p.id, p.on_dependency_failure, 1
+        FROM first f
+        JOIN job_dependencies d ON d.job_id = f.id
+        JOIN job_queue p ON p.id = d.parent_id AND p.status IN ('failed', 'cancelled')
+        WHERE f.on_dependency_failure = 'fail'
+    )
+    SELECT id FROM first WHERE depth > 0
+"""

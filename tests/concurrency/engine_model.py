@@ -141,8 +141,14 @@ class ModelOffice:
             self.after_end(ended, True)
         self.dispatch()
 
+    def would_fail_again(self, job: ModelJob, retried: list[ModelJob]) -> bool:
+        parents = [self.jobs[dep] for dep in job.deps]
+        return job.policy == "fail" and any(p.status in BAD and p not in retried for p in parents)
+
     def retry(self, jobs: list[ModelJob]) -> None:
         again = [job for job in jobs if job.status in (*BAD, "timeout")]
+        while blocked := [job for job in again if self.would_fail_again(job, again)]:
+            again = [job for job in again if job not in blocked]
         for job in again:
             job.ended_before = job.ended_before or job.status != "timeout"
             job.status, job.run, job.later, job.stop_requested = "pending", "", False, False

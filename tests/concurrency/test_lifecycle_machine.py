@@ -187,6 +187,17 @@ class Verbs(RuleBasedStateMachine):
         }
 
     @invariant()
+    def nothing_waits_for_a_failure_that_it_shares(self) -> None:
+        waiting = call.rows(
+            "SELECT c.id FROM job_queue c JOIN job_dependencies d ON d.job_id = c.id "
+            "JOIN job_queue p ON p.id = d.parent_id WHERE c.office_id = %s "
+            "AND c.status IN ('pending', 'timeout') AND c.on_dependency_failure = 'fail' "
+            "AND p.status IN ('failed', 'cancelled')",
+            [self.office.id],
+        )
+        assert waiting == []
+
+    @invariant()
     def attempts_are_numbered_and_ends_have_events(self) -> None:
         for execution in Execution.objects.filter(office_id=self.office.id):
             numbers = list(

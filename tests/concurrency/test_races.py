@@ -34,7 +34,7 @@ def cancel(job: Any) -> Cancelled:
 
 
 def retry(job: Any, _: int = 0) -> int:
-    return lifecycle.retry(job.office_id, [job.id], actor="me")
+    return lifecycle.retry(job.office_id, [job.id], actor="me").count
 
 
 def claim_as(job: Any, number: int) -> Any:

@@ -341,6 +341,19 @@ def test_retry_runs_a_failed_job_again_with_a_new_execution(client, office):
     assert len(client.get(at(office, f"/{job.id}")).json()["executions"]) == 2
 
 
+def test_a_refused_retry_names_what_to_retry_first(client, office):
+    parent, child = submitted(
+        office, {"ref": "build"}, {"depends_on": ["build"], "on_dependency_failure": "fail"}
+    )
+    running(parent).fail()
+    answer = posted(client, at(office, f"/{child.id}/retry"))
+    problem = answer.json()
+    assert (answer.status_code, problem["code"], problem["count"]) == (409, "retry_dependencies_first", 1)
+    assert problem["jobs"] == [{"id": str(parent.id), "ref": "build", "status": "failed"}]
+    assert "retry build first" in problem["detail"]
+    assert fresh(child).status == JobStatus.FAILED
+
+
 def test_retry_of_a_job_that_did_not_fail_is_a_conflict(client, office):
     job = a_job(office)
     assert posted(client, at(office, f"/{job.id}/retry")).status_code == 409

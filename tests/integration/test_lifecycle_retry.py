@@ -1,8 +1,12 @@
 """retry by hand: failed, cancelled and timed-out jobs run again with a new Execution and fresh counts."""
 
 import pytest
+from django.utils import timezone
 
-from jobs import lifecycle
+from jobs import bulk, lifecycle
+from jobs.insight import retries
+from jobs.insight.explain import explain
+from jobs.models import Job
 from jobs.states import ExecutionStatus, FailureType, JobStatus, Outcome
 from tests.events import T, batches_completed, details, event_types
 from tests.factories import a_job, an_office, claimed, done, fresh, submitted
@@ -11,7 +15,7 @@ pytestmark = pytest.mark.django_db
 
 
 def retry(*jobs):
-    return lifecycle.retry(jobs[0].office_id, [job.id for job in jobs], actor="me", reason="try")
+    return lifecycle.retry(jobs[0].office_id, [job.id for job in jobs], actor="me", reason="try").count
 
 
 def failed(job):
@@ -73,7 +77,7 @@ def test_a_job_that_has_not_failed_is_not_retried(stage):
 
 def test_the_job_of_another_office_cannot_be_retried():
     job = failed(a_job(an_office()))
-    assert lifecycle.retry(an_office().id, [job.id], actor="me") == 0
+    assert lifecycle.retry(an_office().id, [job.id], actor="me").count == 0
     assert fresh(job).status == JobStatus.FAILED
 
 
@@ -97,6 +101,70 @@ def test_dependents_that_failed_with_a_job_are_retried_separately_and_wait_for_i
     assert (fresh(first).status, fresh(second).status) == ("processing", "pending")
     done(first)
     assert done(second).status == JobStatus.DONE
+
+
+def failed_chain(policy="fail"):
+    jobs = submitted(
+        an_office(),
+        {"ref": "a"},
+        {"ref": "b", "depends_on": ["a"], "on_dependency_failure": policy},
+        {"ref": "c", "depends_on": ["b"], "on_dependency_failure": policy},
+    )
+    failed(jobs[0])
+    return [fresh(job) for job in jobs]
+
+
+def test_a_job_that_fails_with_its_dependencies_is_retried_after_them():
+    first, second, last = failed_chain()
+    answer = lifecycle.retry(last.office_id, [last.id, second.id], actor="me")
+    assert (answer.count, set(answer.blocked)) == (0, {second.id, last.id})
+    assert [fresh(job).status for job in (second, last)] == ["failed", "failed"]
+    assert T.JOB_RETRYING not in event_types(last)
+    assert [job.ref for job in retries.retry_first(last)] == ["a", "b"]
+    refusal = retries.refusal(last)
+    assert refusal.code == "retry_dependencies_first"
+    assert refusal.extra["count"] == 2
+    for job in (first, second, last):
+        assert retry(job) == 1
+    for job in (first, second, last):
+        assert done(job).status == JobStatus.DONE
+
+
+def test_a_whole_chain_is_retried_at_once_and_fails_at_once_if_its_first_job_fails_again():
+    chain = failed_chain()
+    assert retry(*chain) == 3
+    failed(chain[0])
+    assert [fresh(job).failure_type for job in chain] == ["error", "dependency_failed", "dependency_failed"]
+
+
+def test_a_blocked_job_is_retried_and_waits_for_its_cancelled_dependency():
+    first, second, _last = submitted(
+        an_office(paused=True),
+        {"ref": "a"},
+        {"ref": "b", "depends_on": ["a"]},
+        {"depends_on": ["b"], "on_dependency_failure": "run"},
+    )
+    lifecycle.cancel(first.office_id, [first.id, second.id], actor="me")
+    assert retry(second) == 1
+    assert fresh(second).status == JobStatus.PENDING
+    explained = explain(first.office, fresh(second), timezone.now())
+    assert explained.reasons[0].code == "dependency_failed"
+
+
+def test_a_bulk_retry_finds_dependencies_in_a_later_piece(monkeypatch):
+    monkeypatch.setattr(bulk, "PIECE", 1)
+    jobs = submitted(
+        an_office(),
+        {"ref": "c", "depends_on": ["b"], "on_dependency_failure": "fail"},
+        {"ref": "b", "depends_on": ["a"], "on_dependency_failure": "fail"},
+        {"ref": "a"},
+    )
+    failed(jobs[-1])
+    selected = Job.objects.filter(pk__in=[job.pk for job in jobs])
+    assert bulk.apply(selected, bulk.Action(bulk.RETRY, "me")) == bulk.Result(changed=3, refused=0)
+    failed(jobs[-1])
+    partly = selected.exclude(pk=jobs[-1].pk)
+    assert bulk.apply(partly, bulk.Action(bulk.RETRY, "me")) == bulk.Result(changed=0, refused=2)
 
 
 def test_a_retry_opens_its_batch_again():

@@ -709,19 +709,40 @@ BEGIN
 END $$;
 
 
--- Runs jobs again by hand: each gets a new Execution, and its counts start anew.
+-- Runs jobs again by hand: each gets a new Execution, and its counts start anew. `blocked` names those
+-- that would fail again at once: jobs with the policy `fail` and a dependency that is failed or cancelled,
+-- and not retried here too; and those that depend on them with that policy.
 CREATE OR REPLACE FUNCTION dure_retry(p_office uuid, p_jobs uuid[], p_details jsonb) RETURNS jsonb
 LANGUAGE plpgsql SET enable_seqscan = off AS $$
 DECLARE
     v_now timestamptz := clock_timestamp();
     v_jobs uuid[];
+    v_blocked uuid[];
     o offices;
 BEGIN
     SELECT * INTO o FROM offices WHERE id = p_office;
+    WITH RECURSIVE chosen AS MATERIALIZED (
+        SELECT id, on_dependency_failure = 'fail' AS fails FROM job_queue
+        WHERE id = ANY (p_jobs) AND office_id = p_office AND status IN ('failed', 'cancelled', 'timeout')
+    ), blocked AS (
+        SELECT c.id FROM chosen c
+        WHERE c.fails AND EXISTS (
+            SELECT 1 FROM job_dependencies d JOIN job_queue p ON p.id = d.parent_id
+            WHERE d.job_id = c.id AND p.status IN ('failed', 'cancelled')
+              AND p.id NOT IN (SELECT id FROM chosen)
+        )
+        UNION
+        SELECT c.id FROM blocked b
+        JOIN job_dependencies d ON d.parent_id = b.id
+        JOIN chosen c ON c.id = d.job_id AND c.fails
+    )
+    SELECT array_agg(c.id) FILTER (WHERE b.id IS NULL), array_agg(c.id) FILTER (WHERE b.id IS NOT NULL)
+    INTO v_jobs, v_blocked
+    FROM chosen c LEFT JOIN blocked b ON b.id = c.id;
     UPDATE job_executions
     SET status = 'CANCELLED', finished_at = v_now, due_at = NULL, failure_type = 'cancelled',
         error = 'Replaced by a retry by hand.'
-    WHERE job_id = ANY (p_jobs) AND status = 'PENDING' AND dispatched_at IS NULL
+    WHERE job_id = ANY (v_jobs) AND status = 'PENDING' AND dispatched_at IS NULL
       AND EXISTS (
           SELECT 1 FROM job_queue q
           WHERE q.id = job_id AND q.office_id = p_office AND q.status = 'timeout'
@@ -732,7 +753,7 @@ BEGIN
             retry_count = 0, retry_at = NULL, due_at = NULL, failure_type = '', error_message = '',
             execution_id = NULL,
             ended_before = ended_before OR status <> 'timeout'
-        WHERE id = ANY (p_jobs) AND office_id = p_office AND status IN ('failed', 'cancelled', 'timeout')
+        WHERE id = ANY (v_jobs)
         RETURNING id, batch_id, seq
     ), reopened AS (
         UPDATE job_batches SET ended_at = NULL
@@ -746,7 +767,9 @@ BEGIN
     IF v_jobs IS NOT NULL THEN
         PERFORM dure_ready(p_office, v_jobs, v_now);
     END IF;
-    RETURN jsonb_build_object('retried', coalesce(cardinality(v_jobs), 0))
+    RETURN jsonb_build_object(
+        'retried', coalesce(cardinality(v_jobs), 0), 'blocked', to_jsonb(coalesce(v_blocked, '{}'))
+    )
         || dure_effects(o, v_now, dure_dispatch(o, v_now), '[]', o.hooked);
 END $$;
 

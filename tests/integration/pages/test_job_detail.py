@@ -98,6 +98,15 @@ def test_a_large_result_is_shown_in_part(office, alice):
     assert "characters more" in page.content.decode()
 
 
+def test_the_page_says_what_to_retry_first(office, alice):
+    parent, child = submitted(
+        office, {"ref": "build"}, {"depends_on": ["build"], "on_dependency_failure": "fail"}
+    )
+    running(parent).fail()
+    page = alice.post(at(office, f"/jobs/{child.id}/retry"), follow=True).content.decode()
+    assert "retry build first" in page
+
+
 def test_a_job_is_cancelled_and_retried_on_its_page(office, alice):
     (job,) = submitted(office, {}, name="x")
     answer = alice.post(at(office, f"/jobs/{job.id}/cancel"), {"reason": "enough"}, follow=True)
