@@ -9,36 +9,9 @@ import re
 from types import TracebackType
 
 from jobs.api.framework import request_id
+from jobs.redaction import redact
 
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
-_NAMES = r"(?:password|passwd|secret|token|api[_-]?key|dsn|ticket|csrfmiddlewaretoken|sessionid)"
-_RULES = (
-    # Whole headers, since their values contain spaces.
-    (
-        re.compile(
-            r"(?i)\b(authorization|(?:set-)?cookie)(['\"]?\s{0,3}[:=]\s{0,3})(?:b?'[^'\n]*'|\"[^\"\n]*\"|[^\n]+)"
-        ),
-        r"\1\2***",
-    ),
-    (re.compile(r"(?i)\b(bearer|basic|token)\s{1,3}[A-Za-z0-9._~+/=-]{16,}"), r"\1 ***"),
-    # name=value, "name": "value", name: value
-    (
-        re.compile(
-            rf"(?i)({_NAMES}[a-z0-9_-]{{0,20}}['\"]?\s{{0,3}}[:=]\s{{0,3}})(?:b?'[^'\n]*'|\"[^\"\n]*\"|[^\s,;&)}}\]]+)"
-        ),
-        r"\1***",
-    ),
-    # scheme://user:password@host
-    (re.compile(r"(?i)\b([a-z][a-z0-9+.-]{1,20}://)[^\s/'\"]{1,256}@"), r"\1***@"),
-    # Our own tokens, anywhere in the text.
-    (re.compile(r"dure_[A-Za-z0-9_-]{32,}"), "dure_***"),
-)
-
-
-def redact(text: str) -> str:
-    for pattern, replacement in _RULES:
-        text = pattern.sub(replacement, text)
-    return text
 
 
 def escape_controls(text: str) -> str:

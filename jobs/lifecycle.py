@@ -19,7 +19,7 @@ from celery.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
 from django.db import DatabaseError, IntegrityError, InterfaceError, connection, transaction
 
-from jobs import counters, joins, publish, pubsub, registry
+from jobs import counters, joins, publish, pubsub, registry, tracebacks
 from jobs.answers import Advanced, Cancelled, Claim, Retried, Settlement
 from jobs.effects import Effects
 from jobs.errors import Conflict, Fenced
@@ -153,6 +153,7 @@ def finish(
     result: str | None = None,
     failure_type: str = "",
     error: str = "",
+    traceback: str = "",
     delay_ms: int | None = None,
     extra: object = None,
 ) -> Settlement | None:
@@ -162,8 +163,8 @@ def finish(
     database is away this waits for as long as the lease could hold; after that no worker owns the run.
     """
     delay = timedelta(milliseconds=delay_ms) if delay_ms is not None else None
-    text = storable_text(error)
-    values = (execution, fence, outcome, result, failure_type, text, delay, settings.DURE_MAX_CRASHES)
+    texts = (failure_type, storable_text(error), storable_text(traceback, tracebacks.MAX_BYTES))
+    values = (execution, fence, outcome, result, *texts, delay, settings.DURE_MAX_CRASHES)
     return _settle(execution, trigger, lambda: call.function("dure_finish", *values), result, extra)
 
 
@@ -388,6 +389,6 @@ def _send(rows: Sequence[tuple[Any, ...]]) -> None:
     Effects(send=[Send(str(execution), *values) for execution, *values in rows]).on_commit()
 
 
-def storable_text(text: str) -> str:
+def storable_text(text: str, longest: int = LONGEST_ERROR) -> str:
     """The text as PostgreSQL can store it, cut to a length."""
-    return text.replace("\x00", "\ufffd").encode(errors="replace").decode()[:LONGEST_ERROR]
+    return text.replace("\x00", "\ufffd").encode(errors="replace").decode()[:longest]

@@ -29,6 +29,7 @@ class AttemptRow:
     outcome: str = ""
     failure_type: str = ""
     error: str = ""
+    traceback: str = ""
     running: str = ""
     bar: Bar | None = None
 
@@ -58,6 +59,7 @@ def attempts_of(run: Execution, first: datetime, last: datetime, now: datetime) 
             outcome=attempt.outcome,
             failure_type=attempt.failure_type,
             error=attempt.error,
+            traceback=attempt.traceback,
             bar=time_bar(attempt.started_at, attempt.ended_at, first, last),
         )
         for attempt in run.attempts.all()

@@ -23,10 +23,11 @@ from django.conf import settings
 from django.db import transaction
 from pydantic import ValidationError
 
-from jobs import counters, deadline, lifecycle, registry
+from jobs import counters, deadline, lifecycle, registry, tracebacks
 from jobs.answers import Claim, Settlement
 from jobs.context import Context
 from jobs.errors import Fenced, TaskFailure, in_english
+from jobs.redaction import Redactor
 from jobs.sql import call, statements
 from jobs.states import RETRYABLE, ExecutionStatus, FailureType, Outcome
 from jobs.subprocesses.orphans import RUN_MARK
@@ -200,6 +201,7 @@ def settle_failure(task_id: str, current: Run, exc: BaseException, *, again: boo
         trigger=claim.trigger,
         failure_type=failure,
         error=describe(exc),
+        traceback=tracebacks.format_traceback(exc, Redactor(claim.args)),
         delay_ms=delay,
         extra=current.extra,
     )

@@ -145,6 +145,7 @@ def execution_json(run: Execution) -> JSON:
                 "outcome": None,
                 "failure_type": None,
                 "error_message": None,
+                "traceback": None,
                 "worker": run.worker,
                 "session_id": run.session_id or None,
             }
@@ -181,6 +182,7 @@ def attempt_json(attempt: Attempt) -> JSON:
         "outcome": attempt.outcome,
         "failure_type": attempt.failure_type or None,
         "error_message": attempt.error or None,
+        "traceback": attempt.traceback or None,
         "worker": attempt.worker or None,
         "session_id": attempt.session_id or None,
     }

@@ -61,8 +61,15 @@ class Claimed:
             details.setdefault("result", "null")
         return lifecycle.finish(self.execution, self.fence, outcome, trigger=self.trigger, **details)
 
-    def fail(self, failure_type: str = "error", error: str = "broken", delay_ms: int | None = None) -> Any:
-        return self.finish(Outcome.FAILURE, failure_type=failure_type, error=error, delay_ms=delay_ms)
+    def fail(
+        self,
+        failure_type: str = "error",
+        error: str = "broken",
+        traceback: str = "",
+        delay_ms: int | None = None,
+    ) -> Any:
+        details = {"failure_type": failure_type, "error": error, "traceback": traceback}
+        return self.finish(Outcome.FAILURE, **details, delay_ms=delay_ms)
 
     def lose(self, *, expired: bool = False) -> Settlement | None:
         return lifecycle.mark_lost(

@@ -5,7 +5,8 @@ from typing import Any
 
 from django.core.checks import ERROR, WARNING, CheckMessage
 
-from config.logs import escape_controls, redact
+from config.logs import escape_controls
+from jobs.redaction import redact
 
 ALL_OK, WARNINGS, ERRORS = 0, 1, 2
 EXIT_CODES = """exit codes:

@@ -208,5 +208,5 @@ class AttemptAdmin(ReadOnlyAdmin):
     beginnings = ("worker",)
     fields = (
         *("execution", "number", "started_at", "ended_at"),
-        *(columns.column("outcome", _("outcome"), pages.outcome), FAILURE, "error", "worker"),
+        *(columns.column("outcome", _("outcome"), pages.outcome), FAILURE, "error", "traceback", "worker"),
     )

@@ -84,6 +84,7 @@ class AttemptDocument(DocumentSerializer):
     outcome = serializers.ChoiceField(Outcome.choices, allow_null=True)
     failure_type = serializers.ChoiceField(FailureType.choices, allow_null=True)
     error_message = serializers.CharField(allow_null=True)
+    traceback = serializers.CharField(allow_null=True, help_text="The frames of the Task's own code.")
     worker = serializers.CharField(allow_null=True)
     session_id = serializers.CharField(allow_null=True, help_text="The session that the Task recorded.")
 

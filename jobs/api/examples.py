@@ -65,6 +65,10 @@ CANCELLED_JOB = {
     "completed_at": TWO_SECONDS_LATER,
     "failure_type": FailureType.CANCELLED.value,
 }
+TRACEBACK = """Traceback (most recent call last):
+  File "/app/tasks.py", line 12, in deploy
+    client.connect()
+ConnectionRefusedError: Connection refused."""
 JOB_IN_FULL = {
     **RUNNING_JOB,
     "executions": [
@@ -87,6 +91,7 @@ JOB_IN_FULL = {
                     "outcome": Outcome.FAILURE.value,
                     "failure_type": FailureType.ERROR.value,
                     "error_message": "Connection refused.",
+                    "traceback": TRACEBACK,
                     "worker": WORKER,
                     "session_id": "release-1",
                 },
@@ -98,6 +103,7 @@ JOB_IN_FULL = {
                     "outcome": None,
                     "failure_type": None,
                     "error_message": None,
+                    "traceback": None,
                     "worker": WORKER,
                     "session_id": None,
                 },

@@ -100,6 +100,7 @@ def page(
         *pairs(facts(job)),
         *section("why it has not ended", reason_lines(explained)),
         *section("runs", attempts(runs, now)),
+        *traceback_lines(runs),
         *section("events, newest first", event_lines(events)),
     ]
 
@@ -162,6 +163,16 @@ def attempts(runs: Sequence[Execution], now: datetime) -> list[str]:
                 )
             )
     return table(ATTEMPT_HEADINGS, lines) if lines else []
+
+
+def traceback_lines(runs: Sequence[Execution]) -> list[str]:
+    """The traceback of the newest attempt that has one."""
+    for run in reversed(runs):
+        for attempt in reversed(run.attempts.all()):
+            if attempt.traceback:
+                lines = [display.on_one_line(line) for line in attempt.traceback.splitlines()]
+                return section(f"traceback of attempt {attempt.number}", lines)
+    return []
 
 
 def event_lines(events: Sequence[Event]) -> list[str]:

@@ -205,6 +205,7 @@ class Migration(migrations.Migration):
                 ('outcome', models.CharField(choices=[('success', 'Success'), ('failure', 'Failure'), ('timeout', 'Timeout'), ('cancelled', 'Cancelled'), ('lost', 'Lost')], max_length=12, verbose_name='outcome')),
                 ('failure_type', models.CharField(blank=True, max_length=20, verbose_name='failed because')),
                 ('error', models.TextField(blank=True, verbose_name='error')),
+                ('traceback', models.TextField(blank=True, db_default='', verbose_name='traceback')),
                 ('worker', models.CharField(blank=True, max_length=200, verbose_name='worker')),
                 ('token', models.CharField(blank=True, max_length=80, verbose_name='token')),
                 ('session_id', models.CharField(blank=True, db_default='', max_length=100, verbose_name='session')),

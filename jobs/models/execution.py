@@ -160,6 +160,7 @@ class Attempt(models.Model):
     outcome = models.CharField(_("outcome"), max_length=12, choices=Outcome.choices)
     failure_type = models.CharField(_("failed because"), max_length=20, blank=True)
     error = models.TextField(_("error"), blank=True)
+    traceback = models.TextField(_("traceback"), blank=True, db_default="")
     worker = models.CharField(_("worker"), max_length=200, blank=True)
     token = models.CharField(_("token"), max_length=80, blank=True)
     session_id = models.CharField(_("session"), max_length=100, blank=True, db_default="")

@@ -85,6 +85,9 @@ class ExecutionAttemptDocument(serializers.Serializer[Any]):
     outcome = serializers.ChoiceField(Outcome.choices)
     failure_type = serializers.CharField(allow_null=True)
     error = serializers.CharField(allow_null=True)
+    traceback = serializers.CharField(
+        allow_null=True, help_text="The frames of the Task's own code. Null in the list of runs."
+    )
     instance = serializers.CharField(allow_null=True)
     session_id = serializers.CharField(allow_null=True, help_text="The session that the Task recorded.")
 

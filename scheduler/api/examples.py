@@ -80,6 +80,7 @@ EXECUTION_DONE = {
             "outcome": Outcome.SUCCESS.value,
             "failure_type": None,
             "error": None,
+            "traceback": None,
             "instance": WORKER,
             "session_id": None,
         }

@@ -112,7 +112,7 @@ class ExecutionsView(GenericAPIView[Execution]):
     def get(self, request: Request) -> Response:
         """List the runs that you may see, newest first."""
         parts = [self.filter_queryset(part) for part in executions_by_cause(user_of(request))]
-        newest: Any = NewestOfParts(parts, Execution.objects.prefetch_related("attempts"))
+        newest: Any = NewestOfParts(parts, Execution.objects.prefetch_related(shapes.attempts_of_lists()))
         page = self.paginate_queryset(newest)
         return self.get_paginated_response([shapes.execution_json(row) for row in page or ()])
 

@@ -2,7 +2,9 @@
 
 from typing import Any
 
-from jobs.models import Execution
+from django.db.models import Prefetch
+
+from jobs.models import Attempt, Execution
 from jobs.serialize import iso_time
 from jobs.states import ExecutionStatus, Trigger
 from scheduler.display import occurrence_reason_in_english
@@ -56,6 +58,15 @@ def occurrence_json(occurrence: Occurrence) -> JSON:
     }
 
 
+def attempts_of_lists() -> "Prefetch[str, Any, Any]":
+    """The attempts without their tracebacks, which may be 64 KiB each."""
+    return Prefetch("attempts", Attempt.objects.defer("traceback"))
+
+
+def traceback_of(attempt: Attempt) -> str | None:
+    return None if "traceback" in attempt.get_deferred_fields() else attempt.traceback or None
+
+
 def execution_json(execution: Execution) -> JSON:
     is_waiting = execution.status == ExecutionStatus.PENDING and execution.attempt > 0
     return {
@@ -80,6 +91,7 @@ def execution_json(execution: Execution) -> JSON:
                 "outcome": attempt.outcome,
                 "failure_type": attempt.failure_type or None,
                 "error": attempt.error or None,
+                "traceback": traceback_of(attempt),
                 "instance": attempt.worker or None,
                 "session_id": attempt.session_id or None,
             }

@@ -22,6 +22,7 @@ from jobs.cli.format import (
     progress_text,
     section,
     table,
+    traceback_lines,
 )
 from jobs.display import local_time
 from jobs.models import Execution, Job
@@ -93,7 +94,7 @@ def last_message(run: Execution) -> str:
 
 
 def page(run: Execution, now: datetime) -> list[str]:
-    return [*pairs(facts(run)), *section("attempts", attempts([run], now))]
+    return [*pairs(facts(run)), *section("attempts", attempts([run], now)), *traceback_lines([run])]
 
 
 def facts(run: Execution) -> list[tuple[str, object]]:

@@ -27,7 +27,7 @@ def ids_of(answer) -> list[str]:
 
 def failed(office, **fields) -> Job:
     job = a_job(office, max_retries=0, **fields)
-    claimed(job).fail(error="the disk is full")
+    claimed(job).fail(error="the disk is full", traceback='File "x"\n  \x1b[31mwrite()')
     return fresh(job)
 
 
@@ -134,6 +134,7 @@ def test_a_job_is_shown_with_its_reasons_attempts_and_events():
     first, second = failed(office), a_job(office)
     output = run("jobs", "show", first.id).out
     assert "the disk is full" in output
+    assert 'traceback of attempt 1\n  File "x"\n     [31mwrite()' in output
     assert "job_failed" in output
     waiting = a_job(office)
     assert waiting.status == JobStatus.READY

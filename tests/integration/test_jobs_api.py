@@ -282,7 +282,7 @@ def test_a_running_job_shows_its_progress(client, office):
 
 def test_an_ended_job_shows_its_result_and_its_attempts(client, office):
     job = a_job(office)
-    running(job).fail(error="no luck", delay_ms=0)
+    running(job).fail(error="no luck", traceback="File x", delay_ms=0)
     answer = client.get(at(office, f"/{job.id}")).json()
     assert answer["status"] == JobStatus.PENDING
     assert answer["retry_count"] == 1
@@ -302,6 +302,7 @@ def test_an_ended_job_shows_its_result_and_its_attempts(client, office):
     assert [item["outcome"] for item in execution["attempts"]] == [Outcome.FAILURE, Outcome.SUCCESS]
     assert execution["attempts"][0]["error_message"] == "no luck"
     assert execution["attempts"][1]["timeout_at"] == execution["timeout_at"]
+    assert [item["traceback"] for item in execution["attempts"]] == ["File x", None]
 
 
 def test_a_timed_out_execution_has_the_status_timeout(client, office):

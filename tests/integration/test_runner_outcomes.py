@@ -9,7 +9,7 @@ import pytest
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
-from jobs import lifecycle, publish
+from jobs import lifecycle, publish, serialize
 from jobs.models import Counter, Event
 from jobs.publish import Send
 from jobs.states import FailureType, JobStatus
@@ -108,6 +108,15 @@ def test_a_task_declares_which_exceptions_are_retried(worker):
     )
     assert ended(other).error_message == "KeyError: 'as asked'"
     assert in_state(retried, JobStatus.PENDING).retry_at is not None
+
+
+def test_a_failed_attempt_keeps_the_frames_of_its_body(worker):
+    job = ended(submit_task(task_id="try.picky", args={"kind": "KeyError"}))
+    (attempt,) = serialize.job_detail_json(job)["executions"][0]["attempts"]
+    frames = [line for line in attempt["traceback"].splitlines() if line.startswith("  File ")]
+    assert len(frames) == 1
+    assert "engine_tasks.py" in frames[0]
+    assert attempt["traceback"].endswith("KeyError: 'as asked'")
 
 
 def test_each_attempt_has_its_number_and_the_same_key(worker, path):

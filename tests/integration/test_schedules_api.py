@@ -206,8 +206,11 @@ def test_an_execution_has_the_fields_of_the_v1_contract(client, alice):
     schedule = a_schedule(owner=alice)
     fire(schedule)
     (execution,) = executions(schedule)
-    claim(execution, "w@here").fail(error="broken", delay_ms=60_000)
+    claim(execution, "w@here").fail(error="broken", traceback="File x\x00", delay_ms=60_000)
     document = client.get(f"/api/executions/{execution.id}").json()
+    assert document["attempts"][0]["traceback"] == "File x\ufffd"
+    (listed,) = client.get("/api/executions").json()["results"]
+    assert listed["attempts"][0]["traceback"] is None
     assert document["schedule_id"] == str(schedule.id)
     assert (document["status"], document["retry_count"], document["error"]) == ("PENDING", 1, "broken")
     assert document["next_retry_at"] is not None

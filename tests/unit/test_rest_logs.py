@@ -6,8 +6,9 @@ import time
 
 import pytest
 
-from config.logs import LineFormatter, redact
+from config.logs import LineFormatter
 from jobs.api.framework import request_id
+from jobs.redaction import redact
 
 SECRET_TEXT = "s3cr3t-canary-value-0123456789"
 

@@ -349,7 +349,7 @@ END $$;
 -- `p_delay` is the wait before another attempt; null when there is to be none.
 CREATE OR REPLACE FUNCTION dure_finish(
     p_execution uuid, p_fence bigint, p_outcome text, p_result jsonb, p_failure text, p_error text,
-    p_delay interval, p_max_crashes integer
+    p_traceback text, p_delay interval, p_max_crashes integer
 ) RETURNS jsonb LANGUAGE plpgsql
 SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
@@ -365,7 +365,9 @@ BEGIN
     IF NOT FOUND THEN
         RETURN NULL;
     END IF;
-    RETURN dure_settle(e, o, p_outcome, p_result, p_failure, p_error, p_delay, p_max_crashes);
+    RETURN dure_settle(
+        e, o, p_outcome, p_result, p_failure, p_error, p_traceback, p_delay, p_max_crashes
+    );
 END $$;
 
 
@@ -389,7 +391,7 @@ BEGIN
     IF NOT FOUND THEN
         RETURN NULL;
     END IF;
-    RETURN dure_settle(e, o, 'lost', NULL, 'worker_lost', p_error, interval '0', p_max_crashes);
+    RETURN dure_settle(e, o, 'lost', NULL, 'worker_lost', p_error, '', interval '0', p_max_crashes);
 END $$;
 
 
@@ -397,7 +399,7 @@ END $$;
 -- and what starts next in the slot that became free. The caller holds the locks.
 CREATE OR REPLACE FUNCTION dure_settle(
     e job_executions, o offices, p_outcome text, p_result jsonb, p_failure text, p_error text,
-    p_delay interval, p_max_crashes integer
+    p_traceback text, p_delay interval, p_max_crashes integer
 ) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
     v_now timestamptz := clock_timestamp();
@@ -446,11 +448,12 @@ BEGIN
     END IF;
 
     INSERT INTO job_attempts (
-        execution_id, number, started_at, timeout_at, ended_at, outcome, failure_type, error, worker,
-        token, session_id
+        execution_id, number, started_at, timeout_at, ended_at, outcome, failure_type, error, traceback,
+        worker, token, session_id
     ) VALUES (
-        e.id, e.attempt, e.attempt_started_at, e.timeout_at, v_now, v_outcome, v_failure, v_error, e.worker,
-        e.token, e.session_id
+        e.id, e.attempt, e.attempt_started_at, e.timeout_at, v_now, v_outcome, v_failure, v_error,
+        CASE WHEN v_outcome = 'cancelled' THEN '' ELSE coalesce(p_traceback, '') END,
+        e.worker, e.token, e.session_id
     );
 
     UPDATE job_executions

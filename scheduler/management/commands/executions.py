@@ -38,7 +38,7 @@ class Command(Console):
 
     def show_list(self, options: dict[str, Any]) -> int:
         # Ids grow with time.
-        matching = executions.matching(options).order_by("-pk").prefetch_related("attempts")
+        matching = executions.matching(options).order_by("-pk").prefetch_related(shapes.attempts_of_lists())
         page = list(matching[: options["limit"] + 1])
         more, page = len(page) > options["limit"], page[: options["limit"]]
         document = {"results": [shapes.execution_json(run) for run in page], "more": more}
