@@ -34,6 +34,7 @@ ADVICE: dict[str, Text] = {
     ErrorCode.TIMEOUT: _("A shorter replay may succeed."),
     ErrorCode.INVALID_OUTPUT_PATH: _("The worker that made the file must be fixed."),
     ErrorCode.OUTPUT_MISSING: _("Check the worker that made the file, and the shared disk."),
+    ErrorCode.CHECKSUM_MISMATCH: _("The worker that made the file must be fixed."),
     ErrorCode.RENDER_FAILED: _("Export again. If that does not help, see the log of the worker."),
 }
 

@@ -81,6 +81,7 @@ TEXTS = {
     "render_failed": _("The renderer failed: %(reason)s"),
     "result_not_own": _("The worker reported a file that does not belong to this export."),
     "result_missing": _("The worker reported a file that does not exist."),
+    "checksum_mismatch": _("The file is not the one that the worker reported: its SHA-256 is different."),
     "result_bad_path": _("The worker reported a path that is not allowed. %(problem)s"),
     "result_unreadable": _("The file that the worker reported cannot be read: %(reason)s."),
     # Paths.

@@ -174,22 +174,22 @@ class Store:
             os.close(fd)
 
 
-def checksum(source: BinaryIO) -> Placed:
+def checksum(source: BinaryIO, hashed: Callable[[int], None] = lambda _size: None) -> Placed:
     """Size and checksum of an existing file."""
-    digest, size = hashlib.sha256(), 0
-    while chunk := source.read(CHUNK):
-        digest.update(chunk)
-        size += len(chunk)
-    return Placed(size, digest.hexdigest())
+    return _hash_chunks(source, lambda _chunk: None, hashed)
 
 
 def _copy(source: BinaryIO, target: BinaryIO, copied: Callable[[int], None]) -> Placed:
+    return _hash_chunks(source, target.write, copied)
+
+
+def _hash_chunks(source: BinaryIO, write: Callable[[bytes], object], done: Callable[[int], None]) -> Placed:
     digest, size = hashlib.sha256(), 0
     while chunk := source.read(CHUNK):
         digest.update(chunk)
-        target.write(chunk)
+        write(chunk)
         size += len(chunk)
-        copied(size)
+        done(size)
     return Placed(size, digest.hexdigest())
 
 

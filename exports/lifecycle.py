@@ -9,7 +9,7 @@ Lock order: jobs ascending, then the owners' event feeds ascending, then an Exec
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -19,11 +19,10 @@ from django.utils.timezone import localtime
 
 from exports import deadletters, events, failures, outbox, sql
 from exports.deadletters import DeadLetterIn
-from exports.files import Store
 from exports.messages import REQUESTS, RESULTS, Progress, Request, Result
 from exports.models import ExportEvent, ExportJob, Replay, StreamOutbox
-from exports.results import Verdict, inspect, report_of
-from exports.states import TERMINAL, ErrorCode, JobType, Status
+from exports.results import Verdict, names_file, report_of
+from exports.states import LIVE, TERMINAL, ErrorCode, JobType, Status
 from exports.transitions import State, advance, settle
 from jobs import lifecycle as engine
 from jobs import registry
@@ -55,6 +54,13 @@ class BatchStats:
     applied: int = 0
     ignored: int = 0
     dead_lettered: int = 0
+
+    def __add__(self, other: "BatchStats") -> "BatchStats":
+        return BatchStats(
+            self.applied + other.applied,
+            self.ignored + other.ignored,
+            self.dead_lettered + other.dead_lettered,
+        )
 
 
 # --- request, accept_request: how an export begins ------------------------------------------------
@@ -114,27 +120,27 @@ def accept_request(message: Request) -> str:
 
 
 def apply_messages(
-    batch: Sequence[Received], unparsable: Sequence[DeadLetterIn], now: datetime
+    batch: Sequence[Received],
+    unparsable: Sequence[DeadLetterIn],
+    verdicts: Mapping[str, Verdict],
+    now: datetime,
 ) -> BatchStats:
     """Applies a batch in its order and dead-letters what cannot be applied: all of it, or nothing.
 
-    A repeated or late message changes nothing and is no error.
+    A repeated or late message changes nothing and is no error. `verdicts` are on the files of the results, by
+    the ids of the messages.
     """
-    store = Store(settings.DURE_EXPORT_PATH)
-    # Result files are opened before any row is locked.
-    verdicts = {
-        entry.id: inspect(store, entry.message) for entry in batch if isinstance(entry.message, Result)
-    }
     stats, rejected, new_events = BatchStats(), list(unparsable), list[ExportEvent]()
     with transaction.atomic():
         jobs = _lock({entry.message.job_id for entry in batch})
         changed: set[int] = set()
         for entry in batch:
-            job = jobs.get(entry.message.job_id)
-            if job is None:
+            job, verdict = jobs.get(entry.message.job_id), verdicts.get(entry.id)
+            # A job that did not exist when its result was checked has no verdict.
+            if job is None or (verdict is None and job.status in LIVE and names_file(entry.message)):
                 rejected.append(DeadLetterIn(entry.stream, entry.id, entry.raw, NO_SUCH_JOB))
                 continue
-            reason = _apply(job, entry.message, verdicts.get(entry.id), now)
+            reason = _apply(job, entry.message, verdict, now)
             if reason is None:
                 stats.ignored += 1
                 continue
@@ -164,7 +170,7 @@ def _apply(job: ExportJob, message: Progress | Result, verdict: Verdict | None, 
             _move(job, after, now)
             job.message = message.message
         return None if after is None else ""
-    refusal = verdict.refusal(job.folder) if verdict else None
+    refusal = verdict.error if verdict else None
     if refusal is not None:
         message = Result(message.job_id, Status.FAILED, error_code=refusal[0], error_message=refusal[1])
     after = settle(state, message)
@@ -205,8 +211,13 @@ def _write(jobs: dict[int, ExportJob], changed: set[int], now: datetime) -> None
     if rows:
         call.change(sql.WRITE_STATES, {"changes": call.as_json(rows), "now": now})
     unchanged = [job.pk for job in jobs.values() if job.pk not in changed and job.status == Status.RUNNING]
-    if unchanged:
-        call.change(sql.WRITE_HEARD_AT, [now, unchanged])
+    note_heard(unchanged, now)
+
+
+def note_heard(job_ids: Iterable[int], now: datetime) -> None:
+    """These exports have not stalled: a message about them has arrived, or is being checked."""
+    if ids := sorted(job_ids):
+        call.change(sql.WRITE_HEARD_AT, [now, ids])
 
 
 # --- cancel, fail_stalled: ends that no worker reported -------------------------------------------

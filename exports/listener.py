@@ -9,7 +9,7 @@ import logging
 import os
 import socket
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from django.conf import settings
@@ -32,6 +32,8 @@ from exports.messages import (
     parse_request,
     parse_result,
 )
+from exports.result_checks import ResultChecks
+from exports.results import Verdict
 from exports.streams import Entry, GroupLost
 from jobs.redis import ERRORS
 
@@ -52,6 +54,7 @@ class Listener:
         self.name = name or f"{socket.gethostname()}-{os.getpid()}"
         self.worker = settings.DURE_EXPORT_WORKER if worker is None else worker
         self.streams = [PROGRESS, RESULTS, *([REQUESTS] if self.worker else [])]
+        self.checks = ResultChecks()
 
     def start(self) -> None:
         """Makes the groups first, so that no message from now on is missed."""
@@ -81,18 +84,22 @@ class Listener:
         return len(reports) + len(requests)
 
     def process(self, entries: Sequence[Entry]) -> BatchStats:
-        """Applies messages, and acknowledges them once they are committed."""
+        """Applies messages, and acknowledges them once they are committed; results once they are checked."""
+        stats = self._commit(self.checks.start(entries), {})
+        return stats + self._commit(*self.checks.take_finished())
+
+    def _commit(self, entries: Sequence[Entry], verdicts: Mapping[str, Verdict]) -> BatchStats:
         if not entries:
             return BatchStats()
-        stats = self._apply(entries)
+        stats = self._apply(entries, verdicts)
         streams.acknowledge(self.redis, entries)
         if stats.dead_lettered:
             log.warning("dead-lettered %s messages", stats.dead_lettered)
         return stats
 
-    def _apply(self, entries: Sequence[Entry]) -> BatchStats:
+    def _apply(self, entries: Sequence[Entry], verdicts: Mapping[str, Verdict]) -> BatchStats:
         try:
-            return apply(entries, _now())
+            return apply(entries, verdicts, _now())
         except (*DATABASE_ERRORS, *ERRORS):
             raise
         except Exception:
@@ -100,18 +107,14 @@ class Listener:
                 log.exception("could not apply message %s of %s", entries[0].id, entries[0].stream)
                 return dead_letter(entries, "it could not be applied: see the listener's log", _now())
             # One of them is at fault. The others must neither wait for it nor fail with it.
-            parts = [self._apply([entry]) for entry in entries]
-        return BatchStats(
-            sum(part.applied for part in parts),
-            sum(part.ignored for part in parts),
-            sum(part.dead_lettered for part in parts),
-        )
+            return sum((self._apply([entry], verdicts) for entry in entries), BatchStats())
 
     def take_over(self) -> int:
         """Processes what dead listeners left. A message that was delivered too often is dead-lettered."""
         idle_ms, count = int(settings.DURE_STREAM_CLAIM_SECONDS * 1000), 0
         for stream in self.streams:
             entries = streams.take_over(self.redis, self.name, stream, idle_ms, BATCH)
+            entries = [entry for entry in entries if entry.id not in self.checks.entry_ids]
             deliveries = streams.deliveries(self.redis, stream, [entry.id for entry in entries])
             failing = [entry for entry in entries if deliveries.get(entry.id, 0) > MAX_DELIVERIES]
             if failing:
@@ -125,6 +128,8 @@ class Listener:
     def sweep(self, healthy_seconds: float) -> None:
         """Takes over messages, repairs missing results, fails stalled exports and trims the streams."""
         now = _now()
+        streams.keep(self.redis, self.name, RESULTS, self.checks.entry_ids)
+        lifecycle.note_heard(self.checks.job_ids, now)
         self.take_over()
         lifecycle.report_missing_results(now)
         limit = settings.DURE_EXPORT_STALL_SECONDS
@@ -141,7 +146,7 @@ class Listener:
         orphan_files.sweep_once(now, changed_within=None if full else timedelta(hours=1))
 
 
-def apply(entries: Sequence[Entry], now: datetime) -> BatchStats:
+def apply(entries: Sequence[Entry], verdicts: Mapping[str, Verdict], now: datetime) -> BatchStats:
     """One transaction for all progress and results; one for each request, because each starts a run."""
     received, rejected, requests = list[Received](), list[DeadLetterIn](), 0
     for entry in entries:
@@ -157,7 +162,9 @@ def apply(entries: Sequence[Entry], now: datetime) -> BatchStats:
                 received.append(Received(entry.stream, entry.id, entry.raw, message))
         except BadMessage as bad:
             rejected.append(DeadLetterIn(entry.stream, entry.id, entry.raw, str(bad)))
-    stats = lifecycle.apply_messages(received, rejected, now) if received or rejected else BatchStats()
+    stats = BatchStats()
+    if received or rejected:
+        stats = lifecycle.apply_messages(received, rejected, verdicts, now)
     stats.applied += requests
     return stats
 
@@ -170,6 +177,13 @@ def dead_letter(entries: Sequence[Entry], reason: str, now: datetime) -> BatchSt
 
 def run(listener: Listener, stopped: Callable[[], bool]) -> None:
     """Repeats passes until `stopped`. While Redis or the database is down it waits; nothing is lost."""
+    try:
+        _repeat_passes(listener, stopped)
+    finally:
+        listener.checks.stop()
+
+
+def _repeat_passes(listener: Listener, stopped: Callable[[], bool]) -> None:
     pause = 0.1
     healthy_since, swept_at, deleted_at, ready = time.monotonic(), 0.0, 0.0, False
     while not stopped():

@@ -1,49 +1,67 @@
 """Checks the result files that workers report, and builds the reports of our own runs."""
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, BinaryIO
 
 from exports.failures import text
-from exports.files import Parts, PathRefused, Store, split
-from exports.messages import MAX_TEXT, Result
+from exports.files import Parts, PathRefused, Placed, Store, checksum, split
+from exports.messages import MAX_TEXT, Progress, Result
 from exports.states import ErrorCode, Status
 from jobs.states import ExecutionStatus, FailureType
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
-    """The file at the path that a result names."""
+class Expectation:
+    """What is known about the result of an export that has not ended."""
 
-    parts: Parts
-    size: int
+    output: Parts
+    # What our own run hashed while it wrote the output.
+    own_output: Placed | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The file at the path that a result names; `error` is a code and a message."""
+
+    parts: Parts = ()
+    size: int = 0
     error: tuple[str, str] | None = None
 
-    def refusal(self, folder: Parts) -> tuple[str, str] | None:
-        """Error code and message when the file cannot be the result of the job with this folder."""
-        if self.error is not None:
-            return self.error
-        if self.parts[:-1] != folder:
-            return ErrorCode.INVALID_OUTPUT_PATH, text("result_not_own")
-        return None
+
+def names_file(message: Progress | Result) -> bool:
+    return isinstance(message, Result) and message.status == Status.SUCCEEDED
 
 
-def inspect(store: Store, result: Result) -> Verdict | None:
-    """Inspect the file of a result; None without a file. Never raises: a bad path is a worker's error."""
-    if result.status != Status.SUCCEEDED:
-        return None
+def inspect(
+    store: Store, result: Result, expected: Expectation, hashed: Callable[[int], None] = lambda _size: None
+) -> Verdict:
+    """Inspect the file of a result, and hash it unless our own run did. A worker's mistake raises nothing."""
     try:
         parts = split(store.root, result.result_uri)
+        if parts[:-1] != expected.output[:-1]:
+            return Verdict(error=(ErrorCode.INVALID_OUTPUT_PATH, text("result_not_own")))
         with store.open(parts) as file:
-            return Verdict(parts, os.fstat(file.fileno()).st_size)
+            own_output = expected.own_output if parts == expected.output else None
+            actual = _read_or_trust(file, own_output, hashed)
     except FileNotFoundError:
-        return Verdict((), 0, (ErrorCode.OUTPUT_MISSING, text("result_missing")))
+        return Verdict(error=(ErrorCode.OUTPUT_MISSING, text("result_missing")))
     except PathRefused as refusal:
         message = text("result_bad_path", problem=str(refusal))
-        return Verdict((), 0, (ErrorCode.INVALID_OUTPUT_PATH, message))
+        return Verdict(error=(ErrorCode.INVALID_OUTPUT_PATH, message))
     except OSError as error:
         message = text("result_unreadable", reason=error.strerror)
-        return Verdict((), 0, (ErrorCode.OUTPUT_MISSING, message))
+        return Verdict(error=(ErrorCode.OUTPUT_MISSING, message))
+    if actual.sha256 != result.checksum:
+        return Verdict(error=(ErrorCode.CHECKSUM_MISMATCH, text("checksum_mismatch")))
+    return Verdict(parts, actual.size)
+
+
+def _read_or_trust(file: BinaryIO, own_output: Placed | None, hashed: Callable[[int], None]) -> Placed:
+    if own_output is not None and own_output.size == os.fstat(file.fileno()).st_size:
+        return own_output
+    return checksum(file, hashed)
 
 
 def report_of(job_id: int, state: str, outcome: Any, failure_type: str, error: str) -> Result:

@@ -48,6 +48,7 @@ class ErrorCode(TextChoices):
     TIMEOUT = "TIMEOUT", _("Timeout")
     INVALID_OUTPUT_PATH = "INVALID_OUTPUT_PATH", _("Invalid output path")
     OUTPUT_MISSING = "OUTPUT_MISSING", _("Result file missing")
+    CHECKSUM_MISMATCH = "CHECKSUM_MISMATCH", _("Checksum mismatch")
     RENDER_FAILED = "RENDER_FAILED", _("Rendering failed")
 
 

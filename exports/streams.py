@@ -85,6 +85,12 @@ def take_over(redis: "Redis", consumer: str, stream: str, idle_ms: int, count: i
     return entries
 
 
+def keep(redis: "Redis", consumer: str, stream: str, ids: Sequence[str]) -> None:
+    """Keeps other consumers from taking over messages that this one is still working on."""
+    if ids:
+        redis.xclaim(stream, GROUPS[stream], consumer, 0, list(ids), justid=True)
+
+
 def deliveries(redis: "Redis", stream: str, ids: Sequence[str]) -> dict[str, int]:
     """How often each message was delivered."""
     if not ids:

@@ -93,8 +93,8 @@ def listen(redis: Redis, name: str = "here", worker: bool = False) -> Listener:
 
 
 def drain(listener: Listener) -> None:
-    """Polls until nothing is left to send or to read."""
-    while listener.poll(block_ms=None) or StreamOutbox.objects.exists():
+    """Polls until nothing is left to send, to read or to check."""
+    while listener.poll(block_ms=None) or listener.checks.job_ids or StreamOutbox.objects.exists():
         pass
 
 

@@ -1,0 +1,125 @@
+"""Checks the files of results in a thread beside the listener's loop, so that a large file delays no other
+message.
+
+A message under check is not acknowledged. If this process dies, another listener takes the message over and
+checks the file again.
+"""
+
+import threading
+from collections.abc import Iterable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from itertools import takewhile
+
+from django.conf import settings
+
+from exports.files import Placed, Store
+from exports.messages import RESULTS, BadMessage, Result, parse_result
+from exports.models import ExportJob
+from exports.results import Expectation, Verdict, inspect, names_file
+from exports.states import LIVE
+from exports.streams import Entry
+from jobs.models import Execution
+from jobs.states import ExecutionStatus
+
+# A listener waits so long for small files, instead of applying their results in its next pass.
+SHORT_WAIT_SECONDS = 0.05
+
+
+class Stopped(Exception):
+    """The listener ends; the check is repeated by another one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    entry: Entry
+    job_id: int
+    verdict: "Future[Verdict | None]"
+
+
+class ResultChecks:
+    def __init__(self) -> None:
+        self._thread = ThreadPoolExecutor(1, "result-check")
+        self._stopping = threading.Event()
+        # By the id of the message, in the order of arrival.
+        self._checks: dict[str, Check] = {}
+
+    @property
+    def entry_ids(self) -> list[str]:
+        return list(self._checks)
+
+    @property
+    def job_ids(self) -> set[int]:
+        return {check.job_id for check in self._checks.values()}
+
+    def start(self, entries: Sequence[Entry]) -> list[Entry]:
+        """Starts the checks of results; answers the other messages, which need none."""
+        results = {entry.id: result for entry in entries if (result := _parse_result(entry)) is not None}
+        expected = expected_results(result.job_id for result in results.values()) if results else {}
+        others = []
+        for entry in entries:
+            result = results.get(entry.id)
+            if result is None:
+                others.append(entry)
+            elif entry.id not in self._checks:
+                expectation = expected.get(result.job_id)
+                if expectation and names_file(result):
+                    self._add(entry, result, expectation)
+                elif result.job_id in self.job_ids:
+                    self._add(
+                        entry, result, None
+                    )  # the first result wins, so it waits for the check before it
+                else:
+                    others.append(entry)
+        if results:
+            wait([check.verdict for check in self._checks.values()], SHORT_WAIT_SECONDS)
+        return others
+
+    def take_finished(self) -> tuple[list[Entry], dict[str, Verdict]]:
+        """The messages that have been checked, and the verdicts by their ids."""
+        finished = list(takewhile(lambda check: check.verdict.done(), self._checks.values()))
+        for check in finished:
+            del self._checks[check.entry.id]
+        verdicts = {check.entry.id: check.verdict.result() for check in finished}
+        return [check.entry for check in finished], {
+            own_id: verdict for own_id, verdict in verdicts.items() if verdict is not None
+        }
+
+    def stop(self) -> None:
+        self._stopping.set()
+        self._thread.shutdown(cancel_futures=True)
+
+    def _add(self, entry: Entry, result: Result, expected: Expectation | None) -> None:
+        verdict = self._thread.submit(self._check, result, expected)
+        self._checks[entry.id] = Check(entry, result.job_id, verdict)
+
+    def _check(self, result: Result, expected: Expectation | None) -> Verdict | None:
+        if expected is None:
+            return None
+        return inspect(Store(settings.DURE_EXPORT_PATH), result, expected, self._go_on)
+
+    def _go_on(self, _size: int) -> None:
+        if self._stopping.is_set():
+            raise Stopped
+
+
+def _parse_result(entry: Entry) -> Result | None:
+    if entry.stream != RESULTS or entry.raw is None:
+        return None
+    try:
+        return parse_result(entry.raw)
+    except BadMessage:
+        return None  # it is dead-lettered with the others
+
+
+def expected_results(job_ids: Iterable[int]) -> dict[int, Expectation]:
+    """What is known about the results of these exports; without those that have ended, or do not exist."""
+    jobs = list(ExportJob.objects.filter(pk__in=set(job_ids), status__in=LIVE))
+    runs = Execution.objects.filter(
+        pk__in=[job.execution_id for job in jobs if job.execution_id], status=ExecutionStatus.SUCCESS
+    )
+    own_output: dict[object, Placed] = {}
+    for execution_id, result in runs.values_list("pk", "result"):
+        if result is not None:
+            own_output[execution_id] = Placed(result["sizeBytes"], result["checksum"])
+    return {job.pk: Expectation(job.output, own_output.get(job.execution_id)) for job in jobs}
