@@ -1,8 +1,11 @@
 """The Celery app. `celery -A config worker -Q FE,BE` starts a worker on any host."""
 
 import os
+from typing import Any
 
 from celery import Celery
+
+from jobs.redis import ANSWER_SECONDS
 
 # Registers the commands of `celery inspect` and `celery control`, in the sender and in the worker.
 from jobs.worker import control as control
@@ -11,7 +14,20 @@ from jobs.worker.drain import ConsumerGate
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
-app = Celery("dure")
+
+class App(Celery):  # type: ignore[misc]
+    def connection_for_write(self, url: str | None = None, **options: Any) -> Any:
+        """A connection to publish over. Requests wait for it, and a worker's poll may take longer."""
+        brief = {
+            "socket_timeout": ANSWER_SECONDS,
+            "socket_connect_timeout": ANSWER_SECONDS,
+            "max_retries": 0,  # once is long enough
+        }
+        options["transport_options"] = brief | (options.get("transport_options") or {})
+        return super().connection_for_write(url, **options)
+
+
+app = App("dure")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 app.steps["worker"].add(LeaseKeeperStep)

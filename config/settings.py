@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from kombu.entity import Exchange, Queue
 
 from config import dev, env
+from jobs.redis import ANSWER_SECONDS
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -296,7 +297,7 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
     # Only the worker stores its reserved messages, and returns them when it stops. Storing them in Redis
     # as well costs two round trips for each message, and the sweep republishes lost messages anyway.
     "ack_emulation": False,
-    # A frozen Redis blocked a publish for nine minutes without these.
+    # A frozen Redis blocked for nine minutes without these. A publish waits for less: see config/celery.py.
     "socket_timeout": 10,
     "socket_connect_timeout": 3,
     "socket_keepalive": True,
@@ -308,9 +309,11 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
     "priority_steps": [0, 3, 6, 9],
     "queue_order_strategy": "priority",
 }
-CELERY_RESULT_BACKEND_TRANSPORT_OPTIONS = {"socket_timeout": 3, "socket_connect_timeout": 3}
-CELERY_REDIS_SOCKET_TIMEOUT = 3.0
-CELERY_REDIS_SOCKET_CONNECT_TIMEOUT = 3.0
+CELERY_REDIS_SOCKET_TIMEOUT = CELERY_REDIS_SOCKET_CONNECT_TIMEOUT = ANSWER_SECONDS
+CELERY_RESULT_BACKEND_TRANSPORT_OPTIONS = {
+    "socket_timeout": ANSWER_SECONDS,
+    "socket_connect_timeout": ANSWER_SECONDS,
+}
 CELERY_REDIS_SOCKET_KEEPALIVE = True
 CELERY_TASK_PUBLISH_RETRY = False  # the sweep republishes, so no caller waits for the broker
 CELERY_RESULT_EXPIRES = 3600

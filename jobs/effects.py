@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from celery import current_app
-from django.db import transaction
+from django.db import DatabaseError, InterfaceError, transaction
 
-from jobs import joins, publish, pubsub
+from jobs import joins, publish, pubsub, redis
 from jobs.publish import Send
+from jobs.sql import call, statements
 
 log = logging.getLogger(__name__)
 
@@ -47,8 +48,8 @@ class Effects:
         transaction.on_commit(self.apply)
 
     def apply(self) -> None:
-        if self.send:
-            publish.send_messages(self.send)
+        if self.send and not publish.send_messages(self.send):
+            mark_unsent(self.send)
         if self.parts:
             joins.count(self.parts)
         if self.stop:
@@ -62,9 +63,20 @@ class Effects:
 NO_EFFECTS = Effects()
 
 
+def mark_unsent(sends: Sequence[Send]) -> None:
+    """Have the next sweep publish these messages, and not only after the wait of a message that went out."""
+    try:
+        call.change(
+            statements.MARK_UNSENT, [[send.execution for send in sends], [send.dispatch for send in sends]]
+        )
+    except (DatabaseError, InterfaceError) as error:
+        log.warning("%s messages will be republished later: %s", len(sends), str(error).strip())
+
+
 def stop_runs(executions: Sequence[str]) -> None:
     """Ask the workers to stop these runs. A lost message does no harm: the next heartbeat stops them."""
     try:
-        current_app.control.broadcast("dure_stop", arguments={"executions": list(executions)})
+        with redis.answering():
+            current_app.control.broadcast("dure_stop", arguments={"executions": list(executions)})
     except Exception as error:  # any error of the broker's client
         log.warning("could not broadcast a stop; the heartbeats will carry it: %s", error)

@@ -46,7 +46,7 @@ def seed(sizes: Iterable[tuple[object, int]]) -> bool:
     pairs = list(sizes)
     try:
         for start in range(0, len(pairs), PIPELINE):
-            with backend.client.pipeline(transaction=False) as pipe:
+            with redis.answering(), backend.client.pipeline(transaction=False) as pipe:
                 for job, size in pairs[start : start + PIPELINE]:
                     name = group(job)
                     pipe.delete(backend.get_key_for_group(name, ".c"))
@@ -62,18 +62,19 @@ def count(parts: Sequence[Sequence[Any]]) -> None:
     """Return the chord part of each `[join, dependency, position]`; the last one sends the body."""
     backend = current_app.backend
     try:
-        for join, parent, position in parts:
-            request = CeleryContext(
-                {
-                    "id": str(parent),
-                    "group": group(join),
-                    "group_index": position,
-                    "chord": body(join),
-                    "root_id": str(join),
-                }
-            )
-            # Always a success: PostgreSQL decides what the dependency's end means.
-            backend.on_chord_part_return(request, states.SUCCESS, None)
+        with redis.answering():
+            for join, parent, position in parts:
+                request = CeleryContext(
+                    {
+                        "id": str(parent),
+                        "group": group(join),
+                        "group_index": position,
+                        "chord": body(join),
+                        "root_id": str(join),
+                    }
+                )
+                # Always a success: PostgreSQL decides what the dependency's end means.
+                backend.on_chord_part_return(request, states.SUCCESS, None)
     except Exception as error:  # the chord's own errors as well as Redis's: the sweep looks too
         log.warning("could not count a part of a join, the sweep will look: %s", error)
 

@@ -43,9 +43,11 @@ def submit(prepared: Prepared) -> list[UUID]:
     """Write a submission: all of its jobs and edges, or nothing. Roots become ready and fill free slots.
 
     The joins are seeded before the transaction, so that no dependency can end before its join can be
-    counted. When the transaction fails they are keys that expire.
+    counted. When the transaction fails they are keys that expire. When Redis is away a sweep seeds them.
     """
-    joins.seed((job["id"], job["dependency_count"]) for job in prepared.jobs if job["dependency_count"] > 1)
+    seeded = joins.seed(
+        (job["id"], job["dependency_count"]) for job in prepared.jobs if job["dependency_count"] > 1
+    )
     ids = [job["id"] for job in prepared.jobs]
     effects = None
     try:
@@ -55,6 +57,8 @@ def submit(prepared: Prepared) -> list[UUID]:
             # their dependencies did meanwhile is read after the lock.
             call.rows(statements.LOCK_OFFICE, [prepared.office])
             answer = call.function("dure_submit", prepared.office, prepared.roots, prepared.joined)
+            if not seeded:
+                call.change(statements.ADD_UNSEEDED)
             effects = Effects.read(answer)
             effects.on_commit()
     except (DatabaseError, InterfaceError):
@@ -369,10 +373,20 @@ def republish(*, everything: bool = False, limit: int = 5_000) -> int:
 
 def reseed() -> int:
     """Store in Redis the size of every join that waits, and count the parts that have come in."""
+    unseeded = call.rows(statements.UNSEEDED)
     waiting = call.rows(statements.WAITING_JOINS)
-    if waiting and joins.seed(waiting):
-        joins.count(call.rows(statements.ENDED_PARTS))
+    if not joins.seed(waiting):
+        call.change(statements.ADD_UNSEEDED)
+        return 0
+    joins.count(call.rows(statements.ENDED_PARTS))
+    for row in unseeded:
+        call.change(statements.DELETE_UNSEEDED, row)
     return len(waiting)
+
+
+def has_unseeded_joins() -> bool:
+    """Whether a submission could not store the sizes of its joins, since Redis was away."""
+    return bool(call.rows(statements.UNSEEDED))
 
 
 def current_fence(execution: str, dispatch: int, worker: str) -> tuple[int, str] | None:

@@ -7,7 +7,6 @@ to claim, so a broker that is away costs time and nothing else.
 import logging
 import os
 import socket
-import time
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,16 +15,14 @@ from typing import Any
 from celery import current_app
 from django.conf import settings
 
+from jobs import redis
+
 log = logging.getLogger(__name__)
 
-# After a failure no caller waits for the broker again until this long has passed: the sweep republishes.
-PAUSE_SECONDS = 2.0
 BATCH = 500
 # The level of an Execution that no office owns: behind an office's first job, before what fills it up.
 FAIR = 3
 ORIGIN = f"{os.getpid()}@{socket.gethostname()}"
-
-_paused_until = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +37,12 @@ class Send:
     retries: int
 
 
-def send_messages(sends: Sequence[Send]) -> int:
-    """Publish each; the number of those that went out."""
-    if not sends or time.monotonic() < _paused_until:
-        return 0
+def send_messages(sends: Sequence[Send]) -> bool:
+    """Publish all of them; False if some may not have gone out."""
+    if not sends:
+        return True
     try:
-        with current_app.producer_or_acquire() as producer:
+        with redis.answering(), current_app.producer_or_acquire() as producer:
             if len(sends) == 1:
                 send_message(producer, sends[0])
             else:
@@ -54,10 +51,9 @@ def send_messages(sends: Sequence[Send]) -> int:
                         for send in sends[start : start + BATCH]:
                             send_message(producer, send)
     except Exception as error:  # any error of the broker's client: the rows are safe
-        _pause()
         log.warning("could not publish %s messages; the sweep will: %s", len(sends), error)
-        return 0
-    return len(sends)
+        return False
+    return True
 
 
 def send_message(producer: Any, send: Send) -> None:
@@ -92,24 +88,17 @@ def send_message(producer: Any, send: Send) -> None:
 
 def send_control(name: str, *args: object, expires: float | None = None, queue: str = "") -> bool:
     """Send one of the engine's own tasks, to the control queue unless another is named."""
-    if time.monotonic() < _paused_until:
-        return False
     try:
-        current_app.send_task(
-            name,
-            args=args,
-            queue=queue or settings.DURE_CONTROL_QUEUE,
-            ignore_result=True,
-            retry=False,
-            expires=expires,
-        )
-    except Exception as error:
-        _pause()
+        with redis.answering():
+            current_app.send_task(
+                name,
+                args=args,
+                queue=queue or settings.DURE_CONTROL_QUEUE,
+                ignore_result=True,
+                retry=False,
+                expires=expires,
+            )
+    except Exception as error:  # any error of the broker's client
         log.warning("could not send %s; the sweep will do its work: %s", name, error)
         return False
     return True
-
-
-def _pause() -> None:
-    global _paused_until  # noqa: PLW0603 (one circuit breaker for the process)
-    _paused_until = time.monotonic() + PAUSE_SECONDS

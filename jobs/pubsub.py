@@ -25,10 +25,11 @@ T = TypeVar("T")
 
 def publish_to(channels: Sequence[str]) -> None:
     try:
-        pipe = redis.client().pipeline(transaction=False)
-        for channel in channels:
-            pipe.publish(channel, "changed")
-        pipe.execute()
+        with redis.answering():
+            pipe = redis.client().pipeline(transaction=False)
+            for channel in channels:
+                pipe.publish(channel, "changed")
+            pipe.execute()
     except redis.ERRORS as error:
         log.warning("pub/sub publish failed for %s; the listeners poll: %s", ", ".join(channels), error)
 
@@ -54,7 +55,8 @@ def wait_for(channel: str, read: Callable[[], T | None], seconds: float) -> T | 
 
 def _answers(command: Callable[[], object]) -> bool:
     try:
-        command()
+        with redis.answering():
+            command()
     except redis.ERRORS:
         return False
     return True
@@ -63,16 +65,18 @@ def _answers(command: Callable[[], object]) -> bool:
 def request_notifications(office: str) -> None:
     """Have the office's webhooks and mail addresses notified. One message covers many commits."""
     try:
-        if not redis.client().set(DEBOUNCE_KEY.format(office), 1, nx=True, ex=DEBOUNCE_SECONDS):
-            return
+        with redis.answering():
+            if not redis.client().set(DEBOUNCE_KEY.format(office), 1, nx=True, ex=DEBOUNCE_SECONDS):
+                return
     except redis.ERRORS:
-        pass  # the broker is probably away too, and then the sweep creates them
+        return  # the broker is away too: the sweep creates them
     publish.send_control(CREATE_NOTIFICATIONS, office, expires=60)
 
 
 def clear_debounce(office: str) -> None:
     """Call before reading the events, so that a commit after that sends a new message."""
     try:
-        redis.client().delete(DEBOUNCE_KEY.format(office))
+        with redis.answering():
+            redis.client().delete(DEBOUNCE_KEY.format(office))
     except redis.ERRORS as error:
         log.warning("notifications of office %s may be late: %s", office, error)

@@ -16,9 +16,10 @@ log = logging.getLogger(__name__)
 def sweep_once(now: datetime | None = None) -> dict[str, int]:
     """Run each pass once; return the numbers of repairs, for the log and the metrics."""
     redis_lost_data = joins.epoch_is_lost()
+    reseeds = redis_lost_data or lifecycle.has_unseeded_joins()
     done = {
         "rescued": lifecycle.rescue(),
-        "reseeded": lifecycle.reseed() if redis_lost_data else 0,
+        "reseeded": lifecycle.reseed() if reseeds else 0,
         "due": lifecycle.send_due(now),
         "promoted": advance_stuck_offices(now),
         "republished": lifecycle.republish(everything=redis_lost_data),

@@ -98,6 +98,13 @@ REPUBLISH = """
     RETURNING e.id, e.dispatch, e.role, e.task_id, 0, e.retry_count
 """
 
+# mark_unsent: messages that the broker did not accept are due for the next republish.
+MARK_UNSENT = """
+    UPDATE job_executions e SET sent_at = to_timestamp(0), sent_count = 0
+    FROM unnest(%s::uuid[], %s::integer[]) AS s (execution, dispatch)
+    WHERE e.id = s.execution AND e.dispatch = s.dispatch AND e.status = 'PENDING'
+"""
+
 # send_due: offices with a job that has become due.
 DUE_OFFICES = """
     SELECT DISTINCT office_id FROM (
@@ -130,6 +137,15 @@ STUCK_OFFICES = """
              AND q.due_at IS NULL
        )
 """
+
+# submit, reseed: joins whose sizes could not be stored in Redis, as a number that grows.
+ADD_UNSEEDED = """
+    INSERT INTO engine_counters (name, value) VALUES ('unseeded', 1)
+    ON CONFLICT (name) DO UPDATE SET value = engine_counters.value + 1
+"""
+UNSEEDED = "SELECT value FROM engine_counters WHERE name = 'unseeded'"
+# Only if there are no more by now.
+DELETE_UNSEEDED = "DELETE FROM engine_counters WHERE name = 'unseeded' AND value = %s"
 
 # reseed: the joins that wait, and the parts that have come in already.
 WAITING_JOINS = """

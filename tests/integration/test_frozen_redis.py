@@ -1,0 +1,97 @@
+"""A Redis that does not answer delays a caller once and briefly; what it missed is done once it is back."""
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from celery import current_app
+from kombu import pools
+
+from jobs import joins, lifecycle, redis, sweeps
+from jobs.models import Counter, Execution
+from jobs.states import JobStatus
+from tests.engine_workers import ended
+from tests.factories import an_office, submitted
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+JOIN = ({"ref": "a"}, {"ref": "b"}, {"ref": "c", "depends_on": ["a", "b"]})
+
+
+@contextmanager
+def frozen() -> Iterator[None]:
+    pid = int(redis.client().info("server")["process_id"])
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(pid, signal.SIGCONT)
+
+
+@pytest.fixture(autouse=True)
+def no_pause(monkeypatch):
+    """What a test does to Redis must not pause the callers of the next."""
+    yield
+    redis._paused_until = 0.0
+
+
+def seconds_of(act):
+    before = time.monotonic()
+    answer = act()
+    return answer, time.monotonic() - before
+
+
+def test_a_submission_of_a_join_waits_once_for_a_frozen_redis():
+    office = an_office(max_concurrent_jobs=9)
+    submitted(office, *JOIN)  # the connections are open
+    with frozen():
+        jobs, seconds = seconds_of(lambda: submitted(office, *JOIN))
+        _, seconds_of_the_next = seconds_of(lambda: submitted(office, *JOIN))
+    assert [job.status for job in jobs] == ["processing", "processing", "pending"]
+    assert seconds < 1.5 * redis.ANSWER_SECONDS
+    assert seconds_of_the_next < redis.ANSWER_SECONDS / 2
+
+
+def test_new_connections_to_a_frozen_redis_wait_once_too():
+    office = an_office(max_concurrent_jobs=9)
+    with frozen():
+        redis.client().connection_pool.disconnect()
+        current_app.backend.client.connection_pool.disconnect()
+        pools.reset()
+        current_app._pool = current_app.amqp._producer_pool = None
+        _, for_the_sizes = seconds_of(lambda: submitted(office, *JOIN))
+        redis._paused_until = 0.0
+        _, for_the_message = seconds_of(lambda: submitted(office, {}))
+        redis._paused_until = 0.0
+        _, for_the_part = seconds_of(lambda: joins.count([["a", "b", 0]]))
+    for seconds in (for_the_sizes, for_the_message, for_the_part):
+        assert seconds < 1.5 * redis.ANSWER_SECONDS
+
+
+def test_a_submission_to_a_frozen_redis_is_done_by_the_next_sweep_after_it(worker, settings):
+    settings.DURE_REPUBLISH_SECONDS = 3600.0
+    office = an_office(max_concurrent_jobs=9)
+    with frozen():
+        jobs = submitted(office, *JOIN)
+        assert Counter.objects.filter(name="unseeded").exists()
+        assert set(Execution.objects.values_list("sent_count", flat=True)) == {0}
+    redis._paused_until = 0.0
+    done = sweeps.sweep_once()
+    assert (done["reseeded"], done["republished"]) == (1, 2)
+    assert not lifecycle.has_unseeded_joins()
+    assert [ended(job).status for job in jobs] == [JobStatus.DONE] * 3
+    assert sweeps.sweep_once()["reseeded"] == 0
+
+
+def test_a_sweep_that_meets_a_frozen_redis_leaves_the_joins_to_the_next():
+    office = an_office(paused=True)
+    submitted(office, *JOIN)
+    with frozen():
+        assert lifecycle.reseed() == 0
+    redis._paused_until = 0.0
+    assert lifecycle.has_unseeded_joins()
+    assert lifecycle.reseed() == 1
+    assert not lifecycle.has_unseeded_joins()
