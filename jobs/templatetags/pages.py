@@ -17,6 +17,8 @@ register = template.Library()
 
 # A value may have 256 KiB: a page that refreshes every few seconds shows its beginning.
 MOST_CHARACTERS, LINE_CHARACTERS = 20_000, 600
+# What a row of a list shows of a long text, and what it shows when it is opened.
+CLIPPED, MOST_CLIPPED = 160, 4_000
 
 
 @register.filter
@@ -127,6 +129,19 @@ def as_json(value: Any) -> str:
 def as_line(value: Any) -> str:
     """The same on a few lines, for a row of a list."""
     return _beginning(json.dumps(display.mask_secrets(value), ensure_ascii=False), LINE_CHARACTERS)
+
+
+@register.filter
+def clip(text: Any, most: int = CLIPPED) -> SafeString | str:
+    """A long text for a row of a list: its beginning, which opens the rest."""
+    whole = str(text or "")
+    if len(whole) <= most:
+        return whole
+    return format_html(
+        '<details class="clip"><summary>{}…</summary>{}</details>',
+        whole[:most],
+        _beginning(whole[most:], MOST_CLIPPED),
+    )
 
 
 def _beginning(text: str, most: int) -> str:

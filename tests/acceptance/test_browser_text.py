@@ -1,0 +1,135 @@
+"""Every page with texts of the greatest length: no page is wider than its window, no target is too small."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from tests.acceptance.system import Client, System
+from tests.unit.process_tools import eventually
+
+pytestmark = pytest.mark.timeout(300)
+
+WIDTHS = (360, 768, 1280)
+SMALLEST_TARGET = 24
+# Without a space, with characters of double width, and with an address: 200 characters each, without a slash
+# where a slash could break the line.
+UNBROKEN = "deploy-" + "x" * 193
+HANGUL = "가나다라마바사아자차" * 20
+ADDRESS = ("https://registry.example/" + "a1b2c3d4" * 30)[:200]
+ERROR = "E" * 30_000 + "\n" + HANGUL * 20
+
+PAGES = [
+    "/",
+    "/offices",
+    "/offices/{office}/jobs",
+    "/offices/{office}/batches",
+    "/offices/{office}/batches/{batch}",
+    "/offices/{office}/jobs/{failed}",
+    "/offices/{office}/jobs/{waiting}",
+    "/executions",
+    "/executions/{execution}",
+    "/schedules",
+    "/schedules/{schedule}",
+    "/schedules/{schedule}/edit",
+    "/schedules/{schedule}/delete",
+    "/workflows",
+    "/workflows/{workflow}",
+    "/workflows/{workflow}/edit",
+    "/step-queues",
+    "/step-queues/{queue}",
+    "/exports",
+    "/exports/replays",
+]
+
+# The visible targets of a page that are smaller than 24 px, except links within a sentence, drawings, and
+# boxes whose label is large enough (WCAG 2.5.8).
+SMALL_TARGETS = """smallest => [...document.querySelectorAll('a, button, input, select, textarea, summary')]
+  .filter(one => one.type !== 'hidden' && !one.closest('svg') && !one.classList.contains('skip'))
+  .filter(one => !one.closest('p') || one.closest('.crumbs'))
+  .filter(one => one.checkVisibility())
+  .map(one => [one, (one.labels?.[0]?.contains(one) ? one.labels[0] : one).getBoundingClientRect()])
+  .filter(([one, box]) => box.width && (box.height < smallest - 0.5 || box.width < smallest - 0.5))
+  .map(([one, box]) => `${Math.round(box.width)}x${Math.round(box.height)} ${one.outerHTML.slice(0, 120)}`)"""
+WIDEST = """width => [...document.querySelectorAll('body *')]
+  .filter(one => one.getBoundingClientRect().right > width + 1)
+  .map(one => one.outerHTML.slice(0, 120)).slice(0, 3)"""
+
+
+def make_objects(alice: Client) -> dict[str, Any]:
+    office = alice.post("/api/offices", {"name": UNBROKEN}).json["id"]
+    tomorrow = (datetime.now(UTC) + timedelta(days=1)).isoformat()
+    fails = {"task_id": "demo.fail", "args": {"message": ERROR}, "max_retries": 0}
+    work = {"task_id": "demo.sum", "args": {"numbers": [1]}}
+    jobs = [
+        {"ref": UNBROKEN, **fails},
+        {"ref": ADDRESS, **fails},
+        {"ref": HANGUL, **work, "run_at": tomorrow, "depends_on": [UNBROKEN, ADDRESS]},
+    ]
+    made = alice.post(f"/api/offices/{office}/jobs", {"batch": {"name": ADDRESS}, "jobs": jobs})
+    assert made.status == 201, made.body
+    ids = {job["ref"]: job["id"] for job in made.json["jobs"]}
+    schedule = alice.post(
+        "/api/schedules", {"name": HANGUL, "kind": "cron", "cron": "0 9 * * 1", **fails, "max_retries": 0}
+    )
+    mode = {"mode": "recurring", "pattern": "weekly", "days_of_week": [0], "time": "09:00"}
+    steps = [{"ref": UNBROKEN, **work}, {"ref": HANGUL, "depends_on": [UNBROKEN], **work}]
+    workflow = alice.post(
+        "/api/workflows",
+        {"office": office, "name": UNBROKEN, "status": "active", "steps": steps, "schedule_config": mode},
+    )
+    queue = alice.post("/api/queues", {"queue_library": "provisioning", "name": UNBROKEN})
+    run = alice.post("/api/tasks/demo.fail/run", {"args": {"message": ERROR}})
+    assert [made.status for made in (schedule, workflow, queue, run)] == [201, 201, 201, 202]
+    step = {"forward_operation": "register_name", "arguments": {"name": UNBROKEN[:60], "fail": True}}
+    assert alice.post(f"/api/queues/{queue.json['queue_id']}/jobs", step).status == 201
+    return {
+        "office": office,
+        "batch": made.json["batch"]["id"],
+        "failed": ids[UNBROKEN],
+        "waiting": ids[HANGUL],
+        "schedule": schedule.json["id"],
+        "workflow": workflow.json["id"],
+        "queue": queue.json["queue_id"],
+        "execution": run.json["execution_id"],
+    }
+
+
+def delete_objects(alice: Client, made: dict[str, Any]) -> None:
+    alice.post(f"/api/executions/{made['execution']}/cancel")
+    alice.send("DELETE", f"/api/schedules/{made['schedule']}")
+    alice.send("DELETE", f"/api/workflows/{made['workflow']}")
+    alice.send("DELETE", f"/api/queues/{made['queue']}")
+    alice.send("DELETE", f"/api/offices/{made['office']}")
+
+
+@pytest.fixture
+def objects(stack: System) -> Iterator[dict[str, Any]]:
+    alice = stack.client("alice")
+    made = make_objects(alice)
+    failed = f"/api/offices/{made['office']}/jobs/{made['failed']}"
+    assert eventually(lambda: alice.get(failed).json["status"] == "failed", 200)
+    yield made
+    delete_objects(alice, made)
+
+
+def problems_of(page: Any, width: int) -> list[str]:
+    found = []
+    if page.evaluate("document.documentElement.scrollWidth") > width:
+        found.append(f"wider than {width}: {page.evaluate(WIDEST, width)}")
+    return [*found, *page.evaluate(SMALL_TARGETS, SMALLEST_TARGET)]
+
+
+def test_no_page_is_wider_than_its_window_and_no_target_is_small(window, objects):
+    opened = window(reduced_motion="reduce")
+    page = opened.sign_in("alice")
+    found = {}
+    for path in PAGES:
+        answer = page.goto(path.format(**objects))
+        assert answer.status == 200, path
+        for width in WIDTHS:
+            page.set_viewport_size({"width": width, "height": 800})
+            if problems := problems_of(page, width):
+                found[path, width] = problems
+    assert found == {}
