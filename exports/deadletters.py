@@ -7,6 +7,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.utils.timezone import localtime
 
 from exports import outbox, sql
 from exports.messages import DEADLETTER, Fields, sanitized_copy
@@ -51,7 +52,7 @@ def _as_message(row: dict[str, Any], now: datetime) -> dict[str, str]:
         "sourceStream": row["source_stream"],
         "sourceId": row["source_id"],
         "reason": row["reason"],
-        "failedAt": now.isoformat(),
+        "failedAt": localtime(now).isoformat(),
     }
 
 

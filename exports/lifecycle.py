@@ -19,7 +19,7 @@ from django.utils.timezone import localtime
 
 from exports import deadletters, events, failures, outbox, sql
 from exports.deadletters import DeadLetterIn
-from exports.messages import REQUESTS, RESULTS, Progress, Request, Result
+from exports.messages import CONTROL, REQUESTS, RESULTS, Progress, Request, Result, cancel_message
 from exports.models import ExportEvent, ExportJob, Replay, StreamOutbox
 from exports.results import Verdict, names_file, report_of
 from exports.states import LIVE, TERMINAL, ErrorCode, JobType, Status
@@ -224,7 +224,7 @@ def note_heard(job_ids: Iterable[int], now: datetime) -> None:
 
 
 def cancel(job_id: int, now: datetime) -> ExportJob:
-    """Final at once: later messages about the export are ignored, and our own run is cancelled."""
+    """Final at once: later messages about the export are ignored, and its worker is told to stop."""
     with transaction.atomic():
         job = _lock([job_id])[job_id]
         if job.status in TERMINAL:
@@ -255,6 +255,8 @@ def _end(job: ExportJob, result: Result, now: datetime) -> None:
     events.store([events.new_event(job, now)])
     if job.execution_id:
         engine.cancel_execution(job.execution_id)
+    else:
+        outbox.put([(CONTROL, cancel_message(job.pk))], now)
 
 
 # --- republish_requests, report_missing_results, report_end ---------------------------------------

@@ -138,6 +138,7 @@ class Listener:
             lifecycle.fail_stalled(now, timedelta(seconds=limit))
         for stream in self.streams:
             streams.trim(self.redis, stream)
+        streams.trim_control(self.redis)
 
     def delete_old(self, full: bool = False) -> None:
         """Deletes old events and orphan files."""

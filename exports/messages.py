@@ -15,6 +15,7 @@ REQUESTS = "job.requests"
 PROGRESS = "job.progress"
 RESULTS = "job.results"
 DEADLETTER = "job.deadletter"
+CONTROL = "job.control"
 
 MAX_FIELDS = 16
 MAX_MESSAGE_BYTES = 64 * 1024
@@ -97,6 +98,11 @@ class Result:
             "errorCode": self.error_code,
             "errorMessage": self.error_message,
         }
+
+
+def cancel_message(job_id: int) -> dict[str, str]:
+    """Tells foreign workers that the result of a job is no longer wanted."""
+    return {"jobId": str(job_id), "action": "cancel"}
 
 
 def parse_request(raw: Fields) -> Request:

@@ -11,13 +11,14 @@ from typing import Any
 from redis import Redis
 from redis.exceptions import ResponseError
 
-from exports.messages import PROGRESS, REQUESTS, RESULTS
+from exports.messages import CONTROL, PROGRESS, REQUESTS, RESULTS
 from jobs import redis as redis_clients
 
 # The names of the groups are part of the contract: BACKEND is ours alone, and foreign workers join WORKERS to
 # share the requests.
 BACKEND = "dure-backend"
 WORKERS = "dure-workers"
+MAX_CONTROL = 10_000
 GROUPS = {PROGRESS: BACKEND, RESULTS: BACKEND, REQUESTS: WORKERS}
 
 
@@ -121,6 +122,11 @@ def trim(redis: "Redis", stream: str) -> int:
         return 0
     lowest = min(limit for limit in limits if limit is not None)
     return int(redis.xtrim(stream, minid=f"{lowest[0]}-{lowest[1]}", approximate=False))
+
+
+def trim_control(redis: "Redis") -> int:
+    """Every worker reads this stream, without a group, so only its length says what is old."""
+    return int(redis.xtrim(CONTROL, maxlen=MAX_CONTROL, approximate=True))
 
 
 def _first_needed(redis: "Redis", stream: str, group: Any) -> tuple[int, int] | None:

@@ -196,6 +196,12 @@ def event_json(event: Event) -> JSON:
         "job_id": str(event.job_id) if event.job_id else None,
         "batch_id": str(event.batch_id) if event.batch_id else None,
         "office_id": str(event.office_id),
-        "details": event.details,
+        "details": _event_details(event.details),
         "timestamp": iso_time(event.at),
     }
+
+
+def _event_details(details: JSON) -> JSON:
+    """The database writes the time of the next attempt in UTC."""
+    retry_at = details.get("retry_at")
+    return {**details, "retry_at": iso_time(datetime.fromisoformat(retry_at))} if retry_at else details

@@ -18,6 +18,7 @@ from jobs import lifecycle as engine
 from jobs.errors import SessionError, TaskFailure
 from jobs.models import Webhook
 from jobs.notifications import signing, webhooks
+from jobs.serialize import iso_time
 from jobs.specs import ExecutionSpec
 from jobs.sql import call
 from jobs.states import EventType, FailureType, Trigger
@@ -106,7 +107,7 @@ def deliver(event_id: int, webhook_id: int | None) -> dict[str, Any] | None:
 def body(event: StepEvent) -> dict[str, Any]:
     """The same at every attempt."""
     queue = {"queue_id": event.queue_id, "name": event.queue.name, "run": event.run}
-    return {"type": event.type, "timestamp": event.at.isoformat(), "data": {**queue, **event.details}}
+    return {"type": event.type, "timestamp": iso_time(event.at), "data": {**queue, **event.details}}
 
 
 def send_mail(event_id: int, address: str) -> None:

@@ -16,11 +16,11 @@ from redis import Redis
 
 from exports import lifecycle, messages, replays, sample_replay, streams
 from exports.listener import Listener
-from exports.messages import DEADLETTER, PROGRESS, REQUESTS, RESULTS
+from exports.messages import CONTROL, DEADLETTER, PROGRESS, REQUESTS, RESULTS
 from exports.models import ExportJob, Replay, StreamOutbox
 from exports.states import JobType
 
-ALL = (REQUESTS, PROGRESS, RESULTS, DEADLETTER)
+ALL = (REQUESTS, PROGRESS, RESULTS, DEADLETTER, CONTROL)
 
 
 def empty_redis() -> Redis:

@@ -6,8 +6,9 @@ from datetime import timedelta
 import pytest
 
 from jobs import lifecycle
-from jobs.models import Attempt, Execution
+from jobs.models import Attempt, Event, Execution
 from jobs.publish import Send
+from jobs.serialize import event_json, iso_time
 from jobs.states import ExecutionStatus, FailureType, JobStatus, Outcome, Trigger
 from tests.events import T, batches_completed, details, event_types
 from tests.factories import a_job, a_start, an_office, claimed, done, expire_lease, fresh, running, submitted
@@ -88,6 +89,9 @@ def test_a_failure_with_a_delay_waits_for_its_time_and_holds_no_slot():
         "error",
         "retry_at",
     }
+    event = Event.objects.get(job_id=job.id, type=T.JOB_RETRYING)
+    assert event_json(event)["details"]["retry_at"] == iso_time(job.retry_at)
+    assert str(iso_time(job.retry_at)).endswith("+09:00")
     assert fresh(other).status == JobStatus.PROCESSING
 
 

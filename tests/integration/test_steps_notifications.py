@@ -69,6 +69,7 @@ def test_the_return_message_goes_to_the_callback_with_a_signature(settings):
     message = Signer(queue.callback_secret).verify(body, headers)
     assert json.loads(body) == message
     assert message["type"] == "queue_finished"
+    assert message["timestamp"].endswith("+09:00")
     assert message["data"] == {
         "queue_id": queue.queue_id,
         "name": "mine",

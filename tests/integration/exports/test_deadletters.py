@@ -21,7 +21,7 @@ def test_a_bad_message_is_stored_sent_to_the_stream_and_acknowledged(redis, minj
     ((_, fields),) = redis.xrange(DEADLETTER)
     assert fields[b"jobId"] == b"zero" and fields[b"sourceId"].decode() == own_id
     assert fields[b"sourceStream"] == PROGRESS.encode()
-    assert b"jobId must be" in fields[b"reason"] and fields[b"failedAt"]
+    assert b"jobId must be" in fields[b"reason"] and fields[b"failedAt"].endswith(b"+09:00")
     assert redis.xpending(PROGRESS, streams.BACKEND)["pending"] == 0
 
 

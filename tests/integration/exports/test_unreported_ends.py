@@ -3,9 +3,12 @@
 from datetime import timedelta
 
 import pytest
+from django.db import transaction
 from django.utils import timezone
+from redis.exceptions import ConnectionError as RedisAway
 
-from exports import lifecycle, orphan_files, outbox
+from exports import lifecycle, orphan_files, outbox, streams
+from exports.messages import CONTROL
 from exports.models import ExportJob
 from exports.states import ErrorCode, Status
 from jobs import lifecycle as engine
@@ -42,9 +45,42 @@ def test_a_cancel_is_final_at_once_and_a_late_result_leaves_no_file(redis, minji
 
 def test_a_cancel_cancels_the_execution(redis, minji) -> None:
     job = tools.export_of(minji)
-    tools.drain(tools.listen(redis, worker=True))
+    listener = tools.listen(redis, worker=True)
+    tools.drain(listener)
     lifecycle.cancel(job.pk, timezone.now())
+    tools.drain(listener)
     assert Execution.objects.get().status == "CANCELLED"
+    assert redis.xlen(CONTROL) == 0
+
+
+def test_foreign_workers_hear_of_a_cancel_and_of_a_stall_once(redis, minji) -> None:
+    cancelled, stalled = tools.export_of(minji), tools.export_of(minji)
+    worker, listener = tools.ForeignWorker(redis), tools.listen(redis)
+    worker.progress(cancelled, 10)
+    worker.progress(stalled, 10)
+    tools.drain(listener)
+    with pytest.raises(RuntimeError), transaction.atomic():
+        lifecycle.cancel(cancelled.pk, timezone.now())
+        raise RuntimeError  # nothing is sent before the commit
+    lifecycle.cancel(cancelled.pk, timezone.now())
+    with pytest.raises(RedisAway):
+        outbox.send_once(streams.connect("redis://127.0.0.1:1/0"))  # an outage only delays it
+    assert lifecycle.fail_stalled(timezone.now(), timedelta()) == 1
+    tools.drain(listener)
+    assert [fields for _, fields in redis.xrange(CONTROL)] == [
+        {b"jobId": str(job.pk).encode(), b"action": b"cancel"} for job in (cancelled, stalled)
+    ]
+
+
+def test_the_control_stream_does_not_grow_without_limit(redis, monkeypatch) -> None:
+    monkeypatch.setattr(streams, "MAX_CONTROL", 10)
+    pipe = redis.pipeline(transaction=False)
+    for number in range(300):
+        pipe.xadd(CONTROL, {"jobId": number, "action": "cancel"})
+    pipe.execute()
+    tools.listen(redis).sweep(healthy_seconds=0)
+    assert redis.xlen(CONTROL) < 300
+    assert redis.xrevrange(CONTROL, count=1)[0][1][b"jobId"] == b"299"
 
 
 def test_a_silent_running_export_stalls_and_a_queued_one_waits(redis, minji) -> None:
