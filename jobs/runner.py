@@ -9,7 +9,6 @@ settlement; then the body starts again, and what it calls outside needs the idem
 
 import json
 import logging
-import os
 import re
 import signal
 import time
@@ -30,7 +29,7 @@ from jobs.errors import Fenced, TaskFailure, in_english
 from jobs.redaction import Redactor
 from jobs.sql import call, statements
 from jobs.states import RETRYABLE, ExecutionStatus, FailureType, Outcome
-from jobs.subprocesses.orphans import RUN_MARK
+from jobs.subprocesses import orphans
 
 log = logging.getLogger(__name__)
 
@@ -99,7 +98,6 @@ def run(celery_task: CeleryTask, execution_id: str, dispatch: int) -> None:
         log.debug("dropped a duplicate of %s, dispatch %s", execution_id, dispatch)
         raise Ignore()
     current = request.run = Run(claim)
-    os.environ[RUN_MARK] = execution_id
     try:
         if stopped is not None:
             raise stopped
@@ -111,7 +109,7 @@ def run(celery_task: CeleryTask, execution_id: str, dispatch: int) -> None:
         log.warning("fenced: this worker no longer owns %s, fence %s", execution_id, claim.fence)
         raise Ignore() from None
     finally:
-        os.environ.pop(RUN_MARK, None)
+        orphans.end_programs()
 
 
 def perform(task_id: str, current: Run) -> None:

@@ -17,6 +17,9 @@ from jobs.errors import TaskFailure
 from jobs.models import Counter
 from jobs.registry import task
 
+# How many `try.programs` starts.
+PROGRAMS = 4
+
 
 def write_line(path: str, text: object) -> None:
     """Writes a line at once, so that lines of several processes do not mix."""
@@ -181,3 +184,23 @@ def count_stubbornly(ctx: Context, name: str, path: str) -> None:
     write_line(path, os.getpid())
     with suppress(SoftTimeLimitExceeded):
         time.sleep(60)
+
+
+@task("try.programs")
+def programs(ctx: Context, path: str, until: str = "") -> None:
+    """Starts programs that try to outlive it, each of which writes its process id to a file."""
+    write = f"sh -c 'echo $$ >> {path}; exec sleep 900'"
+    subprocess.Popen(f"exec {write}", shell=True)
+    subprocess.Popen(f"{write} & exit", shell=True, start_new_session=True).wait()
+    subprocess.Popen(f"env -i setsid {write} & exit", shell=True, start_new_session=True, env={}).wait()
+    if not os.fork():
+        os.setsid()
+        if not os.fork():
+            write_line(path, os.getpid())
+            time.sleep(900)
+        os._exit(0)
+    while len(Path(path).read_text().split() if Path(path).exists() else ()) < PROGRAMS:
+        time.sleep(0.01)
+    while until and not Path(until).exists():
+        with suppress(SoftTimeLimitExceeded):
+            time.sleep(0.02)

@@ -22,7 +22,6 @@ from exports.failures import TEXTS, BadReplay
 from exports.render.progress import Meter
 from exports.states import JobType, Phase
 from jobs.subprocesses.isolated import python_command
-from jobs.subprocesses.orphans import RUN_MARK
 from jobs.subprocesses.process_tree import kill_tree
 from jobs.subprocesses.restrict import Limits
 
@@ -82,13 +81,12 @@ def _start(
     job_type: JobType, kind: str, files: tuple[int, int, int], limits: Limits, errors: IO[bytes]
 ) -> "subprocess.Popen[bytes]":
     numbers = (*files, os.getpid(), limits.memory, limits.cpu_seconds, limits.output)
-    mark = {RUN_MARK: os.environ[RUN_MARK]} if RUN_MARK in os.environ else {}
     return subprocess.Popen(  # noqa: S603 (our own program; nothing of a client is in the command)
         [*COMMAND, CONVERSIONS[job_type], kind, *map(str, numbers)],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=errors,
-        env={**ENVIRONMENT, **mark},
+        env=ENVIRONMENT,
         pass_fds=files,
         start_new_session=True,
     )

@@ -21,12 +21,10 @@ from contextlib import suppress
 from functools import partial
 
 from jobs.subprocesses import linux
-from jobs.subprocesses.process_tree import kill_tree
+from jobs.subprocesses.process_tree import end_children, kill_tree, reap
 
 # No RLIMIT_NPROC: it counts all processes of the user, so also those of the worker and its other runs.
 LIMITS = ((resource.RLIMIT_CORE, 0), (resource.RLIMIT_FSIZE, 2**30), (resource.RLIMIT_NOFILE, 1_024))
-# A process that survives SIGKILL for so long hangs in the kernel; waiting longer would hold up the run.
-KILL_TIMEOUT_SECONDS = 5.0
 
 
 def main(argv: Sequence[str]) -> None:
@@ -57,8 +55,8 @@ def main(argv: Sequence[str]) -> None:
             _terminate(wakeup, grace, codes)
             break
         os.read(wakeup, 512)
-        _reap(codes)
-    _kill_all(wakeup, codes)
+        reap(codes)
+    end_children(codes, partial(_wait, wakeup))
     command.returncode = codes.get(command.pid, -signal.SIGKILL)
     _send(report, {"exit_code": command.returncode})
 
@@ -77,28 +75,8 @@ def _prepare_command(parent: int) -> None:
 def _terminate(wakeup: int, grace: float, codes: dict[int, int]) -> None:
     kill_tree(os.getpid(), signal.SIGTERM)
     ends = time.monotonic() + grace
-    while _reap(codes) and (left := ends - time.monotonic()) > 0:
+    while reap(codes) and (left := ends - time.monotonic()) > 0:
         _wait(wakeup, left)
-
-
-def _kill_all(wakeup: int, codes: dict[int, int]) -> None:
-    """Repeat until no child is left: the children of a killed process become ours."""
-    ends = time.monotonic() + KILL_TIMEOUT_SECONDS
-    while _reap(codes) and time.monotonic() < ends:
-        kill_tree(os.getpid())
-        _wait(wakeup, 0.01)
-
-
-def _reap(codes: dict[int, int]) -> bool:
-    """Collect the exit codes of ended children. Are there children left?"""
-    while True:
-        try:
-            pid, status = os.waitpid(-1, os.WNOHANG)
-        except ChildProcessError:
-            return False
-        if pid == 0:
-            return True
-        codes[pid] = os.waitstatus_to_exitcode(status)
 
 
 def _wait(wakeup: int, seconds: float) -> None:

@@ -1,66 +1,144 @@
-"""Ends processes that a run started and that outlived the pool process of the run.
+"""Ends what runs have started, in the pool processes and in the worker's main process.
 
-The worker's main process is a subreaper, so it adopts them, and every process of a run has the id of its
-Execution in the environment.
+A pool process is a subreaper: what a body daemonizes becomes its child, and it ends all its children after
+each run. When it dies, they become children of the main process, which is a subreaper as well. When that
+dies, the watchdog ends them; see `watchdog`.
 """
 
 import logging
 import os
+import signal
+import subprocess
 from contextlib import suppress
-from typing import Any
+from typing import IO, Any, cast
 
-from jobs.subprocesses import linux, process_tree
+from celery import signals
+
+from jobs.subprocesses import linux, marks, process_tree
+from jobs.subprocesses.isolated import python_command
 from jobs.subprocesses.process_tree import PROC
+from jobs.subprocesses.watchdog import MESSAGE
 
 log = logging.getLogger(__name__)
 
-# The environment variable with the Execution's id, in every process that a run starts.
-RUN_MARK = "DURE_EXECUTION_ID"
+WATCHDOG = python_command("jobs.subprocesses.watchdog", site_packages=False)
+# The signals that interrupt a run: they must not interrupt what follows it.
+RUN_SIGNALS = {signal.SIGUSR1, signal.SIGALRM}
+
+_main_process: int | None = None
+_in_pool_process = False
 
 
-def become_subreaper() -> None:
-    """Make orphans of this process's children its own children, where the system supports that."""
+# --- in a pool process -----------------------------------------------------------------------------
+
+
+@signals.worker_process_init.connect  # type: ignore[untyped-decorator]
+def prepare_pool_process(**_: object) -> None:
+    """Mark this process and all that its runs will start, adopt what they leave, and end with the worker."""
+    global _in_pool_process  # noqa: PLW0603 (one in a process)
+    # Without a main process this is no worker, and with the solo pool both are the same.
+    if _main_process in (None, os.getpid()) or not PROC.exists():
+        return
+    _in_pool_process = True
+    linux.become_subreaper()
+    mark = marks.worker_mark(_main_process)
+    if mark is not None:
+        marks.set_mark(mark)
+    linux.die_with_parent(_main_process)
+
+
+def end_programs() -> None:
+    """End what the last run of this pool process has started and left; one system call if that is nothing."""
+    if not _in_pool_process:
+        return
+    try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, RUN_SIGNALS)
+    try:
+        process_tree.end_children({})
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+# --- in the worker's main process ------------------------------------------------------------------
+
+
+def prepare_main_process() -> None:
+    global _main_process  # noqa: PLW0603 (the pool processes inherit it)
+    _main_process = os.getpid()
     if PROC.exists():
         linux.become_subreaper()
 
 
 def pool_pids(worker: Any) -> set[int]:
+    return {process.pid for process in _pool_processes(worker) or () if process.pid}
+
+
+def _pool_processes(worker: Any) -> list[Any] | None:
+    """None until the pool has started."""
     pool = getattr(getattr(worker, "pool", None), "_pool", None)
-    return {process.pid for process in getattr(pool, "_pool", ()) if process.pid}
+    processes = getattr(pool, "_pool", None)
+    return None if processes is None else list(processes)
 
 
-def kill_orphans_of(execution: str) -> None:
-    for pid, mark in adopted_children():
-        if mark == execution:
-            _kill(pid, mark)
-
-
-def kill_all() -> None:
-    for pid, mark in adopted_children():
-        _kill(pid, mark)
-
-
-def _kill(pid: int, mark: str) -> None:
-    log.warning("killing process %s, which run %s left behind", pid, mark)
-    process_tree.kill_tree(pid)
-    try:
-        os.waitpid(pid, os.WNOHANG)
-    except ChildProcessError:
-        log.debug("process %s was reaped elsewhere", pid)
-
-
-def adopted_children() -> list[tuple[int, str]]:
-    """The direct children of this process that carry a run's mark, with the mark.
-
-    Pool processes are not among them: they set the variable after their start, which /proc does not show.
-    """
+def kill_orphans(worker: Any) -> None:
+    """End what dead pool processes left behind, and collect what has ended by itself."""
     if not PROC.exists():
-        return []
-    marked = []
-    for pid in process_tree.children(os.getpid()):
-        with suppress(OSError):  # the process has ended
-            for entry in (PROC / str(pid) / "environ").read_bytes().split(b"\0"):
-                name, _, value = entry.partition(b"=")
-                if name == RUN_MARK.encode():
-                    marked.append((pid, value.decode(errors="replace")))
-    return marked
+        return
+    own_mark = marks.worker_mark(os.getpid())
+    # The children first: a pool process is in the list before it is started.
+    children = process_tree.children(os.getpid())
+    processes = _pool_processes(worker)
+    if processes is None or any(process.pid is None for process in processes):
+        return  # one that is being started could be among the children
+    for pid in set(children) - {process.pid for process in processes}:
+        if marks.read_mark(pid) == own_mark:
+            log.warning("killing process %s, which a dead pool process left behind", pid)
+            process_tree.kill_tree(pid)
+        _collect(pid)
+
+
+def _collect(pid: int) -> None:
+    process = process_tree.read_process(pid)
+    if process is not None and process.dead:
+        with suppress(ChildProcessError):
+            os.waitpid(pid, os.WNOHANG)
+
+
+class Watchdog:
+    """This worker's watchdog, seen from its main process."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def allow_until(self, time: float) -> None:
+        """Let this worker's runs go on until then, a time of `boot_time`."""
+        if not PROC.exists():
+            return
+        if self._process is None or self._process.poll() is not None:
+            self._process = self._start()
+        # A frozen watchdog does not read, and the pipe fills up. The next call starts a dead one again.
+        with suppress(BlockingIOError, BrokenPipeError):
+            os.write(_stdin(self._process), MESSAGE.pack(time))
+
+    def _start(self) -> "subprocess.Popen[bytes]":
+        if self._process is not None:
+            log.warning("the watchdog ended by itself and is started again")
+        process = subprocess.Popen(  # noqa: S603 (our own program)
+            [*WATCHDOG, str(os.getpid())],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            cwd="/",
+            env={},
+            start_new_session=True,
+            bufsize=0,
+        )
+        os.set_blocking(_stdin(process), False)
+        return process
+
+
+def _stdin(process: "subprocess.Popen[bytes]") -> int:
+    return cast(IO[bytes], process.stdin).fileno()

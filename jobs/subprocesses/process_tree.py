@@ -10,7 +10,10 @@ slower, which loses the race against a forking process; and the guard runs witho
 
 import os
 import signal
+import time
+from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,6 +23,8 @@ PROC = Path("/proc")
 QUIET_ROUNDS = 15
 # Only a fork bomb needs this many.
 FREEZE_ROUNDS = 50
+# A process that survives SIGKILL for so long hangs in the kernel; waiting longer would hold up the run.
+KILL_TIMEOUT_SECONDS = 5.0
 
 
 class Process(NamedTuple):
@@ -28,6 +33,7 @@ class Process(NamedTuple):
     group: int
     session: int
     dead: bool
+    start: int  # in clock ticks since the system's start; with the id it names one process for ever
 
 
 def kill_tree(pid: int, sig: int = signal.SIGKILL) -> set[int]:
@@ -41,7 +47,7 @@ def kill_tree(pid: int, sig: int = signal.SIGKILL) -> set[int]:
     if not (PROC / "self" / "stat").exists():
         return _signal_group(pid, sig)
     # Killed one by one, a tree that forks meanwhile would escape, and orphans would leave the tree.
-    pids = _freeze(pid) if sig == signal.SIGKILL else tree(pid)
+    pids = freeze(partial(tree, pid)) if sig == signal.SIGKILL else tree(pid)
     return {process for process in pids if _send(process, sig)}
 
 
@@ -74,12 +80,33 @@ def tree(pid: int) -> set[int]:
         groups.update(process.group for process in new if process.group not in processes)
 
 
-def _freeze(pid: int) -> set[int]:
-    """Stop all processes of the tree, repeatedly until no new one appears."""
+def end_children(codes: dict[int, int], pause: Callable[[float], object] = time.sleep) -> None:
+    """Kill all descendants of this process, which is a subreaper, and collect their exit codes."""
+    ends = time.monotonic() + KILL_TIMEOUT_SECONDS
+    # Repeat until no child is left: the children of a killed process become ours.
+    while reap(codes) and time.monotonic() < ends:
+        kill_tree(os.getpid())
+        pause(0.01)
+
+
+def reap(codes: dict[int, int]) -> bool:
+    """Collect the exit codes of ended children; return whether there are children left."""
+    while True:
+        try:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return False
+        if pid == 0:
+            return True
+        codes[pid] = os.waitstatus_to_exitcode(status)
+
+
+def freeze(find: Callable[[], set[int]]) -> set[int]:
+    """Stop all processes that `find` finds, repeatedly until no new one appears."""
     frozen: set[int] = set()
     quiet = 0
     for _ in range(FREEZE_ROUNDS):
-        new = tree(pid) - frozen
+        new = find() - frozen
         quiet = 0 if new else quiet + 1
         if quiet == QUIET_ROUNDS:
             break
@@ -93,13 +120,19 @@ def _snapshot() -> dict[int, Process]:
     processes = {}
     for entry in os.scandir(PROC):
         if entry.name.isdigit():
-            with suppress(OSError):  # it ended meanwhile
-                process = _parse(_read(f"{PROC}/{entry.name}/stat"))
+            process = read_process(int(entry.name))
+            if process is not None:
                 processes[process.pid] = process
     return processes
 
 
-def _read(path: str) -> bytes:
+def read_process(pid: int) -> Process | None:
+    with suppress(OSError):
+        return _parse(read_file(f"{PROC}/{pid}/stat"))
+    return None  # it has ended
+
+
+def read_file(path: str) -> bytes:
     # Four times as fast as pathlib, which matters in this race.
     descriptor = os.open(path, os.O_RDONLY)
     try:
@@ -120,8 +153,9 @@ def children(pid: int) -> list[int]:
 def _parse(stat: bytes) -> Process:
     # The command's name is in parentheses and may contain anything, also parentheses and spaces.
     pid, _, rest = stat.partition(b" (")
-    state, parent, group, session = rest.rpartition(b") ")[2].split()[:4]
-    return Process(int(pid), int(parent), int(group), int(session), dead=state in (b"Z", b"X"))
+    state, parent, group, session, *others = rest.rpartition(b") ")[2].split()
+    dead = state in (b"Z", b"X")
+    return Process(int(pid), int(parent), int(group), int(session), dead, start=int(others[15]))
 
 
 def _send(pid: int, sig: int) -> bool:

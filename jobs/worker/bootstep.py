@@ -27,6 +27,14 @@ def refuse_unknown_engine(**_: Any) -> None:
         raise SystemExit(" ".join(problem))
 
 
+@signals.worker_init.connect  # type: ignore[untyped-decorator]
+def prepare_main_process(**_: Any) -> None:
+    """Before the pool starts, since its processes need to know their worker."""
+    from jobs.subprocesses import orphans
+
+    orphans.prepare_main_process()
+
+
 @signals.worker_shutdown.connect  # type: ignore[untyped-decorator]
 def deregister(**_: Any) -> None:
     from jobs.worker import lease_keeper
@@ -48,10 +56,8 @@ class LeaseKeeperStep(bootsteps.StartStopStep):  # type: ignore[misc]
         self.lease_keeper: Any = None
 
     def start(self, worker: Any) -> None:
-        from jobs.subprocesses import orphans
         from jobs.worker import lease_keeper
 
-        orphans.become_subreaper()
         self.lease_keeper = lease_keeper.LeaseKeeper(worker)
         self.lease_keeper.start()
 

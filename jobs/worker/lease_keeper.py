@@ -18,6 +18,7 @@ from django.db import DatabaseError, InterfaceError, connection
 from jobs import counters, lifecycle
 from jobs.sql import call, statements
 from jobs.subprocesses import orphans, process_tree
+from jobs.subprocesses.watchdog import boot_time
 
 log = logging.getLogger(__name__)
 
@@ -57,12 +58,6 @@ class LeasedRun:
     renewals_over: int = 0
 
 
-def boot_time() -> float:
-    """A clock that advances while the machine sleeps, as a lease does."""
-    clock = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
-    return time.clock_gettime(clock)
-
-
 class LeaseKeeper(threading.Thread):
     """A thread of the worker's main process, independent of Celery's event loop and its reconnects."""
 
@@ -79,6 +74,7 @@ class LeaseKeeper(threading.Thread):
         self.draining = False
         self.deregistered = False
         self.registration_lock = threading.Lock()
+        self.watchdog = orphans.Watchdog()
 
     # --- called from Celery's main loop ----------------------------------------------------------
 
@@ -119,6 +115,7 @@ class LeaseKeeper(threading.Thread):
 
     def run(self) -> None:
         while True:
+            self.watchdog.allow_until(self.watchdog_time())
             try:
                 self.run_once()
             except (DatabaseError, InterfaceError) as error:
@@ -168,7 +165,7 @@ class LeaseKeeper(threading.Thread):
         else:
             lifecycle.mark_lost(execution, fence, trigger=trigger, expired=False, error=message)
             counters.add(counters.LOST)
-        orphans.kill_orphans_of(execution)
+        orphans.kill_orphans(self.worker)
 
     def collect_active(self) -> None:
         """Update the runs: those that the pool has accepted and not yet finished."""
@@ -192,7 +189,7 @@ class LeaseKeeper(threading.Thread):
                 if run is not None:
                     self.apply_verdict(run, verdict, sent_at)
         self.register()
-        orphans.kill_all()
+        orphans.kill_orphans(self.worker)
 
     def renew(self) -> list[tuple[Any, ...]]:
         runs = list(self.runs.values())
@@ -241,6 +238,13 @@ class LeaseKeeper(threading.Thread):
         runs = self.runs.values()
         stops = [run.stop_requested_at + grace for run in runs if run.stop_requested_at is not None]
         return stops + [run.confirmed + lease for run in runs]
+
+    def watchdog_time(self) -> float:
+        """When the watchdog ends all runs, unless this thread has moved the time on: after it would have
+        killed a run itself, and before another worker may start one.
+        """
+        confirmed = [boot_time(), *(run.confirmed for run in self.runs.values())]
+        return min(confirmed) + settings.DURE_LEASE_SECONDS * (1 - MARGIN / 2)
 
     def kill_unresponsive(self) -> None:
         """Kill the runs that did not stop within their grace."""

@@ -18,7 +18,6 @@ from exports.render import sandbox
 from exports.render.progress import Cancelled, Meter, Report
 from exports.states import JobType
 from jobs.subprocesses.isolated import ROOT
-from jobs.subprocesses.orphans import RUN_MARK
 from jobs.subprocesses.process_tree import PROC
 from tests.integration import export_tools as tools
 from tests.unit.process_tools import eventually, is_alive, processes_with_mark
@@ -215,7 +214,6 @@ def test_the_child_ends_with_its_parent(tmp_path, video_file) -> None:
 
 def test_the_child_inherits_no_secrets_and_no_other_files(tmp_path, fake_child, monkeypatch) -> None:
     monkeypatch.setenv("DATABASE_URL", "postgresql://secret@host/db")
-    monkeypatch.setenv(RUN_MARK, "0190a0b0-0000-7000-8000-000000000001")
     fake_child(
         "import os, json; files = sorted(os.listdir('/proc/self/fd')); os.write(int(sys.argv[7]), "
         'json.dumps({"bad": "unreadable", "params": {"reason": " ".join([*sorted(os.environ), *files])}})'
@@ -227,7 +225,7 @@ def test_the_child_inherits_no_secrets_and_no_other_files(tmp_path, fake_child, 
             convert(tmp_path)
     words = str(refused.value.params["reason"]).split()
     names, files = [word for word in words if not word.isdigit()], [word for word in words if word.isdigit()]
-    assert set(names) == {*sandbox.ENVIRONMENT, RUN_MARK}
+    assert set(names) == set(sandbox.ENVIRONMENT)
     assert len(files) == 3 + 3 + 1  # its own three, the three of the contract, and that of the listing
 
 

@@ -247,5 +247,5 @@ def test_the_caller_is_never_in_the_tree():
 
 
 def test_a_command_name_with_parentheses_and_spaces_is_parsed():
-    process = _parse(b"12 (a) R 1 1 (b) S 5 6 7 8 -1 0 0")
-    assert (process.pid, process.parent, process.group, process.session, process.dead) == (12, 5, 6, 7, False)
+    process = _parse(b"12 (a) R 1 1 (b) S 5 6 7 8 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 4711 99")
+    assert process == (12, 5, 6, 7, False, 4711)

@@ -1,0 +1,73 @@
+"""The process beside each worker that ends the worker's runs when the worker cannot.
+
+When the worker's main process has died, nobody is left who could end what its runs started; when it is
+frozen, its runs go on after another worker may have started them. The watchdog kills all processes with the
+worker's mark then: the pool processes and all that they started. It also kills what carries the mark of any
+other worker of this machine that has died, for watchdogs can be killed too.
+
+The worker writes to standard input until when its runs may go on. It starts the watchdog again when it dies.
+"""
+
+import os
+import select
+import signal
+import struct
+import sys
+import time
+from collections.abc import Callable, Sequence
+
+from jobs.subprocesses.marks import is_orphaned, kill_marked, worker_mark
+
+# A time of `boot_time`. So few bytes are written to a pipe at once or not at all.
+MESSAGE = struct.Struct("d")
+CHECK_SECONDS = 1.0
+SWEEP_SECONDS = 5.0
+# After this long, what survives SIGKILL hangs in the kernel.
+KILL_TIMEOUT_SECONDS = 10.0
+# Everything that stops a worker reaches its watchdog too, where both are in one control group.
+IGNORED = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT)
+
+
+def boot_time() -> float:
+    """A clock that advances while the machine sleeps, as a lease does."""
+    clock = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+    return time.clock_gettime(clock)
+
+
+def main(argv: Sequence[str]) -> None:
+    """Argument: the id of the worker's main process."""
+    for number in IGNORED:
+        signal.signal(number, signal.SIG_IGN)
+    worker = int(argv[0])
+    mark = worker_mark(worker)
+    if mark is not None:
+        watch(worker, mark)
+        kill_all(lambda other: other == mark)
+    kill_all(is_orphaned)
+
+
+def watch(worker: int, mark: int) -> None:
+    """Return when the worker has ended."""
+    allowed_until = float("inf")
+    next_sweep = 0.0
+    # Not the end of the input: the pool processes inherit its other end.
+    while os.getppid() == worker:
+        if select.select([sys.stdin], [], [], CHECK_SECONDS)[0]:
+            message = os.read(sys.stdin.fileno(), MESSAGE.size * 512)
+            if not message:
+                return
+            (allowed_until,) = MESSAGE.unpack(message[-MESSAGE.size :])
+        now = boot_time()
+        if now > allowed_until:
+            allowed_until = float("inf")
+            kill_all(lambda other: other == mark)
+        if now >= next_sweep:
+            next_sweep = now + SWEEP_SECONDS
+            kill_marked(is_orphaned)
+
+
+def kill_all(condition: Callable[[int], bool]) -> None:
+    """Repeat until nothing is left, since a killed process is still seen for a moment."""
+    ends = time.monotonic() + KILL_TIMEOUT_SECONDS
+    while kill_marked(condition) and time.monotonic() < ends:
+        time.sleep(0.05)

@@ -1,0 +1,71 @@
+"""No program that a body has started outlives its run.
+
+The programs of `try.programs` change their sessions, lose their parents and clear their environment.
+"""
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from jobs.states import JobStatus
+from jobs.subprocesses import marks
+from tests.engine_workers import alive, command_of, ended, lines
+from tests.factories import a_job, an_office
+from tests.programs import expect_the_end, running_programs, submit_programs, watchdog_of
+from tests.workers import eventually
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def test_programs_end_with_a_run_that_ends(worker, path):
+    assert ended(submit_programs(path)).status == JobStatus.DONE
+    expect_the_end([int(line) for line in lines(path)])
+
+
+def test_programs_end_with_a_pool_process_that_is_killed(worker, path):
+    job = submit_programs(path, until=path)
+    pids = running_programs(path)
+    parents = [pid for pid in worker.pool() if set(pids) & set(children(pid))]
+    assert len(parents) == 1
+    os.kill(parents[0], signal.SIGKILL)
+    expect_the_end(pids)
+    assert ended(job)
+
+
+def test_programs_and_pool_processes_end_with_a_worker_that_is_frozen_past_its_lease(worker, path):
+    never = path + ".never"
+    submit_programs(path, until=never)
+    pids = running_programs(path)
+    pool = worker.pool()
+    os.kill(worker.process.pid, signal.SIGSTOP)
+    try:
+        expect_the_end([*pids, *pool])
+    finally:
+        os.kill(worker.process.pid, signal.SIGCONT)
+        Path(never).touch()
+    assert ended(a_job(an_office(), task_id="try.echo", args={})).status == JobStatus.DONE
+
+
+def test_a_watchdog_that_is_killed_is_started_again(worker):
+    watchdog = watchdog_of(worker)
+    os.kill(watchdog, signal.SIGKILL)
+    eventually(lambda: not alive(watchdog), what="its end")
+
+    def is_back():
+        return any(b"watchdog" in command_of(pid) for pid in worker.process.children())
+
+    eventually(is_back, what="another watchdog")
+
+
+def children(pid: int) -> list[int]:
+    text = Path(f"/proc/{pid}/task/{pid}/children").read_text()
+    return [int(child) for child in text.split()]
+
+
+def test_a_mark_names_one_worker_only():
+    mark = marks.worker_mark(os.getpid())
+    assert mark is not None and not marks.is_orphaned(mark)
+    # The same id with another time of start: a process that got the id later.
+    assert marks.is_orphaned(mark + (1 << marks.PID_BITS))

@@ -1,0 +1,28 @@
+"""Programs that try to outlive the run which started them: see the Task `try.programs`."""
+
+from jobs.models import Job
+from tests.engine_tasks import PROGRAMS
+from tests.engine_workers import Workers, alive, command_of, lines
+from tests.factories import a_job, an_office
+from tests.workers import eventually
+
+
+def submit_programs(path: str, until: str = "") -> Job:
+    return a_job(an_office(), task_id="try.programs", args={"path": path, "until": until}, max_retries=0)
+
+
+def running_programs(path: str) -> list[int]:
+    """The ids of the programs, once they all run."""
+    eventually(lambda: len(lines(path)) == PROGRAMS, what="the programs")
+    pids = [int(line) for line in lines(path)]
+    assert all(alive(pid) for pid in pids)
+    return pids
+
+
+def expect_the_end(pids: list[int]) -> None:
+    eventually(lambda: not any(alive(pid) for pid in pids), 15, what="the end of the programs")
+
+
+def watchdog_of(worker: Workers) -> int:
+    (pid,) = [pid for pid in worker.process.children() if b"watchdog" in command_of(pid)]
+    return pid
