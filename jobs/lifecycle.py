@@ -10,7 +10,7 @@ it may be lost, and the sweeps repeat it.
 import io
 import logging
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -49,29 +49,44 @@ def submit(prepared: Prepared) -> list[UUID]:
         (job["id"], job["dependency_count"]) for job in prepared.jobs if job["dependency_count"] > 1
     )
     ids = [job["id"] for job in prepared.jobs]
-    effects = None
+    is_one_call = seeded and len(ids) == 1 and prepared.batch is None
     try:
-        with _unique_key_conflicts(), transaction.atomic():
-            _insert(prepared)
-            # The lock comes late: writing ten thousand rows must not block the office's other jobs. What
-            # their dependencies did meanwhile is read after the lock.
-            call.rows(statements.LOCK_OFFICE, [prepared.office])
-            answer = call.function("dure_submit", prepared.office, prepared.roots, prepared.joined)
-            if not seeded:
-                call.change(statements.ADD_UNSEEDED)
-            effects = Effects.read(answer)
-            effects.on_commit()
+        with _unique_key_conflicts():
+            effects = _write_one(prepared) if is_one_call else _write_all(prepared, seeded)
+        effects.on_commit()
     except (DatabaseError, InterfaceError):
         # A COMMIT can raise and have committed: then the rows are there, and nothing has followed yet.
-        if effects is None or connection.in_atomic_block or not _is_written(ids[0]):
+        if connection.in_atomic_block or not _apply_if_written(ids):
             raise
-        effects.apply()
     return ids
 
 
-def _is_written(job: UUID) -> bool:
+def _write_one(prepared: Prepared) -> Effects:
+    (row,) = prepared.rows()
+    parents = [UUID(parent) for _, parent, _ in prepared.edges]
+    # A caller's transaction survives a refusal.
+    with transaction.atomic() if connection.in_atomic_block else nullcontext():
+        return Effects.read(call.function("dure_submit_one", prepared.office, call.as_json(row), parents))
+
+
+def _write_all(prepared: Prepared, seeded: bool) -> Effects:
+    with transaction.atomic():
+        _insert(prepared)
+        # The lock comes late: writing ten thousand rows must not block the office's other jobs. What
+        # their dependencies did meanwhile is read after the lock.
+        call.rows(statements.LOCK_OFFICE, [prepared.office])
+        answer = call.function("dure_submit", prepared.office, prepared.roots, prepared.joined)
+        if not seeded:
+            call.change(statements.ADD_UNSEEDED)
+        return Effects.read(answer)
+
+
+def _apply_if_written(jobs: list[UUID]) -> bool:
+    """Whether these jobs were written. Then their messages are read again, since the answer is lost."""
     connection.close()
-    return bool(call.retry_while_down(lambda: call.rows(statements.FIND_JOB, [job])))
+    rows = call.retry_while_down(lambda: call.rows(statements.FIND_SUBMITTED, [jobs]))
+    _send([row for row in rows if row[0] is not None])
+    return bool(rows)
 
 
 @contextmanager

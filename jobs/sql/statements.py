@@ -6,25 +6,8 @@ INSERT_BATCH = """
     ON CONFLICT (id) DO UPDATE SET ended_at = NULL
 """
 
-# submit: the jobs of one submission, in their order; `seq` grows along it.
-INSERT_JOBS = """
-    INSERT INTO job_queue (
-        id, office_id, batch_id, ref, task_id, args, role, priority, urgent, status, on_dependency_failure,
-        dependency_count, timeout_ms, max_retries, retry_backoff, retry_base_delay_ms, retry_count, on_lost,
-        trigger, run_at, due_at, unique_key, created_at, failure_type, error_message, ended_before
-    )
-    SELECT j.id, %(office)s, %(batch)s, j.ref, j.task_id, j.args, j.role, j.priority, j.urgent, 'pending',
-           j.on_dependency_failure, j.dependency_count, j.timeout_ms, j.max_retries, j.retry_backoff,
-           j.retry_base_delay_ms, 0, j.on_lost, j.trigger, j.run_at,
-           CASE WHEN j.run_at > now() THEN j.run_at END, j.unique_key, now(), '', '', false
-    FROM jsonb_to_recordset(%(jobs)s::jsonb) AS j (
-        id uuid, ref text, task_id text, args jsonb, role text, priority integer, urgent boolean,
-        on_dependency_failure text, dependency_count integer, timeout_ms bigint, max_retries integer,
-        retry_backoff text, retry_base_delay_ms bigint, on_lost text, trigger text, run_at timestamptz,
-        unique_key text, place integer
-    )
-    ORDER BY j.place
-"""
+# submit: see dure_insert_jobs.
+INSERT_JOBS = "SELECT dure_insert_jobs(%(office)s, %(batch)s, %(jobs)s)"
 
 # submit: COPY takes 100,000 edges in a second; one INSERT takes several.
 COPY_EDGES = "COPY job_dependencies (job_id, parent_id, position) FROM STDIN"
@@ -32,8 +15,13 @@ COPY_EDGES = "COPY job_dependencies (job_id, parent_id, position) FROM STDIN"
 # submit, cancel, retry, reprioritise: nothing else happens to the office's jobs meanwhile.
 LOCK_OFFICE = "SELECT id FROM offices WHERE id = %s FOR NO KEY UPDATE"
 
-# submit: was it written, although its COMMIT raised?
-FIND_JOB = "SELECT id FROM job_queue WHERE id = %s"
+# submit: was it written, although its COMMIT raised? With the message of each, if there is to be one.
+FIND_SUBMITTED = """
+    SELECT e.id, e.dispatch, e.role, e.task_id, 0, e.retry_count
+    FROM job_queue q LEFT JOIN job_executions e
+      ON e.id = q.execution_id AND e.status = 'PENDING' AND e.dispatched_at IS NOT NULL
+    WHERE q.id = ANY (%s::uuid[])
+"""
 
 # start_executions: those that no job owns. With `due_at` they are sent later, else at once.
 INSERT_EXECUTIONS = """

@@ -15,6 +15,9 @@ from tests.factories import a_job, an_office, claimed, fresh, submitted
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("unsent")]
 
 
+A_JOB = {"task_id": "demo.sum", "args": {"numbers": []}}
+
+
 def cut(trigger, act):
     """Runs the function over a connection that is cut after the first request with these bytes."""
 
@@ -64,12 +67,15 @@ def test_a_finish_in_a_transaction_with_its_handler_is_not_written_again(monkeyp
     assert len(settlements) == 1
 
 
-def test_a_submission_that_was_accepted_answers_its_jobs(monkeypatch):
+@pytest.mark.parametrize(
+    ("bytes_of_the_commit", "in_a_batch"), [(b"dure_submit_one", False), (b"COMMIT", True)]
+)
+def test_a_submission_that_was_accepted_answers_its_jobs(monkeypatch, bytes_of_the_commit, in_a_batch):
     sent = []
-    monkeypatch.setattr("jobs.publish.send_messages", lambda sends: sent.extend(sends))
+    monkeypatch.setattr("jobs.publish.send_messages", sent.extend)
     office = an_office()
-    prepared = submission.read(office, {"task_id": "demo.sum", "args": {"numbers": []}})
-    (job,) = cut(b"COMMIT", lambda: lifecycle.submit(prepared))
+    prepared = submission.read(office, {"jobs": [A_JOB]} if in_a_batch else A_JOB)
+    (job,) = cut(bytes_of_the_commit, lambda: lifecycle.submit(prepared))
     assert Job.objects.get().id == job
     assert fresh(Job.objects.get()).status == JobStatus.PROCESSING
     assert len(sent) == 1, "its message goes out although its answer was lost"
@@ -77,7 +83,7 @@ def test_a_submission_that_was_accepted_answers_its_jobs(monkeypatch):
 
 def test_a_submission_that_was_not_accepted_says_so():
     office = an_office()
-    prepared = submission.read(office, {"task_id": "demo.sum", "args": {"numbers": []}})
+    prepared = submission.read(office, {"jobs": [A_JOB]})
     with pytest.raises(DatabaseError):
         cut(b"dure_submit", lambda: lifecycle.submit(prepared))
     assert not Job.objects.exists()

@@ -622,6 +622,45 @@ BEGIN
 END $$;
 
 
+-- The jobs of one submission, in their order; `seq` grows along it. Nothing has happened to them yet.
+CREATE OR REPLACE FUNCTION dure_insert_jobs(p_office uuid, p_batch uuid, p_jobs jsonb) RETURNS void
+LANGUAGE sql AS $$
+    INSERT INTO job_queue (
+        id, office_id, batch_id, ref, task_id, args, role, priority, urgent, status, on_dependency_failure,
+        dependency_count, timeout_ms, max_retries, retry_backoff, retry_base_delay_ms, retry_count, on_lost,
+        trigger, run_at, due_at, unique_key, created_at, failure_type, error_message, ended_before
+    )
+    SELECT j.id, p_office, p_batch, j.ref, j.task_id, j.args, j.role, j.priority, j.urgent, 'pending',
+           j.on_dependency_failure, j.dependency_count, j.timeout_ms, j.max_retries, j.retry_backoff,
+           j.retry_base_delay_ms, 0, j.on_lost, j.trigger, j.run_at,
+           CASE WHEN j.run_at > now() THEN j.run_at END, j.unique_key, now(), '', '', false
+    FROM jsonb_to_recordset(p_jobs) AS j (
+        id uuid, ref text, task_id text, args jsonb, role text, priority integer, urgent boolean,
+        on_dependency_failure text, dependency_count integer, timeout_ms bigint, max_retries integer,
+        retry_backoff text, retry_base_delay_ms bigint, on_lost text, trigger text, run_at timestamptz,
+        unique_key text, place integer
+    )
+    ORDER BY j.place
+$$;
+
+
+-- A submission of one job, from its row to its message, in one call. `p_parents` are jobs of the office.
+CREATE OR REPLACE FUNCTION dure_submit_one(p_office uuid, p_job jsonb, p_parents uuid[]) RETURNS jsonb
+LANGUAGE plpgsql SET enable_seqscan = off AS $$
+DECLARE
+    v_ids uuid[] := ARRAY[(p_job ->> 'id')::uuid];
+BEGIN
+    PERFORM 1 FROM offices WHERE id = p_office FOR NO KEY UPDATE;
+    PERFORM dure_insert_jobs(p_office, NULL, jsonb_build_array(p_job));
+    IF cardinality(p_parents) = 0 THEN
+        RETURN dure_submit(p_office, v_ids, '{}');
+    END IF;
+    INSERT INTO job_dependencies (job_id, parent_id, position)
+    SELECT v_ids[1], parent, place - 1 FROM unnest(p_parents) WITH ORDINALITY AS p (parent, place);
+    RETURN dure_submit(p_office, '{}', v_ids);
+END $$;
+
+
 -- The end of a submission: those of the new jobs that wait for nothing become ready. `p_joined` are
 -- those with a dependency that the office had before, which may have ended, or failed, by now.
 CREATE OR REPLACE FUNCTION dure_submit(p_office uuid, p_roots uuid[], p_joined uuid[]) RETURNS jsonb
