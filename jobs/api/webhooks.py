@@ -130,7 +130,11 @@ class WebhookDetailView(WebhookView):
     """One webhook."""
 
     @extend_schema(
-        operation_id="get_webhook", tags=["webhooks"], summary="Get a webhook", responses=WebhookDocument
+        operation_id="get_webhook",
+        tags=["webhooks"],
+        summary="Get a webhook",
+        description="Owners only.",
+        responses=WebhookDocument,
     )
     def get(self, request: Request, office_id: UUID, webhook_id: int) -> Response:
         return Response(webhook_json(self.webhook()))

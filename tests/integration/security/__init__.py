@@ -1,0 +1,1 @@
+"""Security tests, generated from the schema of the API: a new operation is covered by itself."""
