@@ -17,6 +17,7 @@ from tests.workers import QUICK
 
 if TYPE_CHECKING:
     from tests.chaos.cluster import Cluster
+    from tests.chaos.workload import Workload
 
 PATIENCE = 180.0
 
@@ -40,6 +41,7 @@ def main() -> int:
 
 def run(options: argparse.Namespace, folder: Path) -> int:
     from tests.chaos import cluster as processes
+    from tests.chaos.recovery import Recovery
 
     servers = processes.Servers(folder)
     processes.use(servers)
@@ -60,7 +62,7 @@ def run(options: argparse.Namespace, folder: Path) -> int:
 
     call_command("migrate", verbosity=0)
     take_out(options.broken)
-    cluster = processes.Cluster(servers, folder)
+    cluster = processes.Cluster(servers, folder, Recovery())
     try:
         return drive(options, cluster, witness)
     finally:
@@ -82,17 +84,20 @@ def drive(options: argparse.Namespace, cluster: "Cluster", witness: Path) -> int
     from django.db import connection
 
     from tests.chaos import checker, faults, history
+    from tests.chaos.programs import Programs
+    from tests.chaos.recovery import Observer
     from tests.chaos.sampler import UNFINISHED, Sampler
     from tests.chaos.workload import Workload
 
     print(f"chaos: {options.jobs} jobs, {options.faults} faults, seed {options.seed}", flush=True)
     chance = random.Random(options.seed)
     work = Workload(options.seed, burst=options.burst)
-    sampler = Sampler()
-    sampler.start()
+    sampler, programs, observer = Sampler(), Programs(witness), Observer(cluster)
+    for observing in (sampler, programs, observer):
+        observing.start()
     stop = threading.Event()
-    submitting = threading.Thread(target=submit, args=(work, options, stop), daemon=True)
-    submitting.start()
+    people = threading.Thread(target=submit, args=(work, options, stop), daemon=True)
+    people.start()
     done: Counter[str] = Counter()
     started = time.monotonic()
     kept = 0
@@ -102,10 +107,11 @@ def drive(options: argparse.Namespace, cluster: "Cluster", witness: Path) -> int
         kept += cluster.keep_up()
         if number % 20 == 19:
             print(f"  {number + 1} faults, {time.monotonic() - started:.0f} s", flush=True)
-    submitting.join(PATIENCE)
     stop.set()
+    people.join(PATIENCE)
     quiet = wait_for_the_end(options.patience, cluster)
-    sampler.stop()
+    for observing in (sampler, observer):
+        observing.stop()
     connection.close()
     if not quiet:
         with connection.cursor() as cursor:
@@ -116,24 +122,33 @@ def drive(options: argparse.Namespace, cluster: "Cluster", witness: Path) -> int
     if kept:
         print(f"{kept} processes ended by themselves and were started again.")
     events = history.read(witness)
+    cluster.stop()
+    programs.stop()
+    programs.end_with_everything()
     events.sampled_excess = sampler.excess
+    events.surviving_programs = programs.survivors
+    events.recovery = cluster.recovery
+    print(f"{programs.started} programs were started by bodies.")
     return report(checker.check(events), checker.figures(events), done, time.monotonic() - started)
 
 
-def submit(work: "object", options: argparse.Namespace, stop: threading.Event) -> None:
+def submit(work: "Workload", options: argparse.Namespace, stop: threading.Event) -> None:
+    """Submits all jobs, in the first half of the faults, and acts as a person would until the last one."""
     from django.db import DatabaseError, InterfaceError, connection
 
     left = options.jobs
-    # All jobs are submitted within the first half, so that faults always hit live work.
     pause = 0.4 * options.faults / max(1, options.jobs / 20)
-    while left > 0 and not stop.is_set():
-        size = min(left, random.Random(left).randint(5, 35) * (10 if options.burst else 1))
-        left -= len(work.submit(size))  # type: ignore[attr-defined]
+    # Graphs are submitted even if the faults are over; people stop with them.
+    while left > 0 or not stop.is_set():
+        if left > 0:
+            size = min(left, random.Random(left).randint(5, 35) * (10 if options.burst else 1))
+            left -= len(work.submit(size))
         try:
-            work.cancel_something()  # type: ignore[attr-defined]
+            work.act()
         except (DatabaseError, InterfaceError):
             connection.close()
-        time.sleep(pause)
+        stop.wait(pause) if left <= 0 else time.sleep(pause)
+    connection.close()
 
 
 def wait_for_the_end(patience: float, cluster: "Cluster") -> bool:

@@ -1,6 +1,7 @@
 """The task of chaos runs: it writes a line to a witness file at each physical start and end."""
 
 import os
+import subprocess
 import time
 
 from jobs import lifecycle
@@ -9,10 +10,17 @@ from jobs.errors import TaskFailure
 from jobs.registry import task
 
 WITNESS = os.environ.get("CHAOS_WITNESS", "/dev/null")
+# No program ends by itself within a chaos run.
+PROGRAM = ("sleep", "86400")
+# How a body starts a program: as its child, or as a daemon in a session of its own, without a parent.
+STARTS = {
+    "child": " ".join(("exec", *PROGRAM)),
+    "daemon": " ".join(("setsid", *PROGRAM, ">/dev/null", "2>&1", "&", "echo", "$!")),
+}
 
 
-def witness(ctx: Context, what: str) -> None:
-    line = f"{what} {ctx.execution_id} {ctx.fence} {ctx.attempt} {os.getpid()} {time.time():.6f}\n"
+def witness(ctx: Context, what: str, pid: int | None = None) -> None:
+    line = f"{what} {ctx.execution_id} {ctx.fence} {ctx.attempt} {pid or os.getpid()} {time.time():.6f}\n"
     file = os.open(WITNESS, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
     try:
         os.write(file, line.encode())
@@ -20,10 +28,18 @@ def witness(ctx: Context, what: str) -> None:
         os.close(file)
 
 
+def start_program(ctx: Context, kind: str) -> None:
+    shell = subprocess.Popen(["sh", "-c", STARTS[kind]], stdout=subprocess.PIPE, text=True)
+    pid = shell.pid if kind == "child" else int(shell.communicate()[0])
+    witness(ctx, "program", pid)
+
+
 @task("chaos.work", on_lost="retry")
-def work(ctx: Context, seconds: float, failures: int = 0) -> dict[str, int]:
+def work(ctx: Context, seconds: float, failures: int = 0, program: str = "") -> dict[str, int]:
     """Works for some time, fails as often as requested, and returns the fence under which it succeeded."""
     witness(ctx, "start")
+    if program:
+        start_program(ctx, program)
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         time.sleep(0.01)

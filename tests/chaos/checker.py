@@ -4,8 +4,10 @@ from collections import Counter, defaultdict
 from collections.abc import Callable
 from datetime import timedelta
 
+from jobs.insight.explain import Code
 from jobs.states import EventType, FailureType, JobStatus, OnDependencyFailure, Outcome
 from tests.chaos.history import Happening, History, JobAtTheEnd
+from tests.chaos.recovery import PROMISED
 
 T = EventType
 ENDS = (T.JOB_COMPLETED, T.JOB_FAILED, T.JOB_CANCELLED, T.JOB_RETRYING)
@@ -136,26 +138,27 @@ def retries_follow_their_policy(history: History) -> list[str]:
     """Attempts are numbered without a gap, no more are charged than allowed, and none starts early."""
     wrong = []
     for execution, attempts in history.attempts.items():
-        if [number for number, *_ in attempts] != list(range(1, len(attempts) + 1)):
-            wrong.append(f"{execution}: its attempts are {[number for number, *_ in attempts]}")
+        numbers = [attempt.number for attempt in attempts]
+        if numbers != list(range(1, len(attempts) + 1)):
+            wrong.append(f"{execution}: its attempts are {numbers}")
     due: dict[str, Happening] = {}
     charged: Counter[str] = Counter()
     for event in history.events:
-        if event.type == T.JOB_RETRYING and "retry_at" in event.details:
+        if is_by_hand(event):  # it starts at once, and the count starts again
+            due.pop(event.job, None)
+            charged.pop(event.job, None)
+        elif event.type == T.JOB_RETRYING and "retry_at" in event.details:
             due[event.job] = event
             if event.details.get("failure_type") != FailureType.WORKER_LOST:
                 charged[event.job] += 1
+                if charged[event.job] > history.jobs[event.job].max_retries:
+                    wrong.append(f"{event.job} was retried {charged[event.job]} times (event {event.id})")
         elif event.type == T.JOB_STARTED and event.job in due:
             from django.utils.dateparse import parse_datetime
 
             retry_at = parse_datetime(due.pop(event.job).details["retry_at"])
             if retry_at is not None and event.at < retry_at - ROUNDING:
                 wrong.append(f"{event.job} was retried {retry_at - event.at} too early")
-    wrong += [
-        f"{job} was retried {count} times, {history.jobs[job].max_retries} are allowed"
-        for job, count in charged.items()
-        if count > history.jobs[job].max_retries
-    ]
     return wrong
 
 
@@ -164,6 +167,7 @@ def cancelled_stays_cancelled(history: History) -> list[str]:
     for job_id, events in history.events_of().items():
         gone = False
         for event in events:
+            gone = gone and not is_by_hand(event)
             if gone and event.type in (T.JOB_STARTED, T.JOB_COMPLETED, T.JOB_FAILED, T.JOB_RETRYING):
                 wrong.append(f"{job_id}: {event.type} after it was cancelled (event {event.id})")
             gone = gone or event.type == T.JOB_CANCELLED
@@ -184,6 +188,37 @@ def bodies_ran_for_what_was_accepted(history: History) -> list[str]:
     return wrong
 
 
+def waits_are_explained(history: History) -> list[str]:
+    """A job that waits for a failed dependency says so, or names the dependencies that wait for it."""
+    wrong = []
+    for job in history.jobs.values():
+        states = {history.jobs[parent].status for parent in job.parents}
+        if job.status != JobStatus.PENDING or states <= {JobStatus.DONE}:
+            continue
+        failed = bool(states.intersection(BAD))
+        if (Code.DEPENDENCY_FAILED if failed else Code.DEPENDENCIES_UNFINISHED) not in job.explained:
+            wrong.append(f"{job.id} waits for a dependency, and is explained by {job.explained}")
+    return wrong
+
+
+def programs_end_with_their_run(history: History) -> list[str]:
+    return list(history.surviving_programs)
+
+
+def lost_runs_start_again_soon(history: History) -> list[str]:
+    """After its worker died, a run starts again within the lease and 10 s in which that was possible."""
+    return [
+        f"{execution}, attempt {number}: started again {able:.1f} s after its worker was lost"
+        f" ({seconds:.1f} s by the clock), {PROMISED:.0f} s are promised"
+        for execution, number, able, seconds in history.restarts()
+        if able > PROMISED
+    ]
+
+
+def is_by_hand(event: Happening) -> bool:
+    return event.type == T.JOB_RETRYING and bool(event.details.get("by_hand"))
+
+
 CHECKS: tuple[Callable[[History], list[str]], ...] = (
     nothing_is_lost,
     one_result_each,
@@ -193,6 +228,9 @@ CHECKS: tuple[Callable[[History], list[str]], ...] = (
     retries_follow_their_policy,
     cancelled_stays_cancelled,
     bodies_ran_for_what_was_accepted,
+    waits_are_explained,
+    programs_end_with_their_run,
+    lost_runs_start_again_soon,
 )
 
 
@@ -202,7 +240,8 @@ def check(history: History) -> dict[str, list[str]]:
 
 def figures(history: History) -> dict[str, int]:
     """The contents of the history, so that a green result means something."""
-    outcomes = Counter(outcome for attempts in history.attempts.values() for _, outcome, _ in attempts)
+    outcomes = Counter(attempt.outcome for attempts in history.attempts.values() for attempt in attempts)
+    restarted = sorted(seconds for _, _, seconds, _ in history.restarts())
     return {
         "jobs": len(history.jobs),
         "done": sum(job.status == JobStatus.DONE for job in history.jobs.values()),
@@ -211,6 +250,10 @@ def figures(history: History) -> dict[str, int]:
         "blocked": sum(job.status == JobStatus.PENDING for job in history.jobs.values()),
         "attempts": sum(outcomes.values()),
         "lost attempts": outcomes[Outcome.LOST],
+        "retried by hand": sum(is_by_hand(event) for event in history.events),
+        "restarts": len(restarted),
+        "ms for the median restart": round(1000 * restarted[len(restarted) // 2]) if restarted else 0,
+        "ms for the slowest": round(1000 * restarted[-1]) if restarted else 0,
         "physical starts": sum(len(starts) for starts in history.starts.values()),
         "events": len(history.events),
     }

@@ -3,14 +3,20 @@
 import os
 import shutil
 import signal
+import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from config.dev import redis
 from config.dev.home import Home, open_home
 from config.dev.postgres import PostgreSQL
 from config.dev.process import Process as ServerProcess
 from config.dev.process import stop
+from tests.chaos.processes import is_alive
 from tests.workers import Process, celery, worker
+
+if TYPE_CHECKING:
+    from tests.chaos.recovery import Recovery
 
 POOL = 2
 
@@ -52,10 +58,15 @@ class Servers:
 
 
 class Cluster:
-    def __init__(self, servers: Servers, folder: Path) -> None:
+    def __init__(self, servers: Servers, folder: Path, recovery: "Recovery") -> None:
         self.servers = servers
         self.folder = folder
+        self.recovery = recovery
         self.workers: dict[str, Process] = {}
+        self.started_at: dict[str, float] = {}
+        self.frozen: set[str] = set()
+        self._log_starts: dict[str, int] = {}
+        self._ready: dict[str, int] = {}  # the pid of which it is known
         for name in ("one", "two", "control"):
             self.start_worker(name)
         for process in self.workers.values():
@@ -65,12 +76,40 @@ class Cluster:
 
     def start_worker(self, name: str) -> None:
         queues = "control" if name == "control" else "FE,BE,QA,default"
+        log = self.folder / f"{name}.log"
+        self._log_starts[name] = log.stat().st_size if log.exists() else 0
+        self.started_at[name] = time.time()
         self.workers[name] = worker(
             self.folder, queues=queues, concurrency=1 if name == "control" else POOL, name=name
         )
 
     def start_beat(self) -> None:
-        self.beat = celery("beat", log=self.folder / "beat.log")
+        log = self.folder / "beat.log"
+        self._log_starts["beat"] = log.stat().st_size if log.exists() else 0
+        self.beat = celery("beat", log=log)
+
+    def serves(self, name: str) -> bool:
+        """Whether this worker is alive, not frozen, and has finished its start."""
+        return name not in self.frozen and self._has_logged(name, self.workers[name], " ready.")
+
+    def beat_is_ready(self) -> bool:
+        return self._has_logged("beat", self.beat, "LocalTime ->")
+
+    def _has_logged(self, name: str, process: Process, text: str) -> bool:
+        if not is_alive(process.pid):
+            return False
+        if self._ready.get(name) != process.pid:
+            with (self.folder / f"{name}.log").open("rb") as log:
+                log.seek(self._log_starts[name])
+                if text.encode() in log.read():
+                    self._ready[name] = process.pid
+        return self._ready.get(name) == process.pid
+
+    def lose(self, pid: int) -> None:
+        """Records that this worker, or the worker of this pool process, dies or freezes now."""
+        for name, process in self.workers.items():
+            if pid == process.pid or pid in process.children():
+                self.recovery.losses.append((f"{name}@test", time.time()))
 
     def keep_up(self) -> int:
         """Restarts the processes that ended by themselves, as a supervisor does. Returns their number."""

@@ -4,31 +4,31 @@ import os
 import random
 import signal
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from tests.chaos.cluster import Cluster
+from tests.chaos.recovery import LEASE
 from tests.workers import Process
-
-LEASE = 2.0
 
 
 def kill_a_busy_process(cluster: Cluster, chance: random.Random) -> None:
     """Kills a pool process in the middle of a body, according to the witness file."""
     if busy := busy_pids(cluster):
-        kill(chance.choice(busy))
+        kill(cluster, chance.choice(busy))
 
 
 def kill_a_pool_process(cluster: Cluster, chance: random.Random) -> None:
     """Kills a pool process at any point, also between two commits."""
     children = [child for worker in cluster.workers.values() for child in pool_of(worker)]
     if children:
-        kill(chance.choice(children))
+        kill(cluster, chance.choice(children))
 
 
 def kill_a_worker(cluster: Cluster, chance: random.Random) -> None:
     name = chance.choice(sorted(cluster.workers))
+    cluster.lose(cluster.workers[name].pid)
     cluster.workers[name].kill()
     cluster.start_worker(name)
 
@@ -40,19 +40,21 @@ def freeze_a_worker_past_its_lease(cluster: Cluster, chance: random.Random) -> N
     name = chance.choice([n for n in names if busy.intersection(pool_of(cluster.workers[n]))] or names)
     worker = cluster.workers[name]
     pids = [worker.pid, *pool_of(worker)]
-    for pid in pids:
-        send(pid, signal.SIGSTOP)
-    time.sleep(LEASE * chance.uniform(1.0, 2.0))
-    for pid in reversed(pids):
-        send(pid, signal.SIGCONT)
+    with frozen(cluster, name):
+        for pid in pids:
+            send(pid, signal.SIGSTOP)
+        time.sleep(LEASE * chance.uniform(1.0, 2.0))
+        for pid in reversed(pids):
+            send(pid, signal.SIGCONT)
 
 
 def freeze_a_parent_past_its_lease(cluster: Cluster, chance: random.Random) -> None:
     """Freezes the main process only: its pool continues without a lease, and reports too late."""
     name = chance.choice([name for name in sorted(cluster.workers) if name != "control"])
-    send(cluster.workers[name].pid, signal.SIGSTOP)
-    time.sleep(LEASE * chance.uniform(1.2, 1.8))
-    send(cluster.workers[name].pid, signal.SIGCONT)
+    with frozen(cluster, name):
+        send(cluster.workers[name].pid, signal.SIGSTOP)
+        time.sleep(LEASE * chance.uniform(1.2, 1.8))
+        send(cluster.workers[name].pid, signal.SIGCONT)
 
 
 def freeze_a_pool_process(cluster: Cluster, chance: random.Random) -> None:
@@ -123,7 +125,8 @@ FAULTS: tuple[tuple[Callable[[Cluster, random.Random], None], int], ...] = (
 def inject(cluster: Cluster, chance: random.Random, only: list[str]) -> str:
     allowed = [(fault, weight) for fault, weight in FAULTS if not only or fault.__name__ in only]
     fault = chance.choices([fault for fault, _ in allowed], [weight for _, weight in allowed])[0]
-    fault(cluster, chance)
+    # What a fault finds depends on time. A generator of its own keeps that away from the faults after it.
+    fault(cluster, random.Random(chance.random()))
     return fault.__name__
 
 
@@ -149,7 +152,16 @@ def is_python(pid: int) -> bool:
         return False
 
 
-def kill(pid: int) -> None:
+@contextmanager
+def frozen(cluster: Cluster, name: str) -> Iterator[None]:
+    cluster.lose(cluster.workers[name].pid)
+    cluster.frozen.add(name)
+    yield
+    cluster.frozen.discard(name)
+
+
+def kill(cluster: Cluster, pid: int) -> None:
+    cluster.lose(pid)
     send(pid, signal.SIGKILL)
 
 

@@ -1,10 +1,14 @@
 """The recorded history: events in the order of their commits, the final rows, and the witness file."""
 
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
+
+from jobs.states import EventType, JobStatus, Outcome
+from tests.chaos.recovery import Recovery
 
 
 @dataclass
@@ -36,6 +40,18 @@ class JobAtTheEnd:
     result: Any
     cancelled_at: datetime | None
     failure_type: str
+    explained: list[str] = field(default_factory=list)  # the codes of `explain`, of a job that waits
+
+
+@dataclass
+class AttemptMade:
+    """One attempt of an Execution."""
+
+    number: int
+    outcome: str
+    worker: str = ""
+    started_at: datetime | None = None
+    ended_at: datetime | None = None
 
 
 @dataclass
@@ -43,9 +59,11 @@ class History:
     limits: dict[str, tuple[int, dict[str, int]]]
     jobs: dict[str, JobAtTheEnd]
     events: list[Happening]
-    attempts: dict[str, list[tuple[int, str, str]]]  # by Execution: number, outcome, failure type
+    attempts: dict[str, list[AttemptMade]]  # by Execution
     starts: dict[str, list[tuple[int, float]]] = field(default_factory=dict)  # by Execution: fence, time
     sampled_excess: list[str] = field(default_factory=list)
+    surviving_programs: list[str] = field(default_factory=list)
+    recovery: Recovery = field(default_factory=Recovery)
 
     def events_of(self) -> dict[str, list[Happening]]:
         events: dict[str, list[Happening]] = defaultdict(list)
@@ -53,8 +71,29 @@ class History:
             events[event.job].append(event)
         return events
 
+    def restarts(self) -> Iterator[tuple[str, int, float, float]]:
+        """The restarts of runs whose worker died: Execution, attempt, seconds that count, seconds."""
+        starts = {
+            (event.details["execution_id"], event.details.get("attempt")): event.at
+            for event in self.events
+            if event.type == EventType.JOB_STARTED
+        }
+        for execution, attempts in self.attempts.items():
+            for attempt in attempts:
+                again = starts.get((execution, attempt.number + 1))
+                if attempt.outcome != Outcome.LOST or not (again and attempt.started_at and attempt.ended_at):
+                    continue
+                had_it = (attempt.started_at.timestamp(), attempt.ended_at.timestamp())
+                lost = self.recovery.loss_of(attempt.worker, *had_it)
+                if lost is not None:
+                    until = again.timestamp()
+                    yield execution, attempt.number, self.recovery.seconds(lost, until), until - lost
+
 
 def read(witness: Path) -> History:
+    from django.utils import timezone
+
+    from jobs.insight.explain import reasons_of
     from jobs.models import Attempt, Dependency, Event, Job, Office
 
     parents: dict[str, list[str]] = defaultdict(list)
@@ -73,13 +112,17 @@ def read(witness: Path) -> History:
             job.execution.result if job.execution else None,
             job.cancelled_at,
             job.failure_type,
+            [reason.code for reason in reasons_of(job.office, job, timezone.now())]
+            if job.status == JobStatus.PENDING
+            else [],
         )
-        for job in Job.objects.select_related("execution")
+        for job in Job.objects.select_related("execution", "office")
     }
-    attempts: dict[str, list[tuple[int, str, str]]] = defaultdict(list)
-    for attempt in Attempt.objects.order_by("number"):
-        tried = (attempt.number, attempt.outcome, attempt.failure_type)
-        attempts[str(attempt.execution_id)].append(tried)
+    attempts: dict[str, list[AttemptMade]] = defaultdict(list)
+    for tried in Attempt.objects.order_by("number"):
+        attempts[str(tried.execution_id)].append(
+            AttemptMade(tried.number, tried.outcome, tried.worker, tried.started_at, tried.ended_at)
+        )
     events = [
         Happening(event.id, str(event.office_id), str(event.job_id), event.type, event.details, event.at)
         for event in Event.objects.filter(job_id__isnull=False).order_by("id")

@@ -2,6 +2,7 @@
 
 import random
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -9,10 +10,17 @@ from uuid import UUID
 from django.db import DatabaseError, InterfaceError, connection
 
 from jobs import lifecycle, submission
+from jobs.errors import Conflict
 from jobs.ids import uuid7
 from jobs.models import Job, Office
 from jobs.states import OnDependencyFailure
 
+# Jobs that a person may retry; the last one finds dependents whose dependency has failed as well.
+RETRIABLE = (
+    {"status__in": ("failed", "cancelled", "timeout")},
+    {"status": "failed"},
+    {"status": "failed", "failure_type": "dependency_failed"},
+)
 ROLES = ("FE", "BE", "QA", "default")
 
 
@@ -24,6 +32,8 @@ class Workload:
 
     def __post_init__(self) -> None:
         self.random = random.Random(self.seed)
+        # The choices of people depend on what they find: the graphs must not depend on those.
+        self.people = random.Random(self.seed + 1)
         self.made = [
             Office.objects.create(
                 name=f"office {n}",
@@ -66,7 +76,8 @@ class Workload:
                     "task_id": "chaos.work",
                     "args": {
                         "seconds": self.random.choice(lengths),
-                        "failures": 99 if failing < 0.02 else 1 if failing < 0.10 else 0,
+                        "failures": 99 if failing < 0.04 else 1 if failing < 0.12 else 0,
+                        "program": self.random.choice(("", "", "", "", "", "", "child", "daemon")),
                     },
                     "role": self.random.choice(ROLES),
                     "priority": self.random.choice((1, 100, 100, 500)),
@@ -80,12 +91,19 @@ class Workload:
             )
         return jobs
 
-    def cancel_something(self) -> None:
-        office = self.random.choice(self.made)
-        live = list(
-            Job.objects.filter(office=office, status__in=("pending", "ready", "processing")).values_list(
-                "id", flat=True
-            )[:200]
-        )
-        if live:
-            lifecycle.cancel(office.id, [self.random.choice(live)], actor="chaos", reason="")
+    def act(self) -> None:
+        """Does what a person might: cancels a job, or retries one or several."""
+        office = self.people.choice(self.made)
+        if self.people.random() < 0.3:
+            live = self.jobs_of(office, {"status__in": ("pending", "ready", "processing")})
+            if live:
+                lifecycle.cancel(office.id, [self.people.choice(live)], actor="chaos", reason="")
+            return
+        ended = self.jobs_of(office, self.people.choice(RETRIABLE))
+        selected = self.people.sample(ended, min(len(ended), self.people.choice((1, 1, 10))))
+        # A job whose dependency has failed may be refused.
+        with suppress(Conflict):
+            lifecycle.retry(office.id, selected, actor="chaos", reason="")
+
+    def jobs_of(self, office: Office, condition: dict[str, Any]) -> list[UUID]:
+        return list(Job.objects.filter(office=office, **condition).values_list("id", flat=True)[:200])

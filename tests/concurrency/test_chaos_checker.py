@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from tests.chaos import checker
-from tests.chaos.history import Happening, History, JobAtTheEnd
+from tests.chaos.history import AttemptMade, Happening, History, JobAtTheEnd
+from tests.chaos.recovery import PROMISED
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 OFFICE = "office"
@@ -28,6 +29,7 @@ class Story:
             "result": {"fence": 1} if status == "done" else None,
             "cancelled_at": None,
             "failure_type": "",
+            "explained": ["dependency_failed"] if status == "pending" else [],
             **fields,
         }
         self.history.jobs[name] = JobAtTheEnd(id=name, office=OFFICE, status=status, **defaults)
@@ -45,13 +47,22 @@ class Story:
 
     def start(self, job: str, fence: int = 1, seconds: float = 0) -> "Story":
         self.history.starts.setdefault(f"run of {job}", []).append((fence, 0.0))
-        return self.event("started", job, fence, seconds)
+        return self.event("started", job, fence, seconds, attempt=fence)
 
     def run(self, job: str, fence: int = 1) -> "Story":
         return self.start(job, fence).event("completed", job, fence)
 
     def attempts(self, job: str, *numbers: int) -> "Story":
-        self.history.attempts[f"run of {job}"] = [(number, "success", "") for number in numbers]
+        self.history.attempts[f"run of {job}"] = [AttemptMade(number, "success") for number in numbers]
+        return self
+
+    def lost(self, job: str, seconds: float) -> "Story":
+        """The first attempt loses its worker at once; the second one starts so many seconds later."""
+        self.start(job, 1).event("retrying", job, 1, retry_at=AT.isoformat(), failure_type="worker_lost")
+        self.start(job, 2, seconds).event("completed", job, 2, seconds)
+        first = AttemptMade(1, "lost", "one@test", AT, AT + timedelta(seconds=2))
+        self.history.attempts[f"run of {job}"] = [first, AttemptMade(2, "success")]
+        self.history.recovery.losses.append(("one@test", AT.timestamp()))
         return self
 
     def wrong(self) -> set[str]:
@@ -183,6 +194,44 @@ def test_a_success_without_a_body_is_reported():
     assert story.wrong() == {"bodies_ran_for_what_was_accepted"}
 
 
+def test_a_retry_by_hand_starts_at_once_and_counts_from_zero():
+    story = Story().job("a", result={"fence": 4}, max_retries=1)
+    later = (AT + timedelta(seconds=60)).isoformat()
+    for fence in (1, 3):
+        story.start("a", fence)
+        story.event(
+            "retrying", "a", fence, retry_at=later if fence == 1 else AT.isoformat(), failure_type="error"
+        )
+        if fence == 1:
+            story.event("retrying", "a", None, by_hand=True)
+    assert story.start("a", 4).event("completed", "a", 4).wrong() == set()
+
+
+def test_a_cancelled_job_may_be_retried_by_hand():
+    story = Story().job("a").event("cancelled", "a", None).event("retrying", "a", None, by_hand=True)
+    assert story.run("a").wrong() == set()
+
+
+@pytest.mark.parametrize("policy", ["block", "fail"])
+def test_a_wait_for_a_failed_dependency_that_nothing_explains_is_reported(policy):
+    story = Story().job("a", "failed").start("a").event("failed", "a")
+    story.job("b", "pending", parents=["a"], policy=policy, explained=["dependencies_unfinished"])
+    assert "waits_are_explained" in story.wrong()
+
+
+def test_a_program_that_outlives_its_run_is_reported():
+    story = Story()
+    story.history.surviving_programs = ["program 7"]
+    assert story.wrong() == {"programs_end_with_their_run"}
+
+
+@pytest.mark.parametrize(("down", "reported"), [(0.0, True), (10.0, False)])
+def test_a_late_restart_is_reported_unless_no_worker_could_have_started_it(down, reported):
+    story = Story().job("a", result={"fence": 2}).lost("a", seconds=PROMISED + 5)
+    story.history.recovery.moments = [(AT.timestamp() + down, AT.timestamp() + 100)]
+    assert story.wrong() == ({"lost_runs_start_again_soon"} if reported else set())
+
+
 def test_every_check_has_a_history_that_fails_it():
     tried = {
         "nothing_is_lost",
@@ -193,5 +242,8 @@ def test_every_check_has_a_history_that_fails_it():
         "retries_follow_their_policy",
         "cancelled_stays_cancelled",
         "bodies_ran_for_what_was_accepted",
+        "waits_are_explained",
+        "programs_end_with_their_run",
+        "lost_runs_start_again_soon",
     }
     assert {check.__name__ for check in checker.CHECKS} == tried

@@ -1,0 +1,100 @@
+"""Finds programs that outlive the run that started them.
+
+A program is known by its line in the witness file, and by a variable in its environment that every
+descendant of the cluster has. It must have ended PATIENCE seconds after its attempt was recorded as ended,
+after its pool process died, or after the whole cluster was stopped.
+"""
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from django.db import DatabaseError, InterfaceError, connection
+
+from tests.chaos.bodies import PROGRAM
+from tests.chaos.processes import PROC, is_alive
+
+PATIENCE = 15.0
+COMMAND = b"\0".join(part.encode() for part in PROGRAM)
+ENDED = "SELECT 1 FROM job_attempts WHERE execution_id = %s AND number = %s"
+
+
+class Programs(threading.Thread):
+    def __init__(self, witness: Path) -> None:
+        super().__init__(daemon=True)
+        self.witness = witness
+        self.survivors: list[str] = []
+        self.started = 0
+        self._over: dict[int, float] = {}  # since when the run of a program is over, as seen here
+        self._reported: set[int] = set()
+        self._stop_asked = threading.Event()
+
+    def run(self) -> None:
+        while not self._stop_asked.wait(0.5):
+            with suppress(DatabaseError, InterfaceError):
+                self.look()
+            if connection.connection is not None and connection.errors_occurred:
+                connection.close()
+        connection.close()
+
+    def look(self) -> None:
+        pool_of, run_of = self.read_witness()
+        now = time.monotonic()
+        for pid in self.living():
+            if pid not in run_of or pid in self._reported:
+                continue
+            execution, fence, attempt = run_of[pid]
+            pool_is_gone = not is_alive(pool_of.get((execution, fence), os.getpid()))
+            if pid not in self._over and (pool_is_gone or has_ended(execution, attempt)):
+                self._over[pid] = now
+            if now - self._over.get(pid, now) > PATIENCE:
+                self._reported.add(pid)
+                why = "its pool process had died" if pool_is_gone else "its run had ended"
+                self.survivors.append(
+                    f"program {pid} of {execution}, attempt {attempt}: alive {PATIENCE:.0f} s after {why}"
+                )
+
+    def read_witness(self) -> tuple[dict[tuple[str, str], int], dict[int, tuple[str, str, int]]]:
+        pool_of: dict[tuple[str, str], int] = {}
+        run_of: dict[int, tuple[str, str, int]] = {}
+        for line in self.witness.read_text().splitlines() if self.witness.exists() else []:
+            what, execution, fence, attempt, pid, _ = line.split()
+            if what == "start":
+                pool_of[execution, fence] = int(pid)
+            elif what == "program":
+                run_of[int(pid)] = (execution, fence, int(attempt))
+        self.started = len(run_of)
+        return pool_of, run_of
+
+    def living(self) -> Iterator[int]:
+        mark = f"CHAOS_WITNESS={self.witness}".encode()
+        for folder in PROC.glob("[0-9]*"):
+            with suppress(OSError):  # it has ended
+                command = (folder / "cmdline").read_bytes().rstrip(b"\0")
+                if command == COMMAND and mark in (folder / "environ").read_bytes().split(b"\0"):
+                    yield int(folder.name)
+
+    def stop(self) -> None:
+        self._stop_asked.set()
+        self.join(10)
+
+    def end_with_everything(self) -> None:
+        """After the cluster was stopped: reports and ends the programs that are left."""
+        until = time.monotonic() + PATIENCE
+        while (left := list(self.living())) and time.monotonic() < until:
+            time.sleep(0.2)
+        for pid in left:
+            if pid not in self._reported:
+                self.survivors.append(f"program {pid}: alive {PATIENCE:.0f} s after everything was stopped")
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+
+def has_ended(execution: str, attempt: int) -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute(ENDED, [execution, attempt])
+        return cursor.fetchone() is not None
