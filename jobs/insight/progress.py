@@ -28,6 +28,8 @@ class Node:
     status: str
     started_at: datetime | None
     completed_at: datetime | None
+    failure_type: str = ""
+    error: str = ""
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,19 @@ def counts_of(batches: Iterable[UUID]) -> dict[UUID, dict[str, int]]:
     for batch, status, number in rows.annotate(number=Count("id")):
         counts[batch][status] = number
     return counts
+
+
+def state_of(counts: Mapping[str, int]) -> JobStatus:
+    """The state of a batch: that of its most advanced live jobs, and once all have ended, of the worst."""
+    live_first = (
+        JobStatus.PROCESSING,
+        JobStatus.READY,
+        JobStatus.TIMEOUT,
+        JobStatus.PENDING,
+        JobStatus.FAILED,
+        JobStatus.CANCELLED,
+    )
+    return next((status for status in live_first if counts.get(status)), JobStatus.DONE)
 
 
 def percent(counts: Mapping[str, int]) -> float:

@@ -1,6 +1,7 @@
 """How many jobs an office has in each state: exact, and quick with a million ended jobs."""
 
 import time
+from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -11,10 +12,10 @@ from django.db import connection, transaction
 from django.db.models import Count, Q
 from django.utils import timezone
 
-from jobs.models import Job
+from jobs.models import Execution, Job
 from jobs.selection import in_states
 from jobs.sql import call, reports
-from jobs.states import JOB_ENDED, JOB_LIVE, JOB_WAITING, JobStatus
+from jobs.states import JOB_ENDED, JOB_LIVE, JOB_WAITING, ExecutionStatus, JobStatus
 
 RECENT = 1_000
 DAY = timedelta(days=1)
@@ -86,4 +87,18 @@ def office_counts(offices: Collection[UUID], now: datetime | None = None) -> dic
         for office, status, number in jobs.values_list("office_id", "status").annotate(number=Count("*")):
             field = _FIELDS[JobStatus(status)]
             setattr(counts[office], field, getattr(counts[office], field) + number)
+    # A job that no worker has claimed yet does not run.
+    for office, number in unclaimed_jobs().items():
+        if office in counts:
+            counts[office].waiting += number
+            counts[office].running -= number
     return counts
+
+
+def unclaimed_jobs() -> Counter[UUID]:
+    """How many jobs of each office were sent to workers and are not claimed yet."""
+    sent = Execution.objects.filter(
+        status=ExecutionStatus.PENDING, dispatched_at__isnull=False, office_id__isnull=False
+    )
+    rows = sent.order_by().values_list("office_id").annotate(number=Count("*"))
+    return Counter({office: number for office, number in rows if office is not None})

@@ -19,6 +19,7 @@ from jobs.insight.progress import Node
 from jobs.models import Batch, Office
 from jobs.pages.graph_drawing import draw
 from jobs.pages.permissions import office_access
+from jobs.states import JobStatus
 
 # A larger drawing shows nothing that a list does not.
 MOST_DRAWN = 600
@@ -51,17 +52,20 @@ def batch_context(office: Office, batch: Batch, now: datetime) -> dict[str, Any]
     parents = progress.edges_of(batch, nodes)
     path = progress.critical_path(nodes, parents, stats.run_times(office.id), now)
     counts = progress.counts_of([batch.id])[batch.id]
+    listed = sorted(nodes, key=lambda node: node.status != JobStatus.FAILED)[:MOST_LISTED]
     span = time_span(nodes, now)
     return {
         "now": now,
         "counts": [(status, number) for status, number in counts.items() if number],
         "total": sum(counts.values()),
+        "state": progress.state_of(counts),
+        "failed": counts[JobStatus.FAILED],
         "percent": progress.percent(counts),
         "path_seconds": path.seconds,
         "estimated_end": progress.estimated_end(office, nodes, now),
         "drawing": draw(nodes, parents, path.jobs) if len(nodes) <= MOST_DRAWN else None,
         "span": span,
-        "rows": timeline_rows(nodes[:MOST_LISTED], set(path.jobs), span, now),
+        "rows": timeline_rows(listed, set(path.jobs), span, now),
         "beyond": max(0, len(nodes) - MOST_LISTED),
     }
 

@@ -11,6 +11,7 @@ from jobs.access import offices_of
 from jobs.insight import progress
 from jobs.insight.stats import office_counts
 from jobs.pages.permissions import current_user, office_access
+from jobs.states import JobStatus
 
 MOST_OFFICES = 100
 MOST_BATCHES = 50
@@ -36,6 +37,9 @@ def batches(request: HttpRequest, office_id: UUID) -> HttpResponse:
             "batch": batch,
             "total": sum(counts[batch.id].values()),
             "percent": progress.percent(counts[batch.id]),
+            "state": progress.state_of(counts[batch.id]),
+            "failed": counts[batch.id][JobStatus.FAILED],
+            "cancelled": counts[batch.id][JobStatus.CANCELLED],
         }
         for batch in newest
     ]

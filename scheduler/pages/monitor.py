@@ -16,7 +16,7 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_safe
 
 from jobs.access import offices_of
-from jobs.insight.stats import OfficeCounts, office_counts
+from jobs.insight.stats import OfficeCounts, office_counts, unclaimed_jobs
 from jobs.models import Execution, Job
 from jobs.pages.permissions import current_user
 from jobs.selection import in_states
@@ -97,8 +97,9 @@ def live_jobs() -> dict[str, int]:
     """Live jobs of all offices: each state is counted by its partial index."""
     jobs = Job.objects.filter(in_states(JOB_LIVE)).order_by()
     counts = dict(jobs.values_list("status").annotate(number=Count("*")))
-    running = counts.pop(JobStatus.PROCESSING, 0)
-    return {"waiting": sum(counts.values()), "running": running}
+    unclaimed_count = unclaimed_jobs().total()
+    running = counts.pop(JobStatus.PROCESSING, 0) - unclaimed_count
+    return {"waiting": sum(counts.values()) + unclaimed_count, "running": max(0, running)}
 
 
 def running(user: User) -> QuerySet[Execution]:

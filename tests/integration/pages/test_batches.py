@@ -2,8 +2,10 @@
 
 import pytest
 
-from tests.factories import submitted
-from tests.integration.pages.clients import at
+from jobs import lifecycle
+from jobs.states import JobStatus
+from tests.factories import done, running, submitted
+from tests.integration.pages.clients import at, page_text, text_of
 
 pytestmark = pytest.mark.django_db
 
@@ -28,3 +30,19 @@ def test_a_batch_of_thousands_is_a_list_without_a_graph(office, alice):
     assert page.context["drawing"] is None
     assert len(page.context["rows"]) == 1_000
     assert "and 200 more" in page.content.decode()
+
+
+def test_a_batch_with_a_failure_shows_it_in_the_list_and_first_on_its_page(office, alice):
+    good, bad, waiting = submitted(
+        office, {"ref": "good"}, {"ref": "bad", "max_retries": 0}, {"depends_on": ["bad"]}, name="mixed"
+    )
+    done(good)
+    running(bad).fail(error="the disk is full")
+    text = page_text(alice, at(office, "/batches"))
+    assert "1 job failed" in text
+    page = alice.get(at(office, f"/batches/{bad.batch_id}"))
+    assert [row.node.ref for row in page.context["rows"]] == ["bad", "good", ""]
+    assert "the disk is full" in text_of(page)
+    assert page.context["state"] == JobStatus.PENDING
+    lifecycle.cancel(office.id, [waiting.id], actor="test")
+    assert alice.get(at(office, f"/batches/{bad.batch_id}")).context["state"] == JobStatus.FAILED

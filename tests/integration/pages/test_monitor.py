@@ -58,10 +58,10 @@ def test_waiting_jobs_are_counted_and_operations_of_queues_are_linked(office, al
     steps.run(queue.queue_id)
     for client in (alice, sign_in("steve", is_staff=True)):
         page = client.get("/")
-        assert (page.context["tiles"]["waiting"], page.context["tiles"]["running"]) == (3, 1)
+        assert (page.context["tiles"]["waiting"], page.context["tiles"]["running"]) == (4, 0)
     claimed_step(queue)
     page = alice.get("/")
-    assert (page.context["tiles"]["waiting"], page.context["tiles"]["running"]) == (2, 2)
+    assert (page.context["tiles"]["waiting"], page.context["tiles"]["running"]) == (3, 1)
     assert f'href="/step-queues/{queue.queue_id}"' in page.content.decode()
 
 
