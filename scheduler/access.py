@@ -57,7 +57,7 @@ def executions_by_cause(user: User) -> list[QuerySet[Execution]]:
     if user.is_staff:
         return [Execution.objects.all()]
     parts = [_executions_by_source(Trigger.MANUAL, [str(user.pk)])]
-    ids = [str(schedule) for schedule in Schedule.objects.filter(owner=user).values_list("id", flat=True)]
+    ids = [str(schedule) for schedule in _schedules_ever_of(user).values_list("id", flat=True)]
     # The newest rows of a single schedule are at the end of its range in the index by source, at any age.
     groups = [[schedule] for schedule in ids] if len(ids) <= FEW_SCHEDULES else [ids]
     parts += [_executions_by_source(Trigger.SCHEDULE, sources) for sources in groups]
@@ -66,6 +66,11 @@ def executions_by_cause(user: User) -> list[QuerySet[Execution]]:
     if queues := list(queues_of(user).values_list("queue_id", flat=True)):
         parts.append(_executions_in_queues(queues))
     return parts
+
+
+def _schedules_ever_of(user: User) -> QuerySet[Schedule]:
+    """The user's schedules and those they deleted, whose Executions stay visible."""
+    return Schedule.with_deleted.filter(owner=user)
 
 
 def _executions_by_source(trigger: Trigger, sources: list[str]) -> QuerySet[Execution]:
@@ -109,7 +114,7 @@ def _may_operate_queue(user: User, source: str) -> bool:
 
 
 def _caused_by(user: User) -> QuerySet[Execution]:
-    schedules = Schedule.objects.filter(owner=user).values_list(Cast("id", TextField()))
+    schedules = _schedules_ever_of(user).values_list(Cast("id", TextField()))
     queues = queues_of(user).values_list(Cast("queue_id", TextField()))
     return Execution.objects.alias(queue=QUEUE_OF_STEP).filter(
         Q(office_id__in=offices_of(user).values("id"))

@@ -9,7 +9,14 @@ from jobs.display import Label, Text
 from jobs.errors import ErrorText, in_english
 from jobs.states import ExecutionStatus
 from scheduler.models import Schedule, WorkflowRun, WorkflowRunStart
-from scheduler.schedules.catchup import LATER_DUE, STILL_RUNNING, TOO_LATE, CatchUp
+from scheduler.schedules.catchup import (
+    LATER_DUE,
+    MANUAL_RUNNING,
+    OTHER_SCHEDULE_RUNNING,
+    STILL_RUNNING,
+    TOO_LATE,
+    CatchUp,
+)
 from scheduler.schedules.rules import Kind
 from scheduler.states import OccurrenceOutcome, Overlap, RunStatus, WorkflowStatus
 
@@ -38,11 +45,11 @@ OVERLAPS: dict[str, Text] = {
 }
 CATCH_UPS: dict[str, Text] = {
     CatchUp.LATEST: _("Run once to catch up"),
-    CatchUp.NONE: _("Skip missed runs (more than 60 s late)"),
+    CatchUp.NONE: _("Skip missed runs (later than the grace period)"),
     CatchUp.ALL: _("Run every missed run"),
 }
 
-REASONS = {STILL_RUNNING, LATER_DUE, TOO_LATE}
+REASONS = {STILL_RUNNING, MANUAL_RUNNING, OTHER_SCHEDULE_RUNNING, LATER_DUE, TOO_LATE}
 
 display.register_state_labels(
     {

@@ -46,8 +46,10 @@ TEXTS: dict[str, str | Promise] = {
     "task_running": _("A run of %(task)s is still in progress."),
     # Occurrences: scheduler/schedules/catchup.py
     "still_running": _("The previous run was still in progress."),
+    "manual_running": _("A manual run of the Task was in progress."),
+    "other_schedule_running": _("A run of the Task by another schedule was in progress."),
     "later_due": _("A later run was due as well."),
-    "too_late": _("It was more than 60 s late."),
+    "too_late": _("It was later than the grace period."),
     # Workflows
     "config_mode": _("Must be an object with a mode: immediate, delayed, scheduled or recurring."),
     "weekly_days": _("Choose at least one day of the week, for the weekly pattern only."),
@@ -81,7 +83,7 @@ TEXTS: dict[str, str | Promise] = {
 
 PROBLEM_CODES = {
     "already_running": ProblemCode(
-        409, "A scheduled or manual Execution of this Task has not ended; `execution_id` says which."
+        409, "A scheduled or manual Execution of yours of this Task has not ended; `execution_id` says which."
     ),
     "no_steps": ProblemCode(409, "The workflow has no steps to run."),
     "not_resumable": ProblemCode(409, "Only a failed or cancelled run can be resumed."),

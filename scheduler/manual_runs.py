@@ -1,4 +1,4 @@
-"""Runs a Task by hand: one new Execution, unless a scheduled or manual one of the Task is live."""
+"""Runs a Task by hand: one new Execution, unless exclusion.py finds a live one of the same owner."""
 
 from typing import Any
 from uuid import UUID
@@ -7,32 +7,51 @@ from django.db import transaction
 
 from jobs import lifecycle as engine
 from jobs.errors import Conflict
-from jobs.models import Execution
 from jobs.specs import ExecutionSpec
-from jobs.sql import call
-from jobs.states import EXECUTION_LIVE, Trigger
-from scheduler import sql
+from jobs.states import Trigger
+from scheduler import exclusion
+from scheduler.clock import database_now
+from scheduler.models import Occurrence, Schedule
+from scheduler.schedules.execution_specs import spec_for
 from scheduler.schedules.validation import check_task
+from scheduler.states import OccurrenceOutcome
 
-EXCLUSIVE = (Trigger.SCHEDULE, Trigger.MANUAL)
 
-
-def run_task(task_id: str, args: dict[str, Any], *, user_id: object) -> UUID:
-    """Start an Execution. Raises Conflict while a scheduled or manual one of the Task has not ended."""
+def run_task(task_id: str, args: dict[str, Any], *, owner_id: int) -> UUID:
+    """Start an Execution for a user. Raises Conflict while another one of theirs has not ended."""
     task = check_task(task_id, args)
+    spec = ExecutionSpec.for_task(task, trigger=Trigger.MANUAL, source=str(owner_id), args=args)
     with transaction.atomic():
-        # Concurrent requests wait here, so each sees the commit of the previous one.
-        call.rows(sql.LOCK_TASK, [task_id])
-        live = Execution.objects.filter(
-            task_id=task_id, trigger__in=EXCLUSIVE, status__in=EXECUTION_LIVE
-        ).first()
-        if live is not None:
-            raise Conflict(
-                "task_running",
-                code="already_running",
-                task=task_id,
-                extra={"execution_id": str(live.id)},
-            )
-        spec = ExecutionSpec.for_task(task, trigger=Trigger.MANUAL, source=str(user_id), args=args)
-        engine.start_executions([spec])
+        _start(spec)
     return spec.id
+
+
+def run_schedule(schedule: Schedule) -> UUID:
+    """Run the Task of a schedule now, for the schedule's owner. The schedule's history has the run."""
+    task = check_task(schedule.task_id, schedule.args)
+    spec = spec_for(schedule, task, trigger=Trigger.MANUAL, source=exclusion.owner_of(schedule))
+    with transaction.atomic():
+        _start(spec)
+        now = database_now()
+        Occurrence.objects.create(
+            schedule=schedule,
+            due_at=now,
+            outcome=OccurrenceOutcome.RUN,
+            execution_id=spec.id,
+            trigger=Trigger.MANUAL,
+            decided_at=now,
+        )
+    return spec.id
+
+
+def _start(spec: ExecutionSpec) -> None:
+    pairs = [(spec.source, spec.task_id)]
+    exclusion.lock(pairs)
+    for live in exclusion.live_runs(pairs).values():
+        raise Conflict(
+            "task_running",
+            code="already_running",
+            task=spec.task_id,
+            extra={"execution_id": str(live[0].execution)},
+        )
+    engine.start_executions([spec])

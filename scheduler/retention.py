@@ -1,7 +1,8 @@
 """Deletes rows that ended longer ago than DURE_RETENTION_DAYS, in batches.
 
 It deletes the engine's rows first (jobs, Executions, events, notifications, idempotency records), then
-occurrences, ended workflow runs and minute statistics. It never deletes live rows.
+occurrences, deleted schedules without Executions, ended workflow runs and minute statistics. It never deletes
+live rows.
 """
 
 import logging
@@ -18,6 +19,7 @@ log = logging.getLogger(__name__)
 BATCH = 5_000
 STATEMENTS = {
     "occurrences": sql.DELETE_OCCURRENCES,
+    "schedules": sql.DELETE_SCHEDULES,
     "runs": sql.DELETE_RUNS,
     "minutes": sql.DELETE_MINUTES,
 }

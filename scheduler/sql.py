@@ -31,8 +31,28 @@ NEXT_DUE = """
     )
 """
 
-# run_task: serializes the manual runs of a Task.
-LOCK_TASK = "SELECT pg_advisory_xact_lock(hashtextextended('dure.manual:' || %s, 0))"
+# exclusion: locks pairs of owner and Task, always in the same order.
+LOCK_OWNED_TASKS = """
+    SELECT pg_advisory_xact_lock(key) FROM (
+        SELECT DISTINCT hashtextextended('dure.exclusive:' || owner || ':' || task, 0) AS key
+        FROM unnest(%(owners)s::text[], %(tasks)s::text[]) AS pair (owner, task)
+        ORDER BY key
+    ) AS keys
+"""
+# exclusion: the live runs of these owners and Tasks, by hand or by a schedule that excludes other runs.
+LIVE_RUNS_OF_OWNERS = """
+    SELECT owner, task_id, id, schedule FROM (
+        SELECT e.id, e.task_id, s.id AS schedule,
+               CASE e.trigger WHEN 'MANUAL' THEN e.source
+                              ELSE coalesce(s.owner_id::text, s.id::text) END AS owner
+        FROM job_executions e
+        LEFT JOIN schedules s ON s.id = CASE WHEN e.trigger = 'SCHEDULE' THEN e.source::uuid END
+        WHERE e.status IN ('PENDING', 'RUNNING') AND e.job_id IS NULL AND e.task_id = ANY (%(tasks)s)
+          AND e.trigger IN ('MANUAL', 'SCHEDULE') AND (s.id IS NULL OR s.overlap = 'skip')
+    ) AS live
+    WHERE (owner, task_id) IN (SELECT * FROM unnest(%(owners)s::text[], %(tasks)s::text[]))
+    ORDER BY id
+"""
 
 # settle_runs: running runs that cannot progress, because each step has ended or waits for a failed one.
 # A pending step that waits for nothing, or for a time, will progress.
@@ -128,6 +148,17 @@ DELETE_OCCURRENCES = """
         SELECT id FROM schedule_occurrences WHERE decided_at < %(before)s
         ORDER BY decided_at LIMIT %(limit)s FOR UPDATE SKIP LOCKED)
 """
+# A deleted schedule names the Executions that it started, so it stays as long as any of them.
+DELETE_SCHEDULES = """
+    DELETE FROM schedules WHERE id IN (
+        SELECT s.id FROM schedules s
+        WHERE s.deleted_at < %(before)s
+          AND NOT EXISTS (SELECT 1 FROM schedule_occurrences o WHERE o.schedule_id = s.id)
+          AND NOT EXISTS (
+              SELECT 1 FROM job_executions e
+              WHERE e.trigger = 'SCHEDULE' AND e.source = s.id::text AND e.source <> '')
+        ORDER BY s.deleted_at LIMIT %(limit)s FOR UPDATE OF s SKIP LOCKED)
+"""
 DELETE_RUNS = """
     WITH old AS (
         SELECT id FROM scheduled_jobs WHERE ended_at < %(before)s
@@ -192,7 +223,7 @@ WAITING_RUNS = """
 SCHEDULE_FIGURES = """
     SELECT count(*) FILTER (WHERE enabled), count(*) FILTER (WHERE NOT enabled),
            coalesce(extract(epoch FROM now() - min(next_run_at)), 0)::float
-    FROM schedules
+    FROM schedules WHERE deleted_at IS NULL
 """
 RECENT_OCCURRENCE_COUNTS = """
     SELECT outcome, count(*), coalesce(max(extract(epoch FROM decided_at - due_at)), 0)::float

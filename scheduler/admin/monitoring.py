@@ -1,9 +1,24 @@
-"""Queue probes and minute statistics, read only."""
+"""Beats, queue probes, minute statistics and calendars, read only."""
 
 from django.contrib import admin
 
 from jobs.admin.base import ReadOnlyAdmin
-from scheduler.models import Minute, QueueProbe
+from scheduler.models import Beat, Calendar, Minute, QueueProbe
+
+
+@admin.register(Beat)
+class BeatAdmin(ReadOnlyAdmin):
+    list_display = ("name", "seen_at")
+    search_fields = ()
+    fields = ("name", "seen_at")
+
+
+@admin.register(Calendar)
+class CalendarAdmin(ReadOnlyAdmin):
+    list_display = ("name", "owner", "timezone", "updated_at")
+    list_select_related = ("owner",)
+    search_fields = ()
+    fields = ("name", "owner", "dates", "windows", "timezone", "created_at", "updated_at")
 
 
 @admin.register(QueueProbe)

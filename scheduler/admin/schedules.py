@@ -25,7 +25,7 @@ from jobs.templatetags import pages
 from scheduler import display
 from scheduler.admin.preview import PREVIEWED, PreviewAdmin, RulePreview, field_errors
 from scheduler.clock import database_now
-from scheduler.manual_runs import run_task
+from scheduler.manual_runs import run_schedule
 from scheduler.models import Occurrence, Schedule
 from scheduler.pages.task_arguments import public_tasks
 from scheduler.pages.times import language
@@ -96,7 +96,7 @@ def state(schedule: Schedule) -> SafeString:
 
 def run_now(schedule: Schedule, operator: Operator) -> None:
     """Run the Task by hand, like POST /api/tasks/:id/run. The scheduled runs stay as they are."""
-    run_task(schedule.task_id, schedule.args, user_id=operator.user.pk)
+    run_schedule(schedule)
 
 
 @admin.register(Schedule)
@@ -174,7 +174,7 @@ class ScheduleAdmin(PreviewAdmin, SmallTableAdmin):
             obj.pk, obj._state.adding = created.pk, False
 
     def delete_model(self, request: HttpRequest, obj: Schedule) -> None:
-        schedules.remove(obj.pk)
+        schedules.remove(obj.pk, now=database_now())
 
 
 @admin.register(Occurrence)

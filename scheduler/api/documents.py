@@ -71,6 +71,9 @@ class OccurrenceDocument(serializers.Serializer[Any]):
         OccurrenceOutcome.choices,
         help_text="Run; skipped because the previous run was in progress; or missed in an outage.",
     )
+    trigger = serializers.ChoiceField(
+        [Trigger.SCHEDULE.value, Trigger.MANUAL.value], help_text="MANUAL for a run by hand of the schedule."
+    )
     reason = serializers.CharField(allow_null=True, help_text="Why it started no Execution.")
     execution_id = serializers.UUIDField(allow_null=True, help_text="The Execution that it started.")
     decided_at = serializers.DateTimeField()
@@ -97,7 +100,11 @@ class ExecutionDocument(serializers.Serializer[Any]):
     execution_id = serializers.UUIDField()
     task_id = serializers.CharField()
     trigger = serializers.ChoiceField(Trigger.choices, help_text="The cause of the run.")
-    schedule_id = serializers.UUIDField(allow_null=True, help_text="With the trigger SCHEDULE.")
+    schedule_id = serializers.UUIDField(
+        allow_null=True,
+        help_text="The schedule that it belongs to, which may be deleted.",
+    )
+    schedule_name = serializers.CharField(allow_null=True, help_text="The name of that schedule.")
     scheduled_for = serializers.DateTimeField(allow_null=True, help_text="The due time of its scheduled run.")
     created_at = serializers.DateTimeField()
     started_at = serializers.DateTimeField(allow_null=True)

@@ -54,6 +54,7 @@ NEXT_TIMES = {"next": [TOMORROW, "2026-12-03T09:00:00+09:00"], "words": CRON_WOR
 SKIPPED_OCCURRENCE = {
     "due_at": AT,
     "turn": OccurrenceOutcome.SKIPPED.value,
+    "trigger": Trigger.SCHEDULE.value,
     "reason": "The previous run was still in progress.",
     "execution_id": None,
     "decided_at": AT,
@@ -63,6 +64,7 @@ EXECUTION_DONE = {
     "task_id": "demo.sum",
     "trigger": Trigger.SCHEDULE.value,
     "schedule_id": SCHEDULE,
+    "schedule_name": "every morning",
     "scheduled_for": AT,
     "created_at": AT,
     "started_at": AT,
@@ -95,6 +97,7 @@ EXECUTION_CANCELLED = {
     **EXECUTION_DONE,
     "trigger": Trigger.MANUAL.value,
     "schedule_id": None,
+    "schedule_name": None,
     "scheduled_for": None,
     "started_at": None,
     "status": ExecutionStatus.CANCELLED.value,

@@ -32,6 +32,7 @@ from scheduler.access import executions_by_cause, executions_of, may_cancel
 from scheduler.api import examples, shapes
 from scheduler.api.documents import ExecutionDocument
 from scheduler.manual_runs import run_task
+from scheduler.schedules.history import executions_of_schedule
 
 
 class RunSerializer(StrictSerializer):
@@ -55,7 +56,7 @@ class RunTaskView(GenericAPIView[Execution]):
     )
     @idempotent
     def post(self, request: Request, task_id: str) -> Response:
-        """Run a Task now. Fails with 409 while a scheduled or manual run of the Task has not ended."""
+        """Run a Task now. 409 while another run of it, manual or by a schedule of yours, has not ended."""
         try:
             public = registry.find(task_id).public
         except registry.UnknownTask:
@@ -63,7 +64,7 @@ class RunTaskView(GenericAPIView[Execution]):
         if not public:
             raise Http404
         values = validated(RunSerializer(data=request.data))
-        execution = run_task(task_id, values["args"], user_id=user_of(request).pk)
+        execution = run_task(task_id, values["args"], owner_id=user_of(request).pk)
         location = request.build_absolute_uri(f"/api/executions/{execution}")
         return accepted({"execution_id": str(execution)}, location)
 
@@ -74,14 +75,14 @@ class ExecutionFilter(filters.FilterSet):  # type: ignore[misc]
     status = filters.MultipleChoiceFilter(
         choices=ExecutionStatus.choices, help_text="One state, or several by repeating the parameter."
     )
-    schedule = filters.UUIDFilter(method="by_schedule", help_text="Only those that this schedule started.")
+    schedule = filters.UUIDFilter(method="by_schedule", help_text="Only those of this schedule.")
 
     class Meta:
         model = Execution
         fields: tuple[str, ...] = ()
 
     def by_schedule(self, rows: QuerySet[Execution], name: str, schedule: UUID) -> QuerySet[Execution]:
-        return rows.filter(trigger=Trigger.SCHEDULE, source=str(schedule))
+        return executions_of_schedule(rows, schedule)
 
 
 # `from` is a keyword, so it cannot be a class attribute.
@@ -114,7 +115,7 @@ class ExecutionsView(GenericAPIView[Execution]):
         parts = [self.filter_queryset(part) for part in executions_by_cause(user_of(request))]
         newest: Any = NewestOfParts(parts, Execution.objects.prefetch_related(shapes.attempts_of_lists()))
         page = self.paginate_queryset(newest)
-        return self.get_paginated_response([shapes.execution_json(row) for row in page or ()])
+        return self.get_paginated_response(shapes.executions_json(page or ()))
 
 
 class ExecutionView(GenericAPIView[Execution]):

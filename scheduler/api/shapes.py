@@ -1,5 +1,6 @@
 """The JSON of schedules, occurrences, Executions, workflows and their runs."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.db.models import Prefetch
@@ -10,6 +11,7 @@ from jobs.states import ExecutionStatus, Trigger
 from scheduler.display import occurrence_reason_in_english
 from scheduler.models import Occurrence, Schedule, Workflow, WorkflowRun
 from scheduler.schedules import words
+from scheduler.schedules.history import schedules_of_executions
 from scheduler.schedules.rules import Rule
 from scheduler.states import RunStatus
 from scheduler.workflows import recurrence
@@ -52,6 +54,7 @@ def occurrence_json(occurrence: Occurrence) -> JSON:
     return {
         "due_at": iso_time(occurrence.due_at),
         "turn": occurrence.outcome,
+        "trigger": occurrence.trigger,
         "reason": occurrence_reason_in_english(occurrence.reason) or None,
         "execution_id": occurrence.execution_id and str(occurrence.execution_id),
         "decided_at": iso_time(occurrence.decided_at),
@@ -67,13 +70,23 @@ def traceback_of(attempt: Attempt) -> str | None:
     return None if "traceback" in attempt.get_deferred_fields() else attempt.traceback or None
 
 
+def executions_json(executions: Sequence[Execution]) -> list[JSON]:
+    schedules = schedules_of_executions(executions)
+    return [_execution_json(execution, schedules.get(execution.id)) for execution in executions]
+
+
 def execution_json(execution: Execution) -> JSON:
+    return executions_json([execution])[0]
+
+
+def _execution_json(execution: Execution, schedule: Schedule | None) -> JSON:
     is_waiting = execution.status == ExecutionStatus.PENDING and execution.attempt > 0
     return {
         "execution_id": str(execution.id),
         "task_id": execution.task_id,
         "trigger": execution.trigger,
-        "schedule_id": execution.source if execution.trigger == Trigger.SCHEDULE else None,
+        "schedule_id": str(schedule.id) if schedule else _source_schedule(execution),
+        "schedule_name": schedule.name if schedule else None,
         "scheduled_for": iso_time(execution.scheduled_for),
         "created_at": iso_time(execution.created_at),
         "started_at": iso_time(execution.started_at),
@@ -103,6 +116,10 @@ def execution_json(execution: Execution) -> JSON:
         "instance": execution.worker or None,
         "locked_until": iso_time(execution.locked_until),
     }
+
+
+def _source_schedule(execution: Execution) -> str | None:
+    return execution.source if execution.trigger == Trigger.SCHEDULE else None
 
 
 def workflow_json(workflow: Workflow) -> JSON:

@@ -1,4 +1,6 @@
+import django.contrib.postgres.functions
 import django.db.models.deletion
+import django.db.models.functions.datetime
 import jobs.ids
 import scheduler.steps.models
 from django.conf import settings
@@ -15,6 +17,18 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
+        migrations.CreateModel(
+            name='Beat',
+            fields=[
+                ('name', models.CharField(max_length=200, primary_key=True, serialize=False, verbose_name='name')),
+                ('seen_at', models.DateTimeField(verbose_name='last seen at')),
+            ],
+            options={
+                'verbose_name': 'beat',
+                'verbose_name_plural': 'beats',
+                'db_table': 'beats',
+            },
+        ),
         migrations.CreateModel(
             name='Minute',
             fields=[
@@ -44,6 +58,25 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name='Calendar',
+            fields=[
+                ('id', models.UUIDField(default=jobs.ids.uuid7, editable=False, primary_key=True, serialize=False, verbose_name='id')),
+                ('name', models.CharField(max_length=200, verbose_name='name')),
+                ('dates', models.JSONField(blank=True, default=list, verbose_name='dates')),
+                ('windows', models.JSONField(blank=True, default=list, verbose_name='maintenance windows')),
+                ('timezone', models.CharField(default='Asia/Seoul', max_length=64, verbose_name='time zone')),
+                ('created_at', models.DateTimeField(editable=False, verbose_name='created at')),
+                ('updated_at', models.DateTimeField(editable=False, verbose_name='updated at')),
+                ('owner', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='calendars', to=settings.AUTH_USER_MODEL, verbose_name='owner')),
+            ],
+            options={
+                'verbose_name': 'calendar',
+                'verbose_name_plural': 'calendars',
+                'db_table': 'calendars',
+                'ordering': ['name', 'id'],
+            },
+        ),
+        migrations.CreateModel(
             name='Schedule',
             fields=[
                 ('id', models.UUIDField(default=jobs.ids.uuid7, editable=False, primary_key=True, serialize=False, verbose_name='id')),
@@ -61,12 +94,19 @@ class Migration(migrations.Migration):
                 ('anchor', models.DateTimeField(editable=False, verbose_name='counted from')),
                 ('overlap', models.CharField(choices=[('skip', 'Skip'), ('allow', 'Allow')], default='skip', max_length=8, verbose_name='if the previous run is still running')),
                 ('catch_up', models.CharField(choices=[('latest', 'latest'), ('none', 'none'), ('all', 'all')], default='latest', max_length=8, verbose_name='if runs were missed')),
+                ('grace', models.PositiveIntegerField(db_default=60, default=60, verbose_name='grace period (s)')),
                 ('max_retries', models.PositiveIntegerField(default=3, verbose_name='max retries')),
+                ('retry_backoff', models.CharField(blank=True, choices=[('linear', 'Linear'), ('exponential', 'Exponential')], db_default='', default='', max_length=12, verbose_name='delays grow')),
+                ('retry_base_delay', models.BigIntegerField(blank=True, null=True, verbose_name='first delay (ms)')),
+                ('timeout_ms', models.BigIntegerField(blank=True, null=True, verbose_name='time limit (ms)')),
+                ('on_lost', models.CharField(blank=True, choices=[('retry', 'Retry'), ('fail', 'Fail')], db_default='', default='', max_length=8, verbose_name='if the worker is lost')),
                 ('next_run_at', models.DateTimeField(blank=True, editable=False, null=True, verbose_name='next run at')),
                 ('last_run_at', models.DateTimeField(blank=True, editable=False, null=True, verbose_name='last scheduled run at')),
                 ('last_execution_id', models.UUIDField(blank=True, editable=False, null=True, verbose_name='last run')),
                 ('created_at', models.DateTimeField(editable=False, verbose_name='created at')),
                 ('updated_at', models.DateTimeField(editable=False, verbose_name='updated at')),
+                ('deleted_at', models.DateTimeField(blank=True, editable=False, null=True, verbose_name='deleted at')),
+                ('calendar', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.RESTRICT, related_name='schedules', to='scheduler.calendar', verbose_name='calendar')),
                 ('owner', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='schedules', to=settings.AUTH_USER_MODEL, verbose_name='owner')),
             ],
             options={
@@ -84,6 +124,7 @@ class Migration(migrations.Migration):
                 ('outcome', models.CharField(choices=[('run', 'Run'), ('skipped', 'Skipped'), ('missed', 'Missed')], max_length=8, verbose_name='outcome')),
                 ('reason', models.CharField(blank=True, max_length=200, verbose_name='reason')),
                 ('execution_id', models.UUIDField(blank=True, null=True, verbose_name='run')),
+                ('trigger', models.CharField(choices=[('SCHEDULE', 'Schedule'), ('MANUAL', 'Manual')], db_default='SCHEDULE', default='SCHEDULE', max_length=10, verbose_name='trigger')),
                 ('decided_at', models.DateTimeField(verbose_name='decided at')),
                 ('schedule', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='occurrences', to='scheduler.schedule', verbose_name='schedule')),
             ],
@@ -175,6 +216,7 @@ class Migration(migrations.Migration):
                 ('status', models.CharField(choices=[('draft', 'Draft'), ('active', 'Active'), ('paused', 'Paused')], default='draft', max_length=8, verbose_name='status')),
                 ('steps', models.JSONField(default=list, verbose_name='steps')),
                 ('schedule_config', models.JSONField(verbose_name='schedule settings')),
+                ('max_run_retries', models.PositiveIntegerField(db_default=0, default=0, verbose_name='max run retries')),
                 ('activated_at', models.DateTimeField(blank=True, editable=False, null=True, verbose_name='activated at')),
                 ('last_occurrence', models.DateTimeField(blank=True, editable=False, null=True, verbose_name='last scheduled run at')),
                 ('created_at', models.DateTimeField(editable=False, verbose_name='created at')),
@@ -191,16 +233,17 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='WorkflowRun',
             fields=[
-                ('id', models.UUIDField(default=jobs.ids.uuid7, editable=False, primary_key=True, serialize=False, verbose_name='id')),
-                ('workflow_data', models.JSONField(default=dict, verbose_name='definition at start')),
+                ('id', models.UUIDField(db_default=django.contrib.postgres.functions.RandomUUID(), default=jobs.ids.uuid7, editable=False, primary_key=True, serialize=False, verbose_name='id')),
+                ('workflow_data', models.JSONField(db_default=models.Value({}, models.JSONField()), default=dict, verbose_name='definition at start')),
                 ('scheduled_time', models.DateTimeField(verbose_name='scheduled for')),
-                ('status', models.CharField(choices=[('pending', 'Pending'), ('running', 'Running'), ('completed', 'Completed'), ('failed', 'Failed'), ('cancelled', 'Cancelled')], default='pending', max_length=10, verbose_name='status')),
-                ('created_at', models.DateTimeField(verbose_name='created at')),
-                ('updated_at', models.DateTimeField(verbose_name='updated at')),
+                ('status', models.CharField(choices=[('pending', 'Pending'), ('running', 'Running'), ('completed', 'Completed'), ('failed', 'Failed'), ('cancelled', 'Cancelled')], db_default='pending', default='pending', max_length=10, verbose_name='status')),
+                ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), verbose_name='created at')),
+                ('updated_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), verbose_name='updated at')),
                 ('executed_at', models.DateTimeField(blank=True, null=True, verbose_name='started at')),
                 ('ended_at', models.DateTimeField(blank=True, null=True, verbose_name='ended at')),
-                ('retry_count', models.PositiveIntegerField(default=0, verbose_name='retries')),
-                ('error_message', models.TextField(blank=True, verbose_name='error')),
+                ('cancel_requested_at', models.DateTimeField(blank=True, null=True, verbose_name='told to stop at')),
+                ('retry_count', models.PositiveIntegerField(db_default=0, default=0, verbose_name='retries')),
+                ('error_message', models.TextField(blank=True, db_default='', verbose_name='error')),
                 ('error_text', models.JSONField(editable=False, null=True)),
                 ('batch', models.ForeignKey(blank=True, db_constraint=False, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='jobs.batch', verbose_name='batch')),
                 ('started_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL, verbose_name='started by')),
@@ -232,12 +275,20 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.AddIndex(
+            model_name='calendar',
+            index=models.Index(fields=['owner', 'name'], name='calendars_of_owner'),
+        ),
+        migrations.AddIndex(
             model_name='schedule',
             index=models.Index(condition=models.Q(('next_run_at__isnull', False)), fields=['next_run_at'], name='schedules_due'),
         ),
         migrations.AddIndex(
             model_name='schedule',
             index=models.Index(fields=['owner', 'name'], name='schedules_of_owner'),
+        ),
+        migrations.AddIndex(
+            model_name='schedule',
+            index=models.Index(condition=models.Q(('deleted_at__isnull', False)), fields=['deleted_at'], name='schedules_deleted'),
         ),
         migrations.AddConstraint(
             model_name='schedule',
@@ -246,6 +297,10 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='schedule',
             constraint=models.CheckConstraint(condition=models.Q(('enabled', True), ('next_run_at__isnull', True), _connector='OR'), name='schedule_paused_is_never_due'),
+        ),
+        migrations.AddConstraint(
+            model_name='schedule',
+            constraint=models.CheckConstraint(condition=models.Q(('deleted_at__isnull', True), models.Q(('calendar__isnull', True), ('enabled', False)), _connector='OR'), name='schedule_deleted_is_paused'),
         ),
         migrations.AddConstraint(
             model_name='schedule',
@@ -258,6 +313,14 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name='occurrence',
             index=models.Index(fields=['decided_at'], name='occurrences_by_age'),
+        ),
+        migrations.AddIndex(
+            model_name='occurrence',
+            index=models.Index(condition=models.Q(('trigger', 'MANUAL')), fields=['schedule', 'due_at'], name='occurrences_by_hand'),
+        ),
+        migrations.AddIndex(
+            model_name='occurrence',
+            index=models.Index(condition=models.Q(('trigger', 'MANUAL')), fields=['execution_id'], name='occurrences_of_manual_runs'),
         ),
         migrations.AddConstraint(
             model_name='occurrence',

@@ -1,11 +1,14 @@
 """Schedules, workflows, step queues and the overview's statistics."""
 
-from scheduler.models.monitoring import Minute, QueueProbe
+from scheduler.models.calendar import Calendar
+from scheduler.models.monitoring import Beat, Minute, QueueProbe
 from scheduler.models.schedule import Occurrence, Schedule
 from scheduler.models.workflow import Workflow, WorkflowRun, WorkflowRunStart
 from scheduler.steps.models import Step, StepEvent, StepQueue
 
 __all__ = [
+    "Beat",
+    "Calendar",
     "Minute",
     "Occurrence",
     "QueueProbe",

@@ -1,7 +1,22 @@
-"""Statistics for the overview: queue probes, and the Executions that ended in each minute."""
+"""Statistics for the overview: beats, queue probes, and the Executions that ended in each minute."""
 
 from django.db import models
 from django.utils.translation import gettext_lazy as _
+
+
+class Beat(models.Model):
+    """A beat process, and when it last looked for due work. Deleted when the process stops."""
+
+    name = models.CharField(_("name"), primary_key=True, max_length=200)
+    seen_at = models.DateTimeField(_("last seen at"))
+
+    class Meta:
+        db_table = "beats"
+        verbose_name = _("beat")
+        verbose_name_plural = _("beats")
+
+    def __str__(self) -> str:
+        return self.name
 
 
 class QueueProbe(models.Model):

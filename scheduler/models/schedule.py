@@ -8,10 +8,21 @@ from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
 from jobs.ids import uuid7
-from scheduler.schedules.catchup import CatchUp
+from jobs.states import Backoff, OnLost, Trigger
+from scheduler.models.calendar import Calendar
+from scheduler.schedules.catchup import DEFAULT_GRACE_SECONDS, CatchUp
 from scheduler.schedules.rules import Kind, Rule
 from scheduler.schedules.timezones import KOREAN_TIME
 from scheduler.states import OccurrenceOutcome, Overlap
+
+OCCURRENCE_TRIGGERS = [(each.value, each.label) for each in (Trigger.SCHEDULE, Trigger.MANUAL)]
+
+
+class ExistingSchedules(models.Manager["Schedule"]):
+    """Leaves out deleted schedules, which stay in the table as the cause of their Executions."""
+
+    def get_queryset(self) -> models.QuerySet["Schedule"]:
+        return super().get_queryset().filter(deleted_at=None)
 
 
 class Schedule(models.Model):
@@ -52,7 +63,33 @@ class Schedule(models.Model):
         choices=[(policy.value, policy.value) for policy in CatchUp],
         default=CatchUp.LATEST.value,
     )
+    # How late a scheduled run may start with the catch-up policy "none".
+    grace = models.PositiveIntegerField(
+        _("grace period (s)"), default=DEFAULT_GRACE_SECONDS, db_default=DEFAULT_GRACE_SECONDS
+    )
+    calendar = models.ForeignKey(
+        Calendar,
+        on_delete=models.RESTRICT,
+        related_name="schedules",
+        null=True,
+        blank=True,
+        verbose_name=_("calendar"),
+    )
     max_retries = models.PositiveIntegerField(_("max retries"), default=3)
+    # Empty: as the Task declares.
+    retry_backoff = models.CharField(
+        _("delays grow"), max_length=12, choices=Backoff.choices, blank=True, default="", db_default=""
+    )
+    retry_base_delay = models.BigIntegerField(_("first delay (ms)"), null=True, blank=True)
+    timeout_ms = models.BigIntegerField(_("time limit (ms)"), null=True, blank=True)
+    on_lost = models.CharField(
+        _("if the worker is lost"),
+        max_length=8,
+        choices=OnLost.choices,
+        blank=True,
+        default="",
+        db_default="",
+    )
 
     # Null when nothing is due: the schedule is paused, has ended, or has fired its single time.
     next_run_at = models.DateTimeField(_("next run at"), null=True, blank=True, editable=False)
@@ -61,6 +98,11 @@ class Schedule(models.Model):
     last_execution_id = models.UUIDField(_("last run"), null=True, blank=True, editable=False)
     created_at = models.DateTimeField(_("created at"), editable=False)
     updated_at = models.DateTimeField(_("updated at"), editable=False)
+    # A deleted schedule never fires. Retention deletes the row after the last of its Executions.
+    deleted_at = models.DateTimeField(_("deleted at"), null=True, blank=True, editable=False)
+
+    objects = ExistingSchedules()
+    with_deleted = models.Manager["Schedule"]()
 
     class Meta:
         db_table = "schedules"
@@ -74,6 +116,10 @@ class Schedule(models.Model):
             ),
             # the list of an owner's schedules.
             models.Index(fields=["owner", "name"], name="schedules_of_owner"),
+            # retention.
+            models.Index(
+                fields=["deleted_at"], name="schedules_deleted", condition=Q(deleted_at__isnull=False)
+            ),
         ]
         constraints = [
             models.CheckConstraint(
@@ -85,6 +131,10 @@ class Schedule(models.Model):
             models.CheckConstraint(
                 name="schedule_paused_is_never_due",
                 condition=Q(enabled=True) | Q(next_run_at__isnull=True),
+            ),
+            models.CheckConstraint(
+                name="schedule_deleted_is_paused",
+                condition=Q(deleted_at__isnull=True) | Q(enabled=False, calendar__isnull=True),
             ),
             models.CheckConstraint(name="schedule_overlap_known", condition=Q(overlap__in=Overlap.values)),
             models.CheckConstraint(
@@ -110,7 +160,10 @@ class Schedule(models.Model):
 
 
 class Occurrence(models.Model):
-    """One due time of one schedule. The unique pair lets any number of beats decide it exactly once."""
+    """One due time of one schedule, or one run of it by hand.
+
+    The unique pair of schedule and time lets any number of beats decide each due time exactly once.
+    """
 
     schedule = models.ForeignKey(
         Schedule,
@@ -123,6 +176,13 @@ class Occurrence(models.Model):
     outcome = models.CharField(_("outcome"), max_length=8, choices=OccurrenceOutcome.choices)
     reason = models.CharField(_("reason"), max_length=200, blank=True)
     execution_id = models.UUIDField(_("run"), null=True, blank=True)
+    trigger = models.CharField(
+        _("trigger"),
+        max_length=10,
+        choices=OCCURRENCE_TRIGGERS,
+        default=Trigger.SCHEDULE.value,
+        db_default=Trigger.SCHEDULE.value,
+    )
     decided_at = models.DateTimeField(_("decided at"))
 
     class Meta:
@@ -132,6 +192,18 @@ class Occurrence(models.Model):
         indexes = [
             # retention.
             models.Index(fields=["decided_at"], name="occurrences_by_age"),
+            # the runs of a schedule by hand.
+            models.Index(
+                fields=["schedule", "due_at"],
+                name="occurrences_by_hand",
+                condition=Q(trigger=Trigger.MANUAL.value),
+            ),
+            # the schedules of runs by hand.
+            models.Index(
+                fields=["execution_id"],
+                name="occurrences_of_manual_runs",
+                condition=Q(trigger=Trigger.MANUAL.value),
+            ),
         ]
         constraints = [
             # Also read newest first by the schedule's page.

@@ -1,8 +1,10 @@
 """Workflows, their runs, and the log of every start of a run."""
 
 from django.conf import settings
+from django.contrib.postgres.functions import RandomUUID
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import F, Q, Value
+from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
 from jobs.ids import uuid7
@@ -23,6 +25,8 @@ class Workflow(models.Model):
     )
     steps = models.JSONField(_("steps"), default=list)
     schedule_config = models.JSONField(_("schedule settings"))
+    # How often a failed run is tried again from its failed steps, by itself or by hand.
+    max_run_retries = models.PositiveIntegerField(_("max run retries"), default=0, db_default=0)
     # When the workflow became active with this schedule_config: immediate and delayed count from here.
     activated_at = models.DateTimeField(_("activated at"), null=True, blank=True, editable=False)
     # The last scheduled time that was started since then.
@@ -54,24 +58,35 @@ class Workflow(models.Model):
 
 
 class WorkflowRun(models.Model):
-    """One run of a workflow: pending until its scheduled time, then a batch of jobs."""
+    """One run of a workflow: pending until its scheduled time, then a batch of jobs.
 
-    id = models.UUIDField(_("id"), primary_key=True, default=uuid7, editable=False)
+    The database has defaults too, so that a plain INSERT of a workflow and a time is a pending run.
+    """
+
+    id = models.UUIDField(_("id"), primary_key=True, default=uuid7, db_default=RandomUUID(), editable=False)
     workflow = models.ForeignKey(
         Workflow, on_delete=models.CASCADE, related_name="runs", db_index=False, verbose_name=_("workflow")
     )
     # The workflow's name, steps and schedule when the run started.
-    workflow_data = models.JSONField(_("definition at start"), default=dict)
+    workflow_data = models.JSONField(
+        _("definition at start"), default=dict, db_default=Value({}, models.JSONField())
+    )
     scheduled_time = models.DateTimeField(_("scheduled for"))
     status = models.CharField(
-        _("status"), max_length=10, choices=RunStatus.choices, default=RunStatus.PENDING
+        _("status"),
+        max_length=10,
+        choices=RunStatus.choices,
+        default=RunStatus.PENDING.value,
+        db_default=RunStatus.PENDING.value,
     )
-    created_at = models.DateTimeField(_("created at"))
-    updated_at = models.DateTimeField(_("updated at"))
+    created_at = models.DateTimeField(_("created at"), db_default=Now())
+    updated_at = models.DateTimeField(_("updated at"), db_default=Now())
     executed_at = models.DateTimeField(_("started at"), null=True, blank=True)
     ended_at = models.DateTimeField(_("ended at"), null=True, blank=True)
-    retry_count = models.PositiveIntegerField(_("retries"), default=0)
-    error_message = models.TextField(_("error"), blank=True)
+    # Set while a cancelled run waits for the end of its steps; such a run is not retried by itself.
+    cancel_requested_at = models.DateTimeField(_("told to stop at"), null=True, blank=True)
+    retry_count = models.PositiveIntegerField(_("retries"), default=0, db_default=0)
+    error_message = models.TextField(_("error"), blank=True, db_default="")
     # The code and parameters of error_message, for readers of other languages; null if it has no code.
     error_text = models.JSONField(null=True, editable=False)
     # No constraint: the engine's retention deletes batches independently of workflow runs.

@@ -6,10 +6,12 @@ from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.urls import NoReverseMatch, reverse
+from django.utils.translation import gettext
 
 from jobs.models import Execution
 from jobs.states import Trigger
-from scheduler.access import schedules_of
+from scheduler.models import Schedule
+from scheduler.schedules.history import schedules_of_executions
 
 
 @dataclass(frozen=True)
@@ -18,20 +20,22 @@ class Cause:
     address: str = ""
 
 
-def causes_of(runs: Sequence[Execution], user: User) -> dict[UUID, Cause]:
+def causes_of(runs: Sequence[Execution]) -> dict[UUID, Cause]:
     """The causes of all Executions of a page, in a few queries."""
-    names = _schedules({run.source for run in runs if run.trigger == Trigger.SCHEDULE}, user)
+    schedules = schedules_of_executions(runs)
     people = _people({run.source for run in runs if run.trigger == Trigger.MANUAL})
-    return {run.id: _cause(run, names, people) for run in runs}
+    return {run.id: _cause(run, schedules.get(run.id), people) for run in runs}
 
 
-def _cause(run: Execution, schedules: dict[str, str], people: dict[str, str]) -> Cause:
+def _cause(run: Execution, schedule: Schedule | None, people: dict[str, str]) -> Cause:
     if run.job_id is not None and run.office_id is not None:
         name = run.job.ref or run.task_id if run.job is not None else run.task_id
         return Cause(name, reverse("pages:job", args=[run.office_id, run.job_id]))
+    if schedule is not None:
+        if schedule.deleted_at:
+            return Cause(gettext("%(name)s (deleted)") % {"name": schedule.name})
+        return Cause(schedule.name, reverse("scheduler:schedule", args=[schedule.id]))
     match run.trigger:
-        case Trigger.SCHEDULE if run.source in schedules:
-            return Cause(schedules[run.source], reverse("scheduler:schedule", args=[run.source]))
         case Trigger.MANUAL:
             return Cause(people.get(run.source, ""))
         case Trigger.STEP:
@@ -40,11 +44,6 @@ def _cause(run: Execution, schedules: dict[str, str], people: dict[str, str]) ->
         case Trigger.EXPORT:
             return Cause(f"#{run.source}", _address("exports:export", run.source))
     return Cause()
-
-
-def _schedules(sources: set[str], user: User) -> dict[str, str]:
-    rows = schedules_of(user).filter(pk__in=sources).values_list("id", "name") if sources else ()
-    return {str(schedule): name for schedule, name in rows}
 
 
 def _people(sources: set[str]) -> dict[str, str]:

@@ -28,6 +28,7 @@ from jobs.selection import narrow
 from jobs.states import EXECUTION_ENDED, ExecutionStatus, Trigger
 from scheduler.access import executions_by_cause, executions_of, may_cancel
 from scheduler.pages.causes import causes_of
+from scheduler.schedules.history import executions_of_schedule
 
 
 class ExecutionFilterForm(forms.Form):
@@ -50,7 +51,7 @@ def executions(request: HttpRequest) -> HttpResponse:
         parse_uuid(request.GET.get("before")),
     )
     query = filter_query(request.GET, form.fields)
-    causes = causes_of(page.rows, user)
+    causes = causes_of(page.rows)
     context = {
         "section": "executions",
         "rows": [{"run": run, "cause": causes[run.id]} for run in page.rows],
@@ -65,8 +66,7 @@ def executions(request: HttpRequest) -> HttpResponse:
 
 def filter_executions(executions: QuerySet[Execution], values: dict[str, Any]) -> QuerySet[Execution]:
     if values.get("schedule"):
-        source = str(values["schedule"])
-        executions = executions.filter(trigger=Trigger.SCHEDULE, source=source).exclude(source="")
+        executions = executions_of_schedule(executions, values["schedule"])
     return narrow(executions, values, {"status": "status__in", "trigger": "trigger", "task_id": "task_id"})
 
 
@@ -91,7 +91,7 @@ def execution(request: HttpRequest, execution_id: UUID, *, template: str = "exec
         "section": "executions",
         "now": now,
         "run": run,
-        "cause": causes_of([run], user)[run.id],
+        "cause": causes_of([run])[run.id],
         "ended": ended,
         "attempts": attempts_of(run, run.created_at, run.finished_at or now, now),
         "worker": Worker.objects.filter(name=run.worker).first() if run.worker else None,

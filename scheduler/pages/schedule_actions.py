@@ -16,7 +16,7 @@ from jobs.errors import Conflict, Refused
 from jobs.pages.permissions import current_user
 from scheduler.access import executions_of, schedule_for
 from scheduler.clock import database_now
-from scheduler.manual_runs import run_task
+from scheduler.manual_runs import run_schedule
 from scheduler.models import Schedule
 from scheduler.schedules import lifecycle as schedules
 
@@ -34,11 +34,10 @@ def _url(schedule: Schedule) -> str:
 @require_POST
 @login_required
 def run(request: HttpRequest, schedule_id: UUID) -> HttpResponse:
-    """Run the schedule's Task by hand: refused while a scheduled or manual run of it is in progress."""
-    user = current_user(request)
-    schedule = schedule_for(user, schedule_id, acts=True)
+    """Run the schedule's Task by hand: refused while another run of it for its owner is in progress."""
+    schedule = schedule_for(current_user(request), schedule_id, acts=True)
     try:
-        execution = run_task(schedule.task_id, schedule.args, user_id=user.pk)
+        execution = run_schedule(schedule)
     except Conflict as conflict:
         messages.warning(request, _running(request, schedule, str(conflict.extra.get("execution_id", ""))))
     except Refused as refused:
@@ -84,6 +83,6 @@ def delete(request: HttpRequest, schedule_id: UUID) -> HttpResponse:
     if request.method != "POST":
         context = {"section": "schedules", "schedule": schedule}
         return render(request, "scheduler/schedule_delete.html", context)
-    schedules.remove(schedule.id)
-    messages.success(request, _("Schedule deleted. Its runs in progress continue."))
+    schedules.remove(schedule.id, now=database_now())
+    messages.success(request, _("Schedule deleted. Its runs stay visible; those in progress continue."))
     return redirect("scheduler:schedules")

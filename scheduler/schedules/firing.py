@@ -11,11 +11,12 @@ import logging
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import F
 
 from jobs import lifecycle as engine
 from jobs import registry
@@ -23,11 +24,13 @@ from jobs.models import Execution
 from jobs.specs import ExecutionSpec
 from jobs.sql import call
 from jobs.states import EXECUTION_LIVE, Trigger
-from scheduler import sql
+from scheduler import exclusion, sql
+from scheduler.exclusion import LiveRun, OwnedTask
 from scheduler.models import Schedule
-from scheduler.schedules.catchup import decide
+from scheduler.schedules.catchup import MANUAL_RUNNING, OTHER_SCHEDULE_RUNNING, STILL_RUNNING, decide
+from scheduler.schedules.execution_specs import spec_for
 from scheduler.schedules.rules import due_times
-from scheduler.states import OccurrenceOutcome
+from scheduler.states import OccurrenceOutcome, Overlap
 
 log = logging.getLogger(__name__)
 
@@ -53,7 +56,8 @@ def fire_due(now: datetime, limit: int = BATCH) -> FiringResult:
         due = list(
             Schedule.objects.select_for_update(skip_locked=True, no_key=True)
             .filter(next_run_at__lte=now)
-            .order_by("next_run_at")[:limit]
+            # Of several at the same time, the one that has not run for longest goes first.
+            .order_by("next_run_at", F("last_run_at").asc(nulls_first=True))[:limit]
         )
         if not due:
             return FiringResult()
@@ -94,12 +98,11 @@ class _Decision:
         )
 
     def add_run(self, due_at: datetime, task: registry.Task) -> None:
-        spec = ExecutionSpec.for_task(
+        spec = spec_for(
+            self.schedule,
             task,
             trigger=Trigger.SCHEDULE,
             source=str(self.schedule.id),
-            args=self.schedule.args,
-            max_retries=self.schedule.max_retries,
             scheduled_for=due_at,
         )
         self.add(due_at, OccurrenceOutcome.RUN, execution=spec.id)
@@ -109,20 +112,41 @@ class _Decision:
 
 def _decide_all(due: Sequence[Schedule], now: datetime) -> list[_Decision]:
     previous = [schedule.last_execution_id for schedule in due if schedule.last_execution_id]
+    pairs = {pair for schedule in due if (pair := _owned_task(schedule))}
+    exclusion.lock(pairs)
+    live_runs = exclusion.live_runs(pairs)
     live = set(
         Execution.objects.filter(id__in=previous, status__in=EXECUTION_LIVE).values_list("id", flat=True)
     )
     decisions = []
     for schedule in due:
+        pair = _owned_task(schedule)
+        others = live_runs.setdefault(pair, []) if pair else []
         try:
-            decisions.append(_decide(schedule, now, schedule.last_execution_id in live))
+            is_live = schedule.last_execution_id in live
+            decision = _decide(schedule, now, STILL_RUNNING if is_live else _skip_reason(schedule, others))
         except Exception:  # a row that bypassed the checks must not stop the other schedules
             log.exception("schedule %s cannot be read; it has no next run any more", schedule.id)
-            decisions.append(_Decision(schedule, None))
+            decision = _Decision(schedule, None)
+        others += [LiveRun(spec.id, schedule.id) for spec in decision.specs]
+        decisions.append(decision)
     return decisions
 
 
-def _decide(schedule: Schedule, now: datetime, previous_is_live: bool) -> _Decision:
+def _owned_task(schedule: Schedule) -> OwnedTask | None:
+    """The pair that other runs of the Task lock too; none if the schedule takes no part in the exclusion."""
+    if schedule.overlap != Overlap.SKIP:
+        return None
+    return exclusion.owner_of(schedule), schedule.task_id
+
+
+def _skip_reason(schedule: Schedule, others: Sequence[LiveRun]) -> str:
+    if any(run.schedule is None for run in others):
+        return MANUAL_RUNNING
+    return OTHER_SCHEDULE_RUNNING if any(run.schedule != schedule.id for run in others) else ""
+
+
+def _decide(schedule: Schedule, now: datetime, skip_reason: str) -> _Decision:
     first = schedule.next_run_at or now  # never None: fire_due selects by it
     dues, following = due_times(schedule.rule, first, now, DUE_TIMES_PER_SCHEDULE)
     decision = _Decision(schedule, following)
@@ -133,9 +157,14 @@ def _decide(schedule: Schedule, now: datetime, previous_is_live: bool) -> _Decis
         for due_at in dues:
             decision.add(due_at, OccurrenceOutcome.MISSED, str(unknown))
         return decision
-    policies = {"catch_up": schedule.catch_up, "overlap": schedule.overlap}
     for due_at, outcome, reason in decide(
-        dues, following, now, previous_is_live=previous_is_live, **policies
+        dues,
+        following,
+        now,
+        catch_up=schedule.catch_up,
+        grace=timedelta(seconds=schedule.grace),
+        overlap=schedule.overlap,
+        skip_reason=skip_reason,
     ):
         if outcome == OccurrenceOutcome.RUN:
             decision.add_run(due_at, task)

@@ -36,9 +36,11 @@ def resume(schedule_id: UUID | str, *, now: datetime) -> Schedule:
     return change(schedule_id, {"enabled": True}, now=now)
 
 
-def remove(schedule_id: UUID | str) -> None:
-    """Delete the schedule and its occurrences. Executions that it started continue."""
-    Schedule.objects.filter(pk=schedule_id).delete()
+def remove(schedule_id: UUID | str, *, now: datetime) -> None:
+    """Delete the schedule. Executions that it started continue, and stay visible to its owner."""
+    Schedule.objects.filter(pk=schedule_id).update(
+        deleted_at=now, updated_at=now, enabled=False, next_run_at=None, calendar=None
+    )
 
 
 def _write(schedule: Schedule, values: dict[str, Any], now: datetime) -> Schedule:

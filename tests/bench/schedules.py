@@ -198,7 +198,7 @@ def many(folder: Path, count: int) -> None:
         ours=f"{max(edits):.2f} s",
         reach="< 1.5 s",
     )
-    Schedule.objects.all().delete()
+    Schedule.with_deleted.all().delete()
 
     clear()
     stock_crons(count, now() + IDLE)

@@ -1,6 +1,7 @@
 """Races between firing, editing, manual runs, registering and starting."""
 
 from collections import Counter
+from contextlib import suppress
 from datetime import timedelta
 
 import pytest
@@ -8,16 +9,18 @@ from django.db import transaction
 
 from jobs.errors import Conflict
 from jobs.models import Execution, Job
+from jobs.states import EXECUTION_LIVE, ExecutionStatus
+from scheduler.manual_runs import run_task
 from scheduler.models import Occurrence, Schedule, WorkflowRun
 from scheduler.schedules import lifecycle as schedules
 from scheduler.schedules.firing import fire_due
 from scheduler.states import RunStatus
 from scheduler.workflows import lifecycle as workflows
 from scheduler.workflows import runs
-from tests.concurrency.threads import all_at_once, in_thread, start_thread
+from tests.concurrency.threads import all_at_once, in_thread, start_thread, wait_until_blocked
 from tests.factories import an_office
 from tests.integration.rest_support import client_of, make_user
-from tests.schedule_factories import T0, a_schedule, a_step, a_workflow, after, turns
+from tests.schedule_factories import T0, a_schedule, a_step, a_workflow, after, executions, turns
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -31,6 +34,53 @@ def test_fifty_concurrent_manual_runs_start_one_and_refuse_the_others():
 
     assert Counter(all_at_once(run, 50)) == {202: 1, 409: 49}
     assert Execution.objects.count() == 1
+
+
+def test_manual_runs_and_beats_at_one_moment_start_one_run_of_a_task_and_owner():
+    alice = make_user("alice")
+    made = [a_schedule(owner=alice, every_seconds=1, catch_up="none", grace=3600) for _ in range(4)]
+    starts = []
+
+    def work(number: int) -> None:
+        for second in range(1, 11):
+            if number < 3:
+                fire_due(after(second))
+                continue
+            with suppress(Conflict):
+                starts.append(run_task("demo.sum", {"numbers": [1]}, owner_id=alice.pk))
+
+    for _ in range(3):
+        all_at_once(work, 6)
+        live = Execution.objects.filter(status__in=EXECUTION_LIVE)
+        # Nothing ended meanwhile, so there was exactly one start.
+        assert live.count() == 1
+        live.update(status=ExecutionStatus.CANCELLED, finished_at=T0)
+        Schedule.objects.update(next_run_at=after(1), last_execution_id=None)
+        Occurrence.objects.all().delete()
+    assert sum(len(turns(each)) for each in made) == 0
+
+
+def test_a_beat_waits_for_a_manual_run_that_has_not_committed():
+    alice = make_user("alice")
+    schedule = a_schedule(owner=alice)
+    with transaction.atomic():
+        run_task("demo.sum", {"numbers": [1]}, owner_id=alice.pk)
+        firing = start_thread(lambda: fire_due(after(60)))
+        wait_until_blocked(firing)
+    assert firing.result(30).outcomes == {"skipped": 1}
+    assert turns(schedule) == [(60, "skipped")]
+
+
+def test_a_manual_run_waits_for_a_firing_that_has_not_committed():
+    alice = make_user("alice")
+    schedule = a_schedule(owner=alice)
+    with transaction.atomic():
+        fire_due(after(60))
+        run = start_thread(lambda: run_task("demo.sum", {"numbers": [1]}, owner_id=alice.pk))
+        wait_until_blocked(run)
+    with pytest.raises(Conflict) as refused:
+        run.result(30)
+    assert refused.value.extra == {"execution_id": str(executions(schedule)[0].id)}
 
 
 def test_an_edit_waits_for_the_firing_and_counts_after_it():
@@ -67,11 +117,11 @@ def test_a_deletion_waits_for_the_firing_and_the_fired_runs_continue():
     schedule = a_schedule()
     with transaction.atomic():
         fire_due(after(60))
-        deletion = start_thread(lambda: schedules.remove(schedule.id))
+        deletion = start_thread(lambda: schedules.remove(schedule.id, now=after(61)))
         assert not deletion.done()
     deletion.result(30)
     assert not Schedule.objects.exists()
-    assert not Occurrence.objects.exists()
+    assert turns(schedule) == [(60, "run")]
     assert Execution.objects.filter(source=str(schedule.id)).count() == 1
 
 

@@ -1,5 +1,6 @@
 """Runs functions in threads with connections of their own, which are closed afterwards."""
 
+import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from threading import Barrier
@@ -17,6 +18,21 @@ def start_thread(work: Callable[[], T]) -> "Future[T]":
     future = pool.submit(_closing, work)
     pool.shutdown(wait=False)
     return future
+
+
+def wait_until_blocked(future: "Future[Any]") -> None:
+    """Waits until a session of the database waits for a lock; fails if the thread's work ends first."""
+    until = time.monotonic() + PATIENCE
+    while not _is_a_session_blocked():
+        assert not future.done(), "the thread did not wait"
+        assert time.monotonic() < until, "no session waits for a lock"
+        time.sleep(0.01)
+
+
+def _is_a_session_blocked() -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT EXISTS (SELECT 1 FROM pg_locks WHERE NOT granted)")
+        return bool(cursor.fetchone()[0])
 
 
 def in_thread(work: Callable[[], T]) -> T:

@@ -8,7 +8,11 @@ from django.utils import timezone
 from jobs.models import Attempt, Batch, Dependency, Event, Execution, Job
 from jobs.sql import call
 from scheduler import retention
+from scheduler.models import Occurrence, Schedule
+from scheduler.schedules import lifecycle as schedules
+from scheduler.schedules.firing import fire_due
 from tests.factories import Claimed, a_start, an_office, done, fresh, submitted
+from tests.schedule_factories import a_schedule, end, executions
 
 pytestmark = pytest.mark.django_db
 
@@ -73,6 +77,20 @@ def test_an_old_execution_without_a_job_is_deleted_and_a_live_one_stays():
 
     assert retention.delete_old(timezone.now() + timedelta(seconds=1))["executions"] == 1
     assert [str(execution.id) for execution in Execution.objects.all()] == [live]
+
+
+def test_a_deleted_schedule_is_kept_as_long_as_its_executions():
+    now = timezone.now()
+    schedule, other = (a_schedule(now - timedelta(days=40)) for _ in range(2))
+    fire_due(now - timedelta(days=40) + timedelta(seconds=60))
+    end(executions(schedule)[0])
+    end(executions(other)[0])
+    schedules.remove(schedule.id, now=now - timedelta(days=39))
+    Occurrence.objects.update(decided_at=now - timedelta(days=40))
+    assert retention.delete_old(now)["schedules"] == 0
+    age(31)
+    assert retention.delete_old(now)["schedules"] == 1
+    assert list(Schedule.with_deleted.all()) == [other]
 
 
 def test_retention_deletes_everything_batch_by_batch():

@@ -8,11 +8,19 @@ from django.db import IntegrityError, connection, transaction
 from jobs.errors import Invalid
 from jobs.models import Execution
 from jobs.states import ExecutionStatus, Trigger
+from scheduler.manual_runs import run_task
 from scheduler.models import Occurrence, Schedule
 from scheduler.schedules import lifecycle as schedules
-from scheduler.schedules.catchup import LATER_DUE, STILL_RUNNING, TOO_LATE
+from scheduler.schedules.catchup import (
+    LATER_DUE,
+    MANUAL_RUNNING,
+    OTHER_SCHEDULE_RUNNING,
+    STILL_RUNNING,
+    TOO_LATE,
+)
 from scheduler.schedules.firing import fire_due
 from tests.factories import expire_lease
+from tests.integration.rest_support import make_user
 from tests.schedule_factories import T0, a_schedule, after, claim, end, executions, turns
 
 pytestmark = pytest.mark.django_db
@@ -125,10 +133,68 @@ def test_overlap_allow_runs_while_the_previous_run_is_live():
     assert turns(schedule) == [(60, "run"), (120, "run")]
 
 
-def test_schedules_of_the_same_task_do_not_overlap():
-    first, second = a_schedule(), a_schedule()
+def test_schedules_of_one_task_with_different_owners_run_at_once():
+    made = [a_schedule(owner=make_user(name)) for name in ("alice", "bob")] + [a_schedule(), a_schedule()]
     fire_due(after(60))
-    assert [turns(first), turns(second)] == [[(60, "run")], [(60, "run")]]
+    assert [turns(each) for each in made] == [[(60, "run")]] * 4
+
+
+def test_schedules_of_one_task_and_owner_run_in_turn():
+    alice = make_user("alice")
+    first, second = a_schedule(owner=alice), a_schedule(owner=alice)
+    for minute in (60, 120):
+        fire_due(after(minute))
+        end(Execution.objects.get(status=ExecutionStatus.PENDING))
+    assert sorted([turns(first), turns(second)]) == [
+        [(60, "run"), (120, "skipped")],
+        [(60, "skipped"), (120, "run")],
+    ]
+    reasons = Occurrence.objects.filter(outcome="skipped").values_list("reason", flat=True)
+    assert set(reasons) == {OTHER_SCHEDULE_RUNNING}
+
+
+def test_a_run_of_another_schedule_that_started_before_skips_a_due_time():
+    alice = make_user("alice")
+    a_schedule(owner=alice, every_seconds=59)
+    late = a_schedule(owner=alice)
+    fire_due(after(59))
+    fire_due(after(60))
+    assert turns(late) == [(60, "skipped")]
+
+
+def test_a_schedule_with_overlap_allow_neither_skips_nor_makes_others_skip():
+    alice = make_user("alice")
+    parallel = a_schedule(owner=alice, overlap="allow", every_seconds=50)
+    other = a_schedule(owner=alice)
+    run_task("demo.sum", {"numbers": [1]}, owner_id=alice.pk)
+    fire_due(after(50))
+    end(Execution.objects.get(trigger=Trigger.MANUAL))
+    fire_due(after(60))
+    assert turns(parallel) == [(50, "run")]
+    assert turns(other) == [(60, "run")]
+
+
+def test_a_due_time_is_skipped_while_a_manual_run_of_its_owner_goes_on():
+    alice = make_user("alice")
+    schedule, of_bob = a_schedule(owner=alice), a_schedule(owner=make_user("bob"))
+    run_task("demo.sum", {"numbers": [1]}, owner_id=alice.pk)
+    fire_due(after(60))
+    assert [turns(schedule), turns(of_bob)] == [[(60, "skipped")], [(60, "run")]]
+    assert Occurrence.objects.get(schedule=schedule).reason == MANUAL_RUNNING
+    end(Execution.objects.get(trigger=Trigger.MANUAL))
+    fire_due(after(120))
+    assert turns(schedule)[-1] == (120, "run")
+
+
+def test_the_policies_of_a_schedule_go_before_those_of_its_task():
+    schedule = a_schedule(on_lost="fail", timeout_ms=5_000, retry_backoff="linear", retry_base_delay=250)
+    plain = a_schedule()
+    fire_due(after(60))
+    (execution,), (other,) = executions(schedule), executions(plain)
+    assert (execution.on_lost, execution.timeout_ms) == ("fail", 5_000)
+    assert (execution.retry_backoff, execution.retry_base_delay_ms) == ("linear", 250)
+    assert (other.on_lost, other.timeout_ms) == ("retry", 1_800_000)
+    assert (other.retry_backoff, other.retry_base_delay_ms) == ("exponential", 60_000)
 
 
 def test_a_lost_worker_counts_as_running_until_its_lease_ends():
@@ -180,6 +246,12 @@ def test_catch_up_none_runs_no_missed_run():
         LATER_DUE,
         TOO_LATE,
     }
+
+
+def test_catch_up_none_runs_a_due_time_within_the_grace_of_the_schedule():
+    patient, strict = (a_schedule(catch_up="none", grace=grace, every_seconds=1000) for grace in (600, 5))
+    fire_due(after(1400))
+    assert [turns(patient), turns(strict)] == [[(1000, "run")], [(1000, "missed")]]
 
 
 def test_catch_up_none_runs_a_due_time_that_is_slightly_late():
@@ -266,9 +338,11 @@ def test_a_removed_schedule_does_not_fire_and_its_runs_continue():
     schedule = a_schedule()
     fire_due(after(60))
     (execution,) = executions(schedule)
-    schedules.remove(schedule.id)
+    schedules.remove(schedule.id, now=after(61))
     assert fire_due(after(120)).schedules == 0
     end(execution)
+    with pytest.raises(Schedule.DoesNotExist):
+        schedules.resume(schedule.id, now=after(62))
 
 
 def test_a_refused_change_changes_nothing():

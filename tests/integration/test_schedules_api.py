@@ -3,8 +3,10 @@
 import pytest
 
 from jobs import lifecycle as engine
+from jobs.errors import Conflict
 from jobs.models import Execution
 from jobs.states import ExecutionStatus, Trigger
+from scheduler.manual_runs import run_schedule
 from scheduler.models import Schedule
 from tests.factories import a_job, an_office
 from tests.integration.rest_support import client_of, make_user
@@ -116,10 +118,37 @@ def test_the_next_times_of_a_saved_and_of_an_unsaved_rule(client):
         assert client.get(f"/api/schedules/{made['id']}/next?count={bad}").status_code == 400
 
 
-def test_a_deleted_schedule_is_gone(client):
-    path = f"/api/schedules/{post(client, '/api/schedules', CRON).json()['id']}"
+def test_a_deleted_schedule_is_gone_and_its_executions_stay_under_its_name(client, alice):
+    schedule = a_schedule(owner=alice, name="nightly")
+    fire(schedule)
+    path, (run,) = f"/api/schedules/{schedule.id}", executions(schedule)
     assert client.delete(path).status_code == 204
-    assert client.get(path).status_code == 404
+    for gone in (path, f"{path}/next", f"{path}/turns"):
+        assert client.get(gone).status_code == 404
+    assert client.delete(path).status_code == 404
+    assert post(client, f"{path}/resume").status_code == 404
+    assert client.get("/api/schedules").json()["count"] == 0
+    (row,) = client.get(f"/api/executions?schedule={schedule.id}").json()["results"]
+    assert row == client.get(f"/api/executions/{run.id}").json()
+    assert (row["schedule_id"], row["schedule_name"]) == (str(schedule.id), "nightly")
+    assert client_of(make_user("mallory")).get(f"/api/executions/{run.id}").status_code == 404
+
+
+def test_a_run_by_hand_of_a_schedule_is_in_its_history(client, alice):
+    schedule = a_schedule(owner=alice, name="nightly", max_retries=1)
+    fire(schedule)
+    end(executions(schedule)[0])
+    run = run_schedule(schedule)
+    rows = client.get(f"/api/executions?schedule={schedule.id}").json()["results"]
+    assert [row["trigger"] for row in rows] == ["MANUAL", "SCHEDULE"]
+    assert (rows[0]["schedule_id"], rows[0]["schedule_name"]) == (str(schedule.id), "nightly")
+    assert (rows[0]["execution_id"], rows[0]["max_retries"]) == (str(run), 1)
+    turns = client.get(f"/api/schedules/{schedule.id}/turns").json()["results"]
+    assert {turn["trigger"]: turn["execution_id"] for turn in turns}["MANUAL"] == str(run)
+    with pytest.raises(Conflict):
+        run_schedule(schedule)
+    schedule.refresh_from_db()
+    assert schedule.next_run_at is not None
 
 
 def test_the_list_is_filtered_and_refuses_unknown_parameters(client, alice):
@@ -172,19 +201,28 @@ def test_a_manual_run_is_refused_while_one_has_not_ended(client):
     assert post(client, "/api/tasks/demo.sum/run", {"args": {"numbers": [1]}}).status_code == 202
 
 
-def test_a_scheduled_run_of_the_task_refuses_a_manual_one_and_a_job_does_not(client):
+def test_a_scheduled_run_of_the_task_refuses_a_manual_one_and_a_job_does_not(client, alice):
     a_job(an_office())
-    schedule = a_schedule()
+    schedule = a_schedule(owner=alice)
     fire(schedule)
+    (run,) = executions(schedule)
+    refused = post(client, "/api/tasks/demo.sum/run", {"args": {"numbers": [1]}})
+    assert (refused.status_code, refused.json()["execution_id"]) == (409, str(run.id))
+    # It goes on, and counts, after its schedule was deleted.
+    assert client.delete(f"/api/schedules/{schedule.id}").status_code == 204
     assert post(client, "/api/tasks/demo.sum/run", {"args": {"numbers": [1]}}).status_code == 409
-    end(executions(schedule)[0])
+    end(run)
     assert post(client, "/api/tasks/demo.sum/run", {"args": {"numbers": [1]}}).status_code == 202
 
 
-def test_a_manual_run_does_not_keep_a_schedule_from_running(client):
-    post(client, "/api/tasks/demo.sum/run", {"args": {"numbers": [1]}})
-    schedule = a_schedule()
-    assert fire(schedule).outcomes == {"run": 1}
+def test_a_manual_run_is_accepted_while_others_run_the_task_or_a_schedule_allows_overlap(client, alice):
+    bob = make_user("bob")
+    for schedule in (a_schedule(owner=bob), a_schedule(), a_schedule(owner=alice, overlap="allow")):
+        fire(schedule)
+        assert len(executions(schedule)) == 1
+    body = {"args": {"numbers": [1]}}
+    assert post(client_of(make_user("carol")), "/api/tasks/demo.sum/run", body).status_code == 202
+    assert post(client, "/api/tasks/demo.sum/run", body).status_code == 202
 
 
 def test_a_run_of_another_task_is_accepted_meanwhile(client):
@@ -219,7 +257,16 @@ def test_an_execution_has_the_fields_of_the_v1_contract(client, alice):
         (attempt["number"], attempt["outcome"], attempt["error"]) for attempt in document["attempts"]
     ] == [(1, "failure", "broken")]
     expected = {
-        *("execution_id", "task_id", "trigger", "schedule_id", "scheduled_for", "created_at", "started_at"),
+        *(
+            "execution_id",
+            "task_id",
+            "trigger",
+            "schedule_id",
+            "schedule_name",
+            "scheduled_for",
+            "created_at",
+            "started_at",
+        ),
         *(
             "finished_at",
             "status",
@@ -236,7 +283,7 @@ def test_an_execution_has_the_fields_of_the_v1_contract(client, alice):
 
 
 def test_executions_are_filtered(client, alice):
-    first, second = a_schedule(owner=alice), a_schedule(owner=alice)
+    first, second = (a_schedule(owner=alice, overlap="allow") for _ in range(2))
     fire(first)
     end(executions(second)[0])
     post(client, "/api/tasks/demo.flaky/run", {"args": {"failures": 1}})

@@ -10,6 +10,7 @@ from scheduler.schedules.rules import Kind, Rule, due_times, next_after, upcomin
 
 SEOUL = ZoneInfo("Asia/Seoul")
 NEW_YORK = ZoneInfo("America/New_York")
+MINUTE = timedelta(seconds=60)
 T0 = datetime(2026, 11, 18, 0, 0, tzinfo=UTC)
 
 
@@ -98,13 +99,13 @@ AFTER = T0 + seconds(240)
 )
 def test_the_catch_up_policy_selects_the_missed_runs_that_start(policy, now, expected):
     far = now + timedelta(days=1)
-    assert times_to_run(DUES, far, now, policy) == expected
+    assert times_to_run(DUES, far, now, policy, MINUTE) == expected
 
 
 @pytest.mark.parametrize("policy", [CatchUp.LATEST, CatchUp.NONE])
 def test_the_latest_missed_run_does_not_start_while_a_later_one_is_due(policy):
-    assert times_to_run(DUES, AFTER, AFTER, policy) == []
+    assert times_to_run(DUES, AFTER, AFTER, policy, MINUTE) == []
 
 
 def test_the_last_run_of_a_schedule_that_ended_is_the_latest():
-    assert times_to_run(DUES, None, DUES[-1] + seconds(600), CatchUp.LATEST) == [DUES[-1]]
+    assert times_to_run(DUES, None, DUES[-1] + seconds(600), CatchUp.LATEST, MINUTE) == [DUES[-1]]

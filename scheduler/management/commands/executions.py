@@ -41,7 +41,7 @@ class Command(Console):
         matching = executions.matching(options).order_by("-pk").prefetch_related(shapes.attempts_of_lists())
         page = list(matching[: options["limit"] + 1])
         more, page = len(page) > options["limit"], page[: options["limit"]]
-        document = {"results": [shapes.execution_json(run) for run in page], "more": more}
+        document = {"results": shapes.executions_json(page), "more": more}
         self.show_rows(document, executions.rows(page, timezone.now()), "Execution")
         return DONE if page else NOT_ALL
 

@@ -12,7 +12,7 @@ from jobs.errors import Refused
 from scheduler.api import shapes
 from scheduler.cli import schedules as output
 from scheduler.clock import database_now
-from scheduler.manual_runs import run_task
+from scheduler.manual_runs import run_schedule
 from scheduler.models import Schedule
 from scheduler.schedules import lifecycle
 
@@ -22,7 +22,7 @@ Verb = Callable[[Schedule], dict[str, Any]]
 
 def run(schedule: Schedule) -> dict[str, Any]:
     """Run the Task by hand, as the owner. Refused while a scheduled or manual run of it is in progress."""
-    execution = run_task(schedule.task_id, schedule.args, user_id=schedule.owner_id or "")
+    execution = run_schedule(schedule)
     return {"id": str(schedule.id), "name": schedule.name, "execution_id": str(execution)}
 
 
@@ -36,7 +36,7 @@ def resume(schedule: Schedule) -> dict[str, Any]:
 
 def delete(schedule: Schedule) -> dict[str, Any]:
     result = {"id": str(schedule.id), "name": schedule.name}
-    lifecycle.remove(schedule.pk)
+    lifecycle.remove(schedule.pk, now=database_now())
     return result
 
 
@@ -44,7 +44,7 @@ VERBS: dict[str, tuple[Verb, str]] = {
     "run": (run, "run them once now; scheduled runs are not affected"),
     "pause": (pause, "pause them; runs due while paused are not backfilled"),
     "resume": (resume, "resume them from now on"),
-    "delete": (delete, "delete them with their history; asks for confirmation even if they are named"),
+    "delete": (delete, "delete them; their runs stay. Asks for confirmation even if they are named"),
 }
 
 

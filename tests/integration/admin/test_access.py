@@ -29,7 +29,16 @@ from jobs.models import (
 )
 from jobs.states import JobStatus
 from scheduler.clock import database_now
-from scheduler.models import Minute, Occurrence, QueueProbe, Step, StepEvent, WorkflowRun, WorkflowRunStart
+from scheduler.models import (
+    Beat,
+    Minute,
+    Occurrence,
+    QueueProbe,
+    Step,
+    StepEvent,
+    WorkflowRun,
+    WorkflowRunStart,
+)
 from tests.factories import a_user, done, submitted
 from tests.integration.admin.action_form import act, address
 from tests.integration.pages.clients import signed_in
@@ -52,7 +61,7 @@ LOOKED_AT = (
         SocketTicket,
         Worker,
     ),
-    *(QueueProbe, Minute, Occurrence, WorkflowRunStart, WorkflowRun, Step, StepEvent),
+    *(Beat, QueueProbe, Minute, Occurrence, WorkflowRunStart, WorkflowRun, Step, StepEvent),
     *(DeadLetter, ExportJob, Replay, StreamOutbox),
 )
 

@@ -225,8 +225,11 @@ def test_a_schedule_is_deleted_after_confirmation(alice):
     schedule = of_alice()
     fire(schedule)
     path = f"/schedules/{schedule.id}/delete"
-    assert "Runs in progress continue." in text_of(alice.get(path))
+    assert "Its runs stay visible" in text_of(alice.get(path))
     assert Schedule.objects.exists()
     assert alice.post(path)["Location"] == "/schedules"
     assert not Schedule.objects.exists()
-    assert Execution.objects.get().status == ExecutionStatus.PENDING
+    run = Execution.objects.get()
+    assert run.status == ExecutionStatus.PENDING
+    for page in (f"/executions?schedule={schedule.id}", f"/executions/{run.id}"):
+        assert f"{schedule.name} (deleted)" in text_of(alice.get(page))
