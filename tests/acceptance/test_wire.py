@@ -63,6 +63,12 @@ def opened(stack: System, path: str) -> ClientConnection:
     return connect(address, additional_headers=stack.client("alice").headers)
 
 
+def snapshot(ws: ClientConnection) -> dict[str, Any]:
+    """The first frame. It is taken when the socket opens, so wait for it before anything is changed."""
+    frame = json.loads(ws.recv(timeout=60))
+    return {frame["type"]: normalize(frame)}
+
+
 def frames(ws: ClientConnection, is_last: Any) -> dict[str, Any]:
     """The first frame of each type, up to the frame that ends the wait."""
     first: dict[str, Any] = {}
@@ -130,6 +136,7 @@ def test_events_of_an_office_and_bodies_of_webhooks_have_the_frozen_form(
     alice = stack.client("alice")
     office = workplace.rsplit("/", 1)[1]
     with receiving() as receiver, opened(stack, f"/ws/offices/{office}/events") as ws:
+        received = snapshot(ws)
         hook = alice.post(
             f"{workplace}/webhooks", {"url": receiver.url, "event_types": [kind for kind, _ in WEBHOOKS]}
         )
@@ -144,7 +151,8 @@ def test_events_of_an_office_and_bodies_of_webhooks_have_the_frozen_form(
         assert cancelled.status == 202, cancelled.body
         submitted = alice.post(f"{workplace}/jobs", {"jobs": JOBS, "batch": {"name": "wire"}})
         assert submitted.status == 201, submitted.body
-        compare("socket_office_events", frames(ws, lambda frame: frame["type"] == "batch_completed"))
+        received |= frames(ws, lambda frame: frame["type"] == "batch_completed")
+        compare("socket_office_events", received)
         bodies: dict[str, Any] = {}
 
         def has_all() -> bool:
@@ -187,8 +195,9 @@ def test_frames_about_exports_have_the_frozen_form(stack: System) -> None:
 def test_frames_about_a_step_queue_have_the_frozen_form(stack: System) -> None:
     path = provisioning(stack.client("alice"), "wire", fail=True)
     with opened(stack, path.replace("/api", "/ws")) as ws:
+        received = snapshot(ws)
         assert stack.client("alice").post(f"{path}/run").status == 202
-        received = frames(ws, lambda frame: frame["type"] == "queue_finished")
+        received |= frames(ws, lambda frame: frame["type"] == "queue_finished")
     compare("socket_step_queue", received)
 
 

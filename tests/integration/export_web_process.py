@@ -6,9 +6,10 @@ import os
 def main() -> None:
     from config import web
     from exports.sockets import ExportsSocket
-    from jobs.sockets import subscriber
+    from jobs.sockets import fanout, subscriber
 
     subscriber.SILENCE_SECONDS = 0.2
+    fanout.POLL_SECONDS = 600.0
     ExportsSocket.slow_seconds = 0.5
     ExportsSocket.heartbeat_seconds = 0.5
     web.main()

@@ -36,9 +36,8 @@ def submit_task(task_id, **fields):
 
 def test_the_run_of_a_dead_pool_process_starts_again_without_a_sweep(worker, path):
     job = submit_task("try.die", args={"path": path, "lives": 1})
-    before = time.monotonic()
+    # Nothing rescues here: without its worker's report the run would never end.
     assert ended(job).status == JobStatus.DONE
-    assert time.monotonic() - before < LEASE, "its worker saw it, and no lease had to end"
     assert (result(job), lines(path)) == (2, ["1", "2"])
     assert outcomes(job) == [("lost", "worker_lost"), ("success", "")]
     assert fresh(job).retry_count == 0, "a crash is not charged as a retry"

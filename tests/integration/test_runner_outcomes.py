@@ -1,7 +1,6 @@
 """Outcomes of bodies on a real worker: results, failures, retries, and their own writes."""
 
 import os
-import time
 from datetime import timedelta
 from pathlib import Path
 
@@ -205,9 +204,7 @@ def test_the_writes_of_an_atomic_body_that_was_cancelled_are_undone(worker, path
 
 def test_a_hundred_jobs_leave_nothing_behind(worker):
     office = an_office(max_concurrent_jobs=10)
-    before = time.monotonic()
     jobs = submitted(office, *[{"task_id": "try.echo", "args": {"value": n}} for n in range(100)])
     eventually(lambda: ended(jobs[-1]), what="the last one")
     assert [result(ended(job)) for job in jobs] == list(range(100))
-    assert time.monotonic() - before < 20
     assert os.getpid() not in worker.pool()

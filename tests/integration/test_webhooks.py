@@ -1,7 +1,6 @@
 """Webhooks: selected events, once and signed, and retries when a receiver does not answer."""
 
 import threading
-import time
 from datetime import timedelta
 
 import pytest
@@ -405,9 +404,7 @@ def test_a_notification_is_sent_without_a_sweep(office, webhook, receiver, monke
         return True
 
     monkeypatch.setattr(publish, "send_control", send_control)
-    began = time.monotonic()
     one_failure(office)
     wait_until(lambda: len(receiver.messages) == 2)
-    assert time.monotonic() - began < 3
     assert (creation.SEND_NOTIFICATIONS, "notices") in messages
     assert (pubsub.CREATE_NOTIFICATIONS, "") in messages

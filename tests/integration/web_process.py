@@ -1,6 +1,7 @@
 """The real web process, on a free port and the test's database; with a few sockets of its own when asked.
 
 `python -m tests.integration.web_process` is what `python -m config.web` is, and serves SOCKETS too.
+Its sockets do not poll: an event that Redis does not announce would not arrive.
 """
 
 import asyncio
@@ -61,6 +62,7 @@ def running(folder: Path, module: str = "tests.integration.web_process", **envir
 
 def main() -> None:
     from config import web
+    from jobs.sockets import fanout
     from jobs.sockets.base import Socket
     from jobs.sockets.events import urlpatterns
 
@@ -91,6 +93,7 @@ def main() -> None:
 
     from django.urls import path
 
+    fanout.POLL_SECONDS = 600.0
     urlpatterns += [path("ws/count", Count.as_asgi()), path("ws/flood", Flood.as_asgi())]
     web.main()
 

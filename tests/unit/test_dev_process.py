@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -33,10 +32,8 @@ def started(home, script, **options):
 
 def test_a_process_that_stops_is_not_killed(home):
     sleeper = Process(home, "sleeper", ["sleep", "60"])
-    began = time.monotonic()
     assert stop([sleeper]) == []
     assert sleeper.returncode == -signal.SIGTERM
-    assert time.monotonic() - began < 5
 
 
 def test_a_process_that_does_not_stop_in_time_is_killed_and_named(home):
@@ -44,11 +41,9 @@ def test_a_process_that_does_not_stop_in_time_is_killed_and_named(home):
 
 
 def test_a_second_signal_kills_at_once(home, monkeypatch):
-    shell = started(home, IGNORES_TERM, stop_seconds=60.0)
+    shell = started(home, IGNORES_TERM, stop_seconds=600.0)  # longer than this test may take
     monkeypatch.setattr(process, "is_stop_repeated", lambda: True)
-    began = time.monotonic()
     assert stop([shell]) == ["shell"]
-    assert time.monotonic() - began < 5
 
 
 def test_a_process_left_in_the_group_is_killed(home):

@@ -126,10 +126,8 @@ def test_a_file_other_than_a_plain_one_with_one_name_is_refused(store: Store, tm
 
 def test_a_fifo_does_not_block_the_caller(store: Store) -> None:
     os.mkfifo(store.root / "1" / "2" / "fifo")
-    began = time.monotonic()
-    with pytest.raises(PathRefused):
+    with pytest.raises(PathRefused):  # an open that blocks would wait for a writer for ever
         store.open(("1", "2", "fifo"))
-    assert time.monotonic() - began < 1
 
 
 def test_a_file_swapped_for_a_link_is_never_followed_in_10000_tries(store: Store, tmp_path: Path) -> None:

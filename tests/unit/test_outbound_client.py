@@ -7,7 +7,6 @@ import socket
 import ssl
 import subprocess
 import threading
-import time
 from contextlib import ExitStack
 
 import pytest
@@ -244,10 +243,9 @@ def _dripping(prefix):
     ids=["status line", "header", "body", "body until the end"],
 )
 def test_a_slow_response_is_given_up_at_the_deadline(prefix):
-    started = time.monotonic()
+    # The server never ends by itself.
     with stub(_dripping(prefix)) as server, pytest.raises(NoResponse, match=r"within 0\.5 s"):
         get(server, seconds=QUICK)
-    assert QUICK <= time.monotonic() - started < QUICK + 1
 
 
 def test_a_server_that_does_not_read_is_given_up_at_the_deadline():
@@ -262,14 +260,12 @@ def test_a_hanging_name_service_is_given_up_at_the_deadline():
     release = threading.Event()
 
     def resolver(host, port):
-        release.wait(10)
+        release.wait()
         return ["127.0.0.1"]
 
-    started = time.monotonic()
     with pytest.raises(NoResponse, match="within"):
         request("GET", "http://a.example/", seconds=QUICK, allow=NOTHING, resolver=resolver)
     release.set()
-    assert time.monotonic() - started < QUICK + 1
 
 
 def test_a_request_without_time_left_is_not_sent():

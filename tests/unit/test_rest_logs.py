@@ -2,7 +2,6 @@
 
 import logging
 import sys
-import time
 
 import pytest
 
@@ -91,8 +90,6 @@ def test_a_line_logged_during_a_request_has_its_id():
 
 
 @pytest.mark.parametrize("piece", ["a", "password", "a://", "token=", "'", "dure_", "Cookie:", " ", "api-"])
-def test_a_hostile_text_of_50_kib_is_redacted_within_half_a_second(piece):
-    text = piece * (50 * 1024 // len(piece))
-    start = time.perf_counter()
-    redact(text)
-    assert time.perf_counter() - start < 0.5
+def test_the_cost_of_redacting_grows_with_the_length_of_a_hostile_text(piece):
+    # With the square of its length it would take hours.
+    redact(piece * (2**20 // len(piece)))

@@ -138,11 +138,9 @@ def test_the_private_folder_is_home_and_removed_afterwards(tmp_path):
 
 
 def test_background_processes_end_with_the_program(mark):
-    started = time.monotonic()
     script = f"({napper(mark)} &); setsid -f {napper(mark)}; nohup {napper(mark)} & sleep 0.3"
     assert run(script)[0] == 0
     assert processes_with_mark(mark) == set()
-    assert time.monotonic() - started < 5
 
 
 def test_leaving_the_block_terminates_the_program_and_lets_it_clean_up(tmp_path):
@@ -182,7 +180,6 @@ def test_processes_that_ignore_signals_move_or_daemonize_end_after_an_interrupti
     nested = f"setsid sh -c {shlex.quote(f': {mark}; {ignoring} & {daemon} & wait')}"
     moved = f"setsid {ignoring} & {daemon} & env -i setsid -f {ignoring} & ({nested} &)"
     script = f"trap '' TERM; {moved} & {ignoring}"
-    started = time.monotonic()
     with pytest.raises(Interrupted), program(script) as running:
         ready = b""
         for piece in running.output():
@@ -190,7 +187,6 @@ def test_processes_that_ignore_signals_move_or_daemonize_end_after_an_interrupti
             if ready.count(b"1\n") == 6:
                 raise Interrupted
     assert processes_with_mark(mark) == set()
-    assert time.monotonic() - started < 8
 
 
 MOVER = """

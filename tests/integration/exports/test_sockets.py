@@ -77,10 +77,8 @@ def test_a_silent_socket_keeps_its_connection_and_its_subscription(web, redis, m
         (connection,) = wait_until(lambda: subscribers(redis))
         assert {frame(ws)["type"] for _ in range(14)} == {"heartbeat"}
         assert subscribers(redis) == {connection}
-        began = time.monotonic()
         (expected,) = write_events(minji)
-        assert next_frame(ws)["id"] == expected
-        assert time.monotonic() - began < 3  # published: the next poll would come after five seconds
+        assert next_frame(ws)["id"] == expected  # published: the sockets of this process do not poll
 
 
 def test_a_subscription_has_no_timeout() -> None:
