@@ -212,6 +212,7 @@ DEFAULT_FROM_EMAIL = env.text("DURE_EMAIL_FROM", "dure@localhost")
 
 # --- The engine --------------------------------------------------------------------------------
 
+# The roles that every installation knows. A Task or a job may name any other: see jobs/roles.py.
 DURE_ROLES = ("PO", "Architect", "FE", "BE", "QA", "DevOps", "export", "default")
 # The queue of the engine's own short tasks, separate from everything that clients can fill.
 DURE_CONTROL_QUEUE = "control"
@@ -380,7 +381,6 @@ SPECTACULAR_SETTINGS = {
         "JobExecutionStatus": "jobs.api.documents.EXECUTION_STATUSES",
         "MemberRole": "jobs.states.MemberRole",
         "EventType": "jobs.states.CLIENT_EVENTS",
-        "Role": "jobs.api.control.ROLES",
         "WorkflowStatus": "scheduler.states.WorkflowStatus",
         "RunStatus": "scheduler.states.RunStatus",
         "QueueState": "scheduler.steps.states.QueueState",

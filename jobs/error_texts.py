@@ -32,6 +32,10 @@ TEXTS: dict[str, str | Promise] = {
     "uuid": _("Must be a UUID."),
     "time_with_offset": _("Must be an ISO 8601 time with its offset, like 2026-12-01T09:00:00+09:00."),
     "time_out_of_range": _("Must be between 1970 and ten years from now."),
+    "role_name": _(
+        "Must be the name of a role: a letter, then up to 63 letters, digits, dots, hyphens or underscores; "
+        "not control, notices or celery."
+    ),
     "hidden_value": _("Write the hidden value again: it has moved, or is new."),
     # JSON
     "json_syntax": _("Not valid JSON: %(reason)s at line %(line)s column %(column)s."),

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar
 from uuid import UUID
 
-from django.conf import settings
 from django.db import transaction
 from pydantic import (
     AfterValidator,
@@ -22,10 +21,12 @@ from pydantic.alias_generators import to_camel
 from jobs import lifecycle, schemas
 from jobs.errors import Invalid, pydantic_errors
 from jobs.models import Office
+from jobs.roles import is_role
 from jobs.schemas import WHOLE, OneOf, Role, Strategy
 from jobs.states import RETRYABLE
 
 MOST_JOBS_AT_ONCE = 10_000
+MOST_ROLES = 200
 # The column is a 32-bit integer.
 LONGEST_DEFAULT_MS = min(schemas.LONGEST_TIMEOUT_MS, 2**31 - 1)
 
@@ -60,6 +61,7 @@ class JobSchedulerConfig(BaseModel):
     max_concurrent_by_role: Annotated[
         dict[Role, Limit],
         Field(
+            max_length=MOST_ROLES,
             description="A role without an entry has the office's limit; a role with 0 starts no jobs.",
             examples=[{"FE": 1, "BE": 2}],
         ),
@@ -67,7 +69,11 @@ class JobSchedulerConfig(BaseModel):
     default_timeout: Annotated[Milliseconds, Field(description="In milliseconds.", examples=[1_800_000])]
     default_timeout_by_role: Annotated[
         dict[Role, Milliseconds],
-        Field(description="In milliseconds; overrides `defaultTimeout`.", examples=[{"QA": 2_700_000}]),
+        Field(
+            max_length=MOST_ROLES,
+            description="In milliseconds; overrides `defaultTimeout`.",
+            examples=[{"QA": 2_700_000}],
+        ),
     ]
     max_retries: Annotated[
         int,
@@ -133,11 +139,11 @@ def merge(config: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]
         value = patch.get(name)
         if isinstance(value, Mapping):
             combined = {**config[name], **value}
-            # A null for an unknown role is kept, so that validation rejects it.
+            # A null for what is no role is kept, so that validation rejects it.
             result[name] = {
                 role: limit
                 for role, limit in combined.items()
-                if limit is not None or role not in settings.DURE_ROLES
+                if limit is not None or not (isinstance(role, str) and is_role(role))
             }
         elif value is None and name in patch:
             result[name] = {}

@@ -4,8 +4,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from django.conf import settings
+
+from jobs import registry
 from jobs.display import Bar, printable, time_bar
-from jobs.models import Event, Execution, Job
+from jobs.models import Event, Execution, Job, Worker
+from jobs.roles import is_role
 from jobs.states import ExecutionStatus
 
 MOST_NEIGHBOURS = 50
@@ -72,6 +76,13 @@ def attempts_of(run: Execution, first: datetime, last: datetime, now: datetime) 
             AttemptRow(run.attempt, started, None, run.worker, run.session_id, running=run.status, bar=bar)
         )
     return rows
+
+
+def known_roles() -> list[str]:
+    """The roles of every installation, then others: of registered Tasks and of workers."""
+    served = (role for roles in Worker.objects.values_list("roles", flat=True) for role in roles)
+    others = {*served, *(task.role for task in registry.all_tasks())} - {*settings.DURE_ROLES}
+    return [*settings.DURE_ROLES, *sorted(role for role in others if is_role(role))]
 
 
 def parents_of(job: Job) -> list[Job]:

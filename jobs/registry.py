@@ -8,12 +8,12 @@ from typing import Any, get_type_hints
 
 from celery import Task as CeleryTask
 from celery import shared_task
-from django.conf import settings
 from django.utils.module_loading import autodiscover_modules
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
 from jobs import backoff
 from jobs.errors import CodedError, ErrorText, InvalidArgs, pydantic_errors
+from jobs.roles import is_role
 from jobs.states import OnLost
 
 TASK_ID_LONGEST = 200
@@ -133,10 +133,8 @@ def task(
         other = _tasks.get(task_id)
         if other is not None and other.function.__module__ != function.__module__:
             raise ValueError(f"{task_id!r} is registered already, by {other.function.__module__}.")
-        if role not in settings.DURE_ROLES:
-            raise ValueError(
-                f"{task_id!r}: no such role {role!r}; there are {', '.join(settings.DURE_ROLES)}."
-            )
+        if not is_role(role):
+            raise ValueError(f"{task_id!r}: {role!r} is not the name of a role.")
         if on_lost not in OnLost.values:
             raise ValueError(f"{task_id!r}: on_lost is one of {', '.join(OnLost.values)}.")
         _tasks[task_id] = Task(

@@ -9,13 +9,21 @@ from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
 from uuid import UUID
 
-from django.conf import settings
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, GetCoreSchemaHandler, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    ValidationError,
+)
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from jobs.errors import ErrorText, FieldErrors
+from jobs import roles
+from jobs.errors import ErrorText, FieldErrors, InvalidValue
 from jobs.states import Backoff, OnDependencyFailure
 
 LONGEST_TEXT = 200
@@ -55,12 +63,18 @@ def _utc_time(value: object) -> str:
     return time.astimezone(UTC).isoformat()
 
 
+def _role(name: str) -> str:
+    if not roles.is_role(name):
+        raise InvalidValue("role_name")
+    return name
+
+
 # Must come after Field(ge=…), or the bounds are missing from the JSON schema.
 WHOLE = BeforeValidator(_whole)
 EMPTY_IS_NONE = BeforeValidator(lambda value: value or None)
 Text = Annotated[str, Field(max_length=LONGEST_TEXT)]
 NotEmpty = Annotated[str, Field(min_length=1)]
-Role = Annotated[str, OneOf(tuple(settings.DURE_ROLES))]
+Role = Annotated[str, AfterValidator(_role)]
 Strategy = Annotated[str, OneOf(tuple(Backoff.values))]
 DependencyPolicy = Annotated[str, OneOf(tuple(OnDependencyFailure.values))]
 Priority = Annotated[int, Field(ge=LOWEST_PRIORITY, le=HIGHEST_PRIORITY), WHOLE]
@@ -90,7 +104,7 @@ class JobIn(BaseModel):
     ref: Annotated[Text | None, TEXT_ERROR] = None
     task_id: Annotated[NotEmpty, ErrorText("required")]
     args: Annotated[dict[str, Any] | None, OBJECT_ERROR] = None
-    role: Annotated[Role | None, _one_of(settings.DURE_ROLES)] = None
+    role: Annotated[Role | None, ErrorText("role_name")] = None
     priority: Annotated[Priority | None, _between(LOWEST_PRIORITY, HIGHEST_PRIORITY)] = None
     urgent: Annotated[bool | None, ErrorText("boolean")] = None
     depends_on: Annotated[list[NotEmpty] | None, ErrorText("dependency_list")] = None

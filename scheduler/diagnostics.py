@@ -13,6 +13,7 @@ from django.utils import timezone
 from django_celery_beat.models import PeriodicTask
 
 from jobs.diagnostics import error, first_line, ok, postgresql, register, warning
+from jobs.queries import known_roles
 from jobs.sql import call
 from scheduler import sql
 from scheduler.leader import LOCK
@@ -101,7 +102,7 @@ def read_queues(lease: float) -> list[Queue]:
     workers = dict(call.rows(sql.WORKERS_BY_ROLE, {"alive": lease}))
     return [
         Queue(name, *waiting.get(name, (0, None)), workers.get(name, 0), probes.get(name))
-        for name in (*settings.DURE_ROLES, *ENGINE_QUEUES)
+        for name in dict.fromkeys([*known_roles(), *sorted(waiting), *ENGINE_QUEUES])
     ]
 
 

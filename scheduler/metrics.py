@@ -11,6 +11,7 @@ from prometheus_client.metrics_core import Metric
 
 from jobs import counters, metrics
 from jobs.models import Counter
+from jobs.queries import known_roles
 from jobs.sql import call
 from scheduler import sql
 from scheduler.states import OccurrenceOutcome
@@ -84,7 +85,7 @@ def queues() -> Iterable[Metric]:
         "dure_queue_canary_seconds", "Since a worker last consumed a queue probe.", labels=["role"]
     )
     alive = GaugeMetricFamily("dure_workers", "Online workers that serve this role.", labels=["role"])
-    for role in (*settings.DURE_ROLES, settings.DURE_CONTROL_QUEUE):
+    for role in dict.fromkeys([*known_roles(), *sorted(live), settings.DURE_CONTROL_QUEUE]):
         count, busy, age = live.get(role, (0, 0, None))
         ready.add_metric([role], count)
         running.add_metric([role], busy)

@@ -14,6 +14,7 @@ from django.db.models import Count, QuerySet
 from django.utils.translation import gettext as _
 
 from jobs.models import Execution, Job, Worker
+from jobs.queries import known_roles
 from jobs.sql import call
 from jobs.states import ExecutionStatus, JobStatus
 from scheduler import access, sql
@@ -124,12 +125,15 @@ def due_schedules(user: User) -> QuerySet[Schedule]:
 
 
 def queues() -> list[QueueStatus]:
-    """Every role's queue: ready and running work, its oldest entry, and the age of its last probe."""
+    """Every role's queue: ready and running work, its oldest entry, and the age of its last probe.
+
+    The roles that every installation knows come first, then others that have work or a worker.
+    """
     live = {role: (ready, processing, age) for role, ready, processing, age in call.rows(sql.QUEUES)}
     probes = {role: seconds for role, seconds, was_seen in call.rows(sql.QUEUE_PROBES) if was_seen}
     return [
         QueueStatus(role, ready, processing, None if age is None else max(0.0, age), probes.get(role))
-        for role in settings.DURE_ROLES
+        for role in dict.fromkeys([*known_roles(), *sorted(live)])
         for ready, processing, age in [live.get(role, (0, 0, None))]
     ]
 

@@ -8,6 +8,7 @@ from datetime import timedelta
 from celery import current_app
 from django.conf import settings
 
+from jobs.queries import known_roles
 from jobs.sql import call
 from scheduler import sql
 
@@ -18,7 +19,7 @@ QUEUE_PROBE = "dure.queue_probe"
 
 def send_due() -> int:
     """Send a probe to each queue that is due for one, and return their number."""
-    queues = [*settings.DURE_ROLES, settings.DURE_CONTROL_QUEUE]
+    queues = [*known_roles(), settings.DURE_CONTROL_QUEUE]
     unsent = [role for (role,) in call.rows(sql.START_PROBES, {"roles": queues, "lost": LOST_AFTER})]
     due = len(unsent)
     try:

@@ -103,7 +103,7 @@ def nobody_works() -> bool:
 
 
 def is_queue(name: str) -> bool:
-    return name.partition("\x06")[0] in (*settings.DURE_ROLES, settings.DURE_CONTROL_QUEUE)
+    return name.partition("\x06")[0] in (*workers.ROLES.split(","), settings.DURE_CONTROL_QUEUE)
 
 
 def ended(job: Job, patience: float = 20.0) -> Job:

@@ -3,7 +3,6 @@
 from typing import Any
 from uuid import UUID
 
-from django.conf import settings
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
@@ -19,7 +18,7 @@ from jobs.admin import columns
 from jobs.admin.actions import Operator, RowAction
 from jobs.admin.base import ReadOnlyAdmin
 from jobs.admin.changelist import newest
-from jobs.admin.filters import CREATED_SINCE, choice
+from jobs.admin.filters import CREATED_SINCE, RoleChoice, choice
 from jobs.admin.links import NONE, Link, rows_of, run_links, source_of
 from jobs.errors import Conflict
 from jobs.flower import link_for
@@ -114,7 +113,7 @@ class ExecutionAdmin(ReadOnlyAdmin):
         StateFilter,
         CREATED_SINCE,
         choice("trigger", _("trigger"), display.TRIGGER_NAMES, indexed=False),
-        choice("role", _("role"), settings.DURE_ROLES, indexed=False),
+        RoleChoice,
         choice("failure_type", _("failure reason"), display.FAILURE_NAMES, indexed=False),
     )
     list_select_related = ("job",)

@@ -1,4 +1,4 @@
-"""Filters beside the lists, with fixed values: rendering them reads no table."""
+"""Filters beside the lists, with fixed values: rendering them reads no large table."""
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta
@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy as _
 
 from jobs.admin.changelist import NEWEST, newest
 from jobs.display import Text
+from jobs.queries import known_roles
 
 Condition = Callable[[str], Q]
 
@@ -53,6 +54,18 @@ def choice(
         "is_indexed": indexed,
     }
     return cast(type[Choice], type(f"Choice_{column}", (Choice,), attributes))
+
+
+class RoleChoice(Choice):
+    title = format_lazy("{} · {} {}", _("role"), _("newest"), f"{NEWEST:,}")
+    parameter_name = "role"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(role, role) for role in known_roles()]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        value = self.value()
+        return queryset if value is None else newest(queryset.filter(role=value))
 
 
 def yes_or_no(column: str, title: Text) -> type[Choice]:

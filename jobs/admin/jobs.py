@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-from django.conf import settings
 from django.contrib import admin
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponseBase
@@ -19,7 +18,7 @@ from jobs.admin import columns
 from jobs.admin.actions import NAMED, Preview, RowAction, add_result_message, go_back
 from jobs.admin.base import ReadOnlyAdmin
 from jobs.admin.changelist import Order
-from jobs.admin.filters import CREATED_SINCE, choice
+from jobs.admin.filters import CREATED_SINCE, RoleChoice, choice
 from jobs.admin.links import Link, batch_links, rows_of
 from jobs.flower import link_for
 from jobs.models import Batch, Execution, Job
@@ -81,7 +80,7 @@ class JobAdmin(ReadOnlyAdmin):
             lambda status: in_states([status]),
         ),
         CREATED_SINCE,
-        choice("role", _("role"), settings.DURE_ROLES, indexed=False),
+        RoleChoice,
         choice("failure_type", _("failure reason"), display.FAILURE_NAMES, indexed=False),
         choice("trigger", _("trigger"), display.TRIGGER_NAMES, indexed=False),
     )

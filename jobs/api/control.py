@@ -3,7 +3,6 @@
 from dataclasses import asdict
 from uuid import UUID
 
-from django.conf import settings
 from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -15,7 +14,7 @@ from jobs.api.framework.idempotency import idempotent
 from jobs.api.framework.openapi_errors import problems
 from jobs.api.framework.openapi_examples import in_request, in_response
 from jobs.api.framework.problem_details import Problem
-from jobs.api.framework.serializers import StrictSerializer, validated
+from jobs.api.framework.serializers import RoleField, StrictSerializer, validated
 from jobs.api.views import ACTS, JobView, OfficeView, accepted, batch_address, job_address
 from jobs.bulk import HIGHEST_PRIORITY, LOWEST_PRIORITY, CancelFilter, cancel_matching
 from jobs.errors import Conflict
@@ -24,7 +23,6 @@ from jobs.models import Job
 from jobs.states import JOB_LIVE
 
 LIVE = [(str(status), str(status)) for status in JOB_LIVE]
-ROLES = [(role, role) for role in settings.DURE_ROLES]
 
 
 class ReasonSerializer(StrictSerializer):
@@ -114,7 +112,7 @@ class CancelAllSerializer(ReasonSerializer):
         allow_empty=False,
         help_text="One state or several; default: all unfinished ones.",
     )
-    role = serializers.ChoiceField(ROLES, required=False, help_text="Only jobs of this role.")
+    role = RoleField(required=False, help_text="Only jobs of this role.")
     include_processing = serializers.BooleanField(
         required=False, default=True, help_text="If false, running jobs continue."
     )

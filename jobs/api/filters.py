@@ -3,7 +3,6 @@
 from typing import Any
 
 from django import forms
-from django.conf import settings
 from django.db.models import F, QuerySet
 from django_filters import rest_framework as filters
 
@@ -38,9 +37,7 @@ class JobFilter(filters.FilterSet):  # type: ignore[misc]
         method="by_status",
         help_text="One state or several, separated by commas or as repeated parameters.",
     )
-    role = filters.ChoiceFilter(
-        choices=[(role, role) for role in settings.DURE_ROLES], help_text="Only jobs of this role."
-    )
+    role = filters.CharFilter(help_text="Only jobs of this role.")
     batch = filters.UUIDFilter(field_name="batch_id", help_text="Only jobs of this batch.")
     task_id = filters.CharFilter(help_text="Only jobs of this Task.")
     ordering = filters.ChoiceFilter(

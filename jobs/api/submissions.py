@@ -1,6 +1,5 @@
 """Submissions and the answer to them in OpenAPI; jobs/submission.py reads them."""
 
-from django.conf import settings
 from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
@@ -8,10 +7,8 @@ from jobs import schemas
 from jobs.api import examples
 from jobs.api.documents import DocumentSerializer, JobDocument
 from jobs.api.framework.openapi_examples import in_request, in_response
-from jobs.api.framework.serializers import StrictSerializer
+from jobs.api.framework.serializers import RoleField, StrictSerializer
 from jobs.states import Backoff, OnDependencyFailure
-
-ROLES = [(role, role) for role in settings.DURE_ROLES]
 
 
 @extend_schema_serializer(component_name="JobSubmission", examples=[in_request("one job", examples.ONE_JOB)])
@@ -27,8 +24,7 @@ class JobSubmissionDocument(StrictSerializer):
     args = serializers.DictField(
         required=False, allow_null=True, help_text="Valid for the Task's `args_schema`; at most 256 KiB."
     )
-    role = serializers.ChoiceField(
-        ROLES,
+    role = RoleField(
         required=False,
         allow_null=True,
         help_text="The role whose workers run it; default: the Task's.",

@@ -9,11 +9,13 @@ from argparse import ArgumentTypeError, RawDescriptionHelpFormatter
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser, DjangoHelpFormatter
 from django.db import DatabaseError, InterfaceError
 
 from jobs.display import first_line, on_one_line
 from jobs.errors import Refused
+from jobs.roles import is_role
 
 DONE, NOT_ALL, WRONG, INTERRUPTED = 0, 1, 2, 130
 EXIT_CODES = """exit codes:
@@ -182,6 +184,25 @@ def one_of(allowed: Sequence[str]) -> Callable[[str], list[str]]:
         return [by_lower[word.lower()] for word in words]
 
     return check
+
+
+def role_names(text: str) -> list[str]:
+    known = {role.lower(): role for role in settings.DURE_ROLES}
+    names = [known.get(name.strip().lower(), name.strip()) for name in text.split(",") if name.strip()]
+    if wrong := [name for name in names if not is_role(name)]:
+        raise ArgumentTypeError(f"{wrong[0]!r} is not the name of a role")
+    return names
+
+
+def add_roles(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--role",
+        type=role_names,
+        action="extend",
+        default=[],
+        metavar="ROLE",
+        help=f"roles, such as {', '.join(settings.DURE_ROLES)}; several with commas",
+    )
 
 
 def several(parser: argparse.ArgumentParser, name: str, allowed: Sequence[str], help: str) -> None:

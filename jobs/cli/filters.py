@@ -8,13 +8,12 @@ from datetime import datetime, timedelta
 from typing import Any, TypeVar
 from uuid import UUID
 
-from django.conf import settings
 from django.core.management.base import CommandParser
 from django.db.models import F, Model, QuerySet
 from django.utils import timezone
 from django.utils.dateparse import parse_date, parse_datetime
 
-from jobs.cli.command import Complaint, several
+from jobs.cli.command import Complaint, add_roles, several
 from jobs.models import Job, Office
 from jobs.selection import in_states, narrow
 from jobs.states import JOB_ENDED, TRIGGERS_OF_JOBS, FailureType, JobStatus
@@ -32,7 +31,7 @@ FILTERS = ("office", "status", "role", "task", "trigger", "batch", "failure", "s
 def add_filters(parser: CommandParser) -> None:
     several(parser, "--status", JobStatus.values, "states")
     parser.add_argument("--office", help="an office, by its id or its exact name")
-    several(parser, "--role", settings.DURE_ROLES, "roles")
+    add_roles(parser)
     parser.add_argument("--task", metavar="TASK_ID", help="a Task")
     several(parser, "--trigger", list(map(str, TRIGGERS_OF_JOBS)), "what caused them")
     parser.add_argument("--batch", type=UUID, metavar="ID", help="a batch")

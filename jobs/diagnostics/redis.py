@@ -1,13 +1,14 @@
 """Redis: connection, version, memory, persistence, and keys of other applications."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core.checks import CheckMessage
+from django.db import DatabaseError, InterfaceError
 from redis.exceptions import RedisError
 
 from jobs.diagnostics import (
@@ -20,6 +21,7 @@ from jobs.diagnostics import (
     register,
     warning,
 )
+from jobs.queries import known_roles
 from jobs.redis import CHECK, connect
 
 OLDEST = (6, 2)
@@ -56,7 +58,7 @@ def check_server() -> Iterator[CheckMessage]:
         yield from check_memory(info)
         yield check_persistence(info)
         keys = islice(client.scan_iter(count=500), KEYS_CHECKED)
-        yield check_keys(int(client.dbsize()), foreign_keys(keys))
+        yield check_keys(int(client.dbsize()), foreign_keys(keys, queue_names()))
 
 
 def connection_hint(reason: str) -> str:
@@ -124,9 +126,16 @@ def check_persistence(info: Info) -> CheckMessage:
     return ok("persistence", "appendonly is on")
 
 
-def foreign_keys(keys: Iterable[str]) -> list[str]:
+def queue_names() -> set[str]:
+    try:
+        roles: Iterable[str] = known_roles()
+    except (DatabaseError, InterfaceError):  # another check reports it
+        roles = settings.DURE_ROLES
+    return {*roles, settings.DURE_CONTROL_QUEUE, settings.DURE_NOTICES_QUEUE}
+
+
+def foreign_keys(keys: Iterable[str], queues: Container[str]) -> list[str]:
     """The keys of other applications."""
-    queues = {*settings.DURE_ROLES, settings.DURE_CONTROL_QUEUE, settings.DURE_NOTICES_QUEUE}
     return [key for key in keys if key.partition(LEVEL)[0] not in queues and not OWN_KEY.match(key)]
 
 

@@ -57,7 +57,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.UUIDField(default=jobs.ids.uuid7, editable=False, primary_key=True, serialize=False, verbose_name='id')),
                 ('task_id', models.CharField(max_length=200, verbose_name='Task')),
-                ('role', models.CharField(max_length=40, verbose_name='role')),
+                ('role', models.CharField(max_length=64, verbose_name='role')),
                 ('trigger', models.CharField(choices=[('JOB', 'Job'), ('SCHEDULE', 'Schedule'), ('MANUAL', 'Manual'), ('WORKFLOW', 'Workflow'), ('STEP', 'Step'), ('EXPORT', 'Export')], max_length=10, verbose_name='trigger')),
                 ('office_id', models.UUIDField(blank=True, null=True, verbose_name='office')),
                 ('source', models.CharField(blank=True, max_length=80, verbose_name='caused by')),
@@ -245,7 +245,7 @@ class Migration(migrations.Migration):
                 ('ref', models.CharField(blank=True, max_length=200, verbose_name='name')),
                 ('task_id', models.CharField(max_length=200, verbose_name='Task')),
                 ('args', models.JSONField(default=dict, verbose_name='arguments')),
-                ('role', models.CharField(max_length=40, verbose_name='role')),
+                ('role', models.CharField(max_length=64, verbose_name='role')),
                 ('priority', models.IntegerField(default=100, verbose_name='priority')),
                 ('urgent', models.BooleanField(default=False, verbose_name='urgent')),
                 ('status', models.CharField(choices=[('pending', 'Pending'), ('ready', 'Ready'), ('processing', 'Processing'), ('done', 'Done'), ('failed', 'Failed'), ('cancelled', 'Cancelled'), ('timeout', 'Timeout')], default='pending', max_length=12, verbose_name='status')),

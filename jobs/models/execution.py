@@ -26,7 +26,7 @@ class Execution(models.Model):
 
     id = models.UUIDField(_("id"), primary_key=True, default=uuid7, editable=False)
     task_id = models.CharField(_("Task"), max_length=200)
-    role = models.CharField(_("role"), max_length=40)
+    role = models.CharField(_("role"), max_length=64)
     trigger = models.CharField(_("trigger"), max_length=10, choices=Trigger.choices)
     # The office and the job of the run; both empty without a job. The engine is the only writer, so the two
     # hottest references (here and in Attempt) are not looked up again by the database.

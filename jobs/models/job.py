@@ -61,7 +61,7 @@ class Job(models.Model):
     ref = models.CharField(_("name"), max_length=200, blank=True)
     task_id = models.CharField(_("Task"), max_length=200)
     args = models.JSONField(_("arguments"), default=dict)
-    role = models.CharField(_("role"), max_length=40)
+    role = models.CharField(_("role"), max_length=64)
     priority = models.IntegerField(_("priority"), default=100)
     urgent = models.BooleanField(_("urgent"), default=False)
     status = models.CharField(

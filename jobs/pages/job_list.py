@@ -2,7 +2,6 @@
 
 from uuid import UUID
 
-from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
@@ -12,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST, require_safe
 
-from jobs import bulk, serialize
+from jobs import bulk, queries, serialize
 from jobs.ids import parse_number
 from jobs.keyset import page_links, page_of
 from jobs.pages import selection
@@ -44,7 +43,7 @@ def jobs(request: HttpRequest, office_id: UUID) -> HttpResponse:
         "filter": selected,
         "hidden": hidden_fields(selected.query),
         "statuses": list(JobStatus),
-        "roles": settings.DURE_ROLES,
+        "roles": queries.known_roles(),
     }
     return render(request, "jobs/list.html", context)
 

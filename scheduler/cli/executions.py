@@ -5,12 +5,11 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.conf import settings
 from django.core.management.base import CommandParser
 from django.db.models import QuerySet
 
 from jobs import bulk, lifecycle
-from jobs.cli.command import several
+from jobs.cli.command import add_roles, several
 from jobs.cli.filters import add_since, created_since, of_office
 from jobs.cli.format import (
     as_text,
@@ -48,7 +47,7 @@ NAME_WIDTH, MESSAGE_WIDTH = 24, 60
 def add_filters(parser: CommandParser) -> None:
     several(parser, "--status", ExecutionStatus.values, "states")
     parser.add_argument("--office", help="an office, by its id or its exact name")
-    several(parser, "--role", settings.DURE_ROLES, "roles")
+    add_roles(parser)
     parser.add_argument("--task", metavar="TASK_ID", help="a Task")
     several(parser, "--trigger", Trigger.values, "triggers")
     parser.add_argument("--schedule", type=UUID, metavar="ID", help="those that a schedule started")

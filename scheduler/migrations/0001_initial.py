@@ -47,7 +47,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='QueueProbe',
             fields=[
-                ('role', models.CharField(max_length=40, primary_key=True, serialize=False, verbose_name='queue')),
+                ('role', models.CharField(max_length=64, primary_key=True, serialize=False, verbose_name='queue')),
                 ('sent_at', models.DateTimeField(blank=True, null=True, verbose_name='sent at')),
                 ('seen_at', models.DateTimeField(blank=True, null=True, verbose_name='last seen at')),
             ],

@@ -22,7 +22,7 @@ class Beat(models.Model):
 class QueueProbe(models.Model):
     """The last no-op message sent through a queue, and when a worker last consumed one."""
 
-    role = models.CharField(_("queue"), primary_key=True, max_length=40)
+    role = models.CharField(_("queue"), primary_key=True, max_length=64)
     sent_at = models.DateTimeField(_("sent at"), null=True, blank=True)
     seen_at = models.DateTimeField(_("last seen at"), null=True, blank=True)
 

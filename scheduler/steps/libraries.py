@@ -15,11 +15,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar, overload
 
-from django.conf import settings
 from pydantic import BaseModel, ValidationError
 
 from jobs import registry
 from jobs.errors import CodedError, ErrorText
+from jobs.roles import is_role
 from scheduler.steps.states import NO_OPERATION, UNINIT
 
 MAX_NAME_LENGTH = 100
@@ -118,9 +118,8 @@ def _check_registration(library: str, function: Callable[..., Any], role: str) -
     for name in (library, function.__name__):
         if name in (UNINIT, NO_OPERATION) or not name.isidentifier() or len(name) > MAX_NAME_LENGTH:
             raise ValueError(f"{name!r} cannot name a library or an operation.")
-    if role not in settings.DURE_ROLES:
-        roles = ", ".join(settings.DURE_ROLES)
-        raise ValueError(f"{function.__name__!r}: no such role {role!r}; there are {roles}.")
+    if not is_role(role):
+        raise ValueError(f"{function.__name__!r}: {role!r} is not the name of a role.")
     modules = {operation.function.__module__ for operation in _libraries[library].values()}
     if others := modules - {function.__module__}:
         raise ValueError(f"The library {library!r} is registered already, by {', '.join(others)}.")

@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from jobs import lifecycle, office_config, redis, sweeps
 from jobs.models import Event, Execution, Job
+from jobs.queries import known_roles
 from jobs.states import FailureType, JobStatus
 from tests.engine_workers import ended, in_state, lines, started
 from tests.events import T, batches_completed, event_types
@@ -221,3 +222,9 @@ def test_a_waiting_retry_holds_no_slot(worker):
     failing, other = submitted(office, {"task_id": "demo.fail", "args": {}}, {})
     assert ended(other).status == JobStatus.DONE
     assert in_state(failing, JobStatus.PENDING).retry_at > timezone.now()
+
+
+def test_a_worker_serves_a_role_that_only_it_knows(worker):
+    job = a_job(an_office(), task_id="try.echo", args={}, role="Designer")
+    assert ended(job).status == JobStatus.DONE
+    eventually(lambda: "Designer" in known_roles(), what="the heartbeat of its worker")

@@ -52,8 +52,17 @@ def test_an_unknown_setting_is_rejected():
     assert list(refused(max_concurrent_jobs=3)) == ["max_concurrent_jobs"]
 
 
-def test_an_unknown_role_and_an_invalid_limit_have_their_path():
-    assert list(refused(maxConcurrentByRole={"CEO": 1})) == ["maxConcurrentByRole.CEO"]
+def test_any_role_may_have_a_limit_and_a_time_limit():
+    merged = settings(maxConcurrentByRole={"Designer": 2}, defaultTimeoutByRole={"gpu.large": 60_000})
+    checked = office_config.validate_config(merged)
+    assert checked.max_concurrent_by_role["Designer"] == 2
+    assert checked.default_timeout_by_role["gpu.large"] == 60_000
+
+
+def test_a_name_that_is_no_role_and_an_invalid_limit_have_their_path():
+    assert list(refused(maxConcurrentByRole={"a b": 1})) == ["maxConcurrentByRole.a b"]
+    assert list(refused(maxConcurrentByRole={"control": None})) == ["maxConcurrentByRole.control"]
+    assert list(refused(maxConcurrentByRole={f"r{n}": 1 for n in range(201)})) == ["maxConcurrentByRole"]
     assert list(refused(maxConcurrentByRole={"FE": -1})) == ["maxConcurrentByRole.FE"]
     assert list(refused(defaultTimeoutByRole={"FE": 0})) == ["defaultTimeoutByRole.FE"]
 

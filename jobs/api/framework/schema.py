@@ -102,7 +102,7 @@ class Schema(AutoSchema):
             and not field.allow_blank
             and "format" not in described
         ):
-            described["pattern"] = NOT_BLANK
+            described.setdefault("pattern", NOT_BLANK)
         return described
 
     def _get_examples(

@@ -7,7 +7,11 @@ boolean, and `"nan"` is neither, whatever Django's forms make of them.
 from collections.abc import Mapping
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
+
+from jobs import roles
+from jobs.errors import ErrorText, in_english
 
 NUMBER, WHOLE, TEXT, FLAG = "a number", "a whole number", "a text", "true or false"
 
@@ -47,6 +51,14 @@ def expected_type(field: Any, value: Any) -> str | None:
         case serializers.DateTimeField():
             return None if isinstance(value, str) else TEXT
     return None
+
+
+@extend_schema_field({"type": "string", "pattern": roles.PATTERN})
+class RoleField(serializers.CharField):
+    def to_internal_value(self, data: object) -> str:
+        if not isinstance(data, str) or not roles.is_role(data):
+            raise serializers.ValidationError(in_english(ErrorText("role_name")))
+        return data
 
 
 # Without docstrings: the API's schema would show them for each serializer that has none.

@@ -57,7 +57,7 @@ def test_new_limits_of_an_office_apply_at_once(root):
     "field, value",
     [
         ("max_concurrent_jobs", "0"),
-        ("max_concurrent_by_role", '{"nobody": 1}'),
+        ("max_concurrent_by_role", '{"no body": 1}'),
         ("max_concurrent_by_role", "[]"),
         ("default_timeout_by_role", '{"QA": -1}'),
         ("max_retries", "101"),

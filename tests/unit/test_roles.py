@@ -1,0 +1,35 @@
+"""The names of roles."""
+
+import pytest
+
+from jobs.registry import task
+from jobs.roles import is_role
+
+
+@pytest.mark.parametrize("name", ["FE", "export", "Designer", "gpu.large", "a", "x-1_2.3", "A" * 64])
+def test_a_role_may_have_this_name(name):
+    assert is_role(name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "",
+        "1st",
+        "a b",
+        "a,b",
+        "A" * 65,
+        "_x",
+        "control",
+        "notices",
+        "celery",
+        "설계",
+        "FE\n",
+        "FE\x00",
+        "a/b",
+    ],
+)
+def test_a_role_may_not_have_this_name(name):
+    assert not is_role(name)
+    with pytest.raises(ValueError, match="not the name of a role"):
+        task("roles.example", role=name)(lambda ctx: None)
