@@ -4,6 +4,7 @@ import os
 import threading
 import time
 import uuid
+from datetime import UTC, datetime
 
 # Fewer than a bigint has.
 DIGITS = 18
@@ -22,6 +23,20 @@ def uuid7() -> uuid.UUID:
     tail = int.from_bytes(os.urandom(8), "big") & (2**62 - 1)
     value = ((ticks >> 12) << 80) | (0x7 << 76) | ((ticks & 0xFFF) << 64) | (0b10 << 62) | tail
     return uuid.UUID(int=value)
+
+
+def uuid7_at(moment: datetime, *, smallest: bool = False) -> uuid.UUID:
+    """A UUID of version 7 of this time; `smallest`: the least of its millisecond, as a bound."""
+    tail = 0 if smallest else int.from_bytes(os.urandom(10), "big") & (2**74 - 1)
+    milliseconds = max(0, int(moment.timestamp() * 1000))
+    return uuid.UUID(
+        int=milliseconds << 80 | 0x7 << 76 | (tail >> 62) << 64 | 0b10 << 62 | tail & (2**62 - 1)
+    )
+
+
+def time_of(identity: uuid.UUID) -> datetime:
+    """The time in a UUID of version 7."""
+    return datetime.fromtimestamp((identity.int >> 80) / 1000, UTC)
 
 
 def parse_uuid(text: object) -> uuid.UUID | None:

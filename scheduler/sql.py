@@ -170,6 +170,9 @@ DELETE_RUNS = """
 """
 DELETE_MINUTES = "DELETE FROM execution_minutes WHERE minute < %(before)s AND %(limit)s > 0"
 
+# run list: the longest time of each statement of this transaction.
+LIMIT_TIME = "SELECT set_config('statement_timeout', %s, true)"
+
 # monitor: live work, by partial indexes. Ready are the jobs that wait for a slot, and the Executions that no
 # worker has claimed yet.
 QUEUES = """

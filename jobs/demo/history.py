@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.db import transaction
 
-from jobs.ids import uuid7
+from jobs.ids import uuid7, uuid7_at
 from jobs.models import Office
 from jobs.sql import call, demo, statements
 from jobs.states import EventType, ExecutionStatus, FailureType, JobStatus, Outcome, Trigger
@@ -57,7 +57,7 @@ def write(office: Office, now: datetime) -> None:
         call.rows(statements.LOCK_OFFICE, [office.id])
         for number in range(RELEASES):
             submitted_at = now - timedelta(minutes=MINUTES * (RELEASES - number) / RELEASES)
-            batch = uuid7()
+            batch = uuid7_at(submitted_at)
             release = list(release_jobs(number, batch, submitted_at, rng))
             ended = max(row["ended_at"] for row in release)
             call.change(demo.INSERT_BATCH, [batch, office.id, f"Release 1.{number}", submitted_at, ended])
@@ -82,7 +82,7 @@ def release_jobs(number: int, batch: UUID, submitted_at: datetime, rng: random.R
         started = ready + timedelta(seconds=rng.uniform(0.05, 1.5))
         ended = started + timedelta(seconds=step.seconds * rng.uniform(0.7, 1.4))
         row: Row = {
-            "id": uuid7(),
+            "id": uuid7_at(submitted_at),
             "batch": batch,
             "place": number * len(STEPS) + place,
             "ref": step.ref,

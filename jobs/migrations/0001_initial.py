@@ -417,6 +417,10 @@ class Migration(migrations.Migration):
             model_name='job',
             index=models.Index(condition=models.Q(('completed_at__isnull', False)), fields=['office', 'status', 'completed_at'], name='jobs_ended'),
         ),
+        migrations.AddIndex(
+            model_name='job',
+            index=models.Index(condition=models.Q(('status__in', ('failed', 'cancelled'))), fields=['id'], name='jobs_unsuccessful'),
+        ),
         migrations.AddConstraint(
             model_name='job',
             constraint=models.UniqueConstraint(condition=models.Q(('status__in', ('pending', 'timeout', 'ready', 'processing')), models.Q(('unique_key', ''), _negated=True)), fields=('office', 'unique_key'), name='one_live_job_per_unique_key'),
@@ -444,6 +448,10 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name='execution',
             index=models.Index(condition=models.Q(('finished_at__isnull', False)), fields=['finished_at'], name='executions_ended'),
+        ),
+        migrations.AddIndex(
+            model_name='execution',
+            index=models.Index(condition=models.Q(('job__isnull', True)), fields=['id'], name='executions_without_job'),
         ),
         migrations.AddConstraint(
             model_name='execution',

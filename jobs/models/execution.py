@@ -121,6 +121,8 @@ class Execution(models.Model):
             models.Index(
                 fields=["finished_at"], name="executions_ended", condition=Q(finished_at__isnull=False)
             ),
+            # the list of runs, beside the jobs.
+            models.Index(fields=["id"], name="executions_without_job", condition=Q(job__isnull=True)),
         ]
         constraints = [
             # A function of jobs/sql/engine.sql: the text of a check is parsed again for every write.

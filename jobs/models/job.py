@@ -156,6 +156,12 @@ class Job(models.Model):
                 name="jobs_ended",
                 condition=Q(completed_at__isnull=False),
             ),
+            # the list of runs: those that did not succeed, among very many that did.
+            models.Index(
+                fields=["id"],
+                name="jobs_unsuccessful",
+                condition=Q(status__in=(JobStatus.FAILED, JobStatus.CANCELLED)),
+            ),
         ]
         constraints = [
             # A function of jobs/sql/engine.sql: the text of a check is parsed again for every write.

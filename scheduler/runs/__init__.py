@@ -1,0 +1,1 @@
+"""The list of everything that ran or will run: jobs, and runs without a job."""

@@ -1,0 +1,292 @@
+"""Finds runs, newest first, without reading more than a bounded number of rows.
+
+A filter on a text has no index. So a search reads the newest rows that its indexed conditions leave, up to a
+limit, and says how far back that was; the next search can continue there.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, TypeVar
+from uuid import UUID
+
+from django.contrib.auth.models import User
+from django.db import OperationalError, connection, transaction
+from django.db.models import F, Q, QuerySet
+
+from jobs.access import offices_of
+from jobs.ids import time_of
+from jobs.models import Execution, Job
+from scheduler import sql
+from scheduler.access import executions_by_cause
+from scheduler.runs import filters
+from scheduler.runs.filters import RunFilter, RunState, Sort
+
+PAGE = 50
+# The rows that a search reads, and those that it reads if so many take too long.
+SEARCHED = (50_000, 5_000, 500)
+TIMEOUT_MS = 250
+# Lists count up to this number.
+COUNTED = 10_000
+ENDED_BADLY = {RunState.FAILED, RunState.CANCELLED}
+_QUERY_CANCELED = "57014"
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Run:
+    """A row of the list: a job with its current run, or a run without a job."""
+
+    id: UUID
+    name: str
+    task_id: str
+    state: RunState
+    trigger: str
+    created_at: datetime
+    started_at: datetime | None
+    ended_at: datetime | None
+    attempt: int
+    worker: str
+    failure_type: str
+    error: str
+    job: Job | None
+    execution: Execution | None
+
+
+@dataclass(frozen=True)
+class Found:
+    """A page of runs. `searched_since`: older runs were not searched; None: all were."""
+
+    rows: Sequence[Run]
+    newer: UUID | None = None
+    older: UUID | None = None
+    floor: UUID | None = None
+
+    @property
+    def searched_since(self) -> datetime | None:
+        return time_of(self.floor) if self.floor else None
+
+
+@dataclass(frozen=True)
+class Count:
+    number: int
+    more: bool
+
+
+@dataclass(frozen=True)
+class Part:
+    """Rows of one table: those that may be searched, and the condition that they have to meet."""
+
+    scope: QuerySet[Any]
+    condition: Q
+
+    def matching(self, floor: UUID | None) -> QuerySet[Any]:
+        rows = self.scope.alias(**filters.searched_texts()).filter(self.condition)
+        return rows if floor is None else rows.filter(id__gt=floor)
+
+
+def parts_of(user: User, values: RunFilter) -> list[Part]:
+    """The disjoint parts of the list that the user may see."""
+    offices = None if user.is_staff else list(offices_of(user).values_list("id", flat=True))
+    parts = []
+    condition = filters.of_jobs(values, offices)
+    if condition is not None:
+        jobs = Job.objects.order_by()
+        if values.office is not None:
+            jobs = (
+                jobs.filter(office_id=values.office) if _is_visible(values.office, offices) else jobs.none()
+            )
+        elif offices is not None:
+            jobs = jobs.filter(office_id__in=offices)
+        parts.append(Part(_narrow(jobs, values), condition))
+    condition = filters.of_executions(values)
+    if condition is not None:
+        parts += [
+            Part(_narrow(part.filter(job__isnull=True), values), condition)
+            for part in executions_by_cause(user)
+        ]
+    return parts
+
+
+def _is_visible(office: UUID, offices: Sequence[UUID] | None) -> bool:
+    return offices is None or office in offices
+
+
+def _narrow(rows: QuerySet[Any], values: RunFilter) -> QuerySet[Any]:
+    """The condition that has a partial index of its own: many rows are then searched far back."""
+    states = set(values.states)
+    if states and states <= ENDED_BADLY:
+        both = ("failed", "cancelled") if rows.model is Job else ("FAILED", "CANCELLED")
+        return rows.filter(status__in=both)
+    return rows
+
+
+def search(
+    user: User, values: RunFilter, *, after: UUID | None = None, before: UUID | None = None, size: int = PAGE
+) -> Found:
+    """One page of the runs that match."""
+
+    def page(parts: Sequence[Part], floor: UUID | None) -> Found:
+        if values.sort == Sort.LONGEST:
+            return Found(_longest(parts, floor, size), floor=floor)
+        upward = values.sort == Sort.OLDEST
+        backward = before is not None
+        ids = _next_ids(parts, floor, before if backward else after, upward != backward, size + 1)
+        more, ids = len(ids) > size, ids[:size]
+        rows = _read(ids[::-1] if backward else ids)
+        first, last = (rows[0].id, rows[-1].id) if rows else (None, None)
+        if backward:
+            return Found(rows, first if more else None, last or before, floor)
+        return Found(rows, first if after is not None else None, last if more else None, floor)
+
+    return _bounded(user, values, after, page)
+
+
+def count(user: User, values: RunFilter, *, since: UUID | None = None) -> Count:
+    """How many runs match, up to a number; with `since` only the newer ones."""
+
+    def number(parts: Sequence[Part], floor: UUID | None) -> Count:
+        lowest = max((bound for bound in (floor, since) if bound is not None), default=None)
+        total = 0
+        for part in parts:
+            total += part.matching(lowest).values("id")[: COUNTED + 1 - total].count()
+        return Count(min(total, COUNTED), total > COUNTED or floor is not None)
+
+    return _bounded(user, values, None, number)
+
+
+def matching_ids(user: User, values: RunFilter, until: UUID, most: int) -> tuple[list[UUID], list[UUID]]:
+    """The ids of up to so many matching jobs, and of Executions without a job, none newer than `until`."""
+
+    def ids(parts: Sequence[Part], floor: UUID | None) -> tuple[list[UUID], list[UUID]]:
+        found: dict[bool, list[UUID]] = {True: [], False: []}
+        for part in parts:
+            rows = part.matching(floor).filter(id__lte=until).order_by("-id").values_list("id", flat=True)
+            found[part.scope.model is Job] += rows[:most]
+        return found[True][:most], found[False][:most]
+
+    return _bounded(user, values, None, ids)
+
+
+def every(user: User, values: RunFilter, most: int) -> Iterator[Run]:
+    """The matching runs, page by page, up to a number."""
+    after, size = None, min(500, most)
+    while most > 0:
+        found = search(user, values, after=after, size=min(size, most))
+        yield from found.rows
+        most -= len(found.rows)
+        if found.older is None:
+            return
+        after = found.older
+
+
+def _bounded(
+    user: User, values: RunFilter, after: UUID | None, read: Callable[[Sequence[Part], UUID | None], T]
+) -> T:
+    """Read the newest rows; if that takes too long, fewer of them."""
+    if after is not None and values.sort == Sort.NEWEST:
+        # The limit counts from the place where the page begins.
+        start = Q(id__lt=after)
+    else:
+        start = Q()
+    parts = [replace(part, scope=part.scope.filter(start)) for part in parts_of(user, values)]
+    for searched in SEARCHED[:-1]:
+        try:
+            with transaction.atomic(), connection.cursor() as cursor:
+                cursor.execute(sql.LIMIT_TIME, [f"{TIMEOUT_MS}ms"])
+                found = read(parts, _floor(parts, searched))
+                cursor.execute(sql.LIMIT_TIME, ["0"])
+                return found
+        except OperationalError as error:
+            if getattr(error.__cause__, "pgcode", "") != _QUERY_CANCELED:
+                raise
+    return read(parts, _floor(parts, SEARCHED[-1]))
+
+
+def _floor(parts: Sequence[Part], searched: int) -> UUID | None:
+    """The id above which every part has at most so many rows; None if no part has more."""
+    last = [
+        part.scope.order_by("-id").values_list("id", flat=True)[searched : searched + 1] for part in parts
+    ]
+    return max((found for ids in last for found in ids), default=None)
+
+
+def _next_ids(
+    parts: Sequence[Part], floor: UUID | None, start: UUID | None, upward: bool, most: int
+) -> list[tuple[UUID, bool]]:
+    """The next ids in this direction, each with whether it is a job's."""
+    found: list[tuple[UUID, bool]] = []
+    for part in parts:
+        rows = part.matching(floor).order_by("id" if upward else "-id")
+        if start is not None:
+            rows = rows.filter(**{"id__gt" if upward else "id__lt": start})
+        is_job = part.scope.model is Job
+        found += [(identity, is_job) for identity in rows.values_list("id", flat=True)[:most]]
+    return sorted(found, reverse=not upward)[:most]
+
+
+def _longest(parts: Sequence[Part], floor: UUID | None, size: int) -> list[Run]:
+    """The runs that took the longest, of those that ended."""
+    found: list[tuple[Any, UUID, bool]] = []
+    for part in parts:
+        is_job = part.scope.model is Job
+        end = "completed_at" if is_job else "finished_at"
+        rows = part.matching(floor).filter(**{f"{end}__isnull": False, "started_at__isnull": False})
+        longest = rows.annotate(took=F(end) - F("started_at")).order_by("-took", "-id")
+        found += [(took, identity, is_job) for took, identity in longest.values_list("took", "id")[:size]]
+    found.sort(reverse=True)
+    return _read([(identity, is_job) for _, identity, is_job in found[:size]])
+
+
+def _read(ids: Sequence[tuple[UUID, bool]]) -> list[Run]:
+    """The rows of a page, in this order."""
+    jobs = Job.objects.select_related("execution", "batch", "office").defer(
+        *("args", "execution__args", "execution__result", "execution__progress")
+    )
+    runs = Execution.objects.defer("args", "result", "progress")
+    found: dict[UUID, Run] = {}
+    for job in jobs.filter(pk__in=[identity for identity, is_job in ids if is_job]):
+        found[job.pk] = _of_job(job)
+    for run in runs.filter(pk__in=[identity for identity, is_job in ids if not is_job]):
+        found[run.pk] = _of_execution(run)
+    return [found[identity] for identity, _ in ids if identity in found]
+
+
+def _of_job(job: Job) -> Run:
+    run = job.execution
+    return Run(
+        id=job.id,
+        name=job.ref,
+        task_id=job.task_id,
+        state=filters.state_of_job(job),
+        trigger=job.trigger,
+        created_at=job.created_at,
+        started_at=run.started_at if run else job.started_at,
+        ended_at=job.completed_at,
+        attempt=run.attempt if run else 0,
+        worker=run.worker if run else "",
+        failure_type=job.failure_type,
+        error=job.error_message,
+        job=job,
+        execution=run,
+    )
+
+
+def _of_execution(run: Execution) -> Run:
+    return Run(
+        id=run.id,
+        name="",
+        task_id=run.task_id,
+        state=filters.state_of_execution(run),
+        trigger=run.trigger,
+        created_at=run.created_at,
+        started_at=run.started_at,
+        ended_at=run.finished_at,
+        attempt=run.attempt,
+        worker=run.worker,
+        failure_type=run.failure_type,
+        error=run.error,
+        job=None,
+        execution=run,
+    )

@@ -1,0 +1,204 @@
+"""The list of runs: what is found, in which order, and how much a search reads."""
+
+import uuid
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from jobs.models import Execution, Job
+from jobs.sql import call
+from jobs.states import Trigger
+from scheduler.runs import search
+from scheduler.runs.filters import RunFilter, RunState, Sort
+from tests.factories import a_start, a_user, an_office, done, fresh, running, submitted
+from tests.schedule_factories import a_schedule, executions, fire
+
+pytestmark = pytest.mark.django_db
+
+
+def names(user: str = "alice", **values) -> list[str]:
+    return [run.name or run.task_id for run in search.search(a_user(user), RunFilter(**values)).rows]
+
+
+def by_hand(user: str = "alice", **fields) -> Execution:
+    return Execution.objects.get(pk=a_start(source=str(a_user(user).pk), **fields))
+
+
+@pytest.fixture
+def office():
+    return an_office(a_user("alice"), name="Alpha workshop", max_concurrent_jobs=2)
+
+
+def test_jobs_and_runs_without_a_job_are_one_list_newest_first(office):
+    submitted(office, {"ref": "first"}, {"ref": "second"}, {"ref": "third"}, name="x")
+    by_hand(task_id="demo.flaky", args={"failures": 1})
+    schedule = a_schedule(owner=a_user("alice"), now=timezone.now())
+    fire(schedule)
+    newest = executions(schedule)[0].task_id
+    assert names() == [newest, "demo.flaky", "third", "second", "first"]
+    assert names(sort=Sort.OLDEST) == ["first", "second", "third", "demo.flaky", newest]
+    assert names("mallory") == []
+    assert len(search.search(a_user("steve", is_staff=True), RunFilter()).rows) == 5
+
+
+def test_a_state_is_the_same_word_for_jobs_and_for_other_runs(office):
+    busy, *_ = submitted(office, {"ref": "busy"}, {"ref": "sent"}, {"ref": "ready"}, name="x")
+    running(busy)
+    by_hand(task_id="demo.flaky", args={"failures": 1})
+    found = search.search(a_user("alice"), RunFilter())
+    states = {run.name or run.task_id: run.state for run in found.rows}
+    assert states == {
+        "busy": RunState.RUNNING,
+        "sent": RunState.QUEUED,
+        "ready": RunState.QUEUED,
+        "demo.flaky": RunState.QUEUED,
+    }
+    for state in RunState:
+        expected = [name for name, value in states.items() if value == state]
+        assert sorted(names(states=[state])) == sorted(expected), state
+
+
+@pytest.fixture
+def mixed(office) -> dict[str, Job]:
+    good, bad = submitted(
+        office,
+        {"ref": "nightly backup", "args": {"numbers": [4711]}},
+        {"ref": "load", "max_retries": 0},
+        name="Quarter closing",
+    )
+    done(good)
+    running(bad, worker="w9@far").fail(failure_type="permission_error", error="The disk 100% refuses.")
+    return {"good": fresh(good), "bad": fresh(bad)}
+
+
+def test_a_text_is_found_in_name_task_error_arguments_office_and_batch(mixed):
+    bad = mixed["bad"]
+    for text, expected in {
+        "NIGHTLY": ["nightly backup"],
+        "demo.sum": ["load", "nightly backup"],
+        "refuses": ["load"],
+        "100% ref": ["load"],
+        "_": [],
+        "4711": ["nightly backup"],
+        "quarter": ["load", "nightly backup"],
+        "alpha work": ["load", "nightly backup"],
+        str(bad.id): ["load"],
+        str(bad.id)[-8:]: ["load"],
+        str(bad.execution_id): ["load"],
+        str(bad.batch_id): ["load", "nightly backup"],
+        str(uuid.uuid4()): [],
+        "' OR 1=1 --": [],
+    }.items():
+        assert names(q=text) == expected, text
+    assert names("mallory", q="nightly") == []
+
+
+def test_every_filter_narrows_the_list(mixed):
+    office, bad = mixed["bad"].office_id, mixed["bad"]
+    by_hand(task_id="demo.flaky", args={"failures": 1})
+    now = timezone.now()
+    for values, expected in (
+        ({"failure_types": ["permission_error"]}, ["load"]),
+        ({"trigger": Trigger.MANUAL}, ["demo.flaky"]),
+        ({"trigger": Trigger.JOB}, ["load", "nightly backup"]),
+        ({"worker": "w9@far"}, ["load"]),
+        ({"office": office}, ["load", "nightly backup"]),
+        ({"batch": bad.batch_id, "states": [RunState.FAILED]}, ["load"]),
+        ({"task_id": "demo.flaky"}, ["demo.flaky"]),
+        ({"since": now + timedelta(minutes=1)}, []),
+        ({"since": now - timedelta(hours=1), "until": now + timedelta(hours=1), "q": "load"}, ["load"]),
+        ({"until": now - timedelta(hours=1)}, []),
+        ({"schedule": uuid.uuid4()}, []),
+    ):
+        assert names(**values) == expected, values
+    assert names("bob", office=office) == []
+
+
+def test_the_longest_run_comes_first(office):
+    short, long = submitted(office, {"ref": "short"}, {"ref": "long"}, name="x")
+    done(short)
+    done(long)
+    call.change("UPDATE job_queue SET started_at = completed_at - interval '1 hour' WHERE id = %s", [long.id])
+    assert names(sort=Sort.LONGEST) == ["long", "short"]
+
+
+def test_pages_follow_each_other_without_gap_or_overlap_while_others_start(office):
+    submitted(office, *({"ref": f"j{number}"} for number in range(9)), name="x")
+    by_hand()
+    user, seen, after = a_user("alice"), [], None
+    while True:
+        found = search.search(user, RunFilter(), after=after, size=4)
+        seen += [run.id for run in found.rows]
+        by_hand()
+        if found.older is None:
+            break
+        after = found.older
+    assert len(seen) == 10
+    assert seen == sorted(seen, reverse=True)
+    back = search.search(user, RunFilter(), before=found.newer, size=4)
+    assert [run.id for run in back.rows] == seen[4:8]
+    upward = search.search(user, RunFilter(sort=Sort.OLDEST), size=4)
+    following = search.search(user, RunFilter(sort=Sort.OLDEST), after=upward.older, size=4)
+    assert [run.id for run in (*upward.rows, *following.rows)] == seen[::-1][:8]
+
+
+def test_a_search_reads_a_bounded_number_of_rows_and_says_how_far_it_went(office, monkeypatch):
+    old, *_ = submitted(office, {"ref": "needle"}, *({} for _ in range(20)), name="x")
+    monkeypatch.setattr(search, "SEARCHED", (10, 5))
+    user = a_user("alice")
+    found = search.search(user, RunFilter(q="needle"))
+    assert found.rows == []
+    assert found.searched_since is not None
+    assert search.count(user, RunFilter(q="needle")) == search.Count(0, True)
+    while not found.rows and found.floor is not None:
+        found = search.search(user, RunFilter(q="needle"), after=found.floor)
+    assert [run.id for run in found.rows] == [old.id]
+    assert search.search(user, RunFilter(), size=5).floor is not None
+
+
+def test_a_search_that_takes_too_long_reads_fewer_rows(office, monkeypatch):
+    submitted(office, *({"ref": f"j{number}"} for number in range(5)), name="x")
+    monkeypatch.setattr(search, "SEARCHED", (50, 2))
+    read = search._next_ids
+    slept: list[int] = []
+
+    def slow(*args):
+        if not slept:
+            slept.append(1)
+            call.rows("SELECT pg_sleep(10)")
+        return read(*args)
+
+    monkeypatch.setattr(search, "_next_ids", slow)
+    found = search.search(a_user("alice"), RunFilter())
+    assert [run.name for run in found.rows] == ["j4", "j3"]
+    assert found.floor is not None
+
+
+def test_failures_are_found_behind_very_many_successes(office, monkeypatch):
+    (bad,) = submitted(office, {"ref": "bad", "max_retries": 0}, name="x")
+    running(bad).fail()
+    submitted(office, *({} for _ in range(30)), name="x")
+    monkeypatch.setattr(search, "SEARCHED", (10, 5))
+    assert names(states=[RunState.FAILED]) == ["bad"]
+
+
+def test_a_count_stops_at_its_limit(office, monkeypatch):
+    submitted(office, *({} for _ in range(7)), name="x")
+    user = a_user("alice")
+    assert search.count(user, RunFilter()) == search.Count(7, False)
+    newest = search.search(user, RunFilter(), size=3).rows[-1].id
+    assert search.count(user, RunFilter(), since=newest) == search.Count(2, False)
+    monkeypatch.setattr(search, "COUNTED", 5)
+    assert search.count(user, RunFilter()) == search.Count(5, True)
+
+
+def test_all_matching_runs_are_read_up_to_a_number(office):
+    submitted(office, *({"ref": f"j{number}"} for number in range(7)), name="x")
+    assert [run.name for run in search.every(a_user("alice"), RunFilter(), 5)] == [
+        "j6",
+        "j5",
+        "j4",
+        "j3",
+        "j2",
+    ]
