@@ -76,8 +76,12 @@ TEXTS: dict[str, str | Promise] = {
     "unknown_operation": _("No operation '%(operation)s' is registered in the library '%(library)s'."),
     "operation_argument": "%(operation)s: %(text)s",
     "argument_of_neither": _("Neither operation takes the argument %(argument)s."),
-    "arguments_object": _("Must be an object, or '%(constant)s'."),
+    "arguments_too_many": _(
+        "%(count)s arguments are given, and neither operation takes more than %(limit)s."
+    ),
     "arguments_too_large": _("The arguments are larger than %(limit)s bytes."),
+    "job_in_queue": _("The job is in a queue already."),
+    "too_many_unlinked_jobs": _("You have %(limit)s jobs in no queue. Enqueue or delete some of them."),
     "step_invalid": _("The job is not valid; nothing was enqueued."),
 }
 
@@ -96,5 +100,9 @@ PROBLEM_CODES = {
     "nothing_to_cancel": ProblemCode(409, "The queue is not running, or is already rolling back."),
     "not_failed": ProblemCode(409, "Only a backward operation that failed can be run again."),
     "unknown_library": ProblemCode(400, "No operation library of that name is registered."),
+    "job_in_queue": ProblemCode(
+        409, "The job has been enqueued; it can be neither enqueued again nor deleted."
+    ),
+    "too_many_unlinked_jobs": ProblemCode(400, "The caller has the maximum number of jobs in no queue."),
     "unknown_operation": ProblemCode(409, "The operation is no longer registered."),
 }

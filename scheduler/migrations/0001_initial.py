@@ -191,15 +191,17 @@ class Migration(migrations.Migration):
                 ('job_id', models.UUIDField(default=jobs.ids.uuid7, editable=False, primary_key=True, serialize=False, verbose_name='id')),
                 ('forward_operation', models.CharField(default='NO_OPERATION', max_length=100, verbose_name='forward operation')),
                 ('backward_operation', models.CharField(default='NO_OPERATION', max_length=100, verbose_name='backward operation')),
-                ('arguments', models.JSONField(default=scheduler.steps.models.empty_args, verbose_name='arguments')),
+                ('arguments', scheduler.steps.models.AnyJSONField(default=scheduler.steps.models.empty_args, verbose_name='arguments')),
                 ('operation_library', models.CharField(default='UNINIT', max_length=100, verbose_name='library')),
                 ('expired_time', models.FloatField(default=30.0, verbose_name='time limit (s)')),
                 ('job_return', models.JSONField(default=scheduler.steps.models.uninit, verbose_name='returns')),
                 ('next_job', models.CharField(default='UNLINK', max_length=40, verbose_name='next job')),
                 ('prev_job', models.CharField(default='UNLINK', max_length=40, verbose_name='previous job')),
                 ('state', models.TextField(default='NOTYET', verbose_name='state')),
-                ('number', models.PositiveIntegerField(verbose_name='no.')),
-                ('queue', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='steps', to='scheduler.stepqueue', verbose_name='step queue')),
+                ('number', models.PositiveIntegerField(blank=True, null=True, verbose_name='no.')),
+                ('undo_retries', models.PositiveSmallIntegerField(blank=True, null=True, verbose_name='retries of the rollback')),
+                ('owner', models.ForeignKey(blank=True, db_index=False, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL, verbose_name='owner')),
+                ('queue', models.ForeignKey(blank=True, db_index=False, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='steps', to='scheduler.stepqueue', verbose_name='step queue')),
             ],
             options={
                 'verbose_name': 'step',
@@ -380,7 +382,15 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='step',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('prev_job', 'UNLINK'), _negated=True), models.Q(('next_job', 'UNLINK'), _negated=True)), name='step_linked'),
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('number__isnull', False), ('owner__isnull', True), ('queue__isnull', False), models.Q(('prev_job', 'UNLINK'), _negated=True), models.Q(('next_job', 'UNLINK'), _negated=True)), models.Q(('next_job', 'UNLINK'), ('number__isnull', True), ('owner__isnull', False), ('prev_job', 'UNLINK'), ('queue__isnull', True)), _connector='OR'), name='step_linked_iff_in_queue'),
+        ),
+        migrations.AddConstraint(
+            model_name='step',
+            constraint=models.CheckConstraint(condition=models.Q(('undo_retries__isnull', True), ('undo_retries__lte', 20), _connector='OR'), name='step_undo_retries_limited'),
+        ),
+        migrations.AddIndex(
+            model_name='step',
+            index=models.Index(condition=models.Q(('owner__isnull', False)), fields=['owner', 'job_id'], name='steps_of_owner'),
         ),
         migrations.AddIndex(
             model_name='workflow',

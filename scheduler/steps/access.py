@@ -1,5 +1,7 @@
 """The permissions on a step queue: of its owner, or of the members of its office (see jobs/access.py)."""
 
+from uuid import UUID
+
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.db.models import Q, QuerySet
@@ -7,7 +9,7 @@ from django.http import Http404
 
 from jobs.access import RANK, offices_of, require_access, role_of_staff
 from jobs.states import MemberRole
-from scheduler.steps.models import StepQueue
+from scheduler.steps.models import Step, StepQueue
 
 
 def queues_of(user: User) -> QuerySet[StepQueue]:
@@ -31,3 +33,18 @@ def queue_for(user: User, queue_id: int, needed: str = MemberRole.VIEWER) -> Ste
         if RANK[role] < RANK[needed]:
             raise PermissionDenied("Staff have read-only access to other users' queues.")
     return queue
+
+
+def steps_of(user: User) -> QuerySet[Step]:
+    """The jobs that are in no queue."""
+    return Step.objects.filter(owner=user)
+
+
+def step_for(user: User, job_id: UUID, needed: str = MemberRole.VIEWER) -> Step:
+    """A job, in a queue or not. 404 when the user cannot see it."""
+    step = Step.objects.filter(pk=job_id).first()
+    if step is None or (step.queue_id is None and step.owner_id != user.pk):
+        raise Http404
+    if step.queue_id is not None:
+        queue_for(user, step.queue_id, needed)
+    return step

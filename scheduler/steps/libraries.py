@@ -15,12 +15,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar, overload
 
+from django.conf import settings
 from pydantic import BaseModel, ValidationError
 
 from jobs import registry
 from jobs.errors import CodedError, ErrorText
 from jobs.roles import is_role
-from scheduler.steps.states import NO_OPERATION, UNINIT
+from scheduler.steps.models import Step
+from scheduler.steps.states import EMPTY_ARGS, NO_OPERATION, UNINIT
 
 MAX_NAME_LENGTH = 100
 
@@ -58,11 +60,19 @@ class Operation:
         schema.pop("title", None)
         return schema
 
-    def own_arguments(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Both operations of a job receive the same arguments; each takes those that it names."""
-        return {name: value for name, value in arguments.items() if name in self.argument_names}
+    def own_arguments(self, arguments: object) -> dict[str, Any]:
+        """Both operations of a job receive the same arguments; each takes those that it names.
 
-    def argument_problems(self, arguments: Mapping[str, Any]) -> list[ErrorText]:
+        A list has them in the order of the function's parameters; any other value is the first of them.
+        """
+        if arguments == EMPTY_ARGS:
+            return {}
+        if isinstance(arguments, Mapping):
+            return {name: value for name, value in arguments.items() if name in self.argument_names}
+        values = arguments if isinstance(arguments, list) else [arguments]
+        return dict(zip(self.args_model.model_fields, values, strict=False))
+
+    def argument_problems(self, arguments: object) -> list[ErrorText]:
         try:
             self.args_model.model_validate(self.own_arguments(arguments))
         except ValidationError as error:
@@ -72,7 +82,7 @@ class Operation:
             ]
         return []
 
-    def call(self, step: Any, arguments: Mapping[str, Any]) -> Any:
+    def call(self, step: Any, arguments: object) -> Any:
         values = self.args_model.model_validate(self.own_arguments(arguments))
         return self.function(step, **{name: getattr(values, name) for name in type(values).model_fields})
 
@@ -147,3 +157,20 @@ def find(library: str, name: str) -> Operation:
     if operation is None:
         raise UnknownOperation(library, name)
     return operation
+
+
+def backward_retries(of_job: int | None, operation: Operation | None) -> int:
+    """Retries of a backward operation: as the job says, or the operation, or the installation."""
+    if of_job is not None:
+        return of_job
+    if operation is not None and operation.max_retries is not None:
+        return operation.max_retries
+    return settings.DURE_STEP_BACKWARD_RETRIES
+
+
+def undo_retries(step: Step) -> int:
+    try:
+        operation = find(step.operation_library, step.backward_operation)
+    except UnknownOperation:
+        operation = None
+    return backward_retries(step.undo_retries, operation)

@@ -137,6 +137,6 @@ def rerun_backward(queue_id: int, job_id: UUID) -> None:
         cancelled = queue.cancel_requested_at is not None
         position = Position(queue.run, Direction.BACKWARD, str(job_id), cancelled, rerun=True)
         runner = Runner(queue_id, position)
-        runner.load(step.number, step.number)
+        runner.load(step.position, step.position)
         runner.start_next_operation()
         runner.write()

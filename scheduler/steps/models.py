@@ -1,5 +1,7 @@
 """Step queues, their jobs and their events. The verbs in queues.py and lifecycle.py write them."""
 
+from typing import Any
+
 from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
@@ -10,6 +12,7 @@ from jobs.models import Office
 from scheduler.steps.states import (
     EMPTY_ARGS,
     EXPIRED_TIME,
+    MAX_UNDO_RETRIES,
     NO_OPERATION,
     QUEUE_NOT_RUNNING,
     UNINIT,
@@ -30,6 +33,13 @@ def uninit() -> str:
 
 def empty_args() -> str:
     return EMPTY_ARGS
+
+
+class AnyJSONField(models.JSONField):
+    """JSON in which null is a value, and not the absence of one."""
+
+    def get_db_prep_save(self, value: Any, connection: Any) -> Any:
+        return self.get_db_prep_value(value, connection)
 
 
 class StepQueue(models.Model):
@@ -131,12 +141,15 @@ class StepQueue(models.Model):
 
 
 class Step(models.Model):
-    """The specification's Job: a forward and a backward operation, with links to its neighbours."""
+    """The specification's Job: a forward and a backward operation, with links to its neighbours.
+
+    It belongs to the user who made it until it is enqueued, then to the queue.
+    """
 
     job_id = models.UUIDField(_("id"), primary_key=True, default=uuid7, editable=False)
     forward_operation = models.CharField(_("forward operation"), max_length=100, default=NO_OPERATION)
     backward_operation = models.CharField(_("backward operation"), max_length=100, default=NO_OPERATION)
-    arguments = models.JSONField(_("arguments"), default=empty_args)
+    arguments = AnyJSONField(_("arguments"), default=empty_args)
     operation_library = models.CharField(_("library"), max_length=100, default=UNINIT)
     expired_time = models.FloatField(_("time limit (s)"), default=EXPIRED_TIME)
     job_return = models.JSONField(_("returns"), default=uninit)
@@ -149,10 +162,23 @@ class Step(models.Model):
         StepQueue,
         on_delete=models.CASCADE,
         related_name="steps",
+        null=True,
+        blank=True,
         db_index=False,
         verbose_name=_("step queue"),
     )
-    number = models.PositiveIntegerField(_("no."))
+    number = models.PositiveIntegerField(_("no."), null=True, blank=True)
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.CASCADE,
+        related_name="+",
+        null=True,
+        blank=True,
+        db_index=False,
+        verbose_name=_("owner"),
+    )
+    # None: as often as the backward operation says, or else the installation.
+    undo_retries = models.PositiveSmallIntegerField(_("retries of the rollback"), null=True, blank=True)
 
     class Meta:
         db_table = "steps"
@@ -162,16 +188,41 @@ class Step(models.Model):
         indexes = [
             # the metrics and the list's filter: failed rollbacks.
             models.Index(fields=["queue"], name="steps_undo_failed", condition=Q(state__endswith=", FAILED")),
+            # the list of a user's jobs that are in no queue.
+            models.Index(fields=["owner", "job_id"], name="steps_of_owner", condition=Q(owner__isnull=False)),
         ]
         constraints = [
             # Also read in order, by the runner and by the lists.
             models.UniqueConstraint(fields=["queue", "number"], name="one_step_per_number"),
             models.CheckConstraint(name="step_expired_time_positive", condition=Q(expired_time__gt=0)),
-            models.CheckConstraint(name="step_linked", condition=~Q(prev_job=UNLINK) & ~Q(next_job=UNLINK)),
+            models.CheckConstraint(
+                name="step_linked_iff_in_queue",
+                condition=(
+                    Q(queue__isnull=False, number__isnull=False, owner__isnull=True)
+                    & ~Q(prev_job=UNLINK)
+                    & ~Q(next_job=UNLINK)
+                )
+                | Q(
+                    queue__isnull=True,
+                    number__isnull=True,
+                    owner__isnull=False,
+                    prev_job=UNLINK,
+                    next_job=UNLINK,
+                ),
+            ),
+            models.CheckConstraint(
+                name="step_undo_retries_limited",
+                condition=Q(undo_retries__isnull=True) | Q(undo_retries__lte=MAX_UNDO_RETRIES),
+            ),
         ]
 
     def __str__(self) -> str:
-        return f"{self.number}: {self.forward_operation}"
+        return f"{self.number or UNLINK}: {self.forward_operation}"
+
+    @property
+    def position(self) -> int:
+        """The number of a job that is in a queue."""
+        return self.number or 0
 
 
 class StepEvent(models.Model):

@@ -19,7 +19,6 @@ from jobs.sql import call
 from jobs.states import FailureType
 from scheduler.steps import libraries
 from scheduler.steps.position import Position
-from scheduler.steps.states import EMPTY_ARGS
 
 
 class StepRun:
@@ -86,9 +85,8 @@ def run_operation(
     report = ctx.extra = OperationReport(position)
     before = context_json(answer["context"])
     step = StepRun(ctx, answer["context"], f"{queue_id}-{position.run}-{job_id}", direction)
-    arguments = {} if answer["arguments"] == EMPTY_ARGS else answer["arguments"]
     try:
-        returned = registered.call(step, arguments)
+        returned = registered.call(step, answer["arguments"])
     except BaseException:
         # The rollback may need what the operation noted before it failed. Its own error is the one to report.
         try:

@@ -15,13 +15,12 @@ class StepRow:
     node: StepNode
     library: str
     expired_time: float
+    undo_retries: int | None
 
     @classmethod
     def read(cls, row: Sequence[Any]) -> Self:
-        job_id, number, state, prev_job, next_job, forward, backward, library, expired_time = row
-        return cls(
-            number, StepNode(job_id, state, prev_job, next_job, forward, backward), library, expired_time
-        )
+        job_id, number, state, prev_job, next_job, forward, backward, *values = row
+        return cls(number, StepNode(job_id, state, prev_job, next_job, forward, backward), *values)
 
 
 @dataclass(frozen=True)

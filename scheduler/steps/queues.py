@@ -1,25 +1,32 @@
-"""Creates step queues, enqueues jobs, and deletes queues."""
+"""Creates jobs and step queues, enqueues jobs, copies queues, and deletes both."""
 
-import json
 from collections.abc import Mapping
 from datetime import datetime
+from itertools import pairwise
 from typing import Any
+from uuid import UUID
 
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from jobs.errors import Conflict, ErrorText, FieldErrors, Invalid, TooLarge
+from jobs.errors import Conflict, Invalid
 from jobs.models import Office
 from jobs.notifications import signing, webhooks
-from scheduler.steps import libraries
+from scheduler.steps.job_checks import check_job, check_library
 from scheduler.steps.models import Step, StepQueue
-from scheduler.steps.states import EMPTY_ARGS, HEAD, NO_OPERATION, TAIL, UNINIT, JobState, QueueState
+from scheduler.steps.states import HEAD, TAIL, UNINIT, JobState, QueueState
+
+# The fields of a job that a copy takes over.
+COPIED_FIELDS = (
+    "forward_operation", "backward_operation", "arguments", "operation_library", "expired_time",
+    "undo_retries",
+)  # fmt: skip
 
 
 def create(values: Mapping[str, Any], *, owner: User, office: Office | None, now: datetime) -> StepQueue:
     """Create an EMPTY queue; with a callback URL also the secret that signs its messages."""
-    _check_library("queue_library", values.get("queue_library", UNINIT))
+    check_library("queue_library", values.get("queue_library", UNINIT))
     queue = StepQueue(owner=owner, office=office, created_at=now, **values)
     if queue.callback_url:
         _check_callback(queue.callback_url)
@@ -28,22 +35,67 @@ def create(values: Mapping[str, Any], *, owner: User, office: Office | None, now
     return queue
 
 
-def enqueue(queue_id: int, values: Mapping[str, Any]) -> Step:
-    """Append a job to the queue, which is READY afterwards."""
+def copy(source_id: int, *, owner: User, name: str, now: datetime) -> StepQueue:
+    """Create a queue with the same library, office, callback and jobs, none of which has run."""
     with transaction.atomic():
-        queue = StepQueue.objects.select_for_update(no_key=True).get(pk=queue_id)
-        if queue.state == QueueState.RUNNING:
-            raise Conflict("queue_running")
-        if queue.job_number >= settings.DURE_MAX_STEPS_PER_QUEUE:
-            raise Invalid("queue_full", limit=settings.DURE_MAX_STEPS_PER_QUEUE)
-        job = Step(**values)
-        if job.operation_library == UNINIT:
-            job.operation_library = queue.queue_library
-        job.state = JobState.NOLIB if job.operation_library == UNINIT else JobState.NOTYET
-        _check_job(job)
-        _link(job, queue)
+        # With the lock, no job is enqueued while they are copied.
+        source = StepQueue.objects.select_for_update(no_key=True).get(pk=source_id)
+        values = {"queue_library": source.queue_library, "callback_url": source.callback_url, "name": name}
+        queue = create(values, owner=owner, office=source.office, now=now)
+        steps = [
+            Step(queue=queue, number=step.number, **{field: getattr(step, field) for field in COPIED_FIELDS})
+            for step in source.steps.order_by("number")
+        ]
+        for step in steps:
+            step.prev_job, step.next_job, step.state = HEAD, TAIL, _first_state(step)
+        for before, after in pairwise(steps):
+            before.next_job, after.prev_job = str(after.job_id), str(before.job_id)
+        if steps:
+            Step.objects.bulk_create(steps)
+            queue.state, queue.job_number = QueueState.READY, len(steps)
+            queue.job_queue, queue.last_job = str(steps[0].job_id), str(steps[-1].job_id)
+            queue.save(update_fields=["state", "job_number", "job_queue", "last_job"])
+    return queue
+
+
+def create_job(values: Mapping[str, Any], owner: User) -> Step:
+    """Create a job that is in no queue yet: its links are UNLINK."""
+    job = Step(owner=owner, **values)
+    job.state = _first_state(job)
+    check_job(job)
+    with transaction.atomic():
+        limit = settings.DURE_MAX_STEPS_PER_QUEUE
+        if Step.objects.filter(owner=owner).count() >= limit:
+            raise Invalid("too_many_unlinked_jobs", limit=limit)
         job.save(force_insert=True)
-        queue.save(update_fields=["job_number", "state", "job_queue", "last_job"])
+    return job
+
+
+def delete_job(job_id: UUID) -> None:
+    """Delete a job that is in no queue."""
+    if not Step.objects.filter(pk=job_id, queue__isnull=True).delete()[0]:
+        raise Conflict("job_in_queue")
+
+
+def enqueue(queue_id: int, values: Mapping[str, Any]) -> Step:
+    """Append a new job to the queue, which is READY afterwards."""
+    with transaction.atomic():
+        job = Step(**values)
+        _append(_queue_for_enqueue(queue_id), job)
+        job.save(force_insert=True)
+    return job
+
+
+def enqueue_job(queue_id: int, job_id: UUID) -> Step:
+    """Append a job that was created before. It belongs to the queue afterwards."""
+    with transaction.atomic():
+        queue = _queue_for_enqueue(queue_id)
+        job = Step.objects.select_for_update(no_key=True).get(pk=job_id)
+        if job.queue_id is not None:
+            raise Conflict("job_in_queue")
+        job.owner = None
+        _append(queue, job)
+        job.save()
     return job
 
 
@@ -54,6 +106,28 @@ def delete(queue_id: int) -> None:
         if queue.state == QueueState.RUNNING:
             raise Conflict("queue_running")
         queue.delete()
+
+
+def _queue_for_enqueue(queue_id: int) -> StepQueue:
+    queue = StepQueue.objects.select_for_update(no_key=True).get(pk=queue_id)
+    if queue.state == QueueState.RUNNING:
+        raise Conflict("queue_running")
+    if queue.job_number >= settings.DURE_MAX_STEPS_PER_QUEUE:
+        raise Invalid("queue_full", limit=settings.DURE_MAX_STEPS_PER_QUEUE)
+    return queue
+
+
+def _append(queue: StepQueue, job: Step) -> None:
+    if job.operation_library == UNINIT:
+        job.operation_library = queue.queue_library
+    job.state = _first_state(job)
+    check_job(job)
+    _link(job, queue)
+    queue.save(update_fields=["job_number", "state", "job_queue", "last_job"])
+
+
+def _first_state(job: Step) -> JobState:
+    return JobState.NOLIB if job.operation_library == UNINIT else JobState.NOTYET
 
 
 def _link(job: Step, queue: StepQueue) -> None:
@@ -69,55 +143,8 @@ def _link(job: Step, queue: StepQueue) -> None:
     queue.job_number = job.number
 
 
-def _check_library(field: str, library: str) -> None:
-    if library != UNINIT and not libraries.operations_in(library):
-        registered = ", ".join(libraries.names()) or "none"
-        text = ErrorText("unknown_library", library=library[:100], registered=registered)
-        raise Invalid(code=text.code, errors={field: [text]})
-
-
 def _check_callback(url: str) -> None:
     try:
         webhooks.check_url(url)
     except Invalid as refused:
         raise Invalid(errors={"callback_url": [refused.text]}) from None
-
-
-def _check_job(job: Step) -> None:
-    """Check that the job's operations are registered and accept its arguments."""
-    _check_arguments(job.arguments)
-    if job.operation_library == UNINIT:
-        return
-    _check_library("operation_library", job.operation_library)
-    errors: FieldErrors = {}
-    operations = []
-    for field in ("forward_operation", "backward_operation"):
-        name = getattr(job, field)
-        if name == NO_OPERATION:
-            continue
-        try:
-            operations.append(libraries.find(job.operation_library, name))
-        except libraries.UnknownOperation as unknown:
-            errors[field] = [unknown.text]
-    if operations and not errors:
-        arguments = {} if job.arguments == EMPTY_ARGS else job.arguments
-        accepted = frozenset[str]().union(*(operation.argument_names for operation in operations))
-        problems = [
-            ErrorText("argument_of_neither", argument=name[:100])
-            for name in arguments
-            if name not in accepted
-        ]
-        problems += [
-            problem for operation in operations for problem in operation.argument_problems(arguments)
-        ]
-        if problems:
-            errors["arguments"] = problems[:50]
-    if errors:
-        raise Invalid("step_invalid", errors=errors)
-
-
-def _check_arguments(arguments: object) -> None:
-    if arguments != EMPTY_ARGS and not isinstance(arguments, dict):
-        raise Invalid(errors={"arguments": [ErrorText("arguments_object", constant=EMPTY_ARGS)]})
-    if len(json.dumps(arguments).encode()) > settings.DURE_MAX_ARGS_BYTES:
-        raise TooLarge("arguments_too_large", limit=settings.DURE_MAX_ARGS_BYTES)

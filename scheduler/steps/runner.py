@@ -198,10 +198,8 @@ def _registered(step: StepRow, direction: str) -> Operation | None:
 
 def operation_spec(queue_id: int, step: StepRow, direction: str, operation: Operation) -> ExecutionSpec:
     """The Execution of one operation. A forward operation is never retried; a backward one is."""
-    retries = 0
-    if direction == Direction.BACKWARD:
-        default = settings.DURE_STEP_BACKWARD_RETRIES
-        retries = default if operation.max_retries is None else operation.max_retries
+    backward = direction == Direction.BACKWARD
+    retries = libraries.backward_retries(step.undo_retries, operation) if backward else 0
     job_id = step.node.job_id
     return ExecutionSpec(
         task_id=OPERATE,

@@ -12,6 +12,8 @@ EMPTY_ARGS: Final = "EMPTY_ARGS"
 NO_OPERATION: Final = "NO_OPERATION"
 QUEUE_NOT_RUNNING: Final = "QUEUE_NOT_RUNNING"
 EXPIRED_TIME: Final = 30.0
+# With a first delay of 5 s, which doubles, the last of so many retries comes after two months.
+MAX_UNDO_RETRIES: Final = 20
 
 # The value of a link that leads to no job.
 UNLINK: Final = "UNLINK"
@@ -58,7 +60,7 @@ def rollback_failed(state: str) -> bool:
     return state.endswith(append_state("", JobState.FAILED))
 
 
-def operation_source(queue_id: int, job_id: UUID | str, direction: str) -> str:
+def operation_source(queue_id: int | None, job_id: UUID | str, direction: str) -> str:
     """The `source` of an operation's Execution."""
     return f"{queue_id}:{job_id}:{direction}"
 

@@ -39,7 +39,7 @@ BEGIN
     RETURN (
         SELECT coalesce(jsonb_agg(jsonb_build_array(
             s.job_id, s.number, s.state, s.prev_job, s.next_job, s.forward_operation, s.backward_operation,
-            s.operation_library, s.expired_time)), '[]')
+            s.operation_library, s.expired_time, s.undo_retries)), '[]')
         FROM steps s WHERE s.queue_id = p_queue AND s.number BETWEEN p_low AND p_high);
 END $$;
 

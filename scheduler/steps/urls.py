@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from scheduler.steps.api import libraries, queues, runs, steps
+from scheduler.steps.api import jobs, libraries, queues, runs, steps
 
 urlpatterns = [
     path("queues", queues.QueuesView.as_view()),
@@ -10,9 +10,12 @@ urlpatterns = [
     path("queues/<int:queue_id>/jobs", steps.StepsView.as_view()),
     path("queues/<int:queue_id>/jobs/<uuid:job_id>", steps.OneStepView.as_view()),
     path("queues/<int:queue_id>/jobs/<uuid:job_id>/rerun", steps.RerunView.as_view()),
+    path("queues/<int:queue_id>/copy", queues.CopyView.as_view()),
     path("queues/<int:queue_id>/run", runs.RunView.as_view()),
     path("queues/<int:queue_id>/cancel", runs.CancelView.as_view()),
     path("queues/<int:queue_id>/events", runs.EventsView.as_view()),
+    path("steps", jobs.JobsView.as_view()),
+    path("steps/<uuid:job_id>", jobs.OneJobView.as_view()),
     path("libraries", libraries.LibrariesView.as_view()),
     path("libraries/<str:name>", libraries.OneLibraryView.as_view()),
 ]

@@ -67,7 +67,8 @@ def test_a_job_has_the_names_and_defaults_of_the_specification(client):
     answer = post(client, f"/api/queues/{queue}/jobs")
     assert answer.status_code == 201
     body = answer.json()
-    linked = JOB_DEFAULTS | {"operation_library": LIBRARY, "prev_job": "HEAD", "next_job": "TAIL"}
+    own = {"operation_library": LIBRARY, "prev_job": "HEAD", "next_job": "TAIL", "undo_retries": 3}
+    linked = JOB_DEFAULTS | own
     assert {name: body[name] for name in body if name not in ("job_id", "queue_id", "number")} == linked
     assert answer["Location"].endswith(f"/api/queues/{queue}/jobs/{body['job_id']}")
     assert client.get(f"/api/queues/{queue}/jobs/{body['job_id']}").json() == body
@@ -89,9 +90,19 @@ def test_jobs_are_listed_in_order_and_paginated(client, alice):
         ({"expired_time": -1}, "expired_time"),
         ({"expired_time": 10**9}, "expired_time"),
         ({"expired_time": "soon"}, "expired_time"),
-        ({"arguments": None}, "arguments"),
-        ({"arguments": [1]}, "arguments"),
         ({"forward_operation": "do", "arguments": {"sudo": True}}, "arguments"),
+        ({"forward_operation": "do", "arguments": ["a", "succeed", "more"]}, "arguments"),
+        ({"forward_operation": "do", "arguments": [1]}, "arguments"),
+        ({"forward_operation": "do", "arguments": None}, "arguments"),
+        ({"forward_operation": "do", "arguments": 5}, "arguments"),
+        ({"forward_operation": "nothing", "arguments": False}, "arguments"),
+        ({"undo_retries": -1}, "undo_retries"),
+        ({"undo_retries": 21}, "undo_retries"),
+        ({"undo_retries": "3"}, "undo_retries"),
+        ({"undo_retries": None}, "undo_retries"),
+        ({"undo_retries": 1.5}, "undo_retries"),
+        ({"job_id": "soon"}, "job_id"),
+        ({"job_id": None}, "job_id"),
         ({"state": "SUCCESS"}, "state"),
         ({"job_return": 1}, "job_return"),
         ({"prev_job": "HEAD"}, "prev_job"),
@@ -99,10 +110,13 @@ def test_jobs_are_listed_in_order_and_paginated(client, alice):
 )
 def test_an_invalid_job_is_refused_by_field(client, alice, body, field):
     queue = a_queue(owner=alice)
-    answer = post(client, f"/api/queues/{queue.queue_id}/jobs", body)
-    assert answer.status_code == 400
-    assert field in answer.json()["errors"]
+    own_library = {"operation_library": LIBRARY, **body}
+    for path, job in ((f"/api/queues/{queue.queue_id}/jobs", body), ("/api/steps", own_library)):
+        answer = post(client, path, job)
+        assert answer.status_code == 400
+        assert field in answer.json()["errors"]
     assert not Step.objects.exists()
+    assert fresh(queue).state == "EMPTY"
 
 
 @pytest.mark.parametrize(

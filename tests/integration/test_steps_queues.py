@@ -95,9 +95,9 @@ def test_deleting_a_queue_deletes_its_jobs_and_events():
         ({"backward_operation": "witnessed"}, "backward_operation"),
         (a_job(arguments={"tag": 1}), "arguments"),
         (a_job(arguments={"unknown": 1}), "arguments"),
-        ({"arguments": [1]}, "arguments"),
-        ({"arguments": "something"}, "arguments"),
-        ({"arguments": None}, "arguments"),
+        ({"forward_operation": "do", "arguments": [1]}, "arguments"),
+        ({"backward_operation": "undo", "arguments": [None]}, "arguments"),
+        ({"forward_operation": "nothing", "arguments": "something"}, "arguments"),
     ],
 )
 def test_a_job_with_an_unregistered_operation_is_refused(job, field):
@@ -155,8 +155,28 @@ def test_the_database_refuses_an_inconsistent_queue(broken):
         StepQueue.objects.filter(pk=queue.pk).update(**broken)
 
 
-@pytest.mark.parametrize("broken", [{"expired_time": 0}, {"prev_job": "UNLINK"}, {"number": 1}])
+@pytest.mark.parametrize(
+    "broken",
+    [
+        {"expired_time": 0},
+        {"prev_job": "UNLINK"},
+        {"number": 1},
+        {"queue": None},
+        {"number": None},
+        {"undo_retries": 21},
+    ],
+)
 def test_the_database_refuses_an_inconsistent_job(broken):
     queue = a_queue(a_job(), a_job())
     with pytest.raises(IntegrityError), transaction.atomic():
         Step.objects.filter(queue=queue, number=2).update(**broken)
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [{"owner": None}, {"prev_job": "HEAD"}, {"next_job": "TAIL"}, {"number": 1}, {"undo_retries": 21}],
+)
+def test_the_database_refuses_an_inconsistent_job_of_no_queue(broken):
+    job = queues.create_job({}, a_user())
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Step.objects.filter(pk=job.pk).update(**broken)

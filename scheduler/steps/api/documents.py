@@ -8,7 +8,7 @@ from rest_framework import serializers
 from jobs.api.framework.openapi_examples import in_response
 from jobs.states import FailureType
 from scheduler.steps.api import examples
-from scheduler.steps.states import EMPTY_ARGS, UNINIT, Direction, QueueState, StepEventType
+from scheduler.steps.states import UNINIT, Direction, QueueState, StepEventType
 
 
 class DocumentSerializer(serializers.Serializer[Any]):
@@ -62,9 +62,9 @@ class JobReturnField(serializers.JSONField):
     """The returns of a job's two operations."""
 
 
-@extend_schema_field({"oneOf": [{"const": EMPTY_ARGS}, {"type": "object", "additionalProperties": {}}]})
+@extend_schema_field({})
 class ArgumentsField(serializers.JSONField):
-    """The arguments of both operations: an object, or EMPTY_ARGS."""
+    """The arguments of both operations: any JSON value."""
 
 
 @extend_schema_serializer(component_name="StepQueue", examples=[in_response("new", examples.QUEUE)])
@@ -112,21 +112,24 @@ class NewQueueDocument(QueueDocument):
 @extend_schema_serializer(component_name="Step", examples=[in_response("not run yet", examples.SAVED_STEP)])
 class StepDocument(DocumentSerializer):
     job_id = serializers.UUIDField()
-    queue_id = serializers.IntegerField()
-    number = serializers.IntegerField(help_text="The position in the queue, from 1.")
+    queue_id = serializers.IntegerField(allow_null=True, help_text="Null until the job is enqueued.")
+    number = serializers.IntegerField(
+        allow_null=True, help_text="The position in the queue, from 1. Null until the job is enqueued."
+    )
     forward_operation = serializers.CharField()
     backward_operation = serializers.CharField()
-    arguments = ArgumentsField()
+    arguments = ArgumentsField(help_text="Any JSON value, or EMPTY_ARGS.")
     operation_library = serializers.CharField()
     expired_time = serializers.FloatField(help_text="In seconds.")
+    undo_retries = serializers.IntegerField(help_text="Retries of the backward operation.")
     job_return = JobReturnField(
         help_text=(
             "UNINIT, then `{forward, backward}`, each UNINIT until the operation has run. A failed operation "
             f"returns `{{error, failure_type}}`; the failure types are {', '.join(FailureType.values)}."
         )
     )
-    next_job = serializers.CharField(help_text="A job's id, or TAIL.")
-    prev_job = serializers.CharField(help_text="A job's id, or HEAD.")
+    next_job = serializers.CharField(help_text="A job's id, TAIL, or UNLINK.")
+    prev_job = serializers.CharField(help_text="A job's id, HEAD, or UNLINK.")
     state = serializers.CharField(help_text="NOTYET, NOLIB, SUCCESS, …, or `SUCCESS, CANCELED` and so on.")
 
 

@@ -9,6 +9,7 @@ from scheduler.steps.states import (
     QUEUE_NOT_RUNNING,
     TAIL,
     UNINIT,
+    UNLINK,
     Direction,
     JobState,
     QueueState,
@@ -86,10 +87,20 @@ SAVED_STEP = {
     "arguments": EMPTY_ARGS,
     "operation_library": "provisioning",
     "expired_time": 30,
+    "undo_retries": 3,
     "job_return": UNINIT,
     "next_job": TAIL,
     "prev_job": HEAD,
     "state": JobState.NOTYET.value,
+}
+UNLINKED_STEP = {**SAVED_STEP, "queue_id": None, "number": None, "next_job": UNLINK, "prev_job": UNLINK}
+COPIED_QUEUE = {
+    **QUEUE,
+    "queue_id": 13,
+    "job_number": 1,
+    "state": QueueState.READY.value,
+    "job_queue": STEP,
+    "last_job": STEP,
 }
 EVENT = {
     "id": 99,

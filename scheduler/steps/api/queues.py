@@ -45,6 +45,12 @@ class QueueSerializer(StrictSerializer):
     )
 
 
+class CopySerializer(StrictSerializer):
+    name = serializers.CharField(
+        required=False, allow_blank=True, max_length=200, help_text="By default that of the queue."
+    )
+
+
 class QueueFilter(filters.FilterSet):  # type: ignore[misc]
     state = filters.ChoiceFilter(choices=QueueState.choices, help_text="Only queues in this state.")
     office = filters.UUIDFilter("office_id", help_text="Only queues of this office.")
@@ -87,12 +93,7 @@ class QueuesView(GenericAPIView[StepQueue]):
         values = validated(QueueSerializer(data=request.data))
         user, office_id = user_of(request), values.pop("office")
         office = require_access(user, office_id, ACTS).office if office_id else None
-        queue = queues.create(values, owner=user, office=office, now=timezone.now())
-        body = shapes.queue(queue)
-        if queue.callback_secret:
-            body["callback_secret"] = queue.callback_secret
-        location = request.build_absolute_uri(f"/api/queues/{queue.queue_id}")
-        return Response(body, status=201, headers={"Location": location})
+        return _created(request, queues.create(values, owner=user, office=office, now=timezone.now()))
 
 
 @extend_schema(tags=["step queues"])
@@ -107,3 +108,32 @@ class OneQueueView(QueueView):
         """Delete a queue with its jobs and events. A running queue cannot be deleted."""
         queues.delete(self.queue(ACTS).queue_id)
         return Response(status=204)
+
+
+@extend_schema(tags=["step queues"])
+class CopyView(QueueView):
+    serializer_class = CopySerializer
+
+    @extend_schema(
+        operation_id="copy_queue",
+        responses={201: documents.NewQueueDocument},
+        examples=[
+            in_request("under another name", {"name": "web-2"}),
+            in_response("with its jobs", examples.COPIED_QUEUE),
+        ],
+    )
+    @idempotent
+    def post(self, request: Request, queue_id: int) -> Response:
+        """Create a queue with the same library, office, callback and jobs. None of them has run."""
+        source = self.queue(ACTS)
+        name = validated(CopySerializer(data=request.data)).get("name", source.name)
+        queue = queues.copy(source.queue_id, owner=user_of(request), name=name, now=timezone.now())
+        return _created(request, queue)
+
+
+def _created(request: Request, queue: StepQueue) -> Response:
+    body = shapes.queue(queue)
+    if queue.callback_secret:
+        body["callback_secret"] = queue.callback_secret
+    location = request.build_absolute_uri(f"/api/queues/{queue.queue_id}")
+    return Response(body, status=201, headers={"Location": location})

@@ -45,6 +45,7 @@ def step(step: Step) -> JSON:
         "operation_library": step.operation_library,
         # 30 and not 30.0, as the contract writes the default.
         "expired_time": int(seconds) if seconds == int(seconds) else seconds,
+        "undo_retries": libraries.undo_retries(step),
         "job_return": step.job_return,
         "next_job": step.next_job,
         "prev_job": step.prev_job,

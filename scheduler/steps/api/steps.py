@@ -1,13 +1,15 @@
 """Enqueuing, listing and showing the jobs of a step queue, and retrying their rollback."""
 
+from collections.abc import Mapping
 from uuid import UUID
 
 from django.http import Http404
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import PolymorphicProxySerializer, extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from jobs.api.framework.authentication import user_of
 from jobs.api.framework.filtering import FilterBackend
 from jobs.api.framework.idempotency import idempotent
 from jobs.api.framework.openapi_errors import problems
@@ -16,10 +18,11 @@ from jobs.api.framework.pagination import PagePagination
 from jobs.api.framework.serializers import StrictSerializer, validated
 from jobs.api.views import ACTS
 from scheduler.steps import lifecycle, queues
+from scheduler.steps.access import step_for
 from scheduler.steps.api import documents, examples, shapes
 from scheduler.steps.api.views import QueueView
 from scheduler.steps.models import Step, StepQueue
-from scheduler.steps.states import EMPTY_ARGS, EXPIRED_TIME, NO_OPERATION, UNINIT
+from scheduler.steps.states import EMPTY_ARGS, EXPIRED_TIME, MAX_UNDO_RETRIES, NO_OPERATION, UNINIT
 
 MAX_OPERATION_SECONDS = 86_400
 
@@ -35,7 +38,11 @@ class StepSerializer(StrictSerializer):
     )
     arguments = documents.ArgumentsField(
         default=lambda: EMPTY_ARGS,  # type: ignore[arg-type,return-value]
-        help_text="The arguments of both operations; each takes those that it names.",
+        allow_null=True,
+        help_text=(
+            "The arguments of both operations. Of an object each takes the keys that it names. Of a list "
+            "each takes as many values as it has parameters, in order. Any other value is the first argument."
+        ),
     )
     operation_library = serializers.CharField(
         default=UNINIT, max_length=100, help_text="One of `GET /api/libraries`; by default the queue's."
@@ -46,6 +53,19 @@ class StepSerializer(StrictSerializer):
         max_value=MAX_OPERATION_SECONDS,
         help_text="The time limit of an operation, in seconds.",
     )
+    undo_retries = serializers.IntegerField(
+        required=False,
+        min_value=0,
+        max_value=MAX_UNDO_RETRIES,
+        help_text=(
+            "How often a backward operation that failed is retried. Default: as often as the operation says, "
+            "or 3 times. With 0 its first failure is final."
+        ),
+    )
+
+
+class EnqueuedJobSerializer(StrictSerializer):
+    job_id = serializers.UUIDField(help_text="A job of `POST /api/steps` that is in no queue yet.")
 
 
 @extend_schema(tags=["step queues"])
@@ -64,15 +84,26 @@ class StepsView(QueueView):
 
     @extend_schema(
         operation_id="enqueue_step",
+        request=PolymorphicProxySerializer(
+            "StepToEnqueue", [StepSerializer, EnqueuedJobSerializer], resource_type_field_name=None
+        ),
         responses={201: documents.StepDocument},
-        examples=[in_request("reserve an address", examples.NEW_STEP)],
-        extensions=problems("queue_full", "unknown_library", "queue_running"),
+        examples=[
+            in_request("reserve an address", examples.NEW_STEP),
+            in_request("a job that exists", {"job_id": examples.STEP}),
+        ],
+        extensions=problems("queue_full", "unknown_library", "not_found", "queue_running", "job_in_queue"),
     )
     @idempotent
     def post(self, request: Request, queue_id: int) -> Response:
-        """Append a job to a queue. A running queue accepts none."""
+        """Append a new job to a queue, or with `job_id` an existing one. A running queue accepts none."""
         queue = self.queue(ACTS)
-        step = queues.enqueue(queue.queue_id, validated(StepSerializer(data=request.data)))
+        if isinstance(request.data, Mapping) and "job_id" in request.data:
+            job_id = validated(EnqueuedJobSerializer(data=request.data))["job_id"]
+            step_for(user_of(request), job_id)
+            step = queues.enqueue_job(queue.queue_id, job_id)
+        else:
+            step = queues.enqueue(queue.queue_id, validated(StepSerializer(data=request.data)))
         location = request.build_absolute_uri(f"/api/queues/{queue.queue_id}/jobs/{step.job_id}")
         return Response(shapes.step(step), status=201, headers={"Location": location})
 

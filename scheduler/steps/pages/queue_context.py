@@ -158,7 +158,7 @@ def _cell(step: Step, direction: str, position: Position, runs: Mapping[str, Exe
     forward = direction == Direction.FORWARD
     name = step.forward_operation if forward else step.backward_operation
     status = (forward_status if forward else backward_status)(str(step.job_id), step.state, name, position)
-    operation = Operation(step.number, direction, name, status)
+    operation = Operation(step.position, direction, name, status)
     returned = step.job_return.get(direction.lower()) if isinstance(step.job_return, dict) else None
     if returned in (UNINIT, NO_OPERATION):
         returned = None
