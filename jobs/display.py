@@ -80,6 +80,7 @@ EVENT_NAMES: dict[str, Text] = {
     EventType.JOB_RETRYING: _("Retry scheduled"),
     EventType.JOB_CANCELLED: _("Cancelled"),
     EventType.BATCH_COMPLETED: _("Batch completed"),
+    EventType.WORKFLOW_RUN_FAILED: _("Workflow run failed"),
     EventType.JOB_REPRIORITISED: _("Priority changed"),
 }
 # The details of an event that people want to see; the others are for programs.

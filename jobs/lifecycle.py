@@ -9,7 +9,7 @@ it may be lost, and the sweeps repeat it.
 
 import io
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from datetime import datetime, timedelta
 from typing import Any
@@ -408,6 +408,17 @@ def current_fence(execution: str, dispatch: int, worker: str) -> tuple[int, str]
     """The fence under which this worker runs this message, and its trigger."""
     rows = call.rows(statements.CURRENT_FENCE, [execution, dispatch, worker])
     return (int(rows[0][0]), str(rows[0][1])) if rows else None
+
+
+def record_event(
+    office: UUID, batch: UUID | None, event_type: str, details: Mapping[str, Any], now: datetime
+) -> None:
+    """Add an event without a job. The caller's transaction writes what it tells."""
+    with transaction.atomic():
+        # Ids of events grow in the order of their commits, which the office's lock gives them.
+        call.rows(statements.LOCK_OFFICE, [office])
+        call.rows(statements.RECORD_EVENT, [office, batch, event_type, call.as_json(details), now])
+        Effects(publish=str(office), notify=str(office)).on_commit()
 
 
 def _event_details(actor: str, reason: str) -> str:

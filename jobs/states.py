@@ -154,6 +154,7 @@ class EventType(models.TextChoices):
     JOB_RETRYING = "job_retrying"
     JOB_CANCELLED = "job_cancelled"
     BATCH_COMPLETED = "batch_completed"
+    WORKFLOW_RUN_FAILED = "workflow_run_failed"
     # Records who changed an order and why, for operators. Clients do not receive it.
     JOB_REPRIORITISED = "job_reprioritised"
 

@@ -59,9 +59,9 @@ TEXTS: dict[str, str | Promise] = {
     "unknown_step": _("There is no step '%(name)s'."),
     "unknown_steps": _("A step depends on a job that is not a step of this workflow."),
     "time_passed": _("The time has passed; the workflow would never run."),
-    "jobs_ended": _("All jobs of the run have ended."),
     "no_steps": _("The workflow has no steps to run."),
     "not_resumable": _("Only a failed or cancelled run can be resumed; this one is %(status)s."),
+    "run_not_running": _("Only a run in progress can be cancelled; this one is %(status)s."),
     "run_jobs_deleted": _("The jobs of this run were deleted."),
     "run_failed": _("%(failed)s of %(total)s steps failed. %(first)s"),
     "run_blocked": _("%(failed)s of %(total)s steps failed. %(first)s Blocked steps: %(blocked)s."),
@@ -90,6 +90,7 @@ PROBLEM_CODES = {
         409, "A scheduled or manual Execution of yours of this Task has not ended; `execution_id` says which."
     ),
     "no_steps": ProblemCode(409, "The workflow has no steps to run."),
+    "run_not_running": ProblemCode(409, "Only a run in progress can be cancelled."),
     "not_resumable": ProblemCode(409, "Only a failed or cancelled run can be resumed."),
     # Step queues
     "queue_empty": ProblemCode(409, "The queue has no jobs."),

@@ -68,16 +68,17 @@ SETTLED_RUNS = """
           WHERE j.batch_id = r.batch_id AND j.status = 'pending'
             AND (j.due_at IS NOT NULL OR dure_is_free(j.id, j.on_dependency_failure))
       )
-    FOR NO KEY UPDATE OF r SKIP LOCKED
 """
+# settle_runs: appended to the statement of one run, to settle it once.
+LOCK_RUN = " FOR NO KEY UPDATE OF r SKIP LOCKED"
 
 # settle_retried_runs: failed and cancelled runs whose batch ended after the run, because a user retried their
 # steps as single jobs.
 RETRIED_RUNS = """
     SELECT r.id FROM scheduled_jobs r JOIN job_batches b ON b.id = r.batch_id
     WHERE r.status IN ('failed', 'cancelled') AND b.ended_at > r.ended_at + interval '5 seconds'
+      AND (%(run)s::uuid IS NULL OR r.id = %(run)s)
     ORDER BY r.ended_at LIMIT 100
-    FOR NO KEY UPDATE OF r SKIP LOCKED
 """
 
 # settle_runs: the states of a run's steps, and the first failure.

@@ -35,6 +35,11 @@ urlpatterns = [
         runs.ResumeRunView.as_view(),
         name="resume-run",
     ),
+    path(
+        "api/workflows/<uuid:workflow_id>/runs/<uuid:run_id>/cancel",
+        runs.CancelRunView.as_view(),
+        name="cancel-run",
+    ),
     path("api/workflow/execute", runs.ExecuteView.as_view(), name="execute-workflow"),
     path("api/scheduler/cron", triggers.CronView.as_view(), name="scheduler-cron"),
     path("api/scheduler/execute", triggers.ExecuteDueView.as_view(), name="scheduler-execute"),

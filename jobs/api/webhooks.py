@@ -29,7 +29,7 @@ class WebhookSerializer(StrictSerializer):
     event_types = serializers.ListField(
         child=serializers.ChoiceField(CLIENT_EVENTS),
         required=False,
-        help_text=f"The events to send; by default {' and '.join(creation.DEFAULT_TYPES)}.",
+        help_text=f"The events to send; by default {', '.join(creation.DEFAULT_TYPES)}.",
     )
     enabled = serializers.BooleanField(required=False, help_text="A disabled webhook receives nothing.")
 

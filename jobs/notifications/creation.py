@@ -27,7 +27,7 @@ from jobs.sql import call
 from jobs.sql import notifications as statements
 from jobs.states import EventType
 
-DEFAULT_TYPES = (EventType.JOB_FAILED, EventType.BATCH_COMPLETED)
+DEFAULT_TYPES = (EventType.JOB_FAILED, EventType.BATCH_COMPLETED, EventType.WORKFLOW_RUN_FAILED)
 MAIL_TYPE = EventType.JOB_FAILED
 MAIL_INTERVAL = timedelta(minutes=1)
 PAGE = 500

@@ -16,9 +16,7 @@ from jobs.admin.base import ReadOnlyAdmin
 from jobs.admin.changelist import newest
 from jobs.admin.filters import CREATED_SINCE, choice
 from jobs.admin.links import Link, rows_of
-from jobs.bulk import CancelFilter, cancel_matching
 from jobs.display import state_label
-from jobs.errors import Conflict
 from jobs.models import Batch, Execution, Job
 from scheduler.clock import database_now
 from scheduler.display import RUNS
@@ -44,11 +42,7 @@ def resume(run: WorkflowRun, operator: Operator) -> None:
 
 
 def cancel(run: WorkflowRun, operator: Operator) -> None:
-    """Cancel the live jobs of the batch, like POST /api/offices/:id/jobs/cancel. The run ends with them."""
-    matching = CancelFilter(batch=run.batch_id)
-    answer = cancel_matching(run.workflow.office_id, matching, actor=operator.actor, reason=operator.reason)
-    if not answer.total:
-        raise Conflict("jobs_ended")
+    runs.cancel(run.pk, actor=operator.actor, reason=operator.reason, now=database_now())
 
 
 @admin.register(WorkflowRun)

@@ -36,7 +36,7 @@ class WorkflowForm(MaskedForm):
 
     class Meta:
         model = Workflow
-        fields = ("office", "name", "status", "steps", CONFIG)
+        fields = ("office", "name", "status", "max_run_retries", "steps", CONFIG)
         widgets = {"steps": forms.Textarea(attrs={"rows": 16, "cols": 90})}
 
     def clean(self) -> dict[str, Any]:

@@ -132,6 +132,7 @@ class WorkflowDocument(serializers.Serializer[Any]):
     status = serializers.ChoiceField(WorkflowStatus.choices)
     steps = serializers.ListField(child=serializers.DictField(), help_text="Jobs, as in a submission.")
     schedule_config = serializers.DictField(help_text="When the workflow runs.")
+    max_run_retries = serializers.IntegerField(help_text="How often a failed run is tried again.")
     words = WordsDocument(help_text="The schedule_config in plain words.")
     next_run_at = serializers.DateTimeField(allow_null=True, help_text="Null if no run is pending.")
     created_at = serializers.DateTimeField()
@@ -140,7 +141,7 @@ class WorkflowDocument(serializers.Serializer[Any]):
 
 @extend_schema_serializer(component_name="WorkflowStart")
 class StartDocument(serializers.Serializer[Any]):
-    number = serializers.IntegerField(help_text="1 is the first start, the others resumed it.")
+    number = serializers.IntegerField(help_text="1 is the first start, the others tried it again.")
     started_at = serializers.DateTimeField()
     ended_at = serializers.DateTimeField(allow_null=True)
     status = serializers.ChoiceField(RunStatus.choices)
@@ -158,7 +159,7 @@ class RunDocument(serializers.Serializer[Any]):
     updated_at = serializers.DateTimeField()
     executed_at = serializers.DateTimeField(allow_null=True, help_text="The time of the first start.")
     ended_at = serializers.DateTimeField(allow_null=True)
-    retry_count = serializers.IntegerField(help_text="How often a user has resumed the run.")
+    retry_count = serializers.IntegerField(help_text="How often the run was tried again, also by hand.")
     error_message = serializers.CharField(allow_null=True)
     batch = serializers.UUIDField(allow_null=True, help_text="The batch of its jobs.")
 

@@ -116,6 +116,7 @@ NEW_WORKFLOW = {
 SAVED_WORKFLOW = {
     "id": WORKFLOW,
     **NEW_WORKFLOW,
+    "max_run_retries": 0,
     "words": DAILY_WORDS,
     "next_run_at": TOMORROW,
     "created_at": AT,

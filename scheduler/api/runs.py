@@ -1,4 +1,4 @@
-"""Workflow runs: start a run and wait for it, list, show, resume."""
+"""Workflow runs: start a run and wait for it, list, show, cancel, resume."""
 
 import time
 from typing import Any, cast
@@ -104,6 +104,21 @@ class ResumeRunView(RunView):
         run = self.run(ACTS)
         resumed = runs.resume(run.id, actor=user_of(request).get_username(), now=database_now())
         return accepted(shapes.run_with_history_json(resumed), _run_url(request, resumed))
+
+
+@extend_schema(tags=["workflows"])
+class CancelRunView(RunView):
+    @extend_schema(
+        operation_id="cancel_run",
+        request=None,
+        responses={202: RunWithHistoryDocument},
+        extensions=problems("run_not_running"),
+    )
+    def post(self, request: Request, workflow_id: UUID, run_id: UUID) -> Response:
+        """Cancel a run in progress. It ends once its running steps have stopped, and is not retried."""
+        run = self.run(ACTS)
+        cancelled = runs.cancel(run.id, actor=user_of(request).get_username(), now=database_now())
+        return accepted(shapes.run_with_history_json(cancelled), _run_url(request, cancelled))
 
 
 @extend_schema(tags=["workflows"])

@@ -132,6 +132,7 @@ def workflow_json(workflow: Workflow) -> JSON:
         "status": workflow.status,
         "steps": workflow.steps,
         "schedule_config": workflow.schedule_config,
+        "max_run_retries": workflow.max_run_retries,
         "words": {language: words.config_in_words(config, language) for language in LANGUAGES},
         "next_run_at": iso_time(pending.scheduled_time) if pending else None,
         "created_at": iso_time(workflow.created_at),

@@ -56,6 +56,12 @@ class WorkflowSerializer(StrictSerializer):
         help_text="The jobs of a run; `depends_on` names refs of other steps.",
     )
     schedule_config = ScheduleConfigField()
+    max_run_retries = serializers.IntegerField(
+        default=0,
+        min_value=0,
+        max_value=workflows.MAX_RUN_RETRIES,
+        help_text="How often a failed run is tried again from its failed steps, by itself or by hand.",
+    )
 
 
 class NewWorkflowSerializer(WorkflowSerializer):

@@ -16,8 +16,8 @@ from scheduler.pages import (
 SCHEDULE = "schedules/<uuid:schedule_id>"
 WORKFLOW = "workflows/<uuid:workflow_id>"
 EXECUTION = "executions/<uuid:execution_id>"
-SCHEDULE_LIVE, WORKFLOW_LIVE, EXECUTION_LIVE = (
-    {"template": f"{name}_live.html"} for name in ("schedule", "workflow", "execution")
+SCHEDULE_LIVE, WORKFLOW_LIVE, WORKFLOWS_LIVE, EXECUTION_LIVE = (
+    {"template": f"{name}_live.html"} for name in ("schedule", "workflow", "workflows", "execution")
 )
 
 namespaced = [
@@ -33,6 +33,7 @@ namespaced = [
     path(f"{SCHEDULE}/resume", schedule_actions.resume, name="schedule-resume"),
     path(f"{SCHEDULE}/delete", schedule_actions.delete, name="schedule-delete"),
     path("workflows", workflows.workflows, name="workflows"),
+    path("workflows/live", workflows.workflows, WORKFLOWS_LIVE, name="workflows-live"),
     path("workflows/new", workflow_edit.new, name="new-workflow"),
     path("workflows/preview", workflow_edit.preview_new, name="new-workflow-preview"),
     path(WORKFLOW, workflows.workflow, name="workflow"),
@@ -44,6 +45,7 @@ namespaced = [
     path(f"{WORKFLOW}/activate", workflow_actions.activate, name="workflow-activate"),
     path(f"{WORKFLOW}/delete", workflow_actions.delete, name="workflow-delete"),
     path(f"{WORKFLOW}/runs/<uuid:run_id>/resume", workflow_actions.resume, name="run-resume"),
+    path(f"{WORKFLOW}/runs/<uuid:run_id>/cancel", workflow_actions.cancel, name="run-cancel"),
     path("executions", executions.executions, name="executions"),
     path(EXECUTION, executions.execution, name="execution"),
     path(f"{EXECUTION}/live", executions.execution, EXECUTION_LIVE, name="execution-live"),

@@ -1,4 +1,4 @@
-"""Actions on a workflow: run now, pause, activate, delete, and retry the failed steps of a run."""
+"""Actions on a workflow: run now, pause, activate, delete; cancel a run, and retry its failed steps."""
 
 from uuid import UUID
 
@@ -89,6 +89,22 @@ def resume(request: HttpRequest, workflow_id: UUID, run_id: UUID) -> HttpRespons
         messages.warning(request, str(refused.text))
     else:
         messages.success(request, _("Retrying the failed steps."))
+    return redirect_back(request, _url(workflow))
+
+
+@require_POST
+@login_required
+def cancel(request: HttpRequest, workflow_id: UUID, run_id: UUID) -> HttpResponse:
+    """Cancel the steps of a run that have not ended."""
+    user, workflow = current_user(request), _operated(request, workflow_id)
+    if not WorkflowRun.objects.filter(workflow=workflow, pk=run_id).exists():
+        raise Http404
+    try:
+        runs.cancel(run_id, actor=user.get_username(), now=database_now())
+    except Refused as refused:
+        messages.warning(request, str(refused.text))
+    else:
+        messages.success(request, _("Cancellation requested."))
     return redirect_back(request, _url(workflow))
 
 

@@ -32,6 +32,7 @@ from scheduler.pages.steps_graph import steps_of
 from scheduler.schedules.timezones import KOREAN_TIME
 from scheduler.states import WorkflowStatus
 from scheduler.workflows import recurrence
+from scheduler.workflows.lifecycle import MAX_RUN_RETRIES
 from scheduler.workflows.recurrence import ConfigError, ScheduleConfig
 from scheduler.workflows.steps import prepare
 
@@ -70,6 +71,9 @@ class WorkflowForm(EditForm):
     name = forms.CharField(label=_("Name"), max_length=200)
     status = forms.ChoiceField(label=_("State"))
     steps = JSONTextField(label=_("Steps (JSON)"), rows=18, empty="[]")
+    max_run_retries = forms.IntegerField(
+        label=_("Automatic retries of a failed run"), min_value=0, max_value=MAX_RUN_RETRIES
+    )
     mode = forms.ChoiceField(label=_("Trigger"), choices=MODES, widget=forms.RadioSelect)
     delay = forms.IntegerField(label=_("Delay"), required=False, min_value=0)
     unit = forms.ChoiceField(label=_("Unit"), choices=UNIT_CHOICES, required=False)
@@ -116,7 +120,9 @@ class WorkflowForm(EditForm):
         if self.target_office is None:
             self.add_error("office", gettext("Choose an office in which you are an operator."))
         config = self._config()
-        values = {name: self.cleaned_data.get(name) for name in ("name", "status", "steps")}
+        values = {
+            name: self.cleaned_data.get(name) for name in ("name", "status", "steps", "max_run_retries")
+        }
         values[CONFIG] = config
         self.parsed_steps = values["steps"]
         if self.workflow is None:
@@ -170,6 +176,7 @@ def new_values(office: Office | None) -> dict[str, Any]:
     return NEW_CONFIG | {
         "office": str(office.id) if office else "",
         "status": WorkflowStatus.DRAFT.value,
+        "max_run_retries": 0,
         "steps": json_text(EXAMPLE),
     }
 
@@ -182,6 +189,7 @@ def values_of(workflow: Workflow) -> dict[str, Any]:
         "mode": config.mode,
         "name": workflow.name,
         "status": workflow.status,
+        "max_run_retries": workflow.max_run_retries,
         "steps": json_text([_in_order(step) for step in workflow.steps]),
     }
 

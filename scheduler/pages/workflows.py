@@ -10,6 +10,7 @@ from django.contrib.auth.models import User
 from django.db.models import Prefetch, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
@@ -53,7 +54,8 @@ class WorkflowFilterForm(forms.Form):
 
 @require_safe
 @login_required
-def workflows(request: HttpRequest) -> HttpResponse:
+def workflows(request: HttpRequest, *, template: str = "workflows.html") -> HttpResponse:
+    """The page, or with another template the part of it that is refreshed."""
     user, form = current_user(request), WorkflowFilterForm(request.GET)
     visible = workflows_of(user).select_related("office").defer("steps").prefetch_related(PENDING)
     page = page_of(
@@ -79,13 +81,15 @@ def workflows(request: HttpRequest) -> HttpResponse:
     ]
     context = {
         "section": "workflows",
+        "now": timezone.now(),
         "rows": rows,
+        "back": f"{reverse('scheduler:workflows')}?{request.GET.urlencode()}".rstrip("?"),
         "query": query,
         "form": form,
         "offices": list(offices_of(user)[:OFFICES_LIMIT]),
         **page_links(page, query),
     }
-    return render(request, "scheduler/workflows.html", context)
+    return render(request, f"scheduler/{template}", context)
 
 
 def filter_workflows(workflows: QuerySet[Workflow], values: dict[str, Any]) -> QuerySet[Workflow]:
@@ -162,6 +166,7 @@ def run_rows(runs: Sequence[WorkflowRun]) -> list[dict[str, Any]]:
             "percent": progress.percent(counts[run.batch_id]) if run.batch_id in counts else None,
             "error": display.run_error(run),
             "resumable": run.status in RUN_RESUMABLE,
+            "cancellable": run.status == RunStatus.RUNNING and run.cancel_requested_at is None,
             "starts": [(start, display.run_error(start)) for start in run.history.all()],
         }
         for run in runs

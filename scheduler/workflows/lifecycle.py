@@ -22,6 +22,7 @@ log = logging.getLogger(__name__)
 
 CREATED, KEPT, REPLACED, REMOVED, NOTHING = "created", "kept", "replaced", "removed", "nothing"
 BATCH = 500
+MAX_RUN_RETRIES = 100
 
 
 def create(office: Office, values: dict[str, Any], *, now: datetime) -> Workflow:

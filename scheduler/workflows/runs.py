@@ -1,30 +1,26 @@
-"""Starts, resumes and ends workflow runs: pending → running → completed, failed or cancelled.
+"""Starts, resumes, cancels and ends workflow runs: pending → running → completed, failed or cancelled.
 
 The transaction that marks a run as running also submits its batch. So a run starts once, however many
 callers there are, and a caller that dies leaves it pending. Whether a run has ended is read from its jobs.
 """
 
-import logging
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Max
 
 from jobs import lifecycle as engine
-from jobs.errors import Conflict, ErrorText, Refused, in_english
+from jobs.errors import Conflict, Refused
 from jobs.ids import uuid7
 from jobs.models import Job
 from jobs.sql import call
-from jobs.states import JobStatus
+from jobs.states import JOB_LIVE, JobStatus
 from scheduler import sql
-from scheduler.models import Workflow, WorkflowRun, WorkflowRunStart
+from scheduler.models import Workflow, WorkflowRun
 from scheduler.states import RUN_RESUMABLE, RunStatus
-from scheduler.workflows import steps
+from scheduler.workflows import endings, steps
 from scheduler.workflows.lifecycle import schedule_next_run, snapshot
-
-log = logging.getLogger(__name__)
 
 BATCH = 100
 
@@ -82,44 +78,93 @@ def run_now(workflow_id: UUID | str, *, user_id: int | None, now: datetime) -> W
 def resume(run_id: UUID | str, *, actor: str, now: datetime) -> WorkflowRun:
     """Retry the failed and cancelled steps and run those that depend on them."""
     with transaction.atomic():
-        run = (
-            WorkflowRun.objects.select_for_update(of=("self",))
-            .select_related("workflow__office")
-            .get(pk=run_id)
-        )
+        run = _locked(run_id)
         if run.status not in RUN_RESUMABLE:
             raise Conflict("not_resumable", status=run.status)
-        run.retry_count += 1
         if run.batch_id is None:
+            run.retry_count += 1
             _start(run, now)
-            return run
-        jobs = Job.objects.filter(batch=run.batch_id, status__in=(JobStatus.FAILED, JobStatus.CANCELLED))
-        engine.retry(run.workflow.office_id, list(jobs.values_list("id", flat=True)), actor=actor)
-        _open(run, now)
+        else:
+            _retry_steps(run, actor, now)
         return run
 
 
-def settle_runs(now: datetime, run_id: UUID | None = None) -> int:
-    """Write the end of runs whose steps have ended or can make no further progress."""
-    settled = 0
+def cancel(run_id: UUID | str, *, actor: str, now: datetime, reason: str = "") -> WorkflowRun:
+    """Cancel the steps that have not ended. The run ends as cancelled after the last of them has stopped."""
     with transaction.atomic():
-        for (settled_id,) in call.rows(sql.SETTLED_RUNS, {"run": run_id and str(run_id), "before": now}):
-            run = WorkflowRun.objects.get(pk=settled_id)
-            _close(run, _outcome(run), now)
-            settled += 1
-    return settled
+        run = _locked(run_id)
+        if run.status != RunStatus.RUNNING:
+            raise Conflict("run_not_running", status=run.status)
+        run.cancel_requested_at = run.updated_at = now
+        run.save(update_fields=["cancel_requested_at", "updated_at"])
+        jobs = Job.objects.filter(batch=run.batch_id, status__in=JOB_LIVE)
+        ids = list(jobs.values_list("id", flat=True))
+        engine.cancel(run.workflow.office_id, ids, actor=actor, reason=reason)
+    settle_runs(now, run.id)
+    run.refresh_from_db()
+    return run
+
+
+def settle_runs(now: datetime, run_id: UUID | None = None) -> int:
+    """Write the end of runs whose steps have ended or can make no further progress, or retry them."""
+    return _each_run(
+        call.rows(sql.SETTLED_RUNS, {"run": run_id and str(run_id), "before": now}), _settle, now
+    )
 
 
 def settle_retried_runs(now: datetime) -> int:
     """Write the end of ended runs again whose steps were retried as single jobs, without `resume`."""
-    settled = 0
+    return _each_run(call.rows(sql.RETRIED_RUNS, {"run": None}), _settle_again, now)
+
+
+def _each_run(rows: Iterable[tuple[UUID]], settle: Callable[[UUID, datetime], bool], now: datetime) -> int:
+    # Each in a transaction of its own, since the end of a run locks its office.
+    return sum(settle(run_id, now) for (run_id,) in rows)
+
+
+def _settle(run_id: UUID, now: datetime) -> bool:
     with transaction.atomic():
-        for (run_id,) in call.rows(sql.RETRIED_RUNS):
-            run = WorkflowRun.objects.get(pk=run_id)
-            _open(run, now)
-            _close(run, _outcome(run), now)
-            settled += 1
-    return settled
+        if not call.rows(sql.SETTLED_RUNS + sql.LOCK_RUN, {"run": str(run_id), "before": now}):
+            return False  # another process has settled it
+        run = WorkflowRun.objects.select_related("workflow").get(pk=run_id)
+        outcome = endings.outcome_of(run)
+        if not _retry_by_itself(run, outcome, now):
+            endings.close(run, outcome, now)
+        return True
+
+
+def _retry_by_itself(run: WorkflowRun, outcome: endings.Outcome, now: datetime) -> bool:
+    if not outcome.is_retryable or run.retry_count >= run.workflow.max_run_retries:
+        return False
+    try:
+        with transaction.atomic():
+            endings.close_start(run, outcome, now)
+            _retry_steps(run, "", now)
+    except Refused:  # the unique key of a step is taken meanwhile
+        return False
+    return True
+
+
+def _settle_again(run_id: UUID, now: datetime) -> bool:
+    with transaction.atomic():
+        if not call.rows(sql.RETRIED_RUNS + sql.LOCK_RUN, {"run": str(run_id)}):
+            return False
+        run = WorkflowRun.objects.select_related("workflow").get(pk=run_id)
+        endings.open_start(run, now)
+        endings.close(run, endings.outcome_of(run), now)
+        return True
+
+
+def _locked(run_id: UUID | str) -> WorkflowRun:
+    runs = WorkflowRun.objects.select_for_update(of=("self",)).select_related("workflow__office")
+    return runs.get(pk=run_id)
+
+
+def _retry_steps(run: WorkflowRun, actor: str, now: datetime) -> None:
+    jobs = Job.objects.filter(batch=run.batch_id, status__in=(JobStatus.FAILED, JobStatus.CANCELLED))
+    engine.retry(run.workflow.office_id, list(jobs.values_list("id", flat=True)), actor=actor)
+    run.retry_count += 1
+    endings.open_start(run, now)
 
 
 def _start(run: WorkflowRun, now: datetime) -> None:
@@ -131,61 +176,9 @@ def _start(run: WorkflowRun, now: datetime) -> None:
         prepared = steps.prepare(workflow.office, workflow.steps, batch=batch, name=workflow.name)
         engine.submit(prepared)
     except Refused as refused:
-        _open(run, now)
+        endings.open_start(run, now)
         fields = [f"{field}: {' '.join(texts)}" for field, texts in refused.errors_in_english().items()]
-        _close(run, Outcome(RunStatus.FAILED, message="; ".join(fields) or str(refused)), now)
+        endings.close(run, endings.Outcome(RunStatus.FAILED, message="; ".join(fields) or str(refused)), now)
         return
     run.batch_id = batch
-    _open(run, now)
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """`error` is the text of `message` where the catalogue has one."""
-
-    status: RunStatus
-    error: ErrorText | None = None
-    message: str = ""
-
-    @property
-    def error_message(self) -> str:
-        return in_english(self.error) if self.error else self.message
-
-
-def _outcome(run: WorkflowRun) -> Outcome:
-    total, done, failed, cancelled, first = call.rows(sql.STEPS_OF_BATCH, {"batch": run.batch_id})[0]
-    if total == 0:
-        return Outcome(RunStatus.FAILED, ErrorText("run_jobs_deleted"))
-    if failed:
-        blocked = total - done - failed - cancelled
-        counts = {"failed": failed, "total": total, "first": first}
-        if blocked:
-            return Outcome(RunStatus.FAILED, ErrorText("run_blocked", **counts, blocked=blocked))
-        return Outcome(RunStatus.FAILED, ErrorText("run_failed", **counts))
-    if done == total:
-        return Outcome(RunStatus.COMPLETED)
-    return Outcome(RunStatus.CANCELLED, ErrorText("run_cancelled", cancelled=total - done, total=total))
-
-
-def _open(run: WorkflowRun, now: datetime) -> None:
-    run.status, run.ended_at, run.error_message, run.error_text = RunStatus.RUNNING, None, "", None
-    run.executed_at = run.executed_at or now
-    run.updated_at = now
-    run.save()
-    number = run.history.aggregate(last=Max("number"))["last"] or 0
-    WorkflowRunStart.objects.create(run=run, number=number + 1, started_at=now)
-
-
-def _close(run: WorkflowRun, outcome: Outcome, now: datetime) -> None:
-    error = outcome.error and {"code": outcome.error.code, "params": dict(outcome.error.params)}
-    values = {
-        "status": outcome.status,
-        "error_message": outcome.error_message,
-        "error_text": error,
-        "ended_at": now,
-    }
-    for field, value in (values | {"updated_at": now}).items():
-        setattr(run, field, value)
-    run.save(update_fields=[*values, "updated_at"])
-    run.history.filter(ended_at__isnull=True).update(**values)
-    log.info("run %s of workflow %s: %s %s", run.id, run.workflow_id, outcome.status, outcome.error_message)
+    endings.open_start(run, now)

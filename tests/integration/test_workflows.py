@@ -1,5 +1,6 @@
 """Workflows: one pending run each, started once, settled from their jobs, resumed from failed steps."""
 
+import json
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
@@ -8,8 +9,11 @@ from django.db import IntegrityError, transaction
 
 from jobs import lifecycle
 from jobs.errors import Conflict, Invalid, Refused
-from jobs.models import Job
-from jobs.states import JobStatus, Trigger
+from jobs.models import Event, Job, Notification
+from jobs.notifications import webhooks
+from jobs.notifications.creation import create_from_events
+from jobs.sql import call
+from jobs.states import EventType, JobStatus, Outcome, Trigger
 from scheduler.clock import database_now
 from scheduler.models import Workflow, WorkflowRun, WorkflowRunStart
 from scheduler.states import RunStatus
@@ -368,6 +372,124 @@ def test_a_run_that_could_not_be_submitted_is_resumed_with_corrected_steps():
     runs.resume(run.id, actor="", now=after(90_000))
     run.refresh_from_db()
     assert (run.status, set(steps_of(run))) == (RunStatus.RUNNING, {"mended"})
+
+
+def test_a_failed_run_is_retried_by_itself_as_often_as_its_workflow_says():
+    _, run = failed(max_run_retries=2)
+    assert (run.status, run.retry_count) == ("running", 1)
+    assert steps_of(run)["a"].status == JobStatus.DONE
+    finish(run, "b", fail=True)
+    runs.settle_runs(after(90_000))
+    finish(run, "b", fail=True)
+    runs.settle_runs(after(90_001))
+    run.refresh_from_db()
+    assert (run.status, run.retry_count) == ("failed", 2)
+    assert [row.status for row in WorkflowRunStart.objects.filter(run=run)] == ["failed"] * 3
+    # Resumes by hand count too, so none by itself follows this one.
+    runs.resume(run.id, actor="alice", now=after(90_002))
+    finish(run, "b", fail=True)
+    runs.settle_runs(after(90_003))
+    run.refresh_from_db()
+    assert (run.status, run.retry_count) == ("failed", 3)
+
+
+def test_a_retry_that_is_refused_ends_the_run_as_failed():
+    workflow, run = started(steps=[a_step("a", unique_key="only one")], max_run_retries=5)
+    finish(run, "a", fail=True)
+    submitted(workflow.office, {"unique_key": "only one"})
+    runs.settle_runs(TOMORROW_AT_NINE)
+    run.refresh_from_db()
+    assert (run.status, run.retry_count) == ("failed", 0)
+
+
+def test_only_the_last_failure_of_a_run_is_an_event_of_its_office():
+    workflow, run = failed(max_run_retries=1)
+    events = Event.objects.filter(office_id=workflow.office_id, type=EventType.WORKFLOW_RUN_FAILED)
+    assert not events
+    finish(run, "b", fail=True)
+    runs.settle_runs(after(90_000))
+    event = events.get()
+    error = event.details.pop("error")
+    assert event.batch_id == run.batch_id
+    assert event.details == {
+        "workflow_id": str(workflow.id),
+        "workflow": "report",
+        "run_id": str(run.id),
+        "retry_count": 1,
+    }
+    assert error.startswith("1 of 3 steps failed. b: ")
+
+
+def test_a_run_that_cannot_be_submitted_is_an_event_too():
+    workflow = a_workflow()
+    Workflow.objects.filter(id=workflow.id).update(steps=[a_step("a", task_id="was.removed")])
+    runs.run_due(TOMORROW_AT_NINE)
+    event = Event.objects.get(type=EventType.WORKFLOW_RUN_FAILED)
+    assert event.details["run_id"] == str(the_run(workflow).id)
+
+
+def test_a_webhook_receives_the_failure_of_a_run_by_default(settings):
+    office = an_office()
+    settings.DURE_HTTP_ALLOW = ("127.0.0.1/32",)
+    webhooks.add(office, "http://127.0.0.1:8080/")
+    workflow = a_workflow(office, steps=[a_step("a")])
+    run = runs.run_now(workflow.id, user_id=None, now=database_now())
+    finish(run, "a", fail=True)
+    runs.settle_runs(database_now())
+    create_from_events(office.id)
+    types = [json.loads(body)["type"] for body in Notification.objects.values_list("body", flat=True)]
+    assert EventType.WORKFLOW_RUN_FAILED in types
+
+
+# --- cancelling ------------------------------------------------------------------------------------
+
+
+def test_a_cancelled_run_ends_when_its_steps_have_stopped_and_is_not_retried():
+    _, run = started(steps=[a_step("a"), a_step("b"), a_step("c", "a")], max_run_retries=3)
+    finish(run, "a", fail=True)
+    running = claimed(steps_of(run)["b"])
+    assert running is not None
+    cancelled = runs.cancel(run.id, actor="alice", now=after(90_000))
+    assert (cancelled.status, steps_of(run)["c"].status) == ("running", JobStatus.CANCELLED)
+    assert running.finish(Outcome.CANCELLED) is not None
+    runs.settle_runs(after(90_001))
+    run.refresh_from_db()
+    assert (run.status, run.retry_count) == ("cancelled", 0)
+    # A person may resume it, and then it is like any other.
+    runs.resume(run.id, actor="alice", now=after(90_002))
+    run.refresh_from_db()
+    assert (run.status, run.cancel_requested_at) == ("running", None)
+
+
+def test_a_cancelled_run_without_a_running_step_ends_at_once():
+    _, run = started()
+    assert runs.cancel(run.id, actor="alice", now=after(90_000)).status == "cancelled"
+    with pytest.raises(Conflict):
+        runs.cancel(run.id, actor="alice", now=after(90_001))
+
+
+def test_a_run_whose_steps_were_cancelled_one_by_one_is_not_retried():
+    _, run = started(steps=[a_step("a"), a_step("b")], max_run_retries=3)
+    finish(run, "a", fail=True)
+    lifecycle.cancel(run.workflow.office_id, [steps_of(run)["b"].id], actor="alice")
+    runs.settle_runs(TOMORROW_AT_NINE)
+    run.refresh_from_db()
+    assert (run.status, run.retry_count) == ("failed", 0)
+
+
+def test_a_pending_run_cannot_be_cancelled():
+    run = pending(a_workflow()).get()
+    with pytest.raises(Conflict):
+        runs.cancel(run.id, actor="alice", now=after(1))
+
+
+def test_a_plain_insert_of_a_run_is_picked_up():
+    workflow = a_workflow(status="draft")
+    call.change(
+        "INSERT INTO scheduled_jobs (workflow_id, scheduled_time) VALUES (%s, %s)", [workflow.id, after(5)]
+    )
+    assert len(runs.run_due(after(6))) == 1
+    assert the_run(workflow).status == RunStatus.RUNNING
 
 
 def test_a_live_run_cannot_be_resumed():

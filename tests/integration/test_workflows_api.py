@@ -221,6 +221,30 @@ def test_runs_are_listed_with_their_history_and_resumed(client, office):
     assert post(client, f"{path}/resume").status_code == 409
 
 
+def test_a_run_is_cancelled_once(client, office):
+    workflow = a_workflow(office)
+    run = runs.run_now(workflow.id, user_id=None, now=database_now())
+    path = f"/api/workflows/{workflow.id}/runs/{run.id}"
+    cancelled = post(client, f"{path}/cancel")
+    assert (cancelled.status_code, cancelled.json()["status"]) == (202, "cancelled")
+    assert cancelled["Location"].endswith(path)
+    again = post(client, f"{path}/cancel")
+    assert (again.status_code, again.json()["code"]) == (409, "run_not_running")
+    other = a_workflow(office)
+    assert post(client, f"/api/workflows/{other.id}/runs/{run.id}/cancel").status_code == 404
+
+
+@pytest.mark.parametrize("value", [-1, 101, 1.5, "x", None, True])
+def test_bad_max_run_retries_are_refused_and_nothing_is_written(client, office, value):
+    refused = post(client, "/api/workflows", body(office, max_run_retries=value))
+    assert (refused.status_code, list(refused.json()["errors"])) == (400, ["max_run_retries"])
+    assert not Workflow.objects.exists()
+    workflow = a_workflow(office, max_run_retries=2)
+    path = f"/api/workflows/{workflow.id}"
+    assert client.patch(path, {"max_run_retries": value}, content_type=JSON).status_code == 400
+    assert client.get(path).json()["max_run_retries"] == 2
+
+
 def test_a_viewer_can_only_read_and_a_non_member_sees_nothing(office):
     workflow = a_workflow(office)
     run = runs.run_now(workflow.id, user_id=None, now=database_now())
@@ -230,6 +254,7 @@ def test_a_viewer_can_only_read_and_a_non_member_sees_nothing(office):
     reads = (path, f"{path}/runs", f"{path}/runs/{run.id}")
     acts: tuple[tuple[str, str, dict[str, object]], ...] = (
         ("post", f"{path}/runs/{run.id}/resume", {}),
+        ("post", f"{path}/runs/{run.id}/cancel", {}),
         ("patch", path, {"name": "x"}),
         ("delete", path, {}),
         ("post", "/api/workflow/execute", {"workflow_id": str(workflow.id)}),

@@ -28,7 +28,7 @@ FORM = {
 def form_data(page) -> dict[str, object]:
     """The values that a browser would post of the form on this page."""
     values = {field.name: field.value() for field in page.context["form"]}
-    return {name: value for name, value in values.items() if value not in (None, "", False)}
+    return {name: value for name, value in values.items() if value is not False and value not in (None, "")}
 
 
 def of_alice(**fields) -> Schedule:

@@ -29,7 +29,8 @@ def names(page) -> list[str]:
 
 
 def acts(workflow: Workflow, run: WorkflowRun) -> list[str]:
-    verbs = ("run", "pause", "activate", "delete", "edit", "preview", f"runs/{run.id}/resume")
+    verbs = ["run", "pause", "activate", "delete", "edit", "preview"]
+    verbs += [f"runs/{run.id}/{verb}" for verb in ("resume", "cancel")]
     return [f"/workflows/{workflow.id}/{verb}" for verb in verbs]
 
 
@@ -87,6 +88,30 @@ def test_a_viewer_sees_everything_and_cannot_act(office, staff):
         assert client.post(path, FORM).status_code == 403, path
     assert client.post("/workflows/new", {**FORM, "office": str(office.id)}).status_code == 400
     assert Workflow.objects.get().status == WorkflowStatus.ACTIVE
+
+
+def test_the_list_refreshes_itself_with_its_filter(office, alice):
+    made(office), made(office, name="other")
+    page = text_of(alice.get("/workflows?name=other"))
+    assert 'hx-get="/workflows/live?name=other"' in page
+    part = alice.get("/workflows/live?name=other")
+    assert names(part) == ["other"]
+    assert "<html" not in text_of(part)
+    assert 'name="back" value="/workflows?name=other"' in text_of(part)
+
+
+def test_a_run_in_progress_has_a_button_that_cancels_it(office, alice):
+    workflow = made(office)
+    run = started(workflow)
+    path = f"/workflows/{workflow.id}/runs/{run.id}/cancel"
+    assert path in text_of(alice.get(f"/workflows/{workflow.id}"))
+    answer = alice.post(path, follow=True)
+    assert "Cancellation requested." in text_of(answer)
+    assert path not in text_of(answer)
+    run.refresh_from_db()
+    assert run.status == RunStatus.CANCELLED
+    other = made(office, name="other")
+    assert alice.post(f"/workflows/{other.id}/runs/{run.id}/cancel").status_code == 404
 
 
 def test_a_run_is_resumed_only_as_one_of_its_workflow(office, alice):

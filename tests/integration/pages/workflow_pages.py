@@ -12,6 +12,7 @@ FORM = {
     "name": "report",
     "status": "active",
     "steps": json.dumps(STEPS),
+    "max_run_retries": "1",
     "mode": "recurring",
     "delay": "",
     "unit": "minutes",
