@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from kombu.transport import redis
+from kombu.transport import TRANSPORT_ALIASES, redis
 
 
 class Channel(redis.Channel):
@@ -24,3 +24,8 @@ class Channel(redis.Channel):
 
 class Transport(redis.Transport):
     Channel = Channel
+
+
+# Under its usual names, since Flower and other tools tell the kind of a broker from the scheme of its URL.
+for scheme in ("redis", "rediss"):
+    TRANSPORT_ALIASES[scheme] = f"{Transport.__module__}:{Transport.__qualname__}"

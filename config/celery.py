@@ -5,6 +5,8 @@ from typing import Any
 
 from celery import Celery
 
+# Registers the broker's transport.
+from config import broker as broker
 from jobs.redis import ANSWER_SECONDS
 
 # Registers the commands of `celery inspect` and `celery control`, in the sender and in the worker.

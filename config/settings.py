@@ -263,8 +263,7 @@ DURE_STREAM_CLAIM_SECONDS = env.seconds("DURE_STREAM_CLAIM_SECONDS", 30.0, low=0
 
 # --- Celery ------------------------------------------------------------------------------------
 
-CELERY_BROKER_URL = REDIS_URL
-CELERY_BROKER_TRANSPORT = "config.broker:Transport"
+CELERY_BROKER_URL = REDIS_URL  # config/broker.py has the transport
 CELERY_RESULT_BACKEND = REDIS_URL  # only for the counters of chords; results are in PostgreSQL
 CELERY_TIMEZONE = TIME_ZONE
 CELERY_ENABLE_UTC = True

@@ -66,7 +66,7 @@ class Process:
                 stderr=log,
                 start_new_session=True,
                 pass_fds=[home.lock.fileno()],
-                preexec_fn=lambda: end_with_parent(runner, death_signal),  # noqa: PLW1509
+                preexec_fn=lambda: prepare(runner, death_signal),  # noqa: PLW1509
                 **options,
             )
         home.record_group(self.pid)
@@ -115,6 +115,20 @@ def stop(processes: Sequence[Process], pause: Callable[[], None] = lambda: time.
     for process in processes:
         process.kill_group()
     return [process.name for process in processes if process.killed]
+
+
+def prepare(parent: int, death_signal: signal.Signals) -> None:
+    """Called in a new process: it ends with its parent, and no signal that stops it is ignored, as those
+    are that nohup, or a shell which starts something in the background, has ignored for us.
+    """
+    reset_signals()
+    end_with_parent(parent, death_signal)
+
+
+def reset_signals(keep: Sequence[signal.Signals] = ()) -> None:
+    for number in {*STOP_SIGNALS, signal.SIGQUIT} - set(keep):
+        signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {*STOP_SIGNALS, signal.SIGQUIT})
 
 
 def end_with_parent(parent: int, number: signal.Signals) -> None:

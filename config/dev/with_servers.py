@@ -81,7 +81,7 @@ def _run_in_foreground(command: Sequence[str], environment: dict[str, str]) -> i
     child = subprocess.Popen(
         command,
         env=environment,
-        preexec_fn=lambda: process.end_with_parent(runner, signal.SIGTERM),  # noqa: PLW1509
+        preexec_fn=lambda: _prepare(runner),  # noqa: PLW1509
     )
     try:
         process.wait_until(lambda: child.poll() is not None)
@@ -93,6 +93,13 @@ def _run_in_foreground(command: Sequence[str], environment: dict[str, str]) -> i
             child.kill()
     code = child.wait()
     return code if code >= 0 else 128 - code  # as a shell does for a signal
+
+
+def _prepare(runner: int) -> None:
+    """As `process.prepare`, except that nohup's SIGHUP, which comes from the terminal, stays ignored."""
+    started_by_nohup = signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
+    process.reset_signals(keep=[signal.SIGHUP] if started_by_nohup else [])
+    process.end_with_parent(runner, signal.SIGTERM)
 
 
 if __name__ == "__main__":

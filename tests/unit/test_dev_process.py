@@ -36,6 +36,18 @@ def test_a_process_that_stops_is_not_killed(home):
     assert sleeper.returncode == -signal.SIGTERM
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGTERM])
+def test_each_stop_signal_stops_a_process_even_where_it_was_inherited_as_ignored(home, number):
+    before = signal.signal(number, signal.SIG_IGN)
+    try:
+        sleeper = Process(home, "sleeper", ["sleep", "60"])
+    finally:
+        signal.signal(number, before)
+    sleeper.signal(number)
+    assert eventually(sleeper.has_ended)
+    assert sleeper.returncode == -number
+
+
 def test_a_process_that_does_not_stop_in_time_is_killed_and_named(home):
     assert stop([started(home, IGNORES_TERM, stop_seconds=0.3)]) == ["shell"]
 

@@ -73,6 +73,26 @@ def test_the_exit_code_is_that_of_the_command(tmp_path):
     assert run(tmp_path, "sh", "-c", "kill -9 $$", **SERVERS).returncode == 128 + signal.SIGKILL
 
 
+SHOW_IGNORED = """
+import signal
+print(*(number.name for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGTERM)
+        if signal.getsignal(number) == signal.SIG_IGN), flush=True)
+"""
+
+
+@pytest.mark.parametrize(("ignored", "kept"), [("INT QUIT TERM", ""), ("INT QUIT TERM HUP", "SIGHUP")])
+def test_the_command_ignores_no_signal_that_was_ignored_here_except_that_of_nohup(tmp_path, ignored, kept):
+    words = [sys.executable, "-m", "config.dev.with_servers", "--", sys.executable, "-c", SHOW_IGNORED]
+    done = subprocess.run(
+        ["sh", "-c", f"trap '' {ignored}; exec \"$@\"", "sh", *words],
+        env=environment(tmp_path, **SERVERS),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.split() == kept.split()
+
+
 def test_sigterm_stops_the_command_and_the_servers(tmp_path):
     script = "import time; print('up', flush=True); time.sleep(60)"
     process = subprocess.Popen(
