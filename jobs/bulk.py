@@ -1,7 +1,7 @@
 """One verb for many jobs: how many it would change, which it would skip, and applying it in pieces."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -11,7 +11,7 @@ from django.db.models import Count, QuerySet
 from jobs import lifecycle
 from jobs.answers import Cancelled, Retried
 from jobs.errors import Conflict
-from jobs.models import Job
+from jobs.models import Execution, Job
 from jobs.selection import in_states
 from jobs.sql import call, statements
 from jobs.states import JOB_LIVE, JOB_RETRYABLE, JobStatus
@@ -119,6 +119,31 @@ def apply(jobs: QuerySet[Job], action: Action, *, most: int | None = MOST) -> Re
 def pieces(ids: Sequence[UUID]) -> Iterator[Sequence[UUID]]:
     for start in range(0, len(ids), PIECE):
         yield ids[start : start + PIECE]
+
+
+def cancel_executions(executions: Iterable[Execution], *, actor: str, reason: str) -> int:
+    """Cancel Executions, or request it, and return their number. Those of jobs are cancelled with their jobs.
+
+    The others have ended meanwhile, or their job has another Execution by now.
+    """
+    owned: dict[UUID, list[UUID]] = {}
+    alone = 0
+    for run in executions:
+        if run.office_id is not None:
+            owned.setdefault(run.office_id, []).append(run.id)
+        elif lifecycle.cancel_execution(run.id) is not None:
+            alone += 1
+    return alone + sum(
+        _cancel_jobs_of(office, piece, actor, reason)
+        for office, ids in owned.items()
+        for piece in pieces(ids)
+    )
+
+
+def _cancel_jobs_of(office: UUID, executions: Sequence[UUID], actor: str, reason: str) -> int:
+    of_jobs = Execution.objects.filter(pk__in=executions).values_list("job_id", flat=True)
+    current = Job.objects.filter(pk__in=list(of_jobs), execution__in=executions).values_list("pk", flat=True)
+    return lifecycle.cancel(office, list(current), actor=actor, reason=reason).total
 
 
 def _apply_to(office: UUID, ids: Sequence[UUID], action: Action) -> int:

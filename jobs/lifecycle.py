@@ -163,6 +163,10 @@ def is_cancelled(execution: str, fence: int) -> bool:
     return not rows or bool(rows[0][0])
 
 
+def has_been_cancelled(execution: str) -> bool:
+    return bool(call.rows(statements.HAS_BEEN_CANCELLED, [execution]))
+
+
 def finish(
     execution: str,
     fence: int,

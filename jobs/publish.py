@@ -6,8 +6,9 @@ to claim, so a broker that is away costs time and nothing else.
 
 import logging
 import os
+import re
+import secrets
 import socket
-import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -22,6 +23,7 @@ log = logging.getLogger(__name__)
 BATCH = 500
 # The level of an Execution that no office owns: behind an office's first job, before what fills it up.
 FAIR = 3
+MESSAGE_ID = re.compile(r"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.\d+\.[0-9a-f]+")
 ORIGIN = f"{os.getpid()}@{socket.gethostname()}"
 
 
@@ -62,8 +64,7 @@ def send_message(producer: Any, send: Send) -> None:
     """
     # The message of `send_task`; the parts that all messages share are built once.
     message = current_app.amqp.as_task_v2(
-        # A fresh id for each message: Celery discards one whose id was revoked.
-        str(uuid.uuid4()),
+        message_id(send.execution, send.dispatch),
         send.task_id,
         args=(send.execution, send.dispatch),
         retries=send.retries,
@@ -72,6 +73,7 @@ def send_message(producer: Any, send: Send) -> None:
         argsrepr=f"({send.execution}, {send.dispatch})",
         kwargsrepr="{}",
         origin=ORIGIN,
+        root_id=send.execution,
     )
     producer.publish(
         message.body,
@@ -84,6 +86,19 @@ def send_message(producer: Any, send: Send) -> None:
         retry=False,
         **message.properties,
     )
+
+
+def message_id(execution: str, dispatch: int) -> str:
+    """The id of a message, which Celery and Flower show. It begins with the Execution's, so that all messages
+    of a run are found together; the end differs if the same message is sent again.
+    """
+    return f"{execution}.{dispatch}.{secrets.token_hex(2)}"
+
+
+def execution_of(message: str) -> str | None:
+    """The Execution of a message's id; None if the message is no run's."""
+    match = MESSAGE_ID.fullmatch(message)
+    return match[1] if match else None
 
 
 def send_control(name: str, *args: object, expires: float | None = None, queue: str = "") -> bool:

@@ -37,6 +37,8 @@ log = logging.getLogger(__name__)
 EARLY_SECONDS = 0.5
 # The exit codes of billiard's pool processes that one of these signals has stopped.
 TERMINATED = {-(256 - number) for number in (signal.SIGTERM, signal.SIGQUIT, signal.SIGINT, signal.SIGHUP)}
+# Why a message has no end of its own. EngineRequest sends the event that tells Flower.
+CANCELLED, DUPLICATE, FENCED = "cancelled", "duplicate", "fenced"
 # An even number of backslashes before it: an escape, not a text about one.
 ESCAPED_NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
 
@@ -67,8 +69,10 @@ class EngineTask(CeleryTask):  # type: ignore[misc]
         if run is None or exc is None or run.settled:
             raise exc or Ignore()
         settlement = settle_failure(self.name, run, exc, again=True)
-        if settlement is None or settlement.state == ExecutionStatus.CANCELLED:
-            raise Ignore()
+        if settlement is None:
+            raise Ignore(FENCED)
+        if settlement.state == ExecutionStatus.CANCELLED:
+            raise Ignore(CANCELLED)
         if settlement.state == ExecutionStatus.PENDING:
             raise Retry(f"{type(exc).__name__}: {exc}", exc=exc)
         raise exc
@@ -96,7 +100,7 @@ def run(celery_task: CeleryTask, execution_id: str, dispatch: int) -> None:
     if claim is None:
         counters.add(counters.DUPLICATES)
         log.debug("dropped a duplicate of %s, dispatch %s", execution_id, dispatch)
-        raise Ignore()
+        raise Ignore(CANCELLED if lifecycle.has_been_cancelled(execution_id) else DUPLICATE)
     current = request.run = Run(claim)
     try:
         if stopped is not None:
@@ -107,7 +111,7 @@ def run(celery_task: CeleryTask, execution_id: str, dispatch: int) -> None:
         current.settled = True
         counters.add(counters.FENCED)
         log.warning("fenced: this worker no longer owns %s, fence %s", execution_id, claim.fence)
-        raise Ignore() from None
+        raise Ignore(FENCED) from None
     finally:
         orphans.end_programs()
 

@@ -21,7 +21,8 @@ def send_queue_probes() -> None:
     queue_probes.send_due()
 
 
-@shared_task(name=queue_probes.QUEUE_PROBE, ignore_result=True)  # type: ignore[untyped-decorator]
+# Without events: most of the tasks that Flower shows would be these.
+@shared_task(name=queue_probes.QUEUE_PROBE, ignore_result=True, send_events=False)  # type: ignore[untyped-decorator]
 def queue_probe(role: str) -> None:
     """The no-op message, consumed on its role's queue."""
     queue_probes.mark_seen(role)

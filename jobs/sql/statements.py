@@ -60,6 +60,9 @@ IS_CANCELLED = """
     WHERE id = %(execution)s AND fence = %(fence)s AND status = 'RUNNING'
 """
 
+# A message that may not claim: whether its run was cancelled, or it is a duplicate.
+HAS_BEEN_CANCELLED = "SELECT 1 FROM job_executions WHERE id = %s AND status = 'CANCELLED'"
+
 # perform_atomic: a body may compute for longer than other transactions may stay idle.
 ALLOW_IDLE = "SET LOCAL idle_in_transaction_session_timeout = 0"
 

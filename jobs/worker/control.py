@@ -10,6 +10,9 @@ from typing import Any
 
 from celery.worker.control import control_command, inspect_command
 
+# Registers its commands.
+from jobs.worker import revoke as revoke
+
 # Celery's loop waits for these answers, and `celery inspect` waits for one second.
 LOOKUP_SECONDS = 0.7
 

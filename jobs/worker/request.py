@@ -4,9 +4,11 @@ from typing import Any
 
 from billiard.einfo import ExceptionWithTraceback
 from billiard.exceptions import WorkerLostError
+from celery.exceptions import Ignore
 from celery.worker import state as worker_state
 from celery.worker.request import Request
 
+from jobs.runner import CANCELLED
 from jobs.subprocesses import process_tree
 from jobs.worker import lease_keeper
 from jobs.worker.lease_keeper import Report
@@ -22,7 +24,16 @@ class EngineRequest(Request):  # type: ignore[misc]
         if isinstance(error, (WorkerLostError, SystemExit, KeyboardInterrupt)):
             kind = Report.RELEASE if stopping() else Report.LOST
             self.report(kind, f"The process that ran this died: {error}")
+        elif isinstance(error, Ignore):
+            self.send_end(str(error))
         return super().on_failure(exc_info, send_failed_event=send_failed_event, return_ok=return_ok)
+
+    def send_end(self, why: str) -> None:
+        """Tell Flower that a message has ended, which Celery does not do for a message that is ignored."""
+        if why == CANCELLED:
+            self.send_event("task-revoked", terminated=False, signum=None, expired=False)
+        else:
+            self.send_event("task-rejected", requeue=False)
 
     def cancel(self, pool: Any, signal: Any = None, emit_retry: bool = True) -> Any:
         """The worker stops and has waited long enough: release this run, and kill all of its processes."""

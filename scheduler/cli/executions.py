@@ -1,6 +1,6 @@
-"""Selects the Executions of a command, formats and cancels them."""
+"""Selects and formats the Executions of a command."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -8,7 +8,6 @@ from uuid import UUID
 from django.core.management.base import CommandParser
 from django.db.models import QuerySet
 
-from jobs import bulk, lifecycle
 from jobs.cli.command import add_roles, several
 from jobs.cli.filters import add_since, created_since, of_office
 from jobs.cli.format import (
@@ -24,7 +23,7 @@ from jobs.cli.format import (
     traceback_lines,
 )
 from jobs.display import local_time
-from jobs.models import Execution, Job
+from jobs.models import Execution
 from jobs.selection import narrow
 from jobs.states import ExecutionStatus, Trigger
 
@@ -123,28 +122,3 @@ def facts(run: Execution) -> list[tuple[str, object]]:
         ("result", as_text(run.result)),
         ("progress", progress_text(run)),
     ]
-
-
-def cancel(executions: Sequence[Execution], *, actor: str, reason: str) -> int:
-    """Cancel Executions, or request it, and return their number. Those of jobs are cancelled with their jobs.
-
-    The others have ended meanwhile, or their job has another Execution by now.
-    """
-    owned: dict[UUID, list[UUID]] = {}
-    alone = 0
-    for run in executions:
-        if run.office_id is not None:
-            owned.setdefault(run.office_id, []).append(run.id)
-        elif lifecycle.cancel_execution(run.id) is not None:
-            alone += 1
-    return alone + sum(
-        _with_their_jobs(office, piece, actor, reason)
-        for office, ids in owned.items()
-        for piece in bulk.pieces(ids)
-    )
-
-
-def _with_their_jobs(office: UUID, executions: Sequence[UUID], actor: str, reason: str) -> int:
-    of_jobs = Execution.objects.filter(pk__in=executions).values_list("job_id", flat=True)
-    current = Job.objects.filter(pk__in=list(of_jobs), execution__in=executions).values_list("pk", flat=True)
-    return lifecycle.cancel(office, list(current), actor=actor, reason=reason).total

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.acceptance.system import CHECKOUT, System
+from tests.acceptance.system import CHECKOUT, Client, System
 from tests.unit.process_tools import eventually
 
 NAME = "extra@operators"
@@ -131,3 +131,38 @@ def test_jobs_are_listed_explained_and_cancelled_on_the_command_line(stack):
     assert last["details"]["reason"] == "a trial"
     assert last["details"]["actor"].startswith("cli:")
     assert client.send("DELETE", address).status == 204
+
+
+def flower_task(flower: Client, run: str) -> dict[str, Any]:
+    """The newest message of a run, as Flower shows it."""
+    tasks = flower.get(f"/api/tasks?search={run}").json
+    return next(iter(tasks.values()), {})
+
+
+@pytest.mark.timeout(240)
+def test_flower_shows_the_queues_and_its_button_cancels_a_run(stack):
+    client, flower = stack.client("alice"), stack.flower(signed_in=True)
+    queues = {queue["name"] for queue in flower.get("/api/queues/length").json["active_queues"]}
+    assert {"QA", "default"} <= queues
+    assert flower.get("/broker").status == 200
+
+    office = client.post("/api/offices", {"name": "flower"}).json["id"]
+    expected = {"task_id": "demo.sleep", "args": {"seconds": 300}}
+    job = client.post(f"/api/offices/{office}/jobs", expected).json["id"]
+    address = f"/api/offices/{office}/jobs/{job}"
+
+    def run_of_job() -> str:
+        return str(client.get(address).json["executions"][-1]["id"])
+
+    assert eventually(lambda: flower_task(flower, run_of_job()).get("state") == "STARTED", PATIENCE)
+    message = flower_task(flower, run_of_job())["uuid"]
+    assert flower.post(f"/api/task/revoke/{message}?terminate=true").status == 200
+    assert eventually(lambda: client.get(address).json["status"] == "cancelled", PATIENCE)
+    assert eventually(lambda: flower_task(flower, run_of_job()).get("state") == "REVOKED", PATIENCE)
+    assert client.send("DELETE", f"/api/offices/{office}").status == 204
+
+
+def test_the_command_line_does_not_say_that_it_changed_a_time_limit(stack):
+    done = typed(stack, "celery", "-A", "config", "control", "-t", "5", "time_limit", "demo.sleep", "5", "5")
+    assert "timeout_ms" in done.stdout
+    assert "successfully" not in done.stdout

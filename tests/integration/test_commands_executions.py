@@ -4,10 +4,10 @@ from uuid import UUID
 
 import pytest
 
+from jobs import bulk
 from jobs.models import Event, Execution
 from jobs.states import ExecutionStatus, JobStatus, Trigger
 from scheduler.api import shapes
-from scheduler.cli import executions
 from tests.factories import a_job, a_start, an_office, claimed, done, fresh
 from tests.integration.commands import run
 
@@ -107,7 +107,7 @@ def test_a_cancel_of_an_ended_run_does_not_cancel_the_newer_run_of_its_job():
     selected = Execution.objects.get(pk=running.execution)
     running.fail()
     assert run("jobs", "retry", job.id).code == 0
-    assert executions.cancel([selected], actor="cli:mina", reason="") == 0
+    assert bulk.cancel_executions([selected], actor="cli:mina", reason="") == 0
     assert fresh(job).status == JobStatus.PROCESSING
     assert fresh(job).cancelled_at is None
 

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from django.utils import timezone
 
+from jobs import bulk
 from jobs.cli.bulk import add_consent, make_sure
 from jobs.cli.command import DONE, LIST, NOT_ALL, Complaint, Console, add_author, add_limit
 from jobs.cli.filters import are_given
@@ -61,7 +62,7 @@ class Command(Console):
         if not options["dry_run"]:
             if live and not options["ids"]:
                 make_sure(question, str(len(live)), sure=options["yes"])
-            changed = executions.cancel(live, actor=options["actor"], reason=options["reason"])
+            changed = bulk.cancel_executions(live, actor=options["actor"], reason=options["reason"])
         refused = len(live) - changed
         self.show(
             {

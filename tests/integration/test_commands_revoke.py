@@ -1,0 +1,153 @@
+"""Celery's `revoke`, `terminate` and `time_limit`: they cancel the run as the API does, or refuse."""
+
+import threading
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from celery import current_app
+
+from jobs import publish
+from jobs.models import Event, Execution, Job
+from jobs.states import EventType, ExecutionStatus, JobStatus
+from tests.engine_workers import ended, lines, started
+from tests.factories import a_job, a_start, an_office, fresh
+from tests.workers import eventually
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+NAME = "engine@test"
+
+
+def control(command: str, **arguments: Any) -> dict[str, str]:
+    (reply,) = current_app.control.broadcast(
+        command, arguments=arguments, destination=[NAME], reply=True, timeout=5
+    )
+    return dict(reply[NAME])
+
+
+def message_of(run: Execution) -> str:
+    return publish.message_id(str(run.id), run.dispatch)
+
+
+def run_of(job: Job) -> Execution:
+    run = fresh(job).execution
+    assert run is not None
+    return run
+
+
+@contextmanager
+def task_events():
+    """The events that Flower would see, as (type, message id)."""
+    seen: list[tuple[str, str]] = []
+    control("enable_events")
+    stop = threading.Event()
+
+    def note(event: dict[str, Any]) -> None:
+        if event["type"].startswith("task-"):
+            seen.append((event["type"], event["uuid"]))
+
+    receiver = current_app.events.Receiver(current_app.connection_for_read(), handlers={"*": note})
+    with receiver.consumer_context(wakeup=False) as (connection, _, _consumers):
+        thread = threading.Thread(target=lambda: drain(connection, stop))
+        thread.start()
+        try:
+            yield seen
+        finally:
+            stop.set()
+            thread.join(10)
+            control("disable_events")
+
+
+def drain(connection: Any, stop: threading.Event) -> None:
+    while not stop.is_set():
+        try:
+            connection.drain_events(timeout=0.2)
+        except TimeoutError:
+            continue
+
+
+@pytest.mark.parametrize(
+    ("command", "arguments"),
+    [("revoke", {}), ("revoke", {"terminate": True, "signal": "SIGTERM"}), ("terminate", {"signal": "KILL"})],
+)
+def test_a_running_job_is_cancelled(worker, path, command, arguments):
+    job = a_job(an_office(), task_id="try.until", args={"path": path})
+    run = run_of(started(job))
+    answer = control(command, task_id=[message_of(run)], **arguments)
+    assert answer["ok"] in (f"{run.id}: asked to stop", f"{run.id}: cancelled")
+    assert ended(job).status == JobStatus.CANCELLED
+
+
+def test_a_waiting_job_is_cancelled_and_its_message_ends_as_revoked(worker, path):
+    office = an_office(max_concurrent_jobs=9)
+    with task_events() as events:
+        # The messages of a drained worker wait in their queues.
+        control("dure_drain")
+        job = a_job(office, task_id="try.echo", args={})
+        run = run_of(job)
+        assert control("revoke", task_id=message_of(run)) == {"ok": f"{run.id}: cancelled"}
+        assert fresh(job).status == JobStatus.CANCELLED
+        event = Event.objects.get(job_id=job.id, type=EventType.JOB_CANCELLED)
+        assert event.details == {"actor": "celery", "reason": "celery control or Flower"}
+        control("dure_resume")
+        eventually(lambda: "task-revoked" in kinds(events, run), what="the end of the message")
+        assert kinds(events, run)[-1] == "task-revoked"
+
+
+def test_a_running_job_that_is_cancelled_ends_as_revoked(worker, path):
+    with task_events() as events:
+        job = a_job(an_office(), task_id="try.until", args={"path": path})
+        run = run_of(started(job))
+        control("revoke", task_id=message_of(run))
+        eventually(lambda: "task-revoked" in kinds(events, run), what="the end of the message")
+
+
+def test_a_duplicate_ends_as_rejected(worker, path):
+    with task_events() as events:
+        job = a_job(an_office(), task_id="try.until", args={"path": path})
+        run = run_of(started(job))
+        send = publish.Send(str(run.id), run.dispatch, run.role, run.task_id, publish.FAIR, 0)
+        publish.send_messages([send])
+        eventually(lambda: "task-rejected" in kinds(events, run), what="the end of the duplicate")
+        Path(path).touch()
+        eventually(lambda: "task-succeeded" in kinds(events, run), what="the end of the run")
+    assert ended(job).status == JobStatus.DONE
+
+
+def test_a_run_without_a_job_is_cancelled(worker, path):
+    run = Execution.objects.get(pk=a_start(task_id="try.until", args={"path": path}))
+    eventually(lambda: status_of(run) == ExecutionStatus.RUNNING, what="its start")
+    assert "ok" in control("revoke", task_id=[message_of(run)])
+    eventually(lambda: status_of(run) == ExecutionStatus.CANCELLED, what="its end")
+
+
+def test_what_is_not_cancelled_is_an_error(worker, path):
+    job = ended(a_job(an_office(), task_id="try.line", args={"path": path}))
+    unknown = "0190a0b0-0000-7000-8000-000000000001"
+    answer = control("revoke", task_id=[message_of(run_of(job)), f"{unknown}.1.00ff"])
+    assert answer == {
+        "error": f"{job.execution_id}: not cancelled, it is SUCCESS; {unknown}: there is no such run"
+    }
+    assert (fresh(job).status, len(lines(path))) == (JobStatus.DONE, 1)
+
+
+def test_the_time_limit_of_a_task_is_refused(worker):
+    assert "timeout_ms" in control("time_limit", task_name="try.echo", soft=5, hard=5)["error"]
+    assert control("time_limit", task_name="dure.sweep", soft=50, hard=50) == {
+        "ok": "time limits set successfully"
+    }
+
+
+def test_the_id_of_another_task_is_left_to_celery(worker):
+    answer = control("revoke", task_id=["8d0c6d0a-3f59-4b0f-9a5f-0d7a3d5b8a11"])
+    assert "flagged as revoked" in answer["ok"]
+
+
+def kinds(events: list[tuple[str, str]], run: Execution) -> list[str]:
+    return [kind for kind, message in events if message.startswith(str(run.id))]
+
+
+def status_of(run: Execution) -> str:
+    return Execution.objects.get(pk=run.pk).status
