@@ -8,9 +8,8 @@ dies, the watchdog ends them; see `watchdog`.
 import logging
 import os
 import signal
-import subprocess
 from contextlib import suppress
-from typing import IO, Any, cast
+from typing import Any
 
 from celery import signals
 
@@ -111,34 +110,45 @@ class Watchdog:
     """This worker's watchdog, seen from its main process."""
 
     def __init__(self) -> None:
-        self._process: subprocess.Popen[bytes] | None = None
+        self._pid = 0
+        self._pipe = -1
 
     def allow_until(self, time: float) -> None:
         """Let this worker's runs go on until then, a time of `boot_time`."""
         if not PROC.exists():
             return
-        if self._process is None or self._process.poll() is not None:
-            self._process = self._start()
+        if not self._pid or self._has_ended():
+            self._start()
         # A frozen watchdog does not read, and the pipe fills up. The next call starts a dead one again.
         with suppress(BlockingIOError, BrokenPipeError):
-            os.write(_stdin(self._process), MESSAGE.pack(time))
+            os.write(self._pipe, MESSAGE.pack(time))
 
-    def _start(self) -> "subprocess.Popen[bytes]":
-        if self._process is not None:
+    def _has_ended(self) -> bool:
+        try:
+            return os.waitpid(self._pid, os.WNOHANG)[0] != 0
+        except ChildProcessError:
+            return True  # collected elsewhere
+
+    def _start(self) -> None:
+        """Not with `subprocess`: its parent waits until a pipe closes that a pool process keeps open if it is
+        forked at that moment.
+        """
+        if self._pid:
             log.warning("the watchdog ended by itself and is started again")
-        process = subprocess.Popen(  # noqa: S603 (our own program)
-            [*WATCHDOG, str(os.getpid())],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            cwd="/",
-            env={},
-            start_new_session=True,
-            bufsize=0,
-        )
-        os.set_blocking(_stdin(process), False)
-        return process
-
-
-def _stdin(process: "subprocess.Popen[bytes]") -> int:
-    return cast(IO[bytes], process.stdin).fileno()
+            os.close(self._pipe)
+        reads, self._pipe = os.pipe()
+        try:
+            self._pid = os.posix_spawn(
+                WATCHDOG[0],
+                [*WATCHDOG, str(os.getpid())],
+                {},
+                file_actions=[
+                    (os.POSIX_SPAWN_DUP2, reads, 0),
+                    (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),
+                    (os.POSIX_SPAWN_DUP2, 1, 2),
+                ],
+                setsid=True,
+            )
+        finally:
+            os.close(reads)
+        os.set_blocking(self._pipe, False)

@@ -38,6 +38,7 @@ def main(argv: Sequence[str]) -> None:
     """Argument: the id of the worker's main process."""
     for number in IGNORED:
         signal.signal(number, signal.SIG_IGN)
+    os.chdir("/")
     worker = int(argv[0])
     mark = worker_mark(worker)
     if mark is not None:
