@@ -408,10 +408,10 @@ def has_unseeded_joins() -> bool:
     return bool(call.rows(statements.UNSEEDED))
 
 
-def current_fence(execution: str, dispatch: int, worker: str) -> tuple[int, str] | None:
-    """The fence under which this worker runs this message, and its trigger."""
-    rows = call.rows(statements.CURRENT_FENCE, [execution, dispatch, worker])
-    return (int(rows[0][0]), str(rows[0][1])) if rows else None
+def run_of_message(message: str, worker: str) -> tuple[str, int, str] | None:
+    """The Execution that this message of the worker runs now, its fence and its trigger."""
+    rows = call.rows(statements.RUN_OF_MESSAGE, [worker, f"{message}:%"])
+    return (str(rows[0][0]), int(rows[0][1]), str(rows[0][2])) if rows else None
 
 
 def record_event(

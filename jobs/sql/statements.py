@@ -66,11 +66,14 @@ HAS_BEEN_CANCELLED = "SELECT 1 FROM job_executions WHERE id = %s AND status = 'C
 # perform_atomic: a body may compute for longer than other transactions may stay idle.
 ALLOW_IDLE = "SET LOCAL idle_in_transaction_session_timeout = 0"
 
-# current_fence: what a pool process owned that its parent saw die, or killed.
-CURRENT_FENCE = """
-    SELECT fence, trigger FROM job_executions
-    WHERE id = %s AND dispatch = %s AND worker = %s AND status = 'RUNNING'
+# run_of_message: what a pool process owned that its parent saw die, or killed.
+RUN_OF_MESSAGE = """
+    SELECT id, fence, trigger FROM job_executions
+    WHERE status = 'RUNNING' AND worker = %s AND token LIKE %s
 """
+
+# follow_runs: all that a worker runs now. A token begins with the id of the message.
+RUNS_OF_WORKER = "SELECT id, dispatch, token FROM job_executions WHERE status = 'RUNNING' AND worker = %s"
 
 # rescue: runs whose lease ran out. One statement, so now() is the clock.
 EXPIRED_LEASES = """

@@ -24,11 +24,10 @@ def dure_stop(state: Any, executions: list[str], **_: Any) -> dict[str, int]:
 
     if lease_keeper.current is None:
         return {"asked": 0}
-    mine = {str(request.args[0]) for request in lease_keeper.active_requests()}
-    stopping = mine.intersection(executions)
-    for execution in stopping:
-        lease_keeper.current.report(lease_keeper.Report.STOP, execution)
-    return {"asked": len(stopping)}
+    if not lease_keeper.active_requests():
+        return {"asked": 0}
+    lease_keeper.current.report(lease_keeper.Report.STOP, *executions)
+    return {"asked": len(executions)}
 
 
 @control_command(signature="[-d WORKER,…]")  # type: ignore[untyped-decorator]
@@ -68,11 +67,11 @@ def dure_runs(state: Any, **_: Any) -> dict[str, Any]:
     if lease_keeper.current is None:
         return {"error": "not ready yet, try again"}
     registration = lease_keeper.current.registration()
-    leased_runs = dict(lease_keeper.current.runs)
+    leases = dict(lease_keeper.current.runs)
     runs = {}
     for request in lease_keeper.active_requests():
         execution, dispatch = str(request.args[0]), int(request.args[1])
-        lease = leased_runs.get((execution, dispatch))
+        lease = leases.get(request.id)
         runs[execution] = {
             "execution": execution,
             "dispatch": dispatch,

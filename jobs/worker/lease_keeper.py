@@ -7,6 +7,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -47,8 +48,13 @@ current: "LeaseKeeper | None" = None
 
 @dataclass
 class LeasedRun:
-    """A run whose message this worker has accepted, with the state of its lease."""
+    """The run of a message that this worker has accepted, with the state of its lease.
 
+    Until its claim was seen, the Execution is the one that the message names. A message may run others, one
+    after the other: see jobs/burst.py.
+    """
+
+    message: str
     execution: str
     dispatch: int
     pid: int | None
@@ -56,6 +62,13 @@ class LeasedRun:
     claimed: bool = False
     stop_requested_at: float | None = None
     renewals_over: int = 0
+
+    def follow(self, execution: str, dispatch: int) -> None:
+        """The message runs this Execution now."""
+        if (execution, dispatch) != (self.execution, self.dispatch):
+            self.execution, self.dispatch = execution, dispatch
+            self.stop_requested_at, self.renewals_over = None, 0
+        self.claimed = True
 
 
 class LeaseKeeper(threading.Thread):
@@ -67,8 +80,8 @@ class LeaseKeeper(threading.Thread):
         current = self
         self.worker = worker
         self.worker_name = worker.hostname
-        self.runs: dict[tuple[str, int], LeasedRun] = {}
-        self.reports: queue.SimpleQueue[tuple[Report, str, int, str]] = queue.SimpleQueue()
+        self.runs: dict[str, LeasedRun] = {}  # by message
+        self.reports: queue.SimpleQueue[tuple[Report, tuple[str, ...], str]] = queue.SimpleQueue()
         self.started_at = time.time()
         self.next_renewal = 0.0
         self.draining = False
@@ -78,8 +91,9 @@ class LeaseKeeper(threading.Thread):
 
     # --- called from Celery's main loop ----------------------------------------------------------
 
-    def report(self, kind: Report, execution: str = "", dispatch: int = 0, message: str = "") -> None:
-        self.reports.put((kind, execution, dispatch, message))
+    def report(self, kind: Report, *subjects: str, text: str = "") -> None:
+        """Report the end of a message's process, or ask Executions to stop: `subjects` are their ids."""
+        self.reports.put((kind, subjects, text))
 
     def deregister(self) -> None:
         """The pool has drained, and the process is about to end.
@@ -101,8 +115,8 @@ class LeaseKeeper(threading.Thread):
         """
         before = dict(self.runs)
         self.collect_active()
-        for execution, dispatch in before | self.runs:
-            self.report(Report.RELEASE, execution, dispatch)
+        for message in before | self.runs:
+            self.report(Report.RELEASE, message)
         while not self.reports.empty():
             try:
                 self.handle_report(*self.reports.get_nowait())
@@ -139,31 +153,32 @@ class LeaseKeeper(threading.Thread):
             self.next_renewal = boot_time() + settings.DURE_HEARTBEAT_SECONDS
             self.renew_leases()
 
-    def handle_report(self, kind: Report, execution: str, dispatch: int, message: str) -> None:
+    def handle_report(self, kind: Report, subjects: tuple[str, ...], text: str) -> None:
         if kind in (Report.SHUTDOWN, Report.DRAIN, Report.RESUME):
             self.draining = kind != Report.RESUME
             self.collect_active()
             self.register()
         elif kind == Report.STOP:
             self.collect_active()
+            self.follow_runs()
             for run in list(self.runs.values()):
-                if run.execution == execution:
+                if run.execution in subjects:
                     self.request_stop(run)
         else:
-            self.end_run(kind, execution, dispatch, message)
+            self.end_run(kind, subjects[0], text)
 
-    def end_run(self, kind: Report, execution: str, dispatch: int, message: str) -> None:
+    def end_run(self, kind: Report, message: str, text: str) -> None:
         """Write the end of a run whose process cannot do so any more, unless it has ended."""
-        owned = lifecycle.current_fence(execution, dispatch, self.worker_name)
+        owned = lifecycle.run_of_message(message, self.worker_name)
         if owned is None:
             return
-        fence, trigger = owned
+        execution, fence, trigger = owned
         if kind == Report.TIMED_OUT:
             lifecycle.finish_timed_out(execution, fence, trigger=trigger)
         elif kind == Report.RELEASE:
             lifecycle.release_run(execution, fence, trigger=trigger)
         else:
-            lifecycle.mark_lost(execution, fence, trigger=trigger, expired=False, error=message)
+            lifecycle.mark_lost(execution, fence, trigger=trigger, expired=False, error=text)
             counters.add(counters.LOST)
         orphans.kill_orphans(self.worker)
 
@@ -173,21 +188,30 @@ class LeaseKeeper(threading.Thread):
         active = {}
         for request in active_requests():
             execution, dispatch = request.args
-            key = (str(execution), int(dispatch))
-            started = now if request.time_start is None else now - (time.monotonic() - request.time_start)
-            active[key] = self.runs.get(key) or LeasedRun(*key, pid=None, confirmed=min(now, started))
-            active[key].pid = request.worker_pid
+            started = now if request.time_start is None else now - (time.time() - request.time_start)
+            run = self.runs.get(request.id) or LeasedRun(
+                request.id, str(execution), int(dispatch), pid=None, confirmed=min(now, started)
+            )
+            run.pid = request.worker_pid
+            active[request.id] = run
         self.runs = active
+
+    def follow_runs(self) -> None:
+        """Learn from the tokens of this worker's claims what each message runs now."""
+        for execution, dispatch, token in call.rows(statements.RUNS_OF_WORKER, [self.worker_name]):
+            run = self.runs.get(token.partition(":")[0])
+            if run is not None:
+                run.follow(str(execution), dispatch)
 
     def renew_leases(self) -> None:
         call.close_broken_connection()
         self.collect_active()
-        sent_at = boot_time()
         if self.runs:
-            for execution, dispatch, verdict in self.renew():
-                run = self.runs.get((str(execution), dispatch))
-                if run is not None:
-                    self.apply_verdict(run, verdict, sent_at)
+            self.follow_runs()
+            sent_at = boot_time()
+            verdicts = {(str(execution), dispatch): verdict for execution, dispatch, verdict in self.renew()}
+            for run in list(self.runs.values()):
+                self.apply_verdict(run, verdicts[run.execution, run.dispatch], sent_at)
         self.register()
         orphans.kill_orphans(self.worker)
 
@@ -207,16 +231,16 @@ class LeaseKeeper(threading.Thread):
     def apply_verdict(self, run: LeasedRun, verdict: str, sent_at: float) -> None:
         """Act on the verdict of dure_renew about one run."""
         if verdict in ("kept", "cancel", "late"):
-            run.confirmed, run.claimed, run.renewals_over = sent_at, True, 0
+            run.confirmed, run.renewals_over = sent_at, 0
         if verdict == "waiting" and run.claimed:
             self.kill(run, "has a claim that the database has lost")
         elif verdict == "waiting":
             run.confirmed = sent_at
         elif verdict == "cancel":
             self.request_stop(run)
-        elif verdict == "late":
+        elif verdict == "late" and run.claimed:
             # Report it first: the main loop notices that the process dies, and would report the run as lost.
-            self.report(Report.TIMED_OUT, run.execution, run.dispatch)
+            self.report(Report.TIMED_OUT, run.message)
             self.kill(run, "ran on after its time limit")
         elif verdict == "over":
             run.renewals_over += 1
@@ -227,7 +251,7 @@ class LeaseKeeper(threading.Thread):
 
     def request_stop(self, run: LeasedRun) -> None:
         """Raise the soft time limit in the body, once; the grace begins now."""
-        if run.stop_requested_at is None and run.pid:
+        if run.stop_requested_at is None and run.pid and run.claimed:
             run.stop_requested_at = boot_time()
             log.info("asking %s to stop", run.execution)
             send_signal(run.pid, signal.SIGUSR1)
@@ -249,10 +273,14 @@ class LeaseKeeper(threading.Thread):
     def kill_unresponsive(self) -> None:
         """Kill the runs that did not stop within their grace."""
         limit = boot_time() - settings.DURE_GRACE_SECONDS
-        self.kill_where(
-            lambda run: run.stop_requested_at is not None and run.stop_requested_at <= limit,
-            "did not stop within its grace",
-        )
+
+        def is_unresponsive(run: LeasedRun) -> bool:
+            return run.stop_requested_at is not None and run.stop_requested_at <= limit
+
+        if any(map(is_unresponsive, self.runs.values())):
+            with suppress(DatabaseError, InterfaceError):  # a run must end even while the database is away
+                self.follow_runs()
+            self.kill_where(is_unresponsive, "did not stop within its grace")
 
     def kill_unrenewed(self) -> None:
         """Kill the runs whose lease could not be renewed: another worker may start them soon."""
@@ -267,7 +295,7 @@ class LeaseKeeper(threading.Thread):
                     self.kill(run, why)
 
     def kill(self, run: LeasedRun, why: str) -> None:
-        self.runs.pop((run.execution, run.dispatch), None)
+        self.runs.pop(run.message, None)
         if run.pid and run.pid in orphans.pool_pids(self.worker):
             log.warning("killing %s, process %s: it %s", run.execution, run.pid, why)
             process_tree.kill_tree(run.pid)

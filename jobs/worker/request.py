@@ -46,8 +46,7 @@ class EngineRequest(Request):  # type: ignore[misc]
 
     def report(self, kind: Report, message: str) -> None:
         if lease_keeper.current is not None:
-            execution, dispatch = self.args
-            lease_keeper.current.report(kind, str(execution), int(dispatch), message)
+            lease_keeper.current.report(kind, self.id, text=message)
 
 
 def stopping() -> bool:
