@@ -114,7 +114,7 @@ class Listener:
         idle_ms, count = int(settings.DURE_STREAM_CLAIM_SECONDS * 1000), 0
         for stream in self.streams:
             entries = streams.take_over(self.redis, self.name, stream, idle_ms, BATCH)
-            entries = [entry for entry in entries if entry.id not in self.checks.entry_ids]
+            entries = [entry for entry in entries if not self.checks.has(entry)]
             deliveries = streams.deliveries(self.redis, stream, [entry.id for entry in entries])
             failing = [entry for entry in entries if deliveries.get(entry.id, 0) > MAX_DELIVERIES]
             if failing:

@@ -6,7 +6,7 @@ checks the file again.
 """
 
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from itertools import takewhile
@@ -48,30 +48,22 @@ class ResultChecks:
     def entry_ids(self) -> list[str]:
         return list(self._checks)
 
+    def has(self, entry: Entry) -> bool:
+        """Ids are unique within a stream only."""
+        return entry.stream == RESULTS and entry.id in self._checks
+
     @property
     def job_ids(self) -> set[int]:
         return {check.job_id for check in self._checks.values()}
 
     def start(self, entries: Sequence[Entry]) -> list[Entry]:
         """Starts the checks of results; answers the other messages, which need none."""
-        results = {entry.id: result for entry in entries if (result := _parse_result(entry)) is not None}
-        expected = expected_results(result.job_id for result in results.values()) if results else {}
-        others = []
-        for entry in entries:
-            result = results.get(entry.id)
-            if result is None:
-                others.append(entry)
-            elif entry.id not in self._checks:
-                expectation = expected.get(result.job_id)
-                if expectation and names_file(result):
-                    self._add(entry, result, expectation)
-                elif result.job_id in self.job_ids:
-                    self._add(
-                        entry, result, None
-                    )  # the first result wins, so it waits for the check before it
-                else:
-                    others.append(entry)
-        if results:
+        parsed = [(entry, _parse_result(entry)) for entry in entries]
+        expected = expected_results(result.job_id for _, result in parsed if result is not None)
+        others = [
+            entry for entry, result in parsed if result is None or not self._add(entry, result, expected)
+        ]
+        if len(others) < len(entries):
             wait([check.verdict for check in self._checks.values()], SHORT_WAIT_SECONDS)
         return others
 
@@ -89,9 +81,16 @@ class ResultChecks:
         self._stopping.set()
         self._thread.shutdown(cancel_futures=True)
 
-    def _add(self, entry: Entry, result: Result, expected: Expectation | None) -> None:
-        verdict = self._thread.submit(self._check, result, expected)
+    def _add(self, entry: Entry, result: Result, expected: Mapping[int, Expectation]) -> bool:
+        """Whether the result must be checked, or wait for the check of an earlier one: the first one wins."""
+        if entry.id in self._checks:
+            return True
+        expectation = expected.get(result.job_id) if names_file(result) else None
+        if expectation is None and result.job_id not in self.job_ids:
+            return False
+        verdict = self._thread.submit(self._check, result, expectation)
         self._checks[entry.id] = Check(entry, result.job_id, verdict)
+        return True
 
     def _check(self, result: Result, expected: Expectation | None) -> Verdict | None:
         if expected is None:
@@ -114,7 +113,8 @@ def _parse_result(entry: Entry) -> Result | None:
 
 def expected_results(job_ids: Iterable[int]) -> dict[int, Expectation]:
     """What is known about the results of these exports; without those that have ended, or do not exist."""
-    jobs = list(ExportJob.objects.filter(pk__in=set(job_ids), status__in=LIVE))
+    ids = set(job_ids)
+    jobs = list(ExportJob.objects.filter(pk__in=ids, status__in=LIVE)) if ids else []
     runs = Execution.objects.filter(
         pk__in=[job.execution_id for job in jobs if job.execution_id], status=ExecutionStatus.SUCCESS
     )

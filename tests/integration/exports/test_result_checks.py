@@ -10,6 +10,7 @@ from exports import files, lifecycle, result_checks, results, streams
 from exports.messages import PROGRESS, RESULTS, Result
 from exports.models import DeadLetter
 from exports.states import ErrorCode, Status
+from exports.streams import Entry
 from jobs import lifecycle as engine
 from jobs.models import Execution
 from tests.integration import export_tools as tools
@@ -70,7 +71,7 @@ def test_a_check_delays_no_other_message_and_keeps_the_order_of_results(redis, m
     assert redis.xpending(RESULTS, streams.BACKEND)["pending"] == 2
     gate.opened.set()
     tools.drain(listener)
-    assert after(slow).status == Status.SUCCEEDED
+    assert (after(slow).status, after(slow).error_code) == (Status.SUCCEEDED, "")
     assert redis.xpending(RESULTS, streams.BACKEND)["pending"] == 0
 
 
@@ -162,9 +163,13 @@ def test_the_checksum_of_our_own_run_is_known(redis, minji) -> None:
     engine.cancel_execution(execution)
 
 
-def test_progress_needs_no_check(redis, minji) -> None:
-    job, worker = tools.export_of(minji), tools.ForeignWorker(redis)
-    worker.progress(job, 10)
+def test_progress_needs_no_check_even_with_the_id_of_a_result(redis, minji, gate) -> None:
+    job = tools.export_of(minji)
+    path = tools.ForeignWorker(redis).deliver(job)
+    ((_, fields),) = redis.xrange(RESULTS)
     listener = tools.listen(redis)
-    entries = streams.read(redis, listener.name, [PROGRESS], 10, None)
-    assert listener.checks.start(entries) == entries
+    result, progress = Entry(RESULTS, "1-1", fields), Entry(PROGRESS, "1-1", {})
+    assert listener.checks.start([progress, result]) == [progress]
+    assert listener.checks.has(result) and not listener.checks.has(progress)
+    assert listener.checks.start([progress, result]) == [progress]
+    assert listener.checks.job_ids == {job.pk} and path.exists()
