@@ -69,12 +69,13 @@ def folder(name: str, default: Path) -> Path:
 def postgres(name: str, default: str) -> dict[str, object]:
     """Django's settings of the database that a postgresql:// URL names.
 
-    A host that starts with / is a socket's folder; the URL has it as `?host=/run/postgresql`.
+    A host that starts with / is a socket's folder; the URL has it as `?host=/run/postgresql`. Several hosts
+    have commas between, as in libpq: a primary and its standbys.
     """
     url = text(name, default)
     try:
         parts = urlsplit(url)
-        port = parts.port
+        hosts, ports = _hosts(parts.netloc.rpartition("@")[2])
     except ValueError as error:
         raise ImproperlyConfigured(f"{name} is not a URL: {error}.") from None
     if parts.scheme not in ("postgres", "postgresql"):
@@ -83,8 +84,8 @@ def postgres(name: str, default: str) -> dict[str, object]:
             f"its scheme is {parts.scheme or 'missing'!r}."
         )
     query = dict(pair.partition("=")[::2] for pair in parts.query.split("&") if pair)
-    host = unquote(query.pop("host", "")) or parts.hostname or ""
-    port_text = query.pop("port", "") or str(port or "")
+    host = unquote(query.pop("host", "")) or hosts
+    port_text = unquote(query.pop("port", "")) or ports
     database = unquote(parts.path.lstrip("/"))
     if not database:
         raise ImproperlyConfigured(f"{name} names no database: it must end in /name.")
@@ -97,6 +98,13 @@ def postgres(name: str, default: str) -> dict[str, object]:
         "PORT": port_text,
         "OPTIONS": {key: unquote(value) for key, value in query.items()},
     }
+
+
+def _hosts(netloc: str) -> tuple[str, str]:
+    """The hosts and the ports, each with commas between; a port that is missing is libpq's default."""
+    parts = [urlsplit(f"//{each}") for each in netloc.split(",")]
+    ports = [str(part.port or "") for part in parts]
+    return ",".join(part.hostname or "" for part in parts), ",".join(ports) if any(ports) else ""
 
 
 def redis(name: str, default: str) -> str:

@@ -33,9 +33,11 @@ def database_url() -> str:
     password = quote(str(settings["PASSWORD"]), safe="")
     host = str(settings["HOST"])
     login = f"{user}:{password}@" if password else f"{user}@"
-    if host.startswith("/"):
-        port = f"&port={settings['PORT']}" if settings["PORT"] else ""
-        return f"postgresql://{login}/{settings['NAME']}?host={quote(host, safe='')}{port}"
+    if host.startswith("/") or "," in host:
+        query = {"host": host, "port": settings["PORT"]}
+        query["target_session_attrs"] = settings["OPTIONS"].get("target_session_attrs")
+        pairs = [f"{name}={quote(str(value), safe='')}" for name, value in query.items() if value]
+        return f"postgresql://{login}/{settings['NAME']}?{'&'.join(pairs)}"
     return f"postgresql://{login}{host}:{settings['PORT'] or 5432}/{settings['NAME']}"
 
 

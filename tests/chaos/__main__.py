@@ -16,7 +16,7 @@ from tests.chaos.breakages import NAMES, broken
 from tests.workers import QUICK
 
 if TYPE_CHECKING:
-    from tests.chaos.cluster import Cluster
+    from tests.chaos.cluster import Cluster, Servers
     from tests.chaos.workload import Workload
 
 PATIENCE = 180.0
@@ -24,6 +24,8 @@ PATIENCE = 180.0
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("scenario", nargs="?", choices=("faults", "failover"), default="faults")
+    parser.add_argument("--asynchronous", action="store_true", help="failover: the standby is behind")
     parser.add_argument("--jobs", type=int, default=300)
     parser.add_argument("--faults", type=int, default=30)
     parser.add_argument("--seed", type=int, default=int(time.time()))
@@ -36,22 +38,40 @@ def main() -> int:
     )
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="dure-chaos-") as folder:
+        if options.scenario == "failover":
+            from tests.chaos import failover
+
+            return failover.run(options, Path(folder))
         return run(options, Path(folder))
 
 
 def run(options: argparse.Namespace, folder: Path) -> int:
-    from tests.chaos import cluster as processes
+    from tests.chaos.cluster import Cluster, Servers
     from tests.chaos.recovery import Recovery
 
-    servers = processes.Servers(folder)
-    processes.use(servers)
+    servers = Servers(folder)
+    witness = prepare(servers, folder, options.broken)
+    cluster = Cluster(servers, folder, Recovery())
+    try:
+        return drive(options, cluster, witness)
+    finally:
+        cluster.stop()
+        servers.stop()
+        keep(options, folder)
+
+
+def prepare(servers: "Servers", folder: Path, broken: str | None = None) -> Path:
+    """Sets up Django and the database of these servers; returns the path of the witness file."""
+    from tests.chaos.cluster import use
+
+    use(servers)
     witness = folder / "witness"
     os.environ.update(
         QUICK,
         DJANGO_SETTINGS_MODULE="config.settings",
         DURE_WORKER_MODULES="tests.chaos.bodies",
         CHAOS_WITNESS=str(witness),
-        CHAOS_BREAK=options.broken or "",
+        CHAOS_BREAK=broken or "",
         CELERY_SKIP_CHECKS="1",
         DURE_LOG_LEVEL="WARNING",
     )
@@ -61,15 +81,14 @@ def run(options: argparse.Namespace, folder: Path) -> int:
     from django.core.management import call_command
 
     call_command("migrate", verbosity=0)
-    take_out(options.broken)
-    cluster = processes.Cluster(servers, folder, Recovery())
-    try:
-        return drive(options, cluster, witness)
-    finally:
-        cluster.stop()
-        servers.stop()
-        if options.keep:
-            shutil.copytree(folder, options.keep, ignore=shutil.ignore_patterns("home"), dirs_exist_ok=True)
+    take_out(broken)
+    return witness
+
+
+def keep(options: argparse.Namespace, folder: Path) -> None:
+    if options.keep:
+        ignored = shutil.ignore_patterns("data", "primary", "standby", "run")
+        shutil.copytree(folder, options.keep, ignore=ignored, dirs_exist_ok=True)
 
 
 def take_out(name: str | None) -> None:
@@ -177,6 +196,10 @@ def report(wrong: dict[str, list[str]], figures: dict[str, int], done: Counter[s
         + ", ".join(f"{n} {name}" for name, n in done.most_common())
     )
     print(", ".join(f"{value} {name}" for name, value in figures.items()))
+    return print_result(wrong)
+
+
+def print_result(wrong: dict[str, list[str]]) -> int:
     for name, breaches in wrong.items():
         print(
             f"{'ok ' if not breaches else 'NOT'} {name.replace('_', ' ')}"

