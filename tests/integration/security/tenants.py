@@ -15,6 +15,7 @@ from exports.models import DeadLetter
 from jobs.models import ApiToken, Membership, Notification
 from jobs.notifications import webhooks
 from jobs.states import MemberRole
+from scheduler.steps import queues as step_queues
 from scheduler.workflows import runs
 from tests import factories, schedule_factories, step_factories
 from tests.integration import export_tools
@@ -55,6 +56,7 @@ class Tenant:
             ("job_id", "/api/offices", job.id),
             ("job_id", "/api/jobs", export.pk),
             ("job_id", "/api/queues", step_factories.steps(queue)[0].job_id),
+            ("job_id", "/api/steps", step_queues.create_job(step, self.owner).job_id),
             ("batch_id", "", job.batch_id),
             ("username", "", viewer.username),
             ("webhook_id", "", webhook.pk),
