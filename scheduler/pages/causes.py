@@ -42,7 +42,8 @@ def _cause(run: Execution, schedule: Schedule | None, people: dict[str, str]) ->
             queue = run.source.partition(":")[0]
             return Cause(f"#{queue}", _address("steps:queue", queue))
         case Trigger.EXPORT:
-            return Cause(f"#{run.source}", _address("exports:export", run.source))
+            # Only staff see these runs. The export's page is its owner's.
+            return Cause(f"#{run.source}", _address("admin:exports_exportjob_change", run.source))
     return Cause()
 
 

@@ -91,8 +91,10 @@ def listed(client: Client, path: str) -> Any:
     return client.get(f"{path}?page_size=3").json["results"]
 
 
-def uploaded(client: Client) -> int:
-    head = '--b\r\nContent-Disposition: form-data; name="file"; filename="fuzz.jsonl"\r\n\r\n'
+def uploaded(client: Client, title: str = "fuzz", file_name: str = "fuzz.jsonl") -> int:
+    part = "--b\r\nContent-Disposition: form-data; name="
+    quoted = file_name.replace('"', "%22")
+    head = f'{part}"title"\r\n\r\n{title}\r\n{part}"file"; filename="{quoted}"\r\n\r\n'
     headers = {**client.headers, "Content-Type": "multipart/form-data; boundary=b"}
     log = "\n".join(sample_replay.event_log(1.0))
     body = f"{head}{log}\r\n--b--\r\n".encode()
