@@ -20,7 +20,7 @@ endef
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
 	@echo
-	@echo 'make up honours PORT, FLOWER_PORT, DURE_HOME, DATABASE_URL and REDIS_URL; make test takes ARGS="-k word".'
+	@echo 'make up reads .env and honours PORT, FLOWER_PORT, DURE_HOME, DATABASE_URL, REDIS_URL, DEMO=0 and LOGS=1; make test takes ARGS="-k word".'
 
 up: ## install and start the whole system; Ctrl-C stops it
 	@$(INSTALL) --steps 7 $(RUNTIME) && exec $(PY) -m config.dev.up

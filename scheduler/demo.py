@@ -14,6 +14,7 @@ from scheduler.schedules import lifecycle as schedules
 from scheduler.steps import lifecycle as step_queues
 from scheduler.steps import queues
 from scheduler.steps.models import StepQueue
+from scheduler.steps.states import QueueState
 from scheduler.workflows import lifecycle as workflows
 from scheduler.workflows import runs
 
@@ -71,6 +72,13 @@ def fill(owner: User, office: Office, now: datetime) -> None:
                 _provision(name, owner, now, fails=fails)
     # Count the demo's history now, for the chart of the overview; beat does so once a minute.
     call.change(sql.ROLL_UP_MINUTES, {"now": now})
+
+
+def remove(owner: User) -> None:
+    for queue in StepQueue.objects.filter(owner=owner):
+        if queue.state == QueueState.RUNNING:
+            step_queues.cancel(queue.pk)
+        queues.delete(queue.pk)
 
 
 def _provision(name: str, owner: User, now: datetime, *, fails: bool) -> None:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import psycopg2
+from dotenv import load_dotenv
 
 from config import env
 from config.dev import CannotStart, ports
@@ -23,6 +24,8 @@ class Options:
     flower_port: int
     database_url: str
     redis_url: str
+    has_demo: bool
+    shows_logs: bool
 
     @property
     def reachable_host(self) -> str:
@@ -39,7 +42,11 @@ class Options:
 
 
 def read() -> Options:
-    """The settings read the same variables, and name the first malformed one."""
+    """The settings read the same variables, and name the first malformed one.
+
+    The file .env adds variables to the environment, which takes precedence.
+    """
+    load_dotenv(CHECKOUT / ".env")
     try:
         from config import settings
     except PermissionError as error:  # they look in the home for running servers
@@ -57,6 +64,8 @@ def read() -> Options:
         flower_port=env.integer("FLOWER_PORT", 5555, low=1, high=65_535),
         database_url=env.text("DATABASE_URL"),
         redis_url=env.text("REDIS_URL"),
+        has_demo=env.flag("DEMO", True),
+        shows_logs=env.flag("LOGS"),
     )
     if options.port == options.flower_port:
         raise CannotStart(f"PORT and FLOWER_PORT are both {options.port}: change one of them.")

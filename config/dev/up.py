@@ -30,6 +30,7 @@ from config.dev.procfile import RELEASE, Program
 from config.dev.screen import Screen, Steps, error, summary
 
 DEMO = Program("demo", "python manage.py demo")
+ADMIN = Program("demo", "python manage.py demo --admin-only")
 READY_SECONDS = 60.0
 TICK_SECONDS = 0.1
 # Longer than a worker drains (DURE_DRAIN_SECONDS) and releases its runs.
@@ -65,14 +66,18 @@ class System:
             if release:
                 self._finish(*self._begin(release, environment))
         # The programs need some seconds to start, while the demo data is created.
-        demo_command = self._begin(DEMO, environment | secrets.demo_environment())
+        demo_command = self._begin(
+            DEMO if self.options.has_demo else ADMIN, environment | secrets.demo_environment()
+        )
         for program in self.programs:
             process = self._process(program, environment)
             self.processes.append(process)
-            self.screen.follow(process)
-        with steps.step("Demo data", shows_output=True):
+            if self.options.shows_logs:
+                self.screen.follow(process)
+        title = "Demo data" if self.options.has_demo else "The user admin"
+        with steps.step(title, shows_output=self.options.shows_logs):
             demo = _demo_data(self._finish(*demo_command))
-        with steps.step("Processes", shows_output=True) as details:
+        with steps.step("Processes", shows_output=self.options.shows_logs) as details:
             details.append(", ".join(program.name for program in self.programs))
             self._wait_until_ready(urls.redis)
         published = credentials.publish(self.home, self.options, urls.redis, secrets, demo)

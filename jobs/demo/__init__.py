@@ -7,8 +7,8 @@ from jobs.models import Job, Office
 
 
 def fill(office: Office, now: datetime) -> None:
-    """Create the history once, and the live release whenever none is in progress."""
+    """Create the history and the live release, once."""
     if not Job.objects.filter(office=office).exists():
         history.write(office, now)
         live.create_failures(office)
-    live.start_release(office)
+        live.start_release(office)

@@ -12,6 +12,8 @@ from django.core.management.base import CommandError
 from django.test import Client
 from django.utils import timezone
 
+from exports.models import Replay
+from jobs import lifecycle
 from jobs.models import Batch, Event, Job, Office
 from jobs.states import JobStatus
 from scheduler.models import Schedule, WorkflowRun
@@ -93,6 +95,42 @@ def test_the_demo_has_schedules_a_workflow_and_step_queues_once():
     )
     assert [run.status for run in runs] == ["pending", "running"]
     assert [queue.state for queue in StepQueue.objects.filter(owner__username="alice")] == ["RUNNING"] * 2
+
+
+def test_a_later_start_submits_no_second_release():
+    demo()
+    lifecycle.cancel(*only_office_of("alice"), actor="alice")
+    demo()
+    assert Batch.objects.filter(name="Release 2.0").count() == 1
+
+
+def only_office_of(username):
+    office = Office.objects.get(memberships__user__username=username)
+    return office.id, list(office.jobs.values_list("id", flat=True))
+
+
+def test_a_start_without_the_demo_creates_the_administrator_alone():
+    answer = demo("--admin-only")
+    assert ([user["username"] for user in answer["users"]], answer["office_id"]) == (["admin"], None)
+    assert list(User.objects.values_list("username", flat=True)) == ["admin"]
+    assert not Office.objects.exists()
+
+
+def test_the_demo_is_removed_with_all_its_data_and_nothing_else():
+    demo()
+    carol = User.objects.create(username="carol")
+    Schedule.objects.update(owner=carol)  # no longer the demonstration's
+    office = Office.objects.create(name="Carol's office")
+    with pytest.raises(CommandError, match="Try again"):  # the queues still roll back
+        call_command("demo", "--remove")
+    StepQueue.objects.all().delete()
+    out = StringIO()
+    call_command("demo", "--remove", stdout=out)
+    assert out.getvalue() == "Removed the demonstration of alice and bob.\n"
+    assert sorted(User.objects.values_list("username", flat=True)) == ["admin", "carol"]
+    assert list(Office.objects.all()) == [office]
+    assert not (Job.objects.exists() or StepQueue.objects.exists() or Replay.objects.exists())
+    assert Schedule.objects.count() == 2
 
 
 def test_the_demo_refuses_production(settings):

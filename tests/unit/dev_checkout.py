@@ -15,6 +15,9 @@ from tests.unit.process_tools import eventually, processes_with_mark
 CHECKOUT = Path(__file__).resolve().parents[2]
 DEMO = """
 import json, os, sys
+if "--admin-only" in sys.argv:
+    print(json.dumps({"users": json.loads(os.environ["DURE_DEMO_USERS"])[:1], "office_id": None}))
+    sys.exit()
 print("creating demo data", file=sys.stderr)
 if why := os.environ.get("BREAK_DEMO"):
     sys.exit(why)
@@ -56,7 +59,7 @@ class Checkout:
         ports = {"PORT": str(free_port()), "FLOWER_PORT": str(free_port())}
         unset = ("DURE_ENV", "DURE_HOME", "PYTHONPATH")
         inherited = {name: value for name, value in os.environ.items() if name not in unset}
-        return inherited | ports | more
+        return inherited | ports | {"LOGS": "1"} | more
 
     def run(self, **more: str) -> "subprocess.CompletedProcess[str]":
         """Runs `make up` until it ends by itself."""

@@ -64,10 +64,10 @@ def checkout(tmp_path):
     assert checkout.alive() == set()
 
 
-def started(checkout, **scripts):
+def started(checkout, environment=None, **scripts):
     web = checkout.script("web", (checkout.path / "web.py").read_text()) + " $PORT"
     checkout.programs(web=web, **{name: checkout.script(name, text) for name, text in scripts.items()})
-    return checkout.start()
+    return checkout.start(**(environment or {}))
 
 
 def test_the_steps_the_summary_and_the_lines_of_the_programs_are_printed(checkout):
@@ -82,6 +82,33 @@ def test_the_steps_the_summary_and_the_lines_of_the_programs_are_printed(checkou
     assert "\033" not in up.output, "no colours outside a terminal"
     assert "\nSIGTERM: stopping everything …" in up.output
     assert up.output.endswith("\nEverything is stopped.\n")
+
+
+def test_the_output_of_the_programs_is_in_the_logs_alone_unless_asked_for(checkout):
+    up = started(checkout, {"LOGS": "0"}, talker=TALKER).wait_until_up()
+    log = checkout.home / "logs" / "talker.log"
+    assert eventually(lambda: "line 30" in log.read_text())
+    assert up.stop() == 0
+    assert "line" not in up.output
+
+
+def test_a_start_without_the_demo_creates_the_administrator_alone(checkout):
+    up = started(checkout, {"DEMO": "0"}).wait_until_up()
+    up.stop()
+    credentials = up.credentials()
+    assert [user["username"] for user in credentials["users"]] == ["admin"]
+    assert credentials["office_id"] is None
+    assert "The user admin" in up.output and "Demo data" not in up.output
+
+
+def test_variables_are_read_from_the_file_env(checkout):
+    text = "# a comment\nGREETING='from the file'\nDEMO=0\nexport FLOWER_PORT=1\n"
+    (checkout.path / ".env").write_text(text)
+    writer = 'import os, time; print(os.environ["GREETING"], flush=True); time.sleep(600)'
+    up = started(checkout, writer=writer).wait_until_up().wait_for("writer | from the file")
+    up.stop()
+    assert "The user admin" in up.output
+    assert not up.credentials()["flower"]["url"].endswith(":1"), "the environment takes precedence"
 
 
 def test_each_program_has_a_log_that_only_its_owner_reads(checkout):

@@ -1,4 +1,4 @@
-"""Creates the users, offices and data of the demonstration; running it again does no harm."""
+"""Creates or removes the users, offices and data of the demonstration; running it again does no harm."""
 
 import inspect
 import json
@@ -6,7 +6,6 @@ import os
 import secrets
 import sys
 from argparse import ArgumentParser
-from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -16,16 +15,22 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.module_loading import module_has_submodule
 
-from jobs.models import ApiToken, Membership, Office
+from jobs import lifecycle
+from jobs.errors import Conflict, in_english
+from jobs.models import ApiToken, Job, Membership, Office
 from jobs.models.access import TOKEN_PREFIX, digest_of
-from jobs.states import MemberRole
+from jobs.office_deletion import delete_office
+from jobs.selection import in_states
+from jobs.states import JOB_LIVE, MemberRole
 
 VARIABLE = "DURE_DEMO_USERS"
 STAFF, MEMBER = "staff", "member"
-USERS = {"admin": STAFF, "alice": MEMBER, "bob": MEMBER}
+ADMIN = "admin"
+USERS = {ADMIN: STAFF, "alice": MEMBER, "bob": MEMBER}
 TOKEN_NAME = "demo"  # noqa: S105 (what the token is called)
 
 Secret = dict[str, str]
@@ -42,23 +47,35 @@ class Command(BaseCommand):
         parser.add_argument(
             "--users", metavar="FILE", help="read passwords and tokens from a file; - is stdin"
         )
+        parts = parser.add_mutually_exclusive_group()
+        parts.add_argument("--admin-only", action="store_true", help="create the user admin and nothing else")
+        parts.add_argument(
+            "--remove",
+            action="store_true",
+            help="delete alice and bob with all that they own, and the offices of both",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         if settings.PRODUCTION:
             raise CommandError("The demonstration prints passwords: it is not for production.")
+        if options["remove"]:
+            self.stdout.write(remove())
+            return
         secrets_by_user = read_secrets(options["users"])
+        if options["admin_only"]:
+            admin = ensure_user(ADMIN, STAFF, secrets_by_user.get(ADMIN, {}))
+            self.answer([admin], None)
+            return
         now = timezone.now()
         with transaction.atomic():
             users = [ensure_user(name, role, secrets_by_user.get(name, {})) for name, role in USERS.items()]
             owners = {name: User.objects.get(username=name) for name, role in USERS.items() if role == MEMBER}
             offices = {name: ensure_office(owner) for name, owner in owners.items()}
-        for fill in fillers():
-            available = {"owner": owners["alice"], "office": offices["alice"], "now": now}
-            fill(
-                **{name: available[name] for name in inspect.signature(fill).parameters if name in available}
-            )
-        answer = {"users": users, "office_id": str(offices["alice"].id)}
-        self.stdout.write(json.dumps(answer, ensure_ascii=False))
+        call_in_apps("fill", owner=owners["alice"], office=offices["alice"], now=now)
+        self.answer(users, str(offices["alice"].id))
+
+    def answer(self, users: list[Secret], office_id: str | None) -> None:
+        self.stdout.write(json.dumps({"users": users, "office_id": office_id}, ensure_ascii=False))
 
 
 def read_secrets(file: str | None) -> dict[str, Secret]:
@@ -108,18 +125,43 @@ def ensure_token(user: User, token: str | None) -> str:
 
 
 def ensure_office(owner: User) -> Office:
-    name = f"{owner.get_username().capitalize()}'s office"
-    office = Office.objects.filter(name=name, memberships__user=owner).first()
+    office = demo_offices(owner).first()
     if office is None:
-        office = Office.objects.create(name=name)
+        office = Office.objects.create(name=office_name(owner))
         Membership.objects.create(office=office, user=owner, role=MemberRole.OWNER)
     return office
 
 
-def fillers() -> Iterator[Callable[..., object]]:
-    """The function `fill(owner, office, now)` in the module `demo` of each app that has one."""
+def office_name(owner: User) -> str:
+    return f"{owner.get_username().capitalize()}'s office"
+
+
+def demo_offices(owner: User) -> QuerySet[Office]:
+    return Office.objects.filter(name=office_name(owner), memberships__user=owner)
+
+
+def remove() -> str:
+    """Delete what the demonstration owns, in an order in which a second call finishes what one could not."""
+    members = User.objects.filter(username__in=[name for name, role in USERS.items() if role == MEMBER])
+    try:
+        for owner in members:
+            for office in demo_offices(owner):
+                live = Job.objects.filter(in_states(JOB_LIVE), office=office).values_list("id", flat=True)
+                lifecycle.cancel(office.id, list(live), actor=ADMIN, reason="The demonstration is removed.")
+                delete_office(office.id)
+            call_in_apps("remove", owner=owner, now=timezone.now())
+    except Conflict as running:
+        raise CommandError(f"{in_english(running)} Try again in a moment.") from None
+    names = sorted(members.values_list("username", flat=True))
+    members.delete()
+    return f"Removed the demonstration of {' and '.join(names)}." if names else "There is no demonstration."
+
+
+def call_in_apps(name: str, **available: object) -> None:
+    """Call the function of this name in each app's module `demo`, with those arguments that it takes."""
     for app in apps.get_app_configs():
         if app.module is not None and module_has_submodule(app.module, "demo"):
-            fill = getattr(import_module(f"{app.name}.demo"), "fill", None)
-            if fill is not None:
-                yield fill
+            function = getattr(import_module(f"{app.name}.demo"), name, None)
+            if function is not None:
+                parameters = inspect.signature(function).parameters
+                function(**{key: available[key] for key in parameters if key in available})
