@@ -62,6 +62,15 @@ def offices_of(user: User) -> QuerySet[Office]:
     return offices if role_of_staff(user) else offices.filter(pk__in=memberships.values("office_id"))
 
 
+def operated_offices(user: User) -> QuerySet[Office]:
+    """The offices in which the user may act on jobs."""
+    if user.is_superuser:
+        return Office.objects.all()
+    roles = [role for role in RANK if RANK[role] >= RANK[MemberRole.OPERATOR]]
+    memberships = Membership.objects.filter(user=user, role__in=roles)
+    return Office.objects.filter(pk__in=memberships.values("office_id"))
+
+
 def role_of_staff(user: User) -> str | None:
     if user.is_superuser:
         return MemberRole.OWNER

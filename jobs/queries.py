@@ -8,7 +8,7 @@ from django.conf import settings
 
 from jobs import registry
 from jobs.display import Bar, printable, time_bar
-from jobs.models import Event, Execution, Job, Worker
+from jobs.models import Event, Execution, Job, Office, Worker
 from jobs.roles import is_role
 from jobs.states import ExecutionStatus
 
@@ -104,6 +104,12 @@ def events_of(job: Job) -> list[Event]:
     oldest = events.order_by("-id").values_list("id", flat=True)[EVENTS_SEARCHED - 1 :][:1]
     since = next(iter(oldest), 0)
     return list(events.filter(id__gte=since, job_id=job.pk).order_by("-id")[:MOST_EVENTS])
+
+
+def newest_event(office: Office) -> int:
+    """The id of the office's newest event. A page that reads it first misses no later one."""
+    events = Event.objects.filter(office_id=office.pk).order_by("-id")
+    return events.values_list("id", flat=True).first() or 0
 
 
 @dataclass(frozen=True)

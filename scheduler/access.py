@@ -56,13 +56,21 @@ def executions_by_cause(user: User) -> list[QuerySet[Execution]]:
     """
     if user.is_staff:
         return [Execution.objects.all()]
+    parts = executions_without_job(user)
+    if offices := list(offices_of(user).values_list("id", flat=True)):
+        parts.append(_executions_in_offices(offices))
+    return parts
+
+
+def executions_without_job(user: User) -> list[QuerySet[Execution]]:
+    """Those of them that no job owns."""
+    if user.is_staff:
+        return [Execution.objects.filter(job__isnull=True)]
     parts = [_executions_by_source(Trigger.MANUAL, [str(user.pk)])]
     ids = [str(schedule) for schedule in _schedules_ever_of(user).values_list("id", flat=True)]
     # The newest rows of a single schedule are at the end of its range in the index by source, at any age.
     groups = [[schedule] for schedule in ids] if len(ids) <= FEW_SCHEDULES else [ids]
     parts += [_executions_by_source(Trigger.SCHEDULE, sources) for sources in groups]
-    if offices := list(offices_of(user).values_list("id", flat=True)):
-        parts.append(_executions_in_offices(offices))
     if queues := list(queues_of(user).values_list("queue_id", flat=True)):
         parts.append(_executions_in_queues(queues))
     return parts
@@ -96,6 +104,16 @@ def _executions_in_queues(queues: list[int]) -> QuerySet[Execution]:
         queue__in=[str(queue) for queue in queues]
     )
     return step_executions.filter(trigger=Trigger.STEP)
+
+
+def own_executions(user: User) -> QuerySet[Execution]:
+    """Executions of schedules and by hand that the user may act on."""
+    if user.is_superuser:
+        return Execution.objects.filter(trigger__in=(Trigger.SCHEDULE, Trigger.MANUAL))
+    schedules = Schedule.objects.filter(owner=user).values_list(Cast("id", TextField()))
+    return Execution.objects.filter(
+        Q(trigger=Trigger.SCHEDULE, source__in=schedules) | Q(trigger=Trigger.MANUAL, source=str(user.pk))
+    )
 
 
 def may_cancel(user: User, execution: Execution) -> bool:

@@ -7,8 +7,9 @@ from django.utils.translation import gettext_lazy as _
 from jobs import display
 from jobs.display import Label, Text
 from jobs.errors import ErrorText, in_english
-from jobs.states import ExecutionStatus
+from jobs.states import ExecutionStatus, JobStatus
 from scheduler.models import Schedule, WorkflowRun, WorkflowRunStart
+from scheduler.runs.filters import RunState
 from scheduler.schedules.catchup import (
     LATER_DUE,
     MANUAL_RUNNING,
@@ -54,6 +55,8 @@ REASONS = {STILL_RUNNING, MANUAL_RUNNING, OTHER_SCHEDULE_RUNNING, LATER_DUE, TOO
 display.register_state_labels(
     {
         RunStatus.RUNNING: display.STATE_LABELS[ExecutionStatus.RUNNING],
+        RunState.QUEUED: display.STATE_LABELS[JobStatus.READY],
+        RunState.SUCCEEDED: display.STATE_LABELS[JobStatus.DONE],
         RunStatus.COMPLETED: display.STATE_LABELS[ExecutionStatus.SUCCESS],
         **WORKFLOWS,
     }

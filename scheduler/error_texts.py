@@ -13,6 +13,8 @@ TEXTS: dict[str, str | Promise] = {
     "unknown_zone": _("'%(name)s' is not a time zone; use a name such as Asia/Seoul."),
     "time_of_day": _("'%(text)s' is not a time from 00:00 to 23:59, written like 09:00."),
     "day_of_month": _("'%(day)s' is not a day from 1 to 31, nor 'last'."),
+    # Saved views
+    "too_many_views": _("You have %(limit)s saved views; delete one first."),
     # PeriodicTasks
     "unknown_celery_task": _("There is no Celery task named %(task)s."),
     "redis_unreachable": _("Redis does not answer."),

@@ -173,6 +173,7 @@ DELETE_MINUTES = "DELETE FROM execution_minutes WHERE minute < %(before)s AND %(
 
 # run list: the longest time of each statement of this transaction.
 LIMIT_TIME = "SELECT set_config('statement_timeout', %s, true)"
+DEFAULT_TIME = "SET LOCAL statement_timeout TO DEFAULT"
 
 # monitor: live work, by partial indexes. Ready are the jobs that wait for a slot, and the Executions that no
 # worker has claimed yet.

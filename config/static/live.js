@@ -15,6 +15,8 @@
   var requestedAt = updatedAt;
   var clockOffset = 0; // this machine's clock minus the server's
   var scrollPositions = {}; // of each drawing, by its id
+  var checked = []; // the selected rows of a list, by name and value
+  var opened = []; // the open details, each by the nearest id and its place there
 
   function serverTime() {
     var mark = live && live.querySelector("[data-now]");
@@ -37,7 +39,15 @@
     if (!live || !updated) return;
     updated.textContent = updated.dataset.words.replace("{}", age(updatedAt));
     updated.classList.toggle("bad", age(updatedAt) > 3 * SECONDS && !paused);
-    if (age(requestedAt) >= (stale ? SOON : SECONDS) && !paused && document.visibilityState === "visible") refresh();
+    if (age(requestedAt) >= (stale ? SOON : SECONDS) && !paused && !isInUse() && document.visibilityState === "visible") refresh();
+  }
+
+  // A refresh would drop the text that the user is selecting or typing.
+  function isInUse() {
+    var selection = window.getSelection();
+    if (selection && !selection.isCollapsed && live.contains(selection.anchorNode)) return true;
+    var active = document.activeElement;
+    return Boolean(active) && live.contains(active) && active.matches("input:not([type=checkbox], [type=radio]), select, textarea");
   }
 
   function refresh() {
@@ -46,11 +56,13 @@
     window.htmx.trigger(live, "tick");
   }
 
+  // The path has the newest event that the page was rendered with: what came after it is sent at once.
   function watch(path) {
     var scheme = window.location.protocol === "https:" ? "wss://" : "ws://";
     var socket = new WebSocket(scheme + window.location.host + path);
     socket.addEventListener("message", function (message) {
       var event = JSON.parse(message.data);
+      if (event.id && /[?]after=/.test(path)) path = path.replace(/after=[0-9]+/, "after=" + event.id);
       var about = live.dataset.about;
       if (IGNORED_TYPES.indexOf(event.type) >= 0) return;
       if (about && event.job_id !== about && event.batch_id !== about) return;
@@ -66,6 +78,25 @@
     if (live) live.querySelectorAll(".graph[id], .scroll[id]").forEach(each);
   }
 
+  function boxes() { return live.querySelectorAll("input[type=checkbox], input[type=radio]"); }
+
+  function keyOfDetails(element) {
+    var named = element.id ? element : element.closest("[id]");
+    return named.id + " " + Array.prototype.indexOf.call(named.querySelectorAll("details"), element);
+  }
+
+  function remember() {
+    eachScrollable(function (element) { scrollPositions[element.id] = [element.scrollLeft, element.scrollTop]; });
+    checked = Array.from(boxes()).filter(function (box) { return box.checked; }).map(function (box) { return box.name + " " + box.value; });
+    opened = Array.from(live.querySelectorAll("details[open]")).map(keyOfDetails);
+  }
+
+  function restore() {
+    eachScrollable(function (element) { if (scrollPositions[element.id]) element.scrollTo(scrollPositions[element.id][0], scrollPositions[element.id][1]); });
+    boxes().forEach(function (box) { if (checked.indexOf(box.name + " " + box.value) >= 0) box.checked = true; });
+    live.querySelectorAll("details").forEach(function (element) { if (opened.indexOf(keyOfDetails(element)) >= 0) element.open = true; });
+  }
+
   if (pause) {
     pause.hidden = false;
     pause.addEventListener("click", function () {
@@ -76,17 +107,19 @@
     });
   }
   document.body.addEventListener("htmx:beforeSwap", function (swap) {
+    if (swap.detail.target !== live) return;
     // The user was signed out and redirected: the response is not a part of this page.
     if (new URL(swap.detail.xhr.responseURL).pathname !== live.getAttribute("hx-get").split("?")[0]) {
       swap.detail.shouldSwap = false;
       window.location.reload();
       return;
     }
-    eachScrollable(function (element) { scrollPositions[element.id] = [element.scrollLeft, element.scrollTop]; });
+    remember();
   });
-  document.body.addEventListener("htmx:afterSwap", function () {
+  document.body.addEventListener("htmx:afterSwap", function (swap) {
+    if (swap.detail.target !== live) return;
     updatedAt = requestedAt = Date.now();
-    eachScrollable(function (element) { if (scrollPositions[element.id]) element.scrollTo(scrollPositions[element.id][0], scrollPositions[element.id][1]); });
+    restore();
     serverTime();
     tick();
   });

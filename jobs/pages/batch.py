@@ -13,6 +13,7 @@ from django.utils import timezone
 from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_safe
 
+from jobs import queries
 from jobs.display import Bar, time_bar
 from jobs.insight import progress, stats
 from jobs.insight.progress import Node
@@ -42,8 +43,9 @@ def batch_live(request: HttpRequest, office_id: UUID, batch_id: UUID) -> HttpRes
 
 def _render(request: HttpRequest, office_id: UUID, batch_id: UUID, template: str) -> HttpResponse:
     office = office_access(request, office_id).office
+    newest = queries.newest_event(office)
     batch = get_object_or_404(office.batches, pk=batch_id)
-    context = {"section": "offices", "office": office, "batch": batch}
+    context = {"section": "offices", "office": office, "batch": batch, "newest_event": newest}
     return render(request, template, context | batch_context(office, batch, timezone.now()))
 
 

@@ -44,10 +44,12 @@ def job_live(request: HttpRequest, office_id: UUID, job_id: UUID) -> HttpRespons
 
 def _render(request: HttpRequest, office_id: UUID, job_id: UUID, template: str) -> HttpResponse:
     access = office_access(request, office_id)
+    newest = queries.newest_event(access.office)
     job, now, user = _job(access.office, job_id), timezone.now(), current_user(request)
     context = {
         "section": "offices",
         "office": access.office,
+        "newest_event": newest,
         "can_operate": can_operate(access),
         "verbs": [verb for verb, states in bulk.APPLIES_TO.items() if job.status in states],
         "reason_form": ActionForm(verb=bulk.CANCEL),

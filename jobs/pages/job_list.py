@@ -74,6 +74,9 @@ def confirm(request: HttpRequest, office_id: UUID) -> HttpResponse:
     context = {
         "section": "offices",
         "office": office,
+        "act_at": reverse("pages:confirm", args=[office.id]),
+        "back_text": office.name,
+        "field": "job",
         "verb": verb,
         "matching": matching,
         "until": until,

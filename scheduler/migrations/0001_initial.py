@@ -45,6 +45,21 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name='SavedView',
+            fields=[
+                ('id', models.UUIDField(default=jobs.ids.uuid7, editable=False, primary_key=True, serialize=False, verbose_name='id')),
+                ('name', models.CharField(max_length=100, verbose_name='name')),
+                ('query', models.CharField(blank=True, max_length=2000, verbose_name='filter')),
+                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL, verbose_name='user')),
+            ],
+            options={
+                'verbose_name': 'saved view',
+                'verbose_name_plural': 'saved views',
+                'db_table': 'saved_views',
+                'constraints': [models.UniqueConstraint(fields=('user', 'name'), name='one_saved_view_per_name')],
+            },
+        ),
+        migrations.CreateModel(
             name='QueueProbe',
             fields=[
                 ('role', models.CharField(max_length=64, primary_key=True, serialize=False, verbose_name='queue')),

@@ -2,6 +2,7 @@
 
 from scheduler.models.calendar import Calendar
 from scheduler.models.monitoring import Beat, Minute, QueueProbe
+from scheduler.models.saved_view import SavedView
 from scheduler.models.schedule import Occurrence, Schedule
 from scheduler.models.workflow import Workflow, WorkflowRun, WorkflowRunStart
 from scheduler.steps.models import Step, StepEvent, StepQueue
@@ -12,6 +13,7 @@ __all__ = [
     "Minute",
     "Occurrence",
     "QueueProbe",
+    "SavedView",
     "Schedule",
     "Step",
     "StepEvent",

@@ -51,6 +51,8 @@ class RunFilter:
     schedule: UUID | None = None
     since: datetime | None = None
     until: datetime | None = None
+    # The id of the newest run of the list; later ones are not part of it.
+    newest: UUID | None = None
     sort: Sort = Sort.NEWEST
 
 
@@ -135,10 +137,10 @@ def of_executions(values: RunFilter) -> Q | None:
 def _common(values: RunFilter, states: dict[str, Q]) -> Q:
     condition = Q()
     if values.states:
-        chosen = Q(pk__in=())
+        any_state = Q(pk__in=())
         for state in values.states:
-            chosen |= states[state]
-        condition &= chosen
+            any_state |= states[state]
+        condition &= any_state
     if values.failure_types:
         condition &= Q(failure_type__in=list(values.failure_types))
     if values.task_id:
@@ -146,6 +148,8 @@ def _common(values: RunFilter, states: dict[str, Q]) -> Q:
     # Ids grow with time; the time itself decides.
     if values.since:
         condition &= Q(id__gte=uuid7_at(values.since, smallest=True), created_at__gte=values.since)
+    if values.newest:
+        condition &= Q(id__lte=values.newest)
     if values.until:
         condition &= Q(created_at__lt=values.until)
     return condition

@@ -13,10 +13,12 @@ from uuid import UUID
 from django.contrib.auth.models import User
 from django.db import OperationalError, connection, transaction
 from django.db.models import F, Q, QuerySet
+from django.db.models.fields.json import KT
 
 from jobs.access import offices_of
 from jobs.ids import time_of
 from jobs.models import Execution, Job
+from jobs.states import Trigger
 from scheduler import sql
 from scheduler.access import executions_by_cause
 from scheduler.runs import filters
@@ -55,7 +57,7 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Found:
+class RunPage:
     """A page of runs. `searched_since`: older runs were not searched; None: all were."""
 
     rows: Sequence[Run]
@@ -82,7 +84,7 @@ class Part:
     condition: Q
 
     def matching(self, floor: UUID | None) -> QuerySet[Any]:
-        rows = self.scope.alias(**filters.searched_texts()).filter(self.condition)
+        rows: QuerySet[Any] = self.scope.alias(**filters.searched_texts()).filter(self.condition)
         return rows if floor is None else rows.filter(id__gt=floor)
 
 
@@ -124,12 +126,12 @@ def _narrow(rows: QuerySet[Any], values: RunFilter) -> QuerySet[Any]:
 
 def search(
     user: User, values: RunFilter, *, after: UUID | None = None, before: UUID | None = None, size: int = PAGE
-) -> Found:
+) -> RunPage:
     """One page of the runs that match."""
 
-    def page(parts: Sequence[Part], floor: UUID | None) -> Found:
+    def page(parts: Sequence[Part], floor: UUID | None) -> RunPage:
         if values.sort == Sort.LONGEST:
-            return Found(_longest(parts, floor, size), floor=floor)
+            return RunPage(_longest(parts, floor, size), floor=floor)
         upward = values.sort == Sort.OLDEST
         backward = before is not None
         ids = _next_ids(parts, floor, before if backward else after, upward != backward, size + 1)
@@ -137,8 +139,8 @@ def search(
         rows = _read(ids[::-1] if backward else ids)
         first, last = (rows[0].id, rows[-1].id) if rows else (None, None)
         if backward:
-            return Found(rows, first if more else None, last or before, floor)
-        return Found(rows, first if after is not None else None, last if more else None, floor)
+            return RunPage(rows, first if more else None, last or before, floor)
+        return RunPage(rows, first if after is not None else None, last if more else None, floor)
 
     return _bounded(user, values, after, page)
 
@@ -156,15 +158,15 @@ def count(user: User, values: RunFilter, *, since: UUID | None = None) -> Count:
     return _bounded(user, values, None, number)
 
 
-def matching_ids(user: User, values: RunFilter, until: UUID, most: int) -> tuple[list[UUID], list[UUID]]:
-    """The ids of up to so many matching jobs, and of Executions without a job, none newer than `until`."""
+def matching_ids(user: User, values: RunFilter, most: int) -> tuple[list[UUID], list[UUID]]:
+    """The ids of up to so many matching jobs, and of Executions without a job."""
 
     def ids(parts: Sequence[Part], floor: UUID | None) -> tuple[list[UUID], list[UUID]]:
-        found: dict[bool, list[UUID]] = {True: [], False: []}
+        matches: dict[bool, list[UUID]] = {True: [], False: []}
         for part in parts:
-            rows = part.matching(floor).filter(id__lte=until).order_by("-id").values_list("id", flat=True)
-            found[part.scope.model is Job] += rows[:most]
-        return found[True][:most], found[False][:most]
+            rows = part.matching(floor).order_by("-id").values_list("id", flat=True)
+            matches[part.scope.model is Job] += rows[:most]
+        return matches[True][:most], matches[False][:most]
 
     return _bounded(user, values, None, ids)
 
@@ -173,31 +175,28 @@ def every(user: User, values: RunFilter, most: int) -> Iterator[Run]:
     """The matching runs, page by page, up to a number."""
     after, size = None, min(500, most)
     while most > 0:
-        found = search(user, values, after=after, size=min(size, most))
-        yield from found.rows
-        most -= len(found.rows)
-        if found.older is None:
+        matches = search(user, values, after=after, size=min(size, most))
+        yield from matches.rows
+        most -= len(matches.rows)
+        if matches.older is None:
             return
-        after = found.older
+        after = matches.older
 
 
 def _bounded(
     user: User, values: RunFilter, after: UUID | None, read: Callable[[Sequence[Part], UUID | None], T]
 ) -> T:
     """Read the newest rows; if that takes too long, fewer of them."""
-    if after is not None and values.sort == Sort.NEWEST:
-        # The limit counts from the place where the page begins.
-        start = Q(id__lt=after)
-    else:
-        start = Q()
+    # The limit counts from the place where the page begins.
+    start = Q(id__lt=after) if after is not None and values.sort == Sort.NEWEST else Q()
     parts = [replace(part, scope=part.scope.filter(start)) for part in parts_of(user, values)]
     for searched in SEARCHED[:-1]:
         try:
             with transaction.atomic(), connection.cursor() as cursor:
                 cursor.execute(sql.LIMIT_TIME, [f"{TIMEOUT_MS}ms"])
-                found = read(parts, _floor(parts, searched))
-                cursor.execute(sql.LIMIT_TIME, ["0"])
-                return found
+                matches = read(parts, _floor(parts, searched))
+                cursor.execute(sql.DEFAULT_TIME)
+                return matches
         except OperationalError as error:
             if getattr(error.__cause__, "pgcode", "") != _QUERY_CANCELED:
                 raise
@@ -209,34 +208,34 @@ def _floor(parts: Sequence[Part], searched: int) -> UUID | None:
     last = [
         part.scope.order_by("-id").values_list("id", flat=True)[searched : searched + 1] for part in parts
     ]
-    return max((found for ids in last for found in ids), default=None)
+    return max((matches for ids in last for matches in ids), default=None)
 
 
 def _next_ids(
     parts: Sequence[Part], floor: UUID | None, start: UUID | None, upward: bool, most: int
 ) -> list[tuple[UUID, bool]]:
     """The next ids in this direction, each with whether it is a job's."""
-    found: list[tuple[UUID, bool]] = []
+    matches: list[tuple[UUID, bool]] = []
     for part in parts:
         rows = part.matching(floor).order_by("id" if upward else "-id")
         if start is not None:
             rows = rows.filter(**{"id__gt" if upward else "id__lt": start})
         is_job = part.scope.model is Job
-        found += [(identity, is_job) for identity in rows.values_list("id", flat=True)[:most]]
-    return sorted(found, reverse=not upward)[:most]
+        matches += [(identity, is_job) for identity in rows.values_list("id", flat=True)[:most]]
+    return sorted(matches, reverse=not upward)[:most]
 
 
 def _longest(parts: Sequence[Part], floor: UUID | None, size: int) -> list[Run]:
     """The runs that took the longest, of those that ended."""
-    found: list[tuple[Any, UUID, bool]] = []
+    matches: list[tuple[Any, UUID, bool]] = []
     for part in parts:
         is_job = part.scope.model is Job
         end = "completed_at" if is_job else "finished_at"
         rows = part.matching(floor).filter(**{f"{end}__isnull": False, "started_at__isnull": False})
         longest = rows.annotate(took=F(end) - F("started_at")).order_by("-took", "-id")
-        found += [(took, identity, is_job) for took, identity in longest.values_list("took", "id")[:size]]
-    found.sort(reverse=True)
-    return _read([(identity, is_job) for _, identity, is_job in found[:size]])
+        matches += [(took, identity, is_job) for took, identity in longest.values_list("took", "id")[:size]]
+    matches.sort(reverse=True)
+    return _read([(identity, is_job) for _, identity, is_job in matches[:size]])
 
 
 def _read(ids: Sequence[tuple[UUID, bool]]) -> list[Run]:
@@ -244,13 +243,14 @@ def _read(ids: Sequence[tuple[UUID, bool]]) -> list[Run]:
     jobs = Job.objects.select_related("execution", "batch", "office").defer(
         *("args", "execution__args", "execution__result", "execution__progress")
     )
-    runs = Execution.objects.defer("args", "result", "progress")
-    found: dict[UUID, Run] = {}
+    runs = Execution.objects.defer("args", "result", "progress").annotate(operation=KT("args__operation"))
+    matches: dict[UUID, Run] = {}
     for job in jobs.filter(pk__in=[identity for identity, is_job in ids if is_job]):
-        found[job.pk] = _of_job(job)
+        matches[job.pk] = _of_job(job)
     for run in runs.filter(pk__in=[identity for identity, is_job in ids if not is_job]):
-        found[run.pk] = _of_execution(run)
-    return [found[identity] for identity, _ in ids if identity in found]
+        # A step's run is known by its operation.
+        matches[run.pk] = _of_execution(run, run.operation or "" if run.trigger == Trigger.STEP else "")
+    return [matches[identity] for identity, _ in ids if identity in matches]
 
 
 def _of_job(job: Job) -> Run:
@@ -273,10 +273,10 @@ def _of_job(job: Job) -> Run:
     )
 
 
-def _of_execution(run: Execution) -> Run:
+def _of_execution(run: Execution, name: str) -> Run:
     return Run(
         id=run.id,
-        name="",
+        name=name,
         task_id=run.task_id,
         state=filters.state_of_execution(run),
         trigger=run.trigger,

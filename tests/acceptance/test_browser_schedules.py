@@ -99,7 +99,7 @@ def test_the_schedule_pages_are_in_korean_and_fit_a_phone(stack, window, office)
     for path in (
         "/schedules",
         "/schedules/new",
-        "/executions",
+        "/runs",
         "/workflows",
         workflow_path,
         f"{workflow_path}/edit",

@@ -28,7 +28,8 @@ PAGES = [
     "/offices/{office}/batches/{batch}",
     "/offices/{office}/jobs/{failed}",
     "/offices/{office}/jobs/{waiting}",
-    "/executions",
+    "/runs",
+    "/runs?batch={batch}&q=deploy",
     "/executions/{execution}",
     "/schedules",
     "/schedules/{schedule}",
@@ -115,21 +116,21 @@ def objects(stack: System) -> Iterator[dict[str, Any]]:
 
 
 def problems_of(page: Any, width: int) -> list[str]:
-    found = []
+    problems_by_page = []
     if page.evaluate("document.documentElement.scrollWidth") > width:
-        found.append(f"wider than {width}: {page.evaluate(WIDEST, width)}")
-    return [*found, *page.evaluate(SMALL_TARGETS, SMALLEST_TARGET)]
+        problems_by_page.append(f"wider than {width}: {page.evaluate(WIDEST, width)}")
+    return [*problems_by_page, *page.evaluate(SMALL_TARGETS, SMALLEST_TARGET)]
 
 
 def test_no_page_is_wider_than_its_window_and_no_target_is_small(window, objects):
     opened = window(reduced_motion="reduce")
     page = opened.sign_in("alice")
-    found = {}
+    problems_by_page = {}
     for path in PAGES:
         answer = page.goto(path.format(**objects))
         assert answer.status == 200, path
         for width in WIDTHS:
             page.set_viewport_size({"width": width, "height": 800})
             if problems := problems_of(page, width):
-                found[path, width] = problems
-    assert found == {}
+                problems_by_page[path, width] = problems
+    assert problems_by_page == {}

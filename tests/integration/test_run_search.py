@@ -1,4 +1,4 @@
-"""The list of runs: what is found, in which order, and how much a search reads."""
+"""The list of runs: what it contains, in which order, and how much a search reads."""
 
 import uuid
 from datetime import timedelta
@@ -46,8 +46,8 @@ def test_a_state_is_the_same_word_for_jobs_and_for_other_runs(office):
     busy, *_ = submitted(office, {"ref": "busy"}, {"ref": "sent"}, {"ref": "ready"}, name="x")
     running(busy)
     by_hand(task_id="demo.flaky", args={"failures": 1})
-    found = search.search(a_user("alice"), RunFilter())
-    states = {run.name or run.task_id: run.state for run in found.rows}
+    result = search.search(a_user("alice"), RunFilter())
+    states = {run.name or run.task_id: run.state for run in result.rows}
     assert states == {
         "busy": RunState.RUNNING,
         "sent": RunState.QUEUED,
@@ -128,15 +128,15 @@ def test_pages_follow_each_other_without_gap_or_overlap_while_others_start(offic
     by_hand()
     user, seen, after = a_user("alice"), [], None
     while True:
-        found = search.search(user, RunFilter(), after=after, size=4)
-        seen += [run.id for run in found.rows]
+        result = search.search(user, RunFilter(), after=after, size=4)
+        seen += [run.id for run in result.rows]
         by_hand()
-        if found.older is None:
+        if result.older is None:
             break
-        after = found.older
+        after = result.older
     assert len(seen) == 10
     assert seen == sorted(seen, reverse=True)
-    back = search.search(user, RunFilter(), before=found.newer, size=4)
+    back = search.search(user, RunFilter(), before=result.newer, size=4)
     assert [run.id for run in back.rows] == seen[4:8]
     upward = search.search(user, RunFilter(sort=Sort.OLDEST), size=4)
     following = search.search(user, RunFilter(sort=Sort.OLDEST), after=upward.older, size=4)
@@ -147,13 +147,13 @@ def test_a_search_reads_a_bounded_number_of_rows_and_says_how_far_it_went(office
     old, *_ = submitted(office, {"ref": "needle"}, *({} for _ in range(20)), name="x")
     monkeypatch.setattr(search, "SEARCHED", (10, 5))
     user = a_user("alice")
-    found = search.search(user, RunFilter(q="needle"))
-    assert found.rows == []
-    assert found.searched_since is not None
+    result = search.search(user, RunFilter(q="needle"))
+    assert result.rows == []
+    assert result.searched_since is not None
     assert search.count(user, RunFilter(q="needle")) == search.Count(0, True)
-    while not found.rows and found.floor is not None:
-        found = search.search(user, RunFilter(q="needle"), after=found.floor)
-    assert [run.id for run in found.rows] == [old.id]
+    while not result.rows and result.floor is not None:
+        result = search.search(user, RunFilter(q="needle"), after=result.floor)
+    assert [run.id for run in result.rows] == [old.id]
     assert search.search(user, RunFilter(), size=5).floor is not None
 
 
@@ -170,9 +170,9 @@ def test_a_search_that_takes_too_long_reads_fewer_rows(office, monkeypatch):
         return read(*args)
 
     monkeypatch.setattr(search, "_next_ids", slow)
-    found = search.search(a_user("alice"), RunFilter())
-    assert [run.name for run in found.rows] == ["j4", "j3"]
-    assert found.floor is not None
+    result = search.search(a_user("alice"), RunFilter())
+    assert [run.name for run in result.rows] == ["j4", "j3"]
+    assert result.floor is not None
 
 
 def test_failures_are_found_behind_very_many_successes(office, monkeypatch):

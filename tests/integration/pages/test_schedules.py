@@ -231,5 +231,5 @@ def test_a_schedule_is_deleted_after_confirmation(alice):
     assert not Schedule.objects.exists()
     run = Execution.objects.get()
     assert run.status == ExecutionStatus.PENDING
-    for page in (f"/executions?schedule={schedule.id}", f"/executions/{run.id}"):
+    for page in (f"/runs?schedule={schedule.id}", f"/executions/{run.id}"):
         assert f"{schedule.name} (deleted)" in text_of(alice.get(page))

@@ -1,0 +1,221 @@
+"""The list of everything that ran or will run: search, filters, saved views, actions and CSV."""
+
+from dataclasses import replace
+from typing import Any
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import User
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, QueryDict, StreamingHttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST, require_safe
+
+from jobs.access import offices_of
+from jobs.bulk import TYPED_ABOVE
+from jobs.ids import parse_uuid, uuid7_at
+from jobs.keyset import Page, page_links
+from jobs.models import Batch
+from jobs.pages.forms import ActionForm, CountForm
+from jobs.pages.job_list import MATCHING, add_result_message, hidden_fields
+from jobs.pages.permissions import current_user
+from scheduler.models import SavedView
+from scheduler.pages.causes import causes_of
+from scheduler.pages.run_filter import CUSTOM, FAILURES, TRIGGERS, RunFilterForm
+from scheduler.runs import bulk, csv_export, search
+from scheduler.runs.filters import RunFilter, RunState, Sort
+
+# Filters that stand in the form only when they are set.
+REFERENCES = ("batch", "schedule")
+MOST_OFFICES = 200
+# New runs are announced up to this number.
+MOST_NEW = 100
+
+
+@require_safe
+@login_required
+def runs(request: HttpRequest) -> HttpResponse:
+    user, form = current_user(request), RunFilterForm(request.GET)
+    context = _listed(request, user, form) | {
+        "section": "runs",
+        "form": form,
+        "states": list(RunState),
+        "more_fields": _choices(form, user),
+        "references": [(name, form.query()[name]) for name in REFERENCES if name in form.query()],
+        "custom": form.query().get("range") == CUSTOM or "since" in form.query() or "until" in form.query(),
+        "views": SavedView.objects.filter(user=user).order_by("name"),
+        "batch": _batch_name(user, form),
+    }
+    return render(request, "scheduler/runs.html", context)
+
+
+@require_safe
+@login_required
+def live(request: HttpRequest) -> HttpResponse:
+    """The rows of the page again, and how many runs are newer."""
+    user, form = current_user(request), RunFilterForm(request.GET)
+    return render(request, "scheduler/runs_live.html", _listed(request, user, form))
+
+
+@require_safe
+@login_required
+def count(request: HttpRequest) -> HttpResponse:
+    values = RunFilterForm(request.GET).values(timezone.now())
+    counted = search.count(current_user(request), values) if values else search.Count(0, False)
+    number = f"{counted.number:,}{'+' if counted.more else ''}"
+    return HttpResponse(_("%(number)s runs") % {"number": number}, content_type="text/plain; charset=utf-8")
+
+
+@require_safe
+@login_required
+def as_csv(request: HttpRequest) -> HttpResponseBase:
+    user, values = current_user(request), RunFilterForm(request.GET).values(timezone.now())
+    if values is None:
+        raise Http404
+    rows = search.every(user, values, csv_export.MOST)
+    return StreamingHttpResponse(
+        csv_export.lines(rows),
+        content_type="text/csv; charset=utf-8",
+        headers={"Content-Disposition": 'attachment; filename="runs.csv"'},
+    )
+
+
+@require_POST
+@login_required
+def act(request: HttpRequest) -> HttpResponse:
+    """Show what an action would change, then apply it."""
+    user, verb = current_user(request), request.POST.get("verb", "")
+    if verb not in bulk.VERBS:
+        raise Http404
+    form = RunFilterForm(request.POST)
+    matching = request.POST.get("scope") == MATCHING
+    newest = parse_uuid(request.POST.get("newest")) or uuid7_at(timezone.now())
+    ids = [] if matching else [run for run in map(parse_uuid, request.POST.getlist("run")) if run]
+    values = form.values(timezone.now()) if matching else None
+    selection = bulk.matching(user, replace(values, newest=newest)) if values else bulk.selected(user, ids)
+    preview = bulk.preview(selection, verb)
+    data = request.POST if "sure" in request.POST else None
+    action = ActionForm(data, verb=verb)
+    many = matching and preview.changed > TYPED_ABOVE
+    sure = CountForm(data, count=preview.changed) if many else None
+    back = list_address(form.query())
+    if action.is_valid() and (sure is None or sure.is_valid()):
+        result = bulk.apply(selection, action.action(actor=user.get_username()))
+        add_result_message(request, verb, result)
+        return redirect(back)
+    context = {
+        "section": "runs",
+        "act_at": reverse("scheduler:runs-act"),
+        "back": back,
+        "back_text": _("Runs"),
+        "field": "run",
+        "verb": verb,
+        "matching": matching,
+        "newest": newest,
+        "ids": ids,
+        "hidden": hidden_fields(form.query()),
+        "filter_text": describe(form) if matching else "",
+        "preview": preview,
+        "form": action,
+        "sure": sure.again() if sure and sure.is_bound and not sure.is_valid() else sure,
+    }
+    return render(request, "jobs/confirm.html", context, status=400 if action.is_bound else 200)
+
+
+def describe(form: RunFilterForm) -> str:
+    """The filter in words, for a confirmation."""
+    parts = [f"{form.fields[name].label}: {', '.join(values)}" for name, values in form.query().lists()]
+    return " · ".join(parts)
+
+
+def list_address(query: QueryDict) -> str:
+    address = reverse("scheduler:runs")
+    return f"{address}?{query.urlencode()}" if query else address
+
+
+@require_safe
+@login_required
+def old_list(request: HttpRequest) -> HttpResponse:
+    """The address of the list of Executions, which this list has replaced."""
+    states = {"PENDING": ("pending", "queued"), "RUNNING": ("running",), "SUCCESS": ("succeeded",)}
+    states |= {"FAILED": ("failed",), "CANCELLED": ("cancelled",)}
+    query = [(name, request.GET[name]) for name in ("trigger", "schedule") if name in request.GET]
+    query += [("task", request.GET["task_id"])] if "task_id" in request.GET else []
+    query += [
+        ("state", state) for status in request.GET.getlist("status") for state in states.get(status, ())
+    ]
+    return redirect(f"{reverse('scheduler:runs')}{'?' if query else ''}{urlencode(query)}")
+
+
+def _listed(request: HttpRequest, user: User, form: RunFilterForm) -> dict[str, Any]:
+    now = timezone.now()
+    values = form.values(now)
+    after, before = parse_uuid(request.GET.get("after")), parse_uuid(request.GET.get("before"))
+    newest = parse_uuid(request.GET.get("newest"))
+    result, new = search.RunPage(()), search.Count(0, False)
+    first = after is None and before is None
+    if values is not None:
+        result = search.search(user, replace(values, newest=newest), after=after, before=before)
+        if newest is not None and first and values.sort == Sort.NEWEST:
+            new = _newer(user, values, newest)
+    newest_shown = newest or (
+        result.rows[0].id if result.rows and _newest_first(values, first) else uuid7_at(now)
+    )
+    query = form.query()
+    pinned = query.copy()
+    for name, place in (("after", after), ("before", before), ("newest", newest_shown)):
+        if place is not None:
+            pinned[name] = str(place)
+    return {
+        "now": now,
+        "rows": result.rows,
+        "causes": causes_of([run.execution for run in result.rows if run.execution and not run.job]),
+        "query": query,
+        "pinned": pinned.urlencode(),
+        "newest": newest_shown,
+        "hidden": hidden_fields(query),
+        "new": new,
+        "list_at": list_address(query),
+        "searched_since": result.searched_since,
+        "further": _further(query, result, values),
+        **page_links(Page((), result.newer, result.older), query),
+    }
+
+
+def _batch_name(user: User, form: RunFilterForm) -> str:
+    """The name of the batch in the filter, if the user may see it."""
+    batch = parse_uuid(form.query().get("batch"))
+    visible = Batch.objects.filter(pk=batch, office__in=offices_of(user)).first() if batch else None
+    return str(visible or batch or "")
+
+
+def _choices(form: RunFilterForm, user: User) -> list[dict[str, Any]]:
+    """The fields of the form that are a choice of one."""
+    query = form.query()
+    offices = [(str(office.pk), office.name) for office in offices_of(user).order_by("name")[:MOST_OFFICES]]
+    choices = {"failure": FAILURES, "trigger": TRIGGERS, "office": offices}
+    return [
+        {"name": name, "label": form.fields[name].label, "choices": values, "chosen": query.get(name, "")}
+        for name, values in choices.items()
+    ]
+
+
+def _newest_first(values: RunFilter | None, first: bool) -> bool:
+    return first and values is not None and values.sort == Sort.NEWEST
+
+
+def _newer(user: User, values: RunFilter, newest: UUID) -> search.Count:
+    counted = search.count(user, values, since=newest)
+    return search.Count(min(counted.number, MOST_NEW), counted.number > MOST_NEW)
+
+
+def _further(query: QueryDict, result: search.RunPage, values: RunFilter | None) -> str:
+    """The address of the same search in older runs, after one that ended before the oldest."""
+    if result.floor is None or result.older is not None or values is None or values.sort != Sort.NEWEST:
+        return ""
+    moved = query.copy()
+    moved["after"] = str(result.floor)
+    return f"?{moved.urlencode()}"

@@ -1,0 +1,47 @@
+"""Keeps and deletes the saved views of the list of runs."""
+
+from uuid import UUID
+
+from django import forms
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST
+
+from jobs.errors import Refused
+from jobs.pages.permissions import current_user
+from scheduler.pages.run_filter import RunFilterForm
+from scheduler.pages.run_list import list_address
+from scheduler.runs import views
+
+LONGEST_QUERY = 2_000
+
+
+class ViewForm(forms.Form):
+    name = forms.CharField(max_length=100)
+
+
+@require_POST
+@login_required
+def save(request: HttpRequest) -> HttpResponse:
+    form, query = ViewForm(request.POST), RunFilterForm(request.POST).query()
+    if not form.is_valid() or len(query.urlencode()) > LONGEST_QUERY:
+        messages.error(request, _("Enter a name of up to 100 characters."))
+        return redirect(list_address(query))
+    try:
+        view = views.save(current_user(request), form.cleaned_data["name"], query.urlencode())
+    except Refused as refusal:
+        messages.error(request, str(refusal))
+    else:
+        messages.success(request, _("View saved: %(name)s") % {"name": view.name})
+    return redirect(list_address(query))
+
+
+@require_POST
+@login_required
+def delete(request: HttpRequest, view_id: UUID) -> HttpResponse:
+    if views.delete(current_user(request), view_id):
+        messages.success(request, _("View deleted."))
+    return redirect("scheduler:runs")

@@ -1,0 +1,24 @@
+"""Template filters of the list of runs."""
+
+from uuid import UUID
+
+from django import template
+from django.urls import reverse
+
+from scheduler.pages.causes import Cause
+from scheduler.runs.search import Run
+
+register = template.Library()
+
+
+@register.filter
+def run_address(run: Run) -> str:
+    """The page of the run: of its job, if it has one."""
+    if run.job is not None:
+        return reverse("pages:job", args=[run.job.office_id, run.job.pk])
+    return reverse("scheduler:execution", args=[run.id])
+
+
+@register.filter
+def cause_in(run: Run, causes: dict[UUID, Cause]) -> Cause:
+    return causes.get(run.id, Cause())
