@@ -133,7 +133,7 @@ class Replicated(Servers):
             "logging_collector": "off",
         }
         options = [f"--{name}={value}" for name, value in settings.items()]
-        command = [*self.prefix, programs() / "postgres", "-D", self._data(node), *options]
+        command: list[str | Path] = [*self.prefix, programs() / "postgres", "-D", self._data(node), *options]
         self.nodes[node] = Process(
             self.home,
             f"postgres-{node}",
