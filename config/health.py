@@ -1,5 +1,7 @@
 """/healthz reports that the process is alive, /readyz that it can serve: database, broker, migrations.
 
+/readyz also names the other processes that are missing, as `degraded`, and stays ready without them.
+
 Probes arrive by IP address and over plain HTTP, so the middleware answers them before the Host check and the
 redirect to HTTPS.
 """
@@ -17,6 +19,7 @@ from django.http import HttpRequest, HttpResponseBase, JsonResponse
 
 from config.metrics import metrics
 from jobs import redis
+from scheduler import beats
 
 if TYPE_CHECKING:
     from redis import Redis
@@ -34,7 +37,9 @@ def readyz(_request: HttpRequest) -> JsonResponse:
     checks = {name: _run_check(check) for name, check in CHECKS.items()}
     missing = [name for name, result in checks.items() if not result["ok"]]
     if not missing:
-        return JsonResponse({"status": "ready", "checks": checks})
+        checks |= {name: _run_check(check) for name, check in OTHER_PROCESSES.items()}
+        degraded = [name for name in OTHER_PROCESSES if not checks[name]["ok"]]
+        return JsonResponse({"status": "ready", "degraded": degraded, "checks": checks})
     body = {"status": "unavailable", "missing": missing, "checks": checks}
     return JsonResponse(body, status=503, headers={"Retry-After": "5"})
 
@@ -55,6 +60,11 @@ def migrations() -> None:
         raise NotReady(f"{len(missing)} not applied: {names}{'…' if len(missing) > 3 else ''}")
 
 
+def beat() -> None:
+    if not beats.status().running:
+        raise NotReady("no beat is running: schedules and workflows do not start")
+
+
 @cache
 def needed_migrations() -> frozenset[tuple[str, str]]:
     """The last migrations of each app; the files do not change while the process runs."""
@@ -66,6 +76,9 @@ CHECKS: dict[str, Callable[[], None]] = {
     "broker": broker,
     "migrations": migrations,
 }
+
+# Without these this process still answers, so they do not make it unready.
+OTHER_PROCESSES: dict[str, Callable[[], None]] = {"beat": beat}
 
 
 def _run_check(check: Callable[[], None]) -> dict[str, object]:

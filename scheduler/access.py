@@ -16,7 +16,7 @@ from django.http import Http404
 from jobs.access import offices_of, require_access
 from jobs.models import Execution, Job
 from jobs.states import MemberRole, Trigger
-from scheduler.models import Schedule, Workflow, WorkflowRun
+from scheduler.models import Calendar, Schedule, Workflow, WorkflowRun
 from scheduler.steps.access import queue_for, queues_of
 from scheduler.steps.models import Step
 from scheduler.steps.states import Direction
@@ -41,6 +41,20 @@ def schedule_for(user: User, schedule_id: UUID | str, *, acts: bool = False) -> 
     if acts and schedule.owner_id != user.pk and not user.is_superuser:
         raise PermissionDenied("Staff have read-only access to other users' schedules.")
     return schedule
+
+
+def calendars_of(user: User) -> QuerySet[Calendar]:
+    return Calendar.objects.all() if user.is_staff else Calendar.objects.filter(owner=user)
+
+
+def calendar_for(user: User, calendar_id: UUID, *, acts: bool = False) -> Calendar:
+    """404 if the user may not see the calendar, 403 if they may see but not change it."""
+    calendar = calendars_of(user).filter(pk=calendar_id).first()
+    if calendar is None:
+        raise Http404
+    if acts and calendar.owner_id != user.pk and not user.is_superuser:
+        raise PermissionDenied("Staff have read-only access to other users' calendars.")
+    return calendar
 
 
 def executions_of(user: User) -> QuerySet[Execution]:

@@ -22,6 +22,7 @@ from kombu.exceptions import OperationalError as BrokerError
 from redis.exceptions import RedisError
 
 from jobs import registry
+from scheduler import beats
 from scheduler.beat_pass import pass_once
 from scheduler.leader import Leadership
 from scheduler.periodic_tasks import apply_sweep_interval
@@ -37,7 +38,9 @@ class Scheduler(DatabaseScheduler):  # type: ignore[misc]
     def __init__(self, *args: Any, **options: Any) -> None:
         self._leadership = Leadership()
         self._is_leader = False
+        self._name = beats.own_name()
         self._pass_at = 0.0
+        self._seen_at = -beats.SEEN_EVERY
         self._send_at = 0.0
         registry.load()
         super().__init__(*args, **options)
@@ -52,6 +55,7 @@ class Scheduler(DatabaseScheduler):  # type: ignore[misc]
         if time.monotonic() >= self._pass_at:
             try:
                 wait = pass_once()
+                self._mark_seen()
             except Exception:  # beat must continue after any error
                 log.exception("the pass over due work failed; the next one is in %s s", self.max_interval)
                 connection.close()
@@ -59,6 +63,11 @@ class Scheduler(DatabaseScheduler):  # type: ignore[misc]
             wait = self.max_interval if wait is None else min(wait, self.max_interval)
             self._pass_at = time.monotonic() + wait
         return self._pass_at - time.monotonic()
+
+    def _mark_seen(self) -> None:
+        if time.monotonic() >= self._seen_at + beats.SEEN_EVERY:
+            beats.mark_seen(self._name)
+            self._seen_at = time.monotonic()
 
     def _send_periodic(self, *args: Any, **options: Any) -> float:
         now = time.monotonic()
@@ -101,4 +110,8 @@ class Scheduler(DatabaseScheduler):  # type: ignore[misc]
 
     def close(self) -> None:
         super().close()
+        try:
+            beats.forget(self._name)
+        except DatabaseError as error:
+            log.warning("this beat shows as running for some seconds: %s", error)
         self._leadership.release()

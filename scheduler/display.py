@@ -11,6 +11,7 @@ from jobs.states import ExecutionStatus, JobStatus
 from scheduler.models import Schedule, WorkflowRun, WorkflowRunStart
 from scheduler.runs.filters import RunState
 from scheduler.schedules.catchup import (
+    IN_CALENDAR,
     LATER_DUE,
     MANUAL_RUNNING,
     OTHER_SCHEDULE_RUNNING,
@@ -50,7 +51,7 @@ CATCH_UPS: dict[str, Text] = {
     CatchUp.ALL: _("Run every missed run"),
 }
 
-REASONS = {STILL_RUNNING, MANUAL_RUNNING, OTHER_SCHEDULE_RUNNING, LATER_DUE, TOO_LATE}
+REASONS = {IN_CALENDAR, STILL_RUNNING, MANUAL_RUNNING, OTHER_SCHEDULE_RUNNING, LATER_DUE, TOO_LATE}
 
 display.register_state_labels(
     {

@@ -50,8 +50,15 @@ TEXTS: dict[str, str | Promise] = {
     "still_running": _("The previous run was still in progress."),
     "manual_running": _("A manual run of the Task was in progress."),
     "other_schedule_running": _("A run of the Task by another schedule was in progress."),
+    "in_calendar": _("It is in the schedule's calendar."),
     "later_due": _("A later run was due as well."),
     "too_late": _("It was later than the grace period."),
+    # Calendars
+    "unknown_calendar": _("There is no such calendar of the schedule's owner."),
+    "calendar_in_use": _("%(count)s schedules use the calendar. Change them first."),
+    "calendar_date": _("Must be dates such as 2026-12-25."),
+    "window_ends_first": _("A window must end after its start."),
+    "too_many_entries": _("At most %(limit)s entries are allowed."),
     # Workflows
     "config_mode": _("Must be an object with a mode: immediate, delayed, scheduled or recurring."),
     "weekly_days": _("Choose at least one day of the week, for the weekly pattern only."),
@@ -94,6 +101,7 @@ PROBLEM_CODES = {
     "no_steps": ProblemCode(409, "The workflow has no steps to run."),
     "run_not_running": ProblemCode(409, "Only a run in progress can be cancelled."),
     "not_resumable": ProblemCode(409, "Only a failed or cancelled run can be resumed."),
+    "calendar_in_use": ProblemCode(409, "Schedules use the calendar."),
     # Step queues
     "queue_empty": ProblemCode(409, "The queue has no jobs."),
     "queue_running": ProblemCode(

@@ -13,7 +13,7 @@ from jobs import counters, metrics
 from jobs.models import Counter
 from jobs.queries import known_roles
 from jobs.sql import call
-from scheduler import sql
+from scheduler import beats, sql
 from scheduler.states import OccurrenceOutcome
 
 DAY = 86_400
@@ -38,6 +38,8 @@ def register() -> None:
 
 def schedules() -> Iterable[Metric]:
     enabled, paused, overdue = call.rows(sql.SCHEDULE_FIGURES)[0]
+    running = beats.status().running
+    yield GaugeMetricFamily("dure_beats", "Beats that were seen within the last ten seconds.", running)
     states = GaugeMetricFamily("dure_schedules", "Schedules, by state.", labels=["state"])
     states.add_metric(["enabled"], enabled)
     states.add_metric(["paused"], paused)

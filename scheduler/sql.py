@@ -113,6 +113,16 @@ RECENT_RUNS = """
     ORDER BY w.id, r.scheduled_time
 """
 
+# beats: a beat has looked for due work. Rows of beats that ended without a word are deleted after a day.
+MARK_BEAT_SEEN = """
+    WITH old AS (DELETE FROM beats WHERE seen_at < now() - interval '1 day' AND name <> %(name)s)
+    INSERT INTO beats (name, seen_at) VALUES (%(name)s, clock_timestamp())
+    ON CONFLICT (name) DO UPDATE SET seen_at = EXCLUDED.seen_at
+"""
+BEAT_STATUS = """
+    SELECT count(*) FILTER (WHERE seen_at > clock_timestamp() - %(absent)s), max(seen_at) FROM beats
+"""
+
 # queue_probes: the queues whose last probe was consumed, or is so old that it counts as lost.
 START_PROBES = """
     INSERT INTO queue_probes AS p (role, sent_at)

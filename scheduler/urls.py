@@ -2,11 +2,22 @@
 
 from django.urls import path
 
-from scheduler.api import executions, monitor, runs, schedules, triggers, workflows
+from scheduler.api import (
+    calendars,
+    executions,
+    monitor,
+    runs,
+    schedules,
+    schedules_of_task,
+    triggers,
+    workflows,
+)
 
 urlpatterns = [
     path("api/tasks/<str:task_id>/run", executions.RunTaskView.as_view(), name="run-task"),
     path("api/schedules", schedules.SchedulesView.as_view(), name="schedules"),
+    path("api/schedules/pause", schedules_of_task.PauseSchedulesView.as_view(), name="pause-schedules"),
+    path("api/schedules/resume", schedules_of_task.ResumeSchedulesView.as_view(), name="resume-schedules"),
     path("api/schedules/preview", schedules.PreviewView.as_view(), name="preview-schedule"),
     path("api/schedules/<uuid:schedule_id>", schedules.OneScheduleView.as_view(), name="schedule"),
     path(
@@ -19,6 +30,8 @@ urlpatterns = [
     ),
     path("api/schedules/<uuid:schedule_id>/next", schedules.NextTimesView.as_view(), name="next-times"),
     path("api/schedules/<uuid:schedule_id>/turns", schedules.OccurrencesView.as_view(), name="turns"),
+    path("api/calendars", calendars.CalendarsView.as_view(), name="calendars"),
+    path("api/calendars/<uuid:calendar_id>", calendars.OneCalendarView.as_view(), name="calendar"),
     path("api/executions", executions.ExecutionsView.as_view(), name="executions"),
     path("api/executions/<uuid:execution_id>", executions.OneExecutionView.as_view(), name="execution"),
     path(

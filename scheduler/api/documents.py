@@ -7,9 +7,10 @@ from rest_framework import serializers
 
 from jobs.api.documents import JobDocument
 from jobs.api.framework.openapi_examples import in_response
-from jobs.states import ExecutionStatus, Outcome, Trigger
+from jobs.states import Backoff, ExecutionStatus, OnLost, Outcome, Trigger
 from scheduler.api import examples
 from scheduler.schedules.catchup import CatchUp
+from scheduler.schedules.clock_changes import Change
 from scheduler.schedules.rules import Kind
 from scheduler.states import OccurrenceOutcome, Overlap, RunStatus, WorkflowStatus
 
@@ -43,7 +44,25 @@ class ScheduleDocument(serializers.Serializer[Any]):
     catch_up = serializers.ChoiceField(
         POLICIES, help_text="Which of the runs missed in an outage are run afterwards."
     )
+    grace = serializers.IntegerField(
+        help_text="With the `catch_up` policy none: how many seconds late a run may still start."
+    )
+    calendar = serializers.UUIDField(
+        allow_null=True, help_text="The calendar at whose days and times it skips its runs."
+    )
     max_retries = serializers.IntegerField()
+    retry_backoff = serializers.ChoiceField(
+        Backoff.choices, allow_null=True, help_text="How the delay grows; null: exponential."
+    )
+    retry_base_delay = serializers.IntegerField(
+        allow_null=True, help_text="The first delay, in milliseconds; null: the Task's."
+    )
+    timeout_ms = serializers.IntegerField(
+        allow_null=True, help_text="Time limit of an attempt; null: the Task's."
+    )
+    on_lost = serializers.ChoiceField(
+        OnLost.choices, allow_null=True, help_text="What happens if the worker dies; null: as the Task says."
+    )
     starts_at = serializers.DateTimeField(allow_null=True, help_text="No run is due before this time.")
     ends_at = serializers.DateTimeField(allow_null=True, help_text="No run is due after this time.")
     words = WordsDocument(help_text="The rule in plain words.")
@@ -54,11 +73,45 @@ class ScheduleDocument(serializers.Serializer[Any]):
     updated_at = serializers.DateTimeField()
 
 
+class WindowDocument(serializers.Serializer[Any]):
+    starts_at = serializers.DateTimeField()
+    ends_at = serializers.DateTimeField()
+
+
+@extend_schema_serializer(
+    component_name="Calendar", examples=[in_response("holidays", examples.SAVED_CALENDAR)]
+)
+class CalendarDocument(serializers.Serializer[Any]):
+    id = serializers.UUIDField()
+    name = serializers.CharField()
+    dates = serializers.ListField(child=serializers.DateField(), help_text="Whole days in the time zone.")
+    windows = WindowDocument(many=True, help_text="From `starts_at` until just before `ends_at`.")
+    timezone = serializers.CharField()
+    created_at = serializers.DateTimeField()
+    updated_at = serializers.DateTimeField()
+
+
+@extend_schema_serializer(component_name="ClockChange")
+class ClockChangeDocument(serializers.Serializer[Any]):
+    change = serializers.ChoiceField(
+        [change.value for change in Change],
+        help_text="moved: the clock skips the time, and it runs at the first instant after the gap; "
+        "missing: the clock skips it, and it does not run; doubled: the clock shows it twice, and it runs "
+        "both times; once: the clock shows it twice, and it runs the first time.",
+    )
+    local_time = serializers.CharField(help_text="By the clock of the rule's time zone.")
+    runs_at = serializers.ListField(child=serializers.DateTimeField(), help_text="None, one or two times.")
+
+
 @extend_schema_serializer(
     component_name="NextTimes", examples=[in_response("two mornings", examples.NEXT_TIMES)]
 )
 class NextDocument(serializers.Serializer[Any]):
     next = serializers.ListField(child=serializers.DateTimeField(), help_text="The soonest first.")
+    clock_changes = ClockChangeDocument(
+        many=True,
+        help_text="What the jumps of daylight saving time within a year do; at most five for each.",
+    )
     words = WordsDocument()
 
 

@@ -38,7 +38,13 @@ SAVED_SCHEDULE = {
     "timezone": "Asia/Seoul",
     "overlap": Overlap.SKIP.value,
     "catch_up": "latest",
+    "grace": 60,
+    "calendar": None,
     "max_retries": 3,
+    "retry_backoff": None,
+    "retry_base_delay": None,
+    "timeout_ms": None,
+    "on_lost": None,
     "starts_at": None,
     "ends_at": None,
     "words": CRON_WORDS,
@@ -50,7 +56,23 @@ SAVED_SCHEDULE = {
 }
 PAUSED_SCHEDULE = {**SAVED_SCHEDULE, "enabled": False, "next_run_at": None}
 RULE = {"kind": "cron", "cron": "0 9 * * *", "count": 2}
-NEXT_TIMES = {"next": [TOMORROW, "2026-12-03T09:00:00+09:00"], "words": CRON_WORDS}
+NEXT_TIMES = {
+    "next": [TOMORROW, "2026-12-03T09:00:00+09:00"],
+    "clock_changes": [],
+    "words": CRON_WORDS,
+}
+NEW_CALENDAR = {
+    "name": "holidays",
+    "dates": ["2026-12-25"],
+    "windows": [{"starts_at": "2026-12-05T01:00:00+09:00", "ends_at": "2026-12-05T03:00:00+09:00"}],
+}
+SAVED_CALENDAR = {
+    "id": "0199c0de-0000-7000-8000-000000000015",
+    **NEW_CALENDAR,
+    "timezone": "Asia/Seoul",
+    "created_at": AT,
+    "updated_at": AT,
+}
 SKIPPED_OCCURRENCE = {
     "due_at": AT,
     "turn": OccurrenceOutcome.SKIPPED.value,
@@ -182,6 +204,7 @@ RUN_WITH_RESULTS = {
 }
 MONITOR = {
     "generated_at": AT,
+    "beat": {"running": 1, "last_seen": AT},
     "counts": {"pending": 1, "running": 0, "completed": 12, "failed": 1},
     "executions": {"pending": 2, "running": 1, "completed": 166, "failed": 5},
     "counts_window_seconds": 86_400,

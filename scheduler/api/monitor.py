@@ -12,7 +12,7 @@ from jobs.api.framework.authentication import user_of
 from jobs.api.framework.openapi_examples import in_response
 from jobs.models import Execution, Worker
 from jobs.serialize import iso_time
-from scheduler import monitor
+from scheduler import beats, monitor
 from scheduler.api import examples, shapes
 from scheduler.api.documents import RunDocument, WordsDocument
 from scheduler.clock import database_now
@@ -26,6 +26,14 @@ class CountsDocument(serializers.Serializer[Any]):
     running = serializers.IntegerField()
     completed = serializers.IntegerField(help_text="Within `counts_window_seconds`: the last day.")
     failed = serializers.IntegerField(help_text="Within `counts_window_seconds`: the last day.")
+
+
+@extend_schema_serializer(component_name="BeatStatus")
+class BeatDocument(serializers.Serializer[Any]):
+    running = serializers.IntegerField(
+        help_text="Beats seen within the last ten seconds. Without any, no schedule or workflow starts."
+    )
+    last_seen = serializers.DateTimeField(allow_null=True)
 
 
 @extend_schema_serializer(component_name="DelayedRun")
@@ -86,6 +94,7 @@ class MinuteDocument(serializers.Serializer[Any]):
 )
 class MonitorDocument(serializers.Serializer[Any]):
     generated_at = serializers.DateTimeField()
+    beat = BeatDocument()
     counts = CountsDocument(help_text="Workflow runs that you may see.")
     executions = CountsDocument(help_text="Executions of the whole installation.")
     counts_window_seconds = serializers.IntegerField(
@@ -110,10 +119,11 @@ class MonitorView(GenericAPIView[Any]):
     def get(self, request: Request) -> Response:
         """Show pending, running, late and failed runs. Ended runs are counted over the last day."""
         user, now, limit = user_of(request), database_now(), monitor.LIST_LIMIT
-        running = monitor.running_by_worker(user)
+        running, beat = monitor.running_by_worker(user), beats.status()
         return Response(
             {
                 "generated_at": iso_time(now),
+                "beat": {"running": beat.running, "last_seen": iso_time(beat.last_seen)},
                 "counts": vars(monitor.run_counts(user, now)),
                 "executions": vars(monitor.execution_counts()),
                 "counts_window_seconds": int(monitor.WINDOW.total_seconds()),

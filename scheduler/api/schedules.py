@@ -1,11 +1,11 @@
 """Schedules: create, change, pause, resume, delete, and preview their next times."""
 
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from django_filters import rest_framework as filters
 from drf_spectacular.utils import extend_schema
-from rest_framework import serializers
 from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -16,75 +16,20 @@ from jobs.api.framework.idempotency import idempotent
 from jobs.api.framework.openapi_examples import in_request, in_response
 from jobs.api.framework.pagination import PagePagination, RoughPagination
 from jobs.api.framework.query import WholeNumber
-from jobs.api.framework.serializers import StrictSerializer, validated
+from jobs.api.framework.serializers import validated
 from jobs.serialize import iso_time
 from scheduler.access import schedule_for, schedules_of
 from scheduler.api import examples, shapes
-from scheduler.api.documents import KINDS, POLICIES, NextDocument, OccurrenceDocument, ScheduleDocument
+from scheduler.api.documents import KINDS, NextDocument, OccurrenceDocument, ScheduleDocument
+from scheduler.api.schedule_fields import MAX_TIMES, PreviewSerializer, ScheduleSerializer
 from scheduler.clock import database_now
 from scheduler.models import Occurrence, Schedule
+from scheduler.schedules import calendars, clock_changes, rules
 from scheduler.schedules import lifecycle as schedules
-from scheduler.schedules import rules
-from scheduler.schedules.timezones import KOREAN_TIME
-from scheduler.schedules.validation import MAX_INTERVAL_SECONDS, MAX_RETRIES, check_rule
-from scheduler.states import OccurrenceOutcome, Overlap
+from scheduler.schedules.validation import check_rule
+from scheduler.states import OccurrenceOutcome
 
-MAX_TIMES = 100
 COUNT = WholeNumber("count", "How many times.", default=5, low=1, high=MAX_TIMES)
-
-
-# The fields of a preview, which a schedule has too.
-class RuleSerializer(StrictSerializer):
-    kind = serializers.ChoiceField(KINDS, help_text="Each kind takes its own field below.")
-    cron = serializers.CharField(
-        required=False,
-        allow_null=True,
-        allow_blank=True,
-        max_length=1000,
-        help_text="For the kind cron: five fields, like `0 9 * * 1-5`.",
-    )
-    every_seconds = serializers.IntegerField(
-        required=False,
-        allow_null=True,
-        min_value=1,
-        max_value=MAX_INTERVAL_SECONDS,
-        help_text="For the kind interval.",
-    )
-    at = serializers.DateTimeField(
-        required=False, allow_null=True, help_text="For the kind once. Without an offset it is Korean time."
-    )
-    timezone = serializers.CharField(default=KOREAN_TIME, max_length=64, help_text="The time zone of `cron`.")
-    starts_at = serializers.DateTimeField(
-        required=False, allow_null=True, help_text="The schedule does not fire before this time."
-    )
-    ends_at = serializers.DateTimeField(
-        required=False, allow_null=True, help_text="The schedule does not fire after this time."
-    )
-
-    def validate_cron(self, text: str | None) -> str:
-        return text or ""
-
-
-class PreviewSerializer(RuleSerializer):
-    count = serializers.IntegerField(default=5, min_value=1, max_value=MAX_TIMES, help_text="How many times.")
-
-
-class ScheduleSerializer(RuleSerializer):
-    name = serializers.CharField(max_length=200)
-    task_id = serializers.CharField(max_length=200, help_text="One of `GET /api/tasks`.")
-    args = serializers.DictField(default=dict, help_text="Arguments that match the Task's `args_schema`.")
-    enabled = serializers.BooleanField(default=True)
-    overlap = serializers.ChoiceField(
-        Overlap.choices,
-        default=Overlap.SKIP.value,
-        help_text="What happens if the previous run is still in progress.",
-    )
-    catch_up = serializers.ChoiceField(
-        POLICIES,
-        default="latest",
-        help_text="Which of the runs missed in an outage are run afterwards.",
-    )
-    max_retries = serializers.IntegerField(default=3, min_value=0, max_value=MAX_RETRIES)
 
 
 class ScheduleFilter(filters.FilterSet):  # type: ignore[misc]
@@ -166,6 +111,8 @@ class OneScheduleView(ScheduleView):
     def put(self, request: Request, schedule_id: UUID) -> Response:
         """Replace a schedule. Fields that the request does not name get their defaults."""
         empty = {"cron": "", "every_seconds": None, "at": None, "starts_at": None, "ends_at": None}
+        empty |= {"retry_backoff": "", "retry_base_delay": None, "timeout_ms": None, "on_lost": ""}
+        empty |= {"calendar": None}
         return self._change(empty | validated(ScheduleSerializer(data=request.data)))
 
     @extend_schema(operation_id="delete_schedule", responses={204: None})
@@ -210,9 +157,9 @@ class NextTimesView(ScheduleView):
         """List the next times at which a schedule fires. A paused schedule has none."""
         reject_unknown(request, ("count",))
         count = COUNT.of(request)
-        schedule = self.schedule()
-        times = rules.upcoming(schedule.rule, database_now(), count) if schedule.enabled else []
-        return Response(_next_times_json(schedule.rule, times))
+        schedule, now = self.schedule(), database_now()
+        times = calendars.upcoming(schedule.rule, schedule.calendar, now, count) if schedule.enabled else []
+        return Response(_next_times_json(schedule.rule, times, now))
 
 
 @extend_schema(tags=["schedules"])
@@ -231,7 +178,7 @@ class PreviewView(GenericAPIView[Schedule]):
         values = validated(PreviewSerializer(data=request.data))
         now = database_now()
         rule = check_rule(values, now)
-        return Response(_next_times_json(rule, rules.upcoming(rule, now, values["count"])))
+        return Response(_next_times_json(rule, rules.upcoming(rule, now, values["count"]), now))
 
 
 class OccurrenceFilter(filters.FilterSet):  # type: ignore[misc]
@@ -260,5 +207,9 @@ class OccurrencesView(ScheduleView):
         return self.get_paginated_response([shapes.occurrence_json(row) for row in page or ()])
 
 
-def _next_times_json(rule: rules.Rule, times: list[Any]) -> dict[str, Any]:
-    return {"next": [iso_time(time) for time in times], "words": shapes.rule_words(rule)}
+def _next_times_json(rule: rules.Rule, times: list[Any], now: datetime) -> dict[str, Any]:
+    return {
+        "next": [iso_time(time) for time in times],
+        "clock_changes": [shapes.clock_change_json(change) for change in clock_changes.of_rule(rule, now)],
+        "words": shapes.rule_words(rule),
+    }

@@ -1,6 +1,7 @@
 """The JSON of schedules, occurrences, Executions, workflows and their runs."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 from django.db.models import Prefetch
@@ -9,8 +10,9 @@ from jobs.models import Attempt, Execution
 from jobs.serialize import iso_time
 from jobs.states import ExecutionStatus, Trigger
 from scheduler.display import occurrence_reason_in_english
-from scheduler.models import Occurrence, Schedule, Workflow, WorkflowRun
+from scheduler.models import Calendar, Occurrence, Schedule, Workflow, WorkflowRun
 from scheduler.schedules import words
+from scheduler.schedules.clock_changes import ClockChange
 from scheduler.schedules.history import schedules_of_executions
 from scheduler.schedules.rules import Rule
 from scheduler.states import RunStatus
@@ -34,7 +36,13 @@ def schedule_json(schedule: Schedule) -> JSON:
         "timezone": schedule.timezone,
         "overlap": schedule.overlap,
         "catch_up": schedule.catch_up,
+        "grace": schedule.grace,
+        "calendar": schedule.calendar_id and str(schedule.calendar_id),
         "max_retries": schedule.max_retries,
+        "retry_backoff": schedule.retry_backoff or None,
+        "retry_base_delay": schedule.retry_base_delay,
+        "timeout_ms": schedule.timeout_ms,
+        "on_lost": schedule.on_lost or None,
         "starts_at": iso_time(schedule.starts_at),
         "ends_at": iso_time(schedule.ends_at),
         "words": rule_words(schedule.rule),
@@ -46,8 +54,31 @@ def schedule_json(schedule: Schedule) -> JSON:
     }
 
 
+def calendar_json(calendar: Calendar) -> JSON:
+    return {
+        "id": str(calendar.id),
+        "name": calendar.name,
+        "dates": calendar.dates,
+        "windows": [
+            {name: iso_time(datetime.fromisoformat(window[name])) for name in ("starts_at", "ends_at")}
+            for window in calendar.windows
+        ],
+        "timezone": calendar.timezone,
+        "created_at": iso_time(calendar.created_at),
+        "updated_at": iso_time(calendar.updated_at),
+    }
+
+
 def rule_words(rule: Rule) -> JSON:
     return {language: words.rule_in_words(rule, language) for language in LANGUAGES}
+
+
+def clock_change_json(change: ClockChange) -> JSON:
+    return {
+        "change": change.change.value,
+        "local_time": change.clock.isoformat(" ", "minutes"),
+        "runs_at": [iso_time(at) for at in change.runs_at],
+    }
 
 
 def occurrence_json(occurrence: Occurrence) -> JSON:

@@ -21,8 +21,8 @@ from jobs.models import Execution, Job
 from jobs.pages.permissions import current_user
 from jobs.selection import in_states
 from jobs.states import EXECUTION_LIVE, JOB_LIVE, ExecutionStatus, JobStatus
-from scheduler import access, monitor
-from scheduler.models import Minute, WorkflowRun
+from scheduler import access, beats, monitor
+from scheduler.models import Minute, Schedule, WorkflowRun
 from scheduler.pages.times import language
 from scheduler.schedules import words
 from scheduler.workflows import recurrence
@@ -57,16 +57,13 @@ def overview(user: User) -> dict[str, Any]:
     return {
         "now": now,
         "tiles": tiles(user, list(counts.values())),
+        "beat": beats.status(),
         "run_counts": monitor.run_counts(user, now),
         "delayed": [*monitor.late_runs(user, now), *unclaimed(user, now)],
         "rows": [{"office": office, "counts": counts[office.id]} for office in offices],
         "running": list(running(user)),
         "failures": failures(user, now),
-        "next": [
-            {"schedule": schedule, "in_words": words.rule_in_words(schedule.rule, language())}
-            for schedule in monitor.due_schedules(user)[:limit]
-        ],
-        "next_runs": upcoming_runs(monitor.pending_runs(user)[:limit]),
+        "next": upcoming(monitor.due_schedules(user)[:limit], monitor.pending_runs(user)[:limit])[:limit],
         "run_failures": monitor.failed_runs(user)[:limit],
         "workers": monitor.workers(now),
         "queues": monitor.queues(),
@@ -140,10 +137,22 @@ def unclaimed(user: User, now: datetime) -> list[dict[str, Any]]:
     ]
 
 
-def upcoming_runs(runs: Iterable[WorkflowRun]) -> list[dict[str, Any]]:
-    """Each run with its workflow's schedule in words, as it was when the run was scheduled."""
-    configs = [(run, recurrence.read(run.workflow_data["schedule_config"])) for run in runs]
-    return [{"run": run, "in_words": words.config_in_words(config, language())} for run, config in configs]
+def upcoming(schedules: Iterable[Schedule], runs: Iterable[WorkflowRun]) -> list[dict[str, Any]]:
+    """Scheduled runs and workflow runs, soonest first, each with its rule in words."""
+    rows: list[dict[str, Any]] = [
+        {
+            "at": schedule.next_run_at,
+            "schedule": schedule,
+            "in_words": words.rule_in_words(schedule.rule, language()),
+        }
+        for schedule in schedules
+    ]
+    for run in runs:
+        # As it was when the run was scheduled; a run that was inserted by hand has none.
+        config = run.workflow_data.get("schedule_config")
+        in_words = words.config_in_words(recurrence.read(config), language()) if config else ""
+        rows.append({"at": run.scheduled_time, "run": run, "in_words": in_words})
+    return sorted(rows, key=lambda row: row["at"])
 
 
 @dataclass(frozen=True)

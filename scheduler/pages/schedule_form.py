@@ -1,28 +1,19 @@
-"""The form of a schedule: creating and editing one, with a preview of its next runs.
+"""The form of a schedule.
 
 An edit writes only the changed fields, as PATCH does: a rule that is not changed keeps its next run.
 """
 
 from datetime import datetime
 from typing import Any
-from uuid import UUID
 
 from django import forms
-from django.contrib import messages
-from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
-from django.urls import reverse
-from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
-from django.views.decorators.http import require_http_methods, require_POST
 
 from jobs.errors import ErrorText, InvalidValue, Refused
-from jobs.pages.permissions import current_user
+from jobs.schemas import LONGEST_DELAY_MS, LONGEST_TIMEOUT_MS
+from jobs.states import Backoff, OnLost
 from scheduler import display
-from scheduler.access import schedule_for
-from scheduler.clock import database_now
-from scheduler.models import Schedule
+from scheduler.models import Calendar, Schedule
 from scheduler.pages.forms import (
     UNIT_CHOICES,
     UNITS,
@@ -35,15 +26,13 @@ from scheduler.pages.forms import (
     wall_text,
     zone_field,
 )
-from scheduler.pages.task_arguments import help_for, public_tasks
-from scheduler.pages.times import COMMON_ZONES, language, moments
-from scheduler.schedules import lifecycle as schedules
-from scheduler.schedules import rules, words
-from scheduler.schedules.catchup import CatchUp
+from scheduler.pages.task_arguments import public_tasks
+from scheduler.schedules.catchup import DEFAULT_GRACE_SECONDS, CatchUp
 from scheduler.schedules.rules import Kind, Rule
 from scheduler.schedules.timezones import KOREAN_TIME
 from scheduler.schedules.validation import (
     FIELD_OF_KIND,
+    MAX_GRACE_SECONDS,
     MAX_INTERVAL_SECONDS,
     MAX_RETRIES,
     TIMING,
@@ -52,8 +41,14 @@ from scheduler.schedules.validation import (
 )
 from scheduler.states import Overlap
 
+POLICIES = (
+    *("overlap", "catch_up", "grace", "calendar", "max_retries"),
+    *("retry_backoff", "retry_base_delay", "timeout_ms", "on_lost"),
+)
+AS_THE_TASK = _("As the Task says")
+BACKOFFS = {Backoff.EXPONENTIAL: _("Exponential"), Backoff.LINEAR: _("Linear")}
+ON_LOST = {OnLost.RETRY: _("Try again"), OnLost.FAIL: _("Fail")}
 TIMES = ("at", "starts_at", "ends_at")
-PREVIEWED_RUNS = 5
 CRON_ATTRS = {
     "class": "mono",
     "placeholder": "0 9 * * MON-FRI",
@@ -67,6 +62,7 @@ NEW = {
     "timezone": KOREAN_TIME,
     "overlap": Overlap.SKIP.value,
     "catch_up": CatchUp.LATEST.value,
+    "grace": DEFAULT_GRACE_SECONDS,
     "max_retries": 3,
     "enabled": True,
 }
@@ -98,10 +94,26 @@ class ScheduleForm(EditForm):
     catch_up = forms.ChoiceField(
         label=_("If runs were missed"), choices=list(display.CATCH_UPS.items()), widget=forms.RadioSelect
     )
+    grace = forms.IntegerField(label=_("Grace period (seconds)"), min_value=1, max_value=MAX_GRACE_SECONDS)
+    calendar = forms.UUIDField(label=_("Calendar"), required=False, widget=forms.Select)
     max_retries = forms.IntegerField(label=_("Max retries"), min_value=0, max_value=MAX_RETRIES)
+    retry_backoff = forms.ChoiceField(
+        label=_("Retry delays"), choices=[("", AS_THE_TASK), *BACKOFFS.items()], required=False
+    )
+    retry_base_delay = forms.IntegerField(
+        label=_("First retry delay (ms)"), min_value=0, max_value=LONGEST_DELAY_MS, required=False
+    )
+    timeout_ms = forms.IntegerField(
+        label=_("Time limit (ms)"), min_value=1, max_value=LONGEST_TIMEOUT_MS, required=False
+    )
+    on_lost = forms.ChoiceField(
+        label=_("If the worker is lost"), choices=[("", AS_THE_TASK), *ON_LOST.items()], required=False
+    )
     enabled = forms.BooleanField(label=_("Enabled"), required=False)
 
-    def __init__(self, data: Any = None, *, schedule: Schedule | None, now: datetime, **initial: Any) -> None:
+    def __init__(
+        self, data: Any = None, *, schedule: Schedule | None, owner: Any, now: datetime, **initial: Any
+    ) -> None:
         super().__init__(data, initial=NEW | initial if schedule is None else values_of(schedule))
         self.schedule, self.now = schedule, now
         # The values for the verb: all fields of a new schedule, the changed fields of an existing one.
@@ -111,6 +123,8 @@ class ScheduleForm(EditForm):
         self.fields["args"].before = schedule.args if schedule else None  # type: ignore[attr-defined]
         tasks = [(task.task_id, task.task_id) for task in public_tasks()]
         self.fields["task_id"].widget.choices = [("", "–"), *tasks]
+        calendars = Calendar.objects.filter(owner=owner).values_list("id", "name") if owner else ()
+        self.fields["calendar"].widget.choices = [("", "–"), *calendars]
 
     def clean(self) -> None:
         kind = self.cleaned_data.get("kind")
@@ -136,7 +150,7 @@ class ScheduleForm(EditForm):
         if seconds > MAX_INTERVAL_SECONDS and kind == Kind.INTERVAL:
             self.add_errors({"every": [ErrorText("at_most", limit=f"{MAX_INTERVAL_SECONDS} s")]})
         times = {name: self._instant(name) for name in TIMES if name != "at" or kind == Kind.ONCE}
-        names = ("name", "task_id", "timezone", "overlap", "catch_up", "max_retries", "enabled")
+        names = ("name", "task_id", "timezone", "enabled", *POLICIES)
         return {name: cleaned.get(name) for name in names} | {
             "args": args,
             "kind": kind,
@@ -182,92 +196,12 @@ class ScheduleForm(EditForm):
 
 def values_of(schedule: Schedule) -> dict[str, Any]:
     every, unit = duration_parts(schedule.every_seconds) if schedule.every_seconds else (None, "minutes")
-    names = ("name", "task_id", "kind", "cron", "timezone", "overlap", "catch_up", "max_retries", "enabled")
+    names = ("name", "task_id", "kind", "cron", "timezone", "enabled", *POLICIES)
     return {
         **{name: getattr(schedule, name) for name in names},
+        "calendar": schedule.calendar_id,
         **{name: wall_text(getattr(schedule, name), schedule.timezone) for name in TIMES},
         "args": json_text(schedule.args),
         "every": every,
         "unit": unit,
-    }
-
-
-@require_http_methods(["GET", "HEAD", "POST"])
-@login_required
-def new(request: HttpRequest) -> HttpResponse:
-    current_user(request)
-    if request.method == "POST":
-        return _save(request, None)
-    initial = {name: request.GET[name] for name in ("name", "task_id", "args") if name in request.GET}
-    return _render(request, ScheduleForm(schedule=None, now=database_now(), **initial))
-
-
-@require_http_methods(["GET", "HEAD", "POST"])
-@login_required
-def edit(request: HttpRequest, schedule_id: UUID) -> HttpResponse:
-    schedule = schedule_for(current_user(request), schedule_id, acts=True)
-    if request.method == "POST":
-        return _save(request, schedule)
-    return _render(request, ScheduleForm(schedule=schedule, now=database_now()))
-
-
-@require_POST
-@login_required
-def preview_new(request: HttpRequest) -> HttpResponse:
-    current_user(request)
-    return _preview(request, None)
-
-
-@require_POST
-@login_required
-def preview(request: HttpRequest, schedule_id: UUID) -> HttpResponse:
-    return _preview(request, schedule_for(current_user(request), schedule_id, acts=True))
-
-
-def _save(request: HttpRequest, schedule: Schedule | None) -> HttpResponse:
-    now = database_now()
-    form = ScheduleForm(request.POST, schedule=schedule, now=now)
-    if not form.is_valid():
-        return _render(request, form)
-    try:
-        if schedule is None:
-            saved = schedules.create(form.values, owner=current_user(request), now=now)
-        else:
-            saved = schedules.change(schedule.id, form.values, now=now)
-    except Refused as refused:
-        form.add_refusal(refused)
-        return _render(request, form)
-    messages.success(request, gettext("Schedule created.") if schedule is None else gettext("Saved."))
-    return redirect("scheduler:schedule", saved.id)
-
-
-def _render(request: HttpRequest, form: ScheduleForm) -> HttpResponse:
-    schedule = form.schedule
-    context = {
-        "section": "schedules",
-        "schedule": schedule,
-        "form": form,
-        "zones": COMMON_ZONES,
-        "preview_at": reverse("scheduler:schedule-preview", args=[schedule.id])
-        if schedule
-        else reverse("scheduler:new-schedule-preview"),
-        **_preview_context(form),
-    }
-    return render(request, "scheduler/schedule_form.html", context, status=400 if form.errors else 200)
-
-
-def _preview(request: HttpRequest, schedule: Schedule | None) -> HttpResponse:
-    form = ScheduleForm(request.POST, schedule=schedule, now=database_now())
-    form.is_valid()
-    context = {"errors": form.preview_errors(), **_preview_context(form)}
-    return render(request, "scheduler/schedule_preview_update.html", context)
-
-
-def _preview_context(form: ScheduleForm) -> dict[str, Any]:
-    rule = form.rule if form.is_bound or form.schedule is None else form.schedule.rule
-    return {
-        "in_words": words.rule_in_words(rule, language()) if rule else "",
-        "next": moments(rules.upcoming(rule, form.now, PREVIEWED_RUNS), rule.zone.key) if rule else [],
-        "paused": not form["enabled"].value(),
-        "help": help_for(form["task_id"].value() or ""),
     }

@@ -28,8 +28,8 @@ from scheduler import display, sql
 from scheduler.access import schedule_for, schedules_of
 from scheduler.clock import database_now
 from scheduler.models import Occurrence, Schedule
-from scheduler.pages.times import language, moments
-from scheduler.schedules import rules, words
+from scheduler.pages.times import change_texts, language, moments
+from scheduler.schedules import calendars, clock_changes, words
 
 ORDER = ("name", "id")
 MARKS = 10
@@ -123,7 +123,10 @@ def schedule(request: HttpRequest, schedule_id: UUID, *, template: str = "schedu
 
 
 def details(schedule: Schedule) -> dict[str, Any]:
-    upcoming = rules.upcoming(schedule.rule, database_now(), NEXT_RUNS) if schedule.next_run_at else []
+    now = database_now()
+    is_due = schedule.next_run_at is not None
+    upcoming = calendars.upcoming(schedule.rule, schedule.calendar, now, NEXT_RUNS) if is_due else []
+    changes = clock_changes.of_rule(schedule.rule, now) if upcoming else []
     occurrences = recent_occurrences(schedule)
     executions = [row["execution"] for row in occurrences if row["execution"]]
     return {
@@ -133,6 +136,7 @@ def details(schedule: Schedule) -> dict[str, Any]:
         **rule_in_words(schedule),
         "kind": display.KINDS[schedule.kind],
         "next": moments(upcoming, schedule.timezone),
+        "clock_changes": change_texts(changes, schedule.timezone),
         "overlap": display.OVERLAPS[schedule.overlap],
         "catch_up": display.CATCH_UPS[schedule.catch_up],
         "occurrences": occurrences,

@@ -8,6 +8,9 @@ from zoneinfo import ZoneInfo
 from django.conf import settings
 from django.utils.dateformat import format as formatted
 from django.utils.translation import get_language
+from django.utils.translation import gettext_lazy as _
+
+from scheduler.schedules.clock_changes import Change, ClockChange
 
 # Suggestions for the field of a time zone, which accepts any name.
 COMMON_ZONES = (
@@ -15,6 +18,14 @@ COMMON_ZONES = (
     *("Australia/Sydney", "Europe/London", "Europe/Paris", "Europe/Berlin"),
     *("America/New_York", "America/Chicago", "America/Los_Angeles"),
 )
+
+
+CHANGE_TEXTS = {
+    Change.MOVED: _("%(clock)s does not exist: it runs at %(at)s."),
+    Change.MISSING: _("%(clock)s does not exist: it does not run."),
+    Change.DOUBLED: _("%(clock)s exists twice: it runs both times."),
+    Change.ONCE: _("%(clock)s exists twice: it runs the first time only."),
+}
 
 
 @dataclass(frozen=True)
@@ -34,6 +45,15 @@ def moments(times: Iterable[datetime], zone: str) -> list[Moment]:
     return [
         Moment(at, _by(at, zone), f"{_by(at, settings.TIME_ZONE)} {settings.TIME_ZONE}" if abroad else "")
         for at in times
+    ]
+
+
+def change_texts(changes: Iterable[ClockChange], zone: str) -> list[str]:
+    """What the jumps of daylight saving time do to a rule, as sentences."""
+    return [
+        CHANGE_TEXTS[each.change]
+        % {"clock": formatted(each.clock, "Y-m-d H:i"), "at": ", ".join(_by(at, zone) for at in each.runs_at)}
+        for each in changes
     ]
 
 

@@ -22,13 +22,13 @@ from jobs.states import MemberRole
 from scheduler.access import workflow_for
 from scheduler.clock import database_now
 from scheduler.models import Workflow
-from scheduler.pages.schedule_form import PREVIEWED_RUNS
+from scheduler.pages.schedule_edit import PREVIEWED_RUNS
 from scheduler.pages.steps_graph import drawing_of, steps_of
 from scheduler.pages.task_arguments import public_tasks
-from scheduler.pages.times import COMMON_ZONES, language, moments
+from scheduler.pages.times import COMMON_ZONES, change_texts, language, moments
 from scheduler.pages.workflow_form import EXAMPLE, WorkflowForm, config_data
 from scheduler.pages.workflows import OFFICES_LIMIT, can_operate
-from scheduler.schedules import words
+from scheduler.schedules import clock_changes, words
 from scheduler.schedules.timezones import KOREAN_TIME
 from scheduler.states import WorkflowStatus
 from scheduler.workflows import lifecycle as workflows
@@ -140,6 +140,7 @@ def _preview_context(form: WorkflowForm) -> dict[str, Any]:
         "config": config,
         "in_words": words.config_in_words(config, language()) if config else "",
         "next": moments([at for at in upcoming if at >= now], zone),
+        "clock_changes": change_texts(clock_changes.of_config(config, now), zone) if config else [],
         "active": form["status"].value() == WorkflowStatus.ACTIVE,
         "steps": shown_steps,
         "drawing": drawing_of(shown_steps),

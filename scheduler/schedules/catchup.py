@@ -22,6 +22,7 @@ DEFAULT_GRACE_SECONDS = 60
 STILL_RUNNING = "still_running"
 MANUAL_RUNNING = "manual_running"
 OTHER_SCHEDULE_RUNNING = "other_schedule_running"
+IN_CALENDAR = "in_calendar"
 LATER_DUE = "later_due"
 TOO_LATE = "too_late"
 

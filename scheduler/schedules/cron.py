@@ -107,7 +107,7 @@ def validate(text: str, zone: ZoneInfo, now: datetime) -> Cron:
 def next_after(cron: Cron, instant: datetime, zone: ZoneInfo) -> datetime | None:
     """The first time it fires after `instant`, in UTC; None when there is none within 50 years."""
     if cron.fixed:
-        due = (instant_of(wall, zone) for wall in _walls(cron, wall_of(instant, zone)))
+        due = (instant_of(wall, zone) for wall in walls(cron, wall_of(instant, zone)))
         return next((moment for moment in due if moment > instant), None)
     return min(_in_elapsed_time(cron, instant, zone), default=None)
 
@@ -116,15 +116,15 @@ def _in_elapsed_time(cron: Cron, instant: datetime, zone: ZoneInfo) -> Iterator[
     here = wall_of(instant, zone)
     # The part of the wall clock that will repeat because the clock is about to be set back.
     again = repeated_after(instant, zone)
-    walls = _walls(cron, here - again - timedelta(seconds=1)) if again else _walls(cron, here)
-    for wall in walls:
+    for wall in walls(cron, here - again - timedelta(seconds=1) if again else here):
         real = [moment for moment in instants_of(wall, zone) if moment > instant]
         yield from real
         if real and wall > here:
             return
 
 
-def _walls(cron: Cron, start: datetime) -> Iterator[datetime]:
+def walls(cron: Cron, start: datetime) -> Iterator[datetime]:
+    """The local times after `start`."""
     # Without a time zone, cronsim computes the calendar only.
     try:
         return iter(CronSim(cron.canonical, start))

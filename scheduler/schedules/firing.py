@@ -27,7 +27,14 @@ from jobs.states import EXECUTION_LIVE, Trigger
 from scheduler import exclusion, sql
 from scheduler.exclusion import LiveRun, OwnedTask
 from scheduler.models import Schedule
-from scheduler.schedules.catchup import MANUAL_RUNNING, OTHER_SCHEDULE_RUNNING, STILL_RUNNING, decide
+from scheduler.schedules.calendars import Closures
+from scheduler.schedules.catchup import (
+    IN_CALENDAR,
+    MANUAL_RUNNING,
+    OTHER_SCHEDULE_RUNNING,
+    STILL_RUNNING,
+    decide,
+)
 from scheduler.schedules.execution_specs import spec_for
 from scheduler.schedules.rules import due_times
 from scheduler.states import OccurrenceOutcome, Overlap
@@ -54,8 +61,9 @@ def fire_due(now: datetime, limit: int = BATCH) -> FiringResult:
     """Fire at most `limit` due schedules, except those that another beat has locked."""
     with transaction.atomic():
         due = list(
-            Schedule.objects.select_for_update(skip_locked=True, no_key=True)
+            Schedule.objects.select_for_update(skip_locked=True, no_key=True, of=("self",))
             .filter(next_run_at__lte=now)
+            .select_related("calendar")
             # Of several at the same time, the one that has not run for longest goes first.
             .order_by("next_run_at", F("last_run_at").asc(nulls_first=True))[:limit]
         )
@@ -157,6 +165,10 @@ def _decide(schedule: Schedule, now: datetime, skip_reason: str) -> _Decision:
         for due_at in dues:
             decision.add(due_at, OccurrenceOutcome.MISSED, str(unknown))
         return decision
+    closures = Closures(schedule.calendar) if schedule.calendar else None
+    for due_at in [due_at for due_at in dues if closures and closures.include(due_at)]:
+        decision.add(due_at, OccurrenceOutcome.SKIPPED, IN_CALENDAR)
+        dues.remove(due_at)
     for due_at, outcome, reason in decide(
         dues,
         following,

@@ -3,6 +3,7 @@
 A change of the Task or its arguments keeps the next run; a change of the rule counts from now on.
 """
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -11,6 +12,7 @@ from django.db import transaction
 
 from scheduler.models import Schedule
 from scheduler.schedules import rules
+from scheduler.schedules.calendars import find_of_owner
 from scheduler.schedules.rules import Kind
 from scheduler.schedules.validation import EMPTY, FIELD_OF_KIND, TIMING, check_rule, check_task
 
@@ -36,6 +38,15 @@ def resume(schedule_id: UUID | str, *, now: datetime) -> Schedule:
     return change(schedule_id, {"enabled": True}, now=now)
 
 
+def change_all(schedule_ids: Sequence[UUID], values: dict[str, Any], *, now: datetime) -> int:
+    """Change each of these that still exists, all or none; how many."""
+    with transaction.atomic():
+        rows = list(Schedule.objects.select_for_update().filter(pk__in=schedule_ids).order_by("pk"))
+        for schedule in rows:
+            _write(schedule, dict(values), now)
+    return len(rows)
+
+
 def remove(schedule_id: UUID | str, *, now: datetime) -> None:
     """Delete the schedule. Executions that it started continue, and stay visible to its owner."""
     Schedule.objects.filter(pk=schedule_id).update(
@@ -46,6 +57,8 @@ def remove(schedule_id: UUID | str, *, now: datetime) -> None:
 def _write(schedule: Schedule, values: dict[str, Any], now: datetime) -> Schedule:
     was_enabled, old = schedule.enabled, {field: getattr(schedule, field) for field in TIMING}
     is_new = schedule._state.adding
+    if "calendar" in values:
+        values = values | {"calendar": find_of_owner(values["calendar"], schedule.owner_id)}
     for field, value in values.items():
         setattr(schedule, field, value)
     if not is_new and values.get("kind", old["kind"]) != old["kind"]:

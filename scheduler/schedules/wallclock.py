@@ -31,7 +31,7 @@ def instants_of(wall: datetime, zone: ZoneInfo) -> list[datetime]:
 
 def repeated_after(instant: datetime, zone: ZoneInfo) -> timedelta:
     """How much of the wall clock that has already been seen will be seen again soon after `instant`."""
-    now, later = (_offset(moment, zone) for moment in (instant, instant + LONGEST_SHIFT))
+    now, later = (offset_at(moment, zone) for moment in (instant, instant + LONGEST_SHIFT))
     return max(now - later, timedelta(0))
 
 
@@ -40,16 +40,17 @@ def _end_of_gap(wall: datetime, zone: ZoneInfo) -> datetime:
     # between the two readings; halving finds its exact second.
     before = wall.replace(tzinfo=zone, fold=1).astimezone(UTC)
     after = wall.replace(tzinfo=zone, fold=0).astimezone(UTC)
-    offset_before = _offset(before, zone)
+    offset_before = offset_at(before, zone)
     while after - before > timedelta(seconds=1):
         middle = before + timedelta(seconds=(after - before) // timedelta(seconds=2))
-        if _offset(middle, zone) == offset_before:
+        if offset_at(middle, zone) == offset_before:
             before = middle
         else:
             after = middle
     return after
 
 
-def _offset(instant: datetime, zone: ZoneInfo) -> timedelta:
+def offset_at(instant: datetime, zone: ZoneInfo) -> timedelta:
+    """How far the clock in `zone` is ahead of UTC."""
     offset = instant.astimezone(zone).utcoffset()
     return offset if offset is not None else timedelta(0)

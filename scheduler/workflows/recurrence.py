@@ -156,11 +156,14 @@ def upcoming(config: ScheduleConfig, now: datetime, count: int) -> list[datetime
     return dues
 
 
-def _recurring_after(config: Recurring, moment: datetime) -> datetime | None:
+def time_of_day(config: Recurring) -> time:
     hour, minute = config.time.split(":")
-    at = time(int(hour), int(minute))
+    return time(int(hour), int(minute))
+
+
+def _recurring_after(config: Recurring, moment: datetime) -> datetime | None:
     dues = (
-        instant_of(datetime.combine(day, at), config.zone)
+        instant_of(datetime.combine(day, time_of_day(config)), config.zone)
         for day in _days_from(wall_of(moment, config.zone).date() - timedelta(days=1))
         if config.runs_on(day)
     )

@@ -3,8 +3,11 @@
 from datetime import timedelta
 
 import pytest
+from celery import current_app
 
 from jobs.models import Execution, Job
+from scheduler import beats
+from scheduler.beat import Scheduler
 from scheduler.beat_pass import fire_all, pass_once
 from scheduler.clock import database_now
 from scheduler.models import Schedule, WorkflowRun
@@ -63,6 +66,26 @@ def test_a_pass_sends_due_retries():
     assert (execution.dispatch, execution.due_at) == (2, None)
     assert execution.dispatched_at is not None
     assert fresh(job).status == "processing"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_beat_is_seen_after_each_pass_and_forgotten_when_it_stops(monkeypatch):
+    monkeypatch.setattr("scheduler.beat.Scheduler._send_periodic", lambda self: 1.0)
+    beat = Scheduler(current_app)
+    assert beats.status() == beats.BeatStatus(0, None)
+    beat.tick()
+    assert beats.status().running == 1
+    beat.close()
+    assert beats.status().running == 0
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_beat_whose_pass_fails_is_not_seen(monkeypatch):
+    monkeypatch.setattr("scheduler.beat.Scheduler._send_periodic", lambda self: 1.0)
+    monkeypatch.setattr("scheduler.beat.pass_once", lambda: 1 / 0)
+    beat = Scheduler(current_app)
+    beat.tick()
+    assert beats.status().running == 0
 
 
 def test_many_due_schedules_are_fired_in_batches(monkeypatch):

@@ -1,5 +1,7 @@
 """The health endpoints and the metrics report the real state, to permitted clients."""
 
+from datetime import timedelta
+
 import pytest
 from django.db.migrations.recorder import MigrationRecorder
 from django.test import Client
@@ -9,6 +11,9 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from jobs import metrics
 from jobs.models.access import ApiToken
+from scheduler import beats
+from scheduler.clock import database_now
+from scheduler.models import Beat
 from tests.integration.rest_support import make_user
 
 pytestmark = pytest.mark.django_db
@@ -24,8 +29,19 @@ def test_readyz_reports_each_check_and_its_time():
     answer = response.json()
     assert response.status_code == 200, answer
     assert answer["status"] == "ready"
-    assert set(answer["checks"]) == {"database", "broker", "migrations"}
+    assert set(answer["checks"]) == {"database", "broker", "migrations", "beat"}
+    beat = answer["checks"].pop("beat")
     assert all(check["ok"] and check["ms"] >= 0 for check in answer["checks"].values())
+    # Web serves without a beat, and says that none runs.
+    assert (answer["degraded"], beat["ok"]) == (["beat"], False)
+    assert "schedules" in beat["reason"]
+
+
+def test_readyz_is_not_degraded_while_a_beat_looks_for_due_work():
+    beats.mark_seen("beat@here:1")
+    assert Client().get("/readyz").json()["degraded"] == []
+    Beat.objects.update(seen_at=database_now() - timedelta(seconds=11))
+    assert Client().get("/readyz").json()["degraded"] == ["beat"]
 
 
 def test_readyz_reports_a_missing_broker(settings):

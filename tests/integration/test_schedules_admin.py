@@ -148,6 +148,7 @@ def test_secrets_of_a_workflows_steps_follow_their_ref(client):
     form = {
         "name": "report",
         "status": "active",
+        "max_run_retries": "0",
         "steps": json.dumps(masked[::-1]),
         "schedule_config": json.dumps(DAILY),
     }
@@ -164,7 +165,7 @@ def test_invalid_arguments_of_a_task_are_reported_at_their_field(client):
     assert "task_id" in answer.context["adminform"].form.errors
 
 
-def test_a_deleted_schedule_takes_its_scheduled_runs_along(client):
+def test_a_deleted_schedule_does_not_fire_again(client):
     schedule = a_schedule(now=database_now())
     fire(schedule)
     client.post(page("schedule_delete", schedule.pk), {"post": "yes"})
@@ -177,6 +178,7 @@ def test_a_workflow_is_registered_as_it_is_saved(client):
         "office": str(an_office().pk),
         "name": "report",
         "status": "active",
+        "max_run_retries": "0",
         "steps": json.dumps([a_step("a")]),
         "schedule_config": json.dumps(DAILY),
     }
@@ -193,6 +195,7 @@ def test_the_errors_of_a_workflow_are_shown_at_their_fields(client):
         "office": str(an_office().pk),
         "name": "x",
         "status": "draft",
+        "max_run_retries": "0",
         "schedule_config": json.dumps(DAILY),
     }
     for steps in ([a_step("a", task_id="no.such")], [a_step("a", "nobody")]):

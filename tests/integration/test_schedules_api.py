@@ -82,6 +82,67 @@ def test_a_refusal_names_the_field(client, change, field):
     assert not Schedule.objects.exists()
 
 
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        *(("grace", value) for value in (0, -1, 1.5, "x", None, True, 10**9)),
+        *(("timeout_ms", value) for value in (0, -1, "x", 1.5, 10**12)),
+        *(("retry_base_delay", value) for value in (-1, "x", 1.5, 10**12)),
+        *(("retry_backoff", value) for value in ("", "none", 1)),
+        *(("on_lost", value) for value in ("", "forget", 1)),
+        *(("calendar", value) for value in ("x", 1, "0199c0de-0000-7000-8000-000000000015")),
+    ],
+)
+def test_a_bad_policy_is_refused_and_nothing_is_written(client, field, value):
+    refused = post(client, "/api/schedules", {**CRON, field: value})
+    assert (refused.status_code, list(refused.json()["errors"])) == (400, [field])
+    assert not Schedule.objects.exists()
+    path = f"/api/schedules/{post(client, '/api/schedules', CRON).json()['id']}"
+    before = client.get(path).json()
+    assert patch(client, path, {field: value}).status_code == 400
+    assert client.get(path).json() == before
+
+
+def test_the_policies_of_a_schedule_are_saved_and_reset_by_a_put(client):
+    policies = {
+        "grace": 600,
+        "timeout_ms": 5_000,
+        "retry_backoff": "linear",
+        "retry_base_delay": 0,
+        "on_lost": "fail",
+    }
+    made = post(client, "/api/schedules", {**CRON, **policies}).json()
+    assert {name: made[name] for name in policies} == policies
+    replaced = client.put(f"/api/schedules/{made['id']}", CRON, content_type=JSON).json()
+    assert {name: replaced[name] for name in policies} == dict.fromkeys(policies) | {"grace": 60}
+
+
+def test_all_schedules_of_a_task_are_paused_and_resumed(client, alice):
+    mine = [a_schedule(owner=alice) for _ in range(2)]
+    other_task = a_schedule(owner=alice, task_id="demo.sleep", args={"seconds": 1})
+    others = [a_schedule(owner=make_user("bob")), other_task]
+    body = {"task_id": "demo.sum"}
+    assert post(client, "/api/schedules/pause", body).json() == {"paused": 2}
+    assert post(client, "/api/schedules/pause", body).json() == {"paused": 0}
+    assert set(Schedule.objects.filter(enabled=False)) == set(mine)
+    assert post(client, "/api/schedules/resume", body).json() == {"resumed": 2}
+    assert Schedule.objects.filter(next_run_at__isnull=False).count() == len(mine + others)
+    for bad in ({}, {"task_id": 1.5}, {"task_id": ""}, {**body, "all": True}):
+        assert post(client, "/api/schedules/pause", bad).status_code == 400
+    assert Schedule.objects.filter(enabled=True).count() == len(mine + others)
+
+
+def test_a_preview_marks_the_jumps_of_daylight_saving_time(client):
+    rule = {"kind": "cron", "cron": "30 2 * * *", "timezone": "Europe/Berlin"}
+    changes = post(client, "/api/schedules/preview", rule).json()["clock_changes"]
+    assert [change["change"] for change in changes] in (["moved", "once"], ["once", "moved"])
+    (moved,) = [change for change in changes if change["change"] == "moved"]
+    assert moved["local_time"].endswith(" 02:30")
+    assert moved["runs_at"][0].endswith("T10:00:00+09:00")
+    korean = post(client, "/api/schedules/preview", rule | {"timezone": "Asia/Seoul"}).json()
+    assert korean["clock_changes"] == []
+
+
 def test_a_cron_refusal_says_which_field_of_it_and_why(client):
     answer = post(client, "/api/schedules", CRON | {"cron": "0 25 * * *"})
     assert answer.json()["errors"]["cron"] == ["hour: 25 is out of range; allowed: 0-23."]

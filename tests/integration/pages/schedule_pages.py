@@ -20,6 +20,7 @@ FORM = {
     "ends_at": "",
     "overlap": "skip",
     "catch_up": "latest",
+    "grace": "60",
     "max_retries": "3",
     "enabled": "on",
 }

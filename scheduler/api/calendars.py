@@ -1,0 +1,105 @@
+"""Calendars: the days and maintenance windows at which schedules skip their runs."""
+
+from typing import Any
+from uuid import UUID
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.generics import GenericAPIView
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from jobs.api.framework.authentication import user_of
+from jobs.api.framework.idempotency import idempotent
+from jobs.api.framework.openapi_errors import problems
+from jobs.api.framework.openapi_examples import in_request
+from jobs.api.framework.pagination import PagePagination
+from jobs.api.framework.serializers import StrictSerializer, validated
+from scheduler.access import calendar_for, calendars_of
+from scheduler.api import examples, shapes
+from scheduler.api.documents import CalendarDocument
+from scheduler.clock import database_now
+from scheduler.models import Calendar
+from scheduler.schedules import calendars
+from scheduler.schedules.calendars import MAX_ENTRIES
+from scheduler.schedules.timezones import KOREAN_TIME
+
+
+class WindowSerializer(StrictSerializer):
+    starts_at = serializers.CharField(max_length=40, help_text="Without an offset it is Korean time.")
+    ends_at = serializers.CharField(max_length=40, help_text="The first moment after the window.")
+
+
+class CalendarSerializer(StrictSerializer):
+    name = serializers.CharField(max_length=200)
+    dates = serializers.ListField(
+        child=serializers.CharField(max_length=10),
+        default=list,
+        max_length=MAX_ENTRIES,
+        help_text="Whole days in the time zone, like `2026-12-25`.",
+    )
+    windows = serializers.ListField(
+        child=WindowSerializer(), default=list, max_length=MAX_ENTRIES, help_text="Maintenance windows."
+    )
+    timezone = serializers.CharField(default=KOREAN_TIME, max_length=64, help_text="That of `dates`.")
+
+
+@extend_schema(tags=["schedules"])
+class CalendarsView(GenericAPIView[Calendar]):
+    serializer_class = CalendarSerializer
+    pagination_class = PagePagination
+    filter_backends = ()
+    queryset = Calendar.objects.none()
+
+    @extend_schema(operation_id="list_calendars", responses=CalendarDocument(many=True))
+    def get(self, request: Request) -> Response:
+        """List your calendars, by name. Staff see the calendars of all users."""
+        page = self.paginate_queryset(calendars_of(user_of(request)))
+        return self.get_paginated_response([shapes.calendar_json(row) for row in page or ()])
+
+    @extend_schema(
+        operation_id="create_calendar",
+        responses={201: CalendarDocument},
+        examples=[in_request("holidays and a maintenance window", examples.NEW_CALENDAR)],
+    )
+    @idempotent
+    def post(self, request: Request) -> Response:
+        """Create a calendar."""
+        values = validated(CalendarSerializer(data=request.data))
+        calendar = calendars.create(values, owner=user_of(request), now=database_now())
+        location = request.build_absolute_uri(f"/api/calendars/{calendar.id}")
+        return Response(shapes.calendar_json(calendar), status=201, headers={"Location": location})
+
+
+@extend_schema(tags=["schedules"])
+class OneCalendarView(GenericAPIView[Any]):
+    serializer_class = CalendarSerializer
+    pagination_class = None
+    filter_backends = ()
+
+    def calendar(self, *, acts: bool = False) -> Calendar:
+        return calendar_for(user_of(self.request), self.kwargs["calendar_id"], acts=acts)
+
+    @extend_schema(operation_id="show_calendar", responses=CalendarDocument)
+    def get(self, request: Request, calendar_id: UUID) -> Response:
+        """Show a calendar."""
+        return Response(shapes.calendar_json(self.calendar()))
+
+    @extend_schema(
+        operation_id="change_calendar",
+        responses=CalendarDocument,
+        examples=[in_request("other holidays", {"dates": ["2026-12-25", "2027-01-01"]})],
+    )
+    def patch(self, request: Request, calendar_id: UUID) -> Response:
+        """Change a calendar. It counts for the next scheduled run of each schedule that uses it."""
+        values = validated(CalendarSerializer(data=request.data, partial=True))
+        changed = calendars.change(self.calendar(acts=True).id, values, now=database_now())
+        return Response(shapes.calendar_json(changed))
+
+    @extend_schema(
+        operation_id="delete_calendar", responses={204: None}, extensions=problems("calendar_in_use")
+    )
+    def delete(self, request: Request, calendar_id: UUID) -> Response:
+        """Delete a calendar that no schedule uses."""
+        calendars.remove(self.calendar(acts=True).id)
+        return Response(status=204)

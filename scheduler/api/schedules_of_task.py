@@ -1,0 +1,63 @@
+"""Pause and resume all schedules of a Task."""
+
+from uuid import UUID
+
+from drf_spectacular.utils import extend_schema, inline_serializer
+from rest_framework import serializers
+from rest_framework.generics import GenericAPIView
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from jobs.api.framework.authentication import user_of
+from jobs.api.framework.openapi_examples import in_request, in_response
+from jobs.api.framework.serializers import StrictSerializer, validated
+from scheduler.clock import database_now
+from scheduler.models import Schedule
+from scheduler.schedules import lifecycle as schedules
+
+
+class TaskSerializer(StrictSerializer):
+    task_id = serializers.CharField(max_length=200)
+
+
+PAUSED = inline_serializer("PausedSchedules", {"paused": serializers.IntegerField()})
+RESUMED = inline_serializer("ResumedSchedules", {"resumed": serializers.IntegerField()})
+OF_TASK = in_request("of a Task", {"task_id": "demo.sum"})
+
+
+class TaskSchedulesView(GenericAPIView[Schedule]):
+    pagination_class = None
+    filter_backends = ()
+    serializer_class = TaskSerializer
+
+    def matching(self, request: Request, *, enabled: bool) -> list[UUID]:
+        """The user's own schedules of the Task, also for staff."""
+        task_id = validated(TaskSerializer(data=request.data))["task_id"]
+        own = Schedule.objects.filter(owner=user_of(request), task_id=task_id, enabled=enabled)
+        return list(own.order_by("id").values_list("id", flat=True))
+
+
+@extend_schema(tags=["schedules"])
+class PauseSchedulesView(TaskSchedulesView):
+    @extend_schema(
+        operation_id="pause_schedules",
+        responses=PAUSED,
+        examples=[OF_TASK, in_response("two were enabled", {"paused": 2})],
+    )
+    def post(self, request: Request) -> Response:
+        """Pause all your schedules of a Task."""
+        ids = self.matching(request, enabled=True)
+        return Response({"paused": schedules.change_all(ids, {"enabled": False}, now=database_now())})
+
+
+@extend_schema(tags=["schedules"])
+class ResumeSchedulesView(TaskSchedulesView):
+    @extend_schema(
+        operation_id="resume_schedules",
+        responses=RESUMED,
+        examples=[OF_TASK, in_response("two were paused", {"resumed": 2})],
+    )
+    def post(self, request: Request) -> Response:
+        """Resume all your schedules of a Task. Their rules count from now on."""
+        ids = self.matching(request, enabled=False)
+        return Response({"resumed": schedules.change_all(ids, {"enabled": True}, now=database_now())})

@@ -1,0 +1,111 @@
+"""The views of a schedule's form: creating and editing a schedule, and the preview while it is typed."""
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext
+from django.views.decorators.http import require_http_methods, require_POST
+
+from jobs.errors import Refused
+from jobs.pages.permissions import current_user
+from scheduler.access import schedule_for
+from scheduler.clock import database_now
+from scheduler.models import Schedule
+from scheduler.pages.schedule_form import ScheduleForm
+from scheduler.pages.task_arguments import help_for
+from scheduler.pages.times import COMMON_ZONES, change_texts, language, moments
+from scheduler.schedules import clock_changes, rules, words
+from scheduler.schedules import lifecycle as schedules
+
+PREVIEWED_RUNS = 5
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@login_required
+def new(request: HttpRequest) -> HttpResponse:
+    current_user(request)
+    if request.method == "POST":
+        return _save(request, None)
+    initial = {name: request.GET[name] for name in ("name", "task_id", "args") if name in request.GET}
+    return _render(
+        request, ScheduleForm(schedule=None, owner=current_user(request), now=database_now(), **initial)
+    )
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@login_required
+def edit(request: HttpRequest, schedule_id: UUID) -> HttpResponse:
+    schedule = schedule_for(current_user(request), schedule_id, acts=True)
+    if request.method == "POST":
+        return _save(request, schedule)
+    return _render(request, ScheduleForm(schedule=schedule, owner=schedule.owner, now=database_now()))
+
+
+@require_POST
+@login_required
+def preview_new(request: HttpRequest) -> HttpResponse:
+    current_user(request)
+    return _preview(request, None)
+
+
+@require_POST
+@login_required
+def preview(request: HttpRequest, schedule_id: UUID) -> HttpResponse:
+    return _preview(request, schedule_for(current_user(request), schedule_id, acts=True))
+
+
+def _save(request: HttpRequest, schedule: Schedule | None) -> HttpResponse:
+    now = database_now()
+    owner = schedule.owner if schedule else current_user(request)
+    form = ScheduleForm(request.POST, schedule=schedule, owner=owner, now=now)
+    if not form.is_valid():
+        return _render(request, form)
+    try:
+        if schedule is None:
+            saved = schedules.create(form.values, owner=current_user(request), now=now)
+        else:
+            saved = schedules.change(schedule.id, form.values, now=now)
+    except Refused as refused:
+        form.add_refusal(refused)
+        return _render(request, form)
+    messages.success(request, gettext("Schedule created.") if schedule is None else gettext("Saved."))
+    return redirect("scheduler:schedule", saved.id)
+
+
+def _render(request: HttpRequest, form: ScheduleForm) -> HttpResponse:
+    schedule = form.schedule
+    context = {
+        "section": "schedules",
+        "schedule": schedule,
+        "form": form,
+        "zones": COMMON_ZONES,
+        "preview_at": reverse("scheduler:schedule-preview", args=[schedule.id])
+        if schedule
+        else reverse("scheduler:new-schedule-preview"),
+        **_preview_context(form),
+    }
+    return render(request, "scheduler/schedule_form.html", context, status=400 if form.errors else 200)
+
+
+def _preview(request: HttpRequest, schedule: Schedule | None) -> HttpResponse:
+    owner = schedule.owner if schedule else current_user(request)
+    form = ScheduleForm(request.POST, schedule=schedule, owner=owner, now=database_now())
+    form.is_valid()
+    context = {"errors": form.preview_errors(), **_preview_context(form)}
+    return render(request, "scheduler/schedule_preview_update.html", context)
+
+
+def _preview_context(form: ScheduleForm) -> dict[str, Any]:
+    rule = form.rule if form.is_bound or form.schedule is None else form.schedule.rule
+    return {
+        "in_words": words.rule_in_words(rule, language()) if rule else "",
+        "next": moments(rules.upcoming(rule, form.now, PREVIEWED_RUNS), rule.zone.key) if rule else [],
+        "clock_changes": change_texts(clock_changes.of_rule(rule, form.now), rule.zone.key) if rule else [],
+        "paused": not form["enabled"].value(),
+        "help": help_for(form["task_id"].value() or ""),
+    }

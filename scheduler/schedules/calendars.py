@@ -1,0 +1,131 @@
+"""Calendars: days and maintenance windows at which schedules skip their runs."""
+
+from collections.abc import Sequence
+from datetime import date, datetime
+from typing import Any
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+from django.db import transaction
+from django.utils.dateparse import parse_datetime
+
+from jobs.errors import Conflict, FieldErrors, Invalid, InvalidValue
+from scheduler.models import Calendar
+from scheduler.schedules import rules
+from scheduler.schedules.rules import Rule
+from scheduler.schedules.timezones import check_instant, check_zone
+from scheduler.schedules.wallclock import wall_of
+
+MAX_ENTRIES = 1_000
+# How many due times are read to find those outside of a calendar.
+READ_AHEAD = 1_000
+
+
+class Closures:
+    """The days and times of a calendar."""
+
+    def __init__(self, calendar: Calendar) -> None:
+        self.name = calendar.name
+        self._zone = ZoneInfo(calendar.timezone)
+        self._dates = {date.fromisoformat(day) for day in calendar.dates}
+        self._windows = [
+            (datetime.fromisoformat(each["starts_at"]), datetime.fromisoformat(each["ends_at"]))
+            for each in calendar.windows
+        ]
+
+    def include(self, moment: datetime) -> bool:
+        if wall_of(moment, self._zone).date() in self._dates:
+            return True
+        return any(start <= moment < end for start, end in self._windows)
+
+
+def upcoming(rule: Rule, calendar: Calendar | None, now: datetime, count: int) -> list[datetime]:
+    """Up to `count` due times after `now` that the calendar does not skip."""
+    if calendar is None:
+        return rules.upcoming(rule, now, count)
+    closures, times = Closures(calendar), list[datetime]()
+    due = rules.next_after(rule, now)
+    for _ in range(READ_AHEAD):
+        if due is None or len(times) == count:
+            break
+        if not closures.include(due):
+            times.append(due)
+        due = rules.next_after(rule, due)
+    return times
+
+
+def create(values: dict[str, Any], *, owner: Any, now: datetime) -> Calendar:
+    return _write(Calendar(owner=owner, created_at=now), values, now)
+
+
+def change(calendar_id: UUID, values: dict[str, Any], *, now: datetime) -> Calendar:
+    with transaction.atomic():
+        return _write(Calendar.objects.select_for_update(no_key=True).get(pk=calendar_id), values, now)
+
+
+def remove(calendar_id: UUID) -> None:
+    """Raises Conflict while a schedule uses the calendar."""
+    with transaction.atomic():
+        # The lock keeps others from choosing the calendar meanwhile.
+        calendar = Calendar.objects.select_for_update().get(pk=calendar_id)
+        if count := calendar.schedules.count():
+            raise Conflict("calendar_in_use", count=count)
+        calendar.delete()
+
+
+def find_of_owner(calendar_id: UUID | None, owner_id: int | None) -> Calendar | None:
+    """The calendar for a schedule of this owner. Raises Invalid if it is not theirs."""
+    if calendar_id is None:
+        return None
+    calendar = Calendar.objects.filter(pk=calendar_id, owner_id=owner_id).first()
+    if calendar is None:
+        raise Invalid(errors={"calendar": ["unknown_calendar"]})
+    return calendar
+
+
+def _write(calendar: Calendar, values: dict[str, Any], now: datetime) -> Calendar:
+    errors: FieldErrors = {}
+    for field, read in (("dates", _read_dates), ("windows", _read_windows), ("timezone", check_zone)):
+        try:
+            if field in values:
+                values[field] = read(values[field])
+        except InvalidValue as invalid:
+            errors[field] = [invalid.text]
+    if errors:
+        raise Invalid(errors=errors)
+    for field, value in values.items():
+        setattr(calendar, field, value)
+    calendar.updated_at = now
+    calendar.save()
+    return calendar
+
+
+def _read_dates(texts: Sequence[str]) -> list[str]:
+    _check_count(texts)
+    try:
+        return sorted({date.fromisoformat(text).isoformat() for text in texts})
+    except ValueError:
+        raise InvalidValue("calendar_date") from None
+
+
+def _read_windows(windows: Sequence[dict[str, str]]) -> list[dict[str, str]]:
+    _check_count(windows)
+    read = sorted((_instant(each.get("starts_at")), _instant(each.get("ends_at"))) for each in windows)
+    if any(end <= start for start, end in read):
+        raise InvalidValue("window_ends_first")
+    return [{"starts_at": start.isoformat(), "ends_at": end.isoformat()} for start, end in read]
+
+
+def _instant(text: str | None) -> datetime:
+    try:
+        moment = parse_datetime(text or "")
+    except ValueError:
+        moment = None
+    if moment is None:
+        raise InvalidValue("time_text")
+    return check_instant(moment)
+
+
+def _check_count(entries: Sequence[object]) -> None:
+    if len(entries) > MAX_ENTRIES:
+        raise InvalidValue("too_many_entries", limit=MAX_ENTRIES)
