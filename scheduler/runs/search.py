@@ -12,22 +12,27 @@ from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.db import OperationalError, connection, transaction
-from django.db.models import F, Q, QuerySet
+from django.db.models import F, Q, QuerySet, TextField
 from django.db.models.fields.json import KT
+from django.db.models.functions import Cast
 
 from jobs.access import offices_of
 from jobs.ids import time_of
 from jobs.models import Execution, Job
 from jobs.states import Trigger
 from scheduler import sql
-from scheduler.access import executions_by_cause
+from scheduler.access import executions_without_job
 from scheduler.runs import filters
 from scheduler.runs.filters import RunFilter, RunState, Sort
 
 PAGE = 50
-# The rows that a search reads, and those that it reads if so many take too long.
-SEARCHED = (50_000, 5_000, 500)
-TIMEOUT_MS = 250
+# The newest rows of each part that a search reads first; if these do not suffice, so many more, for so long.
+SEARCHED_FIRST, SEARCHED = 1_000, 20_000
+TIMEOUT_MS = 200
+# An office's jobs are read in the order of their numbers. Their ids have the same order, except for those of
+# submissions at the same time, of which each has at most so many jobs.
+SKEW = 10_000
+MOST_OFFICES = 30
 # Lists count up to this number.
 COUNTED = 10_000
 ENDED_BADLY = {RunState.FAILED, RunState.CANCELLED}
@@ -82,10 +87,39 @@ class Part:
 
     scope: QuerySet[Any]
     condition: Q
+    # Whether an index has the rows of the scope by number instead of by id.
+    by_number: bool = False
 
     def matching(self, floor: UUID | None) -> QuerySet[Any]:
         rows: QuerySet[Any] = self.scope.alias(**filters.searched_texts()).filter(self.condition)
-        return rows if floor is None else rows.filter(id__gt=floor)
+        if floor is None:
+            return rows
+        if self.by_number:
+            rows = rows.filter(seq__gt=number_at(floor) - SKEW)
+        return rows.filter(id__gt=floor)
+
+    def below(self, place: UUID) -> "Part":
+        """The part of it that is older than this id."""
+        scope = self.scope.filter(id__lt=place)
+        if self.by_number:
+            scope = scope.filter(seq__lte=number_at(place) + SKEW)
+        return replace(self, scope=scope)
+
+    def floor(self, searched: int) -> UUID | None:
+        """The id above which it has so many rows; None if it does not have more."""
+        rows = self.scope.order_by("-seq" if self.by_number else "-id").values_list("id", flat=True)
+        return next(iter(rows[searched : searched + 1]), None)
+
+    def in_order(self, rows: QuerySet[Any], *, upward: bool) -> QuerySet[Any]:
+        """By id; as a text where the index by id would lead PostgreSQL through the rows of other offices."""
+        place = Cast("id", TextField()) if self.by_number else F("id")
+        return rows.order_by(place.asc() if upward else place.desc())
+
+
+def number_at(place: UUID) -> int:
+    """The number of the newest job up to this id."""
+    jobs = Job.objects.filter(id__lte=place).order_by("-id")
+    return jobs.values_list("seq", flat=True).first() or 0
 
 
 def parts_of(user: User, values: RunFilter) -> list[Part]:
@@ -94,25 +128,29 @@ def parts_of(user: User, values: RunFilter) -> list[Part]:
     parts = []
     condition = filters.of_jobs(values, offices)
     if condition is not None:
-        jobs = Job.objects.order_by()
-        if values.office is not None:
-            jobs = (
-                jobs.filter(office_id=values.office) if _is_visible(values.office, offices) else jobs.none()
-            )
-        elif offices is not None:
-            jobs = jobs.filter(office_id__in=offices)
-        parts.append(Part(_narrow(jobs, values), condition))
+        parts += [
+            Part(_narrow(jobs, values), condition, by_number)
+            for jobs, by_number in _jobs_by_office(offices, values.office)
+        ]
     condition = filters.of_executions(values)
     if condition is not None:
-        parts += [
-            Part(_narrow(part.filter(job__isnull=True), values), condition)
-            for part in executions_by_cause(user)
-        ]
+        parts += [Part(_narrow(part, values), condition) for part in executions_without_job(user)]
     return parts
 
 
-def _is_visible(office: UUID, offices: Sequence[UUID] | None) -> bool:
-    return offices is None or office in offices
+def _jobs_by_office(
+    offices: Sequence[UUID] | None, office: UUID | None
+) -> Iterator[tuple[QuerySet[Job], bool]]:
+    """The jobs of these offices (None: of all), or of the one; each office has an index by number."""
+    if office is not None:
+        offices = [office] if offices is None or office in offices else []
+    if offices is None:
+        yield Job.objects.order_by(), False
+    elif len(offices) > MOST_OFFICES:
+        yield Job.objects.filter(office_id__in=offices), False
+    else:
+        for number in offices:
+            yield Job.objects.filter(office_id=number), True
 
 
 def _narrow(rows: QuerySet[Any], values: RunFilter) -> QuerySet[Any]:
@@ -142,7 +180,7 @@ def search(
             return RunPage(rows, first if more else None, last or before, floor)
         return RunPage(rows, first if after is not None else None, last if more else None, floor)
 
-    return _bounded(user, values, after, page)
+    return _bounded(user, values, after, page, lambda result: result.older is not None)
 
 
 def count(user: User, values: RunFilter, *, since: UUID | None = None) -> Count:
@@ -164,7 +202,7 @@ def matching_ids(user: User, values: RunFilter, most: int) -> tuple[list[UUID], 
     def ids(parts: Sequence[Part], floor: UUID | None) -> tuple[list[UUID], list[UUID]]:
         matches: dict[bool, list[UUID]] = {True: [], False: []}
         for part in parts:
-            rows = part.matching(floor).order_by("-id").values_list("id", flat=True)
+            rows = part.in_order(part.matching(floor), upward=False).values_list("id", flat=True)
             matches[part.scope.model is Job] += rows[:most]
         return matches[True][:most], matches[False][:most]
 
@@ -184,31 +222,36 @@ def every(user: User, values: RunFilter, most: int) -> Iterator[Run]:
 
 
 def _bounded(
-    user: User, values: RunFilter, after: UUID | None, read: Callable[[Sequence[Part], UUID | None], T]
+    user: User,
+    values: RunFilter,
+    after: UUID | None,
+    read: Callable[[Sequence[Part], UUID | None], T],
+    suffices: Callable[[T], bool] | None = None,
 ) -> T:
-    """Read the newest rows; if that takes too long, fewer of them."""
-    # The limit counts from the place where the page begins.
-    start = Q(id__lt=after) if after is not None and values.sort == Sort.NEWEST else Q()
-    parts = [replace(part, scope=part.scope.filter(start)) for part in parts_of(user, values)]
-    for searched in SEARCHED[:-1]:
-        try:
-            with transaction.atomic(), connection.cursor() as cursor:
-                cursor.execute(sql.LIMIT_TIME, [f"{TIMEOUT_MS}ms"])
-                matches = read(parts, _floor(parts, searched))
-                cursor.execute(sql.DEFAULT_TIME)
-                return matches
-        except OperationalError as error:
-            if getattr(error.__cause__, "pgcode", "") != _QUERY_CANCELED:
-                raise
-    return read(parts, _floor(parts, SEARCHED[-1]))
+    """Read the newest rows; more of them if they do not suffice, unless that takes too long."""
+    parts = parts_of(user, values)
+    if after is not None and values.sort == Sort.NEWEST:
+        parts = [part.below(after) for part in parts]
+    floor = _floor(parts, SEARCHED_FIRST)
+    result = read(parts, floor)
+    # Ascending orders and the longest runs need all rows that may be searched.
+    if floor is None or (suffices is not None and values.sort == Sort.NEWEST and suffices(result)):
+        return result
+    try:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute(sql.LIMIT_TIME, [f"{TIMEOUT_MS}ms"])
+            result = read(parts, _floor(parts, SEARCHED))
+            cursor.execute(sql.DEFAULT_TIME)
+    except OperationalError as error:
+        if getattr(error.__cause__, "pgcode", "") != _QUERY_CANCELED:
+            raise
+    return result
 
 
 def _floor(parts: Sequence[Part], searched: int) -> UUID | None:
     """The id above which every part has at most so many rows; None if no part has more."""
-    last = [
-        part.scope.order_by("-id").values_list("id", flat=True)[searched : searched + 1] for part in parts
-    ]
-    return max((matches for ids in last for matches in ids), default=None)
+    floors = [floor for part in parts if (floor := part.floor(searched)) is not None]
+    return max(floors, default=None)
 
 
 def _next_ids(
@@ -217,7 +260,7 @@ def _next_ids(
     """The next ids in this direction, each with whether it is a job's."""
     matches: list[tuple[UUID, bool]] = []
     for part in parts:
-        rows = part.matching(floor).order_by("id" if upward else "-id")
+        rows = part.in_order(part.matching(floor), upward=upward)
         if start is not None:
             rows = rows.filter(**{"id__gt" if upward else "id__lt": start})
         is_job = part.scope.model is Job

@@ -145,7 +145,8 @@ def test_pages_follow_each_other_without_gap_or_overlap_while_others_start(offic
 
 def test_a_search_reads_a_bounded_number_of_rows_and_says_how_far_it_went(office, monkeypatch):
     old, *_ = submitted(office, {"ref": "needle"}, *({} for _ in range(20)), name="x")
-    monkeypatch.setattr(search, "SEARCHED", (10, 5))
+    monkeypatch.setattr(search, "SEARCHED_FIRST", 5)
+    monkeypatch.setattr(search, "SEARCHED", 10)
     user = a_user("alice")
     result = search.search(user, RunFilter(q="needle"))
     assert result.rows == []
@@ -157,29 +158,30 @@ def test_a_search_reads_a_bounded_number_of_rows_and_says_how_far_it_went(office
     assert search.search(user, RunFilter(), size=5).floor is not None
 
 
-def test_a_search_that_takes_too_long_reads_fewer_rows(office, monkeypatch):
+def test_a_search_that_takes_too_long_keeps_to_the_rows_it_read_first(office, monkeypatch):
     submitted(office, *({"ref": f"j{number}"} for number in range(5)), name="x")
-    monkeypatch.setattr(search, "SEARCHED", (50, 2))
-    read = search._next_ids
-    slept: list[int] = []
+    monkeypatch.setattr(search, "SEARCHED_FIRST", 2)
+    read, calls = search._next_ids, []
 
-    def slow(*args):
-        if not slept:
-            slept.append(1)
+    def slow_at_the_second_call(*args):
+        calls.append(args)
+        if len(calls) == 2:
             call.rows("SELECT pg_sleep(10)")
         return read(*args)
 
-    monkeypatch.setattr(search, "_next_ids", slow)
+    monkeypatch.setattr(search, "_next_ids", slow_at_the_second_call)
     result = search.search(a_user("alice"), RunFilter())
     assert [run.name for run in result.rows] == ["j4", "j3"]
     assert result.floor is not None
+    call.rows("SELECT pg_sleep(0.3)")  # the limit ended with the search
 
 
 def test_failures_are_found_behind_very_many_successes(office, monkeypatch):
     (bad,) = submitted(office, {"ref": "bad", "max_retries": 0}, name="x")
     running(bad).fail()
     submitted(office, *({} for _ in range(30)), name="x")
-    monkeypatch.setattr(search, "SEARCHED", (10, 5))
+    monkeypatch.setattr(search, "SEARCHED_FIRST", 5)
+    monkeypatch.setattr(search, "SEARCHED", 10)
     assert names(states=[RunState.FAILED]) == ["bad"]
 
 
