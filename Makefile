@@ -1,6 +1,6 @@
 # The commands of this repository. `make` alone lists them.
 .DEFAULT_GOAL := help
-.PHONY: help up test check static format-check types contracts templates sql dead-code dependencies deploy-check bench chaos fuzz schema pictures lock clean install-dev
+.PHONY: help up dev test check static format-check types contracts templates sql dead-code dependencies deploy-check bench chaos fuzz schema pictures lock clean install-dev
 
 PY := .venv/bin/python
 RUNTIME := requirements.txt requirements-embedded.txt
@@ -24,6 +24,9 @@ help: ## list the commands
 
 up: ## install and start the whole system; Ctrl-C stops it
 	@$(INSTALL) --steps 7 $(RUNTIME) && exec $(PY) -m config.dev.up
+
+dev: install-dev ## like make up; starts the programs again when a source file is saved
+	@RELOAD=1 LOGS=$${LOGS:-1} exec $(PY) -m config.dev.up
 
 test: install-dev ## run the whole suite on servers of its own
 	@exec $(WITH_SERVERS) -- $(PY) -m pytest -n auto $(ARGS)

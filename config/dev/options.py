@@ -26,6 +26,7 @@ class Options:
     redis_url: str
     has_demo: bool
     shows_logs: bool
+    reloads: bool
 
     @property
     def reachable_host(self) -> str:
@@ -66,6 +67,7 @@ def read() -> Options:
         redis_url=env.text("REDIS_URL"),
         has_demo=env.flag("DEMO", True),
         shows_logs=env.flag("LOGS"),
+        reloads=env.flag("RELOAD"),
     )
     if options.port == options.flower_port:
         raise CannotStart(f"PORT and FLOWER_PORT are both {options.port}: change one of them.")

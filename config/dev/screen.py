@@ -45,6 +45,13 @@ class Screen:
         label = f"{process.name:<{self.width}} | "
         self.logs.append((paint(label, next(self.colours)), log))
 
+    def forget(self) -> None:
+        """Follow no log any more."""
+        self.show()
+        for _, log in self.logs:
+            log.close()
+        self.logs.clear()
+
     def show(self) -> None:
         for label, log in self.logs:
             while line := log.readline():

@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from django.core.exceptions import ImproperlyConfigured
 
@@ -29,12 +29,17 @@ from config.dev.process import (
 from config.dev.procfile import RELEASE, Program
 from config.dev.screen import Screen, Steps, error, summary
 
+if TYPE_CHECKING:
+    from config.dev.reload import SourceWatcher
+
 DEMO = Program("demo", "python manage.py demo")
 ADMIN = Program("demo", "python manage.py demo --admin-only")
 READY_SECONDS = 60.0
 TICK_SECONDS = 0.1
 # Longer than a worker drains (DURE_DRAIN_SECONDS) and releases its runs.
 STOP_SECONDS = 14.0
+# `make dev` starts workers again soon: what runs then is handed back.
+RELOAD_DRAIN_SECONDS = "0.5"
 ERROR_LINE = re.compile(r"^[\w.]*(Error|Exception|Configured): ")
 
 
@@ -56,12 +61,13 @@ class System:
         self.servers: list[Process] = []
         self.processes: list[Process] = []
         self.screen = Screen([program.name for program in programs])
+        self.environment: dict[str, str] = {}
 
     def start(self, release: Program | None) -> None:
         steps = Steps()
         secrets = credentials.load(self.home, os.environ)
         urls = self._start_servers(steps)
-        environment = self._environment(urls) | secrets.environment()
+        environment = self.environment = self._environment(urls) | secrets.environment()
         with steps.step("Migrations"):
             if release:
                 self._finish(*self._begin(release, environment))
@@ -69,11 +75,7 @@ class System:
         demo_command = self._begin(
             DEMO if self.options.has_demo else ADMIN, environment | secrets.demo_environment()
         )
-        for program in self.programs:
-            process = self._process(program, environment)
-            self.processes.append(process)
-            if self.options.shows_logs:
-                self.screen.follow(process)
+        self._start_programs()
         title = "Demo data" if self.options.has_demo else "The user admin"
         with steps.step(title, shows_output=self.options.shows_logs):
             demo = _demo_data(self._finish(*demo_command))
@@ -89,6 +91,40 @@ class System:
             raise_if_interrupted()
             self._tick()
             time.sleep(TICK_SECONDS)
+
+    def watch_and_reload(self, watcher: "SourceWatcher") -> None:
+        """Starts the programs again when a source file is saved, until a signal arrives or a server ends.
+
+        A program that ends by itself, for a syntax error or the like, waits for the next change.
+        """
+        while True:
+            raise_if_interrupted()
+            try:
+                self._tick()
+            except Ended as end:
+                if end.process in self.servers:
+                    raise
+                self.processes.remove(end.process)
+                report(end.process)
+                print("It starts again when you save a change.", flush=True)
+            if files := watcher.changed_files():
+                self._restart(files)
+            time.sleep(TICK_SECONDS)
+
+    def _restart(self, files: set[str]) -> None:
+        names = ", ".join(sorted(os.path.relpath(file, CHECKOUT) for file in files)[:3])
+        print(f"{names} changed: starting the programs again …", flush=True)
+        stop(self.processes, self._show_and_sleep)
+        self.processes.clear()
+        self.screen.forget()
+        self._start_programs()
+
+    def _start_programs(self) -> None:
+        for program in self.programs:
+            process = self._process(program, self.environment)
+            self.processes.append(process)
+            if self.options.shows_logs:
+                self.screen.follow(process)
 
     def stop(self) -> list[str]:
         """Stops the programs, then their servers; returns the names of what had to be killed."""
@@ -131,6 +167,7 @@ class System:
         """
         return {
             "REMAP_SIGTERM": "SIGQUIT",
+            **({"DURE_DRAIN_SECONDS": RELOAD_DRAIN_SECONDS} if self.options.reloads else {}),
             **os.environ,
             "PATH": f"{Path(sys.prefix) / 'bin'}{os.pathsep}{os.environ.get('PATH', os.defpath)}",
             "PYTHONUNBUFFERED": "1",
@@ -231,16 +268,34 @@ def up() -> int:
     credentials.remove(home)
     with stopped_at_the_end(System(home, requested, list(programs.values()))) as system:
         try:
-            system.start(release)
-            system.watch()
+            if requested.reloads:
+                # Before the programs read their files.
+                with watched_sources() as watcher:
+                    system.start(release)
+                    system.watch_and_reload(watcher)
+            else:
+                system.start(release)
+                system.watch()
         except Interrupted as signal:
             print(f"\n{signal}: stopping everything … (again: kill instead of waiting)", flush=True)
             return 0
         except Ended as end:
             report(end.process)
+            error("Stopping everything; a process that ends is not restarted.")
         except CannotStart as reason:
             error(f"Cannot start: {reason}")
     return 1
+
+
+@contextmanager
+def watched_sources() -> Iterator["SourceWatcher"]:
+    from config.dev.reload import SourceWatcher, source_folders
+
+    watcher = SourceWatcher(source_folders(CHECKOUT, os.environ.get("PYTHONPATH", "")))
+    try:
+        yield watcher
+    finally:
+        watcher.stop()
 
 
 @contextmanager
@@ -259,7 +314,7 @@ def report(process: Process) -> None:
     error(f"\n{process.name} ended by itself ({how}). Its last lines:")
     for line in process.last_lines():
         print(f"    {line}", file=sys.stderr)
-    error(f"The whole log: {process.log}. Stopping everything; a process that ends is not restarted.")
+    error(f"The whole log: {process.log}.")
 
 
 def end_with_make() -> None:

@@ -92,6 +92,21 @@ def test_the_output_of_the_programs_is_in_the_logs_alone_unless_asked_for(checko
     assert "line" not in up.output
 
 
+def test_a_saved_source_file_starts_the_programs_again(checkout):
+    source = checkout.path / "jobs" / "greeting.py"
+    greeter = "import time\nfrom jobs.greeting import TEXT\nprint(TEXT, flush=True)\ntime.sleep(600)"
+    source.write_text("TEXT = 'first'")
+    environment = {"RELOAD": "1", "PYTHONPATH": str(checkout.path)}
+    up = started(checkout, environment, greeter=greeter).wait_until_up().wait_for("greeter | first")
+    source.write_text("TEXT = 'second'")
+    up.wait_for("jobs/greeting.py changed").wait_for("greeter | second")
+    source.write_text("TEXT = ")
+    up.wait_for("It starts again when you save a change.")
+    source.write_text("TEXT = 'third'")
+    up.wait_for("greeter | third")
+    assert up.stop() == 0
+
+
 def test_a_start_without_the_demo_creates_the_administrator_alone(checkout):
     up = started(checkout, {"DEMO": "0"}).wait_until_up()
     up.stop()
