@@ -23,7 +23,7 @@ class Replay(models.Model):
     path = models.CharField(_("path"), max_length=300, unique=True)
     size_bytes = models.BigIntegerField(_("size (bytes)"))
     sha256 = models.CharField(_("SHA-256"), max_length=64)
-    # None for a video, which only the renderer measures.
+    # None for a video that could not be measured, although it can be read.
     duration_ms = models.BigIntegerField(_("length (ms)"), null=True, blank=True)
     created_at = models.DateTimeField(_("created at"))
 

@@ -1,8 +1,12 @@
 """Stores uploaded replays, and deletes them."""
 
+import logging
 import unicodedata
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
+from threading import BoundedSemaphore
 from typing import Any, BinaryIO
 
 from django.conf import settings
@@ -13,7 +17,9 @@ from exports import error_texts, eventlog
 from exports.failures import BadReplay
 from exports.files import NO_SPACE, Parts, Placed, Store
 from exports.models import ExportJob, Replay
+from exports.render import sandbox
 from exports.render.detect import EVENT_LOG, SNIFF_BYTES, detect_kind
+from exports.render.sandbox import RenderFailed
 from exports.render.timeline import outline
 from exports.states import LIVE
 from jobs.errors import Conflict, Invalid, TooLarge
@@ -23,6 +29,10 @@ class NoSpace(Exception):
     """No disk space is left for uploads."""
 
 
+log = logging.getLogger(__name__)
+
+# The videos that one web process measures at once: each child may take the memory of the sandbox.
+_MEASUREMENTS = BoundedSemaphore(2)
 MAX_TITLE = 200
 SUFFIXES = {EVENT_LOG: "jsonl", "mp4": "mp4", "matroska": "mkv", "avi": "avi"}
 
@@ -30,24 +40,22 @@ SUFFIXES = {EVENT_LOG: "jsonl", "mp4": "mp4", "matroska": "mkv", "avi": "avi"}
 def store(owner: User, source: BinaryIO, file_name: str, title: str, now: datetime) -> Replay:
     """Checks an upload, copies it below the replay root, and inserts its row.
 
-    An event log is read to its end, so that a mistake is reported at once with its line. Of a video only the
-    first bytes are read: demuxers run in workers, not in the web process.
+    An event log is read to its end, so that a mistake is reported at once with its line. A video is measured
+    in a child process: demuxers do not run in the web process.
     """
-    try:
+    own_title, duration_ms = "", None
+    with _refused_upload():
         kind = detect_kind(source.read(SNIFF_BYTES))
         source.seek(0)
-        own_title, duration_ms = _read_log(source) if kind == EVENT_LOG else ("", None)
-    except BadReplay as bad:
-        refusal = TooLarge if bad.too_large else Invalid
-        text = error_texts.of_bad_replay(bad)
-        raise refusal(
-            text.code, code="bad_replay", errors={"file": [text]}, **dict[str, Any](text.params)
-        ) from None
+        if kind == EVENT_LOG:
+            own_title, duration_ms = _read_log(source)
     source.seek(0)
     name = clean_name(file_name) or "replay"
     parts = (str(owner.pk), uuid.uuid4().hex, f"replay.{SUFFIXES[kind]}")
     # The file first: a file without a row is swept, a row without a file would be broken.
     placed = _place(parts, source)
+    if kind != EVENT_LOG:
+        duration_ms = _measure(kind, parts)
     return Replay.objects.create(
         owner=owner,
         title=clean_name(title) or own_title or name.rpartition(".")[0] or name,
@@ -59,6 +67,32 @@ def store(owner: User, source: BinaryIO, file_name: str, title: str, now: dateti
         duration_ms=duration_ms,
         created_at=now,
     )
+
+
+@contextmanager
+def _refused_upload() -> Iterator[None]:
+    try:
+        yield
+    except BadReplay as bad:
+        refusal = TooLarge if bad.too_large else Invalid
+        text = error_texts.of_bad_replay(bad)
+        raise refusal(
+            text.code, code="bad_replay", errors={"file": [text]}, **dict[str, Any](text.params)
+        ) from None
+
+
+def _measure(kind: str, parts: Parts) -> int | None:
+    """The length of a video that was placed; its file is removed if it cannot be read."""
+    files = Store(settings.DURE_REPLAY_PATH)
+    try:
+        with _refused_upload(), _MEASUREMENTS, files.open(parts) as video:
+            return sandbox.measure(kind, video)
+    except (RenderFailed, OSError):
+        log.exception("could not measure the video %s", "/".join(parts))
+        return None
+    except BaseException:
+        files.remove(parts)
+        raise
 
 
 def delete(replay: Replay) -> None:

@@ -67,7 +67,7 @@ class ReplayOut(serializers.Serializer[Any]):
     sizeBytes = serializers.IntegerField()
     checksum = serializers.CharField(help_text="SHA-256 of the upload.")
     durationMs = serializers.IntegerField(
-        allow_null=True, help_text="Null for a video, which is measured only when it is rendered."
+        allow_null=True, help_text="Null for a video that the server could not measure."
     )
     createdAt = serializers.DateTimeField()
 

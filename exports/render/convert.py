@@ -1,4 +1,4 @@
-"""Converts an uploaded video into our MP4, or into a thumbnail.
+"""Converts an uploaded video into our MP4, or into a thumbnail; or measures it.
 
 Runs in a child process (sandbox_child.py), because a decoder is a large program that was not written for
 hostile files. So nothing here may import Django.
@@ -55,6 +55,14 @@ def to_mp4(source: BinaryIO, kind: str, target: BinaryIO, report: ReportProgress
         with Encoder(target, width, height, recording.rate, muxed, profile.x264) as encoder:
             for frame in video.at_constant_rate(recording, fit):
                 encoder.feed(frame)
+
+
+def measure_ms(source: BinaryIO, kind: str) -> int:
+    """The length of the video. Its first picture is decoded, so that a file without one is refused."""
+    with video.open_recording(source, kind) as recording:
+        if next(video.frames(recording), None) is None:
+            raise BadReplay("no_pictures")
+        return round(recording.seconds * 1000)
 
 
 def to_thumbnail(source: BinaryIO, kind: str, target: BinaryIO, report: ReportProgress) -> None:

@@ -1,5 +1,5 @@
-"""Converts a video in a child process, so that a decoder that crashes, hangs or is exploited harms only that
-process.
+"""Converts or measures a video in a child process, so that a decoder that crashes, hangs or is exploited
+harms only that process.
 
 The child inherits the open file, the target and a pipe, and an environment without secrets. It confines
 itself before it reads (jobs/subprocesses/restrict.py), and ends with this call, however that ends. Its
@@ -13,13 +13,15 @@ import selectors
 import signal
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, BinaryIO
 
+from exports.eventlog import MAX_DURATION_MS
 from exports.failures import TEXTS, BadReplay
-from exports.render.progress import Meter
+from exports.render.progress import Cancelled, Meter
 from exports.states import JobType, Phase
 from jobs.subprocesses.isolated import python_command
 from jobs.subprocesses.process_tree import kill_tree
@@ -31,6 +33,9 @@ ENVIRONMENT = {"MALLOC_MMAP_THRESHOLD_": "65536", "MALLOC_ARENA_MAX": "1", "LC_A
 MIB = 2**20
 # More than a video within the standards needs (memory_budget.py); four hours of 10 Mbit/s.
 LIMITS = Limits(memory=320 * MIB, cpu_seconds=2 * 3600, output=18 * 1024 * MIB)
+# An upload waits for it. Only headers are read, or without them the times of the packets.
+MEASURE_LIMITS = Limits(memory=320 * MIB, cpu_seconds=20, output=MIB)
+MEASURE_SECONDS = 30.0
 CONVERSIONS = {JobType.MP4: "video", JobType.THUMBNAIL: "thumbnail"}
 # The interval of checks for a cancel while the child is silent.
 CHECK_SECONDS = 0.2
@@ -49,24 +54,51 @@ def convert(
     job_type: JobType, kind: str, source: BinaryIO, target: Path, meter: Meter, limits: Limits = LIMITS
 ) -> None:
     """Writes the target. Raises BadReplay, OSError when no space is left, and what the meter raises."""
+    try:
+        with target.open("xb") as output:
+            end = _run(CONVERSIONS[job_type], kind, source, output, meter, limits)
+    except OSError as error:
+        if error.errno == errno.EFBIG and target.stat().st_size >= limits.output:
+            raise BadReplay("output_too_large", limit=f"{limits.output / 1024 / MIB:.0f}") from None
+        raise
+    if end is not True:
+        raise RenderFailed(NONSENSE)
+
+
+def measure(kind: str, source: BinaryIO, limits: Limits = MEASURE_LIMITS) -> int:
+    """The length of a video in milliseconds. Raises BadReplay when it cannot be read."""
+    deadline = time.monotonic() + MEASURE_SECONDS
+    meter = Meter(lambda _report: None, lambda: time.monotonic() > deadline)
+    try:
+        with Path(os.devnull).open("r+b") as nothing:
+            end = _run("length", kind, source, nothing, meter, limits)
+    except Cancelled:
+        raise BadReplay("decoder_out_of_time") from None
+    if type(end) is not int or not 0 <= end <= MAX_DURATION_MS:
+        raise RenderFailed(NONSENSE)
+    return end
+
+
+def _run(
+    conversion: str, kind: str, source: BinaryIO, output: BinaryIO, meter: Meter, limits: Limits
+) -> object:
+    """What the child sent at its end."""
     with tempfile.TemporaryFile() as errors:
-        with _process(job_type, kind, source, target, limits, errors) as (process, pipe):
+        with _process(conversion, kind, source, output, limits, errors) as (process, pipe):
             outcome = _read_messages(pipe, meter)
             code = process.wait(EXIT_TIMEOUT_SECONDS)
-        if outcome.get("errno") == errno.EFBIG and target.stat().st_size >= limits.output:
-            raise BadReplay("output_too_large", limit=f"{limits.output / 1024 / MIB:.0f}")
         _check_outcome(outcome, code, limits, errors)
+        return outcome["end"]
 
 
 @contextmanager
 def _process(
-    job_type: JobType, kind: str, source: BinaryIO, target: Path, limits: Limits, errors: IO[bytes]
+    conversion: str, kind: str, source: BinaryIO, output: BinaryIO, limits: Limits, errors: IO[bytes]
 ) -> "Iterator[tuple[subprocess.Popen[bytes], IO[bytes]]]":
     reading, writing = os.pipe()
     with os.fdopen(reading, "rb", buffering=0) as pipe:
         try:
-            with target.open("xb") as output:
-                process = _start(job_type, kind, (source.fileno(), output.fileno(), writing), limits, errors)
+            process = _start(conversion, kind, (source.fileno(), output.fileno(), writing), limits, errors)
         finally:
             os.close(writing)
         try:
@@ -78,11 +110,11 @@ def _process(
 
 
 def _start(
-    job_type: JobType, kind: str, files: tuple[int, int, int], limits: Limits, errors: IO[bytes]
+    conversion: str, kind: str, files: tuple[int, int, int], limits: Limits, errors: IO[bytes]
 ) -> "subprocess.Popen[bytes]":
     numbers = (*files, os.getpid(), limits.memory, limits.cpu_seconds, limits.output)
     return subprocess.Popen(  # noqa: S603 (our own program; nothing of a client is in the command)
-        [*COMMAND, CONVERSIONS[job_type], kind, *map(str, numbers)],
+        [*COMMAND, conversion, kind, *map(str, numbers)],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=errors,
@@ -138,7 +170,7 @@ def _check_outcome(outcome: dict[str, Any], code: int, limits: Limits, errors: I
         raise _bad_replay(outcome["bad"], outcome.get("params"))
     if type(outcome.get("errno")) is int:
         raise OSError(outcome["errno"], os.strerror(outcome["errno"]))
-    if code != 0 or outcome != {"end": True}:
+    if code != 0 or outcome.keys() != {"end"}:
         errors.seek(max(errors.seek(0, os.SEEK_END) - 500, 0))
         message = _printable(outcome.get("error") or errors.read().decode(errors="replace"))
         raise RenderFailed(f"The decoding process ended with {code}: {message}")

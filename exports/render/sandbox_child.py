@@ -10,6 +10,7 @@ import os
 import re
 import signal
 import time
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
@@ -30,7 +31,11 @@ LATE_IMPORTS = (
     "av.subtitles.codeccontext",
     "av.subtitles.stream",
 )
-CONVERSIONS = {"video": convert.to_mp4, "thumbnail": convert.to_thumbnail}
+CONVERSIONS: dict[str, Callable[..., int | None]] = {
+    "video": convert.to_mp4,
+    "thumbnail": convert.to_thumbnail,
+    "length": lambda source, kind, _target, _report: convert.measure_ms(source, kind),
+}
 
 
 def main(argv: list[str]) -> None:
@@ -50,12 +55,12 @@ def main(argv: list[str]) -> None:
     try:
         with os.fdopen(source, "rb") as recording, target_file:
             recording.seek(0)  # our parent's read-ahead may have left it anywhere
-            CONVERSIONS[conversion](recording, kind, target_file, ProgressPipe(pipe))
+            end = CONVERSIONS[conversion](recording, kind, target_file, ProgressPipe(pipe))
     except Exception as error:
         # Decoders report invalid data when they get no memory for another picture.
         _send(pipe, **_failure(target_file.failed or error, peak_memory.bytes() > memory * 0.85))
     else:
-        _send(pipe, end=True)
+        _send(pipe, end=True if end is None else end)
 
 
 def _failure(error: Exception, tight: bool) -> dict[str, Any]:

@@ -1,19 +1,41 @@
 """Replays in the REST API: upload, storage and deletion."""
 
 import io
+import json
+import sys
+from functools import cache
 from typing import Any
 
+import av
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
+from django.utils import timezone
+from PIL import Image
 
-from exports import sample_replay
+from exports import lifecycle, sample_replay
 from exports.models import ExportJob, Replay
+from exports.render import sandbox
+from exports.states import JobType
 from tests.integration import export_tools as tools
 from tests.integration.exports.outcomes import finished
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("folders", "fresh_counts")]
 LOG = "\n".join(sample_replay.event_log(1)).encode()
+
+
+@cache
+def small_video(kind: str) -> bytes:
+    """Two seconds at ten pictures a second."""
+    file = io.BytesIO()
+    picture = Image.effect_noise((160, 90), 90).convert("RGB")
+    with av.open(file, "w", format=kind) as out:
+        stream = out.add_stream("mpeg4", rate=10)
+        stream.width, stream.height, stream.pix_fmt = 160, 90, "yuv420p"
+        for turn in range(20):
+            out.mux(stream.encode(av.VideoFrame.from_image(picture.rotate(turn))))
+        out.mux(stream.encode(None))
+    return file.getvalue()
 
 
 def upload(client: Client, content: bytes = LOG, name: str = "match.jsonl", **fields: Any):
@@ -40,10 +62,41 @@ def test_a_mistake_in_an_event_log_is_reported_with_its_line(client) -> None:
     assert not Replay.objects.exists()
 
 
-def test_a_video_is_detected_by_its_first_bytes(client) -> None:
-    assert upload(client, b"\x00\x00\x00\x20ftypisom" + bytes(100), "a.jsonl").json()["kind"] == "mp4"
-    assert upload(client, b"\x1aE\xdf\xa3" + bytes(100), "a.mp4").json()["kind"] == "matroska"
+@pytest.mark.parametrize("kind", ["mp4", "matroska", "avi"])
+def test_a_video_is_detected_by_its_first_bytes_and_measured(client, minji, redis, kind) -> None:
+    body = upload(client, small_video(kind), "a.jsonl").json()
+    assert (body["kind"], body["durationMs"]) == (kind, pytest.approx(2_000, abs=100))
+    job = lifecycle.request(Replay.objects.get(), JobType.MP4, timezone.now())
+    options = json.loads(lifecycle.request_message(job).fields()["options"])
+    assert options["durationMs"] == body["durationMs"]
+
+
+@pytest.mark.parametrize("size", [12, 100, 3_000])
+@pytest.mark.parametrize("kind", ["mp4", "matroska", "avi"])
+def test_a_broken_video_is_refused_and_not_kept(client, settings, kind, size) -> None:
+    answer = upload(client, small_video(kind)[:size] + bytes(100), "a.mp4")
+    assert (answer.status_code, answer.json()["code"]) == (400, "bad_replay")
+    assert answer.json()["errors"]["file"]
+    assert not Replay.objects.exists()
+    assert not [path for path in settings.DURE_REPLAY_PATH.rglob("*") if path.is_file()]
+
+
+def test_a_playlist_is_no_video(client) -> None:
     assert upload(client, b"#EXTM3U\n/etc/passwd", "a.mp4").status_code == 400
+
+
+def test_a_video_that_only_we_cannot_measure_is_kept(client, monkeypatch) -> None:
+    monkeypatch.setattr(sandbox, "COMMAND", (sys.executable, "-c", "raise SystemExit('no disk')"))
+    answer = upload(client, small_video("mp4"), "a.mp4")
+    assert (answer.status_code, answer.json()["durationMs"]) == (201, None)
+
+
+def test_a_measurement_takes_a_limited_time(client, monkeypatch) -> None:
+    monkeypatch.setattr(sandbox, "MEASURE_SECONDS", 0.0)
+    monkeypatch.setattr(sandbox, "COMMAND", (sys.executable, "-c", "import time; time.sleep(60)"))
+    answer = upload(client, small_video("mp4"), "a.mp4")
+    assert (answer.status_code, answer.json()["code"]) == (413, "bad_replay")
+    assert not Replay.objects.exists()
 
 
 @pytest.mark.parametrize(
