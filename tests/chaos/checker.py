@@ -195,7 +195,7 @@ def waits_are_explained(history: History) -> list[str]:
         states = {history.jobs[parent].status for parent in job.parents}
         if job.status != JobStatus.PENDING or states <= {JobStatus.DONE}:
             continue
-        failed = bool(states.intersection(BAD))
+        failed = job.policy != OnDependencyFailure.RUN and bool(states.intersection(BAD))
         if (Code.DEPENDENCY_FAILED if failed else Code.DEPENDENCIES_UNFINISHED) not in job.explained:
             wrong.append(f"{job.id} waits for a dependency, and is explained by {job.explained}")
     return wrong

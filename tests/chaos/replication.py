@@ -79,9 +79,9 @@ class Replicated(Servers):
         self.database_url = f"postgresql://dure:{self.password}@{hosts}/dure?target_session_attrs=read-write&connect_timeout=3"
 
     def pause_replication(self) -> None:
-        """Freezes the process that receives the standby's copy, so that what follows stays on the primary."""
-        for process in psutil.Process(self.nodes["standby"].pid).children(recursive=True):
-            if "walreceiver" in " ".join(process.cmdline()):
+        """Freezes the process that sends the changes, so that what follows stays on the primary."""
+        for process in psutil.Process(self.nodes["primary"].pid).children():
+            if "walsender" in " ".join(process.cmdline()):
                 process.suspend()
 
     def kill_primary(self) -> None:
@@ -94,9 +94,6 @@ class Replicated(Servers):
         self.nodes["primary"].popen.wait()
 
     def promote(self) -> None:
-        for process in psutil.Process(self.nodes["standby"].pid).children(recursive=True):
-            with suppress(psutil.NoSuchProcess):
-                process.resume()
         self._run("pg_ctl", "promote", "-D", self._data("standby"))
         # A standby that waits for another one to confirm would accept nothing.
         self.ask("ALTER SYSTEM RESET synchronous_standby_names", "standby")
