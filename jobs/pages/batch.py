@@ -19,7 +19,7 @@ from jobs.insight import progress, stats
 from jobs.insight.progress import Node
 from jobs.models import Batch, Office
 from jobs.pages.graph_drawing import draw
-from jobs.pages.permissions import office_access
+from jobs.pages.permissions import can_operate, office_access
 from jobs.states import JobStatus
 
 # A larger drawing shows nothing that a list does not.
@@ -42,10 +42,12 @@ def batch_live(request: HttpRequest, office_id: UUID, batch_id: UUID) -> HttpRes
 
 
 def _render(request: HttpRequest, office_id: UUID, batch_id: UUID, template: str) -> HttpResponse:
-    office = office_access(request, office_id).office
+    access = office_access(request, office_id)
+    office = access.office
     newest = queries.newest_event(office)
     batch = get_object_or_404(office.batches, pk=batch_id)
     context = {"section": "offices", "office": office, "batch": batch, "newest_event": newest}
+    context["can_operate"] = can_operate(access)
     return render(request, template, context | batch_context(office, batch, timezone.now()))
 
 

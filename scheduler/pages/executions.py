@@ -19,6 +19,7 @@ from jobs.queries import attempts_of, output_of
 from jobs.states import EXECUTION_ENDED, ExecutionStatus
 from scheduler.access import executions_of, may_cancel
 from scheduler.pages.causes import causes_of
+from scheduler.runs.again import REPEATABLE
 
 
 @require_safe
@@ -41,6 +42,7 @@ def execution(request: HttpRequest, execution_id: UUID, *, template: str = "exec
         "flower": link_for(user, run),
         "output": output_of(run.result),
         "may_cancel": not ended and may_cancel(user, run),
+        "may_run_again": ended and run.trigger in REPEATABLE and may_cancel(user, run),
     }
     return render(request, f"scheduler/{template}", context)
 

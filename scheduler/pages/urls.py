@@ -5,6 +5,7 @@ from django.urls import include, path
 from scheduler.pages import (
     executions,
     monitor,
+    run_again,
     run_list,
     saved_views,
     schedule_actions,
@@ -12,11 +13,14 @@ from scheduler.pages import (
     schedules,
     workflow_actions,
     workflow_edit,
+    workflow_run,
     workflows,
 )
 
 SCHEDULE = "schedules/<uuid:schedule_id>"
 WORKFLOW = "workflows/<uuid:workflow_id>"
+RUN = f"{WORKFLOW}/runs/<uuid:run_id>"
+WORKFLOW_RUN_LIVE = {"template": "workflow_run_live.html"}
 EXECUTION = "executions/<uuid:execution_id>"
 SCHEDULE_LIVE, WORKFLOW_LIVE, WORKFLOWS_LIVE, EXECUTION_LIVE = (
     {"template": f"{name}_live.html"} for name in ("schedule", "workflow", "workflows", "execution")
@@ -46,12 +50,15 @@ namespaced = [
     path(f"{WORKFLOW}/pause", workflow_actions.pause, name="workflow-pause"),
     path(f"{WORKFLOW}/activate", workflow_actions.activate, name="workflow-activate"),
     path(f"{WORKFLOW}/delete", workflow_actions.delete, name="workflow-delete"),
+    path(RUN, workflow_run.workflow_run, name="workflow-run-page"),
+    path(f"{RUN}/live", workflow_run.workflow_run, WORKFLOW_RUN_LIVE, name="workflow-run-live"),
     path(f"{WORKFLOW}/runs/<uuid:run_id>/resume", workflow_actions.resume, name="run-resume"),
     path(f"{WORKFLOW}/runs/<uuid:run_id>/cancel", workflow_actions.cancel, name="run-cancel"),
     path("runs", run_list.runs, name="runs"),
     path("runs/live", run_list.live, name="runs-live"),
     path("runs/count", run_list.count, name="runs-count"),
     path("runs.csv", run_list.as_csv, name="runs-csv"),
+    path("runs/<uuid:run_id>/again", run_again.run_again, name="run-again"),
     path("runs/act", run_list.act, name="runs-act"),
     path("runs/views", saved_views.save, name="save-view"),
     path("runs/views/<uuid:view_id>/delete", saved_views.delete, name="delete-view"),

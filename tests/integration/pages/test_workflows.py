@@ -273,3 +273,16 @@ def test_a_workflow_is_deleted_after_confirmation(office, alice):
     assert Workflow.objects.exists()
     assert alice.post(path)["Location"] == "/workflows"
     assert not Workflow.objects.exists()
+
+
+def test_the_page_of_a_run_shows_its_graph_by_state_and_what_can_be_done(office, alice):
+    workflow = made(office)
+    run = started(workflow)
+    address = f"/workflows/{workflow.id}/runs/{run.id}"
+    assert f'href="{address}"' in text_of(alice.get(f"/workflows/{workflow.id}"))
+    for path in ("", "/live"):
+        page = alice.get(address + path)
+        assert page.context["drawing"].boxes
+        assert f"{address}/cancel" in text_of(page)
+    assert sign_in("mallory").get(address).status_code == 404
+    assert alice.get(f"/workflows/{workflow.id}/runs/{workflow.id}").status_code == 404

@@ -1,0 +1,51 @@
+"""The page of a workflow run: its state, its graph by state, and what can be done about it."""
+
+from uuid import UUID
+
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.views.decorators.gzip import gzip_page
+from django.views.decorators.http import require_safe
+
+from jobs import queries
+from jobs.access import access_for
+from jobs.models import Batch
+from jobs.pages.batch import batch_context
+from jobs.pages.permissions import current_user
+from jobs.states import MemberRole
+from scheduler.access import workflow_for
+from scheduler.models import Workflow, WorkflowRun
+from scheduler.pages.workflows import run_rows
+
+
+@gzip_page
+@require_safe
+@login_required
+def workflow_run(
+    request: HttpRequest, workflow_id: UUID, run_id: UUID, *, template: str = "workflow_run.html"
+) -> HttpResponse:
+    """The page, or with another template the part of it that is refreshed."""
+    user = current_user(request)
+    workflow_for(user, workflow_id)
+    workflow = Workflow.objects.select_related("office").get(pk=workflow_id)
+    newest = queries.newest_event(workflow.office)
+    runs = WorkflowRun.objects.filter(workflow=workflow, pk=run_id).prefetch_related("history")
+    run = runs.select_related("started_by").defer("workflow_data").first()
+    if run is None:
+        raise Http404
+    access, now = access_for(user, workflow.office_id), timezone.now()
+    batch = Batch.objects.filter(pk=run.batch_id).first() if run.batch_id else None
+    context = {
+        "section": "workflows",
+        "now": now,
+        "workflow": workflow,
+        "office": workflow.office,
+        "may_act": access is not None and access.may(MemberRole.OPERATOR),
+        "row": run_rows([run])[0],
+        "batch": batch,
+        "newest_event": newest,
+        **(batch_context(workflow.office, batch, now) if batch else {}),
+    }
+    return render(request, f"scheduler/{template}", context)
