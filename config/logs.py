@@ -8,6 +8,7 @@ import logging
 import re
 from types import TracebackType
 
+from jobs import log_fields
 from jobs.api.framework import request_id
 from jobs.redaction import redact
 
@@ -23,8 +24,8 @@ class LineFormatter(logging.Formatter):
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 (the standard library's name)
         line = escape_controls(redact(super().formatMessage(record)))
-        request = request_id.current()
-        return f"{line} request={request}" if request else line
+        fields = {"request": request_id.current(), **log_fields.current_fields()}
+        return " ".join([line, *(f"{name}={value}" for name, value in fields.items() if value)])
 
     def formatException(  # noqa: N802
         self,

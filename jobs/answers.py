@@ -27,6 +27,7 @@ class Claim:
     args: dict[str, Any]
     source: str
     trigger: str
+    job: str | None
 
     @classmethod
     def read(cls, execution_id: str, dispatch: int, answer: Mapping[str, Any]) -> Self:

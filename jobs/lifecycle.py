@@ -408,10 +408,10 @@ def has_unseeded_joins() -> bool:
     return bool(call.rows(statements.UNSEEDED))
 
 
-def run_of_message(message: str, worker: str) -> tuple[str, int, str] | None:
-    """The Execution that this message of the worker runs now, its fence and its trigger."""
+def run_of_message(message: str, worker: str) -> tuple[str, int, str, int, UUID | None] | None:
+    """The Execution that this message of the worker runs now, its fence, trigger, attempt and job."""
     rows = call.rows(statements.RUN_OF_MESSAGE, [worker, f"{message}:%"])
-    return (str(rows[0][0]), int(rows[0][1]), str(rows[0][2])) if rows else None
+    return rows[0] if rows else None
 
 
 def record_event(

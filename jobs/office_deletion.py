@@ -11,6 +11,8 @@ from jobs.states import JobStatus
 
 # Django's own cascade would read every row into memory. What is left after these is small.
 DELETIONS = (
+    "DELETE FROM run_logs l USING job_executions e, job_queue j "
+    "WHERE l.execution_id = e.id AND e.job_id = j.id AND j.office_id = %s",
     "DELETE FROM job_attempts a USING job_executions e, job_queue j "
     "WHERE a.execution_id = e.id AND e.job_id = j.id AND j.office_id = %s",
     "DELETE FROM job_executions e USING job_queue j WHERE e.job_id = j.id AND j.office_id = %s",

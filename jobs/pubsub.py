@@ -13,6 +13,7 @@ from jobs import publish, redis
 log = logging.getLogger(__name__)
 
 OFFICE_CHANNEL = "dure:office:{}"
+RUN_LOG_CHANNEL = "dure:run-log:{}"
 CREATE_NOTIFICATIONS = "dure.create_notifications"
 DEBOUNCE_KEY = "dure:create-notifications:{}"
 # Longer than a message waits in a control queue that keeps up; a lost message costs no more than this.

@@ -27,6 +27,7 @@ from jobs.answers import Claim, Settlement
 from jobs.context import Context
 from jobs.errors import Fenced, TaskFailure, in_english
 from jobs.redaction import Redactor
+from jobs.run_logs import capture
 from jobs.sql import call, statements
 from jobs.states import RETRYABLE, ExecutionStatus, FailureType, Outcome
 from jobs.subprocesses import orphans
@@ -142,7 +143,8 @@ def perform_atomic(task: registry.Task, context: Context, current: Run) -> None:
 def call_body(task: registry.Task, context: Context, current: Run) -> str:
     """The body's result, as JSON."""
     try:
-        result = task.call(context, current.claim.args)
+        with capture.output_of(current.claim):
+            result = task.call(context, current.claim.args)
     except SystemExit as leaving:
         if leaving.code in TERMINATED:
             raise  # the pool is stopping, and the run is released

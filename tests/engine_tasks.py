@@ -1,9 +1,11 @@
 """Tasks for tests of the engine: they fail, hang, die and write in many ways."""
 
+import logging
 import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -204,3 +206,73 @@ def programs(ctx: Context, path: str, until: str = "") -> None:
     while until and not Path(until).exists():
         with suppress(SoftTimeLimitExceeded):
             time.sleep(0.02)
+
+
+@task("try.say")
+def say(
+    ctx: Context,
+    printed: str = "",
+    logged: str = "",
+    program: str = "",
+    seconds: float = 0.0,
+    api_key: str = "",
+) -> None:
+    """Prints, logs, and starts a program that prints; then it waits."""
+    if printed:
+        print(printed)
+        print(printed, file=sys.stderr, end="")
+    if logged:
+        ctx.logger.warning(logged)
+        logging.getLogger("library").info("from a library")
+    if program:
+        subprocess.run(["/bin/sh", "-c", program], check=False)
+    time.sleep(seconds)
+
+
+@task("try.say_atomically", atomic=True)
+def say_atomically(ctx: Context, text: str) -> None:
+    """Prints, and fails within its transaction."""
+    print(text)
+    raise TaskFailure("undone")
+
+
+@task("try.chatter")
+def chatter(ctx: Context, lines: int, text: str, times: int = 1) -> None:
+    """Prints many lines."""
+    for number in range(lines):
+        print(number, text * times)
+
+
+@task("try.mistreat_streams")
+def mistreat_streams(ctx: Context, way: str, path: str = "") -> None:
+    """Leaves its streams as no body should."""
+    if way == "close":
+        sys.stdout.close()
+    elif way == "replace":
+        sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115
+    elif way == "close_descriptor":
+        os.close(1)
+    elif way == "fork":
+        if (child := os.fork()) == 0:
+            print("from the fork")
+            os._exit(0)
+        os.waitpid(child, 0)
+        print("from the parent")
+    else:
+        threading.Thread(target=print_until, args=[path], daemon=True).start()
+
+
+def print_until(path: str) -> None:
+    for _ in range(100):
+        print("from an old thread")
+        logging.getLogger("old").warning("from an old thread")
+        time.sleep(0.02)
+    if path:
+        write_line(path, "done")
+
+
+@task("try.until_logged")
+def until_logged(ctx: Context, path: str) -> None:
+    """Waits for the end of the thread of an earlier run."""
+    while not Path(path).exists():
+        time.sleep(0.02)

@@ -315,6 +315,21 @@ class Migration(migrations.Migration):
             field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to=settings.AUTH_USER_MODEL, verbose_name='user'),
         ),
         migrations.CreateModel(
+            name='RunLogChunk',
+            fields=[
+                ('pk', models.CompositePrimaryKey('execution_id', 'seq', blank=True, editable=False, primary_key=True, serialize=False)),
+                ('execution_id', models.UUIDField()),
+                ('seq', models.BigIntegerField()),
+                ('first_seq', models.BigIntegerField()),
+                ('level', models.SmallIntegerField()),
+                ('size', models.IntegerField()),
+                ('lines', models.TextField()),
+            ],
+            options={
+                'db_table': 'run_logs',
+            },
+        ),
+        migrations.CreateModel(
             name='SocketTicket',
             fields=[
                 ('digest', models.CharField(max_length=64, primary_key=True, serialize=False, verbose_name='digest')),

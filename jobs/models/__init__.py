@@ -6,6 +6,7 @@ from jobs.models.execution import Attempt, Execution
 from jobs.models.job import Batch, Dependency, Job
 from jobs.models.notification import EventCursor, Notification, Webhook
 from jobs.models.office import Membership, Office
+from jobs.models.run_log import RunLogChunk
 from jobs.models.worker import Counter, Worker
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "Membership",
     "Notification",
     "Office",
+    "RunLogChunk",
     "SocketTicket",
     "Webhook",
     "Worker",

@@ -338,6 +338,7 @@ BEGIN
         'args', e.args,
         'source', e.source,
         'trigger', e.trigger,
+        'job', e.job_id,
         'publish', CASE WHEN v_watched > v_now THEN v_office END
     );
 END $$;

@@ -14,6 +14,8 @@ DELETE_JOBS = """
         DELETE FROM job_executions e USING old WHERE e.job_id = old.id RETURNING e.id
     ), tries AS (
         DELETE FROM job_attempts a USING runs WHERE a.execution_id = runs.id
+    ), logs AS (
+        DELETE FROM run_logs l USING runs WHERE l.execution_id = runs.id
     ), edges_in AS (
         DELETE FROM job_dependencies d USING old WHERE d.job_id = old.id
     ), edges_out AS (
@@ -43,6 +45,8 @@ DELETE_EXECUTIONS = """
         ORDER BY finished_at LIMIT %(limit)s FOR UPDATE SKIP LOCKED
     ), tries AS (
         DELETE FROM job_attempts a USING old WHERE a.execution_id = old.id
+    ), logs AS (
+        DELETE FROM run_logs l USING old WHERE l.execution_id = old.id
     )
     DELETE FROM job_executions e USING old WHERE e.id = old.id
 """

@@ -68,12 +68,15 @@ ALLOW_IDLE = "SET LOCAL idle_in_transaction_session_timeout = 0"
 
 # run_of_message: what a pool process owned that its parent saw die, or killed.
 RUN_OF_MESSAGE = """
-    SELECT id, fence, trigger FROM job_executions
+    SELECT id::text, fence, trigger, attempt, job_id FROM job_executions
     WHERE status = 'RUNNING' AND worker = %s AND token LIKE %s
 """
 
 # follow_runs: all that a worker runs now. A token begins with the id of the message.
-RUNS_OF_WORKER = "SELECT id, dispatch, token FROM job_executions WHERE status = 'RUNNING' AND worker = %s"
+RUNS_OF_WORKER = """
+    SELECT token, id::text, dispatch, job_id, attempt FROM job_executions
+    WHERE status = 'RUNNING' AND worker = %s
+"""
 
 # rescue: runs whose lease ran out. One statement, so now() is the clock.
 EXPIRED_LEASES = """

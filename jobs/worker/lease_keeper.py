@@ -7,16 +7,18 @@ import signal
 import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
+from uuid import UUID
 
 from celery.worker import state as worker_state
 from django.conf import settings
 from django.db import DatabaseError, InterfaceError, connection
 
 from jobs import counters, lifecycle
+from jobs.log_fields import about_run
 from jobs.sql import call, statements
 from jobs.subprocesses import orphans, process_tree
 from jobs.subprocesses.watchdog import boot_time
@@ -62,9 +64,16 @@ class LeasedRun:
     claimed: bool = False
     stop_requested_at: float | None = None
     renewals_over: int = 0
+    # For the lines of the log, once it is claimed.
+    job: UUID | None = None
+    attempt: int = 0
 
-    def follow(self, execution: str, dispatch: int) -> None:
+    def in_log(self) -> AbstractContextManager[None]:
+        return about_run(self.execution, job=self.job, attempt=self.attempt)
+
+    def follow(self, execution: str, dispatch: int, job: UUID | None, attempt: int) -> None:
         """The message runs this Execution now."""
+        self.job, self.attempt = job, attempt
         if (execution, dispatch) != (self.execution, self.dispatch):
             self.execution, self.dispatch = execution, dispatch
             self.stop_requested_at, self.renewals_over = None, 0
@@ -172,15 +181,17 @@ class LeaseKeeper(threading.Thread):
         owned = lifecycle.run_of_message(message, self.worker_name)
         if owned is None:
             return
-        execution, fence, trigger = owned
-        if kind == Report.TIMED_OUT:
-            lifecycle.finish_timed_out(execution, fence, trigger=trigger)
-        elif kind == Report.RELEASE:
-            lifecycle.release_run(execution, fence, trigger=trigger)
-        else:
-            lifecycle.mark_lost(execution, fence, trigger=trigger, expired=False, error=text)
-            counters.add(counters.LOST)
-        orphans.kill_orphans(self.worker)
+        execution, fence, trigger, attempt, job = owned
+        with about_run(execution, job=job, attempt=attempt):
+            if kind == Report.TIMED_OUT:
+                lifecycle.finish_timed_out(execution, fence, trigger=trigger)
+            elif kind == Report.RELEASE:
+                lifecycle.release_run(execution, fence, trigger=trigger)
+            else:
+                lifecycle.mark_lost(execution, fence, trigger=trigger, expired=False, error=text)
+                log.warning("a run was lost: %s", text)
+                counters.add(counters.LOST)
+            orphans.kill_orphans(self.worker)
 
     def collect_active(self) -> None:
         """Update the runs: those that the pool has accepted and not yet finished."""
@@ -198,10 +209,10 @@ class LeaseKeeper(threading.Thread):
 
     def follow_runs(self) -> None:
         """Learn from the tokens of this worker's claims what each message runs now."""
-        for execution, dispatch, token in call.rows(statements.RUNS_OF_WORKER, [self.worker_name]):
+        for token, *values in call.rows(statements.RUNS_OF_WORKER, [self.worker_name]):
             run = self.runs.get(token.partition(":")[0])
             if run is not None:
-                run.follow(str(execution), dispatch)
+                run.follow(*values)
 
     def renew_leases(self) -> None:
         call.close_broken_connection()
@@ -253,7 +264,8 @@ class LeaseKeeper(threading.Thread):
         """Raise the soft time limit in the body, once; the grace begins now."""
         if run.stop_requested_at is None and run.pid and run.claimed:
             run.stop_requested_at = boot_time()
-            log.info("asking %s to stop", run.execution)
+            with run.in_log():
+                log.info("asking a run to stop")
             send_signal(run.pid, signal.SIGUSR1)
 
     def kill_times(self) -> list[float]:
@@ -297,7 +309,8 @@ class LeaseKeeper(threading.Thread):
     def kill(self, run: LeasedRun, why: str) -> None:
         self.runs.pop(run.message, None)
         if run.pid and run.pid in orphans.pool_pids(self.worker):
-            log.warning("killing %s, process %s: it %s", run.execution, run.pid, why)
+            with run.in_log():
+                log.warning("killing a run, process %s: it %s", run.pid, why)
             process_tree.kill_tree(run.pid)
 
     # --- the list of workers ---------------------------------------------------------------------

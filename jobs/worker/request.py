@@ -8,6 +8,7 @@ from celery.exceptions import Ignore
 from celery.worker import state as worker_state
 from celery.worker.request import Request
 
+from jobs.log_fields import about_run
 from jobs.runner import CANCELLED
 from jobs.subprocesses import process_tree
 from jobs.worker import lease_keeper
@@ -26,7 +27,8 @@ class EngineRequest(Request):  # type: ignore[misc]
             self.report(kind, f"The process that ran this died: {error}")
         elif isinstance(error, Ignore):
             self.send_end(str(error))
-        return super().on_failure(exc_info, send_failed_event=send_failed_event, return_ok=return_ok)
+        with about_run(str(self.args[0])):
+            return super().on_failure(exc_info, send_failed_event=send_failed_event, return_ok=return_ok)
 
     def send_end(self, why: str) -> None:
         """Tell Flower that a message has ended, which Celery does not do for a message that is ignored."""

@@ -23,6 +23,7 @@ from jobs.models import (
     Job,
     Notification,
     Office,
+    RunLogChunk,
     SocketTicket,
     Webhook,
     Worker,
@@ -70,8 +71,8 @@ def test_every_table_is_in_the_admin():
     registered = set(admin.site._registry)
     missing = [model for app in OURS for model in apps.get_app_config(app).get_models()]
     missing += list(apps.get_app_config("django_celery_beat").get_models())
-    # A row with two keys has no page of its own; it is on the pages of its two jobs. The other is a stamp.
-    unlisted = {Dependency, apps.get_model("django_celery_beat", "PeriodicTasks")}
+    # Rows with two keys have no pages of their own: edges and logs are on those of their jobs and runs.
+    unlisted = {Dependency, RunLogChunk, apps.get_model("django_celery_beat", "PeriodicTasks")}
     assert set(missing) - registered == unlisted
 
 

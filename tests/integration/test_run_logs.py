@@ -1,0 +1,128 @@
+"""What a run logs and prints, on a real worker."""
+
+import os
+import signal
+
+import pytest
+from django.conf import settings
+
+from jobs.models import RunLogChunk
+from jobs.run_logs.lines import STDERR, STDOUT, Line, attempt_of, decode
+from jobs.states import JobStatus
+from tests.engine_workers import ended, lines
+from tests.factories import a_job, an_office, fresh
+from tests.workers import eventually
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def log_of(job) -> list[tuple[int, Line]]:
+    """The lines of the job's run, with the attempt of each."""
+    chunks = RunLogChunk.objects.filter(execution_id=str(fresh(job).execution_id)).order_by("seq")
+    return [(attempt_of(chunk.seq), line) for chunk in chunks for line in decode(chunk.lines)]
+
+
+def messages_of(job, *streams: str) -> list[str]:
+    return [line.message for _, line in log_of(job) if not streams or line.stream in streams]
+
+
+def say(**args):
+    return a_job(an_office(), task_id="try.say", args=args, max_retries=0)
+
+
+def test_a_run_keeps_what_it_logs_and_prints(worker):
+    job = ended(say(printed="두레\n\nnext", logged="careful", program="printf 'o\\000ut\\npartial'"))
+    (attempt, first), *_ = log_of(job)
+    assert (attempt, first.stream, first.logger, first.message) == (1, STDOUT, "", "두레")
+    assert messages_of(job, STDOUT) == ["두레", "", "next", "o\ufffdut", "partial"]
+    assert messages_of(job, STDERR) == ["두레", "", "next"]
+    logged = [(line.level, line.logger, line.message) for _, line in log_of(job) if line.stream == "log"]
+    assert logged == [(30, "dure.task.try.say", "careful"), (20, "library", "from a library")]
+
+
+def test_a_program_may_open_its_stderr_by_name_and_print_garbage(worker):
+    job = ended(say(program="printf '\\377\\376x\\n'; echo one >/dev/stderr; echo two >/dev/stderr"))
+    assert "\ufffd\ufffdx" in messages_of(job, STDOUT)
+    assert [message for message in messages_of(job, STDERR) if message] == ["one", "two"]
+
+
+def test_a_silent_run_writes_nothing(worker):
+    job = ended(a_job(an_office(), task_id="try.echo", args={}))
+    assert log_of(job) == []
+
+
+def test_lines_are_there_while_the_run_goes_on_and_stay_when_it_is_killed(worker, path):
+    job = say(printed="before the end", program=f"echo $PPID > {path}", seconds=60)
+    eventually(lambda: "before the end" in messages_of(job), what="a line of a running job")
+    os.kill(int(lines(path)[0]), signal.SIGKILL)
+    eventually(lambda: [number for number, _ in log_of(job)][-1:] == [2], what="the log of the next attempt")
+    assert [
+        number for number, line in log_of(job) if line.message == "before the end" and line.stream == STDOUT
+    ] == [1, 2]
+
+
+def test_the_log_of_an_atomic_run_outlives_its_rollback(worker):
+    job = ended(a_job(an_office(), task_id="try.say_atomically", args={"text": "not undone"}, max_retries=0))
+    assert job.status == JobStatus.FAILED
+    assert messages_of(job) == ["not undone"]
+
+
+def test_secrets_are_masked(worker):
+    job = ended(say(printed="the key is k3y-of-alice; password=hunter2", api_key="k3y-of-alice"))
+    assert messages_of(job, STDOUT) == ["the key is ***; password=***"]
+
+
+@pytest.mark.parametrize("way", ["close", "replace", "close_descriptor", "fork", "thread"])
+def test_a_body_that_treats_its_streams_badly_harms_no_later_run(worker, way):
+    ended(a_job(an_office(), task_id="try.mistreat_streams", args={"way": way}))
+    assert messages_of(ended(say(printed="after it", program="echo and this")), STDOUT) == [
+        "after it",
+        "and this",
+    ]
+
+
+def test_a_fork_of_the_body_prints_into_its_log(worker):
+    job = ended(a_job(an_office(), task_id="try.mistreat_streams", args={"way": "fork"}))
+    assert sorted(messages_of(job)) == ["from the fork", "from the parent"]
+
+
+def test_a_thread_that_outlives_its_run_writes_into_no_other_log(worker, path):
+    first = a_job(an_office(), task_id="try.mistreat_streams", args={"way": "thread", "path": path})
+    ended(first)
+    # All processes of the worker run something while the threads of the first run print.
+    office = an_office()
+    others = [a_job(office, task_id="try.until_logged", args={"path": path}) for _ in range(3)]
+    for other in others:
+        ended(other)
+    assert all(messages_of(other) == [] for other in others)
+
+
+def test_the_end_of_a_long_log_is_kept_with_its_numbers(worker):
+    job = ended(a_job(an_office(), task_id="try.chatter", args={"lines": 40_000, "text": "x" * 50}))
+    kept = messages_of(job, STDOUT)
+    assert kept[-1] == "39999 " + "x" * 50
+    assert sum(map(len, kept)) <= settings.DURE_RUN_LOG_BYTES
+    assert sum(map(len, kept)) > settings.DURE_RUN_LOG_BYTES / 2
+    last = RunLogChunk.objects.filter(execution_id=str(job.execution_id)).latest("seq")
+    assert last.seq == 1_000_040_000
+
+
+def test_a_line_of_a_megabyte_is_cut_in_pieces(worker):
+    job = ended(
+        a_job(an_office(), task_id="try.chatter", args={"lines": 1, "text": "x" * 1000, "times": 1000})
+    )
+    pieces = messages_of(job, STDOUT)
+    assert len(pieces) > 10
+    assert max(map(len, pieces)) <= 16 * 1024
+
+
+def test_every_line_of_a_worker_about_a_run_names_it(worker):
+    said = ended(say(logged="look for me"))
+    failed = ended(a_job(an_office(), task_id="try.picky", args={"kind": "KeyError"}))
+
+    def is_logged(text, job):
+        ids = f"execution={job.execution_id} job={job.id} attempt=1"
+        return any(text in line and ids in line for line in worker.process.log.read_text().splitlines())
+
+    # Celery logs a failure after its end has been written.
+    eventually(lambda: is_logged("look for me", said) and is_logged("KeyError", failed), what="both lines")
