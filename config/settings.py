@@ -152,6 +152,8 @@ _options.setdefault(
     # The plans of the engine's functions do not depend on the values, so PostgreSQL keeps them.
     "-c plan_cache_mode=force_generic_plan -c jit=off",
 )
+# A pooler such as PgBouncer gives each transaction another connection, which does not know the cursor.
+DATABASES["default"]["DISABLE_SERVER_SIDE_CURSORS"] = True
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 LANGUAGE_CODE = "ko"

@@ -16,7 +16,6 @@ from jobs.diagnostics import error, first_line, ok, postgresql, register, warnin
 from jobs.queries import known_roles
 from jobs.sql import call
 from scheduler import sql
-from scheduler.leader import LOCK
 from scheduler.models import Schedule
 from scheduler.steps.sql import FUNCTIONS
 
@@ -49,14 +48,6 @@ DAY = 86_400
 START_BEAT = "start one: `celery -A config beat`"
 ALIVE_WORKERS = """
     SELECT name, draining FROM workers WHERE seen_at > now() - %s * interval '1 second' ORDER BY name
-"""
-# The session that holds beat's lock; pg_locks shows a bigint lock as its two halves.
-LEADER = """
-    SELECT extract(epoch FROM now() - a.backend_start)::float
-    FROM pg_locks l JOIN pg_stat_activity a USING (pid)
-    WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1
-      AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
-      AND (l.classid::bigint << 32 | l.objid::bigint) = %s
 """
 
 
@@ -204,7 +195,7 @@ def check_oldest(queues: Sequence[Queue]) -> CheckMessage:
 
 @register("upkeep")
 def check_upkeep() -> Iterator[CheckMessage]:
-    yield check_beat([seconds for (seconds,) in call.rows(LEADER, [LOCK])])
+    yield check_beat([seconds for (seconds,) in call.rows(sql.LEADER)])
     yield check_maintenance(read_maintenance())
     yield check_overdue("schedules", call.rows(sql.SCHEDULE_FIGURES)[0][2])
     yield check_overdue("workflows", call.rows(sql.RUN_FIGURES)[0][2])

@@ -4,44 +4,57 @@ Schedules need no leader: see schedules/firing.py.
 """
 
 import logging
+import os
+import socket
+import time
+import uuid
 
-from django.db import Error, connection
-from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db import Error
+
+from jobs.sql import call
+from scheduler import sql
 
 log = logging.getLogger(__name__)
 
-LOCK = 0x64757265  # the same in every beat
+# A beat that has died leads for so long after its last renewal.
+LEASE_SECONDS = 5.0
+RENEW_SECONDS = 1.5
+# The share of the lease after which a beat that cannot renew it no longer counts on it.
+MARGIN = 0.2
 
 
 class Leadership:
-    """A session's advisory lock, on a connection of its own.
+    """A lease on the only row of a table, and not a session's lock, which a pooler would share among clients.
 
-    PostgreSQL releases the lock when the process or its connection ends, and the next beat that tries gets
-    it. Not guaranteed: that a beat stops at the moment its connection breaks; it checks at every tick.
+    Not guaranteed: that a beat which is frozen after `acquire` sends nothing when it wakes up.
     """
 
     def __init__(self) -> None:
-        self._connection: BaseDatabaseWrapper | None = None
-        self._held = False
+        self._holder = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
+        self._renewed_at: float | None = None
 
     def acquire(self) -> bool:
-        """Return whether this beat holds the lock, after trying to get it."""
+        """Return whether this beat leads, after trying to begin or to renew that."""
+        began = time.monotonic()
+        if self._renewed_at is not None and began - self._renewed_at < RENEW_SECONDS:
+            return True
         try:
-            if self._connection is None:
-                self._connection = connection.copy()
-            with self._connection.cursor() as cursor:
-                # A session that gets the lock twice would have to release it twice.
-                cursor.execute("SELECT true" if self._held else f"SELECT pg_try_advisory_lock({LOCK})")
-                row = cursor.fetchone()
-            if row and row[0] and not self._held:
-                log.info("this beat now sends the periodic tasks")
-            self._held = bool(row and row[0])
+            leads = bool(call.change(sql.LEAD, {"holder": self._holder, "seconds": LEASE_SECONDS}))
         except Error as error:
-            log.warning("lost the lock on the periodic tasks: %s", error)
-            self.release()
-        return self._held
+            log.warning("could not renew the lease on the periodic tasks: %s", str(error).strip())
+            call.close_broken_connection()
+            limit = LEASE_SECONDS * (1 - MARGIN)
+            leads = self._renewed_at is not None and began - self._renewed_at < limit
+            self._renewed_at = self._renewed_at if leads else None
+            return leads
+        if leads and self._renewed_at is None:
+            log.info("this beat now sends the periodic tasks")
+        self._renewed_at = began if leads else None
+        return leads
 
     def release(self) -> None:
-        broken, self._connection, self._held = self._connection, None, False
-        if broken is not None:
-            broken.close()
+        self._renewed_at = None
+        try:
+            call.change(sql.STOP_LEADING, [self._holder])
+        except Error as error:
+            log.warning("could not end the lease on the periodic tasks: %s", str(error).strip())

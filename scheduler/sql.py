@@ -23,6 +23,23 @@ ADVANCE_SCHEDULES = """
     WHERE s.id = a.id
 """
 
+# leader: the one row goes to the first beat that asks once the lease of the last one has ended.
+LEAD = """
+    INSERT INTO beat_leader AS l (name, holder, since, leads_until)
+    VALUES ('periodic tasks', %(holder)s, clock_timestamp(),
+            clock_timestamp() + %(seconds)s * interval '1 second')
+    ON CONFLICT (name) DO UPDATE
+    SET holder = excluded.holder, leads_until = excluded.leads_until,
+        since = CASE WHEN l.holder = excluded.holder THEN l.since ELSE excluded.since END
+    WHERE l.holder = excluded.holder OR l.leads_until < clock_timestamp()
+"""
+STOP_LEADING = "DELETE FROM beat_leader WHERE holder = %s"
+# diagnostics: for how long a beat has been leading.
+LEADER = """
+    SELECT extract(epoch FROM clock_timestamp() - since)::float FROM beat_leader
+    WHERE leads_until > clock_timestamp()
+"""
+
 # beat: the current time and the next due time, until which it may sleep.
 NEXT_DUE = """
     SELECT clock_timestamp(), least(

@@ -8,7 +8,7 @@ from typing import Any
 import psycopg2
 from django.conf import settings
 from django.core.checks import CheckMessage
-from django.db import connection
+from django.db import connection, transaction
 from django.db.migrations.executor import MigrationExecutor
 
 from jobs.diagnostics import (
@@ -31,6 +31,7 @@ OTHER_CONNECTIONS = 10
 DEAD_ROWS = 100_000
 DEAD_SHARE = 0.5
 FUNCTION = re.compile(r"^CREATE (?:OR REPLACE )?FUNCTION (\w+)", re.MULTILINE)
+SESSION_SETTING = re.compile(r"-c (\w+)=(\S+)")
 SHOWN = 3
 # The SQL files whose functions must exist; apps above this one add theirs.
 function_files = [engine.TEXT]
@@ -63,11 +64,17 @@ def check_connection() -> Iterator[CheckMessage]:
 
 @register("postgresql")
 def check_server() -> Iterator[CheckMessage]:
-    with connection.cursor() as cursor:
-        cursor.execute("SET statement_timeout = '4s'")
+    with transaction.atomic():
+        # For this transaction: a session may be shared, by a pooler.
+        call.change("SET LOCAL statement_timeout = '4s'")
+        yield from list(check_each_part())
+
+
+def check_each_part() -> Iterator[CheckMessage]:
     yield check_version()
     yield check_clock(*clock_skew())
-    yield check_pooler(call.rows("SELECT pg_backend_pid()")[0][0], connection.connection.get_backend_pid())
+    ((pid,),) = call.rows("SELECT pg_backend_pid()")
+    yield check_pooler(pooled=pid != connection.connection.get_backend_pid(), missing=missing_settings())
     parameters = dict(
         call.rows("SELECT name, setting FROM pg_settings WHERE name = ANY (%s)", [list(PARAMETERS)])
     )
@@ -137,15 +144,27 @@ def check_clock(skew: float, query_seconds: float) -> CheckMessage:
     return severity("clock", text, "synchronize both by NTP (chrony, systemd-timesyncd)")
 
 
-def check_pooler(server_pid: int, reported_pid: int) -> CheckMessage:
+def missing_settings() -> list[str]:
+    """The settings that each connection asks for at its start and does not have, as SQL."""
+    expected = SESSION_SETTING.findall(str(connection.settings_dict["OPTIONS"].get("options", "")))
+    # The time limit of these checks hides the session's own.
+    visible = [(name, value) for name, value in expected if name != "statement_timeout"]
+    return [
+        f"SET {name} = '{value}'"
+        for name, value in visible
+        if call.rows("SELECT current_setting(%s)", [name]) != [(value,)]
+    ]
+
+
+def check_pooler(*, pooled: bool, missing: Sequence[str]) -> CheckMessage:
     """A pooler answers in the server's place, and does not know the server's process id."""
-    if server_pid == reported_pid:
-        return ok("pooler", "none")
-    return warning(
-        "pooler",
-        "connections go through a pooler, such as PgBouncer",
-        "pool by session, or give beat a direct connection: its lock belongs to one session",
-    )
+    if missing:
+        return error(
+            "pooler",
+            f"the pooler drops {len(missing)} settings of the connections: {'; '.join(missing[:SHOWN])}",
+            'give them to PgBouncer as its connect_query: docs/operations.md, "PgBouncer"',
+        )
+    return ok("pooler", "transactions share connections, with all settings" if pooled else "none")
 
 
 def check_migrations(missing: Sequence[str]) -> CheckMessage:

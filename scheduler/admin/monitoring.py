@@ -3,7 +3,7 @@
 from django.contrib import admin
 
 from jobs.admin.base import ReadOnlyAdmin
-from scheduler.models import Beat, Calendar, Minute, QueueProbe
+from scheduler.models import Beat, BeatLeader, Calendar, Minute, QueueProbe
 
 
 @admin.register(Beat)
@@ -11,6 +11,13 @@ class BeatAdmin(ReadOnlyAdmin):
     list_display = ("name", "seen_at")
     search_fields = ()
     fields = ("name", "seen_at")
+
+
+@admin.register(BeatLeader)
+class BeatLeaderAdmin(ReadOnlyAdmin):
+    list_display = ("holder", "since", "leads_until")
+    search_fields = ()
+    fields = ("holder", "since", "leads_until")
 
 
 @admin.register(Calendar)

@@ -30,6 +30,20 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name='BeatLeader',
+            fields=[
+                ('name', models.CharField(max_length=40, primary_key=True, serialize=False, verbose_name='name')),
+                ('holder', models.CharField(max_length=200, verbose_name='beat')),
+                ('since', models.DateTimeField(verbose_name='since')),
+                ('leads_until', models.DateTimeField(verbose_name='leads until')),
+            ],
+            options={
+                'verbose_name': 'leading beat',
+                'verbose_name_plural': 'leading beat',
+                'db_table': 'beat_leader',
+            },
+        ),
+        migrations.CreateModel(
             name='Minute',
             fields=[
                 ('minute', models.DateTimeField(primary_key=True, serialize=False, verbose_name='minute')),

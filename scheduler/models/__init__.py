@@ -1,7 +1,7 @@
 """Schedules, workflows, step queues and the overview's statistics."""
 
 from scheduler.models.calendar import Calendar
-from scheduler.models.monitoring import Beat, Minute, QueueProbe
+from scheduler.models.monitoring import Beat, BeatLeader, Minute, QueueProbe
 from scheduler.models.saved_view import SavedView
 from scheduler.models.schedule import Occurrence, Schedule
 from scheduler.models.workflow import Workflow, WorkflowRun, WorkflowRunStart
@@ -9,6 +9,7 @@ from scheduler.steps.models import Step, StepEvent, StepQueue
 
 __all__ = [
     "Beat",
+    "BeatLeader",
     "Calendar",
     "Minute",
     "Occurrence",

@@ -19,6 +19,23 @@ class Beat(models.Model):
         return self.name
 
 
+class BeatLeader(models.Model):
+    """The beat that sends the PeriodicTasks: a single row."""
+
+    name = models.CharField(_("name"), primary_key=True, max_length=40)
+    holder = models.CharField(_("beat"), max_length=200)
+    since = models.DateTimeField(_("since"))
+    leads_until = models.DateTimeField(_("leads until"))
+
+    class Meta:
+        db_table = "beat_leader"
+        verbose_name = _("leading beat")
+        verbose_name_plural = _("leading beat")
+
+    def __str__(self) -> str:
+        return self.holder
+
+
 class QueueProbe(models.Model):
     """The last no-op message sent through a queue, and when a worker last consumed one."""
 

@@ -117,7 +117,7 @@ def test_an_expired_lease_is_reported():
     assert levels()["upkeep", "leases"] == "warn"
 
 
-def test_beat_is_the_session_that_holds_its_lock():
+def test_the_beat_that_leads_is_reported():
     leadership = Leadership()
     assert leadership.acquire()
     try:
@@ -174,3 +174,17 @@ def test_dead_letters_and_a_late_outbox_are_reported():
     result = levels()
     assert result["outgoing", "dead letters"] == "warn"
     assert result["outgoing", "outbox"] == "bad"
+
+
+def test_one_beat_leads_until_it_stops_or_its_lease_ends():
+    first, second, third = Leadership(), Leadership(), Leadership()
+    assert first.acquire()
+    assert not second.acquire()
+    first.release()
+    assert second.acquire()
+    # As after the death of the second.
+    call.change("UPDATE beat_leader SET leads_until = clock_timestamp() - interval '1 second'")
+    assert third.acquire()
+    second.release()
+    assert third.acquire()
+    assert not first.acquire()

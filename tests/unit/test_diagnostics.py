@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
+from django.conf import settings
 from django.core.checks import ERROR, INFO, WARNING, CheckMessage
 
 from config import diagnostics as config_checks
@@ -12,6 +13,7 @@ from jobs.diagnostics import postgresql, redis
 from scheduler import diagnostics as scheduler_checks
 from scheduler.diagnostics import MAINTENANCE, SWEEP, Maintenance, Queue
 
+ROOT = Path(__file__).resolve().parents[2]
 OK, WARN, BAD = INFO, WARNING, ERROR
 DAY = 86_400
 
@@ -103,9 +105,21 @@ def test_a_wrong_clock_is_reported_with_its_direction():
     assert "behind" in postgresql.check_clock(-9.0, 0.0).msg
 
 
-def test_a_pooler_is_recognized_by_an_unknown_process_id():
-    assert postgresql.check_pooler(4711, 4711).level == OK
-    assert postgresql.check_pooler(4711, 12).level == WARN
+def test_a_pooler_is_in_order_unless_it_drops_settings():
+    assert postgresql.check_pooler(pooled=False, missing=[]).msg.endswith("none")
+    assert postgresql.check_pooler(pooled=True, missing=[]).level == OK
+    dropped = postgresql.check_pooler(pooled=True, missing=["SET jit = 'off'"])
+    assert dropped.level == BAD
+    assert "SET jit = 'off'" in dropped.msg
+
+
+def test_the_settings_of_connections_are_those_of_the_documented_pooler():
+    options = str(settings.DATABASES["default"]["OPTIONS"]["options"])
+    expected = "; ".join(
+        f"SET {name}=''{value}''" for name, value in postgresql.SESSION_SETTING.findall(options)
+    )
+    for path in ("docs/operations.md", ".ci/run"):
+        assert f"connect_query='{expected}'" in (ROOT / path).read_text(), path
 
 
 @pytest.mark.parametrize(
