@@ -128,7 +128,9 @@ def register_name(step: StepRun, name: HostName, fail: bool = False) -> dict[str
 
 
 @operation
-def remove_name(step: StepRun) -> dict[str, list[str]]:
-    """Removes the name."""
+def remove_name(step: StepRun, keep: bool = False) -> dict[str, list[str]]:
+    """Removes the name; with `keep`, the registrar refuses to."""
+    if keep:
+        raise TaskFailure("The registrar keeps the name, as it was asked to.")
     step.context.pop("name", None)
     return {"removed": delete(step, NAMES)}

@@ -12,6 +12,7 @@ EMPTY_ARGS: Final = "EMPTY_ARGS"
 NO_OPERATION: Final = "NO_OPERATION"
 QUEUE_NOT_RUNNING: Final = "QUEUE_NOT_RUNNING"
 EXPIRED_TIME: Final = 30.0
+MAX_OPERATION_SECONDS: Final = 86_400
 # With a first delay of 5 s, which doubles, the last of so many retries comes after two months.
 MAX_UNDO_RETRIES: Final = 20
 

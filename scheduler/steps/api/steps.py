@@ -22,9 +22,14 @@ from scheduler.steps.access import step_for
 from scheduler.steps.api import documents, examples, shapes
 from scheduler.steps.api.views import QueueView
 from scheduler.steps.models import Step, StepQueue
-from scheduler.steps.states import EMPTY_ARGS, EXPIRED_TIME, MAX_UNDO_RETRIES, NO_OPERATION, UNINIT
-
-MAX_OPERATION_SECONDS = 86_400
+from scheduler.steps.states import (
+    EMPTY_ARGS,
+    EXPIRED_TIME,
+    MAX_OPERATION_SECONDS,
+    MAX_UNDO_RETRIES,
+    NO_OPERATION,
+    UNINIT,
+)
 
 
 class StepSerializer(StrictSerializer):

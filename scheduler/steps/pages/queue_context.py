@@ -85,6 +85,7 @@ class Row:
     step: Step
     cells: tuple[OperationCell, OperationCell]
     arguments: Any
+    has_arguments: bool
     can_retry_rollback: bool
 
 
@@ -147,7 +148,8 @@ def _rows(queue: StepQueue, window: Window, position: Position) -> list[Row]:
         Row(
             step,
             (_cell(step, Direction.FORWARD, position, runs), _cell(step, Direction.BACKWARD, position, runs)),
-            None if step.arguments == EMPTY_ARGS else step.arguments,
+            step.arguments,
+            step.arguments != EMPTY_ARGS,
             rollback_failed(step.state) and step.backward_operation != NO_OPERATION,
         )
         for step in steps

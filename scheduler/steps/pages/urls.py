@@ -2,13 +2,16 @@
 
 from django.urls import path
 
-from scheduler.steps.pages import queue_detail, queue_list
+from scheduler.steps.pages import queue_detail, queue_forms, queue_list
 
 app_name = "steps"
 QUEUE = "step-queues/<int:queue_id>"
 
 urlpatterns = [
     path("step-queues", queue_list.queues, name="queues"),
+    path("step-queues/new", queue_forms.new_queue, name="new-queue"),
+    path(f"{QUEUE}/jobs/new", queue_forms.new_job, name="new-job"),
+    path(f"{QUEUE}/copy", queue_forms.copy, name="copy"),
     path(QUEUE, queue_detail.queue, name="queue"),
     path(f"{QUEUE}/live", queue_detail.queue_live, name="queue-live"),
     path(f"{QUEUE}/run", queue_detail.run, name="run"),

@@ -168,14 +168,14 @@ def buttons(page) -> set[str]:
 
 def test_a_queues_page_runs_cancels_reruns_and_deletes_it(alice):
     queue = a_queue(a_job("one", backward="fail"), a_job("two"))
-    assert buttons(alice.get(at(queue))) == {"do-run", "do-delete"}
+    assert buttons(alice.get(at(queue))) == {"do-run", "do-add", "do-copy", "do-delete"}
     assert "Queue started." in text(alice.post(at(queue, "/run"), follow=True))
-    assert buttons(alice.get(at(queue))) == {"do-cancel"}
+    assert buttons(alice.get(at(queue))) == {"do-cancel", "do-copy"}
     answer = alice.post(at(queue, "/cancel"), follow=True)
     assert "Rollback requested." in text(answer)
     assert fresh(queue).cancel_requested_at is not None
     run_to_end(queue)
-    assert buttons(alice.get(at(queue))) == {"do-run", "do-delete", "again-1"}
+    assert buttons(alice.get(at(queue))) == {"do-run", "do-add", "do-copy", "do-delete", "again-1"}
     first = Step.objects.get(queue=queue, number=1)
     assert "Rollback retried." in text(alice.post(at(queue, f"/jobs/{first.job_id}/rerun"), follow=True))
     assert fresh(queue).operation_direction == Direction.BACKWARD
