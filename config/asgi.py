@@ -16,6 +16,7 @@ from jobs.api.framework.throttling import check_rates
 from jobs.sockets import events
 from jobs.sockets.authentication import Authentication, OwnPagesOnly
 from jobs.sockets.base import NoSuchSocket
+from scheduler import sockets as run_log_sockets
 from scheduler.steps import sockets as step_sockets
 
 check_rates()
@@ -23,6 +24,7 @@ check_rates()
 # The last pattern matches unknown paths; without it the router raises.
 socket_patterns = [
     *events.urlpatterns,
+    *run_log_sockets.urlpatterns,
     *step_sockets.urlpatterns,
     *exports_sockets.urlpatterns,
     re_path(r"", NoSuchSocket.as_asgi()),

@@ -6,6 +6,7 @@ from scheduler.api import (
     calendars,
     executions,
     monitor,
+    run_logs,
     runs,
     schedules,
     schedules_of_task,
@@ -34,6 +35,14 @@ urlpatterns = [
     path("api/calendars/<uuid:calendar_id>", calendars.OneCalendarView.as_view(), name="calendar"),
     path("api/executions", executions.ExecutionsView.as_view(), name="executions"),
     path("api/executions/<uuid:execution_id>", executions.OneExecutionView.as_view(), name="execution"),
+    path(
+        "api/executions/<uuid:execution_id>/logs", run_logs.ExecutionLogView.as_view(), name="execution-log"
+    ),
+    path(
+        "api/executions/<uuid:execution_id>/logs.txt",
+        run_logs.ExecutionLogFileView.as_view(),
+        name="execution-log-file",
+    ),
     path(
         "api/executions/<uuid:execution_id>/cancel",
         executions.CancelExecutionView.as_view(),

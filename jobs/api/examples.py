@@ -69,6 +69,31 @@ TRACEBACK = """Traceback (most recent call last):
   File "/app/tasks.py", line 12, in deploy
     client.connect()
 ConnectionRefusedError: Connection refused."""
+RUN_LOG = {
+    "results": [
+        {
+            "seq": 1_000_000_001,
+            "at": AT,
+            "attempt": 1,
+            "level": "INFO",
+            "stream": "log",
+            "logger": "dure.task.deploy",
+            "message": "Deploying 1.14",
+        },
+        {
+            "seq": 1_000_000_002,
+            "at": TWO_SECONDS_LATER,
+            "attempt": 1,
+            "level": "WARNING",
+            "stream": "stderr",
+            "logger": None,
+            "message": "no cache",
+        },
+    ],
+    "next_after": 1_000_000_002,
+    "truncated": False,
+}
+LOG_TEXT = "2026-12-01 09:00:00.000+09:00 1 INFO dure.task.deploy: Deploying 1.14"
 JOB_IN_FULL = {
     **RUNNING_JOB,
     "executions": [

@@ -2,7 +2,18 @@
 
 from django.urls import include, path
 
-from jobs.api import batches, control, events, explain, jobs, members, office, office_scheduler, tasks
+from jobs.api import (
+    batches,
+    control,
+    events,
+    explain,
+    jobs,
+    members,
+    office,
+    office_scheduler,
+    run_logs,
+    tasks,
+)
 
 OFFICE = "offices/<uuid:office_id>"
 JOB = f"{OFFICE}/jobs/<uuid:job_id>"
@@ -18,6 +29,8 @@ urlpatterns = [
     path(f"{OFFICE}/jobs", jobs.JobListView.as_view(), name="office-jobs"),
     path(f"{OFFICE}/jobs/cancel-all", control.CancelAllView.as_view(), name="cancel-all"),
     path(JOB, jobs.JobDetailView.as_view(), name="office-job"),
+    path(f"{JOB}/logs", run_logs.JobLogView.as_view(), name="job-log"),
+    path(f"{JOB}/logs.txt", run_logs.JobLogFileView.as_view(), name="job-log-file"),
     path(f"{JOB}/explain", explain.ExplainView.as_view(), name="explain"),
     path(f"{JOB}/retry", control.RetryView.as_view(), name="retry"),
     path(f"{JOB}/cancel", control.CancelView.as_view(), name="cancel"),

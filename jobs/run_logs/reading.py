@@ -10,7 +10,7 @@ from uuid import UUID
 from django.utils import timezone
 
 from jobs import serialize
-from jobs.models import Execution
+from jobs.models import Execution, Job
 from jobs.run_logs.lines import LOG, MOST_LINES, Line, attempt_of, decode, level_name, seq_of
 from jobs.sql import call, run_logs
 
@@ -99,6 +99,10 @@ def cut_lines(run: Execution, only: Selection = ALL) -> dict[int, int]:
     values = {"execution": run.pk, "first": first, "last": last, "lines": MOST_LINES}
     cut = {attempt: oldest - seq_of(attempt, 1) for attempt, oldest in call.rows(run_logs.OLDEST, values)}
     return {attempt: count for attempt, count in cut.items() if count}
+
+
+def latest_run(job: Job) -> Execution | None:
+    return job.executions.order_by("created_at", "id").last()
 
 
 def entry_json(entry: Entry) -> dict[str, Any]:

@@ -1,0 +1,95 @@
+"""The logs of runs over REST, the socket, and the command line: who may read them, and what they answer."""
+
+import pytest
+
+from jobs.models import Execution, Membership
+from jobs.run_logs.buffer import RunLog
+from jobs.run_logs.lines import LOG, STDERR, STDOUT, seq_of
+from jobs.run_logs.writer import write
+from jobs.states import MemberRole
+from tests.factories import a_job, a_start, a_user, an_office, fresh, running
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def job():
+    job = a_job(an_office(a_user("alice")))
+    log = RunLog(running(job).claim, 2**20)
+    log.print(STDOUT, "두레\n")
+    log.add(40, LOG, "app.deploy", ["it broke\nhere"])
+    log.print(STDERR, "no cache\n")
+    assert write(log)
+    return fresh(job)
+
+
+def addresses(job):
+    return (f"/api/executions/{job.execution_id}/logs", f"/api/offices/{job.office_id}/jobs/{job.id}/logs")
+
+
+def signed_in(client, name):
+    client.force_login(a_user(name))
+    return client
+
+
+def test_a_log_has_the_fields_of_the_contract(client, job):
+    for address in addresses(job):
+        answer = signed_in(client, "alice").get(address).json()
+        assert list(answer) == ["results", "next_after", "truncated"]
+        assert [tuple(line.values())[2:] for line in answer["results"]] == [
+            (1, "INFO", "stdout", None, "두레"),
+            (1, "ERROR", "log", "app.deploy", "it broke\nhere"),
+            (1, "WARNING", "stderr", None, "no cache"),
+        ]
+        assert list(answer["results"][0])[:2] == ["seq", "at"]
+        assert answer["results"][0]["at"].endswith("+09:00")
+        assert (answer["next_after"], answer["truncated"]) == (seq_of(1, 3), False)
+
+
+def test_a_log_is_read_in_pages_by_level_and_attempt(client, job):
+    address = addresses(job)[0]
+    first = signed_in(client, "alice").get(f"{address}?limit=2").json()
+    rest = client.get(f"{address}?after={first['next_after']}").json()
+    assert (len(first["results"]), len(rest["results"])) == (2, 1)
+    end = client.get(f"{address}?after={rest['next_after']}").json()
+    assert (end["results"], end["next_after"]) == ([], rest["next_after"])
+    severe = client.get(f"{address}?level=ERROR").json()["results"]
+    assert [line["message"] for line in severe] == ["it broke\nhere"]
+    assert client.get(f"{address}?attempt=2").json()["results"] == []
+
+
+def test_a_log_is_downloaded_as_text(client, job):
+    for address in addresses(job):
+        answer = signed_in(client, "alice").get(f"{address}.txt?level=WARNING")
+        assert answer["Content-Type"] == "text/plain; charset=utf-8"
+        assert "attachment" in answer["Content-Disposition"]
+        text = b"".join(answer).decode()
+        assert "ERROR app.deploy: it broke\nhere\n" in text
+        assert text.endswith("1 WARNING stderr: no cache\n")
+
+
+@pytest.mark.parametrize("query", ["after=-1", "limit=0", "limit=1001", "level=LOUD", "attempt=x", "other=1"])
+def test_bad_parameters_are_refused(client, job, query):
+    for address in addresses(job):
+        assert signed_in(client, "alice").get(f"{address}?{query}").status_code == 400
+
+
+def test_only_those_who_see_the_run_see_its_log(client, job):
+    alone = a_start(source=str(a_user("alice").pk))
+    every = [f"{address}{end}" for address in addresses(job) for end in ("", ".txt")]
+    every += [f"/api/executions/{alone}/logs", f"/api/executions/{alone}/logs.txt"]
+    for address in every:
+        client.logout()
+        assert client.get(address).status_code == 401
+        assert signed_in(client, "bob").get(address).status_code == 404
+        assert signed_in(client, "alice").get(address).status_code == 200
+    Membership.objects.create(office_id=job.office_id, user=a_user("bob"), role=MemberRole.VIEWER)
+    assert signed_in(client, "bob").get(addresses(job)[0]).status_code == 200
+
+
+def test_a_job_without_a_run_has_an_empty_log(client):
+    office = an_office(a_user("alice"), paused=True)
+    job = a_job(office)
+    answer = signed_in(client, "alice").get(f"/api/offices/{office.id}/jobs/{job.id}/logs").json()
+    assert answer == {"results": [], "next_after": 0, "truncated": False}
+    assert not Execution.objects.exists()
