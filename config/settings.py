@@ -228,6 +228,8 @@ DURE_SWEEP_SECONDS = env.seconds("DURE_SWEEP_SECONDS", 5.0, low=0.2)
 DURE_GRACE_SECONDS = env.seconds("DURE_GRACE_SECONDS", 10.0, low=0.1)
 # A message that no worker has claimed is republished after this, then after growing intervals.
 DURE_REPUBLISH_SECONDS = env.seconds("DURE_REPUBLISH_SECONDS", 10.0, low=0.5)
+# A job that was sent and that no worker has claimed for this long gives its slot back.
+DURE_CLAIM_SECONDS = env.seconds("DURE_CLAIM_SECONDS", 60.0, low=1.0)
 DURE_MAX_CRASHES = env.integer("DURE_MAX_CRASHES", 3, low=1, high=100)
 DURE_MAX_JOBS_PER_SUBMISSION = env.integer("DURE_MAX_JOBS_PER_SUBMISSION", 10_000, low=1)
 DURE_MAX_EDGES_PER_SUBMISSION = env.integer("DURE_MAX_EDGES_PER_SUBMISSION", 100_000, low=1)

@@ -1,10 +1,10 @@
 """Every transition of Job and Execution, in the order in which a job lives them.
 
 submit → dispatch → claim → (progress) → finish → release, and beside that way: cancel, retry, reprioritise,
-advance_office, send_due, mark_lost, rescue, republish. Views, workers, sweeps, commands and the admin call
-these verbs and change no row themselves. Each is one transaction, guarded by the state it expects. Losing a
-race is normal, and the answer says what happened. What has to follow the commit is in `effects.py`; any of
-it may be lost, and the sweeps repeat it.
+advance_office, dispatch_roles, send_due, return_unclaimed, fail_overdue, mark_lost, rescue, republish. Views,
+workers, sweeps, commands and the admin call these verbs and change no row themselves. Each is one
+transaction, guarded by the state it expects. Losing a race is normal, and the answer says what happened. What
+has to follow the commit is in `effects.py`; any of it may be lost, and the sweeps repeat it.
 """
 
 import io
@@ -33,6 +33,9 @@ log = logging.getLogger(__name__)
 
 # Sent when a cancelled run was killed: see jobs/tasks.py.
 RUN_ON_CANCEL = "dure.run_on_cancel"
+DISPATCH_ROLES = "dure.dispatch_roles"
+# The offices whose locks one transaction of dispatch_roles holds.
+OFFICES_AT_ONCE = 100
 LONGEST_ERROR = 20_000
 
 
@@ -292,6 +295,42 @@ def advance_office(office: UUID | str, now: datetime | None = None) -> Advanced:
     effects = Effects.read(answer)
     effects.on_commit()
     return Advanced(answer["promoted"], len(effects.send))
+
+
+def dispatch_roles(roles: Sequence[str]) -> int:
+    """Send the jobs that wait for these roles, in as many offices as there are: their first worker came."""
+    waiting = [office for (office,) in call.rows(statements.OFFICES_WAITING_FOR, {"roles": list(roles)})]
+    count = 0
+    for start in range(0, len(waiting), OFFICES_AT_ONCE):
+        piece = waiting[start : start + OFFICES_AT_ONCE]
+        answer = call.function("dure_dispatch_offices", piece)
+        effects = Effects.read(answer)
+        effects.on_commit()
+        # What holds the lock of another office has perhaps not seen the worker yet.
+        busy = {str(office) for office in piece} - set(answer["done"])
+        count += len(effects.send) + sum(advance_office(office).dispatched for office in busy)
+    return count
+
+
+def return_unclaimed() -> int:
+    """Take the slots back from jobs that no worker has claimed for long: processing → ready."""
+    after = timedelta(seconds=settings.DURE_CLAIM_SECONDS)
+    count = 0
+    for (office,) in call.rows(statements.UNCLAIMED_OFFICES, {"after": after}):
+        answer = call.function("dure_return_unclaimed", office, after)
+        Effects.read(answer).on_commit()
+        count += answer["returned"]
+    return count
+
+
+def fail_overdue(now: datetime | None = None, limit: int = 1_000) -> int:
+    """Fail the jobs that have not started within their queue timeout."""
+    count = 0
+    for (office,) in call.rows(statements.OVERDUE_OFFICES, {"now": now, "limit": limit}):
+        answer = call.function("dure_fail_overdue", office, now)
+        Effects.read(answer).on_commit()
+        count += answer["failed"]
+    return count
 
 
 def send_due(now: datetime | None = None, limit: int = 1_000) -> int:

@@ -110,6 +110,7 @@ class JobIn(BaseModel):
     depends_on: Annotated[list[NotEmpty] | None, ErrorText("dependency_list")] = None
     on_dependency_failure: Annotated[DependencyPolicy | None, _one_of(OnDependencyFailure.values)] = None
     timeout_ms: Annotated[Timeout | None, _between(1, LONGEST_TIMEOUT_MS)] = None
+    queue_timeout_ms: Annotated[Timeout | None, _between(1, LONGEST_TIMEOUT_MS)] = None
     max_retries: Annotated[Retries | None, _between(0, MOST_RETRIES)] = None
     retry_backoff: Annotated[Strategy | None, _one_of(Backoff.values)] = None
     retry_base_delay: Annotated[Delay | None, _between(0, LONGEST_DELAY_MS)] = None

@@ -28,9 +28,9 @@ JSON = dict[str, Any]
 # An Execution has a copy of the job's args, and other columns that the answer does not need.
 _JOB_FIELDS = (
     *("seq", "id", "ref", "office_id", "batch_id", "task_id", "args", "role", "priority", "urgent", "status"),
-    *("on_dependency_failure", "timeout_ms", "max_retries", "retry_count", "retry_at", "run_at"),
-    *("created_at", "started_at", "completed_at", "cancelled_at", "failure_type", "error_message"),
-    "unique_key",
+    *("on_dependency_failure", "timeout_ms", "queue_timeout_ms", "max_retries", "retry_count", "retry_at"),
+    *("run_at", "created_at", "ready_at", "started_at", "completed_at", "cancelled_at", "failure_type"),
+    *("error_message", "unique_key"),
 )
 _EXECUTION_FIELDS = ("status", "started_at", "result", "progress", "session_id")
 
@@ -40,8 +40,8 @@ def iso_time(value: datetime | None) -> str | None:
     return None if value is None else _iso_time(value, timezone.get_current_timezone())
 
 
-# The jobs of a submission were all created at one time.
-@lru_cache(maxsize=1)
+# The jobs of a submission were all created at one time, and ready at another.
+@lru_cache(maxsize=2)
 def _iso_time(value: datetime, zone: tzinfo) -> str:
     return timezone.localtime(value, zone).isoformat()
 
@@ -85,11 +85,13 @@ def job_json(job: Any, depends_on: list[str]) -> JSON:
         "depends_on": depends_on,
         "on_dependency_failure": job.on_dependency_failure,
         "timeout_ms": job.timeout_ms,
+        "queue_timeout_ms": job.queue_timeout_ms,
         "max_retries": job.max_retries,
         "retry_count": job.retry_count,
         "retry_at": iso_time(job.retry_at),
         "run_at": iso_time(job.run_at),
         "created_at": iso_time(job.created_at),
+        "queued_at": iso_time(job.ready_at),
         "started_at": iso_time(started_at),
         "completed_at": iso_time(job.completed_at),
         "cancelled_at": iso_time(job.cancelled_at),
@@ -113,12 +115,17 @@ class _NewJob:
 
 
 def new_job_json(
-    submission: Prepared, fields: JSON, status: str, created_at: datetime, depends_on: list[str]
+    submission: Prepared,
+    fields: JSON,
+    status: str,
+    created_at: datetime,
+    ready_at: datetime | None,
+    depends_on: list[str],
 ) -> JSON:
     """A job that has not started since its submission, from the submission's own data."""
     job: Any = _NewJob(fields)
     job.office_id, job.batch_id = submission.office, submission.batch
-    job.status, job.created_at = status, created_at
+    job.status, job.created_at, job.ready_at = status, created_at, ready_at
     job.run_at = datetime.fromisoformat(fields["run_at"]) if fields["run_at"] else None
     return job_json(job, depends_on)
 
@@ -166,7 +173,7 @@ def execution_json(run: Execution) -> JSON:
 
 def execution_status(run: Execution) -> str:
     """The status in the v1 contract; while waiting for a retry, how the last attempt ended."""
-    waits = run.status == ExecutionStatus.PENDING and run.attempt > 0 and run.dispatched_at is None
+    waits = run.status == ExecutionStatus.PENDING and run.due_at is not None
     status = ExecutionStatus.FAILED if waits else run.status
     if status == ExecutionStatus.FAILED and run.failure_type == FailureType.TIMEOUT:
         return V1_EXECUTION_TIMED_OUT

@@ -12,8 +12,9 @@ from django.db import models
 class JobStatus(models.TextChoices):
     """The state of a job.
 
-    PENDING waits for its dependencies, for `run_at` or for its retry. READY waits for a slot.
-    PROCESSING holds a slot, from the moment it is sent to a worker until its run has ended.
+    PENDING waits for its dependencies, for `run_at` or for its retry. READY waits for a slot, and for a
+    worker of its role. PROCESSING holds a slot, from the moment it is sent to a worker until its run has
+    ended; it is READY again if no worker claims it.
     TIMEOUT is a PENDING whose last attempt timed out. DONE, FAILED and CANCELLED are final, except
     that a retry by hand leads out of the last two.
     """
@@ -30,17 +31,20 @@ class JobStatus(models.TextChoices):
 JOB_ENDED: Final = (JobStatus.DONE, JobStatus.FAILED, JobStatus.CANCELLED)
 JOB_LIVE: Final = (JobStatus.PENDING, JobStatus.TIMEOUT, JobStatus.READY, JobStatus.PROCESSING)
 JOB_WAITING: Final = (JobStatus.PENDING, JobStatus.TIMEOUT)
+# Ready to run, or sent to a worker; the latter may run by now.
+JOB_QUEUED: Final = (JobStatus.READY, JobStatus.PROCESSING)
 JOB_RETRYABLE: Final = (JobStatus.FAILED, JobStatus.CANCELLED, JobStatus.TIMEOUT)
 JOB_TRANSITIONS: Final[dict[JobStatus, tuple[JobStatus, ...]]] = {
     JobStatus.PENDING: (JobStatus.READY, JobStatus.FAILED, JobStatus.CANCELLED),
     JobStatus.TIMEOUT: (JobStatus.READY, JobStatus.FAILED, JobStatus.CANCELLED),
-    JobStatus.READY: (JobStatus.PROCESSING, JobStatus.CANCELLED),
+    JobStatus.READY: (JobStatus.PROCESSING, JobStatus.FAILED, JobStatus.CANCELLED),
     JobStatus.PROCESSING: (
         JobStatus.DONE,
         JobStatus.FAILED,
         JobStatus.CANCELLED,
         JobStatus.PENDING,
         JobStatus.TIMEOUT,
+        JobStatus.READY,
     ),
     JobStatus.DONE: (),
     JobStatus.FAILED: (JobStatus.PENDING, JobStatus.READY),
@@ -172,7 +176,7 @@ class MemberRole(models.TextChoices):
 
 # The names of an Execution's states in the v1 contract of task runs: see docs/api.md.
 V1_EXECUTION_STATUS: Final[dict[str, str]] = {
-    ExecutionStatus.PENDING: "running",
+    ExecutionStatus.PENDING: "queued",
     ExecutionStatus.RUNNING: "running",
     ExecutionStatus.SUCCESS: "completed",
     ExecutionStatus.FAILED: "failed",

@@ -199,6 +199,7 @@ class JobReader:
             "depends_on": job.depends_on or [],
             "on_dependency_failure": job.on_dependency_failure or OnDependencyFailure.BLOCK,
             "timeout_ms": first(job.timeout_ms, self.timeout_ms(task, role)),
+            "queue_timeout_ms": job.queue_timeout_ms,
             "max_retries": first(job.max_retries, task.max_retries, self.office.max_retries),
             "retry_backoff": job.retry_backoff or self.office.retry_backoff,
             "retry_base_delay_ms": first(job.retry_base_delay, delay_ms),

@@ -21,6 +21,8 @@ def sweep_once(now: datetime | None = None) -> dict[str, int]:
         "rescued": lifecycle.rescue(),
         "reseeded": lifecycle.reseed() if reseeds else 0,
         "due": lifecycle.send_due(now),
+        "overdue": lifecycle.fail_overdue(now),
+        "unclaimed": lifecycle.return_unclaimed(),
         "promoted": advance_stuck_offices(now),
         "republished": lifecycle.republish(everything=redis_lost_data),
         "noticed": creation.sweep(now),

@@ -43,6 +43,12 @@ def run_on_cancel(execution: str) -> None:
         on_cancel(execution, run.args)
 
 
+@shared_task(name=lifecycle.DISPATCH_ROLES, ignore_result=True)  # type: ignore[untyped-decorator]
+def dispatch_roles(roles: list[str]) -> None:
+    """Send what waited for the first worker of these roles."""
+    lifecycle.dispatch_roles(roles)
+
+
 @shared_task(name="dure.sweep", ignore_result=True)  # type: ignore[untyped-decorator]
 def sweep() -> None:
     """Repair lost work: see jobs/sweeps.py."""

@@ -8,12 +8,12 @@ throughput are those of the installation.
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.conf import settings
 from django.contrib.auth.models import User
 from django.db.models import Count, QuerySet
+from django.db.models.functions import Now
 from django.utils.translation import gettext as _
 
-from jobs.models import Execution, Job, Worker
+from jobs.models import Execution, Job, ServedRole, Worker
 from jobs.queries import known_roles
 from jobs.sql import call
 from jobs.states import ExecutionStatus, JobStatus
@@ -109,7 +109,7 @@ def no_worker(roles: str) -> str:
 
 def served_roles() -> set[str]:
     """Roles with at least one live worker that is not draining."""
-    return set(dict(call.rows(sql.WORKERS_BY_ROLE, {"alive": settings.DURE_LEASE_SECONDS})))
+    return set(ServedRole.objects.filter(until__gt=Now()).values_list("role", flat=True))
 
 
 def pending_runs(user: User) -> QuerySet[WorkflowRun]:

@@ -3,6 +3,7 @@
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.contrib.auth.models import User
 
 from jobs import lifecycle, submission
@@ -18,9 +19,23 @@ def a_user(name: str = "alice", **fields: Any) -> User:
     return user
 
 
+def serve_roles(*roles: str, seconds: float = 10 * 365 * 86_400) -> None:
+    """Roles that a worker serves; without a name those of every installation. There is no such worker."""
+    call.change(
+        "INSERT INTO served_roles SELECT role, now() + %s * interval '1 second' FROM unnest(%s) AS role "
+        "ON CONFLICT (role) DO UPDATE SET until = EXCLUDED.until",
+        [seconds, list(roles or settings.DURE_ROLES)],
+    )
+
+
+def unserve_roles(*roles: str) -> None:
+    call.change("DELETE FROM served_roles WHERE role = ANY (%s)", [list(roles or settings.DURE_ROLES)])
+
+
 def an_office(owner: User | None = None, **config: Any) -> Office:
-    """An office, by default without limits by role."""
+    """An office, by default without limits by role. Workers serve its roles: see `serve_roles`."""
     config.setdefault("max_concurrent_by_role", {})
+    serve_roles()
     office = Office.objects.create(name=config.pop("name", "test"), **config)
     if owner is not None:
         Membership.objects.create(office=office, user=owner, role=MemberRole.OWNER)

@@ -105,7 +105,9 @@ class JobAdmin(ReadOnlyAdmin):
             _("Retries and limits"),
             {
                 "fields": (
-                    *(columns.milliseconds("timeout_ms", _("time limit")), "retry_count", "max_retries"),
+                    columns.milliseconds("timeout_ms", _("time limit")),
+                    columns.milliseconds("queue_timeout_ms", _("queue timeout")),
+                    *("queue_timeout_at", "retry_count", "max_retries"),
                     *(
                         BACKOFF,
                         columns.milliseconds("retry_base_delay_ms", _("initial retry delay")),

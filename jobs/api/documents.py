@@ -53,12 +53,18 @@ class JobDocument(DocumentSerializer):
         OnDependencyFailure.choices, help_text="Whether the job then waits, fails as well, or runs anyway."
     )
     timeout_ms = serializers.IntegerField(help_text="Time limit of an attempt.")
+    queue_timeout_ms = serializers.IntegerField(
+        allow_null=True, help_text="How long it may wait after it became ready."
+    )
     max_retries = serializers.IntegerField()
     retry_count = serializers.IntegerField(help_text="Retries so far.")
     retry_at = serializers.DateTimeField(allow_null=True, help_text="Time of the next retry.")
     run_at = serializers.DateTimeField(allow_null=True, help_text="Earliest start.")
     created_at = serializers.DateTimeField()
-    started_at = serializers.DateTimeField(allow_null=True)
+    queued_at = serializers.DateTimeField(allow_null=True, help_text="When it last became ready.")
+    started_at = serializers.DateTimeField(
+        allow_null=True, help_text="When a worker first claimed it; null while it waits for one."
+    )
     completed_at = serializers.DateTimeField(allow_null=True)
     cancelled_at = serializers.DateTimeField(
         allow_null=True, help_text="On a job that is still processing: asked to stop."

@@ -37,11 +37,13 @@ WAITING_JOB: dict[str, Any] = {
     "depends_on": [BUILD],
     "on_dependency_failure": OnDependencyFailure.BLOCK.value,
     "timeout_ms": 2_700_000,
+    "queue_timeout_ms": None,
     "max_retries": 2,
     "retry_count": 0,
     "retry_at": None,
     "run_at": None,
     "created_at": AT,
+    "queued_at": None,
     "started_at": None,
     "completed_at": None,
     "cancelled_at": None,
@@ -55,6 +57,7 @@ WAITING_JOB: dict[str, Any] = {
 RUNNING_JOB = {
     **WAITING_JOB,
     "status": JobStatus.PROCESSING.value,
+    "queued_at": AT,
     "started_at": AT,
     "progress": {"fraction": 0.5, "message": "half of it"},
 }

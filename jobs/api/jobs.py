@@ -100,8 +100,8 @@ def submitted_jobs(prepared: Prepared) -> list[serialize.JSON]:
     """
     ids = [str(job["id"]) for job in prepared.jobs]
     waiting = {
-        job: (status, created_at)
-        for job, status, created_at in call.rows(reports.UNTOUCHED_JOBS, {"jobs": ids})
+        job: (status, created_at, ready_at)
+        for job, status, created_at, ready_at in call.rows(reports.UNTOUCHED_JOBS, {"jobs": ids})
     }
     parents: dict[str, list[str]] = {}
     for child, parent, _ in prepared.edges:

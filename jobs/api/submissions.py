@@ -53,6 +53,13 @@ class JobSubmissionDocument(StrictSerializer):
         max_value=schemas.LONGEST_TIMEOUT_MS,
         help_text="Time limit of an attempt; default: the Task's or the office's.",
     )
+    queue_timeout_ms = serializers.IntegerField(
+        required=False,
+        allow_null=True,
+        min_value=1,
+        max_value=schemas.LONGEST_TIMEOUT_MS,
+        help_text="If the job has not started so long after it became ready, it fails with `timeout`.",
+    )
     max_retries = serializers.IntegerField(
         required=False,
         allow_null=True,

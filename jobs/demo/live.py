@@ -1,13 +1,18 @@
 """The live work of the demonstration: a release in progress, a failed job, and one that waits for a retry."""
 
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.db import transaction
 
 from jobs import lifecycle, submission
 from jobs.models import Job, Office
 from jobs.states import FailureType, Outcome
+from jobs.worker import registration
 
 RELEASE = "Release 2.0"
 WORKER = "jobs@studio-1"
@@ -73,11 +78,20 @@ def create_failures(office: Office) -> None:
 
 
 def submit_and_fail(office: Office, job: dict[str, Any], **failure: Any) -> None:
-    with transaction.atomic():
+    with transaction.atomic(), demo_worker():
         (job_id,) = lifecycle.submit(submission.read(office, job))
         execution, dispatch = Job.objects.values_list("execution_id", "execution__dispatch").get(pk=job_id)
         if execution is not None:
             fail(execution, dispatch, **failure)
+
+
+@contextmanager
+def demo_worker() -> Iterator[None]:
+    """Let a worker serve all roles for a moment: no worker runs yet, and without one nothing is sent."""
+    values = {"name": WORKER, "roles": list(settings.DURE_ROLES), "slots": 1, "running": 0}
+    registration.register({**values, "draining": False, "started_at": time.time()})
+    yield
+    registration.deregister(WORKER)
 
 
 def fail(execution: UUID, dispatch: int, **failure: Any) -> None:

@@ -2,16 +2,15 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from django.conf import settings
 from django.db.models import Count, Q
 from django.db.models.functions import Now
 
 from jobs.insight.forecast import estimated_times
-from jobs.models import Dependency, Execution, Job, Office, Worker
+from jobs.models import Dependency, Execution, Job, Office, ServedRole
 from jobs.states import (
     JOB_ENDED,
     JOB_WAITING,
@@ -34,6 +33,7 @@ class Code(StrEnum):
     OFFICE_LIMIT = "office_limit"
     ROLE_LIMIT = "role_limit"
     WAITING_FOR_WORKER = "waiting_for_worker"
+    QUEUE_TIMEOUT = "queue_timeout"
     RUNNING = "running"
 
 
@@ -80,6 +80,8 @@ def reasons_of(office: Office, job: Job, now: datetime) -> Iterator[Reason]:
             yield Reason(Code.OFFICE_PAUSED, "The office is paused: nothing new starts in it.", {})
         yield from missing_worker(job)
         yield from limits(office, job)
+        if job.status == JobStatus.READY:
+            yield from queue_timeout(job)
 
 
 def failed_dependencies(job: Job) -> Iterator[Reason]:
@@ -125,12 +127,15 @@ def time_reasons(job: Job, now: datetime) -> Iterator[Reason]:
 
 
 def missing_worker(job: Job) -> Iterator[Reason]:
-    alive = Worker.objects.filter(
-        seen_at__gt=Now() - timedelta(seconds=settings.DURE_LEASE_SECONDS), draining=False
-    )
-    if not alive.filter(roles__contains=[job.role]).exists():
+    if not ServedRole.objects.filter(role=job.role, until__gt=Now()).exists():
         message = f"No online worker serves the queue {job.role}."
         yield Reason(Code.NO_WORKER_FOR_ROLE, message, {"role": job.role})
+
+
+def queue_timeout(job: Job) -> Iterator[Reason]:
+    if job.queue_timeout_at is not None:
+        facts = {"until": job.queue_timeout_at}
+        yield Reason(Code.QUEUE_TIMEOUT, "Fails unless it has started by then.", facts)
 
 
 def limits(office: Office, job: Job) -> Iterator[Reason]:
@@ -170,6 +175,7 @@ def run_reasons(job: Job) -> Iterator[Reason]:
     yield from missing_worker(job)
     facts = {"since": run.dispatched_at, "sent": run.sent_count}
     yield Reason(Code.WAITING_FOR_WORKER, "Was sent to the workers; not picked up yet.", facts)
+    yield from queue_timeout(job)
 
 
 def queue_position(job: Job) -> int:

@@ -130,6 +130,18 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name='ServedRole',
+            fields=[
+                ('role', models.CharField(max_length=64, primary_key=True, serialize=False, verbose_name='role')),
+                ('until', models.DateTimeField(verbose_name='served until')),
+            ],
+            options={
+                'verbose_name': 'served role',
+                'verbose_name_plural': 'served roles',
+                'db_table': 'served_roles',
+            },
+        ),
+        migrations.CreateModel(
             name='ApiToken',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -264,6 +276,8 @@ class Migration(migrations.Migration):
                 ('unique_key', models.CharField(blank=True, max_length=200, verbose_name='unique key')),
                 ('created_at', models.DateTimeField(verbose_name='submitted at')),
                 ('ready_at', models.DateTimeField(blank=True, null=True, verbose_name='ready at')),
+                ('queue_timeout_ms', models.BigIntegerField(blank=True, null=True, verbose_name='queue timeout (ms)')),
+                ('queue_timeout_at', models.DateTimeField(blank=True, null=True, verbose_name='queue timeout ends at')),
                 ('started_at', models.DateTimeField(blank=True, null=True, verbose_name='started at')),
                 ('completed_at', models.DateTimeField(blank=True, null=True, verbose_name='ended at')),
                 ('cancelled_at', models.DateTimeField(blank=True, null=True, verbose_name='cancelled at')),
@@ -411,6 +425,10 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name='job',
             index=models.Index(condition=models.Q(('due_at__isnull', False), ('status__in', ('pending', 'timeout'))), fields=['due_at'], name='jobs_due'),
+        ),
+        migrations.AddIndex(
+            model_name='job',
+            index=models.Index(condition=models.Q(('queue_timeout_at__isnull', False), ('status__in', ('ready', 'processing'))), fields=['queue_timeout_at'], name='jobs_queue_timeout'),
         ),
         migrations.AddIndex(
             model_name='job',

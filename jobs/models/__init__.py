@@ -7,7 +7,7 @@ from jobs.models.job import Batch, Dependency, Job
 from jobs.models.notification import EventCursor, Notification, Webhook
 from jobs.models.office import Membership, Office
 from jobs.models.run_log import RunLogChunk
-from jobs.models.worker import Counter, Worker
+from jobs.models.worker import Counter, ServedRole, Worker
 
 __all__ = [
     "ApiToken",
@@ -24,6 +24,7 @@ __all__ = [
     "Notification",
     "Office",
     "RunLogChunk",
+    "ServedRole",
     "SocketTicket",
     "Webhook",
     "Worker",

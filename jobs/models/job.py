@@ -10,6 +10,7 @@ from jobs.models.execution import Execution
 from jobs.models.office import Office
 from jobs.states import (
     JOB_LIVE,
+    JOB_QUEUED,
     JOB_WAITING,
     Backoff,
     JobStatus,
@@ -93,6 +94,9 @@ class Job(models.Model):
 
     created_at = models.DateTimeField(_("submitted at"))
     ready_at = models.DateTimeField(_("ready at"), null=True, blank=True)
+    # How long it may wait after it became ready, and until when: after that it fails.
+    queue_timeout_ms = models.BigIntegerField(_("queue timeout (ms)"), null=True, blank=True)
+    queue_timeout_at = models.DateTimeField(_("queue timeout ends at"), null=True, blank=True)
     started_at = models.DateTimeField(_("started at"), null=True, blank=True)
     completed_at = models.DateTimeField(_("ended at"), null=True, blank=True)
     cancelled_at = models.DateTimeField(_("cancelled at"), null=True, blank=True)
@@ -135,6 +139,12 @@ class Job(models.Model):
                 fields=["due_at"],
                 name="jobs_due",
                 condition=Q(status__in=JOB_WAITING, due_at__isnull=False),
+            ),
+            # fail_overdue: what has not started within its queue timeout.
+            models.Index(
+                fields=["queue_timeout_at"],
+                name="jobs_queue_timeout",
+                condition=Q(status__in=JOB_QUEUED, queue_timeout_at__isnull=False),
             ),
             # promote, and the count of what waits.
             models.Index(

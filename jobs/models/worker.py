@@ -25,6 +25,22 @@ class Worker(models.Model):
         return self.name
 
 
+class ServedRole(models.Model):
+    """A role with a worker that is neither dead nor draining: dispatch sends jobs of these alone."""
+
+    role = models.CharField(_("role"), primary_key=True, max_length=64)
+    # The end of the lease of the last of its workers.
+    until = models.DateTimeField(_("served until"))
+
+    class Meta:
+        db_table = "served_roles"
+        verbose_name = _("served role")
+        verbose_name_plural = _("served roles")
+
+    def __str__(self) -> str:
+        return self.role
+
+
 class Counter(models.Model):
     """Things that should be rare, counted since the beginning: see jobs/counters.py."""
 

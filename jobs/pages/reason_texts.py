@@ -19,6 +19,7 @@ SENTENCES: dict[Code, Text] = {
     Code.OFFICE_LIMIT: _("%(running)s jobs are running; the office allows %(limit)s."),
     Code.ROLE_LIMIT: _("%(running)s jobs of the queue %(role)s are running; the office allows %(limit)s."),
     Code.WAITING_FOR_WORKER: _("Sent to workers at %(since)s; not picked up yet."),
+    Code.QUEUE_TIMEOUT: _("Fails unless it has started by %(until)s."),
     Code.RUNNING: _("Running on %(worker)s (lease until %(lease_until)s)."),
 }
 NAMED = 3

@@ -55,7 +55,7 @@ RUN_TIMES = """
 
 # The newly submitted jobs that have only waited so far.
 UNTOUCHED_JOBS = """
-    SELECT id::text, status, created_at FROM job_queue
+    SELECT id::text, status, created_at, ready_at FROM job_queue
     WHERE id = ANY (%(jobs)s::uuid[]) AND status IN ('pending', 'ready')
       AND execution_id IS NULL AND retry_count = 0 AND started_at IS NULL
 """
@@ -111,7 +111,7 @@ RETRY_FIRST = """
         SELECT p.id, p.on_dependency_failure, 1
         FROM first f
         JOIN job_dependencies d ON d.job_id = f.id
-        JOIN job_queue p ON p.id = d.parent_id AND p.status IN ('failed', 'cancelled')
+        JOIN job_queue p ON p.id = d.parent_id AND p.status || '' IN ('failed', 'cancelled')
         WHERE f.on_dependency_failure = 'fail'
     )
     SELECT id FROM first WHERE depth > 0

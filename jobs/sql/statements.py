@@ -128,10 +128,14 @@ SEND_DUE_EXECUTIONS = """
     RETURNING e.id, e.dispatch, e.role, e.task_id, 0, e.retry_count
 """
 
-# advance_stuck_offices: those with a waiting job that may be free, or a ready one that was not sent.
+# advance_stuck_offices: those with a waiting job that may be free, or a ready one that could be sent.
 STUCK_OFFICES = """
     SELECT o.id FROM offices o
-    WHERE EXISTS (SELECT 1 FROM job_queue q WHERE q.office_id = o.id AND q.status = 'ready')
+    WHERE EXISTS (
+            SELECT 1 FROM served_roles s
+            JOIN job_queue q ON q.office_id = o.id AND q.role = s.role AND q.status = 'ready'
+            WHERE s.until > now()
+        )
        OR EXISTS (
            SELECT 1 FROM job_queue q WHERE q.office_id = o.id AND q.status IN ('pending', 'timeout')
              AND q.due_at IS NULL
@@ -199,17 +203,46 @@ WATCH = """
 # renew: see dure_renew.
 RENEW = "SELECT * FROM dure_renew(%s, %s::uuid[], %s::integer[], %s::interval, %s::interval)"
 
-# register, deregister: what a worker says of itself with each renewal.
-UPSERT_WORKER = """
-    INSERT INTO workers (name, roles, slots, running, draining, started_at, seen_at)
-    VALUES (
-        %(name)s, %(roles)s, %(slots)s, %(running)s, %(draining)s, to_timestamp(%(started_at)s), now()
-    )
-    ON CONFLICT (name) DO UPDATE SET roles = EXCLUDED.roles, slots = EXCLUDED.slots,
-        running = EXCLUDED.running, draining = EXCLUDED.draining,
-        started_at = EXCLUDED.started_at, seen_at = now()
+# register_worker, deregister_worker: what a worker says of itself with each renewal.
+REGISTER_WORKER = """
+    SELECT dure_register_worker(
+        %(name)s, %(roles)s::text[], %(slots)s, %(running)s, %(draining)s, to_timestamp(%(started_at)s),
+        %(lease)s * interval '1 second'
+    )::text
 """
-DELETE_WORKER = "DELETE FROM workers WHERE name = %s"
+DEREGISTER_WORKER = "SELECT dure_deregister_worker(%s, %s * interval '1 second')"
+
+# dispatch_roles: the offices with a job that waits for one of these roles.
+OFFICES_WAITING_FOR = """
+    SELECT o.id FROM offices o
+    WHERE NOT o.paused AND EXISTS (
+        SELECT 1 FROM unnest(%(roles)s::text[]) AS r (role)
+        JOIN job_queue q ON q.office_id = o.id AND q.role = r.role AND q.status = 'ready'
+    ) ORDER BY o.id
+"""
+
+# return_unclaimed: offices with jobs whose slots no worker uses, and others could.
+UNCLAIMED_OFFICES = """
+    SELECT DISTINCT e.office_id FROM job_executions e
+    WHERE e.status = 'PENDING' AND e.dispatched_at < clock_timestamp() - %(after)s AND e.job_id IS NOT NULL
+      AND (
+          NOT EXISTS (SELECT 1 FROM served_roles s WHERE s.role = e.role AND s.until > now())
+          OR EXISTS (
+              SELECT 1 FROM served_roles s
+              JOIN job_queue q ON q.office_id = e.office_id AND q.role = s.role AND q.status = 'ready'
+              WHERE s.until > now() AND s.role <> e.role
+          )
+      )
+"""
+
+# fail_overdue: offices with a job that has not started within its queue timeout.
+OVERDUE_OFFICES = """
+    SELECT DISTINCT office_id FROM (
+        SELECT office_id FROM job_queue
+        WHERE status IN ('ready', 'processing') AND queue_timeout_at <= coalesce(%(now)s, now())
+        ORDER BY queue_timeout_at LIMIT %(limit)s
+    ) AS overdue
+"""
 
 # finish_timed_out: the policy of a run whose owner was killed.
 RETRY_POLICY = """

@@ -4,7 +4,6 @@ Loaded with the Celery app, before Django is ready, since the sender of a comman
 each command imports what it needs when it is called, in the worker's main process.
 """
 
-import json
 import threading
 from typing import Any
 
@@ -81,7 +80,7 @@ def dure_runs(state: Any, **_: Any) -> dict[str, Any]:
     for execution, row in database_rows(list(runs)).items():
         runs[execution] |= row
     return {
-        "roles": json.loads(str(registration["roles"])),
+        "roles": registration["roles"],
         "slots": registration["slots"],
         "draining": registration["draining"],
         "runs": list(runs.values()),

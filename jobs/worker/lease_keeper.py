@@ -22,6 +22,7 @@ from jobs.log_fields import about_run
 from jobs.sql import call, statements
 from jobs.subprocesses import orphans, process_tree
 from jobs.subprocesses.watchdog import boot_time
+from jobs.worker import registration
 
 log = logging.getLogger(__name__)
 
@@ -29,7 +30,6 @@ log = logging.getLogger(__name__)
 MARGIN = 0.15
 # A run that has ended in the database and still runs here is fenced off; this renewal kills it.
 RENEWALS_OVER = 2
-NO_ROLES = "[]"
 SOON_SECONDS = 0.5
 
 
@@ -113,7 +113,7 @@ class LeaseKeeper(threading.Thread):
         with self.registration_lock:
             self.deregistered = True
             try:
-                call.change(statements.DELETE_WORKER, [self.worker_name])
+                registration.deregister(self.worker_name)
             except (DatabaseError, InterfaceError) as error:
                 log.warning("could not deregister this worker: %s", str(error).strip())
 
@@ -320,8 +320,8 @@ class LeaseKeeper(threading.Thread):
         with self.registration_lock:
             if self.deregistered:
                 return
-            call.change(statements.UPSERT_WORKER, values)
-        if values["roles"] == NO_ROLES:
+            registration.register(values)
+        if not values["roles"]:
             # The worker does not consume yet; register it again soon, when it has roles.
             self.next_renewal = boot_time() + SOON_SECONDS
 
@@ -331,7 +331,7 @@ class LeaseKeeper(threading.Thread):
         roles = sorted(q.name for q in task_consumer.queues) if task_consumer is not None else []
         return {
             "name": self.worker_name,
-            "roles": call.as_json(roles),
+            "roles": roles,
             "slots": self.worker.concurrency,
             "running": len(self.runs),
             "draining": self.draining,

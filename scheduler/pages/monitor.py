@@ -59,7 +59,7 @@ def overview(user: User) -> dict[str, Any]:
         "tiles": tiles(user, list(counts.values())),
         "beat": beats.status(),
         "run_counts": monitor.run_counts(user, now),
-        "delayed": [*monitor.late_runs(user, now), *unclaimed(user, now)],
+        "delayed": [*monitor.late_runs(user, now), *unclaimed(user, now), *unserved(user, now)],
         "rows": [{"office": office, "counts": counts[office.id]} for office in offices],
         "running": list(running(user)),
         "failures": failures(user, now),
@@ -134,6 +134,21 @@ def unclaimed(user: User, now: datetime) -> list[dict[str, Any]]:
             "reason": busy if execution.role in served else monitor.no_worker(execution.role),
         }
         for execution in late
+    ]
+
+
+def unserved(user: User, now: datetime) -> list[dict[str, Any]]:
+    """Jobs that have waited for more than a minute for a role without a worker."""
+    waiting = Job.objects.filter(
+        office__in=offices_of(user), status=JobStatus.READY, ready_at__lt=now - monitor.LATE_AFTER
+    ).exclude(role__in=monitor.served_roles())
+    return [
+        {
+            "job": job,
+            "late_seconds": job.ready_at and (now - job.ready_at).total_seconds(),
+            "reason": monitor.no_worker(job.role),
+        }
+        for job in waiting.order_by("ready_at")[: monitor.LATE_LIMIT]
     ]
 
 

@@ -39,15 +39,15 @@ def test_a_registration_under_way_does_not_outlive_the_deregistration(keeper, mo
 
 def test_a_deregistration_waits_for_the_registration_that_is_being_written(keeper, monkeypatch):
     writing, may_write = threading.Event(), threading.Event()
-    change = call.change
+    rows = call.rows
 
-    def slow_change(statement, values):
-        if statement == statements.UPSERT_WORKER:
+    def slow_rows(statement, values):
+        if statement == statements.REGISTER_WORKER:
             writing.set()
             assert may_write.wait(PATIENCE)
-        return change(statement, values)
+        return rows(statement, values)
 
-    monkeypatch.setattr(call, "change", slow_change)
+    monkeypatch.setattr(call, "rows", slow_rows)
     registration = start_thread(keeper.register)
     assert writing.wait(PATIENCE)
     deregistration = start_thread(keeper.deregister)

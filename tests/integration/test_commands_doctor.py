@@ -1,7 +1,5 @@
 """`manage.py doctor` on real servers reports exactly what is broken."""
 
-import json
-
 import pytest
 from django.conf import settings
 from django.db import connection
@@ -10,7 +8,8 @@ from django_celery_beat.models import PeriodicTask
 from config.doctor.management.commands.doctor import SUBJECTS
 from jobs import redis
 from jobs.models import Worker
-from jobs.sql import call, statements
+from jobs.sql import call
+from jobs.worker import registration
 from scheduler import queue_probes, sql
 from scheduler.leader import Leadership
 from tests.factories import a_job, an_office, claimed, expire_lease, fresh
@@ -29,8 +28,8 @@ def levels() -> dict[tuple[str, str], str]:
 
 
 def a_worker(*roles: str, name: str = "jobs@test", draining: bool = False) -> None:
-    values = {"name": name, "roles": json.dumps(roles), "slots": 2, "running": 0, "draining": draining}
-    call.change(statements.UPSERT_WORKER, values | {"started_at": 0})
+    values = {"name": name, "roles": list(roles), "slots": 2, "running": 0, "draining": draining}
+    registration.register(values | {"started_at": 0})
 
 
 @pytest.fixture(autouse=True)

@@ -3,12 +3,11 @@
 from datetime import datetime, timedelta
 
 import pytest
-from django.conf import settings
 from django.utils import timezone
 
-from jobs.models import Office, Worker
+from jobs.models import Office
 from jobs.sql import call
-from tests.factories import a_job, a_user, an_office, done, running, submitted
+from tests.factories import a_job, a_user, an_office, done, running, serve_roles, submitted, unserve_roles
 from tests.integration.rest_support import client_of, forget_counts
 
 pytestmark = pytest.mark.django_db
@@ -17,12 +16,6 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture(autouse=True)
 def fresh_counts():
     forget_counts()
-
-
-@pytest.fixture(autouse=True)
-def a_worker():
-    now = timezone.now()
-    return Worker.objects.create(name="w@host", roles=list(settings.DURE_ROLES), started_at=now, seen_at=now)
 
 
 @pytest.fixture
@@ -112,16 +105,13 @@ def test_explain_reports_a_future_start(client, office):
     assert datetime.fromisoformat(result["estimated_start"]) == pytest.approx(when, abs=timedelta(seconds=1))
 
 
-def test_explain_reports_a_paused_office_and_a_missing_worker(client, office, a_worker):
+def test_explain_reports_a_paused_office_and_a_missing_worker(client, office):
     Office.objects.filter(pk=office.pk).update(paused=True)
     job = a_job(office, role="QA")
-    Worker.objects.update(roles=["FE"])
-    assert codes(client, job) == ["office_paused", "no_worker_for_role"]
-    Worker.objects.update(roles=["QA"])
     assert codes(client, job) == ["office_paused"]
-    Worker.objects.update(seen_at=timezone.now() - timedelta(seconds=settings.DURE_LEASE_SECONDS + 1))
+    unserve_roles("QA")
     assert codes(client, job) == ["office_paused", "no_worker_for_role"]
-    Worker.objects.update(seen_at=timezone.now(), draining=True)
+    serve_roles("QA", seconds=-1)
     assert codes(client, job) == ["office_paused", "no_worker_for_role"]
 
 
@@ -130,7 +120,7 @@ def test_explain_reports_a_job_that_no_worker_has_claimed(client, office):
     (reason,) = explained(client, job)["reasons"]
     assert reason["code"] == "waiting_for_worker"
     assert datetime.fromisoformat(reason["since"]) <= timezone.now()
-    Worker.objects.all().delete()
+    unserve_roles()
     assert codes(client, job) == ["no_worker_for_role", "waiting_for_worker"]
 
 

@@ -21,13 +21,14 @@ JOB_FIELDS = [
         "depends_on",
         "on_dependency_failure",
         "timeout_ms",
+        "queue_timeout_ms",
         "max_retries",
         "retry_count",
         "retry_at",
         "run_at",
     ),
-    *("created_at", "started_at", "completed_at", "cancelled_at", "failure_type", "error_message", "result"),
-    *("progress", "session_id", "unique_key"),
+    *("created_at", "queued_at", "started_at", "completed_at", "cancelled_at", "failure_type"),
+    *("error_message", "result", "progress", "session_id", "unique_key"),
 ]
 ONE = {"task_id": "demo.sum", "args": {"numbers": [1, 2]}}
 
@@ -141,6 +142,9 @@ def test_jobs_can_be_added_to_a_batch(client, office):
         ({**ONE, "depends_on": [str(uuid.uuid4())]}, "depends_on"),
         ({**ONE, "ref": "me", "depends_on": ["me"]}, "depends_on"),
         ({**ONE, "role": "control"}, "role"),
+        ({**ONE, "queue_timeout_ms": 0}, "queue_timeout_ms"),
+        ({**ONE, "queue_timeout_ms": "5"}, "queue_timeout_ms"),
+        ({**ONE, "queue_timeout_ms": 10**12}, "queue_timeout_ms"),
         ({**ONE, "role": "a b"}, "role"),
         ({**ONE, "timeout_ms": 0}, "timeout_ms"),
         ({**ONE, "args": {"numbers": "many"}}, "args"),

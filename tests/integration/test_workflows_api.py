@@ -13,7 +13,7 @@ from scheduler.clock import database_now
 from scheduler.models import Workflow, WorkflowRun
 from scheduler.states import RunStatus
 from scheduler.workflows import runs
-from tests.factories import an_office, claimed
+from tests.factories import an_office, claimed, unserve_roles
 from tests.integration.rest_support import client_of, make_user
 from tests.schedule_factories import DAILY, a_step, a_workflow
 
@@ -319,6 +319,7 @@ def test_a_run_that_was_not_started_is_delayed_and_has_a_reason(client, office):
 )
 def test_a_run_whose_steps_do_not_start_is_delayed_and_has_a_reason(alice, client, config, reason):
     office = an_office(alice, **config)
+    unserve_roles()
     run = runs.run_now(a_workflow(office, status="draft").id, user_id=None, now=database_now())
     WorkflowRun.objects.filter(id=run.id).update(executed_at=timezone.now() - timedelta(minutes=3))
     (late,) = client.get("/api/scheduler/monitor").json()["delayed"]

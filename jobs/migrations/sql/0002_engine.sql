@@ -72,7 +72,9 @@ DECLARE
     v_count integer;
 BEGIN
     WITH ready AS (
-        UPDATE job_queue SET status = 'ready', ready_at = p_now, due_at = NULL
+        UPDATE job_queue
+        SET status = 'ready', ready_at = p_now, due_at = NULL,
+            queue_timeout_at = p_now + queue_timeout_ms * interval '1 millisecond'
         WHERE id = ANY (p_jobs) AND office_id = p_office AND status || '' IN ('pending', 'timeout')
           AND (due_at IS NULL OR due_at <= p_now)
           AND (dependency_count = 0 OR dure_is_free(id, on_dependency_failure))
@@ -87,12 +89,16 @@ BEGIN
 END $$;
 
 
--- ready → processing, as far as slots are free; a new Execution for each, or the one that waits for
--- its retry. Strictly in order (urgent, priority, age) within what the roles' limits let through.
--- The level is how full the office already is: the broker serves the emptier office first.
-CREATE OR REPLACE FUNCTION dure_dispatch(o offices, p_now timestamptz) RETURNS jsonb
-LANGUAGE plpgsql AS $$
+-- ready → processing, as far as slots are free and a worker serves the role; a new Execution for each, or
+-- the one that waits for its retry. Strictly in order (urgent, priority, age) within what the roles' limits
+-- let through. The level is how full the office already is: the broker serves the emptier office first.
+-- `p_late` are jobs whose workers have not claimed them for long: they count as if they held no slot, and
+-- their roles get nothing more.
+CREATE OR REPLACE FUNCTION dure_dispatch(
+    o offices, p_now timestamptz, p_late uuid[] DEFAULT '{}'
+) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
+    v_late_roles text[] := '{}';
     v_used integer;
     v_by_role jsonb;
     v_sends jsonb := '[]';
@@ -110,40 +116,31 @@ BEGIN
         SELECT role, count(*) AS n FROM job_queue
         WHERE office_id = o.id AND status = 'processing' GROUP BY role
     ) AS used;
+    IF cardinality(p_late) > 0 THEN
+        v_used := v_used - cardinality(p_late);
+        v_late_roles := ARRAY(SELECT DISTINCT role FROM job_queue WHERE id = ANY (p_late));
+    END IF;
     IF v_used >= o.max_concurrent_jobs THEN
         RETURN v_sends;
     END IF;
     FOR j IN
-        WITH RECURSIVE roles AS (
-            (
-                SELECT role FROM job_queue WHERE office_id = o.id AND status = 'ready'
-                ORDER BY role LIMIT 1
-            )
-            UNION ALL
-            SELECT (
-                SELECT q.role FROM job_queue q
-                WHERE q.office_id = o.id AND q.status = 'ready' AND q.role > roles.role
-                ORDER BY q.role LIMIT 1
-            )
-            FROM roles WHERE roles.role IS NOT NULL
-        )
-        SELECT picked.* FROM roles CROSS JOIN LATERAL (
+        SELECT picked.* FROM served_roles s CROSS JOIN LATERAL (
             SELECT q.id, q.seq, q.role, q.urgent, q.priority, q.task_id, q.args, q.timeout_ms,
                    q.max_retries, q.retry_backoff, q.retry_base_delay_ms, q.on_lost, q.trigger,
                    q.execution_id
             FROM job_queue q
-            WHERE q.office_id = o.id AND q.role = roles.role AND q.status = 'ready'
+            WHERE q.office_id = o.id AND q.role = s.role AND q.status = 'ready'
             ORDER BY q.urgent DESC, q.priority, q.seq
             LIMIT least(
                 o.max_concurrent_jobs - v_used,
                 greatest(
                     0,
-                    coalesce((o.max_concurrent_by_role ->> roles.role)::integer, o.max_concurrent_jobs)
-                    - coalesce((v_by_role ->> roles.role)::integer, 0)
+                    coalesce((o.max_concurrent_by_role ->> s.role)::integer, o.max_concurrent_jobs)
+                    - coalesce((v_by_role ->> s.role)::integer, 0)
                 )
             )
         ) AS picked
-        WHERE roles.role IS NOT NULL
+        WHERE s.until > p_now AND s.role <> ALL (v_late_roles)
         ORDER BY picked.urgent DESC, picked.priority, picked.seq
         LIMIT o.max_concurrent_jobs - v_used
     LOOP
@@ -243,7 +240,7 @@ BEGIN
                 error_message = 'A dependency failed or was cancelled: '
                                 || coalesce(nullif(p.ref, ''), p.id::text)
             FROM job_dependencies d JOIN job_queue p ON p.id = d.parent_id
-            WHERE d.parent_id = ANY (v_wave) AND p.status IN ('failed', 'cancelled')
+            WHERE d.parent_id = ANY (v_wave) AND p.status || '' IN ('failed', 'cancelled')
               AND c.id = d.job_id AND c.on_dependency_failure = 'fail'
               AND c.status || '' IN ('pending', 'timeout')
             RETURNING c.id, c.batch_id, c.seq, c.error_message
@@ -629,17 +626,19 @@ LANGUAGE sql AS $$
     INSERT INTO job_queue (
         id, office_id, batch_id, ref, task_id, args, role, priority, urgent, status, on_dependency_failure,
         dependency_count, timeout_ms, max_retries, retry_backoff, retry_base_delay_ms, retry_count, on_lost,
-        trigger, run_at, due_at, unique_key, created_at, failure_type, error_message, ended_before
+        trigger, run_at, due_at, unique_key, created_at, failure_type, error_message, ended_before,
+        queue_timeout_ms
     )
     SELECT j.id, p_office, p_batch, j.ref, j.task_id, j.args, j.role, j.priority, j.urgent, 'pending',
            j.on_dependency_failure, j.dependency_count, j.timeout_ms, j.max_retries, j.retry_backoff,
            j.retry_base_delay_ms, 0, j.on_lost, j.trigger, j.run_at,
-           CASE WHEN j.run_at > now() THEN j.run_at END, j.unique_key, now(), '', '', false
+           CASE WHEN j.run_at > now() THEN j.run_at END, j.unique_key, now(), '', '', false,
+           j.queue_timeout_ms
     FROM jsonb_to_recordset(p_jobs) AS j (
         id uuid, ref text, task_id text, args jsonb, role text, priority integer, urgent boolean,
         on_dependency_failure text, dependency_count integer, timeout_ms bigint, max_retries integer,
         retry_backoff text, retry_base_delay_ms bigint, on_lost text, trigger text, run_at timestamptz,
-        unique_key text, place integer
+        unique_key text, queue_timeout_ms bigint, place integer
     )
     ORDER BY j.place
 $$;
@@ -662,6 +661,153 @@ BEGIN
 END $$;
 
 
+-- Fills the slots of offices in which jobs wait for a role that has got its first worker. `done` names the
+-- offices whose lock was free.
+CREATE OR REPLACE FUNCTION dure_dispatch_offices(p_offices uuid[]) RETURNS jsonb LANGUAGE plpgsql
+SET enable_seqscan = off AS $$
+DECLARE
+    v_sends jsonb := '[]';
+    v_done uuid[] := '{}';
+    o offices;
+BEGIN
+    FOR o IN
+        SELECT * FROM offices WHERE id = ANY (p_offices) ORDER BY id FOR NO KEY UPDATE SKIP LOCKED
+    LOOP
+        v_sends := v_sends || dure_dispatch(o, clock_timestamp());
+        v_done := v_done || o.id;
+    END LOOP;
+    RETURN jsonb_build_object('done', to_jsonb(v_done), 'send', v_sends);
+END $$;
+
+
+-- processing → ready, for jobs whose unclaimed Executions the caller has locked.
+CREATE OR REPLACE FUNCTION dure_return(p_office uuid, p_jobs uuid[], p_now timestamptz) RETURNS integer
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_count integer;
+BEGIN
+    UPDATE job_executions SET dispatched_at = NULL WHERE job_id = ANY (p_jobs) AND status = 'PENDING';
+    WITH returned AS (
+        UPDATE job_queue SET status = 'ready' WHERE id = ANY (p_jobs) AND status = 'processing'
+        RETURNING id, batch_id, seq
+    ), logged AS (
+        INSERT INTO job_events (office_id, job_id, batch_id, type, details, at)
+        SELECT p_office, id, batch_id, 'job_ready', '{"unclaimed": true}', p_now FROM returned ORDER BY seq
+        RETURNING 1
+    )
+    SELECT count(*) INTO v_count FROM logged;
+    RETURN v_count;
+END $$;
+
+
+-- processing → ready, for jobs of an office that no worker has claimed for `p_after` since they were sent:
+-- always if no worker serves their role, else as far as jobs of other roles can use their slots. The late
+-- message finds nothing to claim.
+CREATE OR REPLACE FUNCTION dure_return_unclaimed(p_office uuid, p_after interval) RETURNS jsonb
+LANGUAGE plpgsql SET enable_seqscan = off AS $$
+DECLARE
+    v_now timestamptz;
+    v_unserved uuid[];
+    v_late uuid[];
+    v_sends jsonb;
+    v_over bigint;
+    v_count integer;
+    o offices;
+BEGIN
+    SELECT * INTO o FROM offices WHERE id = p_office FOR NO KEY UPDATE;
+    IF NOT FOUND THEN
+        RETURN '{"returned": 0}';
+    END IF;
+    v_now := clock_timestamp();
+    -- Locked until the commit, so that none of them is claimed meanwhile; one that is claimed now is left.
+    WITH unclaimed AS (
+        SELECT e.job_id, e.role FROM job_executions e
+        JOIN job_queue q ON q.execution_id = e.id
+        WHERE q.office_id = p_office AND q.status = 'processing'
+          AND e.status = 'PENDING' AND e.dispatched_at < v_now - p_after
+        FOR NO KEY UPDATE OF e SKIP LOCKED
+    )
+    SELECT array_agg(u.job_id) FILTER (WHERE s.role IS NULL),
+           array_agg(u.job_id) FILTER (WHERE s.role IS NOT NULL)
+    INTO v_unserved, v_late
+    FROM unclaimed u LEFT JOIN served_roles s ON s.role = u.role AND s.until > v_now;
+    v_count := dure_return(p_office, v_unserved, v_now);
+    v_sends := dure_dispatch(o, v_now, coalesce(v_late, '{}'));
+    SELECT count(*) - o.max_concurrent_jobs INTO v_over FROM job_queue
+    WHERE office_id = p_office AND status = 'processing';
+    IF v_over > 0 THEN
+        v_count := v_count + dure_return(p_office, ARRAY(
+            SELECT id FROM job_queue WHERE id = ANY (v_late)
+            ORDER BY urgent, priority DESC, seq DESC LIMIT v_over
+        ), v_now);
+    END IF;
+    RETURN jsonb_build_object('returned', v_count)
+        || dure_effects(o, v_now, v_sends, '[]', o.hooked);
+END $$;
+
+
+-- Fails the jobs of an office that have not started within their queue timeout. Those that have started
+-- are past it for good.
+CREATE OR REPLACE FUNCTION dure_fail_overdue(p_office uuid, p_now timestamptz) RETURNS jsonb
+LANGUAGE plpgsql SET enable_seqscan = off AS $$
+DECLARE
+    v_now timestamptz;
+    v_overdue uuid[];
+    v_started uuid[];
+    v_parts jsonb := '[]';
+    o offices;
+BEGIN
+    SELECT * INTO o FROM offices WHERE id = p_office FOR NO KEY UPDATE;
+    IF NOT FOUND THEN
+        RETURN '{"failed": 0}';
+    END IF;
+    v_now := coalesce(p_now, clock_timestamp());
+    -- The Executions first: a claim that is under way holds its row, and is seen as RUNNING after it.
+    PERFORM 1 FROM job_executions e JOIN job_queue q ON q.execution_id = e.id
+    WHERE q.office_id = p_office AND q.status IN ('ready', 'processing') AND q.queue_timeout_at <= v_now
+    ORDER BY e.id FOR NO KEY UPDATE OF e;
+    SELECT array_agg(q.id) FILTER (WHERE e.started), array_agg(q.id) FILTER (WHERE NOT e.started)
+    INTO v_started, v_overdue
+    FROM job_queue q CROSS JOIN LATERAL (
+        SELECT EXISTS (
+            SELECT 1 FROM job_executions x
+            WHERE x.id = q.execution_id AND (x.status <> 'PENDING' OR x.attempt_started_at >= q.ready_at)
+        ) AS started
+    ) AS e
+    WHERE q.office_id = p_office AND q.status IN ('ready', 'processing') AND q.queue_timeout_at <= v_now;
+    UPDATE job_queue SET queue_timeout_at = NULL WHERE id = ANY (v_started);
+    IF v_overdue IS NULL THEN
+        RETURN '{"failed": 0}';
+    END IF;
+    UPDATE job_executions e
+    SET status = 'FAILED', finished_at = v_now, due_at = NULL, failure_type = 'timeout',
+        error = dure_queue_timeout_error(q.queue_timeout_ms)
+    FROM job_queue q
+    WHERE q.id = ANY (v_overdue) AND e.id = q.execution_id AND e.status = 'PENDING';
+    WITH failed AS (
+        UPDATE job_queue
+        SET status = 'failed', completed_at = v_now, failure_type = 'timeout', queue_timeout_at = NULL,
+            error_message = dure_queue_timeout_error(queue_timeout_ms), due_at = NULL, retry_at = NULL
+        WHERE id = ANY (v_overdue)
+        RETURNING id, batch_id, seq, execution_id, error_message
+    )
+    INSERT INTO job_events (office_id, job_id, batch_id, type, details, at)
+    SELECT p_office, f.id, f.batch_id, t.type, jsonb_strip_nulls(jsonb_build_object(
+        'execution_id', f.execution_id, 'failure_type', 'timeout', 'error', f.error_message
+    )), v_now
+    FROM failed f CROSS JOIN unnest(ARRAY['job_timeout', 'job_failed']) WITH ORDINALITY AS t (type, place)
+    ORDER BY f.seq, t.place;
+    v_parts := dure_after_end(p_office, v_overdue, true, v_now);
+    RETURN jsonb_build_object('failed', cardinality(v_overdue))
+        || dure_effects(o, v_now, dure_dispatch(o, v_now), v_parts, true);
+END $$;
+
+
+CREATE OR REPLACE FUNCTION dure_queue_timeout_error(p_ms bigint) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+    SELECT format('It had not started within its queue timeout of %s ms.', p_ms)
+$$;
+
+
 -- The end of a submission: those of the new jobs that wait for nothing become ready. `p_joined` are
 -- those with a dependency that the office had before, which may have ended, or failed, by now.
 CREATE OR REPLACE FUNCTION dure_submit(p_office uuid, p_roots uuid[], p_joined uuid[]) RETURNS jsonb
@@ -677,7 +823,7 @@ BEGIN
     IF cardinality(p_joined) > 0 THEN
         SELECT array_agg(DISTINCT d.parent_id) INTO v_failed
         FROM job_dependencies d JOIN job_queue p ON p.id = d.parent_id
-        WHERE d.job_id = ANY (p_joined) AND p.status IN ('failed', 'cancelled');
+        WHERE d.job_id = ANY (p_joined) AND p.status || '' IN ('failed', 'cancelled');
         IF v_failed IS NOT NULL THEN
             v_parts := dure_after_end(p_office, v_failed, true, v_now);
         END IF;
@@ -771,7 +917,7 @@ BEGIN
         SELECT c.id FROM chosen c
         WHERE c.fails AND EXISTS (
             SELECT 1 FROM job_dependencies d JOIN job_queue p ON p.id = d.parent_id
-            WHERE d.job_id = c.id AND p.status IN ('failed', 'cancelled')
+            WHERE d.job_id = c.id AND p.status || '' IN ('failed', 'cancelled')
               AND p.id NOT IN (SELECT id FROM chosen)
         )
         UNION
@@ -814,6 +960,65 @@ BEGIN
         'retried', coalesce(cardinality(v_jobs), 0), 'blocked', to_jsonb(coalesce(v_blocked, '{}'))
     )
         || dure_effects(o, v_now, dure_dispatch(o, v_now), '[]', o.hooked);
+END $$;
+
+
+-- What a worker says of itself with each heartbeat. Returns the roles that had no worker before: jobs may
+-- wait for them.
+CREATE OR REPLACE FUNCTION dure_register_worker(
+    p_name text, p_roles text[], p_slots integer, p_running integer, p_draining boolean,
+    p_started_at timestamptz, p_lease interval
+) RETURNS jsonb LANGUAGE plpgsql SET enable_seqscan = off AS $$
+DECLARE
+    v_now timestamptz := clock_timestamp();
+    v_roles text[] := CASE WHEN p_draining THEN '{}' ELSE p_roles END;
+    v_new jsonb;
+BEGIN
+    PERFORM dure_unserve(p_name, v_roles, p_lease);
+    INSERT INTO workers AS w (name, roles, slots, running, draining, started_at, seen_at)
+    VALUES (p_name, to_jsonb(p_roles), p_slots, p_running, p_draining, p_started_at, v_now)
+    ON CONFLICT (name) DO UPDATE SET roles = EXCLUDED.roles, slots = EXCLUDED.slots,
+        running = EXCLUDED.running, draining = EXCLUDED.draining,
+        started_at = EXCLUDED.started_at, seen_at = EXCLUDED.seen_at;
+    SELECT jsonb_agg(r.role) INTO v_new
+    FROM unnest(v_roles) AS r (role) LEFT JOIN served_roles s ON s.role = r.role AND s.until > v_now
+    WHERE s.role IS NULL;
+    -- Workers of one role share its row: one that another has just renewed is left.
+    INSERT INTO served_roles AS s (role, until)
+    SELECT r.role, v_now + p_lease FROM unnest(v_roles) AS r (role) ORDER BY r.role
+    ON CONFLICT (role) DO UPDATE SET until = EXCLUDED.until
+    WHERE s.until < EXCLUDED.until - p_lease / 10;
+    RETURN coalesce(v_new, '[]');
+END $$;
+
+
+CREATE OR REPLACE FUNCTION dure_deregister_worker(p_name text, p_lease interval) RETURNS void
+LANGUAGE plpgsql SET enable_seqscan = off AS $$
+BEGIN
+    PERFORM dure_unserve(p_name, '{}', p_lease);
+    DELETE FROM workers WHERE name = p_name;
+END $$;
+
+
+-- Of the roles that this worker served and does not any more: until when their other workers serve them.
+CREATE OR REPLACE FUNCTION dure_unserve(p_name text, p_roles text[], p_lease interval) RETURNS void
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_former text[];
+BEGIN
+    SELECT array_agg(r.role) INTO v_former
+    FROM workers w CROSS JOIN jsonb_array_elements_text(w.roles) AS r (role)
+    WHERE w.name = p_name AND NOT w.draining AND r.role <> ALL (p_roles);
+    IF v_former IS NULL THEN
+        RETURN;
+    END IF;
+    -- In the order in which registrations write them.
+    PERFORM 1 FROM served_roles WHERE role = ANY (v_former || p_roles) ORDER BY role FOR UPDATE;
+    UPDATE served_roles s SET until = coalesce((
+        SELECT max(w.seen_at) + p_lease FROM workers w
+        WHERE w.name <> p_name AND NOT w.draining AND w.roles ? s.role
+    ), clock_timestamp())
+    WHERE s.role = ANY (v_former);
 END $$;
 
 

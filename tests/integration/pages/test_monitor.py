@@ -6,11 +6,12 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from jobs.models import Execution, Job
 from scheduler.models import WorkflowRun
 from scheduler.states import RunStatus
 from scheduler.steps import lifecycle as steps
 from scheduler.workflows import runs
-from tests.factories import a_user, an_office, fresh, running, submitted
+from tests.factories import a_user, an_office, fresh, running, submitted, unserve_roles
 from tests.integration.pages.clients import at, sign_in
 from tests.schedule_factories import a_schedule, a_workflow
 from tests.step_factories import a_job as a_step
@@ -89,13 +90,14 @@ def test_a_failure_that_was_run_again_comes_after_one_that_was_not(office, alice
 
 
 def test_a_job_without_a_worker_is_delayed_and_the_monitor_shows_why(office, alice):
-    (job,) = submitted(office, {"ref": "stuck", "role": "QA"}, name="x")
-    run = fresh(job).execution
-    assert run is not None
+    unserve_roles("QA")
+    sent, job = submitted(office, {"ref": "sent", "role": "FE"}, {"ref": "stuck", "role": "QA"}, name="x")
     assert alice.get("/").context["delayed"] == []
-    run.dispatched_at = timezone.now() - timedelta(minutes=2)
-    run.save(update_fields=["dispatched_at"])
+    before = timezone.now() - timedelta(minutes=2)
+    Execution.objects.filter(job=sent).update(dispatched_at=before)
+    Job.objects.filter(pk=job.pk).update(ready_at=before)
     text = alice.get("/").content.decode()
+    assert "no worker was free to start it yet" in text
     assert "No online worker serves the role QA." in text
     assert "stuck" in text
 
