@@ -27,9 +27,9 @@ RAN = """() => [
 ].filter(Boolean)"""
 DISPLAYED = "the text is displayed"
 IDS = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{27}|[0-9]+")
-# Signing out, files, what programs read, and forms and histories without stored text.
+# Signing out, files, what programs read, and forms and histories that repeat what other pages show.
 SKIPPED = re.compile(
-    r"/(logout|language|static|api|metrics|healthz|readyz|history|password|add)\b|\.(mp4|png|txt|json)$|/result$|/file$"
+    r"/(logout|language|static|api|metrics|healthz|readyz|history|password|add|delete)\b|\.(mp4|png|txt|json|csv)$|/result$|/file$"
 )
 # Rows whose texts no endpoint sets. The variables are MARKUP and OFFICE.
 ROWS = """
