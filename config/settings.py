@@ -259,6 +259,13 @@ DURE_EXPORT_PATH = env.folder("DURE_EXPORT_PATH", DURE_HOME / "exports")
 DURE_REPLAY_PATH = env.folder("DURE_REPLAY_PATH", DURE_HOME / "replays")
 # A running export without a message for this long has failed.
 DURE_EXPORT_STALL_SECONDS = env.seconds("DURE_EXPORT_STALL_SECONDS", 60.0, low=1.0)
+# By type, where the types differ.
+DURE_EXPORT_STALL_SECONDS_BY_TYPE = {
+    kind: env.seconds(f"DURE_EXPORT_STALL_SECONDS_{kind}", DURE_EXPORT_STALL_SECONDS, low=1.0)
+    for kind in ("MP4", "THUMBNAIL")
+}
+# How many bytes the replays and results of one owner may have; 0: any number.
+DURE_EXPORT_QUOTA_BYTES = env.integer("DURE_EXPORT_QUOTA_BYTES", 0, high=2**60)
 # False if only workers in other languages read job.requests.
 DURE_EXPORT_WORKER = env.flag("DURE_EXPORT_WORKER", True)
 # How long after its end an export can be downloaded, and is listed; 0 for ever. Only users delete replays.

@@ -10,6 +10,9 @@ from jobs.errors import ErrorText, ProblemCode
 TEXTS: dict[str, str | Promise] = {
     "export_ended": _("The export has already ended."),
     "export_live": _("An export of this replay has not ended: cancel it first."),
+    "quota_exceeded": _(
+        "Your replays and exports use %(used)s of %(quota)s bytes; this does not fit. Delete some replays."
+    ),
     "not_whole": _("The message was cut when it was stored; it cannot be sent again."),
     "already_handled": _("The message was already sent again or discarded."),
     # The texts of failures.py; they are marked for translation there.
@@ -27,6 +30,7 @@ def of_bad_replay(bad: BadReplay) -> ErrorText:
 
 PROBLEM_CODES = {
     "bad_replay": ProblemCode(400, "The upload is neither an event log nor a video that can be read."),
+    "quota_exceeded": ProblemCode(413, "It would take the owner's replays and results above their quota."),
     "export_live": ProblemCode(409, "An export of this replay is still running: cancel it first."),
     "not_succeeded": ProblemCode(409, "The export has no result: it is not finished, or it failed."),
     "outside_export_root": ProblemCode(400, "The recorded result is not a plain file below the export root."),

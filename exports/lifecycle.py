@@ -17,7 +17,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils.timezone import localtime
 
-from exports import deadletters, events, failures, outbox, sql
+from exports import deadletters, events, failures, outbox, quota, sql
 from exports.deadletters import DeadLetterIn
 from exports.messages import CONTROL, REQUESTS, RESULTS, Progress, Request, Result, cancel_message
 from exports.models import ExportEvent, ExportJob, Replay, StreamOutbox
@@ -68,6 +68,7 @@ class BatchStats:
 
 def request(replay: Replay, job_type: JobType, now: datetime) -> ExportJob:
     """Creates an export and puts its request into the outbox: both, or neither."""
+    quota.check(replay.owner_id, 1)
     with transaction.atomic():
         job = ExportJob.objects.create(
             job_type=job_type, owner_id=replay.owner_id, replay=replay, created_at=now
@@ -235,13 +236,13 @@ def cancel(job_id: int, now: datetime) -> ExportJob:
     return job
 
 
-def fail_stalled(now: datetime, limit: timedelta) -> int:
-    """RUNNING without a message for longer than the limit → FAILED.
+def fail_stalled(now: datetime, limit: timedelta, job_type: JobType) -> int:
+    """RUNNING exports of this type without a message for longer than the limit → FAILED.
 
     Only for a listener that has itself read the streams for as long.
     """
     with transaction.atomic():
-        stalled = [row[0] for row in call.rows(sql.STALLED, [now - limit])]
+        stalled = [row[0] for row in call.rows(sql.STALLED, [job_type.value, now - limit])]
         message = failures.text("stalled", seconds=int(limit.total_seconds()))
         for job in ExportJob.objects.filter(pk__in=stalled).order_by("pk"):
             _end(job, Result(job.pk, Status.FAILED, "", "", ErrorCode.STALLED, message), now)

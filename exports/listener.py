@@ -34,6 +34,7 @@ from exports.messages import (
 )
 from exports.result_checks import ResultChecks
 from exports.results import Verdict
+from exports.states import JobType
 from exports.streams import Entry, GroupLost
 from jobs.redis import ERRORS
 
@@ -132,10 +133,10 @@ class Listener:
         lifecycle.note_heard(self.checks.job_ids, now)
         self.take_over()
         lifecycle.report_missing_results(now)
-        limit = settings.DURE_EXPORT_STALL_SECONDS
-        # A listener that could not read for a while cannot tell which workers were silent.
-        if healthy_seconds >= limit:
-            lifecycle.fail_stalled(now, timedelta(seconds=limit))
+        for kind, limit in settings.DURE_EXPORT_STALL_SECONDS_BY_TYPE.items():
+            # A listener that could not read for a while cannot tell which workers were silent.
+            if healthy_seconds >= limit:
+                lifecycle.fail_stalled(now, timedelta(seconds=limit), JobType(kind))
         for stream in self.streams:
             streams.trim(self.redis, stream)
         streams.trim_control(self.redis)

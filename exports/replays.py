@@ -1,6 +1,7 @@
 """Stores uploaded replays, and deletes them."""
 
 import logging
+import os
 import unicodedata
 import uuid
 from collections.abc import Iterator
@@ -13,7 +14,7 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from exports import error_texts, eventlog
+from exports import error_texts, eventlog, quota
 from exports.failures import BadReplay
 from exports.files import NO_SPACE, Parts, Placed, Store
 from exports.models import ExportJob, Replay
@@ -22,7 +23,7 @@ from exports.render.detect import EVENT_LOG, SNIFF_BYTES, detect_kind
 from exports.render.sandbox import RenderFailed
 from exports.render.timeline import outline
 from exports.states import LIVE
-from jobs.errors import Conflict, Invalid, TooLarge
+from jobs.errors import Conflict, Invalid, Refused, TooLarge
 
 
 class NoSpace(Exception):
@@ -50,13 +51,14 @@ def store(owner: User, source: BinaryIO, file_name: str, title: str, now: dateti
         if kind == EVENT_LOG:
             own_title, duration_ms = _read_log(source)
     source.seek(0)
+    quota.check(owner.pk, _size(source))
     name = clean_name(file_name) or "replay"
     parts = (str(owner.pk), uuid.uuid4().hex, f"replay.{SUFFIXES[kind]}")
     # The file first: a file without a row is swept, a row without a file would be broken.
     placed = _place(parts, source)
     if kind != EVENT_LOG:
         duration_ms = _measure(kind, parts)
-    return Replay.objects.create(
+    row = Replay(
         owner=owner,
         title=clean_name(title) or own_title or name.rpartition(".")[0] or name,
         file_name=name,
@@ -67,6 +69,21 @@ def store(owner: User, source: BinaryIO, file_name: str, title: str, now: dateti
         duration_ms=duration_ms,
         created_at=now,
     )
+    try:
+        with transaction.atomic():
+            quota.lock(owner.pk)
+            quota.check(owner.pk, placed.size)
+            row.save(force_insert=True)
+    except Refused:
+        Store(settings.DURE_REPLAY_PATH).remove(parts)
+        raise
+    return row
+
+
+def _size(source: BinaryIO) -> int:
+    size = source.seek(0, os.SEEK_END)
+    source.seek(0)
+    return size
 
 
 @contextmanager

@@ -6,6 +6,7 @@ from typing import Any
 from django.utils.timezone import localtime
 
 from exports.models import DeadLetter, ExportJob, Replay
+from exports.quota import Usage
 from exports.states import Status
 
 
@@ -41,6 +42,15 @@ def replay(row: Replay) -> dict[str, Any]:
         "checksum": row.sha256,
         "durationMs": row.duration_ms,
         "createdAt": _time(row.created_at),
+    }
+
+
+def usage(value: Usage) -> dict[str, Any]:
+    return {
+        "replayBytes": value.replay_bytes,
+        "resultBytes": value.result_bytes,
+        "usedBytes": value.used_bytes,
+        "quotaBytes": value.quota_bytes,
     }
 
 

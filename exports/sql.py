@@ -59,7 +59,7 @@ GIVE_BACK_OUTBOX = "UPDATE stream_outbox SET taken_until = NULL WHERE id = ANY (
 
 # fail_stalled: RUNNING without a message since then.
 STALLED = """
-    SELECT job_id FROM jobs WHERE status = 'RUNNING' AND heard_at < %s
+    SELECT job_id FROM jobs WHERE status = 'RUNNING' AND job_type = %s AND heard_at < %s
     ORDER BY job_id LIMIT 500 FOR NO KEY UPDATE SKIP LOCKED
 """
 

@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from exports import lifecycle, replays, serialize
+from exports import lifecycle, quota, replays, serialize
 from exports.api.schemas import (
     PAGING,
     REPLAY_EXAMPLE,
@@ -19,6 +19,7 @@ from exports.api.schemas import (
     UPLOAD_EXAMPLE,
     ReplayOut,
     StartedExport,
+    UsageOut,
     page_example,
     page_of,
     page_schema,
@@ -62,7 +63,7 @@ class ReplaysView(APIView):
         request=UPLOAD,
         responses={201: ReplayOut},
         examples=[in_request("an event log", UPLOAD_EXAMPLE)],
-        extensions=problems("bad_replay", (413, "bad_replay"), "no_space"),
+        extensions=problems("bad_replay", (413, "bad_replay"), "quota_exceeded", "no_space"),
     )
     @idempotent
     def post(self, request: Request) -> Response:
@@ -75,6 +76,14 @@ class ReplaysView(APIView):
             raise Problem(507, "no_space", str(full), headers={"Retry-After": "60"}) from None
         location = request.build_absolute_uri(f"/api/replays/{replay.pk}")
         return Response(serialize.replay(replay), status=201, headers={"Location": location})
+
+
+@extend_schema(tags=["exports"])
+class UsageView(APIView):
+    @extend_schema(operation_id="get_storage_usage", responses={200: UsageOut})
+    def get(self, request: Request) -> Response:
+        """Show how much storage your replays and exports use, and how much they may."""
+        return Response(serialize.usage(quota.usage_of(user_of(request).pk)))
 
 
 def _upload(request: Request) -> "tuple[UploadedFile[Any], str]":
@@ -128,6 +137,7 @@ class StartMp4View(_StartView):
         request=None,
         responses={202: StartedExport},
         examples=[in_response("accepted", {"jobId": 1})],
+        extensions=problems("quota_exceeded"),
     )
     @idempotent
     def post(self, request: Request, replay_id: int) -> Response:
@@ -144,6 +154,7 @@ class StartThumbnailView(_StartView):
         request=None,
         responses={202: StartedExport},
         examples=[in_response("accepted", {"jobId": 2})],
+        extensions=problems("quota_exceeded"),
     )
     @idempotent
     def post(self, request: Request, replay_id: int) -> Response:

@@ -72,6 +72,24 @@ class ReplayOut(serializers.Serializer[Any]):
     createdAt = serializers.DateTimeField()
 
 
+USAGE_EXAMPLE = {
+    "replayBytes": 954463,
+    "resultBytes": 7587673,
+    "usedBytes": 8542136,
+    "quotaBytes": 10737418240,
+}
+
+
+@extend_schema_serializer(
+    component_name="StorageUsage", examples=[in_response("below the quota", USAGE_EXAMPLE)]
+)
+class UsageOut(serializers.Serializer[Any]):
+    replayBytes = serializers.IntegerField(help_text="Of your replays.")
+    resultBytes = serializers.IntegerField(help_text="Of the results of your exports that have not expired.")
+    usedBytes = serializers.IntegerField(help_text="The sum of both.")
+    quotaBytes = serializers.IntegerField(allow_null=True, help_text="Null: any number.")
+
+
 # --- exports --------------------------------------------------------------------------------------
 
 RUNNING_EXAMPLE: dict[str, Any] = {

@@ -16,6 +16,7 @@ register_converter(IdConverter, "id")
 
 urlpatterns = [
     path("replays", replays.ReplaysView.as_view()),
+    path("replays/usage", replays.UsageView.as_view()),
     path("replays/<id:replay_id>", replays.ReplayView.as_view()),
     path("replays/<id:replay_id>/exports/mp4", replays.StartMp4View.as_view()),
     path("replays/<id:replay_id>/exports/thumbnail", replays.StartThumbnailView.as_view()),

@@ -11,11 +11,11 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from exports import display, lifecycle
-from exports.models import ExportJob
+from exports.models import ExportJob, Replay
 from exports.pages.export_rows import export_rows, own_exports
 from exports.pages.filters import read_filter
 from exports.states import TERMINAL, JobType, Status
-from jobs.errors import Conflict
+from jobs.errors import Conflict, Refused
 from jobs.ids import parse_number
 from jobs.keyset import page_links, page_of
 from jobs.pages.permissions import current_user
@@ -94,10 +94,15 @@ def again(request: HttpRequest, job_id: int) -> HttpResponse:
     if job.status not in TERMINAL:
         messages.warning(request, _("This export has not ended yet."))
         return redirect("exports:export", job_id=job.pk)
-    return started(request, lifecycle.request(job.replay, JobType(job.job_type), timezone.now()))
+    return start_export(request, job.replay, JobType(job.job_type))
 
 
-def started(request: HttpRequest, job: ExportJob) -> HttpResponse:
+def start_export(request: HttpRequest, replay: Replay, job_type: JobType) -> HttpResponse:
+    try:
+        job = lifecycle.request(replay, job_type, timezone.now())
+    except Refused as refused:
+        messages.warning(request, str(refused.text))
+        return redirect("exports:replay", replay_id=replay.pk)
     messages.success(request, _("Export started."))
     return redirect("exports:export", job_id=job.pk)
 

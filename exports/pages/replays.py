@@ -16,11 +16,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from exports import display, lifecycle
+from exports import display
 from exports import replays as storage
 from exports.models import Replay
 from exports.pages.export_rows import export_rows, own_exports
-from exports.pages.exports import script_context, started
+from exports.pages.exports import script_context, start_export
 from exports.states import JobType
 from jobs.errors import Conflict, Refused
 from jobs.ids import parse_number
@@ -105,7 +105,7 @@ def start(request: HttpRequest, replay_id: int, kind: str) -> HttpResponse:
     row = _own(request, replay_id)
     if kind not in JOB_TYPES:
         raise Http404
-    return started(request, lifecycle.request(row, JOB_TYPES[kind], timezone.now()))
+    return start_export(request, row, JOB_TYPES[kind])
 
 
 @require_POST

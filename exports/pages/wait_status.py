@@ -79,15 +79,16 @@ def wait_status(job: ExportJob, facts: Facts, now: datetime) -> WaitStatus | Non
         late = now - heard_at > SILENCE_LIMIT
         return WaitStatus(_("The worker has finished; the result is on its way."), heard_at, late)
     if job.status == Status.RUNNING:
-        return _silent(heard_at, now)
+        limit = settings.DURE_EXPORT_STALL_SECONDS_BY_TYPE[job.job_type]
+        return _silent(heard_at, now, timedelta(seconds=limit))
     return _queued(job, facts, now)
 
 
-def _silent(heard_at: datetime, now: datetime) -> WaitStatus | None:
+def _silent(heard_at: datetime, now: datetime, limit: timedelta) -> WaitStatus | None:
     silence = now - heard_at
     if silence <= SILENCE_LIMIT:
         return None
-    if silence > 2 * timedelta(seconds=settings.DURE_EXPORT_STALL_SECONDS):
+    if silence > 2 * limit:
         text = _("No messages from the worker, and the listener that should have ended the export is down.")
         return WaitStatus(text, heard_at, late=True)
     return WaitStatus(_("No messages from the worker."), heard_at, late=True)

@@ -10,7 +10,7 @@ from redis.exceptions import ConnectionError as RedisAway
 from exports import lifecycle, orphan_files, outbox, streams
 from exports.messages import CONTROL
 from exports.models import ExportJob
-from exports.states import ErrorCode, Status
+from exports.states import ErrorCode, JobType, Status
 from jobs import lifecycle as engine
 from jobs.errors import Conflict
 from jobs.models import Execution
@@ -65,7 +65,7 @@ def test_foreign_workers_hear_of_a_cancel_and_of_a_stall_once(redis, minji) -> N
     lifecycle.cancel(cancelled.pk, timezone.now())
     with pytest.raises(RedisAway):
         outbox.send_once(streams.connect("redis://127.0.0.1:1/0"))  # an outage only delays it
-    assert lifecycle.fail_stalled(timezone.now(), timedelta()) == 1
+    assert lifecycle.fail_stalled(timezone.now(), timedelta(), JobType.MP4) == 1
     tools.drain(listener)
     assert [fields for _, fields in redis.xrange(CONTROL)] == [
         {b"jobId": str(job.pk).encode(), b"action": b"cancel"} for job in (cancelled, stalled)
@@ -93,10 +93,23 @@ def test_a_silent_running_export_stalls_and_a_queued_one_waits(redis, minji) -> 
     ExportJob.objects.update(heard_at=long_ago, created_at=long_ago)
     worker.progress(recent, 5)  # no progress, but a sign of life
     tools.drain(listener)
-    assert lifecycle.fail_stalled(timezone.now(), timedelta(seconds=60)) == 1
+    for kind in JobType:
+        assert lifecycle.fail_stalled(timezone.now(), timedelta(seconds=60), kind) == (kind == JobType.MP4)
     assert (after(silent).status, after(silent).error_code) == (Status.FAILED, ErrorCode.STALLED)
     assert after(recent).status == Status.RUNNING
     assert after(queued).status == Status.QUEUED
+
+
+def test_each_type_has_a_stall_limit_of_its_own(redis, minji, settings) -> None:
+    settings.DURE_EXPORT_STALL_SECONDS_BY_TYPE = {"MP4": 600.0, "THUMBNAIL": 30.0}
+    video, picture = tools.export_of(minji), tools.export_of(minji, JobType.THUMBNAIL)
+    worker, listener = tools.ForeignWorker(redis), tools.listen(redis)
+    for job in (video, picture):
+        worker.progress(job, 10)
+    tools.drain(listener)
+    ExportJob.objects.update(heard_at=timezone.now() - timedelta(seconds=60))
+    listener.sweep(healthy_seconds=120)
+    assert (after(video).status, after(picture).status) == (Status.RUNNING, Status.FAILED)
 
 
 def test_a_listener_that_was_down_fails_no_export(redis, minji) -> None:
