@@ -12,7 +12,7 @@ from scheduler.workflows.runs import run_due, settle_runs
 log = logging.getLogger(__name__)
 
 # The most batches of schedules in one pass, so that workflows and retries do not wait for all of them.
-MAX_BATCHES = 10
+MAX_BATCHES = 50
 
 
 def pass_once() -> float | None:

@@ -37,6 +37,7 @@ TEXTS: dict[str, str | Promise] = {
     "cron_backwards": _("%(field)s: the range '%(span)s' runs backwards; write it as two in a list."),
     "cron_step": _("%(field)s: '%(term)s' has no whole number after the '/'."),
     "cron_step_range": _("%(field)s: the step %(step)s in '%(term)s' is not between 1 and %(limit)s."),
+    "cron_nth": _("%(field)s: '%(term)s' needs a number from 1 to 5 after the '#'."),
     "cron_value": _("%(field)s: '%(word)s' is not understood; allowed: %(allowed)s."),
     "cron_value_in": _("%(field)s: '%(text)s' in '%(word)s' is not understood; allowed: %(allowed)s."),
     "cron_range": _("%(field)s: %(number)s is out of range; allowed: %(allowed)s."),

@@ -9,9 +9,12 @@ the daylight-saving rules are ours:
 
 Where both day-of-month and day-of-week are given, either is enough; where one has a `*`, both count.
 That is how cron has always read them.
+
+`L` is the last day of the month and `LW` its last day from Monday to Friday; `FRI#3` is its third Friday
+and `FRIL` its last.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
@@ -36,6 +39,8 @@ SHORT_FORMS = {
     "@midnight": "0 0 * * *",
     "@hourly": "0 * * * *",
 }
+LAST_DAY, LAST_WEEKDAY = "L", "LW"
+MONTH_ENDS = (LAST_DAY, LAST_WEEKDAY)
 MONTHS = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")
 DAYS = ("SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT")
 
@@ -68,6 +73,10 @@ class Cron:
     canonical: str  # the same for cronsim
     values: tuple[frozenset[int], ...]  # what each field allows; Sunday is 0
     stars: tuple[bool, ...]  # which fields are written with a `*`
+    month_ends: frozenset[str] = frozenset()  # LAST_DAY, LAST_WEEKDAY
+    nth_days: frozenset[tuple[int, int]] = (
+        frozenset()
+    )  # a weekday, and which one of the month; -1 is the last
 
     @property
     def fixed(self) -> bool:
@@ -85,12 +94,18 @@ def parse(text: str) -> Cron:
         raise CronError("cron_seconds", count=len(words))
     if len(words) != len(FIELDS):
         raise CronError("cron_fields", count=len(words))
-    parts = [_field(field, word) for field, word in zip(FIELDS, words, strict=True)]
+    fields = [_field(field, word) for field, word in zip(FIELDS, words, strict=True)]
+    canonical = [",".join(term.canonical for term in terms) for terms in fields]
     return Cron(
         text=text.strip(),
-        canonical=" ".join(canonical for canonical, _values in parts),
-        values=tuple(values for _canonical, values in parts),
-        stars=tuple(canonical.startswith("*") for canonical, _values in parts),
+        canonical=" ".join(canonical),
+        values=tuple(
+            frozenset(value % 7 if field.names is DAYS else value for term in terms for value in term.values)
+            for field, terms in zip(FIELDS, fields, strict=True)
+        ),
+        stars=tuple(word.startswith("*") for word in canonical),
+        month_ends=frozenset(term.canonical for term in fields[2] if term.canonical in MONTH_ENDS),
+        nth_days=frozenset(term.nth_day for term in fields[4] if term.nth_day is not None),
     )
 
 
@@ -104,6 +119,8 @@ def validate(text: str, zone: ZoneInfo, now: datetime) -> Cron:
     return cron
 
 
+# Many schedules have the same rule: thousands that fire at midnight compute the same next time.
+@lru_cache(maxsize=4096)
 def next_after(cron: Cron, instant: datetime, zone: ZoneInfo) -> datetime | None:
     """The first time it fires after `instant`, in UTC; None when there is none within 50 years."""
     if cron.fixed:
@@ -141,25 +158,46 @@ def _expand(text: str) -> str:
     return SHORT_FORMS[word.lower()]
 
 
-def _field(field: Field, word: str) -> tuple[str, frozenset[int]]:
+@dataclass(frozen=True, slots=True)
+class _Term:
+    canonical: str
+    values: Collection[int] = ()
+    nth_day: tuple[int, int] | None = None
+
+
+def _field(field: Field, word: str) -> list[_Term]:
     terms = word.split(",")
     if len(terms) > 1 and "*" in terms:
         raise CronError("cron_star_in_list", field=field.label, word=word)
-    read = [_term(field, term, word) for term in terms]
+    read = [_special_term(field, term, word) or _term(field, term, word) for term in terms]
     # cronsim looks for a `*` in the first character only; here its position in the list does not matter.
-    read.sort(key=lambda part: not part[0].startswith("*"))
-    values = frozenset(value for _canonical, values in read for value in values)
-    if field.name == "day-of-week":
-        values = frozenset(value % 7 for value in values)
-    return ",".join(canonical for canonical, _values in read), values
+    return sorted(read, key=lambda term: not term.canonical.startswith("*"))
 
 
-def _term(field: Field, term: str, word: str) -> tuple[str, range]:
+def _special_term(field: Field, term: str, word: str) -> _Term | None:
+    """`L` and `LW` as days of the month; `FRI#3` and `FRIL`, or `5#3` and `5L`, as days of the week."""
+    if field.name == "day-of-month" and term in MONTH_ENDS:
+        return _Term(term)
+    if field.names is not DAYS:
+        return None
+    day_text, sign, number = term.partition("#")
+    if sign:
+        if number not in ("1", "2", "3", "4", "5"):
+            raise CronError("cron_nth", field=field.label, term=term)
+        day = _number(field, day_text, word) % 7
+        return _Term(f"{day}#{number}", nth_day=(day, int(number)))
+    if term.endswith("L") and len(term) > 1:
+        day = _number(field, term[:-1], word) % 7
+        return _Term(f"{day}L", nth_day=(day, -1))
+    return None
+
+
+def _term(field: Field, term: str, word: str) -> _Term:
     span, slash, step_text = term.partition("/")
     step = _step(field, step_text, term) if slash else 1
     top = 6 if field.name == "day-of-week" else field.high
     if span == "*":
-        return term, range(field.low, top + 1, step)
+        return _Term(term, range(field.low, top + 1, step))
     first_text, dash, last_text = span.partition("-")
     first = _number(field, first_text, word)
     last = _number(field, last_text, word) if dash else max(first, top) if slash else first
@@ -168,8 +206,8 @@ def _term(field: Field, term: str, word: str) -> tuple[str, range]:
     if last < first:
         raise CronError("cron_backwards", field=field.label, span=span)
     if first == last:
-        return str(first), range(first, last + 1)  # cronsim would read 5-5/2 as 5/2, up to the end
-    return f"{first}-{last}" + (f"/{step}" if slash else ""), range(first, last + 1, step)
+        return _Term(str(first), range(first, last + 1))  # cronsim would read 5-5/2 as 5/2, up to the end
+    return _Term(f"{first}-{last}" + (f"/{step}" if slash else ""), range(first, last + 1, step))
 
 
 def _step(field: Field, text: str, term: str) -> int:

@@ -41,7 +41,8 @@ from scheduler.states import OccurrenceOutcome, Overlap
 
 log = logging.getLogger(__name__)
 
-BATCH = 500
+# Workers start the first runs of a herd while the next batch is decided.
+BATCH = 100
 # The most due times of one schedule that a call decides; the others stay due for the next call.
 DUE_TIMES_PER_SCHEDULE = 200
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from scheduler.schedules.cron import Cron, parse
+from scheduler.schedules.cron import LAST_DAY, LAST_WEEKDAY, Cron, parse
 from scheduler.schedules.rules import Kind, Rule
 from scheduler.schedules.timezones import KOREAN_TIME
 from scheduler.workflows.recurrence import (
@@ -18,6 +18,10 @@ from scheduler.workflows.recurrence import (
     Scheduled,
 )
 
+NTH_KO = {1: "첫째", 2: "둘째", 3: "셋째", 4: "넷째", 5: "다섯째", -1: "마지막"}
+NTH_EN = {1: "first", 2: "second", 3: "third", 4: "fourth", 5: "fifth", -1: "last"}
+MONTH_ENDS_KO = {LAST_DAY: "말일", LAST_WEEKDAY: "마지막 평일(월~금)"}
+MONTH_ENDS_EN = {LAST_DAY: "the last day", LAST_WEEKDAY: "the last day from Monday to Friday"}
 LISTED_TIMES = 6  # more than this are timing by minute and hour
 MONDAY_FIRST = {"ko": "월화수목금토일", "en": "Monday Tuesday Wednesday Thursday Friday Saturday Sunday"}
 MONTHS = (
@@ -107,15 +111,31 @@ def _hour_ko(hour: int) -> str:
 def _days(cron: Cron, korean: bool, every_month: str) -> str:
     """The days it runs on, empty when on every day."""
     month_days, week_days = cron.values[2], cron.values[4]
-    of_month = "" if len(month_days) == 31 else _days_of_month(month_days, korean, every_month)
+    of_month = (
+        "" if len(month_days) == 31 else _days_of_month(month_days, cron.month_ends, korean, every_month)
+    )
     of_week = "" if len(week_days) == 7 else _weekdays({(day - 1) % 7 for day in week_days}, korean)
+    nth = [_nth_day(day, number, korean) for day, number in sorted(cron.nth_days)]
+    in_week = _join([*([of_week] if of_week else []), *nth], korean) if len(week_days) < 7 else ""
     if cron.stars[2] or cron.stars[4]:
-        if of_month and of_week:
-            return f"{of_month} 중 {of_week}" if korean else f"{of_month}, if it is {of_week}"
-        return of_month or (f"매주 {of_week}" if korean and of_week else of_week)
-    if not of_month or not of_week:
+        if of_month and in_week:
+            return f"{of_month} 중 {in_week}" if korean else f"{of_month}, if it is {in_week}"
+        return of_month or (_every(of_week, nth) if korean else in_week)
+    if not of_month or not in_week:
         return ""
-    return f"{of_month} 또는 매주 {of_week}" if korean else f"{of_month}, or on {of_week}"
+    return f"{of_month} 또는 {_every(of_week, nth)}" if korean else f"{of_month}, or on {in_week}"
+
+
+def _every(of_week: str, nth: list[str]) -> str:
+    """Korean names the period first: each week, or each month."""
+    return ", ".join([*([f"매주 {of_week}"] if of_week else []), *(f"매월 {day}" for day in nth)])
+
+
+def _nth_day(day: int, number: int, korean: bool) -> str:
+    name = _weekdays({(day - 1) % 7}, korean)
+    if korean:
+        return f"{NTH_KO[number]} {name}"
+    return f"the {NTH_EN[number]} {name} of the month"
 
 
 def _recurring_days(config: Recurring, korean: bool) -> str:
@@ -132,10 +152,12 @@ def _recurring_days(config: Recurring, korean: bool) -> str:
     return f"매월 {day}일" if korean else f"on day {day} of every month"
 
 
-def _days_of_month(days: Collection[int], korean: bool, every_month: str) -> str:
+def _days_of_month(days: Collection[int], ends: Collection[str], korean: bool, every_month: str) -> str:
     if korean:
-        return every_month + _list(days, lambda day: f"{day}일", True)
-    return f"on day {_list(days, str, False)} of the month"
+        parts = [_list(days, lambda day: f"{day}일", True)] if days else []
+        return every_month + ", ".join(parts + [MONTH_ENDS_KO[end] for end in sorted(ends)])
+    parts = [f"day {_list(days, str, False)}"] if days else []
+    return f"on {_join(parts + [MONTH_ENDS_EN[end] for end in sorted(ends)], False)} of the month"
 
 
 def _weekdays(days: Collection[int], korean: bool) -> str:

@@ -1,6 +1,6 @@
 """Cron expressions: parsing, errors and fire times."""
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -50,7 +50,13 @@ def test_an_expression_is_read(text, canonical):
         ("-5 * * * *", "minute: '-5' is not understood; allowed: 0-59."),
         ("１ * * * *", "minute: '１' is not understood; allowed: 0-59."),
         ("1_0 * * * *", "minute: '1_0' is not understood; allowed: 0-59."),
-        ("0 0 L * *", "day-of-month: 'L' is not understood; allowed: 1-31."),
+        ("0 0 W * *", "day-of-month: 'W' is not understood; allowed: 1-31."),
+        ("0 0 15W * *", "day-of-month: '15W' is not understood; allowed: 1-31."),
+        ("0 0 * * L", "day-of-week: 'L' is not understood; allowed: 0-7 or SUN-SAT."),
+        ("0 0 * * 5#6", "day-of-week: '5#6' needs a number from 1 to 5 after the '#'."),
+        ("0 0 * * 5#", "day-of-week: '5#' needs a number from 1 to 5 after the '#'."),
+        ("0 0 * * 8L", "day-of-week: 8 is out of range; allowed: 0-7 or SUN-SAT."),
+        ("L 0 * * *", "minute: 'L' is not understood; allowed: 0-59."),
         ("0 0 ? * *", "day-of-month: '?' is not understood; allowed: 1-31."),
         ("0 17-9 * * *", "hour: the range '17-9' runs backwards; write it as two in a list."),
         ("*/0 * * * *", "minute: the step 0 in '*/0' is not between 1 and 60."),
@@ -128,3 +134,35 @@ def _fires(text, count):
         assert due is not None
         fires.append(due.astimezone(SEOUL))
     return fires[1:]
+
+
+@pytest.mark.parametrize(
+    ("text", "is_due"),
+    [
+        ("0 9 L * *", lambda day: (day + timedelta(days=1)).day == 1),
+        ("0 9 15,L * *", lambda day: day.day == 15 or (day + timedelta(days=1)).day == 1),
+        ("0 9 LW * *", lambda day: day == last_weekday(day)),
+        ("0 9 * * FRI#3", lambda day: day.weekday() == 4 and 15 <= day.day <= 21),
+        ("0 9 * * 7#5", lambda day: day.weekday() == 6 and day.day >= 29),
+        ("0 9 * * MONL", lambda day: day.weekday() == 0 and (day + timedelta(days=7)).month != day.month),
+        ("0 9 * * 2,5#1", lambda day: day.weekday() == 1 or (day.weekday() == 4 and day.day <= 7)),
+        (
+            "0 9 L * 1#1",
+            lambda day: (day + timedelta(days=1)).day == 1 or (day.weekday() == 0 and day.day <= 7),
+        ),
+    ],
+)
+def test_days_by_their_place_in_the_month_are_those_of_the_calendar(text, is_due):
+    start = datetime(2026, 1, 1, tzinfo=SEOUL)
+    days = [(start + timedelta(days=number)).date() for number in range(3 * 365)]
+    cron, moment, fired = parse(text), start, []
+    while (due := next_after(cron, moment, SEOUL)) is not None and due.astimezone(SEOUL).date() <= days[-1]:
+        moment = due
+        fired.append(due.astimezone(SEOUL).date())
+    assert fired == [day for day in days if is_due(day)]
+
+
+def last_weekday(day: date) -> date:
+    following = (day.replace(day=28) + timedelta(days=4)).replace(day=1)
+    ends = (following - timedelta(days=back) for back in range(1, 4))
+    return next(end for end in ends if end.weekday() < 5)

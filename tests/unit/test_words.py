@@ -40,6 +40,23 @@ SEOUL = ZoneInfo("Asia/Seoul")
             "매월 13일 중 금요일, 일요일 00:00",
             "at 00:00, on day 13 of the month, if it is Friday and Sunday",
         ),
+        ("0 9 L * *", "매월 말일 09:00", "at 09:00, on the last day of the month"),
+        (
+            "0 9 1,LW * *",
+            "매월 1일, 마지막 평일(월~금) 09:00",
+            "at 09:00, on day 1 and the last day from Monday to Friday of the month",
+        ),
+        ("0 9 * * FRI#3", "매월 셋째 금요일 09:00", "at 09:00, the third Friday of the month"),
+        (
+            "0 9 * * MON,5L",
+            "매주 월요일, 매월 마지막 금요일 09:00",
+            "at 09:00, Monday and the last Friday of the month",
+        ),
+        (
+            "0 9 L * 1#1",
+            "매월 말일 또는 매월 첫째 월요일 09:00",
+            "at 09:00, on the last day of the month, or on the first Monday of the month",
+        ),
         ("0 0 1-31 * 1", "매일 00:00", "at 00:00, every day"),
     ],
 )
