@@ -1,5 +1,6 @@
 """The introduction, the tags and the webhooks of the API's schema."""
 
+import json
 from typing import Any
 
 from jobs.api.examples import MESSAGE
@@ -132,6 +133,31 @@ def add_introduction(result: dict[str, Any], **_: Any) -> dict[str, Any]:
                 if parameter["in"] == "path":
                     parameter.setdefault("description", path_parameter_description(parameter["name"]))
     return result
+
+
+def describe_defaults(result: dict[str, Any], **_: Any) -> dict[str, Any]:
+    """A post-processing hook that moves the defaults of request bodies into their descriptions.
+
+    Generators of clients make a field with a default one that every request must have.
+    """
+    for name, schema in result["components"]["schemas"].items():
+        if name.endswith("Request"):
+            _describe_defaults(schema)
+    return result
+
+
+def _describe_defaults(schema: Any) -> None:
+    if isinstance(schema, list):
+        for part in schema:
+            _describe_defaults(part)
+    if not isinstance(schema, dict):
+        return
+    if not isinstance(schema.get("default", {}), dict):  # else a field of that name
+        default = json.dumps(schema.pop("default"))
+        text = schema.get("description", "")
+        schema["description"] = f"{text} Default: `{default}`.".lstrip()
+    for part in schema.values():
+        _describe_defaults(part)
 
 
 def path_parameter_description(name: str) -> str:

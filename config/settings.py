@@ -402,6 +402,7 @@ SPECTACULAR_SETTINGS = {
         "drf_spectacular.hooks.postprocess_schema_enums",
         "jobs.api.framework.openapi_errors.add_error_responses",
         "config.openapi.add_introduction",
+        "config.openapi.describe_defaults",
     ],
 }
 

@@ -2,12 +2,14 @@
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import BinaryIO
 
 from django.conf import settings
 from django.http import HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.utils.http import content_disposition_header, parse_etags
+from rest_framework.negotiation import DefaultContentNegotiation
+from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 
 from exports.files import PathRefused, Store, split
@@ -16,7 +18,18 @@ from exports.states import CONTENT_TYPES, JobType, Status
 from jobs.api.framework.problem_details import Problem
 
 CHUNK = 256 * 1024
+OCTET_STREAM = "application/octet-stream"
 _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
+
+
+class AcceptsAnyType(DefaultContentNegotiation):
+    """For views that answer a file: `Accept` chooses no renderer."""
+
+    def select_renderer(
+        self, request: Request, renderers: Iterable[BaseRenderer], format_suffix: str | None = None
+    ) -> tuple[BaseRenderer, str]:
+        first = next(iter(renderers))
+        return first, first.media_type
 
 
 def download(request: Request, job: ExportJob) -> HttpResponseBase:
@@ -95,7 +108,10 @@ def _answer(
     first: int,
     length: int,
 ) -> HttpResponseBase:
-    kind, headers = CONTENT_TYPES[JobType(job.job_type)], {**headers, "Content-Length": str(length)}
+    # Clients that were generated from the schema can read only this of the types.
+    is_generic = request.headers.get("Accept", "").strip() == OCTET_STREAM
+    kind = OCTET_STREAM if is_generic else CONTENT_TYPES[JobType(job.job_type)]
+    headers = {**headers, "Content-Length": str(length)}
     if request.method == "HEAD":
         file.close()
         return HttpResponse(status=status, content_type=kind, headers=headers)

@@ -9,7 +9,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from exports import lifecycle, serialize
-from exports.api.downloads import download
+from exports.api.downloads import OCTET_STREAM, AcceptsAnyType, download
 from exports.api.schemas import (
     CANCELLED_EXAMPLE,
     PAGING,
@@ -107,14 +107,19 @@ class CancelView(APIView):
 
 @extend_schema(tags=["exports"])
 class ResultView(APIView):
+    # DRF would refuse a client that accepts only the type of the file.
+    content_negotiation_class = AcceptsAnyType
+
     @extend_schema(
         operation_id="download_export",
         parameters=FILE_HEADERS,
         responses={
             (200, "video/mp4"): OpenApiResponse(OpenApiTypes.BINARY, "The whole file."),
             (200, "image/png"): OpenApiResponse(OpenApiTypes.BINARY, "The whole file."),
+            (200, OCTET_STREAM): OpenApiResponse(OpenApiTypes.BINARY, "The whole file, if `Accept` says so."),
             (206, "video/mp4"): OpenApiResponse(OpenApiTypes.BINARY, "The range of the file."),
             (206, "image/png"): OpenApiResponse(OpenApiTypes.BINARY, "The range of the file."),
+            (206, OCTET_STREAM): OpenApiResponse(OpenApiTypes.BINARY, "The range of the file."),
             304: OpenApiResponse(None, "Your copy is current."),
         },
         extensions=problems("outside_export_root", "file_gone", "not_succeeded", "range_not_satisfiable"),

@@ -11,7 +11,7 @@ DAYS_OF_WEEK: JSON = {
     "description": "Monday is 0.",
 }
 DAY_OF_MONTH: JSON = {
-    "enum": [*range(1, 32), "last"],
+    "oneOf": [{"type": "integer", "minimum": 1, "maximum": 31}, {"type": "string", "enum": ["last"]}],
     "description": "A month without the day runs on its last.",
 }
 DELAY: JSON = {"type": "integer", "minimum": 0, "maximum": 366 * 86_400}
@@ -23,14 +23,16 @@ def config(title: str, mode: str, **fields: JSON) -> JSON:
         "title": title,
         "type": "object",
         "required": ["mode", *fields],
-        "properties": {"mode": {"const": mode}, **fields},
+        "properties": {"mode": {"type": "string", "enum": [mode]}, **fields},
         "additionalProperties": False,
     }
 
 
 def recurring(pattern: str, **fields: JSON) -> JSON:
     time = {"type": "string", "pattern": "^([01][0-9]|2[0-3]):[0-5][0-9]$", "description": "Like 09:00."}
-    described = config(pattern, "recurring", pattern={"const": pattern}, time=time, **fields)
+    described = config(
+        pattern, "recurring", pattern={"type": "string", "enum": [pattern]}, time=time, **fields
+    )
     described["properties"] |= {
         "timezone": {"type": "string", "minLength": 1, "default": "Asia/Seoul"},
         **{name: {"type": "null"} for name in ("days_of_week", "day_of_month") if name not in fields},

@@ -18,7 +18,7 @@ class DocumentSerializer(serializers.Serializer[Any]):
 @extend_schema_field(
     {
         "oneOf": [
-            {"const": UNINIT},
+            {"type": "string", "enum": [UNINIT]},
             {
                 "type": "array",
                 "items": {
@@ -46,7 +46,7 @@ class QueueReturnField(serializers.JSONField):
 @extend_schema_field(
     {
         "oneOf": [
-            {"const": UNINIT},
+            {"type": "string", "enum": [UNINIT]},
             {
                 "type": "object",
                 "required": ["forward", "backward"],

@@ -32,6 +32,13 @@ def test_a_result_is_downloaded_with_safe_headers(client, minji) -> None:
     assert client.get(f"/api/jobs/{job.pk}").json()["resultUri"] == f"/api/jobs/{job.pk}/result"
 
 
+def test_a_client_may_ask_for_plain_bytes(client, minji) -> None:
+    job = finished(tools.export_of(minji))
+    answer = client.get(f"/api/jobs/{job.pk}/result", headers={"Accept": "application/octet-stream"})
+    assert (answer.status_code, answer["Content-Type"]) == (200, "application/octet-stream")
+    assert hashlib.sha256(body_of(answer)).hexdigest() == job.result_checksum
+
+
 @pytest.mark.parametrize(
     ("byte_range", "first", "last"),
     [
