@@ -154,11 +154,15 @@ MARK_PROBE_SEEN = "UPDATE queue_probes SET seen_at = clock_timestamp() WHERE rol
 # rollup_minutes: counts the Executions that ended in each past minute. The margin of ten seconds is for ends
 # that commit after their timestamp.
 ROLL_UP_MINUTES = """
-    INSERT INTO execution_minutes (minute, done, failed, wait_ms, run_ms)
+    INSERT INTO execution_minutes (minute, done, failed, wait_p50_ms, wait_ms, run_p50_ms, run_ms)
     SELECT date_trunc('minute', finished_at),
            count(*) FILTER (WHERE status = 'SUCCESS'), count(*) FILTER (WHERE status = 'FAILED'),
+           greatest(0, percentile_cont(0.5) WITHIN GROUP (
+               ORDER BY extract(epoch FROM started_at - coalesce(scheduled_for, created_at)) * 1000)),
            greatest(0, percentile_cont(0.95) WITHIN GROUP (
                ORDER BY extract(epoch FROM started_at - coalesce(scheduled_for, created_at)) * 1000)),
+           greatest(0, percentile_cont(0.5) WITHIN GROUP (
+               ORDER BY extract(epoch FROM finished_at - attempt_started_at) * 1000)),
            greatest(0, percentile_cont(0.95) WITHIN GROUP (
                ORDER BY extract(epoch FROM finished_at - attempt_started_at) * 1000))
     FROM job_executions
@@ -168,6 +172,48 @@ ROLL_UP_MINUTES = """
       AND finished_at < date_trunc('minute', %(now)s::timestamptz - interval '10 seconds')
     GROUP BY 1
     ON CONFLICT (minute) DO NOTHING
+"""
+
+# rollup_minutes: the length of all queues, with the newest minute that is counted.
+SAMPLE_QUEUES = """
+    INSERT INTO execution_minutes (minute, done, failed, queued)
+    SELECT date_trunc('minute', %(now)s::timestamptz - interval '10 seconds') - interval '1 minute', 0, 0,
+           (SELECT count(*) FROM job_queue WHERE status = 'ready')
+           + (SELECT count(*) FROM job_executions WHERE status = 'PENDING' AND dispatched_at IS NOT NULL)
+    ON CONFLICT (minute) DO UPDATE SET queued = EXCLUDED.queued
+"""
+
+# overview: the counted minutes in steps of time. Medians are averages, weighted by the runs of a minute.
+TRENDS = """
+    SELECT date_bin(%(step)s, minute, %(first)s), sum(done)::bigint, sum(failed)::bigint,
+           (sum(wait_p50_ms * (done + failed)) / nullif(sum(done + failed), 0))::float, max(wait_ms)::float,
+           (sum(run_p50_ms * (done + failed)) / nullif(sum(done + failed), 0))::float, max(run_ms)::float,
+           max(queued)
+    FROM execution_minutes WHERE minute >= %(first)s GROUP BY 1
+"""
+# overview: the same of the newest jobs of some offices.
+TRENDS_OF_OFFICES = """
+    SELECT date_bin(%(step)s, completed_at, %(first)s), count(*) FILTER (WHERE status = 'done'),
+           count(*) FILTER (WHERE status = 'failed'),
+           percentile_cont(0.5) WITHIN GROUP (ORDER BY wait),
+           percentile_cont(0.95) WITHIN GROUP (ORDER BY wait),
+           percentile_cont(0.5) WITHIN GROUP (ORDER BY run),
+           percentile_cont(0.95) WITHIN GROUP (ORDER BY run),
+           NULL::bigint
+    FROM (
+        SELECT newest.status, newest.completed_at,
+               extract(epoch FROM e.started_at - e.created_at) * 1000 AS wait,
+               extract(epoch FROM e.finished_at - e.attempt_started_at) * 1000 AS run
+        FROM unnest(%(offices)s::uuid[]) AS o (id)
+        CROSS JOIN unnest(ARRAY['done', 'failed']) AS s (status)
+        CROSS JOIN LATERAL (
+            SELECT q.status, q.completed_at, q.execution_id FROM job_queue q
+            WHERE q.office_id = o.id AND q.status = s.status AND q.completed_at IS NOT NULL
+              AND q.completed_at >= %(first)s
+            ORDER BY q.completed_at DESC LIMIT %(most)s
+        ) AS newest
+        LEFT JOIN job_executions e ON e.id = newest.execution_id
+    ) AS ends GROUP BY 1
 """
 
 # retention: each statement deletes one batch of rows that ended before `before`.

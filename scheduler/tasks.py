@@ -33,6 +33,7 @@ def rollup_minutes() -> None:
     """Count the Executions that ended in each past minute, and settle runs with retried steps again."""
     now = database_now()
     call.change(sql.ROLL_UP_MINUTES, {"now": now})
+    call.change(sql.SAMPLE_QUEUES, {"now": now})
     runs.settle_retried_runs(now)
 
 

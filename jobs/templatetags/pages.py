@@ -91,6 +91,12 @@ def moment(value: datetime | str | None) -> SafeString | str:
 
 
 @register.filter
+def local(value: datetime) -> str:
+    """The local time as a plain text, for a tooltip."""
+    return display.local_time(value)
+
+
+@register.filter
 def clock(value: datetime) -> SafeString:
     """The time of day alone, for an axis."""
     return format_html(

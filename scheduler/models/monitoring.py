@@ -53,12 +53,15 @@ class QueueProbe(models.Model):
 
 
 class Minute(models.Model):
-    """How many Executions ended in a minute, and how long they took. Written once, after the minute."""
+    """How many Executions ended in a minute, how long they took, and how many were queued after it."""
 
     minute = models.DateTimeField(_("minute"), primary_key=True)
     done = models.PositiveIntegerField(_("succeeded"))
     failed = models.PositiveIntegerField(_("failed"))
-    # 95th percentiles of the time until the first start, and of the last attempt's duration.
+    # Medians and 95th percentiles of the time until the first start, and of the last attempt's duration.
+    wait_p50_ms = models.PositiveBigIntegerField(_("wait (ms, p50)"), null=True)
+    run_p50_ms = models.PositiveBigIntegerField(_("duration (ms, p50)"), null=True)
+    queued = models.PositiveIntegerField(_("queued"), null=True)
     wait_ms = models.PositiveBigIntegerField(_("wait (ms, p95)"), null=True)
     run_ms = models.PositiveBigIntegerField(_("duration (ms, p95)"), null=True)
 

@@ -1,7 +1,6 @@
 """The overview. Users see their own work, staff everything."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -21,8 +20,8 @@ from jobs.models import Execution, Job
 from jobs.pages.permissions import current_user
 from jobs.selection import in_states
 from jobs.states import EXECUTION_LIVE, JOB_LIVE, ExecutionStatus, JobStatus
-from scheduler import access, beats, monitor
-from scheduler.models import Minute, Schedule, WorkflowRun
+from scheduler import access, beats, failures, monitor
+from scheduler.models import Schedule, WorkflowRun
 from scheduler.pages.times import language
 from scheduler.schedules import words
 from scheduler.workflows import recurrence
@@ -30,7 +29,6 @@ from scheduler.workflows import recurrence
 RUNNING_LIMIT = 25
 FAILURES_LIMIT = 10
 OFFICES_LIMIT = 30
-BAR_STEP, CHART_HEIGHT = 10, 60
 
 
 @require_safe
@@ -52,7 +50,6 @@ def overview(user: User) -> dict[str, Any]:
     now = timezone.now()
     offices = list(offices_of(user)[:OFFICES_LIMIT])
     counts = office_counts([office.id for office in offices], now)
-    minutes = monitor.throughput(now)
     limit = monitor.LIST_LIMIT
     return {
         "now": now,
@@ -62,15 +59,20 @@ def overview(user: User) -> dict[str, Any]:
         "delayed": [*monitor.late_runs(user, now), *unclaimed(user, now), *unserved(user, now)],
         "rows": [{"office": office, "counts": counts[office.id]} for office in offices],
         "running": list(running(user)),
-        "failures": failures(user, now),
+        "failures": failures.recent_groups(user, now)[:FAILURES_LIMIT],
         "next": upcoming(monitor.due_schedules(user)[:limit], monitor.pending_runs(user)[:limit])[:limit],
         "run_failures": monitor.failed_runs(user)[:limit],
+        **(installation(now) if user.is_staff else {"no_worker": not monitor.served_roles()}),
+    }
+
+
+def installation(now: datetime) -> dict[str, Any]:
+    """What only staff see: workers and queues, which all offices share."""
+    return {
         "workers": monitor.workers(now),
+        "no_worker": not monitor.served_roles(),
         "queues": monitor.queues(),
-        "flower": settings.DURE_FLOWER_URL if user.is_staff else "",
-        "bars": bars(minutes),
-        "done": sum(minute.done for minute in minutes),
-        "failed": sum(minute.failed for minute in minutes),
+        "flower": settings.DURE_FLOWER_URL,
     }
 
 
@@ -102,21 +104,6 @@ def live_jobs() -> dict[str, int]:
 def running(user: User) -> QuerySet[Execution]:
     live = access.executions_of(user).filter(status=ExecutionStatus.RUNNING)
     return live.select_related("job").order_by("attempt_started_at")[:RUNNING_LIMIT]
-
-
-def failures(user: User, now: datetime) -> list[dict[str, Any]]:
-    """The last day's failures; those that were not retried come first."""
-    failed = access.executions_of(user).filter(
-        status=ExecutionStatus.FAILED, finished_at__gte=now - monitor.WINDOW
-    )
-    recent = failed.select_related("job").order_by("-finished_at")[: 3 * FAILURES_LIMIT]
-    rows = [{"run": run, "handled": was_retried(run)} for run in recent]
-    return sorted(rows, key=lambda row: bool(row["handled"]))[:FAILURES_LIMIT]
-
-
-def was_retried(run: Execution) -> bool:
-    job: Job | None = run.job
-    return job is not None and (job.status != JobStatus.FAILED or job.execution_id != run.id)
 
 
 def unclaimed(user: User, now: datetime) -> list[dict[str, Any]]:
@@ -168,30 +155,3 @@ def upcoming(schedules: Iterable[Schedule], runs: Iterable[WorkflowRun]) -> list
         in_words = words.config_in_words(recurrence.read(config), language()) if config else ""
         rows.append({"at": run.scheduled_time, "run": run, "in_words": in_words})
     return sorted(rows, key=lambda row: row["at"])
-
-
-@dataclass(frozen=True)
-class Bar:
-    """One minute of the chart, in the units of its view box."""
-
-    x: int
-    done_y: int
-    done_height: int
-    failed_y: int
-    failed_height: int
-
-
-def bars(minutes: Sequence[Minute]) -> list[Bar]:
-    """Failed Executions are stacked on succeeded ones; the highest minute fills the chart."""
-    highest = max((minute.done + minute.failed for minute in minutes), default=0) or 1
-    chart = []
-    for index, minute in enumerate(minutes):
-        failed = bar_height(minute.failed, highest)
-        done = min(bar_height(minute.done, highest), CHART_HEIGHT - failed)
-        chart.append(Bar(index * BAR_STEP, CHART_HEIGHT - done, done, CHART_HEIGHT - done - failed, failed))
-    return chart
-
-
-def bar_height(number: int, highest: int) -> int:
-    """The height of a bar: at least two units, so that one failure among thousands stays visible."""
-    return max(2, round(CHART_HEIGHT * number / highest)) if number else 0

@@ -3,6 +3,7 @@
 from django.urls import include, path
 
 from scheduler.pages import (
+    charts,
     executions,
     monitor,
     run_again,
@@ -71,5 +72,6 @@ namespaced = [
 urlpatterns = [
     path("", monitor.page, name="monitor"),
     path("monitor/live", monitor.live, name="monitor-live"),
+    path("monitor/charts", charts.charts, name="monitor-charts"),
     path("", include((namespaced, "scheduler"))),
 ]

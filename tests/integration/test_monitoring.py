@@ -20,7 +20,7 @@ from scheduler.clock import database_now
 from scheduler.models import Minute, Occurrence, QueueProbe, WorkflowRun, WorkflowRunStart
 from scheduler.schedules.firing import fire_due
 from scheduler.workflows import runs
-from tests.factories import a_job, a_start, an_office, claimed, done, expire_lease
+from tests.factories import a_job, a_start, an_office, claimed, done, expire_lease, submitted
 from tests.schedule_factories import a_schedule, a_step, a_workflow, claim, end, executions, fire
 
 pytestmark = pytest.mark.django_db
@@ -99,8 +99,22 @@ def test_a_past_minute_is_counted_once():
         for row in Minute.objects.order_by("minute")
     ]
     assert counted == [(5, 1, 1, 5000, 4000), (7, 1, 0, 5000, 4000)]
+    assert set(Minute.objects.values_list("wait_p50_ms", "run_p50_ms")) == {(5000, 4000)}
     call.change(sql.ROLL_UP_MINUTES, {"now": now + timedelta(minutes=1)})
     assert Minute.objects.filter(minute=now.replace(second=0)).exists()
+
+
+def test_the_length_of_the_queues_is_kept_with_the_last_counted_minute():
+    submitted(an_office(max_concurrent_jobs=1), {}, {}, {})
+    now = database_now()
+    Minute.objects.create(
+        minute=now.replace(second=0, microsecond=0) - timedelta(minutes=9), done=1, failed=0
+    )
+    for _ in range(2):
+        call.change(sql.SAMPLE_QUEUES, {"now": now})
+    newest = Minute.objects.latest("minute")
+    assert (newest.done, newest.queued) == (0, 3)
+    assert now - timedelta(minutes=3) < newest.minute < now - timedelta(minutes=1)
 
 
 # --- retention -------------------------------------------------------------------------------------

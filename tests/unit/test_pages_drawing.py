@@ -1,13 +1,13 @@
 """The layout of the graph of a batch and of the throughput chart."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
 from jobs.insight.progress import Node
 from jobs.pages.graph_drawing import BOX_HEIGHT, BOX_WIDTH, draw
 from jobs.states import JobStatus
-from scheduler.models import Minute
-from scheduler.pages.monitor import CHART_HEIGHT, bars
+from scheduler.pages.charts import HEIGHT, bars, path_of
+from scheduler.trends import Step
 
 AT = datetime(2026, 12, 1, tzinfo=UTC)
 
@@ -48,10 +48,25 @@ def test_an_empty_graph_has_no_boxes():
     assert draw([], {}, []).boxes == []
 
 
+def a_step(minute: int, **values) -> Step:
+    return Step(AT + timedelta(minutes=minute), AT + timedelta(minutes=minute + 1), **values)
+
+
 def test_the_chart_fills_its_height_and_shows_a_single_failure():
-    quiet, busy = Minute(done=0, failed=0), Minute(done=5_000, failed=1)
-    first, second = bars([quiet, busy])
+    first, second = bars([a_step(0), a_step(1, done=5_000, failed=1)])
     assert (first.done_height, first.failed_height) == (0, 0)
     assert second.failed_height == 2
     assert second.failed_y >= 0
-    assert second.done_height + second.failed_height == CHART_HEIGHT
+    assert second.done_height + second.failed_height == HEIGHT
+
+
+def test_a_bar_links_to_the_runs_of_its_time():
+    (bar,) = bars([a_step(0, done=1)])
+    assert bar.address.startswith("/runs?range=custom&since=")
+
+
+def test_a_line_is_interrupted_where_there_is_no_value():
+    path = path_of([1.0, None, 2.0, 0.0], 2.0)
+    assert path.count("M") == 2
+    assert path.endswith(f"L510.0 {HEIGHT:.1f}")
+    assert path_of([None, None], 0) == ""

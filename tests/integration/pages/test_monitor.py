@@ -6,13 +6,13 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from jobs.models import Execution, Job
-from scheduler.models import WorkflowRun
+from jobs.models import Execution, Job, Worker
+from scheduler.models import Minute, WorkflowRun
 from scheduler.states import RunStatus
 from scheduler.steps import lifecycle as steps
 from scheduler.workflows import runs
-from tests.factories import a_user, an_office, fresh, running, submitted, unserve_roles
-from tests.integration.pages.clients import at, sign_in
+from tests.factories import a_user, an_office, done, fresh, running, submitted, unserve_roles
+from tests.integration.pages.clients import at, sign_in, text_of
 from tests.schedule_factories import a_schedule, a_workflow
 from tests.step_factories import a_job as a_step
 from tests.step_factories import a_queue
@@ -80,13 +80,71 @@ def test_flower_is_linked_for_staff_alone_and_only_where_it_is_known(office, ali
     assert "Flower" not in steve.get(at(office, f"/jobs/{job.id}")).content.decode()
 
 
+def test_failures_of_one_cause_are_one_line_with_count_times_and_a_link(office, alice):
+    first, second, other = submitted(
+        office, *({"ref": ref, "max_retries": 0} for ref in ("first", "second", "other")), name="x"
+    )
+    running(first).fail(error="Cannot write 17 bytes to 'a.txt'")
+    running(second).fail(error="Cannot write 9 bytes to 'b.txt'")
+    running(other).fail(error="Out of memory")
+    page = alice.get("/")
+    groups = {entry.text: entry for entry in page.context["failures"]}
+    assert {text: entry.count for text, entry in groups.items()} == {
+        "Cannot write … bytes to …": 2,
+        "Out of memory": 1,
+    }
+    write = groups["Cannot write … bytes to …"]
+    assert write.last.job.ref == "second"
+    assert write.first_at < write.last.finished_at
+    address = "/runs?state=failed&range=24h&failure=error&q=Cannot%20write"
+    assert address.replace("&", "&amp;") in text_of(page)
+    assert [run.name for run in alice.get(address).context["rows"]] == ["second", "first"]
+
+
 def test_a_failure_that_was_run_again_comes_after_one_that_was_not(office, alice):
     old, new = submitted(office, {"ref": "old", "max_retries": 0}, {"ref": "new", "max_retries": 0}, name="x")
-    running(old).fail()
-    running(new).fail()
+    running(old).fail(error="old")
+    running(new).fail(error="new")
     alice.post(at(office, f"/jobs/{new.id}/retry"))
-    rows = alice.get("/").context["failures"]
-    assert [(row["run"].job.ref, row["handled"]) for row in rows] == [("old", False), ("new", True)]
+    groups = alice.get("/").context["failures"]
+    assert [(entry.text, entry.unhandled) for entry in groups] == [("old", 1), ("new", 0)]
+
+
+def test_tiles_lead_to_the_runs_that_they_count(office, alice):
+    (job,) = submitted(office, {"max_retries": 0}, name="x")
+    running(job).fail()
+    text = text_of(alice.get("/"))
+    addresses = re.findall(r'href="(/runs\?[^"]*)"><b id="tile-', text)
+    assert len(addresses) == 4
+    assert [len(alice.get(path.replace("&amp;", "&")).context["rows"]) for path in addresses] == [0, 0, 0, 1]
+
+
+def test_workers_and_queues_are_shown_to_staff_alone(office, alice):
+    now = timezone.now()
+    Worker.objects.create(name="w7@far", roles=["BE"], slots=1, started_at=now, seen_at=now)
+    assert "w7@far" not in text_of(alice.get("/"))
+    assert "w7@far" in text_of(sign_in("steve", is_staff=True).get("/"))
+
+
+def test_the_trends_are_of_the_users_offices_and_for_staff_of_the_installation(office, alice):
+    (mine,) = submitted(office, {"max_retries": 0}, name="x")
+    running(mine).fail()
+    done(submitted(an_office(a_user("bob")), {})[0])
+    minute = timezone.now().replace(second=0, microsecond=0) - timedelta(minutes=5)
+    values = {"done": 7, "failed": 2, "wait_p50_ms": 5, "wait_ms": 9, "run_p50_ms": 4, "run_ms": 8}
+    Minute.objects.create(minute=minute, queued=11, **values)
+    steve = sign_in("steve", is_staff=True)
+    for span, count in (("1h", 60), ("24h", 96), ("7d", 84), ("odd", 60)):
+        page = alice.get(f"/monitor/charts?range={span}")
+        assert (page.context["done"], page.context["failed"]) == (0, 1), span
+        assert len(page.context["steps"]) == count
+        page = steve.get(f"/monitor/charts?range={span}")
+        assert (page.context["done"], page.context["failed"]) == (7, 2), span
+        assert [chart.highest for chart in page.context["charts"]] == ["0.0s", "0.0s", "11"]
+    (bar,) = [bar for bar in alice.get("/monitor/charts").context["bars"] if bar.failed_height]
+    assert len(alice.get(bar.address).context["rows"]) == 1
+    nobody = sign_in("mallory").get("/monitor/charts")
+    assert (nobody.context["done"], nobody.context["charts"]) == (0, [])
 
 
 def test_a_job_without_a_worker_is_delayed_and_the_monitor_shows_why(office, alice):
