@@ -24,6 +24,7 @@ from jobs.pages.graph_drawing import Drawing, draw
 from jobs.pages.job_list import add_result_message
 from jobs.pages.permissions import can_operate, current_user, office_access
 from jobs.pages.reason_texts import sentence
+from jobs.pages.run_logs import job_log_context
 from jobs.states import JobStatus, MemberRole
 
 # Neighbours on each side of the drawing; the lists beside it have more.
@@ -60,6 +61,8 @@ def _render(request: HttpRequest, office_id: UUID, job_id: UUID, template: str) 
         ],
         **job_context(access.office, job, now),
     }
+    if template == "jobs/job.html":
+        context |= job_log_context(request, job)
     return render(request, template, context)
 
 

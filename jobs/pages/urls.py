@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from jobs.pages import batch, job_detail, job_list, offices
+from jobs.pages import batch, job_detail, job_list, offices, run_logs
 
 app_name = "pages"
 OFFICE = "offices/<uuid:office_id>"
@@ -15,6 +15,7 @@ urlpatterns = [
     path(f"{OFFICE}/jobs/act", job_list.confirm, name="confirm"),
     path(JOB, job_detail.job, name="job"),
     path(f"{JOB}/live", job_detail.job_live, name="job-live"),
+    path(f"{JOB}/log", run_logs.job_log, name="job-log"),
     path(f"{JOB}/<slug:verb>", job_detail.act, name="act"),
     path(f"{OFFICE}/batches", offices.batches, name="batches"),
     path(BATCH, batch.batch, name="batch"),

@@ -150,6 +150,12 @@ def clip(text: Any, most: int = CLIPPED) -> SafeString | str:
     )
 
 
+@register.filter
+def printable(text: str) -> str:
+    """What a run printed, without the control characters of terminals."""
+    return display.printable(text)
+
+
 def _beginning(text: str, most: int) -> str:
     if len(text) <= most:
         return text

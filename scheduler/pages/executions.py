@@ -1,5 +1,6 @@
 """The page of an Execution without a job."""
 
+from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
@@ -7,6 +8,7 @@ from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext
 from django.views.decorators.http import require_POST, require_safe
@@ -15,6 +17,7 @@ from jobs import lifecycle as engine
 from jobs.flower import link_for
 from jobs.models import Execution, Worker
 from jobs.pages.permissions import current_user
+from jobs.pages.run_logs import LINES_ON_PAGE, LINES_ON_RUN, log_context
 from jobs.queries import attempts_of, output_of
 from jobs.states import EXECUTION_ENDED, ExecutionStatus
 from scheduler.access import executions_of, may_cancel
@@ -44,7 +47,27 @@ def execution(request: HttpRequest, execution_id: UUID, *, template: str = "exec
         "may_cancel": not ended and may_cancel(user, run),
         "may_run_again": ended and run.trigger in REPEATABLE and may_cancel(user, run),
     }
+    if template == "execution.html":
+        context |= execution_log_context(request, run)
     return render(request, f"scheduler/{template}", context)
+
+
+def execution_log_context(request: HttpRequest, run: Execution, count: int = LINES_ON_RUN) -> dict[str, Any]:
+    page = reverse("scheduler:execution-log", args=[run.pk])
+    return log_context(request, run, page, f"/api/executions/{run.pk}/logs.txt", count)
+
+
+@require_safe
+@login_required
+def execution_log(request: HttpRequest, execution_id: UUID) -> HttpResponse:
+    run = visible_execution(request, execution_id)
+    context = {
+        "section": "runs",
+        "title": run.task_id,
+        "back": reverse("scheduler:execution", args=[run.pk]),
+        **execution_log_context(request, run, LINES_ON_PAGE),
+    }
+    return render(request, "jobs/run_log_page.html", context)
 
 
 def visible_execution(request: HttpRequest, execution_id: UUID) -> Execution:

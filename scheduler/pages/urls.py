@@ -65,6 +65,7 @@ namespaced = [
     path("runs/views/<uuid:view_id>/delete", saved_views.delete, name="delete-view"),
     path("executions", run_list.old_list, name="executions"),
     path(EXECUTION, executions.execution, name="execution"),
+    path(f"{EXECUTION}/log", executions.execution_log, name="execution-log"),
     path(f"{EXECUTION}/live", executions.execution, EXECUTION_LIVE, name="execution-live"),
     path(f"{EXECUTION}/cancel", executions.cancel, name="execution-cancel"),
 ]

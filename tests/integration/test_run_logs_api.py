@@ -1,6 +1,10 @@
 """The logs of runs over REST, the socket, and the command line: who may read them, and what they answer."""
 
+from io import StringIO
+from threading import Thread
+
 import pytest
+from django.core.management import CommandError, call_command
 
 from jobs.models import Execution, Membership
 from jobs.run_logs.buffer import RunLog
@@ -8,6 +12,7 @@ from jobs.run_logs.lines import LOG, STDERR, STDOUT, seq_of
 from jobs.run_logs.writer import write
 from jobs.states import MemberRole
 from tests.factories import a_job, a_start, a_user, an_office, fresh, running
+from tests.workers import eventually
 
 pytestmark = pytest.mark.django_db
 
@@ -93,3 +98,44 @@ def test_a_job_without_a_run_has_an_empty_log(client):
     answer = signed_in(client, "alice").get(f"/api/offices/{office.id}/jobs/{job.id}/logs").json()
     assert answer == {"results": [], "next_after": 0, "truncated": False}
     assert not Execution.objects.exists()
+
+
+# --- manage.py logs ----------------------------------------------------------------------------------
+
+
+def printed(*words) -> str:
+    out = StringIO()
+    call_command("logs", *map(str, words), stdout=out)
+    return out.getvalue()
+
+
+def test_the_command_prints_the_log_of_a_job_and_of_an_execution(job):
+    for identity in (job.id, job.execution_id):
+        lines = printed(identity).splitlines()
+        assert lines[1].endswith(" 1 ERROR app.deploy: it broke")
+        assert lines[2] == "    here"
+        assert len(lines) == 4
+    assert printed(job.id, "--level", "error").count("\n") == 2
+    assert printed(job.id, "--attempt", 2) == ""
+    with pytest.raises(CommandError, match="no Execution and no job"):
+        printed(job.office_id)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_command_follows_a_run_until_its_end():
+    job = a_job(an_office())
+    claimed = running(job)
+    out, log = StringIO(), RunLog(claimed.claim, 2**20)
+    follower = Thread(target=lambda: call_command("logs", str(job.id), "-f", stdout=out))
+    follower.start()
+    for number in range(3):
+        log.print(STDOUT, f"line {number}\n")
+        assert write(log)
+        eventually(lambda text=f"line {number}\n": text in out.getvalue(), what=f"line {number}")
+    assert follower.is_alive()
+    log.print(STDOUT, "\x1b[31mthe last one\n")
+    assert write(log)
+    claimed.finish()
+    follower.join(20)
+    assert not follower.is_alive()
+    assert out.getvalue().endswith("stdout:  [31mthe last one\n")
