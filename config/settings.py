@@ -334,7 +334,8 @@ CELERY_RESULT_CHORD_EXPIRES = 30 * 86_400  # longer than the longest graph takes
 # Celery's Django fixup closes the connection around every task; ours is kept and checked on error.
 CELERY_DB_REUSE_MAX = 2**31
 CELERY_BEAT_SCHEDULER = "scheduler.beat:Scheduler"
-CELERY_BEAT_MAX_LOOP_INTERVAL = 1
+# Less than a second, so that an edit of a schedule is in effect within a second.
+CELERY_BEAT_MAX_LOOP_INTERVAL = 0.8
 CELERY_BEAT_SYNC_EVERY = 1  # a beat that dies has recorded what it sent; the next one continues from there
 DJANGO_CELERY_BEAT_TZ_AWARE = True
 

@@ -7,6 +7,7 @@ import pytest
 from django.utils import timezone
 
 from jobs.models import Execution, Job, Worker
+from scheduler import beats
 from scheduler.models import Minute, WorkflowRun
 from scheduler.states import RunStatus
 from scheduler.steps import lifecycle as steps
@@ -35,6 +36,23 @@ def test_the_monitor_counts_the_users_work_and_shows_runs_and_failures(office, a
     assert "broken" in text
     assert "w9@test" in text
     assert third.ref not in text
+
+
+def test_the_monitor_says_that_no_beat_is_running(alice):
+    assert 'id="no-beat"' in alice.get("/monitor/live").content.decode()
+    beats.mark_seen("beat@here:1")
+    assert 'id="no-beat"' not in alice.get("/monitor/live").content.decode()
+
+
+def test_upcoming_schedules_and_workflow_runs_are_in_one_order(office, alice):
+    now = timezone.now()
+    config = {"mode": "delayed", "delay_seconds": 100}
+    a_workflow(office, now=now, name="second", schedule_config=config)
+    for name, seconds in (("third", 200), ("first", 50)):
+        a_schedule(now=now, owner=a_user("alice"), name=name, every_seconds=seconds)
+    rows = alice.get("/").context["next"]
+    names = [row["schedule"].name if "schedule" in row else row["run"].workflow_data["name"] for row in rows]
+    assert names == ["first", "second", "third"]
 
 
 def test_the_monitor_shows_nothing_of_other_users(office, alice):
