@@ -68,6 +68,10 @@ class LeasedRun:
     job: UUID | None = None
     attempt: int = 0
 
+    def has_process(self) -> bool:
+        process = process_tree.read_process(self.pid) if self.pid else None
+        return process is not None and not process.dead
+
     def in_log(self) -> AbstractContextManager[None]:
         return about_run(self.execution, job=self.job, attempt=self.attempt)
 
@@ -279,7 +283,10 @@ class LeaseKeeper(threading.Thread):
         """When the watchdog ends all runs, unless this thread has moved the time on: after it would have
         killed a run itself, and before another worker may start one.
         """
-        confirmed = [boot_time(), *(run.confirmed for run in self.runs.values())]
+        # A request stays active until Celery has noticed the death of its process. Nothing renews its lease,
+        # and the other runs must not end with it.
+        running = [run for run in self.runs.values() if run.has_process()]
+        confirmed = [boot_time(), *(run.confirmed for run in running)]
         return min(confirmed) + settings.DURE_LEASE_SECONDS * (1 - MARGIN / 2)
 
     def kill_unresponsive(self) -> None:

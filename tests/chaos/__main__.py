@@ -36,7 +36,9 @@ def main() -> int:
     parser.add_argument(
         "--patience", type=float, default=PATIENCE, help="seconds for the end, after the last fault"
     )
+    parser.add_argument("--lease", default="2", help="seconds; a slow machine needs more than 2")
     options = parser.parse_args()
+    os.environ["CHAOS_LEASE"] = options.lease
     with tempfile.TemporaryDirectory(prefix="dure-chaos-") as folder:
         if options.scenario == "failover":
             from tests.chaos import failover

@@ -80,7 +80,11 @@ class Cluster:
         self._log_starts[name] = log.stat().st_size if log.exists() else 0
         self.started_at[name] = time.time()
         self.workers[name] = worker(
-            self.folder, queues=queues, concurrency=1 if name == "control" else POOL, name=name
+            self.folder,
+            queues=queues,
+            concurrency=1 if name == "control" else POOL,
+            name=name,
+            env={"DURE_LEASE_SECONDS": os.environ["CHAOS_LEASE"]},
         )
 
     def start_beat(self) -> None:

@@ -15,6 +15,7 @@ from exports.models import DeadLetter
 from jobs.models import ApiToken, Membership, Notification
 from jobs.notifications import webhooks
 from jobs.states import MemberRole
+from scheduler.schedules import calendars
 from scheduler.steps import queues as step_queues
 from scheduler.workflows import runs
 from tests import factories, schedule_factories, step_factories
@@ -41,6 +42,7 @@ class Tenant:
         delivery = Notification.objects.create(
             office=self.office, webhook=webhook, event_id=1, body="{}", created_at=now, gave_up_at=now
         )
+        a_calendar = {"name": self.mark, "dates": ["2026-12-25"]}
         daily = {"kind": "cron", "cron": "0 9 * * *"}
         schedule = schedule_factories.a_schedule(now, self.owner, name=self.mark, **daily)
         workflow = schedule_factories.a_workflow(self.office, now, name=self.mark)
@@ -62,6 +64,7 @@ class Tenant:
             ("webhook_id", "", webhook.pk),
             ("delivery_id", "", delivery.pk),
             ("schedule_id", "", schedule.id),
+            ("calendar_id", "", calendars.create(a_calendar, owner=self.owner, now=now).pk),
             ("workflow_id", "", workflow.id),
             ("run_id", "", runs.run_now(workflow.id, user_id=self.owner.pk, now=now).id),
             ("execution_id", "", execution),
