@@ -32,7 +32,7 @@ from scheduler.access import executions_by_cause, executions_of, may_cancel
 from scheduler.api import examples, shapes
 from scheduler.api.documents import ExecutionDocument
 from scheduler.manual_runs import run_task
-from scheduler.schedules.history import executions_of_schedule
+from scheduler.schedules.history import of_schedule
 
 
 class RunSerializer(StrictSerializer):
@@ -82,7 +82,7 @@ class ExecutionFilter(filters.FilterSet):  # type: ignore[misc]
         fields: tuple[str, ...] = ()
 
     def by_schedule(self, rows: QuerySet[Execution], name: str, schedule: UUID) -> QuerySet[Execution]:
-        return executions_of_schedule(rows, schedule)
+        return rows.filter(of_schedule(schedule))
 
 
 # `from` is a keyword, so it cannot be a class attribute.

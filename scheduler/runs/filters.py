@@ -13,7 +13,8 @@ from django.db.models.functions import Cast
 from jobs.ids import parse_uuid, uuid7_at
 from jobs.models import Batch, Execution, Job, Office
 from jobs.selection import in_states
-from jobs.states import TRIGGERS_OF_JOBS, ExecutionStatus, JobStatus, Trigger
+from jobs.states import TRIGGERS_OF_JOBS, ExecutionStatus, JobStatus
+from scheduler.schedules.history import of_schedule
 
 # An id in part, as pages show it.
 SHORTEST_ID = 6
@@ -126,7 +127,7 @@ def of_executions(values: RunFilter) -> Q | None:
     if values.trigger:
         condition &= Q(trigger=values.trigger)
     if values.schedule:
-        condition &= Q(trigger=Trigger.SCHEDULE, source=str(values.schedule)) & ~Q(source="")
+        condition &= of_schedule(values.schedule)
     if values.worker:
         condition &= Q(worker=values.worker)
     if values.q:

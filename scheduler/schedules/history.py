@@ -6,7 +6,7 @@ Deleted schedules count too, as long as they are kept.
 from collections.abc import Sequence
 from uuid import UUID
 
-from django.db.models import Q, QuerySet
+from django.db.models import Q
 
 from jobs.models import Execution
 from jobs.states import Trigger
@@ -16,12 +16,13 @@ from scheduler.models import Occurrence, Schedule
 MANUAL_RUNS = 1_000
 
 
-def executions_of_schedule(executions: QuerySet[Execution], schedule: UUID) -> QuerySet[Execution]:
+def of_schedule(schedule: UUID) -> Q:
+    """The condition on Executions of this schedule."""
     by_rule = Q(trigger=Trigger.SCHEDULE, source=str(schedule)) & ~Q(source="")
     runs = Occurrence.objects.filter(schedule=schedule, trigger=Trigger.MANUAL).order_by("-due_at")
     # As values: with a subquery PostgreSQL would read the whole table.
     by_hand = list(runs.values_list("execution_id", flat=True)[:MANUAL_RUNS])
-    return executions.filter(by_rule | Q(pk__in=by_hand) if by_hand else by_rule)
+    return by_rule | Q(pk__in=by_hand) if by_hand else by_rule
 
 
 def schedules_of_executions(executions: Sequence[Execution]) -> dict[UUID, Schedule]:

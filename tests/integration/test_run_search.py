@@ -9,10 +9,11 @@ from django.utils import timezone
 from jobs.models import Execution, Job
 from jobs.sql import call
 from jobs.states import Trigger
+from scheduler.manual_runs import run_schedule
 from scheduler.runs import search
 from scheduler.runs.filters import RunFilter, RunState, Sort
 from tests.factories import a_start, a_user, an_office, done, fresh, running, submitted
-from tests.schedule_factories import a_schedule, executions, fire
+from tests.schedule_factories import a_schedule, end, executions, fire
 
 pytestmark = pytest.mark.django_db
 
@@ -204,3 +205,14 @@ def test_all_matching_runs_are_read_up_to_a_number(office):
         "j3",
         "j2",
     ]
+
+
+def test_a_schedule_selects_its_runs_by_rule_and_by_hand():
+    alice = a_user("alice")
+    schedule = a_schedule(owner=alice, now=timezone.now())
+    fire(schedule)
+    end(executions(schedule)[0])
+    by_rule, manual = str(executions(schedule)[0].id), str(run_schedule(schedule))
+    a_schedule(owner=alice, now=timezone.now())
+    page = search.search(alice, RunFilter(schedule=schedule.id))
+    assert {str(run.id) for run in page.rows} == {by_rule, manual}
