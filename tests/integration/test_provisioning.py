@@ -105,3 +105,9 @@ def test_an_invalid_network_fails_the_first_step(network):
     queue = completed(provisioning(network=network))
     assert states(queue)[0] == "FAILED, CANCELED"
     assert steps(queue)[0].job_return["forward"]["failure_type"] == "invalid_args"
+
+
+def test_a_registrar_that_keeps_the_name_fails_the_rollback_too():
+    queue = provisioning(fail=True, keep=True)
+    queue.steps.update(undo_retries=0)
+    assert states(completed(queue)) == [*["SUCCESS, CANCELED"] * 3, "FAILED, FAILED"]

@@ -53,7 +53,9 @@ def test_a_queue_and_its_jobs_are_created_on_pages(client, alice):
         None,
     )
     assert states(queue) == ["NOTYET", "NOTYET"]
-    assert at(queue, "/jobs/new").encode() in client.get(at(queue)).content
+    page = client.get(at(queue)).content.decode()
+    assert at(queue, "/jobs/new") in page
+    assert page.count("0 retries of the rollback") == 1
 
 
 def test_a_queue_is_created_in_an_office_that_the_user_operates(client, alice):
