@@ -8,6 +8,7 @@ from django.views.generic import RedirectView
 from django.views.i18n import set_language
 
 from config.api import DocsView, ProblemKindView, SchemaView
+from config.preferences import set_preferences
 from config.signin import throttled
 from jobs.api.socket_tickets import TicketView
 
@@ -19,6 +20,7 @@ urlpatterns = [
     path("login", throttled(login), name="login"),
     path("logout", LogoutView.as_view(next_page="/login"), name="logout"),
     path("language", set_language, name="set_language"),
+    path("preferences", set_preferences, name="set_preferences"),
     path("admin/login/", throttled(admin.site.login)),
     path("admin/", admin.site.urls),
     path("api/schema", SchemaView.as_view(), name="schema"),

@@ -19,6 +19,7 @@ register = template.Library()
 MOST_CHARACTERS, LINE_CHARACTERS = 20_000, 600
 # What a row of a list shows of a long text, and what it shows when it is opened.
 CLIPPED, MOST_CLIPPED = 160, 4_000
+MINUTES_OF_A_DAY = 24 * 60
 
 
 @register.filter
@@ -70,7 +71,13 @@ def details(values: dict[str, Any]) -> list[tuple[display.Text, Any]]:
         for name, text in display.EVENT_DETAIL_NAMES.items()
         if values.get(name) not in (None, "")
     ]
-    return [(text, failure(value) if name == "failure_type" else value) for name, text, value in rows]
+    return [(text, _detail(name, value)) for name, text, value in rows]
+
+
+def _detail(name: str, value: Any) -> Any:
+    if name == "failure_type":
+        return failure(value)
+    return display.local_time(_datetime(value)) if name == "retry_at" else value
 
 
 @register.filter
@@ -85,9 +92,30 @@ def member(value: str) -> display.Text:
 
 @register.filter
 def moment(value: datetime | str | None) -> SafeString | str:
-    """The local time, with the exact time for programs."""
+    """The local time; the exact one and its zone on hover."""
     at = _datetime(value)
-    return format_html('<time datetime="{}">{}</time>', at.isoformat(), display.local_time(at)) if at else "–"
+    return _time(at, display.local_time(at)) if at else "–"
+
+
+@register.filter
+def ago(value: datetime | str | None) -> SafeString | str:
+    """How long ago it was, within a day; the exact time and its zone on hover."""
+    at = _datetime(value)
+    if at is None:
+        return "–"
+    minutes = int((timezone.now() - at).total_seconds() // 60)
+    if not 0 <= minutes < MINUTES_OF_A_DAY:
+        return _time(at, display.local_time(at))
+    if minutes >= 60:
+        text = gettext("%(count)s h ago") % {"count": minutes // 60}
+    else:
+        text = gettext("%(count)s min ago") % {"count": minutes} if minutes else gettext("just now")
+    return _time(at, text)
+
+
+def _time(at: datetime, text: str) -> SafeString:
+    exact = f"{display.local_time(at)} {timezone.localtime(at):%Z} ({timezone.get_current_timezone_name()})"
+    return format_html('<time datetime="{}" title="{}">{}</time>', at.isoformat(), exact, text)
 
 
 @register.filter

@@ -5,6 +5,7 @@ from django.urls import include, path
 from scheduler.pages import (
     charts,
     executions,
+    finder,
     monitor,
     run_again,
     run_list,
@@ -73,6 +74,7 @@ namespaced = [
 urlpatterns = [
     path("", monitor.page, name="monitor"),
     path("monitor/live", monitor.live, name="monitor-live"),
+    path("search", finder.results, name="search"),
     path("monitor/charts", charts.charts, name="monitor-charts"),
     path("", include((namespaced, "scheduler"))),
 ]

@@ -272,3 +272,40 @@ def test_the_overview_is_small_and_only_its_stylesheet_blocks_it(window):
     # The time of the first paint depends on the machine; the resources that block it depend on the page.
     assert page.locator("link[rel=stylesheet]").count() == 1
     assert page.locator("script:not([defer])").count() == 0
+
+
+def test_the_search_opens_with_a_key_and_leads_to_a_job(stack, window, office):
+    job = submit(stack, office, ref="to be searched", run_at=tomorrow())
+    page = window(permissions=["clipboard-read", "clipboard-write"]).sign_in("alice")
+    page.keyboard.press("?")
+    assert page.locator("#shortcuts").is_visible()
+    page.keyboard.press("Escape")
+    page.keyboard.press("/")
+    page.keyboard.type("to be sear")
+    page.locator("#finder li a", has_text="to be searched").wait_for()
+    assert violations(page) == []
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"**/jobs/{job['id']}")
+    page.locator("dd.mono .copy").first.click()
+    page.locator("dd.mono .copy", has_text="Copied").first.wait_for()
+    assert page.evaluate("navigator.clipboard.readText()") == job["id"]
+    stack.client("alice").post(f"/api/offices/{office}/jobs/{job['id']}/cancel")
+
+
+def test_the_list_of_runs_announces_new_ones_and_keeps_what_is_selected(stack, window, office):
+    job = submit(stack, office, ref="listed first", run_at=tomorrow())
+    page = window().sign_in("alice")
+    page.goto(f"/runs?office={office}&q=listed")
+    page.check(f"input[value='{job['id']}']")
+    other = submit(stack, office, ref="listed second", run_at=tomorrow())
+    page.locator("#new-runs", has_text="1 new").wait_for()
+    assert page.is_checked(f"input[value='{job['id']}']")
+    assert page.locator(f"#run-{other['id']}").count() == 0
+    page.click("#new-runs")
+    page.locator(f"#run-{other['id']}").wait_for()
+    page.check(f"input[value='{job['id']}']")
+    page.check(f"input[value='{other['id']}']")
+    page.click("button[value=cancel]")
+    assert page.locator("h1").inner_text() == "Cancel 2 jobs"
+    page.click("button[name=sure]")
+    assert "2 jobs cancelled." in page.locator(".messages").inner_text()

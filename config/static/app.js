@@ -1,0 +1,91 @@
+// On every page: search from anywhere, keyboard shortcuts, and buttons that copy ids, errors and JSON.
+(function () {
+  "use strict";
+  var WAIT_MS = 200;
+  var PAGES = { o: "/", r: "/runs", w: "/workflows", s: "/schedules", q: "/step-queues" };
+  var words = document.body.dataset;
+  var finder = document.getElementById("finder");
+  var help = document.getElementById("shortcuts");
+  var waitsForPage = false; // "g" was pressed, and the next key names a page
+  var timer = 0;
+  var searches = 0;
+
+  function isTyping(target) { return target.matches("input, select, textarea, [contenteditable]"); }
+
+  function openFinder() {
+    if (!finder.open) finder.showModal();
+    finder.querySelector("input").select();
+  }
+
+  function search(text) {
+    var number = ++searches;
+    fetch(finder.dataset.address + "?q=" + encodeURIComponent(text)).then(function (response) {
+      return response.redirected || !response.ok ? "" : response.text();
+    }).then(function (html) {
+      // An earlier search may be answered later.
+      if (number === searches) finder.querySelector("[role=status]").innerHTML = html;
+    });
+  }
+
+  if (finder) {
+    document.getElementById("find").addEventListener("click", openFinder);
+    finder.querySelector("input").addEventListener("input", function (event) {
+      window.clearTimeout(timer);
+      timer = window.setTimeout(search, WAIT_MS, event.target.value);
+    });
+    // Enter opens the first result.
+    finder.querySelector("form").addEventListener("submit", function (event) {
+      var first = finder.querySelector("[role=status] a");
+      event.preventDefault();
+      if (first) window.location.assign(first.href);
+    });
+    document.addEventListener("keydown", function (event) {
+      if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
+        event.preventDefault();
+        openFinder();
+      }
+      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target) || document.querySelector("dialog[open]")) return;
+      if (waitsForPage && PAGES[event.key]) window.location.assign(PAGES[event.key]);
+      waitsForPage = event.key === "g";
+      if (event.key === "/") {
+        event.preventDefault();
+        openFinder();
+      }
+      if (event.key === "?") help.showModal();
+    });
+    document.querySelectorAll("dialog .close").forEach(function (button) {
+      button.addEventListener("click", function () { button.closest("dialog").close(); });
+    });
+  }
+
+  function copy(text) {
+    if (navigator.clipboard) return navigator.clipboard.writeText(text);
+    // Without TLS a page has no clipboard.
+    var area = document.createElement("textarea");
+    area.value = text;
+    document.body.append(area);
+    area.select();
+    document.execCommand("copy");
+    area.remove();
+    return Promise.resolve();
+  }
+
+  function addCopyButtons() {
+    document.querySelectorAll("main dd.mono, main pre[tabindex]").forEach(function (source) {
+      if (source.dataset.copied) return;
+      source.dataset.copied = "yes";
+      var text = source.textContent;
+      var button = document.createElement("button");
+      button.type = "button";
+      button.className = "plain copy";
+      button.textContent = words.copy;
+      button.addEventListener("click", function () {
+        copy(text).then(function () { button.textContent = words.copied; });
+      });
+      if (source.tagName === "PRE") source.before(button); else source.append(" ", button);
+    });
+  }
+
+  document.body.addEventListener("htmx:afterSwap", addCopyButtons);
+  addCopyButtons();
+})();
