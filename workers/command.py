@@ -1,8 +1,10 @@
 """`command.run`: a program that the settings allow, run once in a session of its own."""
 
+import codecs
 import os
 import re
 import signal
+import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -86,10 +88,12 @@ def environment(ctx: Context) -> dict[str, str]:
 
 
 def follow(ctx: Context, program: Program, tail: "Tail") -> None:
-    """Keep the end of the output, and report its last line as progress from time to time."""
+    """Log the output, keep its end, and report its last line as progress from time to time."""
     reported, reported_at = "", 0.0
+    decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
     for piece in program.output(tick=PROGRESS_EVERY_SECONDS):
         tail.add(piece)
+        sys.stdout.write(decoder.decode(piece))  # into the log of the run
         now = time.monotonic()
         if now - reported_at >= PROGRESS_EVERY_SECONDS and (line := tail.last_line()) != reported:
             reported, reported_at = line, now

@@ -73,7 +73,8 @@ class LineSplitter:
         self.rest = ""
 
     def feed(self, text: str) -> list[str]:
-        if "\n" not in text and "\r" not in text and len(self.rest) + len(text) < LONGEST_LINE:
+        ends = "\n" in text or "\r" in text or self.rest.endswith("\r")
+        if not ends and len(self.rest) + len(text) < LONGEST_LINE:
             self.rest += text
             return []
         text = self.rest + text

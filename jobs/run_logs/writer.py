@@ -112,11 +112,11 @@ class Writer:
             write(run)
 
     def _hand_over(self, run: RunLog) -> None:
-        written = threading.Event()
-        self._last_lines = (run, written)
+        done = threading.Event()
+        self._last_lines = (run, done)
         self.notice()
         self._wake.set()
-        if not written.wait(LAST_LINES_SECONDS):
+        if not done.wait(LAST_LINES_SECONDS):
             log.warning("the last lines of a run's log were not written in time")
 
     def _announce(self, run: RunLog) -> None:
@@ -178,9 +178,9 @@ class Writer:
             pubsub.publish_to([pubsub.RUN_LOG_CHANNEL.format(execution) for execution in channels])
         return True
 
-    def _flush_last_lines(self, run: RunLog, written: threading.Event) -> None:
+    def _flush_last_lines(self, run: RunLog, done: threading.Event) -> None:
         self._last_lines = None
         try:
             write(run)
         finally:
-            written.set()
+            done.set()

@@ -117,7 +117,7 @@ def test_a_line_of_a_megabyte_is_cut_in_pieces(worker):
 
 
 def test_every_line_of_a_worker_about_a_run_names_it(worker):
-    said = ended(say(logged="look for me"))
+    logged = ended(say(logged="look for me"))
     failed = ended(a_job(an_office(), task_id="try.picky", args={"kind": "KeyError"}))
 
     def is_logged(text, job):
@@ -125,4 +125,4 @@ def test_every_line_of_a_worker_about_a_run_names_it(worker):
         return any(text in line and ids in line for line in worker.process.log.read_text().splitlines())
 
     # Celery logs a failure after its end has been written.
-    eventually(lambda: is_logged("look for me", said) and is_logged("KeyError", failed), what="both lines")
+    eventually(lambda: is_logged("look for me", logged) and is_logged("KeyError", failed), what="both lines")
