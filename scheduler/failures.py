@@ -33,6 +33,8 @@ class FailureGroup:
     failure_type: str
     text: str
     last: Execution
+    # The beginning of the last error.
+    example: str = ""
     first_at: datetime | None = None
     count: int = 0
     # Those that nobody has retried yet.
@@ -67,7 +69,7 @@ def group(failures: Iterable[tuple[Execution, str]]) -> list[FailureGroup]:
     groups: dict[tuple[str, str], FailureGroup] = {}
     for run, error in failures:
         text = normalise(error)
-        entry = groups.setdefault((run.failure_type, text), FailureGroup(run.failure_type, text, run))
+        entry = groups.setdefault((run.failure_type, text), FailureGroup(run.failure_type, text, run, error))
         entry.count += 1
         entry.unhandled += not was_retried(run)
         entry.first_at = run.finished_at

@@ -11,10 +11,15 @@ from jobs import graph
 from jobs.insight.forecast import estimated_times
 from jobs.models import Batch, Job, Office
 from jobs.sql import call, reports
-from jobs.states import JOB_ENDED, JOB_LIVE, JobStatus
+from jobs.states import JOB_ENDED, JOB_LIVE, ExecutionStatus, JobStatus
 
 # The weight of a job of unknown length when paths are compared.
 UNKNOWN_SECONDS = 1.0
+
+
+def effective_state(status: str, *, claimed: bool) -> str:
+    """The state as people see it: a job that was sent and that no worker has claimed is queued."""
+    return JobStatus.READY if status == JobStatus.PROCESSING and not claimed else status
 
 
 @dataclass(frozen=True)
@@ -30,6 +35,12 @@ class Node:
     completed_at: datetime | None
     failure_type: str = ""
     error: str = ""
+    # Whether a worker has claimed its run.
+    claimed: bool = True
+
+    @property
+    def state(self) -> str:
+        return effective_state(self.status, claimed=self.claimed)
 
 
 @dataclass(frozen=True)
@@ -44,6 +55,18 @@ def counts_of(batches: Iterable[UUID]) -> dict[UUID, dict[str, int]]:
     rows = Job.objects.filter(batch_id__in=list(counts)).order_by().values_list("batch_id", "status")
     for batch, status, number in rows.annotate(number=Count("id")):
         counts[batch][status] = number
+    return counts
+
+
+def effective_counts_of(batches: Iterable[UUID]) -> dict[UUID, dict[str, int]]:
+    """The same by the states that people see."""
+    counts = counts_of(batches)
+    unclaimed = Job.objects.filter(
+        batch_id__in=list(counts), status=JobStatus.PROCESSING, execution__status=ExecutionStatus.PENDING
+    )
+    for batch, number in unclaimed.order_by().values_list("batch_id").annotate(number=Count("id")):
+        counts[batch][JobStatus.PROCESSING] -= number
+        counts[batch][JobStatus.READY] += number
     return counts
 
 

@@ -55,7 +55,7 @@ def batch_context(office: Office, batch: Batch, now: datetime) -> dict[str, Any]
     nodes = progress.nodes_of(batch)
     parents = progress.edges_of(batch, nodes)
     path = progress.critical_path(nodes, parents, stats.run_times(office.id), now)
-    counts = progress.counts_of([batch.id])[batch.id]
+    counts = progress.effective_counts_of([batch.id])[batch.id]
     listed = sorted(nodes, key=lambda node: node.status != JobStatus.FAILED)[:MOST_LISTED]
     span = time_span(nodes, now)
     return {

@@ -25,7 +25,7 @@ from jobs.pages.job_list import add_result_message
 from jobs.pages.permissions import can_operate, current_user, office_access
 from jobs.pages.reason_texts import sentence
 from jobs.pages.run_logs import job_log_context
-from jobs.states import JobStatus, MemberRole
+from jobs.states import ExecutionStatus, JobStatus, MemberRole
 
 # Neighbours on each side of the drawing; the lists beside it have more.
 MOST_DRAWN = 6
@@ -126,4 +126,6 @@ def neighbour_graph(job: Job, parents: Sequence[Job], children: Sequence[Job]) -
 
 
 def _node(job: Job) -> Node:
-    return Node(str(job.id), job.ref, job.task_id, job.role, job.status, job.started_at, job.completed_at)
+    claimed = job.execution is not None and job.execution.status != ExecutionStatus.PENDING
+    times = (job.started_at, job.completed_at)
+    return Node(str(job.id), job.ref, job.task_id, job.role, job.status, *times, claimed=claimed)

@@ -31,7 +31,7 @@ def offices(request: HttpRequest) -> HttpResponse:
 def batches(request: HttpRequest, office_id: UUID) -> HttpResponse:
     office = office_access(request, office_id).office
     newest = list(office.batches.order_by("-created_at", "-id")[:MOST_BATCHES])
-    counts = progress.counts_of([batch.id for batch in newest])
+    counts = progress.effective_counts_of([batch.id for batch in newest])
     rows = [
         {
             "batch": batch,

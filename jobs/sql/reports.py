@@ -69,7 +69,8 @@ PARENTS_OF_JOBS = """
 # The nodes of a batch's graph, and the edges into them.
 NODES_OF_BATCH = """
     SELECT q.id::text, q.ref, q.task_id, q.role, q.status, coalesce(q.started_at, e.started_at),
-           q.completed_at, q.failure_type, left(q.error_message, 2000)
+           q.completed_at, q.failure_type, left(q.error_message, 2000),
+           e.status IS DISTINCT FROM 'PENDING'
     FROM job_queue q LEFT JOIN job_executions e ON e.id = q.execution_id
     WHERE q.batch_id = %(batch)s ORDER BY q.seq
 """

@@ -12,6 +12,9 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
 from jobs import display
+from jobs.insight.progress import effective_state
+from jobs.models import Execution, Job
+from jobs.states import ExecutionStatus, JobStatus
 
 register = template.Library()
 
@@ -26,6 +29,21 @@ MINUTES_OF_A_DAY = 24 * 60
 def state(status: Any) -> SafeString:
     """A word, a sign and a colour: none of them alone."""
     return badge(display.state_label(status))
+
+
+@register.filter
+def job_state(job: Job) -> SafeString:
+    """The state of a job, whose run is loaded with it."""
+    run = job.execution
+    claimed = run is not None and run.status != ExecutionStatus.PENDING
+    return state(effective_state(job.status, claimed=claimed))
+
+
+@register.filter
+def run_state(run: Execution) -> SafeString:
+    """The state of an Execution; one that was sent and that no worker has claimed is queued."""
+    sent = run.status == ExecutionStatus.PENDING and run.dispatched_at is not None
+    return state(JobStatus.READY if sent else run.status)
 
 
 @register.filter

@@ -4,7 +4,7 @@ import pytest
 
 from jobs import lifecycle
 from jobs.states import JobStatus
-from tests.factories import done, running, submitted
+from tests.factories import done, fresh, running, submitted
 from tests.integration.pages.clients import at, page_text, text_of
 
 pytestmark = pytest.mark.django_db
@@ -46,3 +46,16 @@ def test_a_batch_with_a_failure_shows_it_in_the_list_and_first_on_its_page(offic
     assert page.context["state"] == JobStatus.PENDING
     lifecycle.cancel(office.id, [waiting.id], actor="test")
     assert alice.get(at(office, f"/batches/{bad.batch_id}")).context["state"] == JobStatus.FAILED
+
+
+def test_a_job_that_no_worker_has_claimed_is_queued_on_every_page(office, alice):
+    sent, _ = submitted(office, {"ref": "sent"}, {"ref": "next", "depends_on": ["sent"]}, name="x")
+    pages = ["/jobs", f"/jobs/{sent.id}", "/batches", f"/batches/{sent.batch_id}"]
+    for path in pages:
+        text = page_text(alice, at(office, path))
+        assert ">◇</i>Queued" in text, path
+        assert ">●</i>Running</span></td>" not in text, path
+    assert fresh(sent).status == JobStatus.PROCESSING
+    running(sent)
+    for path in pages:
+        assert ">●</i>Running" in page_text(alice, at(office, path)), path
