@@ -71,6 +71,14 @@ FAILURE_NAMES: dict[str, Text] = {
     FailureType.CANCELLED: _("Cancelled"),
     FailureType.POISON: _("Crash loop (quarantined)"),
 }
+# What to do about a failure that another attempt would not help.
+REMEDIES: dict[str, Text] = {
+    FailureType.GIT_CONFLICT: _("Your intervention is needed: resolve the conflict, then retry the job."),
+    FailureType.PERMISSION_ERROR: _("Check the settings: grant the missing permission, then retry the job."),
+    FailureType.DEPENDENCY_FAILED: _("Retry the dependencies that failed first."),
+    FailureType.INVALID_ARGS: _("Correct the arguments, and submit the job again."),
+    FailureType.POISON: _("Find out why it ends its workers before you retry it."),
+}
 EVENT_NAMES: dict[str, Text] = {
     EventType.JOB_READY: _("Queued"),
     EventType.JOB_STARTED: _("Started"),

@@ -131,8 +131,9 @@ def task(
         if not task_id or len(task_id) > TASK_ID_LONGEST:
             raise ValueError(f"A task_id has 1 to {TASK_ID_LONGEST} characters; got {task_id!r}.")
         other = _tasks.get(task_id)
-        if other is not None and other.function.__module__ != function.__module__:
-            raise ValueError(f"{task_id!r} is registered already, by {other.function.__module__}.")
+        if other is not None and not is_same(other.function, function):
+            by = f"{other.function.__module__}.{other.function.__qualname__}"
+            raise ValueError(f"{task_id!r} is registered already, by {by}.")
         if not is_role(role):
             raise ValueError(f"{task_id!r}: {role!r} is not the name of a role.")
         if on_lost not in OnLost.values:
@@ -168,6 +169,15 @@ def task(
         return function
 
     return register
+
+
+def is_same(first: Callable[..., Any], second: Callable[..., Any]) -> bool:
+    """Whether both are one function, of a module that was loaded again."""
+    return (first.__module__, first.__qualname__, first.__code__) == (
+        second.__module__,
+        second.__qualname__,
+        second.__code__,
+    )
 
 
 def _run_registered(self: CeleryTask, execution_id: str, dispatch: int) -> None:

@@ -229,7 +229,7 @@ def classify(exc: BaseException) -> str:
 
 def describe(exc: BaseException) -> str:
     if isinstance(exc, SoftTimeLimitExceeded):
-        return "Job execution timed out."
+        return "Job execution timed out"
     if isinstance(exc, TaskFailure):
         return str(exc)
     if isinstance(exc, ValidationError):

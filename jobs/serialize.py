@@ -12,11 +12,14 @@ from uuid import UUID
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from jobs.display import REMEDIES
+from jobs.errors import in_english
 from jobs.models import Attempt, Event, Execution, Job
 from jobs.sql import call, reports
 from jobs.states import (
     V1_EXECUTION_STATUS,
     V1_EXECUTION_TIMED_OUT,
+    EventType,
     ExecutionStatus,
     FailureType,
     JobStatus,
@@ -203,12 +206,17 @@ def event_json(event: Event) -> JSON:
         "job_id": str(event.job_id) if event.job_id else None,
         "batch_id": str(event.batch_id) if event.batch_id else None,
         "office_id": str(event.office_id),
-        "details": _event_details(event.details),
+        "details": _event_details(event),
         "timestamp": iso_time(event.at),
     }
 
 
-def _event_details(details: JSON) -> JSON:
-    """The database writes the time of the next attempt in UTC."""
-    retry_at = details.get("retry_at")
-    return {**details, "retry_at": iso_time(datetime.fromisoformat(retry_at))} if retry_at else details
+def _event_details(event: Event) -> JSON:
+    """With what to do about a final failure. The database writes the time of the next attempt in UTC."""
+    details = dict(event.details)
+    if retry_at := details.get("retry_at"):
+        details["retry_at"] = iso_time(datetime.fromisoformat(retry_at))
+    remedy = REMEDIES.get(details.get("failure_type", ""))
+    if event.type == EventType.JOB_FAILED and remedy:
+        details["remedy"] = in_english(remedy)
+    return details

@@ -42,7 +42,7 @@ STEPS = (
 FAILURES = {
     (2, "screen-tests"): (FailureType.ERROR, "AssertionError: expected 3 rows, found 2"),
     (6, "images"): (FailureType.GIT_CONFLICT, "CONFLICT (content): Merge conflict in deploy/values.yaml"),
-    (9, "api"): (FailureType.TIMEOUT, "Job execution timed out."),
+    (9, "api"): (FailureType.TIMEOUT, "Job execution timed out"),
     (13, "staging"): (FailureType.PERMISSION_ERROR, "The deploy key may not write to staging."),
 }
 

@@ -9,11 +9,14 @@ from typing import Any
 from django.db.models import Count, Q
 from django.db.models.functions import Now
 
+from jobs.display import REMEDIES
+from jobs.errors import in_english
 from jobs.insight.forecast import estimated_times
 from jobs.models import Dependency, Execution, Job, Office, ServedRole
 from jobs.states import (
     JOB_ENDED,
     JOB_WAITING,
+    RETRYABLE,
     ExecutionStatus,
     FailureType,
     JobStatus,
@@ -35,6 +38,26 @@ class Code(StrEnum):
     WAITING_FOR_WORKER = "waiting_for_worker"
     QUEUE_TIMEOUT = "queue_timeout"
     RUNNING = "running"
+    NOT_RETRIED = "not_retried"
+
+
+class Why(StrEnum):
+    """Why a failed job is not retried."""
+
+    FAILURE_TYPE = "failure_type"
+    OFFICE = "office"
+    QUEUE_TIMEOUT = "queue_timeout"
+    RETRIES_USED = "retries_used"
+    TASK = "task"
+
+
+WHY_NOT_RETRIED = {
+    Why.FAILURE_TYPE: "Another attempt would fail in the same way, so there is none.",
+    Why.OFFICE: "The office does not retry this type of failure.",
+    Why.QUEUE_TIMEOUT: "A job that did not start in time is not retried.",
+    Why.RETRIES_USED: "Its retries are used up.",
+    Why.TASK: "Its Task does not retry this failure.",
+}
 
 
 @dataclass(frozen=True)
@@ -68,6 +91,8 @@ def reasons_of(office: Office, job: Job, now: datetime) -> Iterator[Reason]:
     if job.status in JOB_ENDED:
         if job.failure_type == FailureType.DEPENDENCY_FAILED:
             yield from failed_dependencies(job)
+        elif job.status == JobStatus.FAILED:
+            yield final_failure(office, job)
     elif job.status == JobStatus.PROCESSING:
         yield from run_reasons(job)
     else:
@@ -116,6 +141,36 @@ def job_facts(jobs: list[Job]) -> dict[str, Any]:
     listed = jobs[:MOST_PARENTS]
     facts = [{"id": str(job.id), "ref": job.ref or None, "status": job.status} for job in listed]
     return {"jobs": facts, "count": len(jobs)}
+
+
+def final_failure(office: Office, job: Job) -> Reason:
+    """Why no attempt follows, and what to do."""
+    if job.failure_type == FailureType.TIMEOUT and not has_started(job):
+        why = Why.QUEUE_TIMEOUT
+    elif job.failure_type not in RETRYABLE:
+        why = Why.FAILURE_TYPE
+    elif job.failure_type not in office.retryable_failures:
+        why = Why.OFFICE
+    elif job.retry_count >= job.max_retries:
+        why = Why.RETRIES_USED
+    else:
+        why = Why.TASK
+    remedy = REMEDIES.get(job.failure_type)
+    facts = {
+        "failure_type": job.failure_type,
+        "why": why.value,
+        "retry_count": job.retry_count,
+        "max_retries": job.max_retries,
+        "remedy": in_english(remedy) if remedy else None,
+    }
+    message = f"{WHY_NOT_RETRIED[why]} {facts['remedy'] or ''}".strip()
+    return Reason(Code.NOT_RETRIED, message, facts)
+
+
+def has_started(job: Job) -> bool:
+    """Whether an attempt has begun since it last became ready."""
+    began = job.execution.attempt_started_at if job.execution else None
+    return began is not None and (job.ready_at is None or began >= job.ready_at)
 
 
 def time_reasons(job: Job, now: datetime) -> Iterator[Reason]:

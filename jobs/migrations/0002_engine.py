@@ -21,6 +21,9 @@ class Migration(migrations.Migration):
             CREATE SEQUENCE job_queue_seq AS bigint CACHE 1;
             ALTER TABLE job_queue ALTER COLUMN seq SET DEFAULT nextval('job_queue_seq');
             ALTER SEQUENCE job_queue_seq OWNED BY job_queue.seq;
+            -- Checked for each new run of a job, and for nothing else: its job never changes.
+            ALTER TABLE job_executions ADD CONSTRAINT executions_of_job
+                FOREIGN KEY (job_id) REFERENCES job_queue (id) ON DELETE CASCADE;
             -- These tables change often, and most of their rows have ended: vacuum them sooner.
             ALTER TABLE job_queue SET (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.05);
             ALTER TABLE job_executions SET (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.05);

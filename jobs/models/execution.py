@@ -1,8 +1,10 @@
 """Executions, the unit of exactly-once, and the attempts inside them."""
 
+from django.contrib.postgres.functions import RandomUUID
 from django.db import models
-from django.db.models import Q
+from django.db.models import Q, Value
 from django.db.models.expressions import RawSQL
+from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
 from jobs.ids import uuid7
@@ -22,14 +24,20 @@ class Execution(models.Model):
 
     Not guaranteed: that the body started only once. After a crash it may start again; only one
     start's outcome is ever accepted.
+
+    The database has defaults, so that a plain INSERT of a Task is a manual run. It deletes the Executions of
+    a deleted job. There is no index on the status alone, which each change would have to write: the partial
+    indexes by purpose serve each state.
     """
 
-    id = models.UUIDField(_("id"), primary_key=True, default=uuid7, editable=False)
+    id = models.UUIDField(_("id"), primary_key=True, default=uuid7, editable=False, db_default=RandomUUID())
     task_id = models.CharField(_("Task"), max_length=200)
-    role = models.CharField(_("role"), max_length=64)
-    trigger = models.CharField(_("trigger"), max_length=10, choices=Trigger.choices)
-    # The office and the job of the run; both empty without a job. The engine is the only writer, so the two
-    # hottest references (here and in Attempt) are not looked up again by the database.
+    role = models.CharField(_("role"), max_length=64, db_default="default")
+    trigger = models.CharField(
+        _("trigger"), max_length=10, choices=Trigger.choices, db_default=Trigger.MANUAL.value
+    )
+    # The office and the job of the run; both empty without a job. The office is not looked up again. The job
+    # is a foreign key in the database, with ON DELETE CASCADE: see the migration of the engine.
     office_id = models.UUIDField(_("office"), null=True, blank=True)
     job = models.ForeignKey(
         "jobs.Job",
@@ -41,37 +49,49 @@ class Execution(models.Model):
         verbose_name=_("job"),
     )
     # The cause of a run without a job: the id of a schedule, a step or an export.
-    source = models.CharField(_("caused by"), max_length=80, blank=True)
-    args = models.JSONField(_("arguments"), default=dict)
+    source = models.CharField(_("caused by"), max_length=80, blank=True, db_default="")
+    args = models.JSONField(_("arguments"), default=dict, db_default=Value({}, models.JSONField()))
     status = models.CharField(
-        _("status"), max_length=10, choices=ExecutionStatus.choices, default=ExecutionStatus.PENDING
+        _("status"),
+        max_length=10,
+        choices=ExecutionStatus.choices,
+        default=ExecutionStatus.PENDING,
+        db_default=ExecutionStatus.PENDING.value,
     )
 
-    dispatch = models.IntegerField(_("messages"), default=1)
+    dispatch = models.IntegerField(_("messages"), default=1, db_default=1)
     dispatched_at = models.DateTimeField(_("sent at"), null=True, blank=True)
     sent_at = models.DateTimeField(_("last sent at"), null=True, blank=True)
-    sent_count = models.IntegerField(_("times sent"), default=0)
-    due_at = models.DateTimeField(_("due at"), null=True, blank=True)
+    sent_count = models.IntegerField(_("times sent"), default=0, db_default=0)
+    due_at = models.DateTimeField(_("due at"), null=True, blank=True, db_default=Now())
 
-    fence = models.BigIntegerField(_("fence"), default=0)
-    token = models.CharField(_("token"), max_length=80, blank=True)
-    worker = models.CharField(_("worker"), max_length=200, blank=True)
+    fence = models.BigIntegerField(_("fence"), default=0, db_default=0)
+    token = models.CharField(_("token"), max_length=80, blank=True, db_default="")
+    worker = models.CharField(_("worker"), max_length=200, blank=True, db_default="")
     locked_until = models.DateTimeField(_("lease until"), null=True, blank=True)
 
-    attempt = models.IntegerField(_("attempt"), default=0)
-    retry_count = models.IntegerField(_("retries"), default=0)
-    crash_count = models.IntegerField(_("workers lost"), default=0)
-    max_retries = models.IntegerField(_("retries at most"), default=3)
+    attempt = models.IntegerField(_("attempt"), default=0, db_default=0)
+    retry_count = models.IntegerField(_("retries"), default=0, db_default=0)
+    crash_count = models.IntegerField(_("workers lost"), default=0, db_default=0)
+    max_retries = models.IntegerField(_("retries at most"), default=3, db_default=3)
     retry_backoff = models.CharField(
-        _("delays grow"), max_length=12, choices=Backoff.choices, default=Backoff.EXPONENTIAL
+        _("delays grow"),
+        max_length=12,
+        choices=Backoff.choices,
+        default=Backoff.EXPONENTIAL,
+        db_default=Backoff.EXPONENTIAL.value,
     )
-    retry_base_delay_ms = models.BigIntegerField(_("first delay (ms)"), default=60_000)
-    timeout_ms = models.BigIntegerField(_("time limit (ms)"), default=1_800_000)
+    retry_base_delay_ms = models.BigIntegerField(_("first delay (ms)"), default=60_000, db_default=60_000)
+    timeout_ms = models.BigIntegerField(_("time limit (ms)"), default=1_800_000, db_default=1_800_000)
     on_lost = models.CharField(
-        _("when its worker is lost"), max_length=8, choices=OnLost.choices, default=OnLost.RETRY
+        _("when its worker is lost"),
+        max_length=8,
+        choices=OnLost.choices,
+        default=OnLost.RETRY,
+        db_default=OnLost.RETRY.value,
     )
 
-    created_at = models.DateTimeField(_("made at"))
+    created_at = models.DateTimeField(_("made at"), db_default=Now())
     scheduled_for = models.DateTimeField(_("scheduled for"), null=True, blank=True)
     started_at = models.DateTimeField(_("started at"), null=True, blank=True)
     attempt_started_at = models.DateTimeField(_("attempt started at"), null=True, blank=True)
@@ -81,11 +101,11 @@ class Execution(models.Model):
 
     result = models.JSONField(_("result"), null=True, blank=True)
     failure_type = models.CharField(
-        _("failed because"), max_length=20, choices=FailureType.choices, blank=True
+        _("failed because"), max_length=20, choices=FailureType.choices, blank=True, db_default=""
     )
-    error = models.TextField(_("error"), blank=True)
+    error = models.TextField(_("error"), blank=True, db_default="")
     progress = models.JSONField(_("progress"), null=True, blank=True)
-    session_id = models.CharField(_("session"), max_length=100, blank=True)
+    session_id = models.CharField(_("session"), max_length=100, blank=True, db_default="")
 
     class Meta:
         db_table = "job_executions"

@@ -1,8 +1,10 @@
 """Jobs, the batches they were submitted in, and the edges between them."""
 
+from django.contrib.postgres.functions import RandomUUID
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import F, Q, Value
 from django.db.models.expressions import RawSQL
+from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
 from jobs.ids import uuid7
@@ -43,9 +45,13 @@ class Batch(models.Model):
 
 
 class Job(models.Model):
-    """A node of an office's graph. Rows of SQL in jobs/sql/ change it; nothing saves it."""
+    """A node of an office's graph. Rows of SQL in jobs/sql/ change it; nothing saves it.
 
-    id = models.UUIDField(_("id"), primary_key=True, default=uuid7, editable=False)
+    The database has defaults, so that a plain INSERT of an office and a Task is a job. With edges it needs
+    their number in `dependency_count`.
+    """
+
+    id = models.UUIDField(_("id"), primary_key=True, default=uuid7, editable=False, db_default=RandomUUID())
     seq = models.BigIntegerField(_("order"), editable=False)
     office = models.ForeignKey(
         Office, on_delete=models.CASCADE, related_name="jobs", db_index=False, verbose_name=_("office")
@@ -59,40 +65,57 @@ class Job(models.Model):
         db_index=False,
         verbose_name=_("batch"),
     )
-    ref = models.CharField(_("name"), max_length=200, blank=True)
+    ref = models.CharField(_("name"), max_length=200, blank=True, db_default="")
     task_id = models.CharField(_("Task"), max_length=200)
-    args = models.JSONField(_("arguments"), default=dict)
-    role = models.CharField(_("role"), max_length=64)
-    priority = models.IntegerField(_("priority"), default=100)
-    urgent = models.BooleanField(_("urgent"), default=False)
+    args = models.JSONField(_("arguments"), default=dict, db_default=Value({}, models.JSONField()))
+    role = models.CharField(_("role"), max_length=64, db_default="default")
+    priority = models.IntegerField(_("priority"), default=100, db_default=100)
+    urgent = models.BooleanField(_("urgent"), default=False, db_default=False)
     status = models.CharField(
-        _("status"), max_length=12, choices=JobStatus.choices, default=JobStatus.PENDING
+        _("status"),
+        max_length=12,
+        choices=JobStatus.choices,
+        default=JobStatus.PENDING,
+        db_default=JobStatus.PENDING.value,
     )
     on_dependency_failure = models.CharField(
         _("when a dependency fails"),
         max_length=8,
         choices=OnDependencyFailure.choices,
         default=OnDependencyFailure.BLOCK,
+        db_default=OnDependencyFailure.BLOCK.value,
     )
-    dependency_count = models.IntegerField(_("dependencies"), default=0)
+    dependency_count = models.IntegerField(_("dependencies"), default=0, db_default=0)
 
-    timeout_ms = models.BigIntegerField(_("time limit (ms)"))
-    max_retries = models.IntegerField(_("retries at most"))
-    retry_backoff = models.CharField(_("delays grow"), max_length=12, choices=Backoff.choices)
-    retry_base_delay_ms = models.BigIntegerField(_("first delay (ms)"))
-    retry_count = models.IntegerField(_("retries"), default=0)
+    timeout_ms = models.BigIntegerField(_("time limit (ms)"), db_default=1_800_000)
+    max_retries = models.IntegerField(_("retries at most"), db_default=2)
+    retry_backoff = models.CharField(
+        _("delays grow"), max_length=12, choices=Backoff.choices, db_default=Backoff.EXPONENTIAL.value
+    )
+    retry_base_delay_ms = models.BigIntegerField(_("first delay (ms)"), db_default=60_000)
+    retry_count = models.IntegerField(_("retries"), default=0, db_default=0)
     on_lost = models.CharField(
-        _("when its worker is lost"), max_length=8, choices=OnLost.choices, default=OnLost.RETRY
+        _("when its worker is lost"),
+        max_length=8,
+        choices=OnLost.choices,
+        default=OnLost.RETRY,
+        db_default=OnLost.RETRY.value,
     )
     # JOB, or WORKFLOW for a step of a workflow run.
-    trigger = models.CharField(_("trigger"), max_length=10, choices=Trigger.choices, default=Trigger.JOB)
+    trigger = models.CharField(
+        _("trigger"),
+        max_length=10,
+        choices=Trigger.choices,
+        default=Trigger.JOB,
+        db_default=Trigger.JOB.value,
+    )
     run_at = models.DateTimeField(_("not before"), null=True, blank=True)
     retry_at = models.DateTimeField(_("next attempt at"), null=True, blank=True)
     # The later of the two that still lies ahead: what the due sweep looks for.
     due_at = models.DateTimeField(_("due at"), null=True, blank=True)
-    unique_key = models.CharField(_("unique key"), max_length=200, blank=True)
+    unique_key = models.CharField(_("unique key"), max_length=200, blank=True, db_default="")
 
-    created_at = models.DateTimeField(_("submitted at"))
+    created_at = models.DateTimeField(_("submitted at"), db_default=Now())
     ready_at = models.DateTimeField(_("ready at"), null=True, blank=True)
     # How long it may wait after it became ready, and until when: after that it fails.
     queue_timeout_ms = models.BigIntegerField(_("queue timeout (ms)"), null=True, blank=True)
@@ -100,8 +123,8 @@ class Job(models.Model):
     started_at = models.DateTimeField(_("started at"), null=True, blank=True)
     completed_at = models.DateTimeField(_("ended at"), null=True, blank=True)
     cancelled_at = models.DateTimeField(_("cancelled at"), null=True, blank=True)
-    failure_type = models.CharField(_("failed because"), max_length=20, blank=True)
-    error_message = models.TextField(_("error"), blank=True)
+    failure_type = models.CharField(_("failed because"), max_length=20, blank=True, db_default="")
+    error_message = models.TextField(_("error"), blank=True, db_default="")
     # The run that counts now; earlier ones, from before a retry by hand, are found by their job.
     execution = models.ForeignKey(
         Execution,
@@ -113,7 +136,7 @@ class Job(models.Model):
         verbose_name=_("run"),
     )
     # Set once the job has ended: after a retry its joins have been counted and are released directly.
-    ended_before = models.BooleanField(_("ended before"), default=False)
+    ended_before = models.BooleanField(_("ended before"), default=False, db_default=False)
 
     class Meta:
         db_table = "job_queue"

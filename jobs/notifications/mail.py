@@ -11,6 +11,8 @@ from django.utils.dateparse import parse_datetime
 from django.utils.formats import date_format
 from django.utils.translation import gettext, ngettext
 
+from jobs.display import REMEDIES
+
 MAX_LISTED = 50
 MAX_ERROR = 500
 
@@ -57,6 +59,7 @@ def failure(body: dict[str, Any]) -> str:
     lines = [
         f"{job_name(data)} · {details.get('failure_type') or ''} · {when}",
         *(f"  {line}" for line in error.splitlines()),
+        *([f"  {remedy}"] if (remedy := REMEDIES.get(details.get("failure_type") or "")) else []),
         f"  {settings.BASE_URL}/offices/{data['office_id']}/jobs/{data['job_id']}",
     ]
     return "\n".join(lines)

@@ -6,8 +6,8 @@ from typing import Any
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from jobs.display import Text, local_time
-from jobs.insight.explain import Code, Reason
+from jobs.display import REMEDIES, Text, local_time
+from jobs.insight.explain import Code, Reason, Why
 
 SENTENCES: dict[Code, Text] = {
     Code.DEPENDENCY_FAILED: _("Failed or cancelled dependencies: %(jobs)s. Retry them, or cancel this job."),
@@ -22,10 +22,20 @@ SENTENCES: dict[Code, Text] = {
     Code.QUEUE_TIMEOUT: _("Fails unless it has started by %(until)s."),
     Code.RUNNING: _("Running on %(worker)s (lease until %(lease_until)s)."),
 }
+WHY_NOT_RETRIED: dict[str, Text] = {
+    Why.FAILURE_TYPE: _("Another attempt would fail in the same way, so there is none."),
+    Why.OFFICE: _("The office does not retry this type of failure."),
+    Why.QUEUE_TIMEOUT: _("A job that did not start in time is not retried."),
+    Why.RETRIES_USED: _("Its retries are used up."),
+    Why.TASK: _("Its Task does not retry this failure."),
+}
 NAMED = 3
 
 
 def sentence(reason: Reason) -> str:
+    if reason.code == Code.NOT_RETRIED:
+        remedy = REMEDIES.get(reason.facts["failure_type"], "")
+        return f"{WHY_NOT_RETRIED[reason.facts['why']]} {remedy}".strip()
     facts = {name: _fact(value) for name, value in reason.facts.items()}
     text = str(SENTENCES[reason.code]) % facts
     if reason.facts.get("cancelling"):

@@ -19,11 +19,13 @@ def succeed(job: UUID) -> None:
     assert run.finish() is not None
 
 
-def fail(job: UUID, error: str = "It broke.", delay_ms: int | None = None) -> None:
+def fail(
+    job: UUID, error: str = "It broke.", delay_ms: int | None = None, failure_type: str = "error"
+) -> None:
     """Fails the run: finally, or with a delay until its retry."""
     run = claimed(Job.objects.get(pk=job))
     assert run is not None
-    assert run.fail(error=error, delay_ms=delay_ms) is not None
+    assert run.fail(failure_type, error=error, delay_ms=delay_ms) is not None
 
 
 def fail_and_retry(job: UUID) -> None:

@@ -17,6 +17,7 @@ from jobs import lifecycle, submission
 from jobs.models import ApiToken, Event, Membership, Office
 from jobs.sockets.events import OfficeEvents
 from jobs.states import MemberRole
+from tests.factories import an_office
 from tests.integration.rest_support import forget_counts, make_user
 from tests.integration.test_rest_sockets import code_of, opened, receive
 from tests.integration.waiting import wait_until
@@ -47,7 +48,7 @@ def token(user):
 
 @pytest.fixture
 def office(user):
-    office = Office.objects.create(name="Ours", max_concurrent_jobs=1)
+    office = an_office(name="Ours", max_concurrent_jobs=1)
     Membership.objects.create(office=office, user=user, role=MemberRole.VIEWER)
     return office
 
@@ -260,7 +261,7 @@ def test_a_user_who_leaves_the_office_is_not_admitted_any_more(office, user):
 
 
 def test_a_socket_receives_no_events_of_another_office(address, office, token):
-    other = Office.objects.create(name="Theirs")
+    other = an_office(name="Theirs")
     with opened(address, events_of(office), token) as ws:
         receive(ws)
         submit(other, 3)

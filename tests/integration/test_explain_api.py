@@ -96,6 +96,29 @@ def test_explain_reports_a_waiting_retry(client, office):
     assert datetime.fromisoformat(reason["until"]) > timezone.now()
 
 
+@pytest.mark.parametrize(
+    ("failure", "why", "remedy"),
+    [
+        ("git_conflict", "failure_type", "Your intervention is needed: resolve the conflict"),
+        ("permission_error", "failure_type", "Check the settings"),
+        ("session_error", "retries_used", None),
+    ],
+)
+def test_explain_says_why_a_failed_job_is_not_retried_and_what_to_do(client, office, failure, why, remedy):
+    job = a_job(office, max_retries=0)
+    running(job).fail(failure, delay_ms=0)
+    (reason,) = explained(client, job)["reasons"]
+    assert (reason["code"], reason["why"], reason["failure_type"]) == ("not_retried", why, failure)
+    events = client.get(f"/api/offices/{office.id}/events").json()["results"]
+    (event,) = (event for event in events if event["type"] == "job_failed")
+    if remedy is None:
+        assert (reason["remedy"], "remedy" in event["details"]) == (None, False)
+    else:
+        assert reason["remedy"].startswith(remedy)
+        assert reason["remedy"] in reason["message"]
+        assert event["details"]["remedy"] == reason["remedy"]
+
+
 def test_explain_reports_a_future_start(client, office):
     when = timezone.now() + timedelta(hours=1)
     job = a_job(office, run_at=when.isoformat())

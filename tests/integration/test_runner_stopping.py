@@ -40,7 +40,7 @@ def cancel_without_message(job):
 def test_a_body_gets_an_exception_at_its_time_limit(worker):
     job = ended(submit_task("demo.sleep", args={"seconds": 30}, timeout_ms=300))
     assert (job.status, job.failure_type) == (JobStatus.FAILED, FailureType.TIMEOUT)
-    assert job.error_message == "Job execution timed out."
+    assert job.error_message == "Job execution timed out"
     assert outcomes(job) == [("timeout", "timeout")]
     assert 0.2 < seconds_of(job) < GRACE
     assert event_types(job)[-2:] == [T.JOB_TIMEOUT, T.JOB_FAILED]

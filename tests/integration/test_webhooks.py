@@ -13,6 +13,7 @@ from jobs.errors import Conflict, Invalid
 from jobs.models import Event, EventCursor, Notification, Office, Webhook
 from jobs.notifications import batches, creation, delivery, webhooks
 from jobs.states import EventType
+from tests.factories import an_office
 from tests.integration.manual_engine import fail, fail_and_retry, submit, succeed
 from tests.integration.waiting import wait_until
 from tests.integration.webhook_receiver import answer, receiving
@@ -27,7 +28,7 @@ def loopback_is_allowed(settings):
 
 @pytest.fixture
 def office():
-    return Office.objects.create(name="Ours", max_concurrent_jobs=50)
+    return an_office(name="Ours", max_concurrent_jobs=50)
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ import pytest
 from jobs.models import Membership, Notification, Office, Webhook
 from jobs.notifications import creation, delivery
 from jobs.states import MemberRole
+from tests.factories import an_office
 from tests.integration.manual_engine import fail, submit
 from tests.integration.rest_support import PROBLEM, client_of, forget_counts, make_user
 from tests.integration.webhook_receiver import answer, receiving
@@ -24,7 +25,7 @@ def loopback_is_allowed(settings):
 
 @pytest.fixture
 def office():
-    return Office.objects.create(name="Ours", max_concurrent_jobs=50)
+    return an_office(name="Ours", max_concurrent_jobs=50)
 
 
 def member(office: Office, name: str, role: str):
@@ -140,7 +141,7 @@ def test_only_owners_of_the_office_have_access(office, owner, method, route, who
     elif who == "stranger":
         client = client_of(make_user(who))
     else:
-        client = member(Office.objects.create(name="Theirs"), "other", MemberRole.OWNER)
+        client = member(an_office(name="Theirs"), "other", MemberRole.OWNER)
     rest = route.format(webhook=made["id"], delivery=Notification.objects.earliest("id").pk)
     before = list(Webhook.objects.values())
     answered = getattr(client, method)(
@@ -151,7 +152,7 @@ def test_only_owners_of_the_office_have_access(office, owner, method, route, who
 
 
 def test_a_webhook_of_another_office_is_not_found(office, owner):
-    other = Office.objects.create(name="Theirs")
+    other = an_office(name="Theirs")
     theirs = create(member(other, "other", MemberRole.OWNER), other).json()
     for method, route in ROUTES[2:]:
         rest = route.format(webhook=theirs["id"], delivery=1)

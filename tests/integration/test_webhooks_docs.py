@@ -15,6 +15,7 @@ from jobs.models import ApiToken, Membership, Office
 from jobs.notifications import batches, creation, delivery, signing, webhooks
 from jobs.sockets.base import Close
 from jobs.states import MemberRole
+from tests.factories import an_office
 from tests.integration.manual_engine import fail, submit
 from tests.integration.rest_support import forget_counts, make_user
 from tests.integration.waiting import wait_until
@@ -26,7 +27,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture
 def office():
-    return Office.objects.create(name="Ours")
+    return an_office(name="Ours")
 
 
 def example(name: str) -> str:

@@ -11,6 +11,7 @@ from django.utils import timezone
 from jobs import sweeps
 from jobs.models import Notification, Office
 from jobs.notifications import creation, delivery, mail
+from tests.factories import an_office
 from tests.integration.manual_engine import fail, fail_and_retry, submit, succeed
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -37,7 +38,7 @@ def mail_settings(settings):
 
 @pytest.fixture
 def office():
-    return Office.objects.create(
+    return an_office(
         name="Ours", max_concurrent_jobs=50, notify_emails=["minji@example.org", "jun@example.org"]
     )
 
@@ -57,6 +58,14 @@ def test_a_permanent_failure_is_mailed_to_each_address(office):
     assert "No space left.\n  Ask the operator." in message.body
     assert f"/offices/{office.pk}/jobs/{job}" in message.body
     assert message.message()["Auto-Submitted"] == "auto-generated"
+
+
+def test_the_mail_says_what_to_do(office):
+    (job,) = submit(office, "build")
+    fail(job, failure_type="git_conflict")
+    creation.create_from_events(office.pk)
+    delivery.send_due()
+    assert "Your intervention is needed: resolve the conflict" in outgoing.outbox[0].body
 
 
 def test_successes_and_retries_are_not_mailed(office):

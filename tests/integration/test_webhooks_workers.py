@@ -2,10 +2,9 @@
 
 import pytest
 
-from jobs.models import Office
 from jobs.notifications import webhooks
 from tests import workers
-from tests.factories import a_job
+from tests.factories import a_job, an_office
 from tests.integration.waiting import wait_until
 from tests.integration.webhook_receiver import receiving
 
@@ -15,7 +14,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def test_a_failed_job_calls_the_webhook(tmp_path, settings):
     settings.DURE_HTTP_ALLOW = ("127.0.0.1/32",)
     allowed = {"DURE_HTTP_ALLOW": "127.0.0.1/32"}
-    office = Office.objects.create(name="Ours")
+    office = an_office(name="Ours")
     with receiving() as receiver, workers.running(tmp_path, queues="default,notices", env=allowed):
         webhook = webhooks.add(office, receiver.url)
         a_job(office, task_id="demo.fail", args={"message": "Sorry."}, role="default", max_retries=0)

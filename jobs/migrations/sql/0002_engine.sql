@@ -157,12 +157,12 @@ BEGIN
                 id, task_id, role, trigger, office_id, job_id, source, args, status,
                 dispatch, dispatched_at, sent_at, sent_count, fence, token, worker,
                 attempt, retry_count, crash_count, max_retries, retry_backoff, retry_base_delay_ms,
-                timeout_ms, on_lost, created_at, failure_type, error, session_id
+                timeout_ms, on_lost, created_at, failure_type, error, session_id, due_at
             ) VALUES (
                 dure_uuid7(p_now), j.task_id, j.role, j.trigger, o.id, j.id, '', j.args, 'PENDING',
                 1, p_now, p_now, 1, 0, '', '',
                 0, 0, 0, j.max_retries, j.retry_backoff, j.retry_base_delay_ms,
-                j.timeout_ms, j.on_lost, p_now, '', '', ''
+                j.timeout_ms, j.on_lost, p_now, '', '', '', NULL
             ) RETURNING id, dispatch, retry_count INTO v_execution, v_dispatch, v_retries;
         END IF;
         UPDATE job_queue

@@ -129,7 +129,7 @@ def test_a_listener_that_was_down_fails_no_export(redis, minji) -> None:
     [
         ("invalid_args", "BAD_REPLAY: Line 3 is not JSON.", "BAD_REPLAY"),
         ("invalid_args", "DISK_FULL: No space.", "DISK_FULL"),
-        ("timeout", "Job execution timed out.", "TIMEOUT"),
+        ("timeout", "Job execution timed out", "TIMEOUT"),
         ("poison", "Its worker died 3 times", "WORKER_LOST"),
         ("error", "ZeroDivisionError: x\ny", "RENDER_FAILED"),
     ],

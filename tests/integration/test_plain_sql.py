@@ -1,0 +1,55 @@
+"""The tables of the engine have defaults: what a client inserts by plain SQL is picked up."""
+
+import pytest
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from jobs import lifecycle, sweeps
+from jobs.ids import uuid7
+from jobs.models import Attempt, Execution, Job
+from jobs.sql import call
+from jobs.states import ExecutionStatus, JobStatus
+from tests.factories import an_office, done, fresh, running
+
+pytestmark = pytest.mark.django_db
+
+INSERT_JOB = "INSERT INTO job_queue (office_id, task_id, args) VALUES (%s, 'demo.sum', %s) RETURNING id"
+
+
+def insert_job(office):
+    ((job,),) = call.rows(INSERT_JOB, [office.id, '{"numbers": [1, 2]}'])
+    return Job.objects.get(pk=job)
+
+
+def test_a_plain_insert_of_an_office_and_a_task_is_a_job_that_runs():
+    job = insert_job(an_office())
+    assert (job.status, job.priority, job.retry_count, job.timeout_ms) == ("pending", 100, 0, 1_800_000)
+    sweeps.sweep_once()
+    assert fresh(job).status == JobStatus.PROCESSING
+    assert done(job).status == JobStatus.DONE
+
+
+def test_a_plain_insert_of_a_task_is_a_manual_run():
+    ((execution,),) = call.rows("INSERT INTO job_executions (task_id) VALUES ('demo.noop') RETURNING id")
+    row = Execution.objects.get(pk=execution)
+    assert (row.status, row.trigger, row.attempt) == (ExecutionStatus.PENDING, "MANUAL", 0)
+    lifecycle.send_due(timezone.now())
+    row.refresh_from_db()
+    claim = lifecycle.claim(str(row.id), row.dispatch, token="t", worker="w")
+    assert claim is not None
+    assert claim.attempt == 1
+
+
+def test_the_database_deletes_the_executions_of_a_deleted_job():
+    job = insert_job(an_office())
+    sweeps.sweep_once()
+    running(job)
+    call.change("DELETE FROM job_queue WHERE id = %s", [job.pk])
+    assert not Execution.objects.exists()
+    assert not Attempt.objects.exists()
+
+
+def test_the_database_refuses_an_execution_of_an_unknown_job():
+    statement = "INSERT INTO job_executions (task_id, trigger, job_id) VALUES ('demo.sum', 'JOB', %s)"
+    with pytest.raises(IntegrityError), transaction.atomic():
+        call.change(statement, [uuid7()])
