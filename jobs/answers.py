@@ -32,9 +32,19 @@ class Claim:
     @classmethod
     def read(cls, execution_id: str, dispatch: int, answer: Mapping[str, Any]) -> Self:
         """Read the result of dure_claim."""
-        values = {name: answer[name] for name in cls.__slots__ if name in answer}
+        values = {name: answer[name] for name in cls.__slots__ if name in answer and name != "dispatch"}
         deadline = datetime.fromtimestamp(float(answer["timeout_at"]), UTC)
         return cls(execution_id=execution_id, dispatch=dispatch, deadline=deadline, **values)
+
+
+@dataclass(frozen=True, slots=True)
+class Along:
+    """What a finish may claim along: see jobs/burst.py. `level` is the last that is urgent enough."""
+
+    token: str
+    worker: str
+    roles: list[str]
+    level: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +52,8 @@ class Settlement:
     """The end of an attempt, and its effect on the Execution.
 
     `state` is the Execution's status now: PENDING when there will be another attempt. `result` is set
-    when the run succeeded. `extra` is what the body left in `Context.extra`; None when another process
+    when the run succeeded. `following` is the Task and the claim of the run that this end has brought along.
+    `extra` is what the body left in `Context.extra`; None when another process
     reported the end.
     """
 
@@ -54,6 +65,7 @@ class Settlement:
     effects: Effects = NO_EFFECTS
     result: Any = None
     extra: Any = None
+    following: tuple[str, Claim] | None = None
 
     @classmethod
     def read(
@@ -70,7 +82,14 @@ class Settlement:
             effects=Effects.read(answer),
             result=json.loads(result or "null") if state == ExecutionStatus.SUCCESS else None,
             extra=extra,
+            following=_read_following(answer.get("claim")),
         )
+
+
+def _read_following(answer: Mapping[str, Any] | None) -> tuple[str, Claim] | None:
+    if answer is None:
+        return None
+    return answer["task_id"], Claim.read(answer["execution"], answer["dispatch"], answer)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,9 @@ from contextlib import contextmanager
 
 from celery.exceptions import SoftTimeLimitExceeded
 
+# What interrupts a run: its time limit, and a request to stop.
+SIGNALS = {signal.SIGALRM, signal.SIGUSR1}
+
 
 @contextmanager
 def within(seconds: float) -> Iterator[None]:
@@ -26,6 +29,25 @@ def within(seconds: float) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+
+
+def hold_signals() -> None:
+    """Hold back what interrupts a run, while its end is written: what comes then comes too late."""
+    if threading.current_thread() is threading.main_thread():
+        signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+
+
+def drop_signals() -> None:
+    """Forget what has come since `hold_signals`: it was meant for a run that has ended."""
+    if threading.current_thread() is threading.main_thread():
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        while signal.sigtimedwait(SIGNALS, 0) is not None:
+            pass
+
+
+def resume_signals() -> None:
+    if threading.current_thread() is threading.main_thread():
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
 
 
 def _time_is_over(number: int, frame: object) -> None:

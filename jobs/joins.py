@@ -14,29 +14,23 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from celery import current_app, states
-from celery.app.task import Context as CeleryContext
-from django.conf import settings
 
-from jobs import redis
+from jobs import publish, redis
+from jobs.publish import Send
 
 log = logging.getLogger(__name__)
 
-RELEASE = "dure.release"
+# The dispatch in the message of a join, which names its job: the Execution is made by its claim.
+DISPATCH = 0
 EPOCH = "dure:epoch"
 PIPELINE = 1_000
+# Celery's: so long may a chord's body take to be sent, and so long is a sent chord remembered.
+CLAIM_SECONDS = 10
+DONE_SECONDS = 300
 
 
 def group(job: object) -> str:
     return f"join-{job}"
-
-
-def body(job: object) -> dict[str, Any]:
-    """The chord's body: an immutable, idempotent release of the job on the control queue."""
-    return dict(
-        current_app.signature(
-            RELEASE, args=(str(job),), immutable=True, queue=settings.DURE_CONTROL_QUEUE, ignore_result=True
-        )
-    )
 
 
 def seed(sizes: Iterable[tuple[object, int]]) -> bool:
@@ -59,24 +53,62 @@ def seed(sizes: Iterable[tuple[object, int]]) -> bool:
 
 
 def count(parts: Sequence[Sequence[Any]]) -> None:
-    """Return the chord part of each `[join, dependency, position]`; the last one sends the body."""
-    backend = current_app.backend
+    """Count the chord parts `[join, dependency, position, role, task, level]` in one round trip.
+
+    What `backend.on_chord_part_return` does for one part. The body of a chord whose last part this was is its
+    job: a message to the job's own role, whose claim releases it.
+    """
     try:
         with redis.answering():
-            for join, parent, position in parts:
-                request = CeleryContext(
-                    {
-                        "id": str(parent),
-                        "group": group(join),
-                        "group_index": position,
-                        "chord": body(join),
-                        "root_id": str(join),
-                    }
-                )
-                # Always a success: PostgreSQL decides what the dependency's end means.
-                backend.on_chord_part_return(request, states.SUCCESS, None)
+            counted = _count(current_app.backend, parts)
+        bodies = [
+            Send(str(join), DISPATCH, role, task, level, 0)
+            for (join, _, _, role, task, level), (ready, more, size, claimed) in zip(
+                parts, counted, strict=True
+            )
+            if size and claimed and ready == int(size) + int(more or 0)
+        ]
+        if publish.send_messages(bodies):
+            forget([send.execution for send in bodies])
     except Exception as error:  # the chord's own errors as well as Redis's: the sweep looks too
         log.warning("could not count a part of a join, the sweep will look: %s", error)
+
+
+def _count(backend: Any, parts: Sequence[Sequence[Any]]) -> list[Any]:
+    with backend.client.pipeline(transaction=False) as pipe:
+        for join, parent, position, *_ in parts:
+            # Always a success: PostgreSQL decides what the dependency's end means.
+            value = backend.encode([1, str(parent), states.SUCCESS, None])
+            backend._chord_part_return_script(
+                keys=[
+                    backend.get_key_for_group(group(join), key) for key in (".j", ".t", ".s", ".d", "", ".c")
+                ],
+                args=[
+                    str(parent),
+                    value,
+                    1,
+                    position,
+                    int(backend.chord_expires or 0),
+                    int(backend._chord_result_expires),
+                    CLAIM_SECONDS,
+                    uuid.uuid4().hex,
+                ],
+                client=pipe,
+            )
+        return list(pipe.execute())
+
+
+def forget(jobs: Sequence[str]) -> None:
+    """Delete the keys of joins whose job has been sent; until they expire a late part changes nothing."""
+    if not jobs:
+        return
+    backend = current_app.backend
+    with redis.answering(), backend.client.pipeline(transaction=False) as pipe:
+        for job in jobs:
+            name = group(job)
+            pipe.delete(*(backend.get_key_for_group(name, key) for key in (".c", ".j", ".t", ".s")))
+            pipe.set(backend.get_key_for_group(name, ".d"), 1, ex=DONE_SECONDS)
+        pipe.execute()
 
 
 def epoch_is_lost() -> bool:

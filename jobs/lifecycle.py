@@ -1,6 +1,6 @@
 """Every transition of Job and Execution, in the order in which a job lives them.
 
-submit → dispatch → claim → (progress) → finish → release, and beside that way: cancel, retry, reprioritise,
+submit → dispatch → claim → (progress) → finish, and beside that way: cancel, retry, reprioritise,
 advance_office, dispatch_roles, send_due, return_unclaimed, fail_overdue, mark_lost, rescue, republish. Views,
 workers, sweeps, commands and the admin call these verbs and change no row themselves. Each is one
 transaction, guarded by the state it expects. Losing a race is normal, and the answer says what happened. What
@@ -20,7 +20,7 @@ from django.conf import settings
 from django.db import DatabaseError, IntegrityError, InterfaceError, connection, transaction
 
 from jobs import counters, joins, publish, pubsub, registry, tracebacks
-from jobs.answers import Advanced, Cancelled, Claim, Retried, Settlement
+from jobs.answers import Advanced, Along, Cancelled, Claim, Retried, Settlement
 from jobs.effects import Effects
 from jobs.errors import Conflict, Fenced
 from jobs.publish import Send
@@ -146,6 +146,20 @@ def claim(execution: str, dispatch: int, *, token: str, worker: str) -> Claim | 
     return Claim.read(execution, dispatch, answer)
 
 
+def claim_join(job: str, *, token: str, worker: str) -> Claim | None:
+    """The last part of a job's join has come in: release the job, give it a slot and claim it, in one call.
+
+    None if it waits for something else, if it has been released already, and if no slot is free: then it is
+    ready.
+    """
+    values = (UUID(job), token, worker, timedelta(seconds=settings.DURE_LEASE_SECONDS))
+    answer = call.retry_while_down(lambda: call.function("dure_claim_join", *values))
+    if answer is None:
+        return None
+    Effects.read(answer).on_commit()
+    return Claim.read(answer["execution"], answer["dispatch"], answer) if "execution" in answer else None
+
+
 def progress(execution: str, fence: int, fraction: float | None, message: str) -> None:
     value = call.as_json({"fraction": fraction, "message": message[:500]})
     _write_fenced(statements.WRITE_PROGRESS, execution, fence, progress=value)
@@ -182,16 +196,24 @@ def finish(
     traceback: str = "",
     delay_ms: int | None = None,
     extra: object = None,
+    along: Along | None = None,
 ) -> Settlement | None:
     """The owner's report: RUNNING → its end, or PENDING for the next attempt. None: no longer the owner.
 
     One round trip for a job: the same call frees the slot and picks what starts next in it. While the
     database is away this waits for as long as the lease could hold; after that no worker owns the run.
+    `along` says which of the jobs that it sends the same call may claim.
     """
     delay = timedelta(milliseconds=delay_ms) if delay_ms is not None else None
     texts = (failure_type, storable_text(error), storable_text(traceback, tracebacks.MAX_BYTES))
     values = (execution, fence, outcome, result, *texts, delay, settings.DURE_MAX_CRASHES)
-    return _settle(execution, trigger, lambda: call.function("dure_finish", *values), result, extra)
+    name = "dure_finish"
+    claim_values: tuple[object, ...] = ()
+    if along is not None and trigger not in _end_handlers and not connection.in_atomic_block:
+        name = "dure_finish_and_claim"
+        lease = timedelta(seconds=settings.DURE_LEASE_SECONDS)
+        claim_values = (along.token, along.worker, lease, along.roles, along.level)
+    return _settle(execution, trigger, lambda: call.function(name, *values, *claim_values), result, extra)
 
 
 def mark_lost(execution: str, fence: int, *, trigger: str, expired: bool, error: str) -> Settlement | None:
@@ -279,14 +301,7 @@ def _settle(
     return settlement
 
 
-# --- release, advance_office, send_due: what makes a job ready, and sends it ----------------------
-
-
-def release(job: str) -> int:
-    """The last part of a job's join has come in: pending → ready, if PostgreSQL agrees."""
-    answer = call.function("dure_release", [UUID(job)])
-    Effects.read(answer).on_commit()
-    return int(answer["ready"])
+# --- advance_office, send_due: what makes a job ready, and sends it -------------------------------
 
 
 def advance_office(office: UUID | str, now: datetime | None = None) -> Advanced:

@@ -23,6 +23,10 @@ log = logging.getLogger(__name__)
 BATCH = 500
 # The level of an Execution that no office owns: behind an office's first job, before what fills it up.
 FAIR = 3
+# Redis has a queue for each role and level; the first level is served first.
+LEVELS: tuple[int, ...] = (0, 3, 6, 9)
+# kombu's sign between a role and a level.
+LEVEL_SIGN = "\x06\x16"
 MESSAGE_ID = re.compile(r"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.\d+\.[0-9a-f]+")
 ORIGIN = f"{os.getpid()}@{socket.gethostname()}"
 
@@ -70,7 +74,7 @@ def send_message(producer: Any, send: Send) -> None:
         retries=send.retries,
         ignore_result=True,
         # Celery's events show these texts instead of the arguments.
-        argsrepr=f"({send.execution}, {send.dispatch})",
+        argsrepr=args_text(send.execution, send.dispatch),
         kwargsrepr="{}",
         origin=ORIGIN,
         root_id=send.execution,
@@ -86,6 +90,24 @@ def send_message(producer: Any, send: Send) -> None:
         retry=False,
         **message.properties,
     )
+
+
+def args_text(execution: str, dispatch: int) -> str:
+    return f"({execution}, {dispatch})"
+
+
+def most_urgent_waiting(roles: Sequence[str]) -> int | None:
+    """The most urgent level at which a message waits for these roles; None if none does, or Redis is away."""
+    keys = [(level, f"{role}{LEVEL_SIGN}{level}" if level else role) for level in LEVELS for role in roles]
+    try:
+        with redis.answering():
+            pipe = redis.client().pipeline(transaction=False)
+            for _, key in keys:
+                pipe.llen(key)
+            lengths = pipe.execute()
+    except redis.ERRORS:
+        return None
+    return next((level for (level, _), length in zip(keys, lengths, strict=True) if length), None)
 
 
 def message_id(execution: str, dispatch: int) -> str:

@@ -13,6 +13,7 @@ import re
 import signal
 import time
 import uuid
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +23,7 @@ from django.conf import settings
 from django.db import transaction
 from pydantic import ValidationError
 
-from jobs import counters, deadline, lifecycle, registry, tracebacks
+from jobs import burst, counters, deadline, joins, lifecycle, registry, tracebacks
 from jobs.answers import Claim, Settlement
 from jobs.context import Context
 from jobs.errors import Fenced, TaskFailure, in_english
@@ -88,22 +89,25 @@ class EngineTask(CeleryTask):  # type: ignore[misc]
 
 
 def run(celery_task: CeleryTask, execution_id: str, dispatch: int) -> None:
-    """Run the message that Celery delivered."""
+    """Run the message that Celery delivered, or a run that the one before has brought along."""
     request = celery_task.request
-    token = f"{request.id}:{uuid.uuid4().hex[:8]}"
     stopped = None
-    try:
-        claim = lifecycle.claim(execution_id, dispatch, token=token, worker=request.hostname or "")
-    except SoftTimeLimitExceeded as early:
-        # The claim may have been committed: the same token returns the same answer.
-        stopped = early
-        claim = lifecycle.claim(execution_id, dispatch, token=token, worker=request.hostname or "")
+    claim = burst.taken(execution_id, dispatch)
+    if claim is None:
+        claim_it = claiming(celery_task, execution_id, dispatch)
+        try:
+            claim = claim_it()
+        except SoftTimeLimitExceeded as early:
+            # The claim may have been committed: the same token returns the same answer.
+            stopped = early
+            claim = claim_it()
     if claim is None:
         counters.add(counters.DUPLICATES)
         log.debug("dropped a duplicate of %s, dispatch %s", execution_id, dispatch)
         raise Ignore(CANCELLED if lifecycle.has_been_cancelled(execution_id) else DUPLICATE)
     current = request.run = Run(claim)
     try:
+        deadline.resume_signals()
         if stopped is not None:
             raise stopped
         with deadline.within(claim.timeout_ms / 1000):
@@ -115,6 +119,22 @@ def run(celery_task: CeleryTask, execution_id: str, dispatch: int) -> None:
         raise Ignore(FENCED) from None
     finally:
         orphans.end_programs()
+
+
+def claiming(celery_task: CeleryTask, execution_id: str, dispatch: int) -> Callable[[], Claim | None]:
+    """The call that claims what the message names: its Execution, or the job of a join."""
+    request = celery_task.request
+    values = {"token": f"{request.id}:{uuid.uuid4().hex[:8]}", "worker": request.hostname or ""}
+    if dispatch != joins.DISPATCH:
+        return lambda: lifecycle.claim(execution_id, dispatch, **values)
+
+    def claim_join() -> Claim | None:
+        claim = lifecycle.claim_join(execution_id, **values)
+        if claim is not None:
+            burst.tell_join(claim, celery_task.name)
+        return claim
+
+    return claim_join
 
 
 def perform(task_id: str, current: Run) -> None:
@@ -173,15 +193,25 @@ def encode_result(result: object) -> str:
 
 def settle_success(current: Run, result: str) -> Settlement:
     claim = current.claim
-    settlement = lifecycle.finish(
-        claim.execution_id,
-        claim.fence,
-        Outcome.SUCCESS,
-        trigger=claim.trigger,
-        result=result,
-        extra=current.extra,
-    )
-    current.settled = True
+    # A signal that came after the commit would lose the run that is brought along.
+    deadline.hold_signals()
+    try:
+        settlement = lifecycle.finish(
+            claim.execution_id,
+            claim.fence,
+            Outcome.SUCCESS,
+            trigger=claim.trigger,
+            result=result,
+            extra=current.extra,
+            along=burst.next_claim(),
+        )
+        current.settled = True
+        if settlement is not None:
+            burst.follow(settlement.following)
+    finally:
+        deadline.drop_signals()
+        if not burst.goes_on():
+            deadline.resume_signals()
     if settlement is None:
         raise Fenced()
     return settlement

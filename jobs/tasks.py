@@ -28,12 +28,6 @@ def close_broken_connection(**_: object) -> None:
     call.close_broken_connection()
 
 
-@shared_task(name="dure.release", ignore_result=True)  # type: ignore[untyped-decorator]
-def release(job: str) -> None:
-    """The body of a join's chord."""
-    lifecycle.release(job)
-
-
 @shared_task(name=lifecycle.RUN_ON_CANCEL, ignore_result=True)  # type: ignore[untyped-decorator]
 def run_on_cancel(execution: str) -> None:
     """Call a Task's on_cancel for a run that was killed before it could do so itself."""

@@ -114,6 +114,12 @@ def done(job: Job) -> Job:
     return fresh(job)
 
 
+def released(join: Job, *, token: str = "t") -> Claimed | None:
+    """Claims the job as the message of its join does; None if it cannot be claimed."""
+    claim = lifecycle.claim_join(str(join.id), token=token, worker="w@test")
+    return Claimed(claim) if claim is not None else None
+
+
 def expire_lease(execution: str) -> None:
     """Lets the run's lease expire."""
     changed = call.change(

@@ -156,7 +156,7 @@ WAITING_JOINS = """
     SELECT id, dependency_count FROM job_queue WHERE status IN ('pending', 'timeout') AND dependency_count > 1
 """
 ENDED_PARTS = """
-    SELECT c.id, p.id, d.position
+    SELECT c.id, p.id, d.position, c.role, c.task_id, CASE WHEN c.urgent THEN 0 ELSE 3 END
     FROM job_queue c
     JOIN job_dependencies d ON d.job_id = c.id
     JOIN job_queue p ON p.id = d.parent_id

@@ -5,6 +5,8 @@ from typing import Any
 
 from celery import bootsteps, signals
 
+from jobs.worker import bursts
+
 log = logging.getLogger(__name__)
 
 # The interval at which the pool looks for ended processes.
@@ -64,6 +66,7 @@ class LeaseKeeperStep(bootsteps.StartStopStep):  # type: ignore[misc]
     def register_with_event_loop(self, worker: Any, hub: Any) -> None:
         """Look for ended pool processes often. The pool is told of a process's end a moment before it can
         be waited for; when it loses that race, it would look again only after five seconds."""
+        bursts.register_with_event_loop(hub)
         maintain = getattr(worker.pool, "maintain_pool", None)
         if maintain is not None:
             hub.call_repeatedly(MAINTAIN_POOL_SECONDS, maintain)

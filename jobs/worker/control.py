@@ -69,7 +69,7 @@ def dure_runs(state: Any, **_: Any) -> dict[str, Any]:
     leases = dict(lease_keeper.current.runs)
     runs = {}
     for request in lease_keeper.active_requests():
-        execution, dispatch = str(request.args[0]), int(request.args[1])
+        execution, dispatch = request.current_run
         lease = leases.get(request.id)
         runs[execution] = {
             "execution": execution,

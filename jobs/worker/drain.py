@@ -8,6 +8,8 @@ from typing import Any
 
 from celery import bootsteps
 
+from jobs.worker import bursts
+
 _closed = False
 
 
@@ -33,10 +35,12 @@ def is_closed() -> bool:
 def close(consumer: Any) -> None:
     global _closed  # noqa: PLW0603 (one worker in a process)
     _closed = True
+    bursts.stop()
     consumer.task_consumer.cancel()
 
 
 def reopen(consumer: Any) -> None:
     global _closed  # noqa: PLW0603
     _closed = False
+    bursts.go_on()
     consumer.task_consumer.consume()

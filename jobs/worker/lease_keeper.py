@@ -17,7 +17,7 @@ from celery.worker import state as worker_state
 from django.conf import settings
 from django.db import DatabaseError, InterfaceError, connection
 
-from jobs import counters, lifecycle
+from jobs import counters, joins, lifecycle
 from jobs.log_fields import about_run
 from jobs.sql import call, statements
 from jobs.subprocesses import orphans, process_tree
@@ -245,6 +245,8 @@ class LeaseKeeper(threading.Thread):
 
     def apply_verdict(self, run: LeasedRun, verdict: str, sent_at: float) -> None:
         """Act on the verdict of dure_renew about one run."""
+        if verdict == "over" and run.dispatch == joins.DISPATCH:
+            verdict = "waiting"  # the join's Execution is made by its claim
         if verdict in ("kept", "cancel", "late"):
             run.confirmed, run.renewals_over = sent_at, 0
         if verdict == "waiting" and run.claimed:
@@ -332,13 +334,15 @@ class LeaseKeeper(threading.Thread):
             # The worker does not consume yet; register it again soon, when it has roles.
             self.next_renewal = boot_time() + SOON_SECONDS
 
-    def registration(self) -> dict[str, object]:
+    def roles(self) -> list[str]:
         consumer = getattr(self.worker, "consumer", None)
         task_consumer = getattr(consumer, "task_consumer", None)
-        roles = sorted(q.name for q in task_consumer.queues) if task_consumer is not None else []
+        return sorted(q.name for q in task_consumer.queues) if task_consumer is not None else []
+
+    def registration(self) -> dict[str, object]:
         return {
             "name": self.worker_name,
-            "roles": roles,
+            "roles": self.roles(),
             "slots": self.worker.concurrency,
             "running": len(self.runs),
             "draining": self.draining,

@@ -1,5 +1,6 @@
 """A message in the worker's main process: sees its pool process die, and reports it."""
 
+import time
 from typing import Any
 
 from billiard.einfo import ExceptionWithTraceback
@@ -7,16 +8,70 @@ from billiard.exceptions import WorkerLostError
 from celery.exceptions import Ignore
 from celery.worker import state as worker_state
 from celery.worker.request import Request
+from django.conf import settings
 
+from jobs import publish
 from jobs.log_fields import about_run
 from jobs.runner import CANCELLED
 from jobs.subprocesses import process_tree
-from jobs.worker import lease_keeper
+from jobs.worker import bursts, lease_keeper
 from jobs.worker.lease_keeper import Report
 
 
 class EngineRequest(Request):  # type: ignore[misc]
     engine_request = True
+    # The run that this message runs now, if it is not the one that the message names.
+    following: dict[str, Any] | None = None
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        if settings.DURE_BURST_MS and lease_keeper.current is not None:
+            self._request_dict[bursts.ROLES] = lease_keeper.current.roles()
+
+    @property
+    def current_run(self) -> tuple[str, int]:
+        """What this message runs now, as far as the main process has heard: Execution and dispatch."""
+        execution, dispatch = self.args if self.following is None else self.following["args"]
+        return str(execution), int(dispatch)
+
+    def follow(self, end: dict[str, Any], following: dict[str, Any]) -> None:
+        """The run has ended, and another follows in the same process: see jobs/burst.py."""
+        if end.pop("end") == "succeeded":
+            self.send_event("task-succeeded", **end)
+        else:
+            self.send_event("task-rejected", requeue=False)
+        self.following = {**following, "time_start": time.time()}
+        self.send_event(
+            "task-received",
+            name=following["task"],
+            args=publish.args_text(*following["args"]),
+            kwargs="{}",
+            root_id=following["args"][0],
+            parent_id=None,
+            retries=following["retries"],
+            eta=None,
+            expires=None,
+        )
+        self.send_event("task-started")
+
+    def send_event(self, type: str, **fields: Any) -> None:
+        if self._eventer and self._eventer.enabled and self.task.send_events:
+            uuid = self.id if self.following is None else self.following["id"]
+            self._eventer.send(type, uuid=uuid, **fields)
+
+    def info(self, safe: bool = False) -> dict[str, Any]:
+        """What `celery inspect active` shows."""
+        answer: dict[str, Any] = super().info(safe)
+        if self.following is not None:
+            run = self.following
+            answer |= {
+                "id": run["id"],
+                "name": run["task"],
+                "type": run["task"],
+                "args": publish.args_text(*run["args"]) if safe else run["args"],
+                "time_start": run["time_start"],
+            }
+        return answer
 
     def on_failure(self, exc_info: Any, send_failed_event: bool = True, return_ok: bool = False) -> Any:
         error = exc_info.exception

@@ -16,7 +16,7 @@ from jobs.sql import call, statements
 from jobs.states import ExecutionStatus, JobStatus
 from tests.concurrency.threads import all_at_once, start_thread
 from tests.events import T, event_types
-from tests.factories import a_job, an_office, claimed, done, fresh, submitted
+from tests.factories import a_job, an_office, claimed, done, fresh, released, submitted
 from tests.workers import eventually
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("unsent")]
@@ -49,8 +49,8 @@ def finish_one(runs: list[Any], number: int) -> Any:
     return runs[number].finish()
 
 
-def release(job: Any, _: int) -> int:
-    return lifecycle.release(str(job.id))
+def release(job: Any, number: int) -> Any:
+    return released(job, token=str(number))
 
 
 def renew(run: Any) -> Any:
@@ -139,7 +139,7 @@ def test_the_two_last_dependencies_of_a_join_release_it_once():
         runs = [claimed(first), claimed(second)]
         all_at_once(partial(finish_one, runs), 2)
         all_at_once(partial(release, last), 3)
-        assert event_types(last) == [T.JOB_READY]
+        assert event_types(last) == [T.JOB_READY, T.JOB_STARTED]
         assert fresh(last).status == JobStatus.PROCESSING
 
 

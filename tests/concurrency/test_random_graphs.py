@@ -14,7 +14,7 @@ from jobs.answers import Advanced
 from jobs.models import Event, Execution, Job, Office
 from jobs.states import FailureType
 from tests.events import T
-from tests.factories import an_office, claimed, submitted
+from tests.factories import Claimed, an_office, claimed, released, submitted
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("unsent")]
 
@@ -60,7 +60,7 @@ class Chords:
 
     def count(self, parts: Sequence[Sequence[Any]]) -> list[str]:
         full = []
-        for join, parent, _ in parts:
+        for join, parent, *_ in parts:
             seen = self.parts.setdefault(join, set())
             if parent not in seen:
                 seen.add(parent)
@@ -73,15 +73,20 @@ def run_graph(office: Office, graph: list[dict[str, Any]], jobs: list[Job], chan
     """Claims runs in any order and finishes them as the graph says, until none is dispatched."""
     place = {job.id: number for number, job in enumerate(jobs)}
     chords = Chords(jobs)
-    while sent := list(Execution.objects.filter(office_id=office.id, status="PENDING").select_related("job")):
-        job = chance.choice(sent).job
-        assert job is not None
-        run = claimed(job, token=str(job.id))
+    by_id = {str(job.id): job for job in jobs}
+    running: list[tuple[Job, Claimed | None]] = []
+    while True:
+        sent = Execution.objects.filter(office_id=office.id, status="PENDING").select_related("job")
+        running += [(run.job, claimed(run.job, token=str(run.job_id))) for run in sent if run.job is not None]
+        if not running:
+            return
+        job, run = running.pop(chance.randrange(len(running)))
         assert run is not None
         answer = run.fail() if graph[place[job.id]]["fails"] else run.finish()
         assert answer is not None
         for join in chords.count(answer.effects.parts):
-            lifecycle.release(join)
+            claim = released(by_id[join], token=join)
+            running += [(by_id[join], claim)] if claim is not None else []
 
 
 def check_order(office: Office, graph: list[dict[str, Any]], jobs: list[Job]) -> None:

@@ -13,7 +13,7 @@ from django.utils import timezone
 from jobs import lifecycle, sweeps
 from jobs.models import Office
 from jobs.sql import call, statements
-from tests.factories import a_job, a_start, an_office, claimed, expire_lease, submitted
+from tests.factories import a_job, a_start, an_office, claimed, expire_lease, released, submitted
 
 pytestmark = pytest.mark.django_db
 
@@ -92,7 +92,7 @@ def warm_up() -> None:
         lifecycle.reprioritise(office.id, [second.id], delta=1)
         lifecycle.cancel(office.id, [second.id], actor="me")
         lifecycle.retry(office.id, [second.id], actor="me")
-        lifecycle.release(str(second.id))
+        released(second)
         sweeps.sweep_once()
         lifecycle.cancel_execution(a_start())
 
@@ -152,7 +152,7 @@ def test_the_finish_of_a_job_with_children_reads_its_edges_only(office):
     run = claimed(first)
     assert most_read(run.finish) < FEW
     lifecycle.cancel(office.id, [second.id], actor="me")
-    assert most_read(lambda: lifecycle.release(str(third.id))) < FEW
+    assert most_read(lambda: released(third)) < FEW
 
 
 def test_a_queue_of_waiting_jobs_is_not_read_to_start_the_next(office):
@@ -173,7 +173,7 @@ def test_waiting_jobs_of_other_offices_are_not_read(office):
     )
     run = claimed(first)
     assert most_read(run.finish) < FEW
-    assert most_read(lambda: lifecycle.release(str(third.id))) < FEW
+    assert most_read(lambda: released(third)) < FEW
     assert most_read(lambda: lifecycle.cancel(office.id, [second.id], actor="me")) < FEW
     assert most_read(lambda: lifecycle.retry(office.id, [second.id], actor="me")) < FEW
     assert most_read(lambda: a_job(office, depends_on=[str(third.id)])) < PLANNED_ANEW

@@ -196,7 +196,7 @@ def test_a_join_gets_its_part_counted_with_the_id_of_the_job():
         an_office(), {"ref": "a"}, {"ref": "b"}, {"ref": "c", "depends_on": ["b", "a"]}
     )
     answer = claimed(first).finish()
-    assert answer.effects.parts == [[str(last.id), str(first.id), 1]]
+    assert answer.effects.parts == [[str(last.id), str(first.id), 1, "default", "demo.sum", 3]]
     assert fresh(last).status == JobStatus.PENDING
 
 

@@ -75,14 +75,16 @@ def test_chains_and_ended_joins_are_not_seeded():
     assert lifecycle.reseed() == 0
 
 
-def test_the_last_part_sends_the_release_once():
+def test_the_last_part_sends_the_job_once():
     from jobs import redis
 
     first, second, third, last = a_join()
-    redis.client().delete("control")
+    key = "default\x06\x163"
+    redis.client().delete(key)
     for place, job in enumerate((first, second, third)):
-        joins.count([[str(last.id), str(job.id), place]])
-        joins.count([[str(last.id), str(job.id), place]])
-    waiting = [redis.client().lindex("control", n) for n in range(redis.client().llen("control"))]
-    assert len([message for message in waiting if message and str(last.id) in message]) == 1
-    redis.client().delete("control")
+        part = [str(last.id), str(job.id), place, "default", "demo.sum", 3]
+        joins.count([part, part])
+        joins.count([part])
+    waiting = redis.client().lrange(key, 0, -1)
+    assert len([message for message in waiting if str(last.id) in message]) == 1
+    redis.client().delete(key)

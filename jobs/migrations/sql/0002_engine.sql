@@ -218,6 +218,13 @@ BEGIN
 END $$;
 
 
+-- A chord part: the join, the dependency and its place; then what the message of the join needs.
+CREATE OR REPLACE FUNCTION dure_part(j job_queue, p_parent uuid, p_position integer) RETURNS jsonb
+LANGUAGE sql IMMUTABLE AS $$
+    SELECT jsonb_build_array(j.id, p_parent, p_position, j.role, j.task_id, CASE WHEN j.urgent THEN 0 ELSE 3 END)
+$$;
+
+
 -- What follows from the end of jobs: children that fail with them, children that become ready, and
 -- the chord parts of joins that wait for more. `p_release_joins` releases joins here instead, for ends
 -- in bulk and for jobs whose parts were counted before a manual retry.
@@ -258,8 +265,7 @@ BEGIN
 
     SELECT array_agg(DISTINCT c.id)
                FILTER (WHERE c.dependency_count = 1 OR v_release_joins OR p.ended_before),
-           jsonb_agg(jsonb_build_array(c.id, p.id, d.position))
-               FILTER (WHERE c.dependency_count > 1)
+           jsonb_agg(dure_part(c, p.id, d.position)) FILTER (WHERE c.dependency_count > 1)
     INTO v_children, v_parts
     FROM job_dependencies d
     JOIN job_queue p ON p.id = d.parent_id
@@ -342,6 +348,48 @@ BEGIN
 END $$;
 
 
+-- The last part of a join came in: the job becomes ready, takes a slot in its order, and is claimed. What
+-- else the slots let start is sent. Null: it waits for more, or another call was first.
+CREATE OR REPLACE FUNCTION dure_claim_join(
+    p_job uuid, p_token text, p_worker text, p_lease interval
+) RETURNS jsonb LANGUAGE plpgsql
+SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+    v_office uuid;
+    v_now timestamptz;
+    v_sends jsonb := '[]';
+    v_claim jsonb;
+    v_execution uuid;
+    v_dispatch integer;
+    o offices;
+BEGIN
+    SELECT office_id INTO v_office FROM job_queue WHERE id = p_job;
+    SELECT * INTO o FROM offices WHERE id = v_office FOR NO KEY UPDATE;
+    v_now := clock_timestamp();
+    IF dure_ready(v_office, ARRAY[p_job], v_now) > 0 THEN
+        v_sends := dure_dispatch(o, v_now);
+        SELECT e.id, e.dispatch INTO v_execution, v_dispatch
+        FROM job_queue q JOIN job_executions e ON e.id = q.execution_id
+        WHERE q.id = p_job AND q.status || '' = 'processing' AND e.status = 'PENDING';
+    ELSE
+        -- A second call with the same token answers the same.
+        SELECT e.id, e.dispatch INTO v_execution, v_dispatch
+        FROM job_queue q JOIN job_executions e ON e.id = q.execution_id
+        WHERE q.id = p_job AND e.status = 'RUNNING' AND e.token = p_token AND e.worker = p_worker;
+        IF NOT FOUND THEN
+            RETURN NULL;
+        END IF;
+    END IF;
+    IF v_execution IS NOT NULL THEN
+        v_claim := dure_claim(v_execution, v_dispatch, p_token, p_worker, p_lease)
+            || jsonb_build_object('execution', v_execution, 'dispatch', v_dispatch);
+        SELECT coalesce(jsonb_agg(send), '[]') INTO v_sends
+        FROM jsonb_array_elements(v_sends) AS send WHERE send ->> 0 <> v_execution::text;
+    END IF;
+    RETURN coalesce(v_claim, '{}') || dure_effects(o, v_now, v_sends, '[]', o.hooked);
+END $$;
+
+
 -- The end of a run that its owner reports: RUNNING → SUCCESS, FAILED, CANCELLED, or PENDING again for
 -- the next attempt. Null: the caller no longer owns it, and nothing was written.
 -- `p_delay` is the wait before another attempt; null when there is to be none.
@@ -365,6 +413,51 @@ BEGIN
     END IF;
     RETURN dure_settle(
         e, o, p_outcome, p_result, p_failure, p_error, p_traceback, p_delay, p_max_crashes
+    );
+END $$;
+
+
+-- dure_finish, and with it the claim of one of the jobs that it has sent, for the same process: one of
+-- these roles, whose level is urgent enough, unless another message of the roles has waited for long.
+-- Its answer is `claim`, and it is not sent.
+CREATE OR REPLACE FUNCTION dure_finish_and_claim(
+    p_execution uuid, p_fence bigint, p_outcome text, p_result jsonb, p_failure text, p_error text,
+    p_traceback text, p_delay interval, p_max_crashes integer,
+    p_token text, p_worker text, p_lease interval, p_roles text[], p_level integer
+) RETURNS jsonb LANGUAGE plpgsql
+SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+    v_durable text := current_setting('synchronous_commit');
+    v_answer jsonb;
+    v_claim jsonb;
+    v_send jsonb;
+    v_place integer;
+BEGIN
+    v_answer := dure_finish(
+        p_execution, p_fence, p_outcome, p_result, p_failure, p_error, p_traceback, p_delay, p_max_crashes
+    );
+    IF v_answer IS NULL OR v_answer -> 'send' = '[]' THEN
+        RETURN v_answer;
+    END IF;
+    SELECT s.send, s.place - 1 INTO v_send, v_place
+    FROM jsonb_array_elements(v_answer -> 'send') WITH ORDINALITY AS s (send, place)
+    WHERE s.send ->> 2 = ANY (p_roles) AND (s.send ->> 4)::integer <= p_level
+    ORDER BY s.place LIMIT 1;
+    IF NOT FOUND OR EXISTS (
+        SELECT 1 FROM job_executions
+        WHERE status = 'PENDING' AND dispatched_at IS NOT NULL
+          AND sent_at < clock_timestamp() - interval '200 milliseconds' AND role = ANY (p_roles)
+    ) THEN
+        RETURN v_answer;
+    END IF;
+    v_claim := dure_claim((v_send ->> 0)::uuid, (v_send ->> 1)::integer, p_token, p_worker, p_lease);
+    -- The claim need not wait for the disk, and the end of the run before it does.
+    PERFORM set_config('synchronous_commit', v_durable, true);
+    RETURN v_answer || jsonb_build_object(
+        'send', (v_answer -> 'send') - v_place,
+        'claim', v_claim || jsonb_build_object(
+            'execution', v_send -> 0, 'dispatch', v_send -> 1, 'task_id', v_send -> 3
+        )
     );
 END $$;
 
@@ -569,27 +662,6 @@ BEGIN
         WHEN e.status = 'PENDING' AND e.dispatch = h.dispatch THEN 'waiting'
         ELSE 'over' END
     FROM held h LEFT JOIN renewed r ON r.id = h.execution LEFT JOIN job_executions e ON e.id = h.execution;
-END $$;
-
-
--- The last part of a join came in, or a sweep found it: pending → ready if its dependencies let it.
-CREATE OR REPLACE FUNCTION dure_release(p_jobs uuid[]) RETURNS jsonb LANGUAGE plpgsql
-SET enable_seqscan = off AS $$
-DECLARE
-    v_office uuid;
-    v_now timestamptz;
-    v_ready integer;
-    o offices;
-BEGIN
-    SELECT office_id INTO v_office FROM job_queue WHERE id = ANY (p_jobs) LIMIT 1;
-    SELECT * INTO o FROM offices WHERE id = v_office FOR NO KEY UPDATE;
-    IF NOT FOUND THEN
-        RETURN '{"ready": 0}';
-    END IF;
-    v_now := clock_timestamp();
-    v_ready := dure_ready(v_office, p_jobs, v_now);
-    RETURN jsonb_build_object('ready', v_ready)
-        || dure_effects(o, v_now, dure_dispatch(o, v_now), '[]', o.hooked);
 END $$;
 
 
@@ -829,7 +901,7 @@ BEGIN
         END IF;
         PERFORM dure_ready(p_office, p_joined, v_now);
         -- The parts of joins whose other dependencies are still to come.
-        SELECT v_parts || coalesce(jsonb_agg(jsonb_build_array(c.id, p.id, d.position)), '[]') INTO v_parts
+        SELECT v_parts || coalesce(jsonb_agg(dure_part(c, p.id, d.position)), '[]') INTO v_parts
         FROM job_dependencies d
         JOIN job_queue p ON p.id = d.parent_id
         JOIN job_queue c ON c.id = d.job_id

@@ -1,0 +1,152 @@
+"""A short run brings the next: its finish also claims a job that it has just sent, and its process goes on.
+
+That saves the way through Redis and the worker's main process. A burst is the chain of runs that one message
+started. It ends after DURE_BURST_MS, when the worker takes nothing new, when the next job is of a role that
+the worker does not serve, and when another message has waited too long or is more urgent.
+
+Each run is an Execution like any other, with a claim, fence, lease, deadline and attempt of its own, and goes
+through Celery's tracer for its own Task. The token of its claim begins with the id of the burst's message: so
+the lease keeper knows which process runs what. A claim that was made along and whose process dies before it
+begins is ended by its main process, as that of any run.
+"""
+
+import logging
+import time
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from celery import current_app, signals
+from django.conf import settings
+
+from jobs import deadline, publish
+from jobs.answers import Along, Claim
+from jobs.worker import bursts
+
+log = logging.getLogger(__name__)
+
+Tracer = Callable[..., Any]
+
+# How often a burst looks for a more urgent message.
+LOOK_SECONDS = 0.01
+
+
+@dataclass
+class Burst:
+    """The message that this process has, and the run that is to follow the current one."""
+
+    message: str
+    worker: str
+    roles: list[str]
+    ends: float
+    looks_at: float = 0.0
+    most_urgent: int | None = None
+    following: tuple[str, Claim] | None = None
+    taken: Claim | None = None
+
+
+_current: Burst | None = None
+_tracers: dict[str, Tracer] = {}
+
+
+@signals.worker_process_init.connect(weak=False)  # type: ignore[untyped-decorator]
+def extend_tracers(**_: object) -> None:
+    """Let the tracer of each Task, which Celery has just built, go on with the runs that follow."""
+    from jobs.runner import EngineTask
+
+    if settings.DURE_BURST_MS:
+        for name, task in current_app.tasks.items():
+            if isinstance(task, EngineTask):
+                _tracers[name] = task.__trace__
+                task.__trace__ = _going_on(task.__trace__)
+
+
+def _going_on(tracer: Tracer) -> Tracer:
+    def trace(message: str, args: Any, kwargs: Any, request: dict[str, Any] | None = None) -> Any:
+        global _current  # noqa: PLW0603 (a pool process has one message at a time)
+        headers = request or {}
+        _current = burst = Burst(
+            message,
+            str(headers.get("hostname") or ""),
+            list(headers.get(bursts.ROLES) or ()),
+            time.monotonic() + settings.DURE_BURST_MS / 1000,
+        )
+        try:
+            answer = tracer(message, args, kwargs, request)
+            while burst.following is not None:
+                task_id, burst.taken = burst.following
+                burst.following = None
+                answer = _trace_next(burst, task_id, burst.taken, headers, answer)
+        finally:
+            _current = None
+            deadline.resume_signals()
+        return answer
+
+    return trace
+
+
+def _trace_next(burst: Burst, task_id: str, claim: Claim, headers: dict[str, Any], last: Any) -> Any:
+    name = publish.message_id(claim.execution_id, claim.dispatch)
+    args = (claim.execution_id, claim.dispatch)
+    bursts.tell(
+        burst.message,
+        {"end": "succeeded", "result": last.retstr, "runtime": last.runtime},
+        {"id": name, "task": task_id, "args": args, "retries": claim.retry_count},
+    )
+    request = {
+        **headers,
+        "id": name,
+        "task": task_id,
+        "args": args,
+        "argsrepr": publish.args_text(*args),
+        "retries": claim.retry_count,
+        "root_id": claim.execution_id,
+        "correlation_id": name,
+    }
+    return _tracers[task_id](name, args, {}, request)
+
+
+def tell_join(claim: Claim, task_id: str) -> None:
+    """The message of a join names its job. Tell the main process which Execution it runs."""
+    if _current is not None:
+        bursts.tell(
+            _current.message,
+            {"end": "rejected"},
+            {
+                "id": publish.message_id(claim.execution_id, claim.dispatch),
+                "task": task_id,
+                "args": (claim.execution_id, claim.dispatch),
+                "retries": 0,
+            },
+        )
+
+
+def taken(execution: str, dispatch: int) -> Claim | None:
+    """The claim of this run, if it was made along with the end of the one before."""
+    claim = _current.taken if _current is not None else None
+    if claim is None or (claim.execution_id, claim.dispatch) != (execution, dispatch):
+        return None
+    return claim
+
+
+def next_claim() -> Along | None:
+    """What the finish of the current run may claim along; None if the burst ends with it."""
+    burst = _current
+    if burst is None or not burst.roles or time.monotonic() >= burst.ends or bursts.is_stopped():
+        return None
+    if time.monotonic() >= burst.looks_at:
+        burst.looks_at = time.monotonic() + LOOK_SECONDS
+        burst.most_urgent = publish.most_urgent_waiting(burst.roles)
+    level = publish.LEVELS[-1] if burst.most_urgent is None else burst.most_urgent
+    return Along(f"{burst.message}:{uuid.uuid4().hex[:8]}", burst.worker, burst.roles, level)
+
+
+def follow(following: tuple[str, Claim] | None) -> None:
+    """Go on with this run when the current one has returned."""
+    if _current is not None:
+        _current.following = following
+
+
+def goes_on() -> bool:
+    return _current is not None and _current.following is not None

@@ -1,0 +1,84 @@
+"""What the main process and its pool processes tell each other about bursts: see jobs/burst.py.
+
+The main process says which roles the worker serves, with each message, and when it takes nothing new, by a
+byte of shared memory. A pool process says through a pipe which run follows which, for Celery's events and
+`inspect active`. Nothing else depends on it, so what does not fit into the pipe is lost.
+"""
+
+import json
+import logging
+import mmap
+import os
+from typing import Any
+
+from celery import signals
+from celery.worker import state as worker_state
+
+log = logging.getLogger(__name__)
+
+# The header in which the main process names the roles.
+ROLES = "dure_roles"
+LONGEST = 4_000  # what a pipe takes at once
+READ_BYTES = 65_536
+
+_stopped = mmap.mmap(-1, 1)
+_reads = _writes = -1
+_rest = b""
+
+
+# --- in the main process ---------------------------------------------------------------------------
+
+
+@signals.worker_init.connect(weak=False)  # type: ignore[untyped-decorator]
+def open_pipe(**_: Any) -> None:
+    """Before the pool starts."""
+    global _reads, _writes
+    _reads, _writes = os.pipe()
+    os.set_blocking(_reads, False)
+    os.set_blocking(_writes, False)
+
+
+@signals.worker_shutting_down.connect(weak=False)  # type: ignore[untyped-decorator]
+def stop(**_: Any) -> None:
+    """No run brings another from now on."""
+    _stopped[0] = 1
+
+
+def go_on() -> None:
+    _stopped[0] = 0
+
+
+def register_with_event_loop(hub: Any) -> None:
+    if _reads >= 0:
+        hub.add_reader(_reads, read)
+
+
+def read(*_: Any) -> None:
+    global _rest
+    try:
+        data = _rest + os.read(_reads, READ_BYTES)
+    except BlockingIOError:
+        return
+    *lines, _rest = data.split(b"\n")
+    for line in lines:
+        message, end, following = json.loads(line)
+        request = worker_state.requests.get(message)
+        if request is not None and hasattr(request, "follow"):
+            request.follow(end, following)
+
+
+# --- in a pool process -----------------------------------------------------------------------------
+
+
+def is_stopped() -> bool:
+    return bool(_stopped[0])
+
+
+def tell(message: str, end: dict[str, Any], following: dict[str, Any]) -> None:
+    line = json.dumps([message, end, following], separators=(",", ":")).encode() + b"\n"
+    if _writes < 0 or len(line) > LONGEST:
+        return
+    try:
+        os.write(_writes, line)
+    except (BlockingIOError, BrokenPipeError):
+        log.debug("the main process does not read which run follows")
