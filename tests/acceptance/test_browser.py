@@ -103,7 +103,7 @@ def test_a_viewer_sees_no_buttons(stack, window, office, viewer):
     page = window().sign_in(viewer)
     page.goto(f"/offices/{office}/jobs/{job['id']}")
     assert "Scheduled for 2" in page.locator("#live").inner_text()
-    assert page.locator("main form").count() == 0
+    assert page.locator("main form[method=post]").count() == 0
     page.goto(f"/offices/{office}/jobs")
     assert page.locator("main input[name=job]").count() == 0
     stack.client("alice").post(f"/api/offices/{office}/jobs/{job['id']}/cancel")
@@ -296,15 +296,15 @@ def test_the_list_of_runs_announces_new_ones_and_keeps_what_is_selected(stack, w
     job = submit(stack, office, ref="listed first", run_at=tomorrow())
     page = window().sign_in("alice")
     page.goto(f"/runs?office={office}&q=listed")
-    page.check(f"input[value='{job['id']}']")
+    page.check(f"input[name=run][value='{job['id']}']")
     other = submit(stack, office, ref="listed second", run_at=tomorrow())
     page.locator("#new-runs", has_text="1 new").wait_for()
-    assert page.is_checked(f"input[value='{job['id']}']")
+    assert page.is_checked(f"input[name=run][value='{job['id']}']")
     assert page.locator(f"#run-{other['id']}").count() == 0
     page.click("#new-runs")
     page.locator(f"#run-{other['id']}").wait_for()
-    page.check(f"input[value='{job['id']}']")
-    page.check(f"input[value='{other['id']}']")
+    page.check(f"input[name=run][value='{job['id']}']")
+    page.check(f"input[name=run][value='{other['id']}']")
     page.click("button[value=cancel]")
     assert page.locator("h1").inner_text() == "Cancel 2 jobs"
     page.click("button[name=sure]")
