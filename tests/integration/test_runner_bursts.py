@@ -1,0 +1,212 @@
+"""Runs that the one before has brought along, which are Executions like any other."""
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from jobs import lifecycle, sweeps
+from jobs.models import Attempt, Execution, Job
+from jobs.states import ExecutionStatus, JobStatus
+from tests.engine_workers import (
+    LEASE,
+    ended,
+    ending_what_runs,
+    in_state,
+    lines,
+    outcomes,
+    result,
+    start,
+    started,
+)
+from tests.events import T, event_types
+from tests.factories import an_office, fresh, submitted
+from tests.workers import eventually
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(scope="module")
+def bursting(django_db_setup, django_db_blocker, tmp_path_factory):
+    """A worker whose bursts are long enough for a busy machine."""
+    with pytest.MonkeyPatch.context() as patch, django_db_blocker.unblock():
+        patch.setenv("DURE_BURST_MS", "1000")
+        with start(tmp_path_factory.mktemp("bursts"), name="bursting") as running:
+            yield running
+
+
+@pytest.fixture
+def worker(bursting, transactional_db):
+    with ending_what_runs():
+        yield bursting
+
+
+def a_chain(*jobs):
+    """Each job waits for the one before; the first finish brings the second along, and so on."""
+    office = an_office(max_concurrent_jobs=1)
+    return submitted(
+        office,
+        *[
+            {"ref": str(place), "depends_on": [str(place - 1)] if place else [], **job}
+            for place, job in enumerate(jobs)
+        ],
+    )
+
+
+def message_of(job):
+    """The message that ran the job's last attempt: its token begins with it."""
+    attempt = Attempt.objects.filter(execution__job=job).order_by("execution_id", "number").last()
+    return attempt.token.partition(":")[0]
+
+
+def rode_along(job):
+    run = fresh(job).execution
+    return run.status == ExecutionStatus.RUNNING and not run.token.startswith(str(run.id))
+
+
+def echo(value):
+    return {"task_id": "try.echo", "args": {"value": value}}
+
+
+def test_the_jobs_of_a_chain_run_in_one_burst_each_as_an_execution_of_its_own(worker):
+    jobs = a_chain(*[echo(number) for number in range(5)])
+    assert [ended(job).status for job in jobs] == [JobStatus.DONE] * 5
+    assert [result(job) for job in jobs] == list(range(5))
+    assert len({message_of(job) for job in jobs}) < 5, "some were brought along"
+    for job in jobs:
+        assert outcomes(job) == [("success", "")]
+        assert event_types(job) == [T.JOB_READY, T.JOB_STARTED, T.JOB_COMPLETED]
+    runs = Execution.objects.filter(job__in=jobs)
+    assert len({run.token for run in runs}) == 5
+    assert {run.attempt for run in runs} == {1}
+
+
+def test_a_process_that_dies_in_a_burst_loses_the_run_that_it_has(worker, path):
+    first, second = a_chain(echo(1), {"task_id": "try.die", "args": {"path": path, "lives": 1}})
+    before = time.monotonic()
+    assert ended(second).status == JobStatus.DONE
+    assert time.monotonic() - before < LEASE + 10
+    assert outcomes(first) == [("success", "")]
+    assert outcomes(second) == [("lost", "worker_lost"), ("success", "")]
+
+
+def test_a_run_that_was_brought_along_keeps_its_lease_and_is_cancelled(worker, path):
+    first, second = a_chain(echo(1), {"task_id": "try.cancellable", "args": {"path": path}})
+    eventually(lambda: lines(path), what="the second job")
+    assert rode_along(second)
+    until = time.monotonic() + LEASE * 1.5
+    while time.monotonic() < until:
+        assert lifecycle.rescue() == 0
+        time.sleep(0.1)
+    lifecycle.cancel(second.office_id, [second.id], actor="me")
+    assert ended(second).status == JobStatus.CANCELLED
+    assert outcomes(first) == [("success", "")]
+    eventually(lambda: lines(path + ".cancelled") == [str(fresh(second).execution_id)], what="on_cancel")
+
+
+def test_a_run_that_was_brought_along_has_its_own_time_limit(worker, path):
+    _, second = a_chain(
+        echo(1), {"task_id": "try.until", "args": {"path": path}, "timeout_ms": 500, "max_retries": 0}
+    )
+    assert ended(second).failure_type == "timeout"
+    assert outcomes(second) == [("timeout", "timeout")]
+
+
+def test_a_run_that_ignores_its_time_limit_is_killed_in_a_burst_too(worker, path):
+    _, second = a_chain(
+        echo(1), {"task_id": "try.stubborn", "args": {"path": path}, "timeout_ms": 500, "max_retries": 0}
+    )
+    assert ended(second, 40).failure_type == "timeout"
+    assert outcomes(second) == [("timeout", "timeout")]
+
+
+def test_autoretry_decides_about_each_run_by_its_own_task(worker):
+    _, failing = a_chain(echo(1), {"task_id": "try.picky", "args": {"kind": "ValueError"}})
+    in_state(failing, JobStatus.PENDING)
+    _, final = a_chain(echo(1), {"task_id": "try.picky", "args": {"kind": "KeyError"}})
+    assert ended(final).error_message == "KeyError: 'as asked'"
+    assert fresh(failing).retry_count == 1
+    assert outcomes(failing) == [("failure", "error")]
+
+
+def test_a_frozen_process_changes_nothing_after_the_run_that_it_has_was_reassigned(worker, path):
+    _, second = a_chain(echo(1), {"task_id": "try.until", "args": {"path": path}})
+    run = started(second).execution
+    assert rode_along(second)
+    pids = [worker.process.pid, *worker.pool()]
+    for pid in pids:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        eventually(lifecycle.rescue, LEASE + 10, what="the rescue")
+        taken = Execution.objects.get(id=run.id)
+        row = lifecycle.claim(str(run.id), taken.dispatch, token="the other", worker="other@test")
+        assert row is not None
+        lifecycle.finish(str(run.id), row.fence, "success", trigger="JOB", result='"the winner"')
+    finally:
+        Path(path).touch()
+        for pid in reversed(pids):
+            os.kill(pid, signal.SIGCONT)
+    assert ended(a_chain(echo(2))[0], 60).status == JobStatus.DONE
+    assert (fresh(second).status, result(second)) == (JobStatus.DONE, "the winner")
+    assert outcomes(second) == [("lost", "worker_lost"), ("success", "")]
+
+
+def test_a_chain_of_a_killed_worker_goes_on_elsewhere(
+    tmp_path, path, transactional_db, monkeypatch, settings
+):
+    settings.DURE_REPUBLISH_SECONDS = 1.0
+    monkeypatch.setenv("DURE_BURST_MS", "1000")
+    with start(tmp_path, name="victim", control=False) as victim, ending_what_runs():
+        jobs = a_chain(echo(1), {"task_id": "try.until", "args": {"path": path}}, echo(3))
+        started(jobs[1])
+        victim.process.kill()
+        with start(tmp_path, name="heir", control=False):
+            Path(path).touch()
+
+            def over():
+                sweeps.sweep_once()
+                return all(fresh(job).status == JobStatus.DONE for job in jobs)
+
+            eventually(over, LEASE + 30, pause=0.2, what="the end of the chain")
+    assert outcomes(jobs[1]) == [("lost", "worker_lost"), ("success", "")]
+
+
+def test_inspect_names_the_run_that_a_burst_has_now(worker, path):
+    from celery import current_app
+
+    _, second = a_chain(echo(1), {"task_id": "try.until", "args": {"path": path}})
+    run = started(second).execution
+    assert rode_along(second)
+    inspect = current_app.control.inspect(["bursting@test"], timeout=5)
+
+    def named():
+        (active,) = inspect.active()["bursting@test"]
+        (listed,) = inspect._request("dure_runs")["bursting@test"]["runs"]
+        return (active["name"], active["args"][0], listed["execution"]) == (
+            "try.until",
+            str(run.id),
+            str(run.id),
+        )
+
+    eventually(named, what="the name of what runs")
+    Path(path).touch()
+    assert ended(second).status == JobStatus.DONE
+
+
+def test_a_drained_worker_brings_nothing_along(worker, path):
+    from celery import current_app
+
+    first, second = a_chain({"task_id": "try.until", "args": {"path": path}}, echo(2))
+    started(first)
+    ask = current_app.control.broadcast
+    ask("dure_drain", destination=["bursting@test"], reply=True, timeout=5)
+    try:
+        Path(path).touch()
+        assert ended(first).status == JobStatus.DONE
+        assert fresh(second).execution.status == ExecutionStatus.PENDING
+    finally:
+        ask("dure_resume", destination=["bursting@test"], reply=True, timeout=5)
+    assert ended(second).status == JobStatus.DONE
+    assert not Job.objects.filter(status=JobStatus.PROCESSING).exists()
