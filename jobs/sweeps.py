@@ -15,10 +15,12 @@ log = logging.getLogger(__name__)
 
 def sweep_once(now: datetime | None = None) -> dict[str, int]:
     """Run each pass once; return the numbers of repairs, for the log and the metrics."""
+    # First, since it needs no Redis, which may take seconds not to answer.
+    rescued = lifecycle.rescue()
     redis_lost_data = joins.epoch_is_lost()
     reseeds = redis_lost_data or lifecycle.has_unseeded_joins()
     done = {
-        "rescued": lifecycle.rescue(),
+        "rescued": rescued,
         "reseeded": lifecycle.reseed() if reseeds else 0,
         "due": lifecycle.send_due(now),
         "overdue": lifecycle.fail_overdue(now),

@@ -89,8 +89,11 @@ REPUBLISH = """
     WITH stale AS (
         SELECT id FROM job_executions
         WHERE status = 'PENDING' AND dispatched_at IS NOT NULL
-          AND (%(all)s OR sent_at < clock_timestamp()
-               - %(after)s * (2 ^ least(sent_count - 1, 5)) * interval '1 second')
+          AND (%(all)s OR sent_at < clock_timestamp() - %(after)s * interval '1 second' * CASE
+                   -- A run whose worker died starts again within its lease and 10 s, lost messages or not.
+                   WHEN crash_count > 0 THEN least(sent_count, 4) / 4.0
+                   ELSE 2 ^ least(sent_count - 1, 5)
+               END)
         ORDER BY sent_at LIMIT %(limit)s FOR NO KEY UPDATE SKIP LOCKED
     )
     UPDATE job_executions e SET sent_at = clock_timestamp(), sent_count = e.sent_count + 1

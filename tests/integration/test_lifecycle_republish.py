@@ -7,7 +7,7 @@ from jobs.effects import Effects
 from jobs.models import Execution
 from jobs.publish import Send
 from jobs.sql import call
-from tests.factories import a_job, a_start, an_office, claimed, fresh
+from tests.factories import a_job, a_start, an_office, claimed, fresh, running
 
 pytestmark = pytest.mark.django_db
 
@@ -50,6 +50,22 @@ def test_the_wait_between_republishes_doubles(sent):
                 waits.append(wait)
                 break
     assert waits == pytest.approx([10, 20, 40, 80, 160, 320, 320, 320], abs=5)
+
+
+def test_the_message_of_a_rescued_run_is_republished_by_each_of_the_next_sweeps(sent):
+    job = a_job(an_office())
+    running(job).lose()
+    waits = []
+    for _ in range(5):
+        sent.clear()
+        for wait in (1, 3, 4, 6, 9, 11):
+            sent_ago(wait)
+            if lifecycle.republish():
+                waits.append(wait)
+                break
+        assert [send.dispatch for send in sent] == [2]
+    assert waits == [3, 6, 9, 11, 11]
+    assert claimed(job, token="again") is not None
 
 
 def test_all_unclaimed_messages_are_republished_when_redis_is_empty(sent):
