@@ -36,6 +36,12 @@ def lock(pairs: Collection[OwnedTask]) -> None:
         call.rows(sql.LOCK_OWNED_TASKS, _parameters(pairs))
 
 
+def try_lock(pairs: Collection[OwnedTask]) -> set[OwnedTask]:
+    """Lock those that nobody else holds, so that a frozen process delays no beat; which they are."""
+    rows = call.rows(sql.TRY_LOCK_OWNED_TASKS, _parameters(pairs)) if pairs else ()
+    return {(owner, task) for owner, task, is_locked in rows if is_locked}
+
+
 def live_runs(pairs: Collection[OwnedTask]) -> dict[OwnedTask, list[LiveRun]]:
     """The runs that exclude others, of those of the pairs that have any."""
     live: dict[OwnedTask, list[LiveRun]] = {}

@@ -56,6 +56,12 @@ LOCK_OWNED_TASKS = """
         ORDER BY key
     ) AS keys
 """
+# exclusion: the same for those that nobody else holds, without waiting.
+TRY_LOCK_OWNED_TASKS = """
+    SELECT owner, task,
+           pg_try_advisory_xact_lock(hashtextextended('dure.exclusive:' || owner || ':' || task, 0))
+    FROM (SELECT DISTINCT * FROM unnest(%(owners)s::text[], %(tasks)s::text[]) AS pair (owner, task)) AS pairs
+"""
 # exclusion: the live runs of these owners and Tasks, by hand or by a schedule that excludes other runs.
 LIVE_RUNS_OF_OWNERS = """
     SELECT owner, task_id, id, schedule FROM (

@@ -9,7 +9,7 @@ Not guaranteed: that a schedule fires on time. The catch-up policy decides about
 
 import logging
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -68,9 +68,12 @@ def fire_due(now: datetime, limit: int = BATCH) -> FiringResult:
             # Of several at the same time, the one that has not run for longest goes first.
             .order_by("next_run_at", F("last_run_at").asc(nulls_first=True))[:limit]
         )
+        pairs = exclusion.try_lock({pair for schedule in due if (pair := _owned_task(schedule))})
+        # The others stay due: at this moment somebody starts a run of the same Task for their owner.
+        due = [schedule for schedule in due if _owned_task(schedule) in {None, *pairs}]
         if not due:
             return FiringResult()
-        decisions = _decide_all(due, now)
+        decisions = _decide_all(due, pairs, now)
         occurrences = [row for decision in decisions for row in decision.occurrences]
         parameters = {"occurrences": call.as_json(occurrences), "now": now}
         inserted = {execution_id for (execution_id,) in call.rows(sql.INSERT_OCCURRENCES, parameters)}
@@ -119,10 +122,8 @@ class _Decision:
         self.advance |= {"execution": str(spec.id), "last_run_at": due_at.isoformat()}
 
 
-def _decide_all(due: Sequence[Schedule], now: datetime) -> list[_Decision]:
+def _decide_all(due: Sequence[Schedule], pairs: Collection[OwnedTask], now: datetime) -> list[_Decision]:
     previous = [schedule.last_execution_id for schedule in due if schedule.last_execution_id]
-    pairs = {pair for schedule in due if (pair := _owned_task(schedule))}
-    exclusion.lock(pairs)
     live_runs = exclusion.live_runs(pairs)
     live = set(
         Execution.objects.filter(id__in=previous, status__in=EXECUTION_LIVE).values_list("id", flat=True)

@@ -60,14 +60,14 @@ def test_manual_runs_and_beats_at_one_moment_start_one_run_of_a_task_and_owner()
     assert sum(len(turns(each)) for each in made) == 0
 
 
-def test_a_beat_waits_for_a_manual_run_that_has_not_committed():
+def test_a_beat_leaves_a_schedule_due_while_a_manual_run_has_not_committed():
     alice = make_user("alice")
-    schedule = a_schedule(owner=alice)
+    schedule, other = a_schedule(owner=alice), a_schedule(owner=make_user("bob"))
     with transaction.atomic():
         run_task("demo.sum", {"numbers": [1]}, owner_id=alice.pk)
-        firing = start_thread(lambda: fire_due(after(60)))
-        wait_until_blocked(firing)
-    assert firing.result(30).outcomes == {"skipped": 1}
+        assert in_thread(lambda: fire_due(after(60)).schedules) == 1
+    assert [turns(schedule), turns(other)] == [[], [(60, "run")]]
+    assert fire_due(after(61)).outcomes == {"skipped": 1}
     assert turns(schedule) == [(60, "skipped")]
 
 
