@@ -21,7 +21,7 @@ from jobs.subprocesses.marks import is_orphaned, kill_marked, worker_mark
 # A time of `boot_time`. So few bytes are written to a pipe at once or not at all.
 MESSAGE = struct.Struct("d")
 CHECK_SECONDS = 1.0
-SWEEP_SECONDS = 5.0
+SWEEP_SECONDS = 10.0
 # After this long, what survives SIGKILL hangs in the kernel.
 KILL_TIMEOUT_SECONDS = 10.0
 # Everything that stops a worker reaches its watchdog too, where both are in one control group.

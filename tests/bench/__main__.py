@@ -4,7 +4,18 @@ import subprocess
 import sys
 from importlib import import_module
 
-PROGRAMS = ("engine", "api", "schedules", "steps", "render", "exports", "sockets", "next_fire", "run_logs")
+PROGRAMS = (
+    "engine",
+    "api",
+    "schedules",
+    "steps",
+    "render",
+    "exports",
+    "sockets",
+    "next_fire",
+    "idle",
+    "run_logs",
+)
 
 
 def main(names: list[str]) -> int:

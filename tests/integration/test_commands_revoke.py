@@ -11,7 +11,7 @@ from celery import current_app
 from jobs import publish
 from jobs.models import Event, Execution, Job
 from jobs.states import EventType, ExecutionStatus, JobStatus
-from tests.engine_workers import ended, lines, started
+from tests.engine_workers import SLOTS, ended, lines, started
 from tests.factories import a_job, a_start, an_office, fresh
 from tests.workers import eventually
 
@@ -83,15 +83,15 @@ def test_a_running_job_is_cancelled(worker, path, command, arguments):
 def test_a_waiting_job_is_cancelled_and_its_message_ends_as_revoked(worker, path):
     office = an_office(max_concurrent_jobs=9)
     with task_events() as events:
-        # The messages of a drained worker wait in their queues.
-        control("dure_drain")
+        for _ in range(SLOTS):
+            started(a_job(office, task_id="try.until", args={"path": path}))
         job = a_job(office, task_id="try.echo", args={})
         run = run_of(job)
         assert control("revoke", task_id=message_of(run)) == {"ok": f"{run.id}: cancelled"}
         assert fresh(job).status == JobStatus.CANCELLED
         event = Event.objects.get(job_id=job.id, type=EventType.JOB_CANCELLED)
         assert event.details == {"actor": "celery", "reason": "celery control or Flower"}
-        control("dure_resume")
+        Path(path).touch()
         eventually(lambda: "task-revoked" in kinds(events, run), what="the end of the message")
         assert kinds(events, run)[-1] == "task-revoked"
 
