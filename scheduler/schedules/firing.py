@@ -69,7 +69,7 @@ def fire_due(now: datetime, limit: int = BATCH) -> FiringResult:
             .order_by("next_run_at", F("last_run_at").asc(nulls_first=True))[:limit]
         )
         pairs = exclusion.try_lock({pair for schedule in due if (pair := _owned_task(schedule))})
-        # The others stay due: at this moment somebody starts a run of the same Task for their owner.
+        # The others stay due: another process is starting a run of the same Task for their owner.
         due = [schedule for schedule in due if _owned_task(schedule) in {None, *pairs}]
         if not due:
             return FiringResult()

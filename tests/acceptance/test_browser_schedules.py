@@ -81,7 +81,7 @@ def test_a_workflow_is_changed_after_a_preview_and_run(stack, window, office):
     page.check("[name=pattern][value=weekly]")
     page.locator("[name=days_of_week][value='4']").check()
     page.locator("#in-words", has_text="every Friday at 09:00").wait_for()
-    page.click("text=Save")
+    page.click("#form .save button.main")
     assert "every Friday at 09:00" in page.locator("#live h2").first.inner_text()
     workflow = page.url
     page.click("text=Run now")
