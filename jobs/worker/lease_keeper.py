@@ -317,7 +317,7 @@ class LeaseKeeper(threading.Thread):
 
     def kill(self, run: LeasedRun, why: str) -> None:
         self.runs.pop(run.message, None)
-        if run.pid and run.pid in orphans.pool_pids(self.worker):
+        if run.pid and run.has_process() and run.pid in orphans.pool_pids(self.worker):
             with run.in_log():
                 log.warning("killing a run, process %s: it %s", run.pid, why)
             process_tree.kill_tree(run.pid)
