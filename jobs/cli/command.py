@@ -187,8 +187,8 @@ def one_of(allowed: Sequence[str]) -> Callable[[str], list[str]]:
 
 
 def role_names(text: str) -> list[str]:
-    known = {role.lower(): role for role in settings.DURE_ROLES}
-    names = [known.get(name.strip().lower(), name.strip()) for name in text.split(",") if name.strip()]
+    spellings = {role.lower(): role for role in settings.DURE_ROLES}
+    names = [spellings.get(name.strip().lower(), name.strip()) for name in text.split(",") if name.strip()]
     if wrong := [name for name in names if not is_role(name)]:
         raise ArgumentTypeError(f"{wrong[0]!r} is not the name of a role")
     return names
