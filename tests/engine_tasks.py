@@ -250,6 +250,8 @@ def mistreat_streams(ctx: Context, way: str, path: str = "") -> None:
         sys.stdout.close()
     elif way == "replace":
         sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115
+    elif way == "logging":
+        del logging.root.handlers[1:]
     elif way == "close_descriptor":
         os.close(1)
     elif way == "fork":

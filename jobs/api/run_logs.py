@@ -8,6 +8,7 @@ from django.http import HttpResponseBase, StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiExample, OpenApiResponse, extend_schema, extend_schema_serializer
 from rest_framework import serializers
+from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -119,7 +120,16 @@ class JobLogView(JobView):
         return log_page(request, reading.latest_run(self.job(self.office())))
 
 
+class TextRenderer(JSONRenderer):
+    """Accepts requests for text. The log is streamed, and problems are JSON."""
+
+    media_type = "text/plain"
+    format = "txt"
+
+
 class JobLogFileView(JobView):
+    renderer_classes = (JSONRenderer, TextRenderer)
+
     @describe_file("download_job_log", "jobs", "The log of a job's latest run as a file")
     def get(self, request: Request, office_id: UUID, job_id: UUID) -> HttpResponseBase:
         return log_file(request, reading.latest_run(self.job(self.office())), str(job_id))

@@ -63,6 +63,11 @@ class RunLog:
             self.closed = True
 
     @property
+    def is_silent(self) -> bool:
+        """Whether there has never been a line."""
+        return self._count == 0
+
+    @property
     def has_lines(self) -> bool:
         return bool(self._lines)
 

@@ -80,6 +80,7 @@ def _prepare_process() -> ProgramOutput:
     global _output  # noqa: PLW0603 (one in a process)
     if _output is None:
         _output = ProgramOutput(_writer.notice)
+    if _handler not in logging.root.handlers:  # a body may have configured logging
         logging.root.addHandler(_handler)
     return _output
 

@@ -65,7 +65,7 @@ def _write_chunks(run: RunLog, batch: list[Chunk]) -> bool:
         "cut_to": stored_before[-1].last if stored_before else 0,
     }
     is_owner = bool(call.rows(run_logs.WRITE, values))
-    run.stored = deque(kept)
+    run.stored = deque(chunk._replace(text="") for chunk in kept)
     return is_owner
 
 
@@ -92,8 +92,11 @@ class Writer:
     def finish(self, run: RunLog) -> None:
         """Write the last lines of a run. It ends without them when the database does not take them."""
         run.end_lines()
-        if run.is_empty:
+        if run.is_silent:
             return
+        with run.writing:  # what the thread is writing must be there before the run ends
+            if run.is_empty:
+                return
         try:
             if connection.in_atomic_block:
                 self._hand_over(run)

@@ -3,10 +3,11 @@
 from uuid import UUID
 
 from django.http import HttpResponseBase
+from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from jobs.api.run_logs import describe_file, describe_page, log_file, log_page
+from jobs.api.run_logs import TextRenderer, describe_file, describe_page, log_file, log_page
 from scheduler.api.executions import ExecutionView
 
 
@@ -17,6 +18,8 @@ class ExecutionLogView(ExecutionView):
 
 
 class ExecutionLogFileView(ExecutionView):
+    renderer_classes = (JSONRenderer, TextRenderer)
+
     @describe_file("download_execution_log", "executions", "The log of a run as a file")
     def get(self, request: Request, execution_id: UUID) -> HttpResponseBase:
         return log_file(request, self.execution(), str(execution_id))

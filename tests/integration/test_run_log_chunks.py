@@ -1,6 +1,7 @@
 """The chunks of a run's log: who may write them, and how they are read and deleted."""
 
 from datetime import timedelta
+from threading import Thread
 
 import pytest
 from django.utils import timezone
@@ -11,7 +12,7 @@ from jobs.run_logs import reading
 from jobs.run_logs.buffer import RunLog
 from jobs.run_logs.lines import LOG, STDERR, STDOUT, seq_of
 from jobs.run_logs.reading import NEWEST, Selection
-from jobs.run_logs.writer import write
+from jobs.run_logs.writer import Writer, write
 from jobs.states import Trigger
 from tests.factories import a_job, a_start, an_office, fresh, running
 
@@ -152,3 +153,16 @@ def test_a_log_is_deleted_with_its_execution():
     later = timezone.now() + timedelta(days=1)
     retention.delete_old(later, later, until=float("inf"), batch=100)
     assert not RunLogChunk.objects.exists()
+
+
+def test_the_end_of_a_run_waits_for_what_a_thread_is_writing():
+    log = log_of(running(a_job(an_office())))
+    log.print(STDOUT, "late\n")
+    ending = Thread(target=Writer().finish, args=[log])
+    with log.writing:
+        log.take()
+        ending.start()
+        ending.join(0.2)
+        assert ending.is_alive()
+    ending.join(20)
+    assert not ending.is_alive()

@@ -72,13 +72,12 @@ def test_secrets_are_masked(worker):
     assert messages_of(job, STDOUT) == ["the key is ***; password=***"]
 
 
-@pytest.mark.parametrize("way", ["close", "replace", "close_descriptor", "fork", "thread"])
+@pytest.mark.parametrize("way", ["close", "replace", "logging", "close_descriptor", "fork", "thread"])
 def test_a_body_that_treats_its_streams_badly_harms_no_later_run(worker, way):
     ended(a_job(an_office(), task_id="try.mistreat_streams", args={"way": way}))
-    assert messages_of(ended(say(printed="after it", program="echo and this")), STDOUT) == [
-        "after it",
-        "and this",
-    ]
+    later = ended(say(printed="after it", logged="and logged", program="echo and this"))
+    assert messages_of(later, STDOUT) == ["after it", "and this"]
+    assert "and logged" in messages_of(later, "log")
 
 
 def test_a_fork_of_the_body_prints_into_its_log(worker):

@@ -66,6 +66,7 @@ def test_a_log_is_read_in_pages_by_level_and_attempt(client, job):
 def test_a_log_is_downloaded_as_text(client, job):
     for address in addresses(job):
         answer = signed_in(client, "alice").get(f"{address}.txt?level=WARNING")
+        assert client.get(f"{address}.txt", headers={"Accept": "text/plain"}).status_code == 200
         assert answer["Content-Type"] == "text/plain; charset=utf-8"
         assert "attachment" in answer["Content-Disposition"]
         text = b"".join(answer).decode()
