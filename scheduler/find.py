@@ -14,7 +14,7 @@ from scheduler.access import schedules_of, workflows_of
 from scheduler.models import Schedule, StepQueue, Workflow
 from scheduler.runs import search
 from scheduler.runs.filters import RunFilter
-from scheduler.runs.search import Run
+from scheduler.runs.rows import Run
 from scheduler.steps.access import queues_of
 
 MOST = 6

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Any
 
-from scheduler.runs.search import Run
+from scheduler.runs.rows import Run
 
 MOST = 10_000
 COLUMNS = (

@@ -13,17 +13,16 @@ from uuid import UUID
 from django.contrib.auth.models import User
 from django.db import OperationalError, connection, transaction
 from django.db.models import F, Q, QuerySet, TextField
-from django.db.models.fields.json import KT
 from django.db.models.functions import Cast
 
 from jobs.access import offices_of
 from jobs.ids import time_of
-from jobs.models import Execution, Job
-from jobs.states import Trigger
+from jobs.models import Job
 from scheduler import sql
 from scheduler.access import executions_without_job
 from scheduler.runs import filters
 from scheduler.runs.filters import RunFilter, RunState, Sort
+from scheduler.runs.rows import Run, read_rows
 
 PAGE = 50
 # The newest rows of each part that a search reads first; if these do not suffice, so many more, for so long.
@@ -39,26 +38,6 @@ ENDED_BADLY = {RunState.FAILED, RunState.CANCELLED}
 _QUERY_CANCELED = "57014"
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class Run:
-    """A row of the list: a job with its current run, or a run without a job."""
-
-    id: UUID
-    name: str
-    task_id: str
-    state: RunState
-    trigger: str
-    created_at: datetime
-    started_at: datetime | None
-    ended_at: datetime | None
-    attempt: int
-    worker: str
-    failure_type: str
-    error: str
-    job: Job | None
-    execution: Execution | None
 
 
 @dataclass(frozen=True)
@@ -174,7 +153,7 @@ def search(
         backward = before is not None
         ids = _next_ids(parts, floor, before if backward else after, upward != backward, size + 1)
         more, ids = len(ids) > size, ids[:size]
-        rows = _read(ids[::-1] if backward else ids)
+        rows = read_rows(ids[::-1] if backward else ids)
         first, last = (rows[0].id, rows[-1].id) if rows else (None, None)
         if backward:
             return RunPage(rows, first if more else None, last or before, floor)
@@ -278,58 +257,4 @@ def _longest(parts: Sequence[Part], floor: UUID | None, size: int) -> list[Run]:
         longest = rows.annotate(took=F(end) - F("started_at")).order_by("-took", "-id")
         matches += [(took, identity, is_job) for took, identity in longest.values_list("took", "id")[:size]]
     matches.sort(reverse=True)
-    return _read([(identity, is_job) for _, identity, is_job in matches[:size]])
-
-
-def _read(ids: Sequence[tuple[UUID, bool]]) -> list[Run]:
-    """The rows of a page, in this order."""
-    jobs = Job.objects.select_related("execution", "batch", "office").defer(
-        *("args", "execution__args", "execution__result", "execution__progress")
-    )
-    runs = Execution.objects.defer("args", "result", "progress").annotate(operation=KT("args__operation"))
-    matches: dict[UUID, Run] = {}
-    for job in jobs.filter(pk__in=[identity for identity, is_job in ids if is_job]):
-        matches[job.pk] = _of_job(job)
-    for run in runs.filter(pk__in=[identity for identity, is_job in ids if not is_job]):
-        # A step's run is known by its operation.
-        matches[run.pk] = _of_execution(run, run.operation or "" if run.trigger == Trigger.STEP else "")
-    return [matches[identity] for identity, _ in ids if identity in matches]
-
-
-def _of_job(job: Job) -> Run:
-    run = job.execution
-    return Run(
-        id=job.id,
-        name=job.ref,
-        task_id=job.task_id,
-        state=filters.state_of_job(job),
-        trigger=job.trigger,
-        created_at=job.created_at,
-        started_at=run.started_at if run else job.started_at,
-        ended_at=job.completed_at,
-        attempt=run.attempt if run else 0,
-        worker=run.worker if run else "",
-        failure_type=job.failure_type,
-        error=job.error_message,
-        job=job,
-        execution=run,
-    )
-
-
-def _of_execution(run: Execution, name: str) -> Run:
-    return Run(
-        id=run.id,
-        name=name,
-        task_id=run.task_id,
-        state=filters.state_of_execution(run),
-        trigger=run.trigger,
-        created_at=run.created_at,
-        started_at=run.started_at,
-        ended_at=run.finished_at,
-        attempt=run.attempt,
-        worker=run.worker,
-        failure_type=run.failure_type,
-        error=run.error,
-        job=None,
-        execution=run,
-    )
+    return read_rows([(identity, is_job) for _, identity, is_job in matches[:size]])

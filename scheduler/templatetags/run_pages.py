@@ -6,7 +6,7 @@ from django import template
 from django.urls import reverse
 
 from scheduler.pages.causes import Cause
-from scheduler.runs.search import Run
+from scheduler.runs.rows import Run
 
 register = template.Library()
 
