@@ -18,6 +18,8 @@ from jobs.subprocesses.process_tree import PROC, Process, freeze, read_file, rea
 
 PREFIX = 0x52  # in the upper bits, so that no ordinary limit is taken for a mark
 START_BITS, PID_BITS = 33, 22
+# Fewer than for a tree: no process loses its mark, so what is missed once is found the next time.
+QUIET_ROUNDS = 2
 LIMIT_NAME = b"Max realtime timeout"
 
 
@@ -78,7 +80,7 @@ def kill_marked(condition: Callable[[int], bool]) -> set[int]:
         marks.update(marked_processes(condition))
         return marks.keys() - {os.getpid()}
 
-    return {pid for pid in freeze(find) if _kill(pid, marks[pid])}
+    return {pid for pid in freeze(find, QUIET_ROUNDS) if _kill(pid, marks[pid])}
 
 
 def _kill(pid: int, mark: int) -> bool:

@@ -8,6 +8,7 @@ dies, the watchdog ends them; see `watchdog`.
 import logging
 import os
 import signal
+import time
 from contextlib import suppress
 from typing import Any
 
@@ -23,6 +24,8 @@ log = logging.getLogger(__name__)
 WATCHDOG = python_command("jobs.subprocesses.watchdog", site_packages=False)
 # The signals that interrupt a run: they must not interrupt what follows it.
 RUN_SIGNALS = {signal.SIGUSR1, signal.SIGALRM}
+
+KILL_ROUNDS, ROUND_SECONDS = 20, 0.01
 
 _main_process: int | None = None
 _in_pool_process = False
@@ -83,20 +86,36 @@ def _pool_processes(worker: Any) -> list[Any] | None:
 
 
 def kill_orphans(worker: Any) -> None:
-    """End what dead pool processes left behind, and collect what has ended by itself."""
+    """End what dead pool processes left behind, and collect what has ended by itself.
+
+    The children of a killed process become ours, and are found in the next round. It has to be quick, since
+    leases wait for it; what forks faster than this is left for the next call.
+    """
     if not PROC.exists():
         return
     own_mark = marks.worker_mark(os.getpid())
+    for _ in range(KILL_ROUNDS):
+        orphans = [pid for pid in _adopted(worker) if marks.read_mark(pid) == own_mark]
+        for pid in orphans:
+            log.warning("killing process %s, which a dead pool process left behind", pid)
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        if not orphans:
+            return
+        time.sleep(ROUND_SECONDS)
+
+
+def _adopted(worker: Any) -> set[int]:
+    """Our living children that are no pool processes; dead ones are collected."""
     # The children first: a pool process is in the list before it is started.
     children = process_tree.children(os.getpid())
     processes = _pool_processes(worker)
     if processes is None or any(process.pid is None for process in processes):
-        return  # one that is being started could be among the children
-    for pid in set(children) - {process.pid for process in processes}:
-        if marks.read_mark(pid) == own_mark:
-            log.warning("killing process %s, which a dead pool process left behind", pid)
-            process_tree.kill_tree(pid)
+        return set()  # one that is being started could be among the children
+    adopted = set(children) - {process.pid for process in processes}
+    for pid in adopted:
         _collect(pid)
+    return adopted
 
 
 def _collect(pid: int) -> None:
@@ -113,7 +132,7 @@ class Watchdog:
         self._pid = 0
         self._pipe = -1
 
-    def allow_until(self, time: float) -> None:
+    def allow_until(self, moment: float) -> None:
         """Let this worker's runs go on until then, a time of `boot_time`."""
         if not PROC.exists():
             return
@@ -121,7 +140,7 @@ class Watchdog:
             self._start()
         # A frozen watchdog does not read, and the pipe fills up. The next call starts a dead one again.
         with suppress(BlockingIOError, BrokenPipeError):
-            os.write(self._pipe, MESSAGE.pack(time))
+            os.write(self._pipe, MESSAGE.pack(moment))
 
     def _has_ended(self) -> bool:
         try:

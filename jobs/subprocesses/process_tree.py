@@ -101,14 +101,14 @@ def reap(codes: dict[int, int]) -> bool:
         codes[pid] = os.waitstatus_to_exitcode(status)
 
 
-def freeze(find: Callable[[], set[int]]) -> set[int]:
+def freeze(find: Callable[[], set[int]], quiet_rounds: int = QUIET_ROUNDS) -> set[int]:
     """Stop all processes that `find` finds, repeatedly until no new one appears."""
     frozen: set[int] = set()
     quiet = 0
     for _ in range(FREEZE_ROUNDS):
         new = find() - frozen
         quiet = 0 if new else quiet + 1
-        if quiet == QUIET_ROUNDS:
+        if quiet == quiet_rounds:
             break
         for process in new:
             _send(process, signal.SIGSTOP)

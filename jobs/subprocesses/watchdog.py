@@ -60,8 +60,8 @@ def watch(worker: int, mark: int) -> None:
             (allowed_until,) = MESSAGE.unpack(message[-MESSAGE.size :])
         now = boot_time()
         if now > allowed_until:
-            allowed_until = float("inf")
-            kill_all(lambda other: other == mark)
+            # Once, then look at the input: a worker that wakes up starts new pool processes.
+            kill_marked(lambda other: other == mark)
         if now >= next_sweep:
             next_sweep = now + SWEEP_SECONDS
             kill_marked(is_orphaned)

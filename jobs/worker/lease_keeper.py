@@ -285,11 +285,13 @@ class LeaseKeeper(threading.Thread):
         """When the watchdog ends all runs, unless this thread has moved the time on: after it would have
         killed a run itself, and before another worker may start one.
         """
+        now = boot_time()
+        lease = settings.DURE_LEASE_SECONDS
         # A request stays active until Celery has noticed the death of its process. Nothing renews its lease,
-        # and the other runs must not end with it.
-        running = [run for run in self.runs.values() if run.has_process()]
-        confirmed = [boot_time(), *(run.confirmed for run in running)]
-        return min(confirmed) + settings.DURE_LEASE_SECONDS * (1 - MARGIN / 2)
+        # and the other runs must not end with it. What could not be renewed, this thread has just killed.
+        limit = now - lease * (1 - MARGIN)
+        runs = [run for run in self.runs.values() if run.has_process() and run.confirmed > limit]
+        return min([now, *(run.confirmed for run in runs)]) + lease * (1 - MARGIN / 2)
 
     def kill_unresponsive(self) -> None:
         """Kill the runs that did not stop within their grace."""
