@@ -238,6 +238,7 @@ DURE_MAX_JOBS_PER_SUBMISSION = env.integer("DURE_MAX_JOBS_PER_SUBMISSION", 10_00
 DURE_MAX_EDGES_PER_SUBMISSION = env.integer("DURE_MAX_EDGES_PER_SUBMISSION", 100_000, low=1)
 DURE_MAX_ARGS_BYTES = env.integer("DURE_MAX_ARGS_BYTES", 256 * 1024, low=1024)
 DURE_MAX_RESULT_BYTES = env.integer("DURE_MAX_RESULT_BYTES", 256 * 1024, low=1024)
+DURE_MAX_RESOLVED_ARGS_BYTES = env.integer("DURE_MAX_RESOLVED_ARGS_BYTES", 2**20, low=1024)
 # The log of an attempt keeps its last lines up to this size; 0 keeps none.
 DURE_RUN_LOG_BYTES = env.integer("DURE_RUN_LOG_BYTES", 2**20, high=64 * 2**20)
 # Step queues: docs/step-queues.md.

@@ -2,12 +2,18 @@
 
 import logging
 import time
+from collections.abc import Mapping
 from datetime import datetime
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from django.db import connection
 
 from jobs import lifecycle
+from jobs.errors import Refused, TaskFailure
+from jobs.run_data import Results, read_occasion
+from jobs.specs import Occasion
+from jobs.states import TRIGGERS_OF_JOBS, FailureType
 
 if TYPE_CHECKING:
     from jobs.runner import Run
@@ -27,6 +33,7 @@ class Context:
     def __init__(self, run: "Run", logger: logging.Logger) -> None:
         self._run = run
         self._written = self._checked = 0.0
+        self._submissions = 0
         self._cancelled = False
         self.logger = logger
 
@@ -55,6 +62,41 @@ class Context:
     @property
     def idempotency_key(self) -> str:
         return self._run.claim.execution_id
+
+    @cached_property
+    def results(self) -> Results:
+        """The results of the job's dependencies that are done, by their `ref` or id."""
+        return Results(self.execution_id)
+
+    @property
+    def input(self) -> Any:
+        """The input of the workflow run; None if there is none."""
+        return self._occasion.input
+
+    @property
+    def scheduled_for(self) -> datetime | None:
+        """When this run was due by its schedule or workflow; None if nothing scheduled it."""
+        return self._occasion.scheduled_for
+
+    @cached_property
+    def _occasion(self) -> Occasion:
+        return read_occasion(self.execution_id)
+
+    def submit(self, *jobs: Mapping[str, Any], key: str | None = None) -> list[str]:
+        """Add jobs to this job's batch, and return their ids. They are written as in a submission.
+
+        A call submits once, however often the body is run again: its key identifies it, and is by default
+        its number among the calls of the body. Give a key when the calls of two attempts may differ.
+        """
+        if self._run.claim.trigger not in TRIGGERS_OF_JOBS:
+            raise TaskFailure("Only a job can submit jobs: this run has no office.", FailureType.INVALID_ARGS)
+        self._submissions += 1
+        key = f"#{self._submissions}" if key is None else key
+        try:
+            ids = lifecycle.submit_from_run(self.execution_id, self.fence, key, jobs)
+        except Refused as refused:
+            raise TaskFailure(refused.summary(), FailureType.INVALID_ARGS) from None
+        return [str(job) for job in ids]
 
     @property
     def extra(self) -> Any:

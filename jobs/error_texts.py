@@ -60,6 +60,11 @@ TEXTS: dict[str, str | Promise] = {
     "internal_task": _("Only the system starts the Task '%(task)s'."),
     "dependency_list": _("Must be a list of refs or job ids."),
     "dependency_twice": _("Names a dependency twice."),
+    "reference_malformed": _(
+        "A reference has `$result` and, if needed, `path`, or it has `$input` alone; their values are texts."
+    ),
+    "reference_dependency": _("`$result` names '%(name)s', which is not in `depends_on`."),
+    "reference_input": _("`$input` is for the steps of a workflow."),
     "dependency_unknown": _("There is no job '%(name)s' in this submission or in the office."),
     "dependency_self": _("A job cannot depend on itself."),
     "ref_twice": _("The ref '%(name)s' is used twice."),

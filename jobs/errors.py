@@ -163,6 +163,11 @@ class Refused(CodedError):
     def errors_in_english(self) -> dict[str, list[str]]:
         return {name: [in_english(text) for text in texts] for name, texts in self.errors.items()}
 
+    def summary(self) -> str:
+        """All its texts in one line, in English."""
+        fields = [f"{field}: {' '.join(texts)}" for field, texts in self.errors_in_english().items()]
+        return "; ".join(fields) or in_english(self)
+
 
 class Invalid(Refused):
     """The input is not valid (400)."""

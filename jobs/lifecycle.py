@@ -8,6 +8,7 @@ has to follow the commit is in `effects.py`; any of it may be lost, and the swee
 """
 
 import io
+import json
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
@@ -19,10 +20,11 @@ from celery.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
 from django.db import DatabaseError, IntegrityError, InterfaceError, connection, transaction
 
-from jobs import counters, joins, publish, pubsub, registry, tracebacks
+from jobs import counters, joins, publish, pubsub, registry, submission, tracebacks
 from jobs.answers import Advanced, Along, Cancelled, Claim, Retried, Settlement
 from jobs.effects import Effects
 from jobs.errors import Conflict, Fenced
+from jobs.models import Office
 from jobs.publish import Send
 from jobs.specs import ExecutionSpec
 from jobs.sql import call, statements
@@ -62,6 +64,23 @@ def submit(prepared: Prepared) -> list[UUID]:
         if connection.in_atomic_block or not _apply_if_written(ids):
             raise
     return ids
+
+
+def submit_from_run(execution: str, fence: int, key: str, jobs: Sequence[object]) -> list[UUID]:
+    """Add jobs to the batch of a run's job, once for each key, however often the body is run again."""
+    with transaction.atomic():
+        offices = call.rows(statements.LOCK_OFFICE_OF_RUN, [execution])
+        rows = call.rows(statements.SUBMITTER, {"execution": execution, "fence": fence, "key": key})
+        if not rows:
+            raise Fenced()
+        job, batch, trigger, submitted = rows[0]
+        if submitted is not None:
+            return [UUID(each) for each in json.loads(submitted)]
+        office = Office.objects.get(pk=offices[0][0])
+        ids = submit(submission.prepare(office, jobs, batch=batch, trigger=trigger))
+        texts = call.as_json([str(each) for each in ids])
+        call.change(statements.RECORD_SUBMISSION, {"job": job, "key": key, "ids": texts})
+        return ids
 
 
 def _write_one(prepared: Prepared) -> Effects:
@@ -105,7 +124,10 @@ def _unique_key_conflicts() -> Iterator[None]:
 
 def _insert(prepared: Prepared) -> None:
     if prepared.batch is not None:
-        call.change(statements.INSERT_BATCH, [prepared.batch, prepared.office, prepared.batch_name])
+        occasion = prepared.occasion
+        text = None if occasion.input is None else call.as_json(occasion.input)
+        values = [prepared.batch, prepared.office, prepared.batch_name, text, occasion.scheduled_for]
+        call.change(statements.INSERT_BATCH, values)
     call.change(
         statements.INSERT_JOBS,
         {"office": prepared.office, "batch": prepared.batch, "jobs": call.as_json(prepared.rows())},

@@ -2,7 +2,7 @@
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, get_type_hints
 
@@ -52,12 +52,17 @@ class Task:
         longest = int(self.retry_backoff_max * 1000)
         return backoff.delay_ms(strategy, base_ms, retry_count, longest_ms=longest, jitter=self.retry_jitter)
 
-    def check_args(self, args: Mapping[str, Any]) -> None:
-        """Raises InvalidArgs, naming each argument that does not fit."""
+    def check_args(self, args: Mapping[str, Any], unchecked: Collection[str] = ()) -> None:
+        """Raises InvalidArgs, naming each argument that does not fit.
+
+        `unchecked` are arguments whose values are known later; they must exist all the same.
+        """
         try:
             self.args_model.model_validate(args)
         except ValidationError as error:
-            raise InvalidArgs(errors=describe_errors(error)) from None
+            errors = describe_errors(error, unchecked=self.args_model.model_fields.keys() & set(unchecked))
+            if errors:
+                raise InvalidArgs(errors=errors) from None
 
     def call(self, context: Any, args: Mapping[str, Any]) -> Any:
         values = self.args_model.model_validate(args)
@@ -74,11 +79,12 @@ class UnknownTask(CodedError, LookupError):
 _tasks: dict[str, Task] = {}
 
 
-def describe_errors(error: ValidationError) -> list[ErrorText]:
-    """The errors of the arguments, by name."""
+def describe_errors(error: ValidationError, unchecked: Collection[str] = ()) -> list[ErrorText]:
+    """The errors of the arguments, by name, without those of the unchecked ones."""
     return [
         ErrorText("in_field", field=name or "args", text=text)
         for name, texts in pydantic_errors(error, unknown="unknown_argument").items()
+        if name.partition(".")[0] not in unchecked
         for text in texts
     ]
 

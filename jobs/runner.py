@@ -14,7 +14,7 @@ import signal
 import time
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from celery import Task as CeleryTask
@@ -28,9 +28,10 @@ from jobs.answers import Claim, Settlement
 from jobs.context import Context
 from jobs.errors import Fenced, TaskFailure, in_english
 from jobs.redaction import Redactor
+from jobs.run_data import resolve_args
 from jobs.run_logs import capture
 from jobs.sql import call, statements
-from jobs.states import RETRYABLE, ExecutionStatus, FailureType, Outcome
+from jobs.states import RETRYABLE, TRIGGERS_OF_JOBS, ExecutionStatus, FailureType, Outcome
 from jobs.subprocesses import orphans
 
 log = logging.getLogger(__name__)
@@ -162,6 +163,9 @@ def perform_atomic(task: registry.Task, context: Context, current: Run) -> None:
 
 def call_body(task: registry.Task, context: Context, current: Run) -> str:
     """The body's result, as JSON."""
+    if current.claim.trigger in TRIGGERS_OF_JOBS:
+        args = resolve_args(current.claim.execution_id, current.claim.args)
+        current.claim = replace(current.claim, args=args)
     try:
         with capture.output_of(current.claim):
             result = task.call(context, current.claim.args)

@@ -11,6 +11,17 @@ from jobs.registry import Task
 from jobs.states import Backoff, OnLost
 
 
+@dataclass(frozen=True, slots=True)
+class Occasion:
+    """What a batch, or a run without a job, was started with: an input, and the time it was due."""
+
+    input: Any = None
+    scheduled_for: datetime | None = None
+
+
+NO_OCCASION = Occasion()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExecutionSpec:
     """One Execution to start. `scheduled_for` is its due time; `due_at` delays its first message."""

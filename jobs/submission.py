@@ -12,7 +12,9 @@ from jobs import graph, registry
 from jobs.errors import ErrorText, FieldErrors, Invalid, InvalidArgs, TooLarge
 from jobs.ids import parse_uuid, uuid7
 from jobs.models import Batch, Job, Office
+from jobs.references import Malformed, find_references
 from jobs.schemas import BatchIn, JobIn, field_errors
+from jobs.specs import NO_OCCASION, Occasion
 from jobs.sql import call
 from jobs.states import OnDependencyFailure, Trigger
 
@@ -37,6 +39,7 @@ class Prepared:
     joined: list[UUID] = field(default_factory=list)
     batch: UUID | None = None
     batch_name: str = ""
+    occasion: Occasion = NO_OCCASION
 
     def rows(self) -> list[dict[str, Any]]:
         return [{**job, "id": str(job["id"]), "depends_on": None} for job in self.jobs]
@@ -138,7 +141,7 @@ class JobReader:
             return {}
         task = self.find_task(job.task_id, where)
         args = job.args or {}
-        self.check_args(task, args, where)
+        self.check_args(task, args, job.depends_on or [], where)
         self.check_dependencies(job.depends_on or [], where)
         return self.row(job, task, args, place) if task is not None else {}
 
@@ -149,8 +152,8 @@ class JobReader:
         if not isinstance(value, Mapping):
             return
         task = self.find_task(value["task_id"], where) if "task_id" not in errors else None
-        if "args" not in errors:
-            self.check_args(task, value.get("args") or {}, where)
+        if "args" not in errors and "depends_on" not in errors:
+            self.check_args(task, value.get("args") or {}, value.get("depends_on") or [], where)
         if "depends_on" not in errors:
             self.check_dependencies(value.get("depends_on") or [], where)
 
@@ -168,18 +171,37 @@ class JobReader:
             self.problems.add(f"{where}task_id", "internal_task", task=task_id)
         return task
 
-    def check_args(self, task: registry.Task | None, args: dict[str, Any], where: str) -> None:
+    def check_args(
+        self, task: registry.Task | None, args: dict[str, Any], dependencies: Sequence[str], where: str
+    ) -> None:
         # Only what can be large is measured exactly.
         if len(str(args)) > settings.DURE_MAX_ARGS_BYTES // 4:
             size, limit = len(call.as_json(args).encode()), settings.DURE_MAX_ARGS_BYTES
             if size > limit:
                 raise TooLarge("args_too_large", field=f"{where}args", size=size, limit=limit)
+        later = [
+            name for name, value in args.items() if self.has_references(value, dependencies, f"{where}args")
+        ]
         if task is not None:
             try:
-                task.check_args(args)
+                task.check_args(args, unchecked=later)
             except InvalidArgs as error:
                 for text in error.errors:
                     self.problems.add_text(f"{where}args", text)
+
+    def has_references(self, value: object, dependencies: Sequence[str], where: str) -> bool:
+        """Whether the argument holds references; those that could never be resolved are errors."""
+        try:
+            found = list(find_references(value))
+        except Malformed:
+            self.problems.add(where, "reference_malformed")
+            return True
+        for reference in found:
+            if reference.is_input and self.trigger != Trigger.WORKFLOW:
+                self.problems.add(where, "reference_input")
+            elif not reference.is_input and reference.name not in dependencies:
+                self.problems.add(where, "reference_dependency", name=reference.name)
+        return bool(found)
 
     def row(self, job: JobIn, task: registry.Task, args: dict[str, Any], place: int) -> dict[str, Any]:
         """The job's values, with the defaults of its Task, then of its office."""

@@ -13,6 +13,16 @@ TEXTS: dict[str, str | Promise] = {
     "unknown_zone": _("'%(name)s' is not a time zone; use a name such as Asia/Seoul."),
     "time_of_day": _("'%(text)s' is not a time from 00:00 to 23:59, written like 09:00."),
     "day_of_month": _("'%(day)s' is not a day from 1 to 31, nor 'last'."),
+    # Inputs of workflows
+    "at_most_bytes": _("At most %(limit)s bytes are allowed."),
+    "json_schema": "%(text)s",
+    "schema_keyword": _("'%(name)s' is not supported."),
+    "schema_recursive": _("The reference %(name)s leads back to itself, which is not supported."),
+    "schema_reference": _("There is no %(name)s; only references like #/$defs/name are supported."),
+    "schema_too_large": _("It has more than %(limit)s schemas, counting those behind references each time."),
+    "schema_without_input": _(
+        "An active workflow also starts without an input, so the schema must accept {}: %(text)s"
+    ),
     # Saved views
     "too_many_views": _("You have %(limit)s saved views; delete one first."),
     # PeriodicTasks

@@ -38,6 +38,31 @@ def echo(ctx: Context, value: Any = None) -> Any:
     return value
 
 
+@task("try.data")
+def data(ctx: Context, value: int = 0) -> dict[str, Any]:
+    """Returns what a body can read of its graph."""
+    due = ctx.scheduled_for
+    return {
+        "value": value,
+        "results": dict(ctx.results),
+        "input": ctx.input,
+        "scheduled_for": due and due.isoformat(),
+    }
+
+
+@task("try.fan_out")
+def fan_out(ctx: Context, path: str, width: int, deaths: int = 0) -> list[str]:
+    """Submits jobs that write lines, and one that joins them; the first attempts die afterwards."""
+    names = [str(number) for number in range(width)]
+    line = {"task_id": "try.line"}
+    parts = [{**line, "ref": name, "args": {"path": path, "text": name}} for name in names]
+    join = {**line, "ref": "join", "args": {"path": path, "text": "join"}, "depends_on": names}
+    ids = ctx.submit(*parts, join)
+    if ctx.attempt <= deaths:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return ids
+
+
 @task("try.odd_result")
 def odd_result(ctx: Context, kind: str) -> Any:
     """Returns a result that cannot be stored."""

@@ -200,6 +200,8 @@ class Migration(migrations.Migration):
                 ('name', models.CharField(blank=True, max_length=200, verbose_name='name')),
                 ('created_at', models.DateTimeField(auto_now_add=True, verbose_name='made at')),
                 ('ended_at', models.DateTimeField(blank=True, null=True, verbose_name='ended at')),
+                ('input', models.JSONField(blank=True, null=True, verbose_name='input')),
+                ('scheduled_for', models.DateTimeField(blank=True, null=True, verbose_name='scheduled for')),
                 ('office', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='batches', to='jobs.office', verbose_name='office')),
             ],
             options={
@@ -276,6 +278,7 @@ class Migration(migrations.Migration):
                 ('retry_at', models.DateTimeField(blank=True, null=True, verbose_name='next attempt at')),
                 ('due_at', models.DateTimeField(blank=True, null=True, verbose_name='due at')),
                 ('unique_key', models.CharField(blank=True, max_length=200, verbose_name='unique key', db_default='')),
+                ('submissions', models.JSONField(blank=True, null=True, verbose_name='submitted jobs')),
                 ('created_at', models.DateTimeField(verbose_name='submitted at', db_default=django.db.models.functions.datetime.Now())),
                 ('ready_at', models.DateTimeField(blank=True, null=True, verbose_name='ready at')),
                 ('queue_timeout_ms', models.BigIntegerField(blank=True, null=True, verbose_name='queue timeout (ms)')),

@@ -32,6 +32,9 @@ class Batch(models.Model):
     name = models.CharField(_("name"), max_length=200, blank=True)
     created_at = models.DateTimeField(_("made at"), auto_now_add=True)
     ended_at = models.DateTimeField(_("ended at"), null=True, blank=True)
+    # Of a workflow run: what its steps read as `$input`, and when it was due.
+    input = models.JSONField(_("input"), null=True, blank=True)
+    scheduled_for = models.DateTimeField(_("scheduled for"), null=True, blank=True)
 
     class Meta:
         db_table = "job_batches"
@@ -114,6 +117,8 @@ class Job(models.Model):
     # The later of the two that still lies ahead: what the due sweep looks for.
     due_at = models.DateTimeField(_("due at"), null=True, blank=True)
     unique_key = models.CharField(_("unique key"), max_length=200, blank=True, db_default="")
+    # The ids of the jobs that its body has submitted, by the key of the call: a repeated call finds them.
+    submissions = models.JSONField(_("submitted jobs"), null=True, blank=True)
 
     created_at = models.DateTimeField(_("submitted at"), db_default=Now())
     ready_at = models.DateTimeField(_("ready at"), null=True, blank=True)

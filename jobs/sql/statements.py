@@ -2,7 +2,8 @@
 
 # submit: the batch; one that has ended is open again.
 INSERT_BATCH = """
-    INSERT INTO job_batches (id, office_id, name, created_at) VALUES (%s, %s, %s, now())
+    INSERT INTO job_batches (id, office_id, name, input, scheduled_for, created_at)
+    VALUES (%s, %s, %s, %s, %s, now())
     ON CONFLICT (id) DO UPDATE SET ended_at = NULL
 """
 
@@ -52,6 +53,43 @@ WRITE_PROGRESS = """
 WRITE_SESSION = """
     UPDATE job_executions SET session_id = %(session)s
     WHERE id = %(execution)s AND fence = %(fence)s AND status = 'RUNNING' AND locked_until > clock_timestamp()
+"""
+
+# run_data: the dependencies of a run's job.
+DEPENDENCIES_OF_RUN = """
+    SELECT p.id, p.ref, p.status
+    FROM job_executions e
+    JOIN job_dependencies d ON d.job_id = e.job_id
+    JOIN job_queue p ON p.id = d.parent_id
+    WHERE e.id = %s ORDER BY d.position
+"""
+RESULT_OF_JOB = """
+    SELECT e.result FROM job_queue q JOIN job_executions e ON e.id = q.execution_id WHERE q.id = %s
+"""
+# run_data: the input of the batch, and the due time of the batch or of the run itself.
+OCCASION_OF_RUN = """
+    SELECT b.input, coalesce(e.scheduled_for, b.scheduled_for)
+    FROM job_executions e
+    LEFT JOIN job_queue q ON q.id = e.job_id
+    LEFT JOIN job_batches b ON b.id = q.batch_id
+    WHERE e.id = %s
+"""
+
+# submit_from_run: no other verb touches the office's jobs meanwhile, and no other worker can claim the run.
+LOCK_OFFICE_OF_RUN = """
+    SELECT o.id FROM job_executions e JOIN offices o ON o.id = e.office_id
+    WHERE e.id = %s FOR NO KEY UPDATE OF o
+"""
+# submit_from_run: the run's job, and what this call has submitted before; no row: not the owner any more.
+SUBMITTER = """
+    SELECT q.id, q.batch_id, q.trigger, q.submissions -> %(key)s
+    FROM job_executions e JOIN job_queue q ON q.id = e.job_id
+    WHERE e.id = %(execution)s AND e.fence = %(fence)s AND e.status = 'RUNNING'
+"""
+RECORD_SUBMISSION = """
+    UPDATE job_queue
+    SET submissions = coalesce(submissions, '{}') || jsonb_build_object(%(key)s::text, %(ids)s::jsonb)
+    WHERE id = %(job)s
 """
 
 # is_cancelled: no row means that another worker owns the run by now, or that it has ended.

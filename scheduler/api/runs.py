@@ -45,6 +45,9 @@ class ExecuteSerializer(StrictSerializer):
         max_value=MAX_WAIT_SECONDS,
         help_text="How long to wait for the end, in seconds.",
     )
+    input = serializers.JSONField(
+        required=False, help_text="What the steps read as `$input`; valid for the workflow's `input_schema`."
+    )
 
 
 class RunFilter(filters.FilterSet):  # type: ignore[misc]
@@ -132,6 +135,7 @@ class ExecuteView(GenericAPIView[Any]):
         responses={202: RunWithHistoryDocument, 200: RunWithResultsDocument},
         examples=[
             in_request("and wait for it", {"workflow_id": examples.WORKFLOW, "wait": 30}),
+            in_request("with an input", {"workflow_id": examples.WORKFLOW, "input": {"month": "2026-11"}}),
             in_response("accepted", examples.RUN_WITH_HISTORY, 202),
             in_response("the run has ended", examples.RUN_WITH_RESULTS, 200),
         ],
@@ -153,10 +157,11 @@ class ExecuteView(GenericAPIView[Any]):
 
     @idempotent
     def _start(self, request: Request) -> Response:
-        workflow_id = validated(ExecuteSerializer(data=request.data))["workflow_id"]
-        user = user_of(request)
+        values = validated(ExecuteSerializer(data=request.data))
+        user, workflow_id = user_of(request), values["workflow_id"]
         workflow_for(user, workflow_id, ACTS)
-        run = runs.run_now(workflow_id, user_id=user.pk, now=database_now())
+        now, run_input = database_now(), values.get("input")
+        run = runs.run_now(workflow_id, user_id=user.pk, now=now, run_input=run_input)
         return accepted(shapes.run_with_history_json(run), _run_url(request, run))
 
 

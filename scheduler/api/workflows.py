@@ -62,6 +62,11 @@ class WorkflowSerializer(StrictSerializer):
         max_value=workflows.MAX_RUN_RETRIES,
         help_text="How often a failed run is tried again from its failed steps, by itself or by hand.",
     )
+    input_schema = serializers.DictField(
+        required=False,
+        allow_null=True,
+        help_text="The JSON Schema of a run's input, which steps read as `$input`; null accepts any.",
+    )
 
 
 class NewWorkflowSerializer(WorkflowSerializer):

@@ -251,6 +251,7 @@ class Migration(migrations.Migration):
                 ('steps', models.JSONField(default=list, verbose_name='steps')),
                 ('schedule_config', models.JSONField(verbose_name='schedule settings')),
                 ('max_run_retries', models.PositiveIntegerField(db_default=0, default=0, verbose_name='max run retries')),
+                ('input_schema', models.JSONField(blank=True, null=True, verbose_name='input schema')),
                 ('activated_at', models.DateTimeField(blank=True, editable=False, null=True, verbose_name='activated at')),
                 ('last_occurrence', models.DateTimeField(blank=True, editable=False, null=True, verbose_name='last scheduled run at')),
                 ('created_at', models.DateTimeField(editable=False, verbose_name='created at')),
@@ -269,6 +270,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.UUIDField(db_default=django.contrib.postgres.functions.RandomUUID(), default=jobs.ids.uuid7, editable=False, primary_key=True, serialize=False, verbose_name='id')),
                 ('workflow_data', models.JSONField(db_default=models.Value({}, models.JSONField()), default=dict, verbose_name='definition at start')),
+                ('input', models.JSONField(blank=True, null=True, verbose_name='input')),
                 ('scheduled_time', models.DateTimeField(verbose_name='scheduled for')),
                 ('status', models.CharField(choices=[('pending', 'Pending'), ('running', 'Running'), ('completed', 'Completed'), ('failed', 'Failed'), ('cancelled', 'Cancelled')], db_default='pending', default='pending', max_length=10, verbose_name='status')),
                 ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), verbose_name='created at')),

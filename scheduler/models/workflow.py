@@ -27,6 +27,8 @@ class Workflow(models.Model):
     schedule_config = models.JSONField(_("schedule settings"))
     # How often a failed run is tried again from its failed steps, by itself or by hand.
     max_run_retries = models.PositiveIntegerField(_("max run retries"), default=0, db_default=0)
+    # The JSON Schema of a run's input; null accepts any.
+    input_schema = models.JSONField(_("input schema"), null=True, blank=True)
     # When the workflow became active with this schedule_config: immediate and delayed count from here.
     activated_at = models.DateTimeField(_("activated at"), null=True, blank=True, editable=False)
     # The last scheduled time that was started since then.
@@ -71,6 +73,7 @@ class WorkflowRun(models.Model):
     workflow_data = models.JSONField(
         _("definition at start"), default=dict, db_default=Value({}, models.JSONField())
     )
+    input = models.JSONField(_("input"), null=True, blank=True)
     scheduled_time = models.DateTimeField(_("scheduled for"))
     status = models.CharField(
         _("status"),

@@ -15,7 +15,7 @@ from jobs.errors import Invalid
 from jobs.models import Office
 from scheduler.models import Workflow, WorkflowRun
 from scheduler.states import RunStatus, WorkflowStatus
-from scheduler.workflows import recurrence, steps
+from scheduler.workflows import inputs, recurrence, steps
 from scheduler.workflows.recurrence import ConfigError, Recurring, ScheduleConfig
 
 log = logging.getLogger(__name__)
@@ -127,9 +127,13 @@ def _write(workflow: Workflow, values: dict[str, Any], now: datetime) -> Workflo
         setattr(workflow, field, value)
     config = _checked_config(workflow.schedule_config)
     prepared = steps.prepare(workflow.office, workflow.steps)
+    if workflow.input_schema is not None:
+        inputs.check_schema(workflow.input_schema)
     is_active = workflow.status == WorkflowStatus.ACTIVE
     if is_active and not prepared.jobs:
         raise Invalid(errors={"steps": ["steps_empty"]})
+    if is_active and workflow.input_schema is not None:
+        inputs.check_start_without_input(workflow.input_schema)
     if is_active and (not was_active or workflow.schedule_config != old_config):
         workflow.activated_at = now
         if not isinstance(config, Recurring):

@@ -14,12 +14,13 @@ from jobs import lifecycle as engine
 from jobs.errors import Conflict, Refused
 from jobs.ids import uuid7
 from jobs.models import Job
+from jobs.specs import Occasion
 from jobs.sql import call
 from jobs.states import JOB_LIVE, JobStatus
 from scheduler import sql
 from scheduler.models import Workflow, WorkflowRun
 from scheduler.states import RUN_RESUMABLE, RunStatus
-from scheduler.workflows import endings, steps
+from scheduler.workflows import endings, inputs, steps
 from scheduler.workflows.lifecycle import schedule_next_run, snapshot
 
 BATCH = 100
@@ -51,12 +52,15 @@ def _start_next(now: datetime) -> UUID | None:
         workflow = run.workflow
         workflow.last_occurrence = run.scheduled_time
         workflow.save(update_fields=["last_occurrence"])
+        run.input = _default_input(workflow)
         _start(run, now)
         schedule_next_run(workflow, now)
         return run.id
 
 
-def run_now(workflow_id: UUID | str, *, user_id: int | None, now: datetime) -> WorkflowRun:
+def run_now(
+    workflow_id: UUID | str, *, user_id: int | None, now: datetime, run_input: object = None
+) -> WorkflowRun:
     """Start a manual run, in any mode and status of the workflow. The pending run does not change."""
     with transaction.atomic():
         workflow = (
@@ -64,8 +68,11 @@ def run_now(workflow_id: UUID | str, *, user_id: int | None, now: datetime) -> W
         )
         if not workflow.steps:
             raise Conflict("no_steps")
+        run_input = _default_input(workflow) if run_input is None else run_input
+        inputs.check_input(workflow.input_schema, run_input)
         run = WorkflowRun(
             workflow=workflow,
+            input=run_input,
             scheduled_time=now,
             created_at=now,
             started_by_id=user_id,
@@ -155,6 +162,10 @@ def _settle_again(run_id: UUID, now: datetime) -> bool:
         return True
 
 
+def _default_input(workflow: Workflow) -> dict[str, object] | None:
+    return None if workflow.input_schema is None else inputs.WITHOUT_INPUT
+
+
 def _locked(run_id: UUID | str) -> WorkflowRun:
     runs = WorkflowRun.objects.select_for_update(of=("self",)).select_related("workflow__office")
     return runs.get(pk=run_id)
@@ -174,11 +185,11 @@ def _start(run: WorkflowRun, now: datetime) -> None:
     batch = uuid7()
     try:
         prepared = steps.prepare(workflow.office, workflow.steps, batch=batch, name=workflow.name)
+        prepared.occasion = Occasion(run.input, run.scheduled_time)
         engine.submit(prepared)
     except Refused as refused:
         endings.open_start(run, now)
-        fields = [f"{field}: {' '.join(texts)}" for field, texts in refused.errors_in_english().items()]
-        endings.close(run, endings.Outcome(RunStatus.FAILED, message="; ".join(fields) or str(refused)), now)
+        endings.close(run, endings.Outcome(RunStatus.FAILED, message=refused.summary()), now)
         return
     run.batch_id = batch
     endings.open_start(run, now)
