@@ -192,16 +192,16 @@ class JobReader:
     def has_references(self, value: object, dependencies: Sequence[str], where: str) -> bool:
         """Whether the argument holds references; those that could never be resolved are errors."""
         try:
-            found = list(find_references(value))
+            references = list(find_references(value))
         except Malformed:
             self.problems.add(where, "reference_malformed")
             return True
-        for reference in found:
+        for reference in references:
             if reference.is_input and self.trigger != Trigger.WORKFLOW:
                 self.problems.add(where, "reference_input")
             elif not reference.is_input and reference.name not in dependencies:
                 self.problems.add(where, "reference_dependency", name=reference.name)
-        return bool(found)
+        return bool(references)
 
     def row(self, job: JobIn, task: registry.Task, args: dict[str, Any], place: int) -> dict[str, Any]:
         """The job's values, with the defaults of its Task, then of its office."""

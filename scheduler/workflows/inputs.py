@@ -1,8 +1,8 @@
 """The input of a workflow run, and the JSON Schema of a workflow that checks it.
 
-A schema is limited so that a check ends soon, whoever wrote it: no regular expressions, which may take for
-ever; no references but local ones, which must not lead back to themselves; and a bounded size once all
-references are followed.
+A schema is limited so that each check ends soon: no regular expressions, which may take for ever; no
+references but local ones, which must not lead back to themselves; and a bounded size once all references are
+followed.
 """
 
 from typing import Any
@@ -111,11 +111,11 @@ def _find(root: dict[str, Any], pointer: str) -> object:
     """The schema at a local JSON pointer, like `#/$defs/month`."""
     if pointer != "#" and not pointer.startswith("#/"):
         raise SchemaRefused("schema_reference", name=pointer[:LONGEST_TEXT])
-    found: Any = root
+    target: Any = root
     for part in pointer.split("/")[1:]:
         name = unquote(part).replace("~1", "/").replace("~0", "~")
         try:
-            found = found[int(name)] if isinstance(found, list) else found[name]
+            target = target[int(name)] if isinstance(target, list) else target[name]
         except (KeyError, IndexError, TypeError, ValueError):
             raise SchemaRefused("schema_reference", name=pointer[:LONGEST_TEXT]) from None
-    return found
+    return target

@@ -1,13 +1,20 @@
 """Data in graphs: results of dependencies in arguments and bodies, and jobs that a body submits."""
 
+from datetime import datetime
+
 import pytest
+from django.utils import timezone
 
 from jobs import lifecycle, submission
 from jobs.errors import Fenced, Invalid
-from jobs.models import Batch, Job
+from jobs.models import Batch, Execution, Job
+from jobs.specs import ExecutionSpec
 from jobs.states import FailureType, JobStatus
+from scheduler.clock import database_now
+from scheduler.workflows import runs
 from tests.engine_workers import ended, lines, outcomes, result
 from tests.factories import a_job, an_office, fresh, running, serve_roles, submitted
+from tests.schedule_factories import a_workflow
 from tests.workers import eventually
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -148,3 +155,22 @@ def test_a_refused_submission_of_a_body_writes_nothing():
     with pytest.raises(Invalid):
         lifecycle.submit_from_run(run.execution_id, run.fence, "#1", [echo("b"), echo("b")])
     assert Job.objects.get().submissions is None
+
+
+def test_the_steps_of_a_workflow_read_its_input_and_when_it_was_due(worker):
+    data = {"ref": "a", "task_id": "try.data", "args": {"value": {"$input": "numbers.1"}}}
+    workflow = a_workflow(an_office(), steps=[data], status="draft")
+    due = database_now()
+    run = runs.run_now(workflow.id, user_id=None, now=due, run_input={"numbers": [4, 7]})
+    (job,) = Job.objects.filter(batch=run.batch_id)
+    answer = result(ended(job))
+    assert (answer["value"], answer["input"]) == (7, {"numbers": [4, 7]})
+    assert datetime.fromisoformat(answer["scheduled_for"]) == due
+
+
+def test_a_scheduled_run_knows_its_due_time(worker):
+    due = timezone.now().replace(microsecond=0)
+    spec = ExecutionSpec(task_id="try.data", role="default", trigger="SCHEDULE", args={}, scheduled_for=due)
+    lifecycle.start_executions([spec])
+    eventually(lambda: Execution.objects.get(id=spec.id).status == "SUCCESS", what="the run")
+    assert datetime.fromisoformat(Execution.objects.get(id=spec.id).result["scheduled_for"]) == due

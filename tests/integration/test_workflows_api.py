@@ -345,3 +345,54 @@ def test_the_monitor_shows_queues_and_workers(client, office):
     assert (queue["ready"], queue["processing"], queue["oldest_ready_seconds"]) == (0, 1, None)
     others = client_of(make_user("outsider")).get("/api/scheduler/monitor").json()["workers"]
     assert [row["executions"] for row in others] == [[]]
+
+
+# --- Inputs ----------------------------------------------------------------------------------------
+
+SCHEMA = {"type": "object", "required": ["month"], "properties": {"month": {"type": "string"}}}
+IMMEDIATE = {"mode": "immediate"}
+
+
+def draft_with_schema(client, office, **fields):
+    step = a_step("a", task_id="demo.fail", args={"message": {"$input": "month"}})
+    values = {"status": "draft", "input_schema": SCHEMA, "steps": [step], **fields}
+    return post(client, "/api/workflows", body(office, schedule_config=IMMEDIATE, **values))
+
+
+def test_a_run_has_the_input_that_the_schema_allows(client, office):
+    created = draft_with_schema(client, office)
+    assert (created.status_code, created.json()["input_schema"]) == (201, SCHEMA)
+    request = {"workflow_id": created.json()["id"], "input": {"month": "2026-11"}}
+    run = post(client, "/api/workflow/execute", request)
+    assert (run.status_code, run.json()["input"]) == (202, {"month": "2026-11"})
+    job = Job.objects.select_related("batch").get(batch=run.json()["batch"])
+    assert (job.batch.input, job.batch.scheduled_for) == (
+        {"month": "2026-11"},
+        WorkflowRun.objects.get().scheduled_time,
+    )
+
+
+@pytest.mark.parametrize("value", [{"month": 3}, {}, [], "x", None])
+def test_an_input_that_does_not_fit_is_refused_and_starts_nothing(client, office, value):
+    workflow = draft_with_schema(client, office).json()["id"]
+    refused = post(client, "/api/workflow/execute", {"workflow_id": workflow, "input": value})
+    assert refused.status_code == 400
+    assert any(field.startswith("input") for field in refused.json()["errors"])
+    assert not WorkflowRun.objects.exists() and not Job.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("fields", "field"),
+    [
+        ({"input_schema": {"type": "month"}}, "input_schema"),
+        ({"input_schema": []}, "input_schema"),
+        ({"status": "active"}, "input_schema"),
+        ({"steps": [a_step("a", args={"numbers": {"$input": 3}})]}, "steps.0.args"),
+        ({"steps": [a_step("a", args={"numbers": {"$result": "b"}})]}, "steps.0.args"),
+    ],
+)
+def test_a_workflow_whose_input_could_never_work_is_refused(client, office, fields, field):
+    refused = draft_with_schema(client, office, **fields)
+    assert refused.status_code == 400
+    assert field in refused.json()["errors"]
+    assert not Workflow.objects.exists()
