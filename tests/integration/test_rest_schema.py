@@ -4,7 +4,7 @@ import difflib
 import re
 from typing import Any
 
-import jsonschema  # type: ignore[import-untyped]
+import jsonschema
 import pytest
 import yaml
 from django.conf import settings as django_settings
