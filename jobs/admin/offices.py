@@ -17,11 +17,11 @@ from jobs.admin.actions import RowAction
 from jobs.admin.base import LargeTableAdmin, SmallTableAdmin
 from jobs.admin.filters import choice, yes_or_no
 from jobs.admin.links import Link, rows_of
-from jobs.api.members import refuse_ownerless
-from jobs.api.office import MOST_ADDRESSES
 from jobs.errors import Invalid
+from jobs.members import refuse_ownerless
 from jobs.models import Batch, Event, Job, Membership, Office, Webhook
 from jobs.notifications import creation
+from jobs.offices import MOST_ADDRESSES
 from jobs.pages.permissions import current_user
 from jobs.sql import call, statements
 from jobs.states import RETRYABLE, Backoff, MemberRole

@@ -2,13 +2,12 @@
 
 from uuid import UUID
 
-from django.contrib.auth.models import User
-from django.db import transaction
 from drf_spectacular.utils import OpenApiExample, extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from jobs import members
 from jobs.api import examples
 from jobs.api.framework.filtering import FilterBackend
 from jobs.api.framework.idempotency import idempotent
@@ -17,9 +16,7 @@ from jobs.api.framework.pagination import PagePagination
 from jobs.api.framework.problem_details import Problem
 from jobs.api.framework.serializers import StrictSerializer, validated
 from jobs.api.views import CONFIGURES, OfficeView
-from jobs.errors import Conflict, ErrorText, Invalid
-from jobs.models import Membership, Office
-from jobs.sql import call, statements
+from jobs.models import Membership
 from jobs.states import MemberRole
 
 
@@ -48,8 +45,8 @@ class MemberListView(OfficeView):
         examples=[OpenApiExample("an operator", examples.MEMBER)],
     )
     def get(self, request: Request, office_id: UUID) -> Response:
-        members = self.office(CONFIGURES).memberships.select_related("user").order_by("user__username")
-        page = self.paginate_queryset(self.filter_queryset(members)) or []
+        rows = self.office(CONFIGURES).memberships.select_related("user").order_by("user__username")
+        page = self.paginate_queryset(self.filter_queryset(rows)) or []
         return self.get_paginated_response([member_json(member) for member in page])
 
     @extend_schema(
@@ -66,14 +63,8 @@ class MemberListView(OfficeView):
     def post(self, request: Request, office_id: UUID) -> Response:
         office = self.office(CONFIGURES)
         data = validated(MemberSerializer(data=request.data))
-        user = User.objects.filter(username=data["username"], is_active=True).first()
-        if user is None:
-            raise Invalid(errors={"username": [ErrorText("unknown_user")]})
-        with transaction.atomic():
-            call.rows(statements.LOCK_OFFICE, [office.id])
-            member, is_new = office.memberships.update_or_create(user=user, defaults={"role": data["role"]})
-            refuse_ownerless(office)
-        location = request.build_absolute_uri(f"{request.path}/{user.get_username()}")
+        member, is_new = members.set_role(office, data["username"], data["role"])
+        location = request.build_absolute_uri(f"{request.path}/{data['username']}")
         return Response(member_json(member), status=201 if is_new else 200, headers={"Location": location})
 
 
@@ -90,16 +81,6 @@ class MemberDetailView(OfficeView):
     )
     def delete(self, request: Request, office_id: UUID, username: str) -> Response:
         office = self.office(CONFIGURES)
-        with transaction.atomic():
-            call.rows(statements.LOCK_OFFICE, [office.id])
-            deleted, _ = office.memberships.filter(user__username=username).delete()
-            if not deleted:
-                raise Problem(404, "not_found", "There is no such member in this office.")
-            refuse_ownerless(office)
+        if not members.remove(office, username):
+            raise Problem(404, "not_found", "There is no such member in this office.")
         return Response(status=204)
-
-
-def refuse_ownerless(office: Office) -> None:
-    """Refuse an office without an owner, in the transaction of the change."""
-    if not office.memberships.filter(role=MemberRole.OWNER).exists():
-        raise Conflict("last_owner")

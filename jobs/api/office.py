@@ -3,14 +3,13 @@
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from jobs import office_deletion, serialize
+from jobs import office_deletion, offices, serialize
 from jobs.access import Access, max_role, offices_of, require_access, role_of_staff
 from jobs.api import documents
 from jobs.api.framework.authentication import user_of
@@ -21,11 +20,9 @@ from jobs.api.framework.openapi_examples import in_request
 from jobs.api.framework.pagination import PagePagination
 from jobs.api.framework.serializers import StrictModelSerializer
 from jobs.api.views import OfficeView
-from jobs.models import Membership, Office
-from jobs.notifications import creation
+from jobs.models import Office
+from jobs.offices import MOST_ADDRESSES
 from jobs.states import MemberRole
-
-MOST_ADDRESSES = 20
 
 
 class OfficeSerializer(StrictModelSerializer):
@@ -85,9 +82,7 @@ class OfficeListView(GenericAPIView[Office]):
     def post(self, request: Request) -> Response:
         serializer = OfficeSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
-        with transaction.atomic():
-            office = serializer.save()
-            Membership.objects.create(office=office, user=user_of(request), role=MemberRole.OWNER)
+        office = offices.create(user_of(request), **serializer.validated_data)
         location = request.build_absolute_uri(f"/api/offices/{office.id}")
         return Response(office_json(office, MemberRole.OWNER), status=201, headers={"Location": location})
 
@@ -122,12 +117,7 @@ class OfficeDetailView(OfficeView):
         access = self.access(MemberRole.OWNER)
         serializer = OfficeSerializer(access.office, data=request.data, partial=True)
         serializer.is_valid(raise_exception=True)
-        # Only these columns: the engine and the config write the others.
-        for name, value in serializer.validated_data.items():
-            setattr(access.office, name, value)
-        # New addresses are not notified of past events.
-        with creation.events_drained(access.office.pk):
-            access.office.save(update_fields=list(serializer.validated_data))
+        offices.change(access.office, serializer.validated_data)
         return Response(office_json(access.office, access.role))
 
     @extend_schema(

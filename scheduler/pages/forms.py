@@ -1,9 +1,8 @@
 """Form fields that schedules and workflows share: JSON with hidden secrets, and times of a time zone."""
 
 import json
-from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, ClassVar
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from django import forms
@@ -11,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from jobs.api.framework import strict_json
 from jobs.display import MASK_MOVED, has_mask, mask_secrets, restore_secrets
-from jobs.errors import ErrorText, InvalidValue, Refused
+from jobs.errors import InvalidValue
 from scheduler.schedules import timezones
 from scheduler.schedules.timezones import KOREAN_TIME
 from scheduler.schedules.wallclock import instant_of
@@ -54,36 +53,6 @@ class JSONTextField(forms.CharField):
             return bool(self.to_python(data) != self.before)
         except forms.ValidationError:
             return True
-
-
-class EditForm(forms.Form):
-    """A form that reports what a verb refuses beside its fields."""
-
-    # The form's fields for the API's, where they have another name.
-    field_names: ClassVar[Mapping[str, str]] = {}
-
-    def __init__(self, data: Any = None, *, initial: Mapping[str, Any]) -> None:
-        super().__init__(data, initial=dict(initial), auto_id=False)
-        for name, field in self.fields.items():
-            field.widget.attrs["aria-describedby"] = f"why-{name}"
-
-    def add_refusal(self, refused: Refused) -> None:
-        self.add_errors(refused.errors or {"": [refused.text]})
-
-    def add_errors(self, errors: Mapping[str, Sequence[ErrorText]]) -> None:
-        for path, texts in errors.items():
-            name = path.partition(".")[0]
-            field = self.field_names.get(name, name)
-            if field in self.fields:
-                self.add_error(field, [str(text) for text in texts])
-            else:
-                self.add_error(None, [f"{path}: {text}" if path else str(text) for text in texts])
-
-    def preview_errors(self) -> list[tuple[str, list[Any]]]:
-        """The errors of each field. Fields that are still empty have none yet."""
-        return [
-            (name, list(self.errors.get(name, [])) if self.data.get(name) else []) for name in self.fields
-        ]
 
 
 def datetime_field(label: Any) -> forms.CharField:

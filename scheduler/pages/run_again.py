@@ -16,10 +16,11 @@ from django.views.decorators.http import require_http_methods
 from jobs.access import offices_of, require_access
 from jobs.errors import Refused
 from jobs.models import Execution, Job
+from jobs.pages.edit_form import EditForm
 from jobs.pages.permissions import current_user
 from jobs.states import MemberRole
 from scheduler.access import executions_of, own_executions
-from scheduler.pages.forms import EditForm, JSONTextField, json_text
+from scheduler.pages.forms import JSONTextField, json_text
 from scheduler.pages.task_arguments import help_for
 from scheduler.runs import again
 

@@ -10,6 +10,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from jobs.errors import ErrorText, InvalidValue, Refused
+from jobs.pages.edit_form import EditForm
 from jobs.schemas import LONGEST_DELAY_MS, LONGEST_TIMEOUT_MS
 from jobs.states import Backoff, OnLost
 from scheduler import display
@@ -17,7 +18,6 @@ from scheduler.models import Calendar, Schedule
 from scheduler.pages.forms import (
     UNIT_CHOICES,
     UNITS,
-    EditForm,
     JSONTextField,
     datetime_field,
     duration_parts,

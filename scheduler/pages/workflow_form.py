@@ -15,11 +15,11 @@ from django.utils.translation import gettext_lazy as _
 from jobs.display import state_label
 from jobs.errors import ErrorText, InvalidValue, Refused
 from jobs.models import Office
+from jobs.pages.edit_form import EditForm
 from scheduler.models import Workflow
 from scheduler.pages.forms import (
     UNIT_CHOICES,
     UNITS,
-    EditForm,
     JSONTextField,
     datetime_field,
     duration_parts,

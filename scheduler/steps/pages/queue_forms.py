@@ -14,9 +14,10 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from jobs.access import operated_offices, require_access
 from jobs.errors import Refused
+from jobs.pages.edit_form import EditForm
 from jobs.pages.permissions import current_user
 from jobs.states import MemberRole
-from scheduler.pages.forms import EditForm, JSONTextField
+from scheduler.pages.forms import JSONTextField
 from scheduler.steps import libraries, queues
 from scheduler.steps.access import queue_for
 from scheduler.steps.states import (

@@ -1,0 +1,29 @@
+"""Creates an office, and changes its name and notification addresses. office_config.py has its limits."""
+
+from collections.abc import Mapping, Sequence
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from jobs.models import Membership, Office
+from jobs.notifications import creation
+from jobs.states import MemberRole
+
+MOST_ADDRESSES = 20
+
+
+def create(owner: User, name: str, notify_emails: Sequence[str] = ()) -> Office:
+    """A new office with its first owner."""
+    with transaction.atomic():
+        office = Office.objects.create(name=name, notify_emails=list(notify_emails))
+        Membership.objects.create(office=office, user=owner, role=MemberRole.OWNER)
+    return office
+
+
+def change(office: Office, fields: Mapping[str, object]) -> None:
+    """Change these columns only: the engine and the config write the others."""
+    for name, value in fields.items():
+        setattr(office, name, value)
+    # New addresses are not notified of past events.
+    with creation.events_drained(office.pk):
+        office.save(update_fields=list(fields))

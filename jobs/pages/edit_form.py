@@ -1,0 +1,38 @@
+"""A form that creates or changes something through a verb, and shows what the verb refuses."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from django import forms
+
+from jobs.errors import ErrorText, Refused
+
+
+class EditForm(forms.Form):
+    """A form that reports what a verb refuses beside its fields."""
+
+    # The form's fields for the API's, where they have another name.
+    field_names: ClassVar[Mapping[str, str]] = {}
+
+    def __init__(self, data: Any = None, *, initial: Mapping[str, Any]) -> None:
+        super().__init__(data, initial=dict(initial), auto_id=False)
+        for name, field in self.fields.items():
+            field.widget.attrs["aria-describedby"] = f"why-{name}"
+
+    def add_refusal(self, refused: Refused) -> None:
+        self.add_errors(refused.errors or {"": [refused.text]})
+
+    def add_errors(self, errors: Mapping[str, Sequence[ErrorText]]) -> None:
+        for path, texts in errors.items():
+            name = path.partition(".")[0]
+            field = self.field_names.get(name, name)
+            if field in self.fields:
+                self.add_error(field, [str(text) for text in texts])
+            else:
+                self.add_error(None, [f"{path}: {text}" if path else str(text) for text in texts])
+
+    def preview_errors(self) -> list[tuple[str, list[Any]]]:
+        """The errors of each field. Fields that are still empty have none yet."""
+        return [
+            (name, list(self.errors.get(name, [])) if self.data.get(name) else []) for name in self.fields
+        ]
