@@ -16,7 +16,7 @@ from jobs.ids import parse_number
 from jobs.keyset import page_links, page_of
 from jobs.pages import selection
 from jobs.pages.forms import ActionForm, CountForm
-from jobs.pages.permissions import can_operate, current_user, office_access
+from jobs.pages.permissions import can_configure, can_operate, current_user, office_access
 from jobs.states import JobStatus, MemberRole
 
 MATCHING = "matching"
@@ -38,6 +38,7 @@ def jobs(request: HttpRequest, office_id: UUID) -> HttpResponse:
         "tab": "jobs",
         "office": access.office,
         "can_operate": can_operate(access),
+        "can_configure": can_configure(access),
         "page": page,
         **page_links(page, selected.query),
         "filter": selected,

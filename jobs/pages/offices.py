@@ -10,7 +10,7 @@ from django.views.decorators.http import require_safe
 from jobs.access import offices_of
 from jobs.insight import progress
 from jobs.insight.stats import office_counts
-from jobs.pages.permissions import current_user, office_access
+from jobs.pages.permissions import can_configure, current_user, office_access
 from jobs.states import JobStatus
 
 MOST_OFFICES = 100
@@ -29,7 +29,8 @@ def offices(request: HttpRequest) -> HttpResponse:
 @require_safe
 @login_required
 def batches(request: HttpRequest, office_id: UUID) -> HttpResponse:
-    office = office_access(request, office_id).office
+    access = office_access(request, office_id)
+    office = access.office
     newest = list(office.batches.order_by("-created_at", "-id")[:MOST_BATCHES])
     counts = progress.effective_counts_of([batch.id for batch in newest])
     rows = [
@@ -43,6 +44,11 @@ def batches(request: HttpRequest, office_id: UUID) -> HttpResponse:
         }
         for batch in newest
     ]
-    return render(
-        request, "jobs/batches.html", {"section": "offices", "tab": "batches", "office": office, "rows": rows}
-    )
+    context = {
+        "section": "offices",
+        "tab": "batches",
+        "office": office,
+        "can_configure": can_configure(access),
+        "rows": rows,
+    }
+    return render(request, "jobs/batches.html", context)

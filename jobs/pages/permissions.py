@@ -24,3 +24,7 @@ def office_access(request: HttpRequest, office_id: UUID, needed: str = MemberRol
 
 def can_operate(access: Access) -> bool:
     return access.may(MemberRole.OPERATOR)
+
+
+def can_configure(access: Access) -> bool:
+    return access.may(MemberRole.OWNER)

@@ -1,6 +1,7 @@
 """Signed-in clients, and the addresses and texts of pages."""
 
 import re
+from html.parser import HTMLParser
 
 from django.contrib.auth.models import User
 from django.test import Client
@@ -42,3 +43,44 @@ def field_error(answer, field: str) -> str:
     match = re.search(rf'<p [^>]*id="why-{field}"[^>]*>(.*?)</p>', text_of(answer), re.DOTALL)
     assert match is not None, field
     return match[1].strip().replace("&#x27;", "'").replace("&quot;", '"')
+
+
+def form_fields(answer, action: str) -> dict[str, list[str]]:
+    """The values that a browser would send of the form with this action."""
+    parser = _FormParser(action)
+    parser.feed(text_of(answer))
+    assert parser.found, action
+    return parser.values
+
+
+class _FormParser(HTMLParser):
+    def __init__(self, action: str) -> None:
+        super().__init__()
+        self.action, self.values = action, dict[str, list[str]]()
+        self.found = self.inside = False
+        self.name = ""
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        given = {name: value or "" for name, value in attributes}
+        if tag == "form":
+            self.inside = given.get("action") == self.action
+            self.found |= self.inside
+        elif self.inside and tag in ("textarea", "select"):
+            self.name = given.get("name", "")
+            if tag == "textarea":
+                self.values[self.name] = [""]
+        elif self.inside and tag == "option" and "selected" in given:
+            self._add(self.name, given.get("value", ""))
+        elif self.inside and tag == "input" and "name" in given and _is_sent(given):
+            self._add(given["name"], given.get("value", "on" if "checked" in given else ""))
+
+    def handle_data(self, data: str) -> None:
+        if self.inside and self.lasttag == "textarea" and self.name in self.values:
+            self.values[self.name][0] += data.lstrip("\n")
+
+    def _add(self, name: str, value: str) -> None:
+        self.values.setdefault(name, []).append(value)
+
+
+def _is_sent(given: dict[str, str]) -> bool:
+    return given.get("type") not in ("checkbox", "radio") or "checked" in given

@@ -124,7 +124,7 @@ def test_signing_out_needs_a_post(alice):
 
 def test_pages_load_nothing_from_other_servers(office, alice):
     (job,) = submitted(office, {}, name="x")
-    for path in ["/", "/offices", *pages_of(job)]:
+    for path in ["/", "/offices", "/offices/new", at(office, ""), *pages_of(job)]:
         page = alice.get(path)
         assert "default-src 'self'" in page["Content-Security-Policy"]
         text = page.content.decode().replace('xmlns="http://www.w3.org/2000/svg"', "")

@@ -1,0 +1,96 @@
+"""An office: creating it, its settings, pause and resume."""
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_POST
+
+from jobs import office_config, offices
+from jobs.access import Access
+from jobs.errors import Refused
+from jobs.pages.office_form import LimitsForm, OfficeForm
+from jobs.pages.permissions import can_configure, current_user, office_access
+from jobs.states import MemberRole
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@login_required
+def new(request: HttpRequest) -> HttpResponse:
+    user = current_user(request)
+    form = OfficeForm(request.POST if request.method == "POST" else None, initial={})
+    if form.is_valid():
+        office = offices.create(user, **form.cleaned_data)
+        messages.success(request, _("Office created. You are its owner."))
+        return redirect("pages:office", office.id)
+    context = {"section": "offices", "form": form}
+    return render(request, "jobs/office_new.html", context, status=400 if form.errors else 200)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@login_required
+def office(request: HttpRequest, office_id: UUID) -> HttpResponse:
+    """The settings; a POST changes the name and the addresses."""
+    posted = request.method == "POST"
+    access = office_access(request, office_id, MemberRole.OWNER if posted else MemberRole.VIEWER)
+    initial = {"name": access.office.name, "notify_emails": access.office.notify_emails}
+    form = OfficeForm(request.POST if posted else None, initial=initial)
+    if form.is_valid():
+        offices.change(access.office, form.cleaned_data)
+        messages.success(request, _("Saved."))
+        return redirect("pages:office", office_id)
+    return _render(request, access, form=form)
+
+
+@require_POST
+@login_required
+def limits(request: HttpRequest, office_id: UUID) -> HttpResponse:
+    access = office_access(request, office_id, MemberRole.OWNER)
+    form = LimitsForm(access.office, request.POST)
+    if not form.is_valid():
+        return _render(request, access, limits=form)
+    try:
+        office_config.change(office_id, form.patch())
+    except Refused as refused:
+        form.add_refusal(refused)
+        return _render(request, access, limits=form)
+    messages.success(request, _("Saved."))
+    return redirect("pages:office", office_id)
+
+
+@require_POST
+@login_required
+def pause(request: HttpRequest, office_id: UUID) -> HttpResponse:
+    office_access(request, office_id, MemberRole.OWNER)
+    office_config.change(office_id, {"paused": True})
+    messages.success(request, _("Office paused. Running jobs continue."))
+    return redirect("pages:office", office_id)
+
+
+@require_POST
+@login_required
+def resume(request: HttpRequest, office_id: UUID) -> HttpResponse:
+    office_access(request, office_id, MemberRole.OWNER)
+    office_config.change(office_id, {"paused": False})
+    messages.success(request, _("Office resumed."))
+    return redirect("pages:office", office_id)
+
+
+def _render(request: HttpRequest, access: Access, **forms: Any) -> HttpResponse:
+    office = access.office
+    initial = {"name": office.name, "notify_emails": office.notify_emails}
+    context = {
+        "section": "offices",
+        "tab": "settings",
+        "office": office,
+        "can_configure": can_configure(access),
+        "form": OfficeForm(initial=initial),
+        "limits": LimitsForm(office),
+        **forms,
+    }
+    invalid = any(form.is_bound for form in forms.values())
+    return render(request, "jobs/office.html", context, status=400 if invalid else 200)
