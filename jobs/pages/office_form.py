@@ -196,8 +196,8 @@ class RoleForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or {}
-        given = any(data.get(name) is not None for name in ("limit", "timeout"))
-        if given and data.get("role") == "" and not data.get("before"):
+        has_limits = any(data.get(name) is not None for name in ("limit", "timeout"))
+        if has_limits and data.get("role") == "" and not data.get("before"):
             self.add_error("role", str(ErrorText("required")))
         return data
 

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from jobs.pages import batch, job_detail, job_list, office_settings, offices, run_logs
+from jobs.pages import batch, job_detail, job_list, members, office_settings, offices, run_logs
 
 app_name = "pages"
 OFFICE = "offices/<uuid:office_id>"
@@ -16,6 +16,8 @@ urlpatterns = [
     path(f"{OFFICE}/limits", office_settings.limits, name="office-limits"),
     path(f"{OFFICE}/pause", office_settings.pause, name="office-pause"),
     path(f"{OFFICE}/resume", office_settings.resume, name="office-resume"),
+    path(f"{OFFICE}/members", members.office_members, name="members"),
+    path(f"{OFFICE}/members/remove", members.remove_member, name="member-remove"),
     path(f"{OFFICE}/jobs", job_list.jobs, name="jobs"),
     path(f"{OFFICE}/jobs/act", job_list.confirm, name="confirm"),
     path(JOB, job_detail.job, name="job"),

@@ -49,7 +49,7 @@ def form_fields(answer, action: str) -> dict[str, list[str]]:
     """The values that a browser would send of the form with this action."""
     parser = _FormParser(action)
     parser.feed(text_of(answer))
-    assert parser.found, action
+    assert parser.exists, action
     return parser.values
 
 
@@ -57,30 +57,34 @@ class _FormParser(HTMLParser):
     def __init__(self, action: str) -> None:
         super().__init__()
         self.action, self.values = action, dict[str, list[str]]()
-        self.found = self.inside = False
+        self.exists = self.inside = False
         self.name = ""
 
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
-        given = {name: value or "" for name, value in attributes}
+        attrs = {name: value or "" for name, value in attributes}
         if tag == "form":
-            self.inside = given.get("action") == self.action
-            self.found |= self.inside
+            self.inside = attrs.get("action") == self.action
+            self.exists |= self.inside
         elif self.inside and tag in ("textarea", "select"):
-            self.name = given.get("name", "")
+            self.name = attrs.get("name", "")
             if tag == "textarea":
                 self.values[self.name] = [""]
-        elif self.inside and tag == "option" and "selected" in given:
-            self._add(self.name, given.get("value", ""))
-        elif self.inside and tag == "input" and "name" in given and _is_sent(given):
-            self._add(given["name"], given.get("value", "on" if "checked" in given else ""))
+        elif self.inside and tag == "option" and "selected" in attrs:
+            self._add(self.name, attrs.get("value", ""))
+        elif self.inside and tag == "input" and "name" in attrs and _is_sent(attrs):
+            self._add(attrs["name"], attrs.get("value", "on" if "checked" in attrs else ""))
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "textarea":
+            self.name = ""
 
     def handle_data(self, data: str) -> None:
-        if self.inside and self.lasttag == "textarea" and self.name in self.values:
+        if self.inside and self.lasttag == "textarea" and self.name:
             self.values[self.name][0] += data.lstrip("\n")
 
     def _add(self, name: str, value: str) -> None:
         self.values.setdefault(name, []).append(value)
 
 
-def _is_sent(given: dict[str, str]) -> bool:
-    return given.get("type") not in ("checkbox", "radio") or "checked" in given
+def _is_sent(attrs: dict[str, str]) -> bool:
+    return attrs.get("type") not in ("checkbox", "radio") or "checked" in attrs

@@ -1,0 +1,97 @@
+"""The members of an office: adding them, changing their roles, removing them. For its owners."""
+
+from uuid import UUID
+
+from django import forms
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_http_methods
+
+from jobs import display, members
+from jobs.access import access_for
+from jobs.errors import Conflict, Refused
+from jobs.models import Office
+from jobs.pages.edit_form import EditForm
+from jobs.pages.permissions import current_user, office_access
+from jobs.states import MemberRole
+
+MOST_LISTED = 500
+
+
+class MemberForm(EditForm):
+    username = forms.CharField(
+        label=gettext_lazy("User name"),
+        max_length=150,
+        widget=forms.TextInput({"autocapitalize": "none", "spellcheck": "false", "autocomplete": "off"}),
+    )
+    role = forms.ChoiceField(
+        label=gettext_lazy("Role"), choices=[(role, display.MEMBER_ROLE_NAMES[role]) for role in MemberRole]
+    )
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@login_required
+def office_members(request: HttpRequest, office_id: UUID) -> HttpResponse:
+    """The list; a POST adds a member or changes a role."""
+    office = office_access(request, office_id, MemberRole.OWNER).office
+    posted = request.POST if request.method == "POST" else None
+    form = MemberForm(posted, initial={"role": MemberRole.OPERATOR})
+    if not form.is_valid():
+        return _render(request, office, form)
+    username, role = form.cleaned_data["username"], form.cleaned_data["role"]
+    try:
+        _member, is_new = members.set_role(office, username, role)
+    except Refused as refused:
+        form.add_refusal(refused)
+        return _render(request, office, form)
+    text = _("%(name)s is a member now.") if is_new else _("The role of %(name)s was changed.")
+    messages.success(request, text % {"name": username})
+    return _redirect(request, office_id)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@login_required
+def remove_member(request: HttpRequest, office_id: UUID) -> HttpResponse:
+    """Ask, then remove the member in `username`."""
+    office = office_access(request, office_id, MemberRole.OWNER).office
+    username = (request.POST if request.method == "POST" else request.GET).get("username", "")
+    if request.method != "POST":
+        if not office.memberships.filter(user__username=username).exists():
+            raise Http404
+        context = {"section": "offices", "office": office, "username": username}
+        return render(request, "jobs/member_remove.html", context)
+    try:
+        if not members.remove(office, username):
+            raise Http404
+    except Conflict as conflict:
+        messages.error(request, str(conflict.text))
+    else:
+        messages.success(request, _("%(name)s is no longer a member.") % {"name": username})
+    return _redirect(request, office_id)
+
+
+def _redirect(request: HttpRequest, office_id: UUID) -> HttpResponse:
+    """Back to the list, unless owners took their own role away."""
+    access = access_for(current_user(request), office_id)
+    if access is None or not access.may(MemberRole.OWNER):
+        return redirect("pages:offices")
+    return redirect("pages:members", office_id)
+
+
+def _render(request: HttpRequest, office: Office, form: MemberForm) -> HttpResponse:
+    listed = office.memberships.select_related("user").order_by("user__username")
+    context = {
+        "section": "offices",
+        "tab": "members",
+        "office": office,
+        "can_configure": True,
+        "form": form,
+        "members": listed[:MOST_LISTED],
+        "beyond": max(0, listed.count() - MOST_LISTED),
+        "roles": [(role.value, display.MEMBER_ROLE_NAMES[role]) for role in MemberRole],
+    }
+    return render(request, "jobs/members.html", context, status=400 if form.errors else 200)
