@@ -1,7 +1,5 @@
 """Celery's `revoke`, `terminate` and `time_limit`: they cancel the run as the API does, or refuse."""
 
-import threading
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +11,7 @@ from jobs.models import Event, Execution, Job
 from jobs.states import EventType, ExecutionStatus, JobStatus
 from tests.engine_workers import SLOTS, ended, lines, started
 from tests.factories import a_job, a_start, an_office, fresh
+from tests.task_events import task_events
 from tests.workers import eventually
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -37,37 +36,6 @@ def run_of(job: Job) -> Execution:
     return run
 
 
-@contextmanager
-def task_events():
-    """The events that Flower would see, as (type, message id)."""
-    seen: list[tuple[str, str]] = []
-    control("enable_events")
-    stop = threading.Event()
-
-    def note(event: dict[str, Any]) -> None:
-        if event["type"].startswith("task-"):
-            seen.append((event["type"], event["uuid"]))
-
-    receiver = current_app.events.Receiver(current_app.connection_for_read(), handlers={"*": note})
-    with receiver.consumer_context(wakeup=False) as (connection, _, _consumers):
-        thread = threading.Thread(target=lambda: drain(connection, stop))
-        thread.start()
-        try:
-            yield seen
-        finally:
-            stop.set()
-            thread.join(10)
-            control("disable_events")
-
-
-def drain(connection: Any, stop: threading.Event) -> None:
-    while not stop.is_set():
-        try:
-            connection.drain_events(timeout=0.2)
-        except TimeoutError:
-            continue
-
-
 @pytest.mark.parametrize(
     ("command", "arguments"),
     [("revoke", {}), ("revoke", {"terminate": True, "signal": "SIGTERM"}), ("terminate", {"signal": "KILL"})],
@@ -82,7 +50,7 @@ def test_a_running_job_is_cancelled(worker, path, command, arguments):
 
 def test_a_waiting_job_is_cancelled_and_its_message_ends_as_revoked(worker, path):
     office = an_office(max_concurrent_jobs=9)
-    with task_events() as events:
+    with task_events(NAME) as events:
         for _ in range(SLOTS):
             started(a_job(office, task_id="try.until", args={"path": path}))
         job = a_job(office, task_id="try.echo", args={})
@@ -97,7 +65,7 @@ def test_a_waiting_job_is_cancelled_and_its_message_ends_as_revoked(worker, path
 
 
 def test_a_running_job_that_is_cancelled_ends_as_revoked(worker, path):
-    with task_events() as events:
+    with task_events(NAME) as events:
         job = a_job(an_office(), task_id="try.until", args={"path": path})
         run = run_of(started(job))
         control("revoke", task_id=message_of(run))
@@ -105,7 +73,7 @@ def test_a_running_job_that_is_cancelled_ends_as_revoked(worker, path):
 
 
 def test_a_duplicate_ends_as_rejected(worker, path):
-    with task_events() as events:
+    with task_events(NAME) as events:
         job = a_job(an_office(), task_id="try.until", args={"path": path})
         run = run_of(started(job))
         send = publish.Send(str(run.id), run.dispatch, run.role, run.task_id, publish.FAIR, 0)

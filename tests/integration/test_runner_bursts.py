@@ -23,6 +23,7 @@ from tests.engine_workers import (
 )
 from tests.events import T, event_types
 from tests.factories import an_office, fresh, submitted
+from tests.task_events import task_events
 from tests.workers import eventually
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -210,3 +211,17 @@ def test_a_drained_worker_brings_nothing_along(worker, path):
         ask("dure_resume", destination=["bursting@test"], reply=True, timeout=5)
     assert ended(second).status == JobStatus.DONE
     assert not Job.objects.filter(status=JobStatus.PROCESSING).exists()
+
+
+def test_flower_sees_each_run_of_a_burst(worker):
+    with task_events("bursting@test") as seen:
+        jobs = a_chain(*[echo(number) for number in range(4)])
+        assert [ended(job).status for job in jobs] == [JobStatus.DONE] * 4
+        runs = [str(fresh(job).execution_id) for job in jobs]
+
+        def all_seen():
+            kinds = {run: [kind for kind, name in seen if name.startswith(run)] for run in runs}
+            return all(kinds[run] == ["task-received", "task-started", "task-succeeded"] for run in runs)
+
+        eventually(all_seen, what=f"the events of {runs}")
+    assert len({name for _, name in seen}) == 4
