@@ -232,7 +232,7 @@ DURE_REPUBLISH_SECONDS = env.seconds("DURE_REPUBLISH_SECONDS", 10.0, low=0.5)
 # A job that was sent and that no worker has claimed for this long gives its slot back.
 DURE_CLAIM_SECONDS = env.seconds("DURE_CLAIM_SECONDS", 60.0, low=1.0)
 # How long after a message came its runs may bring along the next; 0 for never. See jobs/burst.py.
-DURE_BURST_MS = env.integer("DURE_BURST_MS", 0, low=0, high=1_000)
+DURE_BURST_MS = env.integer("DURE_BURST_MS", 100, low=0, high=1_000)
 DURE_MAX_CRASHES = env.integer("DURE_MAX_CRASHES", 3, low=1, high=100)
 DURE_MAX_JOBS_PER_SUBMISSION = env.integer("DURE_MAX_JOBS_PER_SUBMISSION", 10_000, low=1)
 DURE_MAX_EDGES_PER_SUBMISSION = env.integer("DURE_MAX_EDGES_PER_SUBMISSION", 100_000, low=1)

@@ -1,0 +1,105 @@
+"""finish with `along`: the same call claims one of the jobs that it has sent, unless something forbids it."""
+
+import dataclasses
+
+import pytest
+from django.db import transaction
+
+from jobs import lifecycle
+from jobs.answers import Along
+from jobs.sql import call
+from jobs.states import ExecutionStatus, JobStatus
+from tests.events import T, event_types
+from tests.factories import an_office, claimed, fresh, running, submitted
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("unsent")]
+
+ALONG = Along(token="message:1", worker="w@test", roles=["default"], level=9)
+
+
+@pytest.fixture
+def unsent(monkeypatch):
+    monkeypatch.setattr("jobs.publish.send_messages", lambda sends: True)
+
+
+def two(**second):
+    """Two jobs of an office with one slot: the finish of the first sends the second."""
+    return submitted(an_office(max_concurrent_jobs=1), {}, second)
+
+
+def finish_of(job, along=ALONG):
+    return running(job).finish(along=along)
+
+
+def test_a_finish_claims_the_job_that_it_sends():
+    first, second = two()
+    settlement = finish_of(first)
+    task_id, claim = settlement.following
+    run = fresh(second).execution
+    assert (task_id, claim.execution_id, claim.fence) == ("demo.sum", str(run.id), run.fence)
+    assert (run.status, run.token, run.worker, run.attempt) == ("RUNNING", "message:1", "w@test", 1)
+    assert settlement.effects.send == [], "it needs no message"
+    assert event_types(second) == [T.JOB_READY, T.JOB_STARTED]
+    assert (fresh(first).status, fresh(second).status) == (JobStatus.DONE, JobStatus.PROCESSING)
+
+
+@pytest.mark.parametrize(
+    ("second", "along"),
+    [
+        ({"role": "QA"}, ALONG),
+        ({}, dataclasses.replace(ALONG, roles=[])),
+        ({}, dataclasses.replace(ALONG, level=-1)),
+    ],
+    ids=["of another role", "without roles", "less urgent than what waits"],
+)
+def test_a_job_is_sent_and_not_claimed(second, along):
+    first, second = two(**second)
+    settlement = finish_of(first, along)
+    assert settlement.following is None
+    assert [send.execution for send in settlement.effects.send] == [str(fresh(second).execution_id)]
+    assert fresh(second).execution.status == ExecutionStatus.PENDING
+
+
+def test_nothing_is_claimed_while_a_message_of_any_office_has_waited_for_long():
+    (other,) = submitted(an_office(), {})
+    first, _ = two()
+    call.change(
+        "UPDATE job_executions SET sent_at = sent_at - interval '1 second' WHERE job_id = %s", [other.id]
+    )
+    assert finish_of(first).following is None
+    assert claimed(other) is not None
+    third, _ = two()
+    assert finish_of(third).following is not None
+
+
+def test_a_finish_that_is_fenced_claims_nothing():
+    first, second = two()
+    run = running(first)
+    assert run.lose() is not None
+    assert run.finish(along=ALONG) is None
+    assert fresh(second).execution is None
+
+
+def test_the_end_of_a_run_waits_for_the_disk_though_the_claim_need_not():
+    first, _ = two()
+    run = running(first)
+    values = [run.execution, run.fence, "success", "null", "", "", "", None, 3]
+    with transaction.atomic():
+        answer = call.function(
+            "dure_finish_and_claim", *values, "message:1", "w@test", "30 s", ["default"], 9
+        )
+        assert answer["claim"]["fence"]
+        assert call.rows("SHOW synchronous_commit") == [("on",)]
+
+
+def test_a_finish_within_a_transaction_claims_nothing():
+    first, second = two()
+    run = running(first)
+    with transaction.atomic():
+        assert (
+            lifecycle.finish(
+                run.execution, run.fence, "success", trigger="JOB", result="null", along=ALONG
+            ).following
+            is None
+        )
+    assert fresh(second).execution.status == ExecutionStatus.PENDING
