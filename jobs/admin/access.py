@@ -10,6 +10,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
+from jobs import tokens
 from jobs.admin import columns
 from jobs.admin.actions import Operator, RowAction
 from jobs.admin.base import LargeTableAdmin, ReadOnlyAdmin
@@ -21,7 +22,7 @@ USER = columns.linked("user", _("user"))
 
 
 def revoke(token: ApiToken, operator: Operator) -> None:
-    ApiToken.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=timezone.now())
+    tokens.revoke(ApiToken.objects.filter(pk=token.pk))
 
 
 class TokenForm(forms.ModelForm):  # type: ignore[type-arg]

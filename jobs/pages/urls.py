@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from jobs.pages import batch, job_detail, job_list, members, office_settings, offices, run_logs
+from jobs.pages import account, batch, job_detail, job_list, members, office_settings, offices, run_logs
 
 app_name = "pages"
 OFFICE = "offices/<uuid:office_id>"
@@ -10,6 +10,10 @@ JOB = f"{OFFICE}/jobs/<uuid:job_id>"
 BATCH = f"{OFFICE}/batches/<uuid:batch_id>"
 
 urlpatterns = [
+    path("account", account.account, name="account"),
+    path("account/password", account.password, name="password"),
+    path("account/tokens", account.issue_token, name="tokens"),
+    path("account/tokens/<int:token_id>/revoke", account.revoke_token, name="token-revoke"),
     path("offices", offices.offices, name="offices"),
     path("offices/new", office_settings.new, name="new-office"),
     path(OFFICE, office_settings.office, name="office"),

@@ -1,13 +1,13 @@
 """Issues, lists and revokes API tokens."""
 
 from argparse import ArgumentParser
-from datetime import timedelta
 from typing import Any
 
 from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
+from jobs import tokens
 from jobs.display import local_time
 from jobs.models.access import ApiToken
 
@@ -35,13 +35,11 @@ class Command(BaseCommand):
             self._issue(user, options["name"], options["days"])
 
     def _issue(self, user: User, name: str, days: int | None) -> None:
-        if days is not None and not 1 <= days <= 36_500:
-            raise CommandError("--days must be between 1 and 36500.")
-        if not 1 <= len(name) <= 100:
-            raise CommandError("--name must have 1 to 100 characters.")
-        now = timezone.now()
-        _, plain = ApiToken.issue(user, name, now, expires_at=now + timedelta(days=days) if days else None)
-        self.stdout.write(plain)
+        if days is not None and not 1 <= days <= tokens.MOST_DAYS:
+            raise CommandError(f"--days must be between 1 and {tokens.MOST_DAYS}.")
+        if not 1 <= len(name) <= tokens.LONGEST_NAME:
+            raise CommandError(f"--name must have 1 to {tokens.LONGEST_NAME} characters.")
+        self.stdout.write(tokens.issue(user, name, days))
 
     def _list(self, user: User) -> None:
         now = timezone.now()
@@ -51,10 +49,10 @@ class Command(BaseCommand):
             self.stdout.write(f"{token.prefix}…  {state}  last used {used}  {token.name}")
 
     def _revoke(self, user: User, prefix: str) -> None:
-        tokens = ApiToken.objects.filter(user=user, prefix=prefix.rstrip("…"), revoked_at=None)
-        if tokens.count() != 1:
+        active = ApiToken.objects.filter(user=user, prefix=prefix.rstrip("…"), revoked_at=None)
+        if active.count() != 1:
             raise CommandError(
-                f"{tokens.count()} active tokens of {user} begin with {prefix!r}; --list shows all."
+                f"{active.count()} active tokens of {user} begin with {prefix!r}; --list shows all."
             )
-        tokens.update(revoked_at=timezone.now())
+        tokens.revoke(active)
         self.stdout.write("revoked")
