@@ -1,6 +1,6 @@
 # The commands of this repository. `make` alone lists them.
 .DEFAULT_GOAL := help
-.PHONY: help up dev test check static format-check types contracts templates sql dead-code dependencies deploy-check bench chaos fuzz schema pictures lock clean install-dev
+.PHONY: help up dev test check static format-check types contracts templates sql dead-code dependencies deploy-check bench chaos fuzz schema pictures docs lock clean install-dev
 
 PY := .venv/bin/python
 RUNTIME := requirements.txt requirements-embedded.txt
@@ -85,6 +85,9 @@ schema: install-dev ## write the API's schema to docs/openapi.yaml
 pictures: install-dev ## update the pictures of the docs, from the demonstration
 	@exec $(PY) -m tests.pictures
 
+docs: install-dev ## build the documentation as a searchable site, in site/
+	@exec $(PY) -m config.dev.docs_site
+
 LOCK := $(PY) -m uv pip compile -q --no-header --python-version 3.11 --universal --generate-hashes
 
 lock: install-dev ## resolve the dependencies of pyproject.toml into requirements*.txt, with hashes
@@ -93,7 +96,7 @@ lock: install-dev ## resolve the dependencies of pyproject.toml into requirement
 	$(LOCK) --group dev -c requirements.txt -c requirements-embedded.txt -o requirements-dev.txt
 
 clean: ## remove installed and cached files, but keep var/ and its data
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache staticfiles
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache staticfiles site
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 install-dev:
