@@ -11,6 +11,7 @@ urlpatterns = [
     path(WEBHOOKS, webhooks.WebhookListView.as_view(), name="webhooks"),
     path(WEBHOOK, webhooks.WebhookDetailView.as_view(), name="webhook"),
     path(f"{WEBHOOK}/rotate", webhooks.RotateView.as_view(), name="rotate-webhook"),
+    path(f"{WEBHOOK}/test", webhooks.TestView.as_view(), name="test-webhook"),
     path(f"{WEBHOOK}/deliveries", webhooks.DeliveryListView.as_view(), name="deliveries"),
     path(
         f"{WEBHOOK}/deliveries/<int:delivery_id>/send-again",

@@ -186,6 +186,26 @@ class RotateView(WebhookView):
         return Response(with_secret(webhook, secret))
 
 
+class TestView(WebhookView):
+    """A message that shows whether the receiver works."""
+
+    @extend_schema(
+        operation_id="send_test_message",
+        tags=["webhooks"],
+        summary="Send a test message",
+        description="Owners only. The message has the type `test` and is signed and delivered like every "
+        "other; its delivery, with a negative `event_id`, shows the response.",
+        request=None,
+        responses={202: DeliveryDocument},
+        extensions=problems("webhook_disabled"),
+    )
+    @idempotent
+    def post(self, request: Request, office_id: UUID, webhook_id: int) -> Response:
+        notification = webhooks.send_test(self.webhook())
+        location = request.build_absolute_uri(f"/api/offices/{office_id}/webhooks/{webhook_id}/deliveries")
+        return Response(delivery_json(notification), status=202, headers={"Location": location})
+
+
 class DeliveryListView(WebhookView):
     """The deliveries of a webhook."""
 

@@ -9,8 +9,10 @@ from datetime import datetime, timedelta
 from ipaddress import ip_address
 
 from django.conf import settings
+from django.db.models import Min
 from django.utils import timezone
 
+from jobs import serialize
 from jobs.errors import Conflict, ErrorText, Invalid
 from jobs.http_client import Allowance, RequestRefused
 from jobs.http_client.target import Target, read_url
@@ -22,6 +24,7 @@ from jobs.sql import notifications as statements
 from jobs.states import CLIENT_EVENTS
 
 MAX_WEBHOOKS = 20
+TEST_TYPE = "test"
 # After a rotation the previous secret also signs for this long.
 SECRET_OVERLAP = timedelta(hours=24)
 
@@ -94,6 +97,25 @@ def send_again(notification: Notification) -> None:
             raise Conflict("webhook_disabled")
         Notification.objects.filter(pk=notification.pk).update(
             attempts=0, next_at=timezone.now(), sent_at=None, gave_up_at=None, answer=""
+        )
+
+
+def send_test(webhook: Webhook) -> Notification:
+    """Send a message of the type `test`, by the same way as every other. Its event ids are negative."""
+    with events_drained(webhook.office_id):
+        if not Webhook.objects.filter(pk=webhook.pk, enabled=True).exists():
+            raise Conflict("webhook_disabled")
+        now = timezone.now()
+        least = Notification.objects.filter(webhook=webhook).aggregate(least=Min("event_id"))["least"]
+        data = {"office_id": str(webhook.office_id), "webhook_id": webhook.pk}
+        body = {"type": TEST_TYPE, "timestamp": serialize.iso_time(now), "data": data}
+        return Notification.objects.create(
+            office_id=webhook.office_id,
+            webhook=webhook,
+            event_id=min(0, least or 0) - 1,
+            body=call.as_json(body),
+            created_at=now,
+            next_at=now,
         )
 
 

@@ -2,10 +2,21 @@
 
 from django.urls import path
 
-from jobs.pages import account, batch, job_detail, job_list, members, office_settings, offices, run_logs
+from jobs.pages import (
+    account,
+    batch,
+    job_detail,
+    job_list,
+    members,
+    office_settings,
+    offices,
+    run_logs,
+    webhooks,
+)
 
 app_name = "pages"
 OFFICE = "offices/<uuid:office_id>"
+WEBHOOK = f"{OFFICE}/webhooks/<int:webhook_id>"
 JOB = f"{OFFICE}/jobs/<uuid:job_id>"
 BATCH = f"{OFFICE}/batches/<uuid:batch_id>"
 
@@ -22,6 +33,11 @@ urlpatterns = [
     path(f"{OFFICE}/resume", office_settings.resume, name="office-resume"),
     path(f"{OFFICE}/members", members.office_members, name="members"),
     path(f"{OFFICE}/members/remove", members.remove_member, name="member-remove"),
+    path(f"{OFFICE}/webhooks", webhooks.office_webhooks, name="webhooks"),
+    path(WEBHOOK, webhooks.webhook, name="webhook"),
+    path(f"{WEBHOOK}/delete", webhooks.delete, name="webhook-delete"),
+    path(f"{WEBHOOK}/<slug:action>", webhooks.act, name="webhook-act"),
+    path(f"{WEBHOOK}/deliveries/<int:delivery_id>", webhooks.send_again, name="delivery-again"),
     path(f"{OFFICE}/jobs", job_list.jobs, name="jobs"),
     path(f"{OFFICE}/jobs/act", job_list.confirm, name="confirm"),
     path(JOB, job_detail.job, name="job"),

@@ -212,3 +212,18 @@ def test_an_address_that_is_added_later_does_not_receive_past_events(office, own
     body = {"notify_emails": ["minji@example.org"]}
     assert owner.patch(f"/api/offices/{office.pk}", body, content_type="application/json").status_code == 200
     assert creation.create_from_events(office.pk) == 0
+
+
+def test_a_test_message_is_queued_and_refused_while_the_webhook_is_disabled(office, owner):
+    made = create(owner, office).json()
+    path = webhooks_of(office, f"/{made['id']}/test")
+    answered = owner.post(path)
+    assert answered.status_code == 202
+    assert answered.json()["body"]["type"] == "test"
+    assert answered.json()["event_id"] < 0
+    change = {"enabled": False}
+    owner.patch(webhooks_of(office, f"/{made['id']}"), change, content_type="application/json")
+    assert owner.post(path).json()["code"] == "webhook_disabled"
+    assert member(office, "olga", MemberRole.OPERATOR).post(path).status_code == 403
+    assert client_of(make_user("mallory")).post(path).status_code == 404
+    assert Notification.objects.count() == 1

@@ -1,0 +1,162 @@
+"""The webhooks of an office and their deliveries, for its owners."""
+
+from typing import Any
+from uuid import UUID
+
+from django import forms
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST
+
+from jobs import display
+from jobs.errors import Refused
+from jobs.models import Notification, Office, Webhook
+from jobs.notifications import batches, creation
+from jobs.notifications import webhooks as verbs
+from jobs.pages.edit_form import EditForm
+from jobs.pages.permissions import office_access
+from jobs.states import CLIENT_EVENTS, MemberRole
+
+MOST_DELIVERIES = 100
+
+
+class WebhookForm(EditForm):
+    url = forms.CharField(
+        label=gettext_lazy("URL"),
+        max_length=2000,
+        widget=forms.TextInput({"inputmode": "url", "spellcheck": "false", "autocapitalize": "none"}),
+        help_text=gettext_lazy("http:// or https://, at a public address."),
+    )
+    event_types = forms.MultipleChoiceField(
+        label=gettext_lazy("Events"),
+        choices=[(event, display.EVENT_NAMES[event]) for event in CLIENT_EVENTS],
+        widget=forms.CheckboxSelectMultiple,
+    )
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+@login_required
+def office_webhooks(request: HttpRequest, office_id: UUID) -> HttpResponse:
+    """The list; a POST creates a webhook and shows its secret once."""
+    office = _office(request, office_id)
+    posted = request.POST if request.method == "POST" else None
+    form = WebhookForm(posted, initial={"event_types": creation.DEFAULT_TYPES})
+    if form.is_valid():
+        try:
+            webhook = verbs.add(office, **form.cleaned_data)
+        except Refused as refused:
+            form.add_refusal(refused)
+        else:
+            return _render_one(request, office, webhook, secret=webhook.secret)
+    context = {"form": form, "webhooks": office.webhooks.order_by("id")}
+    return _render(request, office, "jobs/webhooks.html", context, status=400 if form.errors else 200)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+@login_required
+def webhook(request: HttpRequest, office_id: UUID, webhook_id: int) -> HttpResponse:
+    """A webhook with its deliveries; a POST changes its URL and events."""
+    office = _office(request, office_id)
+    row = get_object_or_404(office.webhooks, pk=webhook_id)
+    if request.method != "POST":
+        return _render_one(request, office, row)
+    form = WebhookForm(request.POST, initial={})
+    if not form.is_valid():
+        return _render_one(request, office, row, form=form)
+    try:
+        verbs.change(row, **form.cleaned_data)
+    except Refused as refused:
+        form.add_refusal(refused)
+        return _render_one(request, office, row, form=form)
+    messages.success(request, _("Saved."))
+    return redirect("pages:webhook", office_id, webhook_id)
+
+
+@require_POST
+@never_cache
+@login_required
+def act(request: HttpRequest, office_id: UUID, webhook_id: int, action: str) -> HttpResponse:
+    office = _office(request, office_id)
+    row = get_object_or_404(office.webhooks, pk=webhook_id)
+    try:
+        match action:
+            case "rotate":
+                return _render_one(request, office, row, secret=verbs.rotate(row, timezone.now()))
+            case "enable" | "disable":
+                verbs.change(row, enabled=action == "enable")
+                text = _("Webhook enabled.") if action == "enable" else _("Webhook disabled.")
+            case "test":
+                verbs.send_test(row)
+                text = _("Test message queued. Reload the page to see the response.")
+            case _other:
+                raise Http404
+    except Refused as refused:
+        messages.error(request, str(refused.text))
+    else:
+        messages.success(request, text)
+    return redirect("pages:webhook", office_id, webhook_id)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@login_required
+def delete(request: HttpRequest, office_id: UUID, webhook_id: int) -> HttpResponse:
+    office = _office(request, office_id)
+    row = get_object_or_404(office.webhooks, pk=webhook_id)
+    if request.method != "POST":
+        return render(
+            request, "jobs/webhook_delete.html", {"section": "offices", "office": office, "webhook": row}
+        )
+    verbs.remove(row)
+    messages.success(request, _("Webhook deleted."))
+    return redirect("pages:webhooks", office_id)
+
+
+@require_POST
+@login_required
+def send_again(request: HttpRequest, office_id: UUID, webhook_id: int, delivery_id: int) -> HttpResponse:
+    row = get_object_or_404(_office(request, office_id).webhooks, pk=webhook_id)
+    try:
+        verbs.send_again(get_object_or_404(Notification, webhook=row, pk=delivery_id))
+    except Refused as refused:
+        messages.error(request, str(refused.text))
+    else:
+        messages.success(request, _("Message queued again. Reload the page to see the response."))
+    return redirect("pages:webhook", office_id, webhook_id)
+
+
+def _office(request: HttpRequest, office_id: UUID) -> Office:
+    return office_access(request, office_id, MemberRole.OWNER).office
+
+
+def _render_one(request: HttpRequest, office: Office, row: Webhook, **more: Any) -> HttpResponse:
+    newest = Notification.objects.filter(webhook=row).order_by("-id")[:MOST_DELIVERIES]
+    form = more.pop("form", None)
+    context = {
+        "webhook": row,
+        "form": form or WebhookForm(initial={"url": row.url, "event_types": row.event_types}),
+        "deliveries": [
+            {
+                "delivery": delivery,
+                "message_id": batches.message_id(delivery.pk),
+                "type": creation.parse_body(delivery)["type"],
+            }
+            for delivery in newest
+        ],
+        **more,
+    }
+    return _render(request, office, "jobs/webhook.html", context, status=400 if form else 200)
+
+
+def _render(
+    request: HttpRequest, office: Office, template: str, context: dict[str, Any], status: int
+) -> HttpResponse:
+    shared = {"section": "offices", "tab": "webhooks", "office": office, "can_configure": True}
+    return render(request, template, shared | context, status=status)
