@@ -104,6 +104,7 @@ def test_a_run_that_was_brought_along_keeps_its_lease_and_is_cancelled(worker, p
     lifecycle.cancel(second.office_id, [second.id], actor="me")
     assert ended(second).status == JobStatus.CANCELLED
     assert outcomes(first) == [("success", "")]
+    assert outcomes(second) == [("cancelled", "cancelled")], "no renewal took it for another run"
     eventually(lambda: lines(path + ".cancelled") == [str(fresh(second).execution_id)], what="on_cancel")
 
 
