@@ -8,6 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from config.health import CHECKS, OTHER_PROCESSES
+from jobs.insight.explain import Code
+from jobs.states import FailureType
+
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("config", "jobs", "scheduler", "exports", "workers")
 READERS = ("text", "flag", "integer", "seconds", "words", "choice", "folder", "postgres", "redis")
@@ -174,6 +178,15 @@ def test_the_files_and_tests_that_are_named_exist():
     tests = set(re.findall(r"`(?:tests/\w+/)?(test_\w+)`", text))
     assert len(tests) > 10
     assert tests - {path.stem for path in (ROOT / "tests").rglob("test_*.py")} == set()
+
+
+# --- docs/troubleshooting.md -------------------------------------------------------------------------
+
+
+def test_each_reason_failure_and_missing_part_has_its_row():
+    text = (ROOT / "docs" / "troubleshooting.md").read_text()
+    for name in (*Code, *FailureType, *CHECKS, *OTHER_PROCESSES):
+        assert f"`{name}`" in text, name
 
 
 # --- all of them -----------------------------------------------------------------------------------
