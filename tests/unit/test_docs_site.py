@@ -2,23 +2,32 @@
 
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from config.dev import docs_site
+
+ROOT = docs_site.ROOT
 LOADED = re.compile(r"<(?:script|img|iframe)[^>]*\bsrc=\"?(?:https?:)?//|<link[^>]*\bhref=\"?(?:https?:)?//")
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("site")
-    command = [sys.executable, "-m", "config.dev.docs_site", str(folder)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert docs_site.build(folder, docs_site.ROOT) == ""
     return folder
+
+
+def test_a_broken_link_fails_the_build(tmp_path):
+    root = tmp_path / "checkout"
+    root.mkdir()
+    (root / "README.md").write_text("# A page\n\n[nowhere](docs/missing.md), [no section](#missing)\n")
+    (root / "docs").mkdir()
+    (root / "mkdocs.yml").write_text((ROOT / "mkdocs.yml").read_text().split("nav:")[0])
+    problems = docs_site.build(tmp_path / "site", root)
+    assert "docs/missing.md" in problems
+    assert "#missing" in problems
 
 
 def test_every_page_is_in_the_site_and_the_readme_is_its_home(site):
