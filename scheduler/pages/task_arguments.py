@@ -79,7 +79,7 @@ def _argument(
 
 
 def _kind(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> str:
-    schema = _resolve(schema, definitions)
+    schema = resolve(schema, definitions)
     if "enum" in schema:
         return " | ".join(json.dumps(value, ensure_ascii=False) for value in schema["enum"])
     if options := schema.get("anyOf") or schema.get("oneOf"):
@@ -106,7 +106,7 @@ def _kind_name(kind: str) -> str:
 
 
 def _sample(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> Any:
-    schema = _resolve(schema, definitions)
+    schema = resolve(schema, definitions)
     if "enum" in schema:
         return schema["enum"][0]
     if options := schema.get("anyOf") or schema.get("oneOf"):
@@ -117,6 +117,6 @@ def _sample(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> Any:
     return least if least is not None else SAMPLES.get(str(schema.get("type")))
 
 
-def _resolve(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> Mapping[str, Any]:
+def resolve(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> Mapping[str, Any]:
     reference = str(schema.get("$ref", ""))
     return definitions.get(reference.rpartition("/")[2], schema) if reference else schema

@@ -13,6 +13,7 @@ from scheduler.pages import (
     schedule_actions,
     schedule_edit,
     schedules,
+    tasks,
     workflow_actions,
     workflow_edit,
     workflow_run,
@@ -29,6 +30,8 @@ SCHEDULE_LIVE, WORKFLOW_LIVE, WORKFLOWS_LIVE, EXECUTION_LIVE = (
 )
 
 namespaced = [
+    path("tasks", tasks.tasks, name="tasks"),
+    path("tasks/<str:task_id>", tasks.task, name="task"),
     path("schedules", schedules.schedules, name="schedules"),
     path("schedules/new", schedule_edit.new, name="new-schedule"),
     path("schedules/preview", schedule_edit.preview_new, name="new-schedule-preview"),

@@ -1,0 +1,84 @@
+"""The catalogue of Tasks, and the form that runs one."""
+
+from collections.abc import Collection
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import User
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_safe
+
+from jobs import lifecycle, submission
+from jobs.access import operated_offices, require_access
+from jobs.errors import Refused
+from jobs.models import ServedRole, Worker
+from jobs.pages.permissions import current_user
+from jobs.registry import Task
+from jobs.states import MemberRole
+from scheduler import monitor
+from scheduler.clock import database_now
+from scheduler.manual_runs import run_task
+from scheduler.pages.task_arguments import help_for, public_tasks
+from scheduler.pages.task_form import TaskForm
+
+MOST_OFFICES = 500
+
+
+@require_safe
+@login_required
+def tasks(request: HttpRequest) -> HttpResponse:
+    served = _served_roles()
+    rows = [{"task": task, "is_served": task.role in served} for task in public_tasks()]
+    return render(request, "scheduler/tasks.html", {"section": "tasks", "rows": rows})
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@login_required
+def task(request: HttpRequest, task_id: str) -> HttpResponse:
+    """A Task with its arguments; a POST runs it."""
+    help_text = help_for(task_id)
+    if help_text is None:
+        raise Http404
+    user = current_user(request)
+    offices = [(str(office.id), office.name) for office in operated_offices(user)[:MOST_OFFICES]]
+    form = TaskForm(help_text.task, offices, request.POST if request.method == "POST" else None)
+    if not form.is_bound and request.GET.get("office") in dict(offices):
+        form.initial["office"] = request.GET["office"]
+    if form.is_valid():
+        try:
+            address = _run(user, task_id, form)
+        except Refused as refused:
+            form.add_refusal(refused)
+        else:
+            messages.success(request, _("Run started."))
+            return redirect(address)
+    context = {"section": "tasks", "help": help_text, "form": form, **_service(user, help_text.task)}
+    return render(request, "scheduler/task.html", context, status=400 if form.errors else 200)
+
+
+def _run(user: User, task_id: str, form: TaskForm) -> str:
+    """Start the run, and return the address of its page."""
+    office_id = form.cleaned_data["office"]
+    if not office_id:
+        return reverse("scheduler:execution", args=[run_task(task_id, form.args, owner_id=user.pk)])
+    office = require_access(user, office_id, MemberRole.OPERATOR).office
+    (job,) = lifecycle.submit(submission.read(office, {"task_id": task_id, "args": form.args}))
+    return reverse("pages:job", args=[office.id, job])
+
+
+def _served_roles() -> Collection[str]:
+    return set(ServedRole.objects.filter(until__gt=database_now()).values_list("role", flat=True))
+
+
+def _service(user: User, task: Task) -> dict[str, Any]:
+    """Whether a worker serves the Task's role, and for staff which ones."""
+    now = database_now()
+    workers = monitor.workers(now).filter(draining=False) if user.is_staff else Worker.objects.none()
+    return {
+        "is_served": task.role in _served_roles(),
+        "workers": [worker.name for worker in workers if task.role in worker.roles],
+    }
