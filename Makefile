@@ -44,7 +44,7 @@ types:
 	$(PY) -m mypy .
 
 contracts:
-	.venv/bin/lint-imports
+	PYTHONPATH=sdk .venv/bin/lint-imports
 
 templates:
 	.venv/bin/djlint config jobs scheduler exports --lint --quiet
@@ -57,6 +57,7 @@ dead-code:
 
 dependencies:
 	.venv/bin/deptry .
+	cd sdk && ../.venv/bin/deptry .
 
 engine-migration: install-dev ## write the migration for changed SQL functions
 	$(WITH_SERVERS) -- $(PY) manage.py freeze_sql

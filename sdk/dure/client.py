@@ -1,0 +1,116 @@
+"""The client for plain code: the methods of `AsyncClient`, without `await`."""
+
+import functools
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from types import TracebackType
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+
+from dure.async_client import AsyncClient
+from dure.transport import BlockingTransport
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def run(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Runs a coroutine over a `BlockingTransport`: it never suspends, so its first step is its last."""
+    try:
+        coroutine.send(None)
+    except StopIteration as end:
+        return end.value  # type: ignore[no-any-return]
+    coroutine.close()
+    raise RuntimeError("A blocking call was suspended.")
+
+
+def blocking(
+    method: Callable[Concatenate[AsyncClient, P], Coroutine[Any, Any, T]],
+) -> "Callable[Concatenate[Client, P], T]":
+    def call(client: "Client", /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return run(method(client._client, *args, **kwargs))
+
+    functools.update_wrapper(call, method)
+    return call
+
+
+def iterating(
+    method: Callable[Concatenate[AsyncClient, P], AsyncIterator[T]],
+) -> "Callable[Concatenate[Client, P], Iterator[T]]":
+    def call(client: "Client", /, *args: P.args, **kwargs: P.kwargs) -> Iterator[T]:
+        iterator = method(client._client, *args, **kwargs)
+        while True:
+            try:
+                yield run(_next(iterator))
+            except StopAsyncIteration:
+                return
+
+    functools.update_wrapper(call, method)
+    return call
+
+
+async def _next(iterator: AsyncIterator[T]) -> T:
+    return await anext(iterator)
+
+
+class Client:
+    """Calls Dure's API.
+
+    `url`, `token` and `office` come from the arguments, else from `DURE_URL`, `DURE_TOKEN` and `DURE_OFFICE`,
+    else from `dure login`. An office is an id or a name; a member of one office only needs to name none.
+    """
+
+    def __init__(
+        self,
+        url: str | None = None,
+        token: str | None = None,
+        *,
+        office: str | None = None,
+        timeout: float = 30.0,
+    ) -> None:
+        self._client = AsyncClient(url, token, office=office, timeout=timeout, transport=BlockingTransport())
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    close = blocking(AsyncClient.close)
+
+    offices = blocking(AsyncClient.offices)
+    office_id = blocking(AsyncClient.office_id)
+    tasks = blocking(AsyncClient.tasks)
+
+    submit = blocking(AsyncClient.submit)
+    submit_batch = blocking(AsyncClient.submit_batch)
+    job = blocking(AsyncClient.job)
+    jobs = blocking(AsyncClient.jobs)
+    batch = blocking(AsyncClient.batch)
+    cancel = blocking(AsyncClient.cancel)
+    retry = blocking(AsyncClient.retry)
+    explain = blocking(AsyncClient.explain)
+
+    run_task = blocking(AsyncClient.run_task)
+    execution = blocking(AsyncClient.execution)
+    cancel_execution = blocking(AsyncClient.cancel_execution)
+
+    refresh = blocking(AsyncClient.refresh)
+    wait = blocking(AsyncClient.wait)
+    log = iterating(AsyncClient.log)
+    follow = iterating(AsyncClient.follow)
+    follow_events = iterating(AsyncClient.follow_events)
+
+    schedules = blocking(AsyncClient.schedules)
+    create_schedule = blocking(AsyncClient.create_schedule)
+    pause_schedule = blocking(AsyncClient.pause_schedule)
+    resume_schedule = blocking(AsyncClient.resume_schedule)
+    workflows = blocking(AsyncClient.workflows)
+    execute = blocking(AsyncClient.execute)
+
+    upload_replay = blocking(AsyncClient.upload_replay)
+    export = blocking(AsyncClient.export)
+    get_export = blocking(AsyncClient.get_export)
+    exports = blocking(AsyncClient.exports)
+    cancel_export = blocking(AsyncClient.cancel_export)
+    download = blocking(AsyncClient.download)

@@ -1,0 +1,45 @@
+"""Replays and their exports."""
+
+from pathlib import Path
+from typing import Literal
+
+from dure.downloads import download
+from dure.errors import ConfigurationError
+from dure.operations.base import LARGEST_PAGE, Operations
+from dure.records import Export, Replay
+
+
+class Exports(Operations):
+    async def upload_replay(self, path: str | Path, *, title: str | None = None) -> Replay:
+        """Uploads an event log or a video."""
+        path = Path(path)
+        with path.open("rb") as file:
+            answer = await self._requests.post(
+                "/api/replays", files={"file": (path.name, file)}, data={"title": title} if title else {}
+            )
+        return Replay.read(answer)
+
+    async def export(self, replay: Replay | int, kind: Literal["mp4", "thumbnail"] = "mp4") -> Export:
+        """Starts an export of the replay."""
+        replay_id = replay if isinstance(replay, int) else replay.replay_id
+        started = await self._requests.post(f"/api/replays/{replay_id}/exports/{kind}")
+        return await self.get_export(started["jobId"])
+
+    async def get_export(self, export_id: int) -> Export:
+        return Export.read(await self._requests.get(f"/api/jobs/{export_id}"))
+
+    async def exports(self, *, limit: int = 100) -> list[Export]:
+        page = await self._requests.get("/api/jobs", {"size": min(limit, LARGEST_PAGE)})
+        return [Export.read(document) for document in page["content"]]
+
+    async def cancel_export(self, export: Export | int) -> Export:
+        export_id = export if isinstance(export, int) else export.job_id
+        return Export.read(await self._requests.post(f"/api/jobs/{export_id}/cancel"))
+
+    async def download(self, export: Export | int, path: str | Path) -> Path:
+        """Writes the file of an ended export. An interrupted download continues where it stopped."""
+        export_id = export if isinstance(export, int) else export.job_id
+        current = await self.get_export(export_id)
+        if not current.succeeded:
+            raise ConfigurationError(f"Export {export_id} has no file: it is {current.status}.")
+        return await download(self._requests, current, Path(path))

@@ -1,0 +1,75 @@
+"""Jobs and batches."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Unpack
+
+from dure.operations.base import Operations, path_part
+from dure.records import Batch, Explanation, Job
+from dure.submissions import JobOptions, JobSubmission, to_json
+
+
+class Jobs(Operations):
+    async def submit(
+        self,
+        task_id: str,
+        args: Mapping[str, Any] | None = None,
+        *,
+        office: str | None = None,
+        **options: Unpack[JobOptions],
+    ) -> Job:
+        """Submits one job."""
+        body = {"task_id": task_id, "args": dict(args or {}), **to_json(options)}
+        return Job.read(await self._requests.post(f"{await self._office_path(office)}/jobs", body))
+
+    async def submit_batch(
+        self, jobs: Sequence[JobSubmission], *, name: str | None = None, office: str | None = None
+    ) -> Batch:
+        """Submits all of these jobs or none; their `depends_on` names `ref`s of this batch or ids of jobs."""
+        office_id = await self.office_id(office)
+        body = {"batch": {"name": name}, "jobs": [to_json(job) for job in jobs]}
+        answer = await self._requests.post(f"/api/offices/{office_id}/jobs", body)
+        return Batch.read({**answer["batch"], "office_id": office_id, "jobs": answer["jobs"]})
+
+    async def job(self, job_id: str, *, office: str | None = None) -> Job:
+        return Job.read(await self._requests.get(await self._job_path(job_id, office)))
+
+    async def jobs(
+        self,
+        *,
+        status: str | Sequence[str] | None = None,
+        task_id: str | None = None,
+        batch: str | None = None,
+        office: str | None = None,
+        limit: int = 100,
+    ) -> list[Job]:
+        """The newest jobs of the office."""
+        params = {"status": status, "task_id": task_id, "batch": batch, "ordering": "-created_at"}
+        return await self._list(f"{await self._office_path(office)}/jobs", Job, limit, params)
+
+    async def batch(self, batch_id: str, *, office: str | None = None) -> Batch:
+        office_id = await self.office_id(office)
+        answer = await self._requests.get(f"/api/offices/{office_id}/batches/{path_part(batch_id)}")
+        return Batch.read({**answer, "office_id": office_id})
+
+    async def cancel(self, job: Job | str, *, reason: str = "", office: str | None = None) -> Job:
+        path = await self._job_path(job, office)
+        return Job.read(await self._requests.post(f"{path}/cancel", _reason(reason)))
+
+    async def retry(self, job: Job | str, *, reason: str = "", office: str | None = None) -> Job:
+        """Runs a finished job again, from the start."""
+        path = await self._job_path(job, office)
+        return Job.read(await self._requests.post(f"{path}/retry", _reason(reason)))
+
+    async def explain(self, job: Job | str, *, office: str | None = None) -> Explanation:
+        """Why the job is not running; the decisive reason is the first."""
+        path = await self._job_path(job, office)
+        return Explanation.read(await self._requests.get(f"{path}/explain"))
+
+    async def _job_path(self, job: Job | str, office: str | None) -> str:
+        if isinstance(job, Job):
+            return job.path
+        return f"{await self._office_path(office)}/jobs/{path_part(job)}"
+
+
+def _reason(reason: str) -> dict[str, str]:
+    return {"reason": reason} if reason else {}

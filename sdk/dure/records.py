@@ -1,0 +1,253 @@
+"""What the API answers, as types. Fields that this version does not know are in `raw`."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from dure.record import Record, Work
+
+
+@dataclass(frozen=True, kw_only=True)
+class Office(Record):
+    id: str
+    name: str
+    role: str
+    created_at: datetime
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task(Record):
+    task_id: str
+    role: str
+    description: str = ""
+    args_schema: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job(Work):
+    id: str
+    office_id: str
+    task_id: str
+    status: str
+    created_at: datetime
+    ref: str | None = None
+    batch: str | None = None
+    args: dict[str, Any] = field(default_factory=dict)
+    role: str | None = None
+    priority: int = 0
+    urgent: bool = False
+    depends_on: list[str] = field(default_factory=list)
+    max_retries: int = 0
+    retry_count: int = 0
+    retry_at: datetime | None = None
+    run_at: datetime | None = None
+    queued_at: datetime | None = None
+    started_at: datetime | None = None
+    completed_at: datetime | None = None
+    failure_type: str | None = None
+    error_message: str | None = None
+    result: Any = None
+    progress: dict[str, Any] | None = None
+    unique_key: str | None = None
+
+    @property
+    def path(self) -> str:
+        return f"/api/offices/{self.office_id}/jobs/{self.id}"
+
+    @property
+    def finished(self) -> bool:
+        # A job with the status `timeout` is tried again.
+        return self.status in ("done", "failed", "cancelled")
+
+    @property
+    def succeeded(self) -> bool:
+        return self.status == "done"
+
+
+@dataclass(frozen=True, kw_only=True)
+class BatchProgress(Record):
+    total: int
+    by_status: dict[str, int]
+    percent: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Batch(Work):
+    """After `submit_batch` it has the submitted `jobs`; after `wait` and `batch` its `progress`."""
+
+    id: str
+    office_id: str
+    created_at: datetime
+    name: str | None = None
+    ended_at: datetime | None = None
+    progress: BatchProgress | None = None
+    jobs: list[Job] = field(default_factory=list)
+
+    @property
+    def path(self) -> str:
+        return f"/api/offices/{self.office_id}/batches/{self.id}"
+
+    @property
+    def finished(self) -> bool:
+        return self.ended_at is not None
+
+    @property
+    def succeeded(self) -> bool:
+        progress = self.progress
+        return self.finished and progress is not None and progress.by_status.get("done") == progress.total
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reason(Record):
+    code: str
+    message: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Explanation(Record):
+    state: str
+    reasons: list[Reason]
+    queue_position: int | None = None
+    estimated_start: datetime | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogLine(Record):
+    seq: int
+    at: datetime
+    attempt: int
+    level: str
+    stream: str
+    message: str
+    logger: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Event(Record):
+    id: int
+    type: str
+    office_id: str
+    timestamp: datetime
+    job_id: str | None = None
+    batch_id: str | None = None
+    details: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Execution(Work):
+    execution_id: str
+    task_id: str
+    status: str
+    trigger: str
+    created_at: datetime
+    args: dict[str, Any] = field(default_factory=dict)
+    started_at: datetime | None = None
+    finished_at: datetime | None = None
+    retry_count: int = 0
+    result: Any = None
+    error: str | None = None
+
+    @property
+    def path(self) -> str:
+        return f"/api/executions/{self.execution_id}"
+
+    @property
+    def finished(self) -> bool:
+        return self.status in ("SUCCESS", "FAILED", "CANCELLED")
+
+    @property
+    def succeeded(self) -> bool:
+        return self.status == "SUCCESS"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Schedule(Record):
+    id: str
+    name: str
+    task_id: str
+    kind: str
+    enabled: bool
+    timezone: str
+    args: dict[str, Any] = field(default_factory=dict)
+    cron: str | None = None
+    every_seconds: int | None = None
+    at: datetime | None = None
+    words: dict[str, str] = field(default_factory=dict)
+    next_run_at: datetime | None = None
+    last_run_at: datetime | None = None
+    last_execution_id: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Workflow(Record):
+    id: str
+    office: str
+    name: str
+    status: str
+    steps: list[dict[str, Any]] = field(default_factory=list)
+    schedule_config: dict[str, Any] = field(default_factory=dict)
+    input_schema: dict[str, Any] | None = None
+    next_run_at: datetime | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorkflowRun(Work):
+    id: str
+    workflow_id: str
+    status: str
+    scheduled_time: datetime
+    input: Any = None
+    batch: str | None = None
+    executed_at: datetime | None = None
+    ended_at: datetime | None = None
+    retry_count: int = 0
+    error_message: str | None = None
+
+    @property
+    def path(self) -> str:
+        return f"/api/workflows/{self.workflow_id}/runs/{self.id}"
+
+    @property
+    def finished(self) -> bool:
+        return self.status in ("completed", "failed", "cancelled")
+
+    @property
+    def succeeded(self) -> bool:
+        return self.status == "completed"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Replay(Record):
+    replay_id: int
+    title: str
+    file_name: str
+    kind: str
+    size_bytes: int
+    created_at: datetime
+
+
+@dataclass(frozen=True, kw_only=True)
+class Export(Work):
+    job_id: int
+    job_type: str
+    replay_id: int
+    status: str
+    created_at: datetime
+    progress: int = 0
+    phase: str = ""
+    checksum: str | None = None
+    size_bytes: int | None = None
+    error_code: str | None = None
+    error_message: str | None = None
+
+    @property
+    def path(self) -> str:
+        return f"/api/jobs/{self.job_id}"
+
+    @property
+    def finished(self) -> bool:
+        return self.status in ("SUCCEEDED", "FAILED", "CANCELLED")
+
+    @property
+    def succeeded(self) -> bool:
+        return self.status == "SUCCEEDED"
