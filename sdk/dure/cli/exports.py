@@ -1,0 +1,79 @@
+"""`dure exports`."""
+
+from pathlib import Path
+
+from dure.cli.arguments import (
+    DONE,
+    Options,
+    Parsers,
+    add_limit,
+    add_waiting,
+    command,
+    connect,
+    group,
+    positive,
+)
+from dure.cli.output import write_end, write_json, write_list, write_record
+
+FIELDS = ["job_id", "replay_id", "job_type", "status", "progress", "phase", "error_code", "error_message"]
+
+
+def add(parsers: Parsers) -> None:
+    of_exports = group(parsers, "exports", "upload replays, export them, and download the files")
+    add_limit(command(of_exports, "list", list_exports, "list exports"))
+    upload = command(
+        of_exports, "upload", upload_replay, "upload a replay", example="dure exports upload match.jsonl"
+    )
+    upload.add_argument("file", type=Path, metavar="FILE", help="an event log or a video")
+    upload.add_argument("--title", help="default: the title in the log, or the name of the file")
+    start = command(
+        of_exports, "start", start_export, "export a replay", example="dure exports start 1 mp4 --wait"
+    )
+    start.add_argument("replay", type=positive, metavar="REPLAY", help="the id of the replay")
+    start.add_argument("kind", choices=["mp4", "thumbnail"], nargs="?", default="mp4")
+    add_waiting(start)
+    show = command(of_exports, "show", show_export, "show an export")
+    cancel = command(of_exports, "cancel", cancel_export, "cancel an export")
+    example = "dure exports download 1 match.mp4"
+    download = command(
+        of_exports, "download", download_export, "download the file of an export", example=example
+    )
+    for parser in (show, cancel, download):
+        parser.add_argument("id", type=positive, metavar="ID", help="the id of the export")
+    download.add_argument("file", type=Path, metavar="FILE", help="where to write it")
+
+
+def list_exports(options: Options) -> int:
+    with connect(options) as client:
+        return write_list(options, client.exports(limit=options.limit), FIELDS[:5])
+
+
+def upload_replay(options: Options) -> int:
+    with connect(options) as client:
+        replay = client.upload_replay(options.file, title=options.title)
+    return write_record(options, replay, ["replay_id", "title", "kind", "size_bytes"])
+
+
+def start_export(options: Options) -> int:
+    with connect(options) as client:
+        return write_end(options, client, client.export(options.replay, options.kind), FIELDS)
+
+
+def show_export(options: Options) -> int:
+    with connect(options) as client:
+        return write_record(options, client.get_export(options.id), FIELDS)
+
+
+def cancel_export(options: Options) -> int:
+    with connect(options) as client:
+        return write_record(options, client.cancel_export(options.id), FIELDS)
+
+
+def download_export(options: Options) -> int:
+    with connect(options) as client:
+        path = client.download(options.id, options.file)
+    if options.json:
+        write_json({"file": str(path)})
+    else:
+        print(path)
+    return DONE
