@@ -1,6 +1,6 @@
-"""The cause of an Execution, with the address of its page."""
+"""The cause of an Execution, with the address of its page, if it still exists."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -12,6 +12,7 @@ from jobs.models import Execution
 from jobs.states import Trigger
 from scheduler.models import Schedule
 from scheduler.schedules.history import schedules_of_executions
+from scheduler.steps.models import StepQueue
 
 
 @dataclass(frozen=True)
@@ -24,27 +25,45 @@ def causes_of(runs: Sequence[Execution]) -> dict[UUID, Cause]:
     """The causes of all Executions of a page, in a few queries."""
     schedules = schedules_of_executions(runs)
     people = _people({run.source for run in runs if run.trigger == Trigger.MANUAL})
-    return {run.id: _cause(run, schedules.get(run.id), people) for run in runs}
+    queues = queues_of_executions(runs)
+    return {run.id: _cause(run, schedules.get(run.id), people, queues) for run in runs}
 
 
-def _cause(run: Execution, schedule: Schedule | None, people: dict[str, str]) -> Cause:
+def queues_of_executions(runs: Iterable[Execution]) -> dict[UUID, int]:
+    """The step queue of each Execution that is a step of one, without deleted queues. One query."""
+    sources = {run.id: run.source.partition(":")[0] for run in runs if run.trigger == Trigger.STEP}
+    numbers = {run: int(queue) for run, queue in sources.items() if queue.isdecimal()}
+    if not numbers:
+        return {}
+    existing = set(StepQueue.objects.filter(pk__in=set(numbers.values())).values_list("pk", flat=True))
+    return {run: queue for run, queue in numbers.items() if queue in existing}
+
+
+def _cause(
+    run: Execution, schedule: Schedule | None, people: dict[str, str], queues: dict[UUID, int]
+) -> Cause:
     if run.job_id is not None and run.office_id is not None:
         name = run.job.ref or run.task_id if run.job is not None else run.task_id
         return Cause(name, reverse("pages:job", args=[run.office_id, run.job_id]))
     if schedule is not None:
         if schedule.deleted_at:
-            return Cause(gettext("%(name)s (deleted)") % {"name": schedule.name})
+            return _deleted(schedule.name)
         return Cause(schedule.name, reverse("scheduler:schedule", args=[schedule.id]))
     match run.trigger:
         case Trigger.MANUAL:
             return Cause(people.get(run.source, ""))
         case Trigger.STEP:
-            queue = run.source.partition(":")[0]
-            return Cause(f"#{queue}", _address("steps:queue", queue))
+            name = f"#{run.source.partition(':')[0]}"
+            queue = queues.get(run.id)
+            return Cause(name, reverse("steps:queue", args=[queue])) if queue else _deleted(name)
         case Trigger.EXPORT:
             # Only staff see these runs. The export's page is its owner's.
             return Cause(f"#{run.source}", _address("admin:exports_exportjob_change", run.source))
     return Cause()
+
+
+def _deleted(name: str) -> Cause:
+    return Cause(gettext("%(name)s (deleted)") % {"name": name})
 
 
 def _people(sources: set[str]) -> dict[str, str]:
@@ -54,7 +73,7 @@ def _people(sources: set[str]) -> dict[str, str]:
 
 
 def _address(name: str, number: str) -> str:
-    # Pages of the apps above, which this app does not import.
+    # Pages of the app above, which this app does not import.
     try:
         return reverse(name, args=[int(number)])
     except (NoReverseMatch, ValueError):

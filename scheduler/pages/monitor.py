@@ -22,6 +22,7 @@ from jobs.selection import in_states
 from jobs.states import EXECUTION_LIVE, JOB_LIVE, ExecutionStatus, JobStatus
 from scheduler import access, beats, failures, monitor
 from scheduler.models import Schedule, WorkflowRun
+from scheduler.pages.causes import queues_of_executions
 from scheduler.pages.times import language
 from scheduler.schedules import words
 from scheduler.workflows import recurrence
@@ -51,15 +52,20 @@ def overview(user: User) -> dict[str, Any]:
     offices = list(offices_of(user)[:OFFICES_LIMIT])
     counts = office_counts([office.id for office in offices], now)
     limit = monitor.LIST_LIMIT
+    sent = unclaimed(user, now)
+    in_progress = list(running(user))
+    failed = failures.recent_groups(user, now)[:FAILURES_LIMIT]
+    linked = [*(row["execution"] for row in sent), *in_progress, *(group.last for group in failed)]
     return {
         "now": now,
         "tiles": tiles(user, list(counts.values())),
         "beat": beats.status(),
         "run_counts": monitor.run_counts(user, now),
-        "delayed": [*monitor.late_runs(user, now), *unclaimed(user, now), *unserved(user, now)],
+        "delayed": [*monitor.late_runs(user, now), *sent, *unserved(user, now)],
         "rows": [{"office": office, "counts": counts[office.id]} for office in offices],
-        "running": list(running(user)),
-        "failures": failures.recent_groups(user, now)[:FAILURES_LIMIT],
+        "running": in_progress,
+        "failures": failed,
+        "step_queues": queues_of_executions(linked),
         "next": upcoming(monitor.due_schedules(user)[:limit], monitor.pending_runs(user)[:limit])[:limit],
         "run_failures": monitor.failed_runs(user)[:limit],
         **(installation(now) if user.is_staff else {"no_worker": not monitor.served_roles()}),

@@ -5,6 +5,7 @@ from uuid import UUID
 from django import template
 from django.urls import reverse
 
+from jobs.models import Execution
 from scheduler.pages.causes import Cause
 from scheduler.runs.rows import Run
 
@@ -22,3 +23,8 @@ def run_address(run: Run) -> str:
 @register.filter
 def cause_in(run: Run, causes: dict[UUID, Cause]) -> Cause:
     return causes.get(run.id, Cause())
+
+
+@register.filter
+def queue_in(run: Execution, queues: dict[UUID, int]) -> int | None:
+    return queues.get(run.id)

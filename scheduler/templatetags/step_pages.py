@@ -4,8 +4,6 @@ from django import template
 from django.utils.safestring import SafeString
 
 from jobs.display import Text
-from jobs.models import Execution
-from jobs.states import Trigger
 from jobs.templatetags.pages import badge
 from scheduler.steps.pages import labels
 from scheduler.steps.pages.operation_status import OperationStatus
@@ -36,10 +34,3 @@ def direction(value: str) -> Text:
 @register.filter
 def queue_event(value: str) -> Text:
     return labels.EVENT_NAMES.get(value, value)
-
-
-@register.filter
-def queue_of(run: Execution) -> int | None:
-    """The step queue whose operation this is, or None."""
-    queue, _, _ = run.source.partition(":")
-    return int(queue) if run.trigger == Trigger.STEP and queue.isdecimal() else None

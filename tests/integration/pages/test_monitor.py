@@ -7,16 +7,18 @@ import pytest
 from django.utils import timezone
 
 from jobs.models import Execution, Job, Worker
+from jobs.states import ExecutionStatus
 from scheduler import beats
 from scheduler.models import Minute, WorkflowRun
 from scheduler.states import RunStatus
 from scheduler.steps import lifecycle as steps
+from scheduler.steps import queues
 from scheduler.workflows import runs
 from tests.factories import a_user, an_office, done, fresh, running, submitted, unserve_roles
 from tests.integration.pages.clients import at, sign_in, text_of
 from tests.schedule_factories import a_schedule, a_workflow
 from tests.step_factories import a_job as a_step
-from tests.step_factories import a_queue
+from tests.step_factories import a_queue, completed
 from tests.step_factories import claimed as claimed_step
 
 RUN_TILE = re.compile(r'id="tile-runs-(\w+)">(\d+)<')
@@ -82,6 +84,22 @@ def test_waiting_jobs_are_counted_and_operations_of_queues_are_linked(office, al
     page = alice.get("/")
     assert (page.context["tiles"]["waiting"], page.context["tiles"]["running"]) == (3, 1)
     assert f'href="/step-queues/{queue.queue_id}"' in page.content.decode()
+
+
+def test_what_a_deleted_queue_ran_leads_staff_to_the_run(alice):
+    deleted = completed(a_queue(a_step(forward="fail"), owner=a_user("alice")))
+    kept = completed(a_queue(a_step(forward="fail"), owner=a_user("alice")))
+    queues.delete(deleted.queue_id)
+    run = Execution.objects.get(source__startswith=f"{deleted.queue_id}:", status=ExecutionStatus.FAILED)
+    Execution.objects.filter(pk=run.pk).update(error="another cause")
+    steve = sign_in("steve", is_staff=True)
+    for path in ("/", "/runs"):
+        text = text_of(steve.get(path))
+        assert f'href="/executions/{run.id}"' in text, path
+        assert f'href="/step-queues/{deleted.queue_id}"' not in text, path
+        assert f'href="/step-queues/{kept.queue_id}"' in text, path
+        assert str(run.id) not in text_of(alice.get(path)), path
+    assert f"#{deleted.queue_id} (deleted)" in text_of(steve.get(f"/executions/{run.id}"))
 
 
 def test_flower_is_linked_for_staff_alone_and_only_where_it_is_known(office, alice, settings):
