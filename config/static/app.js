@@ -1,4 +1,5 @@
-// On every page: search from anywhere, keyboard shortcuts, and buttons that copy ids, errors and JSON.
+// On every page: search from anywhere, keyboard shortcuts, buttons that copy ids, errors and JSON, and the focus
+// of regions that scroll.
 (function () {
   "use strict";
   var WAIT_MS = 200;
@@ -86,6 +87,27 @@
     });
   }
 
-  document.body.addEventListener("htmx:afterSwap", addCopyButtons);
-  addCopyButtons();
+  // A region that is wider than its place takes the focus, so that keys scroll it; its heading names it.
+  function makeScrollableFocusable() {
+    document.querySelectorAll("main .card, main .scroll:not([tabindex])").forEach(function (region) {
+      if (region.scrollWidth <= region.clientWidth || getComputedStyle(region).overflowX !== "auto") {
+        region.removeAttribute("tabindex");
+        return;
+      }
+      region.tabIndex = 0;
+      region.setAttribute("role", "region");
+      if (region.matches("[aria-label], [aria-labelledby]")) return;
+      var heading = region.closest("section, main").querySelector("h1, h2, h3");
+      region.setAttribute("aria-label", (heading || document.querySelector("h1")).textContent.trim());
+    });
+  }
+
+  function prepare() {
+    addCopyButtons();
+    makeScrollableFocusable();
+  }
+
+  document.body.addEventListener("htmx:afterSwap", prepare);
+  window.addEventListener("resize", makeScrollableFocusable);
+  prepare();
 })();
