@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from jobs.admin import columns
 from jobs.admin.base import ReadOnlyAdmin
 from jobs.admin.links import Link
-from jobs.models import Counter, Worker
+from jobs.models import Counter, ServedRole, Worker
 
 
 @columns.computed(_("online"), boolean=True)
@@ -34,6 +34,13 @@ class WorkerAdmin(ReadOnlyAdmin):
     def links(self, request: HttpRequest, row: Worker) -> list[Link]:
         address = settings.DURE_FLOWER_URL
         return [Link(f"{address}/worker/{row.name}", "Flower")] if address else []
+
+
+@admin.register(ServedRole)
+class ServedRoleAdmin(ReadOnlyAdmin):
+    list_display = ("role", "until")
+    search_fields = ()
+    fields = ("role", "until")
 
 
 @admin.register(Counter)

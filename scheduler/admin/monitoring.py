@@ -1,9 +1,9 @@
-"""Beats, queue probes, minute statistics and calendars, read only."""
+"""Beats, queue probes, minute statistics, calendars and saved views, read only."""
 
 from django.contrib import admin
 
 from jobs.admin.base import ReadOnlyAdmin
-from scheduler.models import Beat, BeatLeader, Calendar, Minute, QueueProbe
+from scheduler.models import Beat, BeatLeader, Calendar, Minute, QueueProbe, SavedView
 
 
 @admin.register(Beat)
@@ -26,6 +26,14 @@ class CalendarAdmin(ReadOnlyAdmin):
     list_select_related = ("owner",)
     search_fields = ()
     fields = ("name", "owner", "dates", "windows", "timezone", "created_at", "updated_at")
+
+
+@admin.register(SavedView)
+class SavedViewAdmin(ReadOnlyAdmin):
+    list_display = ("name", "user", "query")
+    list_select_related = ("user",)
+    search_fields = ()
+    fields = ("name", "user", "query")
 
 
 @admin.register(QueueProbe)

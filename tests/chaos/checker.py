@@ -193,9 +193,11 @@ def waits_are_explained(history: History) -> list[str]:
     wrong = []
     for job in history.jobs.values():
         states = {history.jobs[parent].status for parent in job.parents}
-        if job.status != JobStatus.PENDING or states <= {JobStatus.DONE}:
+        runs_anyway = job.policy == OnDependencyFailure.RUN
+        enough = {JobStatus.DONE, *(BAD if runs_anyway else ())}
+        if job.status != JobStatus.PENDING or states <= enough:
             continue
-        failed = job.policy != OnDependencyFailure.RUN and bool(states.intersection(BAD))
+        failed = not runs_anyway and bool(states.intersection(BAD))
         if (Code.DEPENDENCY_FAILED if failed else Code.DEPENDENCIES_UNFINISHED) not in job.explained:
             wrong.append(f"{job.id} waits for a dependency, and is explained by {job.explained}")
     return wrong
