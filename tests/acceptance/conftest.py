@@ -4,6 +4,7 @@ A module's browser is its own: while one is open, asyncio cannot be run beside i
 """
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -37,6 +38,13 @@ def stack(system: System) -> System:
     if system.has_ended():
         system.start()
     return system
+
+
+@pytest.fixture
+def folder(stack: System, tmp_path: Path) -> Path:
+    """A folder like the checkout, for the commands of the documentation."""
+    (tmp_path / "var").symlink_to(stack.home)
+    return tmp_path
 
 
 @pytest.fixture(scope="module")

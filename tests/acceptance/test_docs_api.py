@@ -3,19 +3,18 @@
 import os
 import re
 import shutil
-import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-from tests.acceptance.system import CHECKOUT, System
+from tests.acceptance.shell import command_blocks, run_script
+from tests.acceptance.system import CHECKOUT
 
 PAGE = CHECKOUT / "docs" / "api.md"
 
 
 def blocks(language: str) -> str:
-    matches = re.findall(rf"<!-- tested -->\n```{language}\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    matches = command_blocks("docs/api.md", language)
     assert len(matches) > 10
     return "\n".join(matches)
 
@@ -23,27 +22,6 @@ def blocks(language: str) -> str:
 def test_every_example_on_the_page_is_tested():
     examples = re.findall(r"^```(sh|python)$", PAGE.read_text(), re.MULTILINE)
     assert len(examples) == PAGE.read_text().count("<!-- tested -->")
-
-
-@pytest.fixture
-def folder(stack: System, tmp_path: Path) -> Path:
-    (tmp_path / "var").symlink_to(stack.home)
-    return tmp_path
-
-
-def run_script(folder: Path, interpreter: list[str], text: str) -> str:
-    done = subprocess.run(
-        interpreter,
-        input=text,
-        cwd=folder,
-        env={**os.environ, "no_proxy": "127.0.0.1"},
-        capture_output=True,
-        text=True,
-        timeout=110,
-        check=False,
-    )
-    assert (done.returncode, done.stderr) == (0, ""), done.stdout[-2000:] + done.stderr[-2000:]
-    return done.stdout
 
 
 @pytest.mark.skipif(not shutil.which("curl") and not os.environ.get("DURE_CI"), reason="needs curl")

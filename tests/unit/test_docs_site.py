@@ -54,4 +54,4 @@ def test_the_search_finds_words_of_both_languages(site):
     for entry in index["docs"]:
         texts[entry["location"].split("#")[0]] += entry["title"] + entry["text"]
     assert "PgBouncer" in texts["docs/operations/"]
-    assert "작업" in texts["README.ko/"]
+    assert "작업" in texts["docs/ko/concepts/"]

@@ -1,4 +1,4 @@
-"""The documentation matches the code: variables, dependencies, links, and both languages of the README."""
+"""The documentation matches the code: variables, dependencies, links, and both languages."""
 
 import ast
 import re
@@ -23,8 +23,13 @@ PAGES = [
     ROOT / "README.md",
     ROOT / "README.ko.md",
     ROOT / "CONTRIBUTING.md",
-    *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "docs").rglob("*.md")),
 ]
+# Each Korean page, and the English one.
+TRANSLATIONS = {
+    ROOT / "README.ko.md": ROOT / "README.md",
+    **{page: ROOT / "docs" / page.name for page in sorted((ROOT / "docs" / "ko").glob("*.md"))},
+}
 FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 
 
@@ -143,7 +148,7 @@ def test_every_direct_dependency_has_its_reason():
     assert set(requirements()) == named
 
 
-# --- the two READMEs -------------------------------------------------------------------------------
+# --- the Korean pages --------------------------------------------------------------------------------
 
 
 def outline(path: Path) -> list[int]:
@@ -155,16 +160,28 @@ def fences(path: Path) -> list[str]:
     return [re.sub(r"\s*# .*", "", fence) for fence in FENCE.findall(path.read_text())]
 
 
-def test_the_korean_readme_has_the_same_sections_commands_links_and_pictures():
-    english, korean = ROOT / "README.md", ROOT / "README.ko.md"
+def tables(path: Path) -> list[int]:
+    """The number of columns of each row of each table."""
+    return [line.count("|") for line in FENCE.sub("", path.read_text()).splitlines() if line.startswith("|")]
+
+
+def targets(path: Path) -> list[Path]:
+    """The files that a page links to, as its English form does."""
+    files = [
+        (path.parent / link).resolve()
+        for link in re.findall(r"\]\(([^)#]+)", FENCE.sub("", path.read_text()))
+    ]
+    return sorted(TRANSLATIONS.get(file, file) for file in files)
+
+
+@pytest.mark.parametrize("korean", TRANSLATIONS, ids=lambda page: page.name)
+def test_a_korean_page_has_the_sections_commands_tables_links_and_pictures_of_the_english(korean):
+    english = TRANSLATIONS[korean]
     assert outline(english) == outline(korean)
     assert fences(english) == fences(korean)
-    assert len(fences(english)) > 3
-    links = [
-        sorted(re.findall(r"\]\(([^)#]+)", path.read_text().replace("README.ko.md", "README.md")))
-        for path in (english, korean)
-    ]
-    assert links[0] == links[1]
+    assert fences(english)
+    assert tables(english) == tables(korean)
+    assert targets(english) == targets(korean)
 
 
 # --- docs/architecture.md ----------------------------------------------------------------------------
@@ -196,6 +213,13 @@ def anchors(path: Path) -> set[str]:
     """The anchors that GitHub makes of headings."""
     titles = re.findall(r"^#+ (.*)$", FENCE.sub("", path.read_text()), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_each_block_of_commands_is_tested_or_says_why_not(page):
+    """tests/acceptance/test_docs_commands.py and its neighbours run those that are tested."""
+    marks = re.findall(r"^(.*)\n```sh$", page.read_text(), re.MULTILINE)
+    assert [mark for mark in marks if not re.fullmatch(r"<!-- (tested|not tested: .+) -->", mark)] == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

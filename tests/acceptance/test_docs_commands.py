@@ -1,0 +1,59 @@
+"""The commands of the guides work as they stand. test_docs_api.py runs those of docs/api.md."""
+
+import json
+import re
+
+import pytest
+
+from tests.acceptance.shell import command_blocks, run_script
+from tests.acceptance.system import CHECKOUT
+from tests.acceptance.test_readme import documents, needs_curl
+from tests.unit.process_tools import eventually
+
+
+def run_page(folder, page: str) -> str:
+    return run_script(folder, ["/bin/sh", "-eu"], "\n".join(command_blocks(page)))
+
+
+@needs_curl
+def test_the_tutorial_submits_its_task_a_refused_one_a_failing_one_and_a_graph(folder, stack):
+    first, greeting, refused, failing, graph = documents(run_page(folder, "docs/tutorial.md"))
+    assert (first["task_id"], greeting["task_id"]) == ("demo.sum", "greetings.greet")
+    assert refused["status"] == 400
+    assert "nme" in json.dumps(refused)
+    assert failing["max_retries"] == 2
+    assert [job["ref"] for job in graph["jobs"]] == ["who", "greet", "count", "end"]
+    alice = stack.client("alice")
+    path = f"/api/offices/{stack.office_id}/jobs/{greeting['id']}"
+    assert eventually(lambda: alice.get(path).json["status"] == "done", 60)
+    assert alice.get(path).json["result"] == {"greeting": "안녕하세요, 두레"}
+
+
+@needs_curl
+def test_the_guide_to_schedules_makes_a_schedule_a_calendar_a_run_and_a_workflow(folder, stack):
+    schedule, calendar, run, workflow = documents(run_page(folder, "docs/schedules.md"))
+    assert schedule["words"]["en"] == "at 09:00, Monday to Friday"
+    assert calendar["dates"] == ["2026-12-25", "2027-01-01"]
+    assert run["execution_id"]
+    assert (workflow["name"], workflow["status"]) == ("morning report", "active")
+    # Other tests share the system.
+    for path in (f"workflows/{workflow['id']}", f"schedules/{schedule['id']}", f"calendars/{calendar['id']}"):
+        assert stack.client("alice").send("DELETE", f"/api/{path}").status == 204
+
+
+@needs_curl
+def test_the_guide_to_step_queues_rolls_its_queue_back(folder):
+    *_, answer, jobs = documents(run_page(folder, "docs/step-queues.md"))
+    assert answer["operation_direction"] == "BACKWARD"
+    assert re.findall(r"(?:SUCCESS|FAILED), CANCELED", json.dumps(jobs)) == ["SUCCESS, CANCELED"] * 3 + [
+        "FAILED, CANCELED"
+    ]
+
+
+@needs_curl
+@pytest.mark.timeout(150)
+def test_the_guide_to_exports_downloads_a_video(folder):
+    lines = re.search(r"<<'END'\n(.*?)END\n", (CHECKOUT / "docs" / "api.md").read_text(), re.DOTALL)
+    (folder / "match.jsonl").write_text(lines[1])
+    assert "SUCCEEDED" in run_page(folder, "docs/exports.md")
+    assert (folder / "match.mp4").read_bytes()[4:8] == b"ftyp"
