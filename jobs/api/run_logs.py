@@ -78,8 +78,9 @@ def describe_file(operation_id: str, tag: str, summary: str) -> Callable[[F], F]
 
 def log_page(request: Request, run: Execution | None) -> Response:
     reject_unknown(request, [parameter.name for parameter in PAGE])
-    only, after = selection_of(request), AFTER.of(request)
-    lines = reading.lines_after(run.pk, after, LIMIT.of(request), only) if run else []
+    # Bad parameters are refused even while there is no run.
+    only, after, limit = selection_of(request), AFTER.of(request), LIMIT.of(request)
+    lines = reading.lines_after(run.pk, after, limit, only) if run else []
     return Response(
         {
             "results": [reading.entry_json(line) for line in lines],
@@ -91,7 +92,8 @@ def log_page(request: Request, run: Execution | None) -> Response:
 
 def log_file(request: Request, run: Execution | None, name: str) -> HttpResponseBase:
     reject_unknown(request, [parameter.name for parameter in FILE])
-    lines = reading.text_lines(run, selection_of(request)) if run else iter(())
+    only = selection_of(request)
+    lines = reading.text_lines(run, only) if run else iter(())
     return StreamingHttpResponse(
         _parts(lines),
         content_type="text/plain; charset=utf-8",

@@ -32,6 +32,11 @@ def addresses(job):
     return (f"/api/executions/{job.execution_id}/logs", f"/api/offices/{job.office_id}/jobs/{job.id}/logs")
 
 
+def address_without_run():
+    waiting = a_job(an_office(a_user("alice"), paused=True))
+    return f"/api/offices/{waiting.office_id}/jobs/{waiting.id}/logs"
+
+
 def signed_in(client, name):
     client.force_login(a_user(name))
     return client
@@ -76,8 +81,14 @@ def test_a_log_is_downloaded_as_text(client, job):
 
 @pytest.mark.parametrize("query", ["after=-1", "limit=0", "limit=1001", "level=LOUD", "attempt=x", "other=1"])
 def test_bad_parameters_are_refused(client, job, query):
-    for address in addresses(job):
+    for address in [*addresses(job), address_without_run()]:
         assert signed_in(client, "alice").get(f"{address}?{query}").status_code == 400
+
+
+@pytest.mark.parametrize("query", ["level=LOUD", "attempt=-1", "after=1"])
+def test_bad_parameters_of_a_file_are_refused(client, job, query):
+    for address in [*addresses(job), address_without_run()]:
+        assert signed_in(client, "alice").get(f"{address}.txt?{query}").status_code == 400
 
 
 def test_only_those_who_see_the_run_see_its_log(client, job):
