@@ -17,11 +17,12 @@ from pydantic import (
     ValidationError,
 )
 from pydantic.alias_generators import to_camel
+from pydantic.config import JsonDict
 
 from jobs import lifecycle, schemas
 from jobs.errors import Invalid, pydantic_errors
 from jobs.models import Office
-from jobs.roles import is_role
+from jobs.roles import PATTERN, is_role
 from jobs.schemas import WHOLE, OneOf, Role, Strategy
 from jobs.states import RETRYABLE
 
@@ -38,6 +39,10 @@ def _unique(failures: list[str]) -> list[str]:
 Limit = Annotated[int, Field(ge=0, le=MOST_JOBS_AT_ONCE), WHOLE]
 Milliseconds = Annotated[int, Field(ge=1, le=LONGEST_DEFAULT_MS), WHOLE]
 Retryable = Annotated[str, OneOf(tuple(str(failure) for failure in RETRYABLE))]
+
+
+# pydantic would write `patternProperties`, which generators of clients ignore.
+ROLE_KEYS: JsonDict = {"propertyNames": {"pattern": PATTERN}}
 
 
 def _remove_titles(schema: dict[str, Any]) -> None:
@@ -64,6 +69,7 @@ class JobSchedulerConfig(BaseModel):
             max_length=MOST_ROLES,
             description="A role without an entry has the office's limit; a role with 0 starts no jobs.",
             examples=[{"FE": 1, "BE": 2}],
+            json_schema_extra=ROLE_KEYS,
         ),
     ]
     default_timeout: Annotated[Milliseconds, Field(description="In milliseconds.", examples=[1_800_000])]
@@ -73,6 +79,7 @@ class JobSchedulerConfig(BaseModel):
             max_length=MOST_ROLES,
             description="In milliseconds; overrides `defaultTimeout`.",
             examples=[{"QA": 2_700_000}],
+            json_schema_extra=ROLE_KEYS,
         ),
     ]
     max_retries: Annotated[

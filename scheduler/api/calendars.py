@@ -3,7 +3,8 @@
 from typing import Any
 from uuid import UUID
 
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers
 from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
@@ -25,15 +26,26 @@ from scheduler.schedules.calendars import MAX_ENTRIES
 from scheduler.schedules.timezones import KOREAN_TIME
 
 
+# The domain parses these texts, and reads a time without an offset as Korean.
+@extend_schema_field(OpenApiTypes.DATETIME)
+class TimeField(serializers.CharField):
+    pass
+
+
+@extend_schema_field(OpenApiTypes.DATE)
+class DayField(serializers.CharField):
+    pass
+
+
 class WindowSerializer(StrictSerializer):
-    starts_at = serializers.CharField(max_length=40, help_text="Without an offset it is Korean time.")
-    ends_at = serializers.CharField(max_length=40, help_text="The first moment after the window.")
+    starts_at = TimeField(max_length=40, help_text="Without an offset it is Korean time.")
+    ends_at = TimeField(max_length=40, help_text="The first moment after the window.")
 
 
 class CalendarSerializer(StrictSerializer):
     name = serializers.CharField(max_length=200)
     dates = serializers.ListField(
-        child=serializers.CharField(max_length=10),
+        child=DayField(max_length=10),
         default=list,
         max_length=MAX_ENTRIES,
         help_text="Whole days in the time zone, like `2026-12-25`.",

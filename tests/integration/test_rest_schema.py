@@ -197,6 +197,13 @@ def test_strict_bodies_forbid_additional_properties(document):
             assert schema["additionalProperties"] is False, where
 
 
+def test_a_new_calendar_consists_of_dates_and_times(document):
+    schemas = document["components"]["schemas"]
+    dates = schemas["CalendarRequest"]["properties"]["dates"]["items"]
+    times = schemas["WindowRequest"]["properties"].values()
+    assert [dates["format"], *(time["format"] for time in times)] == ["date", "date-time", "date-time"]
+
+
 def test_webhooks_describe_their_signature(document):
     (message,) = document["webhooks"].values()
     names = {parameter["name"] for parameter in message["post"]["parameters"]}

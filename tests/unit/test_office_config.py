@@ -1,5 +1,6 @@
 """JobSchedulerConfig: its settings, and how changes are merged."""
 
+import jsonschema
 import pytest
 
 from jobs import office_config
@@ -65,6 +66,16 @@ def test_a_name_that_is_no_role_and_an_invalid_limit_have_their_path():
     assert list(refused(maxConcurrentByRole={f"r{n}": 1 for n in range(201)})) == ["maxConcurrentByRole"]
     assert list(refused(maxConcurrentByRole={"FE": -1})) == ["maxConcurrentByRole.FE"]
     assert list(refused(defaultTimeoutByRole={"FE": 0})) == ["defaultTimeoutByRole.FE"]
+
+
+@pytest.mark.parametrize(
+    ("role", "valid"),
+    [("Designer", True), ("gpu.large", True), ("a b", False), ("·eº", False), ("celery", False)],
+)
+def test_the_schema_of_a_change_allows_the_names_of_roles_only(role, valid):
+    schema = jsonschema.Draft202012Validator(office_config.patch_schema())
+    for name in office_config.JobSchedulerConfig.maps:
+        assert schema.is_valid({name: {role: 1}}) is valid
 
 
 def test_only_retryable_failure_types_are_accepted():
