@@ -4,6 +4,7 @@ Shortly here, always with the same seed; `make fuzz` goes on for as long as you 
 of a user with an office of their own, so that they change nothing for other tests.
 """
 
+import re
 from pathlib import Path
 
 from tests.acceptance.system import System
@@ -26,6 +27,7 @@ def test_every_operation_answers_as_the_schema_says(stack: System, tmp_path: Pat
     ended = run(stack, accounts.OWNER, tmp_path, OPTIONS)
     report = (tmp_path / "report").read_text()
     assert ended.returncode == 0, report
-    assert "Tested: 90" in report, report
+    operations = re.search(r"Selected: (\d+)/\1\n +Tested: \1\n", report)
+    assert operations, report
     # A run in which every answer is a 404 tests nothing.
-    assert len(reached(tmp_path)) >= 70, reached(tmp_path)
+    assert len(reached(tmp_path)) >= 0.75 * int(operations[1]), reached(tmp_path)
