@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from jobs.errors import ErrorText
 from jobs.states import (
+    Act,
     Backoff,
     EventType,
     ExecutionStatus,
@@ -108,6 +109,20 @@ TRIGGER_NAMES: dict[str, Text] = {
     Trigger.WORKFLOW: _("workflow"),
     Trigger.STEP: _("step"),
     Trigger.EXPORT: _("export"),
+}
+ACT_NAMES: dict[str, Text] = {
+    Act.OFFICE_CREATED: _("Office created"),
+    Act.OFFICE_CHANGED: _("Office changed"),
+    Act.OFFICE_PAUSED: _("Office paused"),
+    Act.OFFICE_RESUMED: _("Office resumed"),
+    Act.LIMITS_CHANGED: _("Limits changed"),
+    Act.MEMBER_ADDED: _("Member added"),
+    Act.MEMBER_CHANGED: _("Member's role changed"),
+    Act.MEMBER_REMOVED: _("Member removed"),
+    Act.WEBHOOK_CREATED: _("Webhook created"),
+    Act.WEBHOOK_CHANGED: _("Webhook changed"),
+    Act.WEBHOOK_ROTATED: _("Webhook's secret rotated"),
+    Act.WEBHOOK_DELETED: _("Webhook deleted"),
 }
 MEMBER_ROLE_NAMES: dict[str, Text] = {
     MemberRole.VIEWER: _("viewer"),

@@ -19,12 +19,12 @@ from pydantic import (
 from pydantic.alias_generators import to_camel
 from pydantic.config import JsonDict
 
-from jobs import lifecycle, schemas
+from jobs import activity, lifecycle, schemas
 from jobs.errors import Invalid, pydantic_errors
 from jobs.models import Office
 from jobs.roles import PATTERN, is_role
 from jobs.schemas import WHOLE, OneOf, Role, Strategy
-from jobs.states import RETRYABLE
+from jobs.states import RETRYABLE, Act
 
 MOST_JOBS_AT_ONCE = 10_000
 MOST_ROLES = 200
@@ -127,17 +127,28 @@ def config_of(office: Office) -> dict[str, Any]:
     }
 
 
-def change(office_id: UUID, patch: Mapping[str, Any]) -> dict[str, Any]:
+def change(office_id: UUID, patch: Mapping[str, Any], *, actor: str = "") -> dict[str, Any]:
     """Change the settings in the patch, and start jobs in slots that this frees. Raises Invalid."""
     with transaction.atomic():
         office = Office.objects.select_for_update(no_key=True).get(pk=office_id)
-        config = validate_config(merge(config_of(office), patch))
+        before = config_of(office)
+        config = validate_config(merge(before, patch))
         columns = [COLUMNS.get(name, name) for name in JobSchedulerConfig.model_fields]
         for name, column in zip(JobSchedulerConfig.model_fields, columns, strict=True):
             setattr(office, column, getattr(config, name))
         office.save(update_fields=columns)
+        _record_change(office, before, actor)
         lifecycle.advance_office(office_id)
     return config_of(office)
+
+
+def _record_change(office: Office, before: Mapping[str, Any], actor: str) -> None:
+    changes = {name: value for name, value in config_of(office).items() if value != before[name]}
+    paused = changes.pop("paused", None)
+    if paused is not None:
+        activity.record(office.pk, actor, Act.OFFICE_PAUSED if paused else Act.OFFICE_RESUMED)
+    if changes:
+        activity.record(office.pk, actor, Act.LIMITS_CHANGED, **changes)
 
 
 def merge(config: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:

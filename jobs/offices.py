@@ -5,9 +5,10 @@ from collections.abc import Mapping, Sequence
 from django.contrib.auth.models import User
 from django.db import transaction
 
+from jobs import activity
 from jobs.models import Membership, Office
 from jobs.notifications import creation
-from jobs.states import MemberRole
+from jobs.states import Act, MemberRole
 
 MOST_ADDRESSES = 20
 
@@ -17,13 +18,15 @@ def create(owner: User, name: str, notify_emails: Sequence[str] = ()) -> Office:
     with transaction.atomic():
         office = Office.objects.create(name=name, notify_emails=list(notify_emails))
         Membership.objects.create(office=office, user=owner, role=MemberRole.OWNER)
+        activity.record(office.id, owner.get_username(), Act.OFFICE_CREATED)
     return office
 
 
-def change(office: Office, fields: Mapping[str, object]) -> None:
+def change(office: Office, fields: Mapping[str, object], *, actor: str = "") -> None:
     """Change these columns only: the engine and the config write the others."""
     for name, value in fields.items():
         setattr(office, name, value)
     # New addresses are not notified of past events.
     with creation.events_drained(office.pk):
         office.save(update_fields=list(fields))
+        activity.record(office.pk, actor, Act.OFFICE_CHANGED, **fields)

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
 
+from jobs import activity
 from jobs.models import IdempotentAnswer, Office
 from jobs.notifications import creation
 from jobs.sql import call, retention
@@ -28,6 +29,7 @@ def delete_old(before: datetime, now: datetime, *, until: float, batch: int) -> 
         "executions": delete_batches(retention.DELETE_EXECUTIONS, values, until),
         "events": delete_batches(retention.DELETE_EVENTS, values, until),
         "notices": repeat(lambda: creation.delete_old(before, batch), batch, until),
+        "activity": repeat(lambda: activity.delete_old(before, batch), batch, until),
         "answers": repeat(lambda: delete_old_answers(now, batch), batch, until),
     }
 

@@ -174,6 +174,23 @@ class MemberRole(models.TextChoices):
     OWNER = "owner"
 
 
+class Act(models.TextChoices):
+    """What people do to an office itself."""
+
+    OFFICE_CREATED = "office_created"
+    OFFICE_CHANGED = "office_changed"
+    OFFICE_PAUSED = "office_paused"
+    OFFICE_RESUMED = "office_resumed"
+    LIMITS_CHANGED = "limits_changed"
+    MEMBER_ADDED = "member_added"
+    MEMBER_CHANGED = "member_changed"
+    MEMBER_REMOVED = "member_removed"
+    WEBHOOK_CREATED = "webhook_created"
+    WEBHOOK_CHANGED = "webhook_changed"
+    WEBHOOK_ROTATED = "webhook_rotated"
+    WEBHOOK_DELETED = "webhook_deleted"
+
+
 # The names of an Execution's states in the v1 contract of task runs: see docs/api.md.
 V1_EXECUTION_STATUS: Final[dict[str, str]] = {
     ExecutionStatus.PENDING: "queued",

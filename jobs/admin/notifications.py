@@ -20,6 +20,7 @@ from jobs.admin.links import Link, rows_of
 from jobs.ids import parse_uuid
 from jobs.models import Batch, Event, EventCursor, Job, Notification, Office, Webhook
 from jobs.notifications import creation, webhooks
+from jobs.pages.permissions import actor_of
 from jobs.states import EventType
 
 TYPE = columns.labelled("type", _("event type"), display.EVENT_NAMES)
@@ -98,7 +99,7 @@ class WebhookAdmin(LargeTableAdmin):
             "enable",
             _("Enable…"),
             lambda n: ngettext("Enable %d webhook", "Enable %d webhooks", n) % n,
-            do=lambda webhook, operator: webhooks.change(webhook, enabled=True),
+            do=lambda webhook, operator: webhooks.change(webhook, enabled=True, actor=operator.actor),
             refusal=lambda webhook: _("enabled already") if webhook.enabled else "",
             note=_("Events from the meantime are not sent."),
         ),
@@ -124,15 +125,17 @@ class WebhookAdmin(LargeTableAdmin):
         return [rows_of(Notification, _("Notifications"), webhook=row.pk)]
 
     def save_model(self, request: HttpRequest, obj: Webhook, form: Any, change: bool) -> None:
-        data = form.cleaned_data
+        data, actor = form.cleaned_data, actor_of(request)
         if change:
-            webhooks.change(obj, **{name: data[name] for name in form.changed_data})
+            webhooks.change(obj, **{name: data[name] for name in form.changed_data}, actor=actor)
         else:
-            webhook = webhooks.add(data["office"], data["url"], data["event_types"], enabled=data["enabled"])
+            webhook = webhooks.add(
+                data["office"], data["url"], data["event_types"], enabled=data["enabled"], actor=actor
+            )
             obj.pk, obj.secret, obj._state.adding = webhook.pk, webhook.secret, False
 
     def delete_model(self, request: HttpRequest, obj: Webhook) -> None:
-        webhooks.remove(obj)
+        webhooks.remove(obj, actor=actor_of(request))
 
     def response_add(
         self, request: HttpRequest, obj: Any, post_url_continue: str | None = None

@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
-from jobs import display, office_config, office_deletion
+from jobs import activity, display, office_config, office_deletion
 from jobs.admin import columns
 from jobs.admin.actions import RowAction
 from jobs.admin.base import LargeTableAdmin, SmallTableAdmin
@@ -22,9 +22,9 @@ from jobs.members import refuse_ownerless
 from jobs.models import Batch, Event, Job, Membership, Office, Webhook
 from jobs.notifications import creation
 from jobs.offices import MOST_ADDRESSES
-from jobs.pages.permissions import current_user
+from jobs.pages.permissions import actor_of, current_user
 from jobs.sql import call, statements
-from jobs.states import RETRYABLE, Backoff, MemberRole
+from jobs.states import RETRYABLE, Act, Backoff, MemberRole
 
 # The API's name of the setting in each column, and the column of each setting.
 SETTINGS = {
@@ -129,7 +129,9 @@ class OfficeAdmin(SmallTableAdmin):
             "pause",
             _("Pause…"),
             lambda n: ngettext("Pause %d office", "Pause %d offices", n) % n,
-            do=lambda office, operator: office_config.change(office.pk, {"paused": True}),
+            do=lambda office, operator: office_config.change(
+                office.pk, {"paused": True}, actor=operator.actor
+            ),
             refusal=lambda office: _("paused already") if office.paused else "",
             note=_("No new runs start; current runs continue."),
         ),
@@ -137,7 +139,9 @@ class OfficeAdmin(SmallTableAdmin):
             "resume",
             _("Resume…"),
             lambda n: ngettext("Resume %d office", "Resume %d offices", n) % n,
-            do=lambda office, operator: office_config.change(office.pk, {"paused": False}),
+            do=lambda office, operator: office_config.change(
+                office.pk, {"paused": False}, actor=operator.actor
+            ),
             refusal=lambda office: "" if office.paused else _("not paused"),
         ),
     )
@@ -153,19 +157,22 @@ class OfficeAdmin(SmallTableAdmin):
         ]
 
     def save_model(self, request: HttpRequest, obj: Office, form: Any, change: bool) -> None:
-        data = form.cleaned_data
+        data, actor = form.cleaned_data, actor_of(request)
         if not change:
             # The user who creates an office owns it, as in the API.
             obj.save(force_insert=True)
             Membership.objects.create(office=obj, user=current_user(request), role=MemberRole.OWNER)
+            activity.record(obj.pk, actor, Act.OFFICE_CREATED)
             return
         basics = {name: data[name] for name in ("name", "notify_emails") if name in form.changed_data}
         if basics:
             # New addresses are not notified of past events.
             with creation.events_drained(obj.pk):
                 Office.objects.filter(pk=obj.pk).update(**basics)
+                activity.record(obj.pk, actor, Act.OFFICE_CHANGED, **basics)
         if patch := patch_of(data, form.changed_data):
-            office_config.change(obj.pk, replacing(patch, Office.objects.get(pk=obj.pk)))
+            replacement = replacing(patch, Office.objects.get(pk=obj.pk))
+            office_config.change(obj.pk, replacement, actor=actor)
 
     def delete_model(self, request: HttpRequest, obj: Office) -> None:
         office_deletion.delete_office(obj.pk)
@@ -199,8 +206,14 @@ class MembershipAdmin(LargeTableAdmin):
         call.rows(statements.LOCK_OFFICE, [obj.office_id])
         super().save_model(request, obj, form, change)
         refuse_ownerless(obj.office)
+        self._record(request, obj, Act.MEMBER_CHANGED if change else Act.MEMBER_ADDED, role=obj.role)
 
     def delete_model(self, request: HttpRequest, obj: Membership) -> None:
         call.rows(statements.LOCK_OFFICE, [obj.office_id])
         obj.delete()
         refuse_ownerless(obj.office)
+        self._record(request, obj, Act.MEMBER_REMOVED)
+
+    def _record(self, request: HttpRequest, obj: Membership, act: Act, **details: object) -> None:
+        actor = actor_of(request)
+        activity.record(obj.office_id, actor, act, username=obj.user.get_username(), **details)

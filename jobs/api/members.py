@@ -63,7 +63,7 @@ class MemberListView(OfficeView):
     def post(self, request: Request, office_id: UUID) -> Response:
         office = self.office(CONFIGURES)
         data = validated(MemberSerializer(data=request.data))
-        member, is_new = members.set_role(office, data["username"], data["role"])
+        member, is_new = members.set_role(office, data["username"], data["role"], actor=self.actor())
         location = request.build_absolute_uri(f"{request.path}/{data['username']}")
         return Response(member_json(member), status=201 if is_new else 200, headers={"Location": location})
 
@@ -81,6 +81,6 @@ class MemberDetailView(OfficeView):
     )
     def delete(self, request: Request, office_id: UUID, username: str) -> Response:
         office = self.office(CONFIGURES)
-        if not members.remove(office, username):
+        if not members.remove(office, username, actor=self.actor()):
             raise Problem(404, "not_found", "There is no such member in this office.")
         return Response(status=204)

@@ -117,7 +117,7 @@ class OfficeDetailView(OfficeView):
         access = self.access(MemberRole.OWNER)
         serializer = OfficeSerializer(access.office, data=request.data, partial=True)
         serializer.is_valid(raise_exception=True)
-        offices.change(access.office, serializer.validated_data)
+        offices.change(access.office, serializer.validated_data, actor=self.actor())
         return Response(office_json(access.office, access.role))
 
     @extend_schema(

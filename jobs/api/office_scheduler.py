@@ -86,7 +86,8 @@ class ConfigView(OfficeView):
         ],
     )
     def patch(self, request: Request, office_id: UUID) -> Response:
-        return Response(office_config.change(self.office(CONFIGURES).id, dict(request.data)))
+        office = self.office(CONFIGURES)
+        return Response(office_config.change(office.id, dict(request.data), actor=self.actor()))
 
 
 class ProcessView(OfficeView):

@@ -111,7 +111,7 @@ class WebhookListView(OfficeView):
     @idempotent
     def post(self, request: Request, office_id: UUID) -> Response:
         office = self.office(CONFIGURES)
-        webhook = webhooks.add(office, **validated(WebhookSerializer(data=request.data)))
+        webhook = webhooks.add(office, **validated(WebhookSerializer(data=request.data)), actor=self.actor())
         location = request.build_absolute_uri(f"{request.path}/{webhook.pk}")
         return Response(with_secret(webhook, webhook.secret), status=201, headers={"Location": location})
 
@@ -151,7 +151,8 @@ class WebhookDetailView(WebhookView):
     )
     def patch(self, request: Request, office_id: UUID, webhook_id: int) -> Response:
         webhook = self.webhook()
-        webhooks.change(webhook, **validated(WebhookSerializer(data=request.data, partial=True)))
+        data = validated(WebhookSerializer(data=request.data, partial=True))
+        webhooks.change(webhook, **data, actor=self.actor())
         return Response(webhook_json(webhook))
 
     @extend_schema(
@@ -162,7 +163,7 @@ class WebhookDetailView(WebhookView):
         responses={204: None},
     )
     def delete(self, request: Request, office_id: UUID, webhook_id: int) -> Response:
-        webhooks.remove(self.webhook())
+        webhooks.remove(self.webhook(), actor=self.actor())
         return Response(status=204)
 
 
@@ -182,7 +183,7 @@ class RotateView(WebhookView):
     @idempotent
     def post(self, request: Request, office_id: UUID, webhook_id: int) -> Response:
         webhook = self.webhook()
-        secret = webhooks.rotate(webhook, timezone.now())
+        secret = webhooks.rotate(webhook, timezone.now(), actor=self.actor())
         return Response(with_secret(webhook, secret))
 
 

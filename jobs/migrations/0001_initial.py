@@ -334,6 +334,23 @@ class Migration(migrations.Migration):
             field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to=settings.AUTH_USER_MODEL, verbose_name='user'),
         ),
         migrations.CreateModel(
+            name='Activity',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('actor', models.CharField(blank=True, max_length=150, verbose_name='by')),
+                ('act', models.CharField(choices=[('office_created', 'Office Created'), ('office_changed', 'Office Changed'), ('office_paused', 'Office Paused'), ('office_resumed', 'Office Resumed'), ('limits_changed', 'Limits Changed'), ('member_added', 'Member Added'), ('member_changed', 'Member Changed'), ('member_removed', 'Member Removed'), ('webhook_created', 'Webhook Created'), ('webhook_changed', 'Webhook Changed'), ('webhook_rotated', 'Webhook Rotated'), ('webhook_deleted', 'Webhook Deleted')], max_length=30, verbose_name='what happened')),
+                ('details', models.JSONField(default=dict, verbose_name='details')),
+                ('at', models.DateTimeField(db_index=True, verbose_name='time')),
+                ('office', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='activity', to='jobs.office', verbose_name='office')),
+            ],
+            options={
+                'verbose_name': 'activity',
+                'verbose_name_plural': 'activity',
+                'db_table': 'office_activity',
+                'indexes': [models.Index(fields=['office', '-id'], name='activity_of_office')],
+            },
+        ),
+        migrations.CreateModel(
             name='RunLogChunk',
             fields=[
                 ('pk', models.CompositePrimaryKey('execution_id', 'seq', blank=True, editable=False, primary_key=True, serialize=False)),

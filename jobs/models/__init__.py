@@ -1,6 +1,7 @@
 """The engine's tables."""
 
 from jobs.models.access import ApiToken, IdempotentAnswer, SocketTicket
+from jobs.models.activity import Activity
 from jobs.models.event import Event
 from jobs.models.execution import Attempt, Execution
 from jobs.models.job import Batch, Dependency, Job
@@ -10,6 +11,7 @@ from jobs.models.run_log import RunLogChunk
 from jobs.models.worker import Counter, ServedRole, Worker
 
 __all__ = [
+    "Activity",
     "ApiToken",
     "Attempt",
     "Batch",

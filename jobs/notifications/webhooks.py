@@ -12,7 +12,7 @@ from django.conf import settings
 from django.db.models import Min
 from django.utils import timezone
 
-from jobs import serialize
+from jobs import activity, serialize
 from jobs.errors import Conflict, ErrorText, Invalid
 from jobs.http_client import Allowance, RequestRefused
 from jobs.http_client.target import Target, read_url
@@ -21,7 +21,7 @@ from jobs.notifications import signing
 from jobs.notifications.creation import DEFAULT_TYPES, events_drained
 from jobs.sql import call
 from jobs.sql import notifications as statements
-from jobs.states import CLIENT_EVENTS
+from jobs.states import CLIENT_EVENTS, Act
 
 MAX_WEBHOOKS = 20
 TEST_TYPE = "test"
@@ -30,7 +30,12 @@ SECRET_OVERLAP = timedelta(hours=24)
 
 
 def add(
-    office: Office, url: str, event_types: Sequence[str] | None = None, *, enabled: bool = True
+    office: Office,
+    url: str,
+    event_types: Sequence[str] | None = None,
+    *,
+    enabled: bool = True,
+    actor: str = "",
 ) -> Webhook:
     """Create a webhook with a secret of its own. It receives events from now on."""
     check_url(url)
@@ -42,6 +47,7 @@ def add(
             office=office, url=url, event_types=types, enabled=enabled, secret=signing.new_secret()
         )
         _update_has_webhooks(webhook)
+        activity.record(office.pk, actor, Act.WEBHOOK_CREATED, webhook=webhook.pk, event_types=types)
     return webhook
 
 
@@ -51,6 +57,7 @@ def change(
     url: str | None = None,
     event_types: Sequence[str] | None = None,
     enabled: bool | None = None,
+    actor: str = "",
 ) -> None:
     """Change a webhook for future events. If it is enabled again, it does not receive earlier events."""
     fields: dict[str, object] = {}
@@ -65,6 +72,9 @@ def change(
         _update(webhook, fields)
         if enabled is False:
             _drop_waiting(webhook, "The webhook was disabled.")
+        # A URL may contain a secret.
+        changes = {name: value for name, value in fields.items() if name in ("event_types", "enabled")}
+        activity.record(webhook.office_id, actor, Act.WEBHOOK_CHANGED, webhook=webhook.pk, **changes)
 
 
 def disable(webhook: Webhook, reason: str) -> None:
@@ -72,21 +82,26 @@ def disable(webhook: Webhook, reason: str) -> None:
     with events_drained(webhook.office_id):
         _update(webhook, {"enabled": False, "disabled_reason": reason[:200]})
         _drop_waiting(webhook, f"The webhook was disabled: {reason}")
+        activity.record(
+            webhook.office_id, "", Act.WEBHOOK_CHANGED, webhook=webhook.pk, enabled=False, reason=reason
+        )
 
 
-def rotate(webhook: Webhook, now: datetime) -> str:
+def rotate(webhook: Webhook, now: datetime, *, actor: str = "") -> str:
     """Return a new secret. The previous one also signs for a day."""
     secret = signing.new_secret()
     with events_drained(webhook.office_id):
         current = Webhook.objects.values_list("secret", flat=True).get(pk=webhook.pk)
         _update(webhook, {"secret": secret, "old_secret": current, "old_secret_until": now + SECRET_OVERLAP})
+        activity.record(webhook.office_id, actor, Act.WEBHOOK_ROTATED, webhook=webhook.pk)
     return secret
 
 
-def remove(webhook: Webhook) -> None:
+def remove(webhook: Webhook, *, actor: str = "") -> None:
     with events_drained(webhook.office_id):
         Webhook.objects.filter(pk=webhook.pk).delete()
         _update_has_webhooks(webhook)
+        activity.record(webhook.office_id, actor, Act.WEBHOOK_DELETED, webhook=webhook.pk)
 
 
 def send_again(notification: Notification) -> None:

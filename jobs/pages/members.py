@@ -16,7 +16,7 @@ from jobs.access import access_for
 from jobs.errors import Conflict, Refused
 from jobs.models import Office
 from jobs.pages.edit_form import EditForm
-from jobs.pages.permissions import current_user, office_access
+from jobs.pages.permissions import actor_of, current_user, office_access
 from jobs.states import MemberRole
 
 MOST_LISTED = 500
@@ -44,7 +44,7 @@ def office_members(request: HttpRequest, office_id: UUID) -> HttpResponse:
         return _render(request, office, form)
     username, role = form.cleaned_data["username"], form.cleaned_data["role"]
     try:
-        _member, is_new = members.set_role(office, username, role)
+        _member, is_new = members.set_role(office, username, role, actor=actor_of(request))
     except Refused as refused:
         form.add_refusal(refused)
         return _render(request, office, form)
@@ -65,7 +65,7 @@ def remove_member(request: HttpRequest, office_id: UUID) -> HttpResponse:
         context = {"section": "offices", "office": office, "username": username}
         return render(request, "jobs/member_remove.html", context)
     try:
-        if not members.remove(office, username):
+        if not members.remove(office, username, actor=actor_of(request)):
             raise Http404
     except Conflict as conflict:
         messages.error(request, str(conflict.text))

@@ -14,7 +14,7 @@ from jobs import office_config, offices
 from jobs.access import Access
 from jobs.errors import Refused
 from jobs.pages.office_form import LimitsForm, OfficeForm
-from jobs.pages.permissions import can_configure, current_user, office_access
+from jobs.pages.permissions import actor_of, can_configure, current_user, office_access
 from jobs.states import MemberRole
 
 
@@ -40,7 +40,7 @@ def office(request: HttpRequest, office_id: UUID) -> HttpResponse:
     initial = {"name": access.office.name, "notify_emails": access.office.notify_emails}
     form = OfficeForm(request.POST if posted else None, initial=initial)
     if form.is_valid():
-        offices.change(access.office, form.cleaned_data)
+        offices.change(access.office, form.cleaned_data, actor=actor_of(request))
         messages.success(request, _("Saved."))
         return redirect("pages:office", office_id)
     return _render(request, access, form=form)
@@ -54,7 +54,7 @@ def limits(request: HttpRequest, office_id: UUID) -> HttpResponse:
     if not form.is_valid():
         return _render(request, access, limits=form)
     try:
-        office_config.change(office_id, form.patch())
+        office_config.change(office_id, form.patch(), actor=actor_of(request))
     except Refused as refused:
         form.add_refusal(refused)
         return _render(request, access, limits=form)
@@ -66,7 +66,7 @@ def limits(request: HttpRequest, office_id: UUID) -> HttpResponse:
 @login_required
 def pause(request: HttpRequest, office_id: UUID) -> HttpResponse:
     office_access(request, office_id, MemberRole.OWNER)
-    office_config.change(office_id, {"paused": True})
+    office_config.change(office_id, {"paused": True}, actor=actor_of(request))
     messages.success(request, _("Office paused. Running jobs continue."))
     return redirect("pages:office", office_id)
 
@@ -75,7 +75,7 @@ def pause(request: HttpRequest, office_id: UUID) -> HttpResponse:
 @login_required
 def resume(request: HttpRequest, office_id: UUID) -> HttpResponse:
     office_access(request, office_id, MemberRole.OWNER)
-    office_config.change(office_id, {"paused": False})
+    office_config.change(office_id, {"paused": False}, actor=actor_of(request))
     messages.success(request, _("Office resumed."))
     return redirect("pages:office", office_id)
 

@@ -17,6 +17,10 @@ def current_user(request: HttpRequest) -> User:
     return request.user
 
 
+def actor_of(request: HttpRequest) -> str:
+    return current_user(request).get_username()
+
+
 def office_access(request: HttpRequest, office_id: UUID, needed: str = MemberRole.VIEWER) -> Access:
     """404 for who has no role in the office, 403 for who has a lower one."""
     return require_access(current_user(request), office_id, needed)

@@ -4,6 +4,7 @@ from django.urls import path
 
 from jobs.pages import (
     account,
+    activity,
     batch,
     job_detail,
     job_list,
@@ -31,6 +32,7 @@ urlpatterns = [
     path(f"{OFFICE}/limits", office_settings.limits, name="office-limits"),
     path(f"{OFFICE}/pause", office_settings.pause, name="office-pause"),
     path(f"{OFFICE}/resume", office_settings.resume, name="office-resume"),
+    path(f"{OFFICE}/activity", activity.activity, name="activity"),
     path(f"{OFFICE}/members", members.office_members, name="members"),
     path(f"{OFFICE}/members/remove", members.remove_member, name="member-remove"),
     path(f"{OFFICE}/webhooks", webhooks.office_webhooks, name="webhooks"),

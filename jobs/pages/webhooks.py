@@ -20,7 +20,7 @@ from jobs.models import Notification, Office, Webhook
 from jobs.notifications import batches, creation
 from jobs.notifications import webhooks as verbs
 from jobs.pages.edit_form import EditForm
-from jobs.pages.permissions import office_access
+from jobs.pages.permissions import actor_of, office_access
 from jobs.states import CLIENT_EVENTS, MemberRole
 
 MOST_DELIVERIES = 100
@@ -50,7 +50,7 @@ def office_webhooks(request: HttpRequest, office_id: UUID) -> HttpResponse:
     form = WebhookForm(posted, initial={"event_types": creation.DEFAULT_TYPES})
     if form.is_valid():
         try:
-            webhook = verbs.add(office, **form.cleaned_data)
+            webhook = verbs.add(office, **form.cleaned_data, actor=actor_of(request))
         except Refused as refused:
             form.add_refusal(refused)
         else:
@@ -72,7 +72,7 @@ def webhook(request: HttpRequest, office_id: UUID, webhook_id: int) -> HttpRespo
     if not form.is_valid():
         return _render_one(request, office, row, form=form)
     try:
-        verbs.change(row, **form.cleaned_data)
+        verbs.change(row, **form.cleaned_data, actor=actor_of(request))
     except Refused as refused:
         form.add_refusal(refused)
         return _render_one(request, office, row, form=form)
@@ -89,9 +89,10 @@ def act(request: HttpRequest, office_id: UUID, webhook_id: int, action: str) -> 
     try:
         match action:
             case "rotate":
-                return _render_one(request, office, row, secret=verbs.rotate(row, timezone.now()))
+                secret = verbs.rotate(row, timezone.now(), actor=actor_of(request))
+                return _render_one(request, office, row, secret=secret)
             case "enable" | "disable":
-                verbs.change(row, enabled=action == "enable")
+                verbs.change(row, enabled=action == "enable", actor=actor_of(request))
                 text = _("Webhook enabled.") if action == "enable" else _("Webhook disabled.")
             case "test":
                 verbs.send_test(row)
@@ -114,7 +115,7 @@ def delete(request: HttpRequest, office_id: UUID, webhook_id: int) -> HttpRespon
         return render(
             request, "jobs/webhook_delete.html", {"section": "offices", "office": office, "webhook": row}
         )
-    verbs.remove(row)
+    verbs.remove(row, actor=actor_of(request))
     messages.success(request, _("Webhook deleted."))
     return redirect("pages:webhooks", office_id)
 

@@ -1,0 +1,34 @@
+"""What people did to an office: a log for its owners, newest first."""
+
+from uuid import UUID
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from jobs import display
+from jobs.ids import parse_number
+from jobs.pages.permissions import office_access
+from jobs.states import MemberRole
+
+PAGE = 50
+
+
+@require_safe
+@login_required
+def activity(request: HttpRequest, office_id: UUID) -> HttpResponse:
+    office = office_access(request, office_id, MemberRole.OWNER).office
+    rows = office.activity.order_by("-id")
+    if before := parse_number(request.GET.get("before")):
+        rows = rows.filter(pk__lt=before)
+    listed = list(rows[: PAGE + 1])
+    context = {
+        "section": "offices",
+        "tab": "activity",
+        "office": office,
+        "can_configure": True,
+        "rows": [{"act": row, "name": display.ACT_NAMES.get(row.act, row.act)} for row in listed[:PAGE]],
+        "older": listed[PAGE - 1].pk if len(listed) > PAGE else None,
+    }
+    return render(request, "jobs/activity.html", context)
