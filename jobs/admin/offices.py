@@ -14,12 +14,12 @@ from django.utils.translation import ngettext
 from jobs import activity, display, office_config, office_deletion
 from jobs.admin import columns
 from jobs.admin.actions import RowAction
-from jobs.admin.base import LargeTableAdmin, SmallTableAdmin
+from jobs.admin.base import LargeTableAdmin, ReadOnlyAdmin, SmallTableAdmin
 from jobs.admin.filters import choice, yes_or_no
 from jobs.admin.links import Link, rows_of
 from jobs.errors import Invalid
 from jobs.members import refuse_ownerless
-from jobs.models import Batch, Event, Job, Membership, Office, Webhook
+from jobs.models import Activity, Batch, Event, Job, Membership, Office, Webhook
 from jobs.notifications import creation
 from jobs.offices import MOST_ADDRESSES
 from jobs.pages.permissions import actor_of, current_user
@@ -152,6 +152,7 @@ class OfficeAdmin(SmallTableAdmin):
             rows_of(Job, _("Jobs"), office=row.pk),
             rows_of(Batch, _("Batches"), office=row.pk),
             rows_of(Event, _("Events"), office_id=row.pk),
+            rows_of(Activity, _("Activity"), office=row.pk),
             rows_of(Membership, _("Members"), office=row.pk),
             rows_of(Webhook, _("Webhooks"), office=row.pk),
         ]
@@ -217,3 +218,15 @@ class MembershipAdmin(LargeTableAdmin):
     def _record(self, request: HttpRequest, obj: Membership, act: Act, **details: object) -> None:
         actor = actor_of(request)
         activity.record(obj.office_id, actor, act, username=obj.user.get_username(), **details)
+
+
+@admin.register(Activity)
+class ActivityAdmin(ReadOnlyAdmin):
+    list_display = (
+        *("id", "at", "actor", columns.labelled("act", _("what happened"), display.ACT_NAMES)),
+        columns.linked("office", _("office")),
+    )
+    list_select_related = ("office",)
+    ids = ("office",)
+    beginnings = ("actor",)
+    fields = (*("id", "at", "actor", "act", "office"), columns.json("details", _("details")))

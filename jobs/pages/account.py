@@ -8,6 +8,8 @@ from django.contrib import messages
 from django.contrib.auth import update_session_auth_hash
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.forms import PasswordChangeForm
+from django.contrib.auth.models import User
+from django.contrib.auth.password_validation import password_validators_help_text_html
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -57,7 +59,7 @@ def password(request: HttpRequest) -> HttpResponse:
     user = current_user(request)
     # Before the old password is checked, as at the sign-in.
     wait = throttling.count_login(request, user.get_username())
-    form = _password_form(request)
+    form = _password_form(user, request.POST)
     if wait is not None:
         seconds = max(1, ceil(wait))
         form.add_error(None, _("Too many attempts. Please wait %(seconds)s seconds.") % {"seconds": seconds})
@@ -94,12 +96,12 @@ def revoke_token(request: HttpRequest, token_id: int) -> HttpResponse:
     return redirect("pages:account")
 
 
-def _password_form(request: HttpRequest) -> PasswordChangeForm:
-    data = request.POST if request.method == "POST" else None
-    form = PasswordChangeForm(current_user(request), data, auto_id=False)
+def _password_form(user: User, data: Any = None) -> PasswordChangeForm:
+    form = PasswordChangeForm(user, data, auto_id=False)
     for name, field in form.fields.items():
         field.widget.attrs["aria-describedby"] = f"why-{name}"
         field.widget.attrs.pop("autofocus", None)
+        # A list, which the page shows below the fields.
         field.help_text = ""
     return form
 
@@ -111,7 +113,8 @@ def _render(request: HttpRequest, *, status: int = 200, **more: Any) -> HttpResp
     context = {
         "tokens": [{"token": token, "is_alive": token.is_alive(now)} for token in newest],
         "token_form": TokenForm(initial={"days": DEFAULT_DAYS}),
-        "password_form": more.get("password_form") or PasswordChangeForm(user, auto_id=False),
+        "password_form": more.get("password_form") or _password_form(user),
+        "password_help": password_validators_help_text_html(),
         **more,
     }
     return render(request, "jobs/account.html", context, status=status)
