@@ -37,6 +37,8 @@ class Node:
     error: str = ""
     # Whether a worker has claimed its run.
     claimed: bool = True
+    # Of its latest run.
+    attempts: int = 0
 
     @property
     def state(self) -> str:

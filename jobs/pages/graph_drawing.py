@@ -6,38 +6,62 @@ from itertools import pairwise
 
 from jobs import graph
 from jobs.insight.progress import Node
+from jobs.pages.graph_groups import Group
+from jobs.pages.text_width import cut
+from jobs.states import JobStatus
 
 BOX_WIDTH, BOX_HEIGHT = 168, 40
 GAP_X, GAP_Y = 64, 14
 MARGIN = 12
-MOST_LETTERS = 21
+TEXT_SIZE, DETAIL_SIZE = 12, 11
+TEXT_ROOM = BOX_WIDTH - 20
 LARGE_WIDTH, LARGE_HEIGHT = 1000, 500
 SWEEPS = 4
+# A larger drawing is no overview.
+MOST_DRAWN = 600
 # Columns of a taller drawing begin at the top, where readers look for the first box.
 MOST_CENTRED = 12
 
 
 @dataclass(frozen=True)
 class Box:
-    node: Node
+    node: Node | Group
     x: int
     y: int
-    text: str
     critical: bool
 
     @property
     def name(self) -> str:
-        return self.node.ref or self.node.task_id
+        node = self.node
+        return node.ref if isinstance(node, Group) else node.ref or node.task_id
+
+    @property
+    def text(self) -> str:
+        return shorten(self.name)
 
     @property
     def cut(self) -> bool:
         return self.text != self.name
+
+    @property
+    def failed(self) -> bool:
+        return self._has(JobStatus.FAILED)
+
+    @property
+    def running(self) -> bool:
+        return self._has(JobStatus.PROCESSING)
+
+    def _has(self, state: str) -> bool:
+        node = self.node
+        return bool(node.counts.get(state)) if isinstance(node, Group) else node.state == state
 
 
 @dataclass(frozen=True)
 class Line:
     path: str
     critical: bool
+    # The places of its two boxes among the boxes.
+    ends: str
 
 
 @dataclass(frozen=True)
@@ -53,7 +77,7 @@ class Drawing:
         return self.width > LARGE_WIDTH or self.height > LARGE_HEIGHT
 
 
-def draw(nodes: Sequence[Node], parents: Mapping[str, Sequence[str]], path: Sequence[str]) -> Drawing:
+def draw(nodes: Sequence[Node | Group], parents: Mapping[str, Sequence[str]], path: Sequence[str]) -> Drawing:
     """Put each job right of all it depends on, and neighbours near each other as far as a few sweeps do."""
     levels = graph.levels(parents)
     columns: list[list[str]] = [[] for _ in range(max(levels.values(), default=-1) + 1)]
@@ -70,12 +94,15 @@ def draw(nodes: Sequence[Node], parents: Mapping[str, Sequence[str]], path: Sequ
         for x, column in enumerate(columns)
         for y, job in enumerate(column)
     }
-    steps = set(pairwise(path))
-    boxes = [
-        Box(node, *corners[node.id], shorten(node.ref or node.task_id), node.id in path) for node in nodes
-    ]
+    steps, bold = set(pairwise(path)), set(path)
+    boxes = [Box(node, *corners[node.id], node.id in bold) for node in nodes]
+    places = {node.id: place for place, node in enumerate(nodes)}
     lines = [
-        Line(curve(corners[parent], corners[child]), (parent, child) in steps)
+        Line(
+            curve(corners[parent], corners[child]),
+            (parent, child) in steps,
+            f"{places[parent]} {places[child]}",
+        )
         for child, above in parents.items()
         for parent in above
     ]
@@ -114,4 +141,9 @@ def curve(start: tuple[int, int], end: tuple[int, int]) -> str:
 
 
 def shorten(text: str) -> str:
-    return text if len(text) <= MOST_LETTERS else text[: MOST_LETTERS - 1] + "…"
+    return cut(text, TEXT_SIZE, TEXT_ROOM)
+
+
+def shorten_detail(text: str) -> str:
+    """For the second, smaller line of a box."""
+    return cut(text, DETAIL_SIZE, TEXT_ROOM)

@@ -128,4 +128,6 @@ def neighbour_graph(job: Job, parents: Sequence[Job], children: Sequence[Job]) -
 def _node(job: Job) -> Node:
     claimed = job.execution is not None and job.execution.status != ExecutionStatus.PENDING
     times = (job.started_at, job.completed_at)
-    return Node(str(job.id), job.ref, job.task_id, job.role, job.status, *times, claimed=claimed)
+    failure = (job.failure_type, job.error_message)
+    attempts = job.execution.attempt if job.execution else 0
+    return Node(str(job.id), job.ref, job.task_id, job.role, job.status, *times, *failure, claimed, attempts)

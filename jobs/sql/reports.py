@@ -70,7 +70,7 @@ PARENTS_OF_JOBS = """
 NODES_OF_BATCH = """
     SELECT q.id::text, q.ref, q.task_id, q.role, q.status, coalesce(q.started_at, e.started_at),
            q.completed_at, q.failure_type, left(q.error_message, 2000),
-           e.status IS DISTINCT FROM 'PENDING'
+           e.status IS DISTINCT FROM 'PENDING', coalesce(e.attempt, 0)
     FROM job_queue q LEFT JOIN job_executions e ON e.id = q.execution_id
     WHERE q.batch_id = %(batch)s ORDER BY q.seq
 """

@@ -14,6 +14,9 @@ from django.utils.translation import gettext
 from jobs import display
 from jobs.insight.progress import effective_state
 from jobs.models import Execution, Job
+from jobs.pages.batch_view import BatchView
+from jobs.pages.graph_drawing import shorten_detail
+from jobs.pages.graph_groups import Group
 from jobs.states import ExecutionStatus, JobStatus
 
 register = template.Library()
@@ -171,6 +174,24 @@ def took(start: datetime | str | None, end: datetime | str | None) -> str:
     return duration((last - first).total_seconds()) if first and last else "–"
 
 
+@register.simple_tag
+def box_detail(*parts: Any) -> str:
+    """The second line of a box in a drawing, cut to its width."""
+    return shorten_detail(" · ".join(str(part) for part in parts if part))
+
+
+@register.simple_tag
+def group_query(view: BatchView, kind: str, key: str) -> str:
+    """The address of a batch's page with this group open, or with none."""
+    return view.opening(kind, key).query
+
+
+@register.filter
+def group_counts(group: Group) -> str:
+    """How many of its jobs are in which state, in words."""
+    return ", ".join(f"{display.state_label(part.state).name} {part.number:,}" for part in group.bar)
+
+
 @register.filter
 def as_json(value: Any) -> str:
     """JSON for people: not more than a page of it, and without its secrets."""
@@ -194,6 +215,12 @@ def clip(text: Any, most: int = CLIPPED) -> SafeString | str:
         whole[:most],
         _beginning(whole[most:], MOST_CLIPPED),
     )
+
+
+@register.filter
+def first_line(text: str) -> str:
+    line: str = display.printable(text).strip().partition("\n")[0]
+    return line[:CLIPPED]
 
 
 @register.filter

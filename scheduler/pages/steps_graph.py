@@ -6,8 +6,7 @@ from typing import Any
 
 from jobs import graph, registry
 from jobs.insight.progress import Node
-from jobs.pages.batch import MOST_DRAWN
-from jobs.pages.graph_drawing import Drawing, draw
+from jobs.pages.graph_drawing import MOST_DRAWN, Drawing, draw
 
 
 @dataclass(frozen=True)

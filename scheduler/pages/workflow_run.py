@@ -13,6 +13,7 @@ from jobs import queries
 from jobs.access import access_for
 from jobs.models import Batch
 from jobs.pages.batch import batch_context
+from jobs.pages.batch_view import view_of
 from jobs.pages.permissions import current_user
 from jobs.states import MemberRole
 from scheduler.access import workflow_for
@@ -46,6 +47,6 @@ def workflow_run(
         "row": run_rows([run])[0],
         "batch": batch,
         "newest_event": newest,
-        **(batch_context(workflow.office, batch, now) if batch else {}),
+        **(batch_context(workflow.office, batch, now, view_of(request.GET)) if batch else {}),
     }
     return render(request, f"scheduler/{template}", context)

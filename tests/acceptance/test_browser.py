@@ -180,38 +180,96 @@ def test_a_batch_page_follows_the_batch_to_its_end(stack, window, office):
 
 @pytest.fixture
 def wide_batch(stack: System, office: str) -> Iterator[str]:
-    """A batch whose drawing is larger than a window. None of its jobs runs."""
-    jobs = [
-        {"ref": f"n{number}", "task_id": "demo.sum", "args": {"numbers": [1]}, "run_at": tomorrow()}
-        | ({"depends_on": [f"n{number - 10}"]} if number >= 10 else {})
-        for number in range(130)
+    """A batch whose drawing is larger than a window: n0 has failed, nothing else runs."""
+    refused = {"task_id": "command.run", "args": {"command": "not-allowed"}, "max_retries": 0}
+    waits = {"task_id": "demo.sum", "args": {"numbers": [1]}, "run_at": tomorrow()}
+    jobs = [{"ref": "n0", **refused}] + [
+        {"ref": f"n{number}", **waits} | ({"depends_on": [f"n{number - 10}"]} if number > 10 else {})
+        for number in range(1, 131)
     ]
     alice = stack.client("alice")
     made = alice.post(f"/api/offices/{office}/jobs", {"batch": {"name": "wide"}, "jobs": jobs})
     assert made.status == 201, made.body
     batch = str(made.json["batch"]["id"])
+    failed = f"/api/offices/{office}/jobs?batch={batch}&status=failed"
+    # All of the worker's processes may be asleep in jobs of the demonstration.
+    assert eventually(lambda: len(alice.get(failed).json["results"]) == 1, seconds=60)
     yield batch
     alice.post(f"/api/offices/{office}/jobs/cancel-all", {"batch": batch})
 
 
-def test_a_large_graph_keeps_its_zoom_and_position_after_a_refresh(window, office, wide_batch):
+def view_of(page: Any) -> tuple[int, int, int]:
+    """The position and the width of the drawing."""
+    view = page.evaluate(
+        "(() => { const one = document.querySelector('#graph');"
+        " return [one.scrollLeft, one.scrollTop, one.querySelector('svg').clientWidth]; })()"
+    )
+    return (view[0], view[1], view[2])
+
+
+def refresh(page: Any) -> None:
+    page.evaluate("document.querySelector('#graph').dataset.before = 'yes'")
+    page.evaluate("document.activeElement.blur(); window.htmx.trigger('#live', 'tick')")
+    page.wait_for_function("() => !document.querySelector('#graph').dataset.before")
+
+
+def test_a_large_graph_is_moved_and_zoomed_and_stays_so_after_a_refresh(window, office, wide_batch):
     page = window().sign_in("alice")
     page.goto(f"/offices/{office}/batches/{wide_batch}")
-    graph = page.locator("#graph")
-    whole = page.evaluate("document.querySelector('#graph svg').viewBox.baseVal.width")
-    assert whole > graph.evaluate("one => one.clientWidth")
-    graph.focus()
-    page.keyboard.press("-")
-    width = graph.evaluate("one => one.querySelector('svg').clientWidth")
-    assert width == pytest.approx(0.8 * whole, abs=2)
-    graph.evaluate("one => { one.scrollTo(200, 0); one.dataset.before = 'yes'; }")
-    page.evaluate("window.htmx.trigger('#live', 'tick')")
-    page.wait_for_function("() => !document.querySelector('#graph').dataset.before")
-    page.wait_for_function("() => document.querySelector('#graph').scrollLeft === 200")
-    assert graph.evaluate("one => one.scrollTop") == 0
-    assert graph.evaluate("one => one.querySelector('svg').clientWidth") == width
+    left, top, width = view_of(page)
+    assert page.locator("#graph").evaluate("one => one.scrollWidth > one.clientWidth")
+    page.locator("#graph").evaluate("one => one.scrollIntoView()")
+    frame = page.locator("#graph").bounding_box()
+    x, y = frame["x"] + 500, frame["y"] + 150
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x - 120, y - 40, steps=4)
+    page.mouse.up()
+    assert view_of(page) == (left + 120, top + 40, width)
+    assert "/batches/" in page.url
+    # The point under the pointer stays there.
+    below = "([x, y]) => document.elementFromPoint(x, y).closest('a')?.id"
+    box = page.locator("#graph a").nth(22).bounding_box()
+    point = [box["x"] + box["width"] / 2, box["y"] + box["height"] / 2]
+    page.mouse.move(*point)
+    page.mouse.wheel(0, -120)
+    page.wait_for_function("old => document.querySelector('#graph svg').clientWidth > old", arg=width)
+    assert page.evaluate(below, point) == page.locator("#graph a").nth(22).get_attribute("id")
+    moved = view_of(page)
+    refresh(page)
+    assert view_of(page) == moved
     page.click("#zoom-fit")
-    assert graph.evaluate("one => one.scrollWidth <= one.clientWidth")
+    assert page.locator("#graph").evaluate("one => one.scrollWidth <= one.clientWidth")
+    assert page.locator(".graph-map").is_hidden()
+
+
+def test_a_node_is_found_and_its_card_and_its_dependencies_are_shown(window, office, wide_batch):
+    page = window().sign_in("alice")
+    page.goto(f"/offices/{office}/batches/{wide_batch}")
+    page.click("#graph-failed")
+    focused = page.locator("#graph a:focus")
+    assert focused.locator("text").first.text_content() == "n0"
+    card = page.locator("#graph-card")
+    assert "command.run" in card.inner_text()
+    assert "not-allowed" in card.inner_text()
+    page.fill("#graph-find", "N55")
+    assert page.locator("#graph-found").inner_text() == "1"
+    page.keyboard.press("Enter")
+    assert focused.locator("text").first.text_content() == "n55"
+    related = page.locator("#graph a.related")
+    # n5, n15, … n125
+    assert related.count() == 13
+    page.keyboard.press("ArrowRight")
+    assert focused.locator("text").first.text_content() == "n65"
+    page.click("#graph-follow")
+    refresh(page)
+    assert page.input_value("#graph-find") == "N55"
+    assert page.locator("#graph .match").count() == 1
+    assert page.locator("#graph.failed-only").count() == 1
+    assert page.get_attribute("#graph-follow", "aria-pressed") == "true"
+    page.locator("#graph").evaluate("one => one.scrollBy(-60, 0)")
+    page.wait_for_selector("#graph-follow[aria-pressed=false]")
+    assert violations(page) == []
 
 
 def test_all_matching_jobs_are_cancelled_after_typing_their_number(stack, window, office, wide_batch):

@@ -1,4 +1,4 @@
-"""The page of a batch: a drawing, or a list when there are too many jobs."""
+"""The page of a batch: its drawing, in groups when there are too many jobs, and its timeline."""
 
 import pytest
 
@@ -19,17 +19,50 @@ def test_a_batch_is_drawn_with_its_critical_path(office, alice):
         name="x",
     )
     page = alice.get(at(office, f"/batches/{a.batch_id}"))
-    assert [box.node.ref for box in page.context["drawing"].boxes] == ["a", "b", "c"]
+    assert [box.node.ref for box in page.context["graph"].drawing.boxes] == ["a", "b", "c"]
     assert page.content.decode().count('class="critical"') == 2
     assert "0.0%" in page.content.decode()
 
 
-def test_a_batch_of_thousands_is_a_list_without_a_graph(office, alice):
-    (job, *_) = submitted(office, *({} for _ in range(1_200)), name="large")
-    page = alice.get(at(office, f"/batches/{job.batch_id}"))
-    assert page.context["drawing"] is None
-    assert len(page.context["rows"]) == 1_000
-    assert "and 200 more" in page.content.decode()
+def test_a_batch_of_thousands_is_drawn_in_groups_that_open(office, alice):
+    jobs = [{"ref": f"load-{n}"} for n in range(600)] + [{"ref": f"sum-{n}"} for n in range(600)]
+    job, *_ = submitted(office, *jobs, name="large")
+    path = at(office, f"/batches/{job.batch_id}")
+    page = alice.get(path)
+    graph = page.context["graph"]
+    assert [(box.name, box.node.total) for box in graph.drawing.boxes] == [("load", 600), ("sum", 600)]
+    assert "?group=name&amp;open=load" in page.content.decode()
+    opened = alice.get(path + "?group=name&open=load")
+    # 200 of its jobs, the rest of it, and the other group.
+    assert len(opened.context["graph"].drawing.boxes) == 202
+    assert f"/batches/{job.batch_id}/live?group=name&amp;open=load" in opened.content.decode()
+    by_task = alice.get(path + "/live?group=task").context["graph"]
+    assert [box.node.total for box in by_task.drawing.boxes] == [1_200]
+
+
+@pytest.mark.parametrize(
+    "query", ["?group=odd&rows=odd&open=odd", "?group=job&open=load", "?group=&open=%00"]
+)
+def test_a_batch_whose_address_makes_no_sense_is_shown_as_usual(office, alice, query):
+    a, *_ = submitted(office, {"ref": "load-1"}, {"ref": "load-2"}, name="x")
+    page = alice.get(at(office, f"/batches/{a.batch_id}") + query)
+    assert [box.node.ref for box in page.context["graph"].drawing.boxes] == ["load-1", "load-2"]
+    assert len(page.context["rows"]) == 2
+
+
+def test_a_timeline_has_a_hundred_rows_at_first_and_all_or_the_failed_ones_on_request(office, alice):
+    job, *_ = submitted(office, *({"max_retries": 0} for _ in range(120)), name="long")
+    running(job).fail(error="the disk is full")
+    path = at(office, f"/batches/{job.batch_id}")
+    page = alice.get(path)
+    assert len(page.context["rows"]) == 100
+    assert "and 20 more" in page.content.decode()
+    assert len(alice.get(path + "?rows=all").context["rows"]) == 120
+    (row,) = alice.get(path + "?rows=failed").context["rows"]
+    assert row.node.id == str(job.id)
+    # What the card of a node tells.
+    assert f'data-attempts="{row.node.attempts}" data-error="the disk is full"' in page.content.decode()
+    assert row.node.attempts == 1
 
 
 def test_a_batch_with_a_failure_shows_it_in_the_list_and_first_on_its_page(office, alice):
