@@ -106,6 +106,7 @@ class Client:
     pause_schedule = blocking(AsyncClient.pause_schedule)
     resume_schedule = blocking(AsyncClient.resume_schedule)
     workflows = blocking(AsyncClient.workflows)
+    create_workflow = blocking(AsyncClient.create_workflow)
     execute = blocking(AsyncClient.execute)
 
     upload_replay = blocking(AsyncClient.upload_replay)

@@ -223,3 +223,10 @@ def test_what_an_earlier_download_left_is_continued_and_checked(tmp_path):
         with pytest.raises(dure.DownloadFailed):
             client.download(1, tmp_path / "match.mp4")
         assert client.download(1, tmp_path / "match.mp4").read_bytes() == FILE
+
+
+def test_both_clients_have_the_same_operations():
+    def names(client: type) -> set[str]:
+        return {name for name in dir(client) if not name.startswith("_")}
+
+    assert names(dure.Client) == names(dure.AsyncClient)

@@ -61,7 +61,7 @@ def add(parsers: Parsers) -> None:
     verbs = {
         "show": (show_job, "show a job"),
         "cancel": (cancel_job, "cancel a job"),
-        "retry": (retry_job, "run a finished job again, from the start"),
+        "retry": (retry_job, "run a failed or cancelled job again, from the start"),
         "explain": (explain_job, "say why a job is not running"),
     }
     for name, (run, text) in verbs.items():

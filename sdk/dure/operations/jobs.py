@@ -56,7 +56,7 @@ class Jobs(Operations):
         return Job.read(await self._requests.post(f"{path}/cancel", _reason(reason)))
 
     async def retry(self, job: Job | str, *, reason: str = "", office: str | None = None) -> Job:
-        """Runs a finished job again, from the start."""
+        """Runs a failed or cancelled job again, from the start."""
         path = await self._job_path(job, office)
         return Job.read(await self._requests.post(f"{path}/retry", _reason(reason)))
 

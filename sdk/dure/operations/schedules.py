@@ -1,11 +1,11 @@
 """Schedules and workflows."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Unpack
 
 from dure.operations.base import Operations, path_part
 from dure.records import Schedule, Workflow, WorkflowRun
-from dure.submissions import ScheduleOptions, to_json
+from dure.submissions import JobSubmission, ScheduleOptions, to_json
 
 
 class Schedules(Operations):
@@ -36,6 +36,27 @@ class Schedules(Operations):
     ) -> list[Workflow]:
         office_id = await self.office_id(office) if office else None
         return await self._list("/api/workflows", Workflow, limit, {"name": name, "office": office_id})
+
+    async def create_workflow(
+        self,
+        name: str,
+        steps: Sequence[JobSubmission],
+        *,
+        schedule_config: Mapping[str, Any] | None = None,
+        input_schema: Mapping[str, Any] | None = None,
+        status: Literal["draft", "active"] = "draft",
+        office: str | None = None,
+    ) -> Workflow:
+        """Saves a graph of jobs. Without `schedule_config` it runs only by `execute`."""
+        body = {
+            "office": await self.office_id(office),
+            "name": name,
+            "status": status,
+            "steps": [to_json(step) for step in steps],
+            "schedule_config": dict(schedule_config or {"mode": "immediate"}),
+            "input_schema": input_schema,
+        }
+        return Workflow.read(await self._requests.post("/api/workflows", body))
 
     async def execute(
         self, workflow: Workflow | str, input: Any = None, *, wait: float | None = None
