@@ -1,5 +1,8 @@
 """The page of a batch: its drawing, in groups when there are too many jobs, and its timeline."""
 
+import gzip
+import re
+
 import pytest
 
 from jobs import lifecycle
@@ -38,6 +41,18 @@ def test_a_batch_of_thousands_is_drawn_in_groups_that_open(office, alice):
     assert f"/batches/{job.batch_id}/live?group=name&amp;open=load" in opened.content.decode()
     by_task = alice.get(path + "/live?group=task").context["graph"]
     assert [box.node.total for box in by_task.drawing.boxes] == [1_200]
+
+
+def test_the_page_of_five_hundred_jobs_is_small(office, alice):
+    jobs = [
+        {"ref": f"n{n}", "depends_on": [f"n{n - 25}", f"n{n - 26 - n * 7 % 24}"] if n >= 50 else []}
+        for n in range(500)
+    ]
+    job, *_ = submitted(office, *jobs, name="500 jobs")
+    page = alice.get(at(office, f"/batches/{job.batch_id}"), headers={"accept-encoding": "gzip"})
+    assert page.headers["Content-Encoding"] == "gzip"
+    assert len(page.content) < 37_000
+    assert len(re.findall(rb"<[a-z]", gzip.decompress(page.content))) < 10_000
 
 
 @pytest.mark.parametrize(
