@@ -1,0 +1,39 @@
+"""The types of the client in sdk/ are those of the API's schema."""
+
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from dure import records, submissions
+from dure.operations.executions import Level
+
+SCHEMAS = yaml.load(
+    (Path(__file__).resolve().parents[2] / "docs" / "openapi.yaml").read_text(),
+    Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader),
+)["components"]["schemas"]
+NAMES = {"Batch": "BatchInFull", "Event": "SchedulerEvent"}
+# The client adds them, so that a batch knows its own URL and its jobs.
+ADDED = {"raw", "Batch.office_id", "Batch.jobs"}
+RECORDS = [value for value in vars(records).values() if getattr(value, "__module__", "") == records.__name__]
+
+
+@pytest.mark.parametrize("record", RECORDS, ids=lambda record: record.__name__)
+def test_the_schema_has_each_field_of_a_record(record: Any) -> None:
+    schema = SCHEMAS[NAMES.get(record.__name__, record.__name__)]
+    names = {name.replace("_", "").lower() for name in schema["properties"]}
+    for field in fields(record):
+        if not {field.name, f"{record.__name__}.{field.name}"} & ADDED:
+            assert field.name.replace("_", "").lower() in names, field.name
+
+
+@pytest.mark.parametrize(
+    ("options", "schema"), [("JobSubmission", "JobSubmissionRequest"), ("ScheduleOptions", "ScheduleRequest")]
+)
+def test_the_schema_has_each_field_of_a_request(options: str, schema: str) -> None:
+    assert set(getattr(submissions, options).__annotations__) <= set(SCHEMAS[schema]["properties"])
+
+
+def test_the_levels_are_those_of_the_api() -> None:
+    assert set(Level.__args__) == set(SCHEMAS["LevelEnum"]["enum"])  # type: ignore[attr-defined]
