@@ -89,7 +89,7 @@
 
   // A region that is wider than its place takes the focus, so that keys scroll it; its heading names it.
   function makeScrollableFocusable() {
-    document.querySelectorAll("main .card, main .scroll:not([tabindex])").forEach(function (region) {
+    document.querySelectorAll("main section.card, main .scroll:not([tabindex])").forEach(function (region) {
       if (region.scrollWidth <= region.clientWidth || getComputedStyle(region).overflowX !== "auto") {
         region.removeAttribute("tabindex");
         return;

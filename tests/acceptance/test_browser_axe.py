@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from config.dev.ports import free_port
 from tests.acceptance.axe import violations
 from tests.acceptance.system import Client, System
 from tests.unit.process_tools import eventually
@@ -26,7 +27,18 @@ PAGES = [
     (MEMBER, "/"),
     (STAFF, "/"),
     (MEMBER, "/there-is-no-such-page"),
+    (MEMBER, "/account"),
+    (MEMBER, "/tasks"),
+    (MEMBER, "/tasks/http.request"),
     (MEMBER, "/offices"),
+    (MEMBER, "/offices/new"),
+    (MEMBER, "/offices/{office}"),
+    (STAFF, "/offices/{office}"),
+    (MEMBER, "/offices/{office}/members"),
+    (MEMBER, "/offices/{office}/members/remove?username=bob"),
+    (MEMBER, "/offices/{office}/webhooks"),
+    (MEMBER, "/offices/{office}/webhooks/{webhook}"),
+    (MEMBER, "/offices/{office}/webhooks/{webhook}/delete"),
     (MEMBER, "/offices/{office}/jobs"),
     (MEMBER, "/offices/{office}/jobs?status=done&batch=nonsense"),
     (MEMBER, "/offices/{demo}/batches"),
@@ -36,7 +48,11 @@ PAGES = [
     (STAFF, "/offices/{office}/jobs/{done}"),
     (MEMBER, "/offices/{office}/jobs/{failed}"),
     (MEMBER, "/offices/{office}/jobs/{waiting}"),
+    (MEMBER, "/offices/{office}/jobs/{done}/log"),
+    (MEMBER, "/runs/{done}/again"),
     (MEMBER, "/step-queues"),
+    (MEMBER, "/step-queues/new"),
+    (MEMBER, "/step-queues/{queue}/jobs/new"),
     (MEMBER, "/step-queues?state=nonsense"),
     (MEMBER, "/step-queues/{queue}"),
     (MEMBER, "/step-queues/{long_queue}"),
@@ -52,10 +68,12 @@ PAGES = [
     (MEMBER, "/workflows/{workflow}"),
     (MEMBER, "/workflows/{workflow}/edit"),
     (MEMBER, "/workflows/{workflow}/delete"),
+    (MEMBER, "/workflows/{workflow}/runs/{workflow_run}"),
     (MEMBER, "/runs"),
     (MEMBER, "/runs?q=for&state=failed&range=24h"),
     (MEMBER, "/executions/{execution}"),
     (STAFF, "/executions/{execution}"),
+    (MEMBER, "/runs/{execution}/again"),
     (MEMBER, "/exports"),
     (MEMBER, "/exports/{export}"),
     (MEMBER, "/exports/replays"),
@@ -102,9 +120,19 @@ def times_of(alice: Client, office: str) -> dict[str, Any]:
     workflow = alice.post("/api/workflows", {**named, "steps": steps, "schedule_config": mode})
     run = alice.post("/api/tasks/demo.sum/run", {"args": work["args"]})
     assert [answer.status for answer in (schedule, workflow, run)] == [201, 201, 202]
-    alice.post("/api/workflow/execute", {"workflow_id": workflow.json["id"]})
+    started = alice.post("/api/workflow/execute", {"workflow_id": workflow.json["id"]})
     addresses = {"schedule": schedule.json["id"], "workflow": workflow.json["id"]}
-    return addresses | {"execution": run.json["execution_id"]}
+    return addresses | {"workflow_run": started.json["id"], "execution": run.json["execution_id"]}
+
+
+def settings_of(alice: Client, office: str) -> dict[str, Any]:
+    """A second member, and a webhook with a delivery that nobody receives."""
+    member = alice.post(f"/api/offices/{office}/members", {"username": "bob", "role": "viewer"})
+    webhook = alice.post(f"/api/offices/{office}/webhooks", {"url": f"http://127.0.0.1:{free_port()}/"})
+    assert [answer.status for answer in (member, webhook)] == [201, 201], webhook.body
+    sent = alice.post(f"/api/offices/{office}/webhooks/{webhook.json['id']}/test")
+    assert sent.status < 300, sent.body
+    return {"webhook": webhook.json["id"]}
 
 
 def step_queue(alice: Client, *steps: dict[str, Any]) -> int:
@@ -132,7 +160,7 @@ def made(system: System, office: str) -> Iterator[dict[str, Any]]:
     alice, demo = system.client("alice"), f"/api/offices/{system.office_id}"
     names: dict[str, Any] = {"office": office, "demo": system.office_id}
     names["demo_batch"] = alice.get(f"{demo}/batches").json["results"][0]["id"]
-    names |= jobs_of(alice, office) | times_of(alice, office)
+    names |= jobs_of(alice, office) | times_of(alice, office) | settings_of(alice, office)
     export = alice.get("/api/jobs").json["content"][0]
     names |= {"export": export["jobId"], "replay": export["replayId"]}
     names["queue"], names["empty_queue"] = failed_step_queue(alice), step_queue(alice)

@@ -31,6 +31,8 @@ IDS = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{27}|[0-9]+")
 SKIPPED = re.compile(
     r"/(logout|language|static|api|metrics|healthz|readyz|history|password|add|delete)\b|\.(mp4|png|txt|json|csv)$|/result$|/file$"
 )
+# Queries, except those that name the object of a page: filters multiply.
+FILTERS = re.compile(r"\?(?!username=).*")
 # Rows whose texts no endpoint sets. The variables are MARKUP and OFFICE.
 ROWS = """
 from django.contrib.auth.models import User
@@ -147,8 +149,7 @@ class Crawler:
         self.window.complaints.clear()
         base = self.window.stack.base_url
         links = page.evaluate("[...document.links].map(each => each.href)")
-        # Without the query, except the pages of a list: filters multiply.
-        plain = {urljoin(base, link).split("#")[0].split("?")[0] for link in links}
+        plain = {FILTERS.sub("", urljoin(base, link).split("#")[0]) for link in links}
         return sorted(link.removeprefix(base) for link in plain if link.startswith(base))
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from config.dev.ports import free_port
 from tests.acceptance.system import Client, System
 from tests.unit.process_tools import eventually
 
@@ -22,7 +23,17 @@ ERROR = "E" * 30_000 + "\n" + HANGUL * 20
 
 PAGES = [
     "/",
+    "/account",
+    "/tasks",
+    "/tasks/http.request",
     "/offices",
+    "/offices/new",
+    "/offices/{office}",
+    "/offices/{office}/members",
+    "/offices/{office}/members/remove?username=bob",
+    "/offices/{office}/webhooks",
+    "/offices/{office}/webhooks/{webhook}",
+    "/offices/{office}/webhooks/{webhook}/delete",
     "/offices/{office}/jobs",
     "/offices/{office}/batches",
     "/offices/{office}/batches/{batch}",
@@ -30,7 +41,10 @@ PAGES = [
     "/offices/{office}/jobs/{waiting}",
     "/runs",
     "/runs?batch={batch}&q=deploy",
+    "/runs/{failed}/again",
+    "/runs/{execution}/again",
     "/executions/{execution}",
+    "/executions/{execution}/log",
     "/schedules",
     "/schedules/{schedule}",
     "/schedules/{schedule}/edit",
@@ -38,8 +52,11 @@ PAGES = [
     "/workflows",
     "/workflows/{workflow}",
     "/workflows/{workflow}/edit",
+    "/workflows/{workflow}/runs/{workflow_run}",
     "/step-queues",
+    "/step-queues/new",
     "/step-queues/{queue}",
+    "/step-queues/{queue}/jobs/new",
     "/exports",
     "/exports/replays",
 ]
@@ -80,9 +97,15 @@ def make_objects(alice: Client) -> dict[str, Any]:
         "/api/workflows",
         {"office": office, "name": UNBROKEN, "status": "active", "steps": steps, "schedule_config": mode},
     )
+    started = alice.post("/api/workflow/execute", {"workflow_id": workflow.json["id"]})
+    member = alice.post(f"/api/offices/{office}/members", {"username": "bob", "role": "viewer"})
+    receiver = f"http://127.0.0.1:{free_port()}/" + "a1b2c3d4" * 20
+    webhook = alice.post(f"/api/offices/{office}/webhooks", {"url": receiver})
     queue = alice.post("/api/queues", {"queue_library": "provisioning", "name": UNBROKEN})
     run = alice.post("/api/tasks/demo.fail/run", {"args": {"message": ERROR}})
-    assert [made.status for made in (schedule, workflow, queue, run)] == [201, 201, 201, 202]
+    assert [made.status for made in (schedule, workflow, member, webhook, queue)] == [201] * 5
+    assert [made.status for made in (started, run)] == [202, 202]
+    assert alice.post(f"/api/offices/{office}/webhooks/{webhook.json['id']}/test").status < 300
     step = {"forward_operation": "register_name", "arguments": {"name": UNBROKEN[:60], "fail": True}}
     assert alice.post(f"/api/queues/{queue.json['queue_id']}/jobs", step).status == 201
     return {
@@ -92,6 +115,8 @@ def make_objects(alice: Client) -> dict[str, Any]:
         "waiting": ids[HANGUL],
         "schedule": schedule.json["id"],
         "workflow": workflow.json["id"],
+        "workflow_run": started.json["id"],
+        "webhook": webhook.json["id"],
         "queue": queue.json["queue_id"],
         "execution": run.json["execution_id"],
     }
