@@ -9,12 +9,14 @@ from collections.abc import Iterator
 from unittest import mock
 
 import pytest
-from django.db import connection, transaction
+from django.db import OperationalError, connection, transaction
 from django.test import TransactionTestCase
+from psycopg2.errors import DeadlockDetected
 
 RECREATED_BY_MIGRATE = {"django_content_type", "auth_permission"}
 # A table whose file is larger than this is truncated, so that reading it is as fast as reading a new one.
 SMALL_BYTES = 256 * 1024
+DEADLOCK_TRIES = 5
 # By table, as JSON.
 rows_of_migrations: dict[str, str] = {}
 
@@ -57,6 +59,18 @@ def empty_tables() -> None:
         statement = f"TRUNCATE {', '.join(names)} CASCADE"
     else:
         statement = "; ".join(f"DELETE FROM {name}" for name in names)
+    for tries_left in reversed(range(DEADLOCK_TRIES)):
+        try:
+            run_and_restore(statement)
+        except OperationalError as error:
+            # With a worker's transaction, whose locks have another order: one of the two may go on.
+            if not tries_left or not isinstance(error.__cause__, DeadlockDetected):
+                raise
+        else:
+            return
+
+
+def run_and_restore(statement: str) -> None:
     # Foreign keys are deferred: PostgreSQL checks them when all tables are empty.
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(statement)

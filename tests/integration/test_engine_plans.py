@@ -18,7 +18,8 @@ from tests.factories import a_job, a_start, an_office, claimed, expire_lease, re
 pytestmark = pytest.mark.django_db
 
 ENDED = 20_000
-FEW = (80, "")
+# Versions of rows that the test itself has replaced are counted too: nothing can prune them meanwhile.
+FEW = (100, "")
 # Statements outside of functions are planned each time, and planning itself reads the ends of indexes.
 PLANNED_ANEW = (400, "")
 TABLES = ("job_queue", "job_executions", "job_dependencies", "job_attempts", "job_events", "job_batches")

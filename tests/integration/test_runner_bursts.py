@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs import lifecycle, sweeps
+from jobs import lifecycle
 from jobs.models import Attempt, Execution, Job
 from jobs.states import ExecutionStatus, JobStatus
 from tests.engine_workers import (
@@ -153,26 +153,6 @@ def test_a_frozen_process_changes_nothing_after_the_run_that_it_has_was_reassign
     assert ended(a_chain(echo(2))[0], 60).status == JobStatus.DONE
     assert (fresh(second).status, result(second)) == (JobStatus.DONE, "the winner")
     assert outcomes(second) == [("lost", "worker_lost"), ("success", "")]
-
-
-def test_a_chain_of_a_killed_worker_goes_on_elsewhere(
-    tmp_path, path, transactional_db, monkeypatch, settings
-):
-    settings.DURE_REPUBLISH_SECONDS = 1.0
-    monkeypatch.setenv("DURE_BURST_MS", "1000")
-    with start(tmp_path, name="victim", control=False) as victim, ending_what_runs():
-        jobs = a_chain(echo(1), {"task_id": "try.until", "args": {"path": path}}, echo(3))
-        started(jobs[1])
-        victim.process.kill()
-        with start(tmp_path, name="heir", control=False):
-            Path(path).touch()
-
-            def over():
-                sweeps.sweep_once()
-                return all(fresh(job).status == JobStatus.DONE for job in jobs)
-
-            eventually(over, LEASE + 30, pause=0.2, what="the end of the chain")
-    assert outcomes(jobs[1]) == [("lost", "worker_lost"), ("success", "")]
 
 
 def test_inspect_names_the_run_that_a_burst_has_now(worker, path):
