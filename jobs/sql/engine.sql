@@ -641,17 +641,19 @@ CREATE OR REPLACE FUNCTION dure_renew(
 ) RETURNS TABLE (execution uuid, dispatch integer, verdict text) LANGUAGE plpgsql
 SET enable_seqscan = off AS $$
 BEGIN
+    -- A statement of its own: in one with the update, a plan could compare the leases with the clock before
+    -- it has waited for the locks.
+    PERFORM 1 FROM job_executions e
+    WHERE e.id = ANY (p_executions) AND e.status || '' = 'RUNNING'
+    ORDER BY e.id FOR NO KEY UPDATE;
     RETURN QUERY
     WITH held AS (
         SELECT u.execution, u.dispatch FROM unnest(p_executions, p_dispatches) AS u (execution, dispatch)
-    ), locked AS (
-        SELECT e.id FROM job_executions e JOIN held h ON h.execution = e.id
-        WHERE e.status = 'RUNNING' ORDER BY e.id FOR NO KEY UPDATE OF e
     ), renewed AS (
         UPDATE job_executions e SET locked_until = clock_timestamp() + p_lease
-        FROM held h, locked l
-        WHERE e.id = h.execution AND l.id = e.id AND e.dispatch = h.dispatch AND e.worker = p_worker
-          AND e.status = 'RUNNING' AND e.locked_until > clock_timestamp()
+        FROM held h
+        WHERE e.id = h.execution AND e.dispatch = h.dispatch AND e.worker = p_worker
+          AND e.status || '' = 'RUNNING' AND e.locked_until > clock_timestamp()
         RETURNING e.id, e.cancel_requested_at, e.timeout_at
     )
     SELECT h.execution, h.dispatch, CASE
