@@ -14,7 +14,6 @@ from tests.engine_workers import (
     LEASE,
     ended,
     ending_what_runs,
-    in_state,
     lines,
     outcomes,
     result,
@@ -126,10 +125,11 @@ def test_a_run_that_ignores_its_time_limit_is_killed_in_a_burst_too(worker, path
 
 def test_autoretry_decides_about_each_run_by_its_own_task(worker):
     _, failing = a_chain(echo(1), {"task_id": "try.picky", "args": {"kind": "ValueError"}})
-    in_state(failing, JobStatus.PENDING)
+    # It is also pending before it starts.
+    eventually(lambda: fresh(failing).retry_count == 1, what="the first failure")
+    assert fresh(failing).status == JobStatus.PENDING
     _, final = a_chain(echo(1), {"task_id": "try.picky", "args": {"kind": "KeyError"}})
     assert ended(final).error_message == "KeyError: 'as asked'"
-    assert fresh(failing).retry_count == 1
     assert outcomes(failing) == [("failure", "error")]
 
 
