@@ -11,7 +11,7 @@ from jobs.redis import ANSWER_SECONDS
 
 # Registers the commands of `celery inspect` and `celery control`, in the sender and in the worker.
 from jobs.worker import control as control
-from jobs.worker.bootstep import LeaseKeeperStep
+from jobs.worker.bootstep import DeadProcessStep, LeaseKeeperStep
 from jobs.worker.drain import ConsumerGate
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
@@ -32,5 +32,5 @@ class App(Celery):  # type: ignore[misc]
 app = App("dure")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
-app.steps["worker"].add(LeaseKeeperStep)
+app.steps["worker"].update((LeaseKeeperStep, DeadProcessStep))
 app.steps["consumer"].add(ConsumerGate)

@@ -17,7 +17,7 @@ from celery import signals
 from jobs.subprocesses import linux, marks, process_tree
 from jobs.subprocesses.isolated import python_command
 from jobs.subprocesses.process_tree import PROC
-from jobs.subprocesses.watchdog import MESSAGE
+from jobs.subprocesses.watchdog import MESSAGE, boot_time
 
 log = logging.getLogger(__name__)
 
@@ -75,10 +75,10 @@ def prepare_main_process() -> None:
 
 
 def pool_pids(worker: Any) -> set[int]:
-    return {process.pid for process in _pool_processes(worker) or () if process.pid}
+    return {process.pid for process in pool_processes(worker) or () if process.pid}
 
 
-def _pool_processes(worker: Any) -> list[Any] | None:
+def pool_processes(worker: Any) -> list[Any] | None:
     """None until the pool has started."""
     pool = getattr(getattr(worker, "pool", None), "_pool", None)
     processes = getattr(pool, "_pool", None)
@@ -109,7 +109,7 @@ def _adopted(worker: Any) -> set[int]:
     """Our living children that are no pool processes; dead ones are collected."""
     # The children first: a pool process is in the list before it is started.
     children = process_tree.children(os.getpid())
-    processes = _pool_processes(worker)
+    processes = pool_processes(worker)
     if processes is None or any(process.pid is None for process in processes):
         return set()  # one that is being started could be among the children
     adopted = set(children) - {process.pid for process in processes}
@@ -131,6 +131,7 @@ class Watchdog:
     def __init__(self) -> None:
         self._pid = 0
         self._pipe = -1
+        self._allowed_until = float("inf")
 
     def allow_until(self, moment: float) -> None:
         """Let this worker's runs go on until then, a time of `boot_time`."""
@@ -138,6 +139,10 @@ class Watchdog:
             return
         if not self._pid or self._has_ended():
             self._start()
+        if (late := boot_time() - self._allowed_until) > 0:
+            # The watchdog itself writes nothing: nobody may read it.
+            log.warning("the lease keeper was %.1f s late, so the watchdog has ended the runs", late)
+        self._allowed_until = moment
         # A frozen watchdog does not read, and the pipe fills up. The next call starts a dead one again.
         with suppress(BlockingIOError, BrokenPipeError):
             os.write(self._pipe, MESSAGE.pack(moment))

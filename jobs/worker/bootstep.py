@@ -82,3 +82,22 @@ class LeaseKeeperStep(bootsteps.StartStopStep):  # type: ignore[misc]
         if self.lease_keeper is not None:
             self.lease_keeper.release_all()
         self.stop(worker)
+
+
+class DeadProcessStep(bootsteps.StartStopStep):  # type: ignore[misc]
+    """Lets the pool be registered with the event loop again while one of its processes is dead.
+
+    The pool closes what tells it of a process's end as soon as it has been told. If the broker goes away
+    before it has replaced that process, Celery's registration after the reconnect raises ValueError, which
+    ends the worker. Without the closed descriptor it makes another, and learns of the end once more.
+    """
+
+    # Registered before the pool: the steps are asked in reverse order.
+    requires = ("celery.worker.components:Pool",)
+
+    def register_with_event_loop(self, worker: Any, hub: Any) -> None:
+        from jobs.subprocesses import orphans
+
+        for process in orphans.pool_processes(worker) or ():
+            if getattr(process, "_sentinel_poll", -1) is None:
+                del process._sentinel_poll

@@ -1,6 +1,7 @@
 """Runs chaos: see the package's docstring."""
 
 import argparse
+import json
 import os
 import random
 import shutil
@@ -9,6 +10,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,7 +34,7 @@ def main() -> int:
     parser.add_argument("--break", dest="broken", choices=NAMES, help="take this guard out")
     parser.add_argument("--only", default="", help="these faults, by name, with commas between")
     parser.add_argument("--burst", action="store_true", help="empty jobs without dependencies, many at once")
-    parser.add_argument("--keep", type=Path, help="leave the logs in this folder")
+    parser.add_argument("--keep", type=Path, help="leave the logs and the history in this folder")
     parser.add_argument(
         "--patience", type=float, default=PATIENCE, help="seconds for the end, after the last fault"
     )
@@ -149,6 +151,9 @@ def drive(options: argparse.Namespace, cluster: "Cluster", witness: Path) -> int
     events.sampled_excess = sampler.excess
     events.surviving_programs = programs.survivors
     events.recovery = cluster.recovery
+    if options.keep:
+        options.keep.mkdir(parents=True, exist_ok=True)
+        (options.keep / "history.json").write_text(json.dumps(asdict(events), default=str))
     print(f"{programs.started} programs were started by bodies.")
     return report(checker.check(events), checker.figures(events), done, time.monotonic() - started)
 

@@ -6,6 +6,7 @@ import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
 from pathlib import Path
 
 from tests.chaos.cluster import Cluster
@@ -126,6 +127,8 @@ def inject(cluster: Cluster, chance: random.Random, only: list[str]) -> str:
     allowed = [(fault, weight) for fault, weight in FAULTS if not only or fault.__name__ in only]
     fault = chance.choices([fault for fault, _ in allowed], [weight for _, weight in allowed])[0]
     # What a fault finds depends on time. A generator of its own keeps that away from the faults after it.
+    with (cluster.folder / "faults.log").open("a") as log:
+        print(datetime.now(UTC).isoformat(), fault.__name__, file=log)
     fault(cluster, random.Random(chance.random()))
     return fault.__name__
 
