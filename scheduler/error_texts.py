@@ -91,6 +91,7 @@ TEXTS: dict[str, str | Promise] = {
     "queue_running": _("The queue is running. Wait until it has finished, or cancel it."),
     "queue_full": _("A queue has at most %(limit)s jobs."),
     "nothing_to_cancel": _("The queue is not running forward, so there is nothing to cancel."),
+    "nothing_to_resume": _("Only a run that has rolled back, and has jobs to run, can be resumed."),
     "not_failed": _("The rollback of this job has not failed, or has succeeded meanwhile."),
     "unknown_library": _("There is no library '%(library)s'; there are: %(registered)s."),
     "unknown_operation": _("No operation '%(operation)s' is registered in the library '%(library)s'."),
@@ -120,6 +121,7 @@ PROBLEM_CODES = {
     ),
     "queue_full": ProblemCode(400, "The queue has the maximum number of jobs."),
     "nothing_to_cancel": ProblemCode(409, "The queue is not running, or is already rolling back."),
+    "nothing_to_resume": ProblemCode(409, "The queue's last run has not rolled back, or has nothing to run."),
     "not_failed": ProblemCode(409, "Only a backward operation that failed can be run again."),
     "unknown_library": ProblemCode(400, "No operation library of that name is registered."),
     "job_in_queue": ProblemCode(

@@ -206,7 +206,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('run', models.PositiveIntegerField(verbose_name='run number')),
-                ('type', models.CharField(choices=[('queue_started', 'Started'), ('step_ended', 'Step Ended'), ('step_retrying', 'Step Retrying'), ('step_undo_failed', 'Undo Failed'), ('queue_cancel_requested', 'Cancel Requested'), ('queue_finished', 'Finished')], max_length=24, verbose_name='event')),
+                ('type', models.CharField(choices=[('queue_started', 'Started'), ('queue_resumed', 'Resumed'), ('step_ended', 'Step Ended'), ('step_retrying', 'Step Retrying'), ('step_undo_failed', 'Undo Failed'), ('queue_cancel_requested', 'Cancel Requested'), ('queue_finished', 'Finished')], max_length=24, verbose_name='event')),
                 ('details', models.JSONField(default=dict, verbose_name='details')),
                 ('at', models.DateTimeField(verbose_name='time')),
                 ('queue', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='events', to='scheduler.stepqueue', verbose_name='step queue')),

@@ -1,11 +1,12 @@
 """The transitions of a running step queue: run → advance, operation by operation → READY again.
 
-Besides: cancel, which rolls a run back, and rerun_backward, which retries a failed rollback by hand. Each
-is one transaction. Lock order: the Execution, then its queue; a verb that holds the queue's lock only
-starts new Executions.
+Besides: cancel, which rolls a run back; resume, which makes one that has rolled back go forward again; and
+rerun_backward, which retries a failed rollback by hand. Each is one transaction. Lock order: the Execution,
+then its queue; a verb that holds the queue's lock only starts new Executions.
 """
 
 import logging
+from typing import Any
 from uuid import UUID
 
 from django.conf import settings
@@ -28,9 +29,10 @@ from scheduler.steps.states import (
     JobState,
     QueueState,
     StepEventType,
+    append_state,
     rollback_failed,
 )
-from scheduler.steps.transitions import OperationOutcome
+from scheduler.steps.transitions import OperationOutcome, must_run_again
 
 log = logging.getLogger(__name__)
 
@@ -45,14 +47,53 @@ def run(queue_id: int) -> int:
             raise Conflict("queue_running")
         values = {"queue": queue_id, "uninit": UNINIT, "forward": Direction.FORWARD}
         call.change(sql.PRUNE_EVENTS, {"queue": queue_id, "days": settings.DURE_RETENTION_DAYS})
-        call.change(sql.RESET_STEPS, {**values, "nolib": JobState.NOLIB, "notyet": JobState.NOTYET})
+        _reset_steps(queue_id, 1)
         ((number,),) = call.rows(sql.RESET_QUEUE, values)
-        runner = Runner(queue_id, Position(number, Direction.FORWARD, queue.job_queue))
-        runner.load(1, 2)
-        runner.changes.add_event(StepEventType.STARTED, {})
-        runner.start_next_operation()
-        runner.write()
+        _go_forward(
+            queue_id, Position(number, Direction.FORWARD, queue.job_queue), 1, StepEventType.STARTED, {}
+        )
     return int(number)
+
+
+def resume(queue_id: int) -> int:
+    """Go forward again in a run that has rolled back; returns its number.
+
+    READY → RUNNING, with the context and the keys of the run. Jobs at the beginning that succeeded, and had
+    nothing to roll back, keep their success; the first other job and all after it run again.
+    """
+    with transaction.atomic():
+        queue = StepQueue.objects.select_for_update(no_key=True).get(pk=queue_id)
+        if queue.state == QueueState.RUNNING:
+            raise Conflict("queue_running")
+        jobs = Step.objects.filter(queue=queue).order_by("number")
+        jobs = jobs.only("job_id", "number", "state", "backward_operation")
+        first = next((job for job in jobs if must_run_again(job.state, job.backward_operation)), None)
+        if queue.operation_direction == Direction.FORWARD or first is None:
+            raise Conflict("nothing_to_resume")
+        number = first.position
+        values = {"queue": queue_id, "first": number, "uninit": UNINIT}
+        call.change(sql.KEEP_STEPS, {**values, "success": JobState.SUCCESS})
+        _reset_steps(queue_id, number, keep="%" + append_state("", JobState.FAILED))
+        call.change(sql.RESUME_QUEUE, {**values, "forward": Direction.FORWARD})
+        position = Position(queue.run, Direction.FORWARD, str(first.job_id))
+        _go_forward(queue_id, position, number, StepEventType.RESUMED, {"first": number})
+    return queue.run
+
+
+def _reset_steps(queue_id: int, first: int, *, keep: str = "") -> None:
+    """`keep` is a pattern of states that stay."""
+    values = {"queue": queue_id, "first": first, "except": keep, "uninit": UNINIT}
+    call.change(sql.RESET_STEPS, {**values, "nolib": JobState.NOLIB, "notyet": JobState.NOTYET})
+
+
+def _go_forward(
+    queue_id: int, position: Position, number: int, event: StepEventType, details: dict[str, Any]
+) -> None:
+    runner = Runner(queue_id, position)
+    runner.load(number, number + 1)
+    runner.changes.add_event(event, details)
+    runner.start_next_operation()
+    runner.write()
 
 
 def advance(settlement: Settlement) -> None:

@@ -140,6 +140,8 @@ class Runner:
         change["state"] = transition.state
         if transition.state != JobState.NOLIB:
             change["returned"][direction.lower()] = returned
+            if direction == Direction.FORWARD:  # a resumed run may have rolled back before
+                change["returned"][Direction.BACKWARD.lower()] = UNINIT
         line = {
             "job_id": node.job_id,
             "number": step.number,

@@ -5,11 +5,12 @@ from pathlib import Path
 # The statements of a running queue, as database functions.
 FUNCTIONS = Path(__file__).with_name("steps.sql")
 
-# run: resets every job to its state before the first run.
+# run, resume: resets jobs to their state before the first run, from job `first` on. A resumed run keeps a
+# failed rollback on record until the job runs again.
 RESET_STEPS = """
     UPDATE steps SET state = CASE WHEN operation_library = %(uninit)s THEN %(nolib)s ELSE %(notyet)s END,
                      job_return = to_jsonb(%(uninit)s::text)
-    WHERE queue_id = %(queue)s
+    WHERE queue_id = %(queue)s AND number >= %(first)s AND state NOT LIKE %(except)s
       AND (state NOT IN (%(nolib)s, %(notyet)s) OR job_return <> to_jsonb(%(uninit)s::text)
            OR (state = %(nolib)s) <> (operation_library = %(uninit)s))
 """
@@ -20,6 +21,19 @@ RESET_QUEUE = """
         cancel_requested_at = NULL, started_at = clock_timestamp(), ended_at = NULL
     WHERE queue_id = %(queue)s
     RETURNING run
+"""
+
+# resume: the jobs before job `first` have succeeded, and were not rolled back.
+KEEP_STEPS = """
+    UPDATE steps SET state = %(success)s,
+                     job_return = job_return || jsonb_build_object('backward', %(uninit)s::text)
+    WHERE queue_id = %(queue)s AND number < %(first)s
+"""
+RESUME_QUEUE = """
+    UPDATE step_queues
+    SET queue_return = to_jsonb(%(uninit)s::text), operation_direction = %(forward)s,
+        cancel_requested_at = NULL
+    WHERE queue_id = %(queue)s
 """
 
 # An event whose id the caller needs.

@@ -70,6 +70,7 @@ class StepEventType(models.TextChoices):
     """The events of a queue, in the order of a run."""
 
     STARTED = "queue_started"
+    RESUMED = "queue_resumed"
     STEP_ENDED = "step_ended"
     STEP_RETRYING = "step_retrying"
     UNDO_FAILED = "step_undo_failed"

@@ -4,6 +4,8 @@ FORWARD   success → the next job, or the end at TAIL
           failure, timeout, or a cancelled run → BACKWARD, starting with this job's own operation
 NOLIB     nothing to run in either direction → BACKWARD, starting with the job before
 BACKWARD  success or failure → the job before, or the end at HEAD
+
+A run that has rolled back may be resumed: FORWARD again, from the first job that has to run again.
 """
 
 from dataclasses import dataclass
@@ -61,6 +63,12 @@ def after_operation(
     if outcome is OperationOutcome.SUCCESS and not cancelled:
         return Transition(JobState.SUCCESS, Direction.FORWARD, step.next_job)
     return Transition(JobState(outcome), Direction.BACKWARD, step.job_id)
+
+
+def must_run_again(state: str, backward_operation: str) -> bool:
+    """Is the job's work missing after a rollback? Where nothing was to roll back, a success still counts."""
+    rolled_back = append_state(JobState.SUCCESS, JobState.CANCELED)
+    return state != rolled_back or backward_operation != NO_OPERATION
 
 
 def after_missing_library(step: StepNode) -> Transition:

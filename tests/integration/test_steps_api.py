@@ -229,6 +229,17 @@ def test_a_run_can_be_cancelled(client, alice):
     assert code(post(client, f"{path}/cancel")) == (409, "nothing_to_cancel")
 
 
+def test_a_run_that_rolled_back_is_resumed(client, alice):
+    queue = completed(a_queue(a_job("a", "fail"), owner=alice))
+    path = f"/api/queues/{queue.queue_id}/resume"
+    answer = post(client, path)
+    assert answer.status_code == 202
+    assert (answer.json()["operation_direction"], answer.json()["run"]) == ("FORWARD", 1)
+    assert code(post(client, path)) == (409, "queue_running")
+    new = a_queue(owner=alice)
+    assert code(post(client, f"/api/queues/{new.queue_id}/resume")) == (409, "nothing_to_resume")
+
+
 def test_a_failed_rollback_is_rerun(client, alice):
     queue = completed(a_queue(a_job("a", "fail", "fail"), owner=alice))
     (job,) = steps(queue)

@@ -73,6 +73,21 @@ class RunView(QueueView):
 
 
 @extend_schema(tags=["step queues"])
+class ResumeView(QueueView):
+    @extend_schema(
+        operation_id="resume_queue",
+        request=None,
+        responses={202: documents.QueueDocument},
+        examples=[in_response("accepted", examples.RUNNING_QUEUE)],
+        extensions=problems("queue_running", "nothing_to_resume"),
+    )
+    def post(self, request: Request, queue_id: int) -> Response:
+        """Go forward again in a run that has rolled back, from the first job that has to run again."""
+        lifecycle.resume(self.queue(ACTS).queue_id)
+        return self.accepted(queue_id)
+
+
+@extend_schema(tags=["step queues"])
 class CancelView(QueueView):
     @extend_schema(
         operation_id="cancel_queue",

@@ -29,6 +29,7 @@ STATE_LABELS: dict[str, Label] = {
 }
 EVENT_NAMES: dict[str, Promise] = {
     StepEventType.STARTED: _("started"),
+    StepEventType.RESUMED: _("resumed"),
     StepEventType.STEP_ENDED: _("step finished"),
     StepEventType.STEP_RETRYING: _("retry scheduled"),
     StepEventType.UNDO_FAILED: _("rollback failed"),

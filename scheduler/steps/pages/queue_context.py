@@ -27,6 +27,7 @@ from scheduler.steps.states import (
     operation_source,
     rollback_failed,
 )
+from scheduler.steps.transitions import must_run_again
 
 MAX_EVENTS = 60
 # The graph shows this many jobs, since more would make the page slow.
@@ -110,6 +111,9 @@ def queue_context(queue: StepQueue, start: int | None, now: datetime) -> JSON:
         "label": labels.queue_label(queue, failed=any(rollback_failed(state) for _, _, state, *_ in jobs)),
         "can": {
             "run": queue.state == QueueState.READY,
+            "resume": not running
+            and queue.operation_direction == Direction.BACKWARD
+            and any(must_run_again(state, backward) for _, _, state, _, backward in jobs),
             "cancel": running and not position.is_rolling_back and queue.cancel_requested_at is None,
             "rerun": queue.state == QueueState.READY,
             "delete": not running,

@@ -54,6 +54,13 @@ def run(request: HttpRequest, queue_id: int) -> HttpResponse:
 
 @require_POST
 @login_required
+def resume(request: HttpRequest, queue_id: int) -> HttpResponse:
+    _queue_to_operate(request, queue_id)
+    return _act(request, queue_id, lambda: lifecycle.resume(queue_id), _("Run resumed."))
+
+
+@require_POST
+@login_required
 def cancel(request: HttpRequest, queue_id: int) -> HttpResponse:
     _queue_to_operate(request, queue_id)
     return _act(request, queue_id, lambda: lifecycle.cancel(queue_id), _("Rollback requested."))

@@ -15,6 +15,7 @@ urlpatterns = [
     path(QUEUE, queue_detail.queue, name="queue"),
     path(f"{QUEUE}/live", queue_detail.queue_live, name="queue-live"),
     path(f"{QUEUE}/run", queue_detail.run, name="run"),
+    path(f"{QUEUE}/resume", queue_detail.resume, name="resume"),
     path(f"{QUEUE}/cancel", queue_detail.cancel, name="cancel"),
     path(f"{QUEUE}/delete", queue_detail.delete, name="delete"),
     path(f"{QUEUE}/jobs/<uuid:job_id>/rerun", queue_detail.rerun, name="rerun"),

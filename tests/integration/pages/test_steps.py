@@ -36,6 +36,7 @@ def actions_of(queue: StepQueue) -> list[str]:
     return [
         at(queue, "/run"),
         at(queue, "/cancel"),
+        at(queue, "/resume"),
         at(queue, f"/jobs/{step.job_id}/rerun"),
         at(queue, "/delete"),
     ]
@@ -175,10 +176,19 @@ def test_a_queues_page_runs_cancels_reruns_and_deletes_it(alice):
     assert "Rollback requested." in text(answer)
     assert fresh(queue).cancel_requested_at is not None
     run_to_end(queue)
-    assert buttons(alice.get(at(queue))) == {"do-run", "do-add", "do-copy", "do-delete", "again-1"}
+    assert buttons(alice.get(at(queue))) == {
+        "do-run",
+        "do-add",
+        "do-copy",
+        "do-delete",
+        "do-resume",
+        "again-1",
+    }
     first = Step.objects.get(queue=queue, number=1)
     assert "Rollback retried." in text(alice.post(at(queue, f"/jobs/{first.job_id}/rerun"), follow=True))
     assert fresh(queue).operation_direction == Direction.BACKWARD
+    run_to_end(queue)
+    assert "Run resumed." in text(alice.post(at(queue, "/resume"), follow=True))
     run_to_end(queue)
     assert "with its 2 jobs" in text(alice.get(at(queue, "/delete")))
     assert alice.post(at(queue, "/delete"))["Location"] == "/step-queues"
