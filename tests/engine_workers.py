@@ -18,7 +18,7 @@ from jobs.subprocesses import process_tree
 from tests import engine_tasks as engine_tasks  # the Tasks they run
 from tests import workers
 from tests.factories import fresh
-from tests.workers import Process, eventually
+from tests.workers import PATIENCE, Process, eventually
 
 # Long enough for a machine that is busy with other things.
 LEASE = 4.0
@@ -106,18 +106,18 @@ def is_queue(name: str) -> bool:
     return name.partition("\x06")[0] in (*workers.ROLES.split(","), settings.DURE_CONTROL_QUEUE)
 
 
-def ended(job: Job, patience: float = 20.0) -> Job:
+def ended(job: Job, patience: float = PATIENCE) -> Job:
     """Waits until the job has ended, and returns it."""
     eventually(lambda: fresh(job).status in JOB_ENDED, patience, what=f"the end of {job.task_id}")
     return fresh(job)
 
 
-def in_state(job: Job, *statuses: str, patience: float = 20.0) -> Job:
+def in_state(job: Job, *statuses: str, patience: float = PATIENCE) -> Job:
     eventually(lambda: fresh(job).status in statuses, patience, what=f"{job.task_id} to be {statuses}")
     return fresh(job)
 
 
-def started(job: Job, patience: float = 20.0) -> Job:
+def started(job: Job, patience: float = PATIENCE) -> Job:
     """Waits until a worker runs the job, and returns it."""
 
     def runs() -> bool:

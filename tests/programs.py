@@ -20,7 +20,7 @@ def running_programs(path: str) -> list[int]:
 
 
 def expect_the_end(pids: list[int]) -> None:
-    eventually(lambda: not any(alive(pid) for pid in pids), 15, what="the end of the programs")
+    eventually(lambda: not any(alive(pid) for pid in pids), what="the end of the programs")
 
 
 def watchdog_of(worker: Workers) -> int:

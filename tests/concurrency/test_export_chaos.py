@@ -157,10 +157,10 @@ def test_a_cancel_stops_the_render_soon_and_leaves_no_file(tmp_path, kind) -> No
         swept(lambda: after(job).progress > 3)
         assert len(readers(started["export1"])) == (kind == "video")
         lifecycle.cancel(job.pk, timezone.now())
-        eventually(lambda: Execution.objects.get().status == "CANCELLED", 30)
+        eventually(lambda: Execution.objects.get().status == "CANCELLED")
         assert not readers(started["export1"])
         assert after(job).status == Status.CANCELLED
-        eventually(lambda: not files(), 5, what="the half-made file to go")
+        eventually(lambda: not files(), what="the half-made file to go")
         # The same worker renders the next export.
         following = tools.export_of(tools.user("b"), JobType.THUMBNAIL)
         swept(lambda: ended(following))
@@ -195,7 +195,7 @@ def test_the_decoding_process_ends_with_its_worker(tmp_path) -> None:
         for pid in started["export1"].children():
             os.kill(pid, signal.SIGKILL)
         started["export1"].kill()
-        eventually(lambda: b"exports.render" not in command_of(reader), 5)
+        eventually(lambda: b"exports.render" not in command_of(reader))
 
 
 def test_a_killed_worker_starts_again_and_makes_one_file(tmp_path) -> None:
@@ -246,7 +246,7 @@ class OwnRedis:
         command = [str(dev_redis.binary()), *(str(part) for flag in flags.items() for part in flag)]
         self.process = Process(command, workers.environment(), self.folder.parent / "redis.log")
         redis = streams.connect(self.url)
-        eventually(lambda: answers(redis), 10, what="Redis to answer")
+        eventually(lambda: answers(redis), what="Redis to answer")
 
     def kill(self, forgetting: bool) -> None:
         self.process.kill()
@@ -294,7 +294,7 @@ def test_a_request_lost_by_redis_is_sent_again(tmp_path) -> None:
         redis.kill(forgetting=True)
         for made in (exporter(tmp_path, "export1", env), listener(tmp_path, "listen1", env)):
             stack.callback(made.kill)
-        eventually(lambda: ended(job), 40)
+        eventually(lambda: ended(job))
     check_result(job)
 
 
@@ -305,16 +305,16 @@ def test_a_result_lost_by_redis_is_reported_again(tmp_path) -> None:
         job = tools.export_of(tools.user(), JobType.THUMBNAIL)
         first = listener(tmp_path, "listen1", env)
         stack.callback(first.kill)
-        eventually(lambda: after(job).execution_id, 40, what="the listener to take the request")
+        eventually(lambda: after(job).execution_id, what="the listener to take the request")
         first.kill()
         worker = exporter(tmp_path, "export1", env)
         stack.callback(worker.kill)
-        eventually(lambda: Execution.objects.get().status == "SUCCESS", 40)
+        eventually(lambda: Execution.objects.get().status == "SUCCESS")
         relayed(redis.url)
         redis.kill(forgetting=True)
         assert after(job).status == Status.QUEUED
         stack.callback(listener(tmp_path, "listen2", env).kill)
-        eventually(lambda: ended(job), 40)
+        eventually(lambda: ended(job))
     check_result(job)
 
 
@@ -345,7 +345,7 @@ def test_every_export_ends_once_with_one_file_whatever_is_killed(tmp_path) -> No
         for name in ("export1", "export2", "listen1", "listen2"):
             start(name)
         keep_busy()
-        eventually(lambda: any(after(job).progress for job in jobs), 60)
+        eventually(lambda: any(after(job).progress for job in jobs))
         for turn in range(1, FAULTS + 1):
             keep_busy()
             wait(chance.uniform(0.3, 3))

@@ -9,7 +9,7 @@ from django.db import connection
 from jobs import lifecycle
 from jobs.models import Event, Execution, Job, Office
 from jobs.states import ExecutionStatus, JobStatus
-from tests.concurrency.threads import all_at_once, start_thread
+from tests.concurrency.threads import PATIENCE, all_at_once, start_thread
 from tests.events import T
 from tests.factories import an_office, submitted
 
@@ -103,7 +103,7 @@ def test_four_concurrent_workers_never_exceed_a_limit():
         finished = all_at_once(lambda number: run_worker(office, number), 4)
     finally:
         watch.over.set()
-    seen, wrong = watching.result(30)
+    seen, wrong = watching.result(PATIENCE)
     assert (wrong, too_many(office)) == ([], [])
     assert sum(finished) >= 120
     assert seen > 20

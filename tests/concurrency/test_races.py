@@ -14,7 +14,7 @@ from jobs.answers import Cancelled
 from jobs.models import Attempt, Execution
 from jobs.sql import call, statements
 from jobs.states import ExecutionStatus, JobStatus
-from tests.concurrency.threads import all_at_once, start_thread
+from tests.concurrency.threads import PATIENCE, all_at_once, start_thread
 from tests.events import T, event_types
 from tests.factories import a_job, an_office, claimed, done, fresh, released, submitted
 from tests.workers import eventually
@@ -174,7 +174,7 @@ def test_a_renewal_that_waited_for_a_lock_does_not_revive_a_dead_lease():
         renewing = start_thread(partial(renew, run))
         eventually(waiting_for_locks, what="the renewal to wait")
         eventually(lambda: lease_is_over(run.execution), what="the end of the lease")
-    ((_, _, verdict),) = renewing.result(10)
+    ((_, _, verdict),) = renewing.result(PATIENCE)
     assert verdict == "over"
     assert lease_is_over(run.execution)
 
@@ -198,7 +198,7 @@ def test_a_finish_that_waited_past_its_lease_is_refused():
         finishing = start_thread(run.finish)
         eventually(waiting_for_locks, what="the finish to wait")
         eventually(lambda: lease_is_over(run.execution), what="the end of the lease")
-    assert finishing.result(10) is None
+    assert finishing.result(PATIENCE) is None
     assert fresh(job).execution.status == ExecutionStatus.RUNNING
 
 
@@ -304,5 +304,5 @@ def test_an_office_is_not_blocked_by_another():
     job = a_job(quick)
     with transaction.atomic():
         call.rows(statements.LOCK_OFFICE, [slow.id])
-        assert start_thread(lambda: done(job).status).result(5) == JobStatus.DONE
+        assert start_thread(lambda: done(job).status).result(PATIENCE) == JobStatus.DONE
     assert not connection.in_atomic_block

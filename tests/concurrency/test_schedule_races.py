@@ -17,7 +17,7 @@ from scheduler.schedules.firing import fire_due
 from scheduler.states import RunStatus
 from scheduler.workflows import lifecycle as workflows
 from scheduler.workflows import runs
-from tests.concurrency.threads import all_at_once, in_thread, start_thread, wait_until_blocked
+from tests.concurrency.threads import PATIENCE, all_at_once, in_thread, start_thread, wait_until_blocked
 from tests.factories import an_office
 from tests.integration.rest_support import client_of, make_user
 from tests.schedule_factories import T0, a_schedule, a_step, a_workflow, after, executions, turns
@@ -79,7 +79,7 @@ def test_a_manual_run_waits_for_a_firing_that_has_not_committed():
         run = start_thread(lambda: run_task("demo.sum", {"numbers": [1]}, owner_id=alice.pk))
         wait_until_blocked(run)
     with pytest.raises(Conflict) as refused:
-        run.result(30)
+        run.result(PATIENCE)
     assert refused.value.extra == {"execution_id": str(executions(schedule)[0].id)}
 
 
@@ -89,7 +89,7 @@ def test_an_edit_waits_for_the_firing_and_counts_after_it():
         fire_due(after(60))
         edit = start_thread(lambda: schedules.change(schedule.id, {"every_seconds": 7}, now=after(61)))
         assert not edit.done()
-    assert edit.result(30).next_run_at == after(68)
+    assert edit.result(PATIENCE).next_run_at == after(68)
     fire_due(after(68))
     assert [second for second, _ in turns(schedule)] == [60, 68]
 
@@ -119,7 +119,7 @@ def test_a_deletion_waits_for_the_firing_and_the_fired_runs_continue():
         fire_due(after(60))
         deletion = start_thread(lambda: schedules.remove(schedule.id, now=after(61)))
         assert not deletion.done()
-    deletion.result(30)
+    deletion.result(PATIENCE)
     assert not Schedule.objects.exists()
     assert turns(schedule) == [(60, "run")]
     assert Execution.objects.filter(source=str(schedule.id)).count() == 1

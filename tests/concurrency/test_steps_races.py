@@ -6,7 +6,7 @@ from jobs.errors import Conflict
 from scheduler.steps import lifecycle, queues
 from scheduler.steps.operations import StepRun
 from tests import step_operations
-from tests.concurrency.threads import all_at_once, in_thread, start_thread
+from tests.concurrency.threads import PATIENCE, all_at_once, in_thread, start_thread
 from tests.step_factories import a_job, a_queue, claimed, fresh, run_to_end, states, steps
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -75,7 +75,7 @@ def test_a_cancel_that_meets_the_end_of_an_operation_is_obeyed_or_refused(last):
 
         cancelling = start_thread(cancel)
         in_thread(run.perform)
-        accepted = cancelling.result(30)
+        accepted = cancelling.result(PATIENCE)
         run_to_end(queue)
         now = fresh(queue)
         assert now.state == "READY"

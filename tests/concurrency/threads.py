@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from django.db import connection
 
 T = TypeVar("T")
-PATIENCE = 30
+PATIENCE = 60
 
 
 def start_thread(work: Callable[[], T]) -> "Future[T]":

@@ -164,5 +164,5 @@ def test_the_end_of_a_run_waits_for_what_a_thread_is_writing():
         ending.start()
         ending.join(0.2)
         assert ending.is_alive()
-    ending.join(20)
+    ending.join(60)
     assert not ending.is_alive()

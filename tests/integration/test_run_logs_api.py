@@ -148,6 +148,6 @@ def test_the_command_follows_a_run_until_its_end():
     log.print(STDOUT, "\x1b[31mthe last one\n")
     assert write(log)
     claimed.finish()
-    follower.join(20)
+    follower.join(60)
     assert not follower.is_alive()
     assert out.getvalue().endswith("stdout:  [31mthe last one\n")

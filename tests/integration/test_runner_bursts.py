@@ -85,9 +85,7 @@ def test_the_jobs_of_a_chain_run_in_one_burst_each_as_an_execution_of_its_own(wo
 
 def test_a_process_that_dies_in_a_burst_loses_the_run_that_it_has(worker, path):
     first, second = a_chain(echo(1), {"task_id": "try.die", "args": {"path": path, "lives": 1}})
-    before = time.monotonic()
     assert ended(second).status == JobStatus.DONE
-    assert time.monotonic() - before < LEASE + 10
     assert outcomes(first) == [("success", "")]
     assert outcomes(second) == [("lost", "worker_lost"), ("success", "")]
 
@@ -119,7 +117,7 @@ def test_a_run_that_ignores_its_time_limit_is_killed_in_a_burst_too(worker, path
     _, second = a_chain(
         echo(1), {"task_id": "try.stubborn", "args": {"path": path}, "timeout_ms": 500, "max_retries": 0}
     )
-    assert ended(second, 40).failure_type == "timeout"
+    assert ended(second).failure_type == "timeout"
     assert outcomes(second) == [("timeout", "timeout")]
 
 
@@ -141,7 +139,7 @@ def test_a_frozen_process_changes_nothing_after_the_run_that_it_has_was_reassign
     for pid in pids:
         os.kill(pid, signal.SIGSTOP)
     try:
-        eventually(lifecycle.rescue, LEASE + 10, what="the rescue")
+        eventually(lifecycle.rescue, what="the rescue")
         taken = Execution.objects.get(id=run.id)
         row = lifecycle.claim(str(run.id), taken.dispatch, token="the other", worker="other@test")
         assert row is not None
@@ -150,7 +148,7 @@ def test_a_frozen_process_changes_nothing_after_the_run_that_it_has_was_reassign
         Path(path).touch()
         for pid in reversed(pids):
             os.kill(pid, signal.SIGCONT)
-    assert ended(a_chain(echo(2))[0], 60).status == JobStatus.DONE
+    assert ended(a_chain(echo(2))[0]).status == JobStatus.DONE
     assert (fresh(second).status, result(second)) == (JobStatus.DONE, "the winner")
     assert outcomes(second) == [("lost", "worker_lost"), ("success", "")]
 

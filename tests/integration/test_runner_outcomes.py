@@ -38,7 +38,7 @@ def through_its_retries(job):
         lifecycle.send_due(timezone.now() + timedelta(days=2))
         return fresh(job).status in (JobStatus.DONE, JobStatus.FAILED)
 
-    eventually(over, 30, pause=0.05, what=f"the end of {job.task_id} through its retries")
+    eventually(over, pause=0.05, what=f"the end of {job.task_id} through its retries")
     return fresh(job)
 
 

@@ -1,22 +1,18 @@
 """Runs are stopped by a time limit or a cancel: softly first, then killed with all their processes."""
 
 import pytest
-from django.utils import timezone
 
 from jobs import lifecycle
 from jobs.answers import Cancelled
 from jobs.models import Attempt
 from jobs.sql import call
 from jobs.states import ExecutionStatus, FailureType, JobStatus
-from tests.engine_workers import GRACE, alive, ended, in_state, lines, outcomes, result, started
+from tests.engine_workers import GRACE, SLOTS, alive, ended, in_state, lines, outcomes, result, started
 from tests.events import T, event_types
 from tests.factories import a_job, an_office, fresh
 from tests.workers import eventually
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-# A heartbeat, and the time in which a busy machine notices the death of a process.
-SLACK = 7
 
 
 def submit_task(task_id, **fields):
@@ -26,6 +22,12 @@ def submit_task(task_id, **fields):
 def seconds_of(job):
     attempt = Attempt.objects.get(execution__job=job)
     return (attempt.ended_at - attempt.started_at).total_seconds()
+
+
+def full_pool(worker):
+    """The processes that run bodies, when each that died has been replaced."""
+    eventually(lambda: len(worker.pool()) == SLOTS, what="a full pool")
+    return set(worker.pool())
 
 
 def cancel(job):
@@ -38,11 +40,12 @@ def cancel_without_message(job):
 
 
 def test_a_body_gets_an_exception_at_its_time_limit(worker):
-    job = ended(submit_task("demo.sleep", args={"seconds": 30}, timeout_ms=300))
+    pool = full_pool(worker)
+    job = ended(submit_task("demo.sleep", args={"seconds": 300}, timeout_ms=300))
     assert (job.status, job.failure_type) == (JobStatus.FAILED, FailureType.TIMEOUT)
     assert job.error_message == "Job execution timed out"
     assert outcomes(job) == [("timeout", "timeout")]
-    assert 0.2 < seconds_of(job) < GRACE
+    assert full_pool(worker) == pool, "no process was killed"
     assert event_types(job)[-2:] == [T.JOB_TIMEOUT, T.JOB_FAILED]
 
 
@@ -62,7 +65,7 @@ def test_a_body_that_ignores_its_time_limit_is_killed_after_its_grace(worker, pa
     job = ended(submit_task("try.stubborn", args={"path": path}, timeout_ms=300))
     assert (job.status, job.failure_type) == (JobStatus.FAILED, FailureType.TIMEOUT)
     assert outcomes(job) == [("timeout", "timeout")]
-    assert GRACE <= seconds_of(job) < GRACE + SLACK
+    assert seconds_of(job) >= GRACE
     eventually(lambda: not alive(int(lines(path)[0])), what="the end of its process")
 
 
@@ -87,11 +90,11 @@ def test_processes_of_a_body_do_not_outlive_its_pool_process(worker, path):
 def test_a_cancelled_body_is_asked_to_stop_and_on_cancel_is_called_once(worker, path):
     job = submit_task("try.cancellable", args={"path": path})
     eventually(lambda: lines(path), what="its start")
-    before = timezone.now()
+    pool = full_pool(worker)
     assert cancel(job) == Cancelled(0, 1)
     job = ended(job)
     assert (job.status, job.execution.status) == (JobStatus.CANCELLED, ExecutionStatus.CANCELLED)
-    assert (job.completed_at - before).total_seconds() < GRACE
+    assert full_pool(worker) == pool, "no process was killed"
     assert outcomes(job) == [("cancelled", "cancelled")]
     eventually(lambda: lines(path + ".cancelled"), what="its on_cancel")
     assert lines(path + ".cancelled") == [str(job.execution_id)]
@@ -104,7 +107,6 @@ def test_a_cancelled_body_that_does_not_stop_is_killed_after_its_grace(worker, p
     cancel(job)
     job = ended(job)
     assert (job.status, outcomes(job)) == (JobStatus.CANCELLED, [("cancelled", "cancelled")])
-    assert (job.completed_at - job.cancelled_at).total_seconds() < GRACE + SLACK
     eventually(lambda: not alive(int(lines(path)[0])), what="the end of its process")
 
 
@@ -124,7 +126,6 @@ def test_a_worker_that_missed_a_cancel_learns_of_it_from_its_heartbeat(worker, p
     cancel_without_message(job)
     job = ended(job)
     assert (job.status, outcomes(job)) == (JobStatus.CANCELLED, [("cancelled", "cancelled")])
-    assert (job.completed_at - job.cancelled_at).total_seconds() < GRACE + SLACK
 
 
 def test_a_result_after_the_cancel_is_dropped(worker, path):

@@ -122,7 +122,7 @@ def test_the_follower_misses_no_event_while_the_server_is_away(office, started, 
         wait_until(lambda: f"job_ready {first}" in output.read_text())
     (second,) = submit(office, "second")
     with running(tmp_path, module="config.web", DATABASE_URL=database_url(), PORT=str(port)):
-        wait_until(lambda: f"job_ready {second}" in output.read_text(), seconds=20)
+        wait_until(lambda: f"job_ready {second}" in output.read_text())
 
 
 def _listens(port: int) -> bool:

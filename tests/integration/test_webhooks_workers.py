@@ -18,7 +18,7 @@ def test_a_failed_job_calls_the_webhook(tmp_path, settings):
     with receiving() as receiver, workers.running(tmp_path, queues="default,notices", env=allowed):
         webhook = webhooks.add(office, receiver.url)
         a_job(office, task_id="demo.fail", args={"message": "Sorry."}, role="default", max_retries=0)
-        wait_until(lambda: len(receiver.messages) >= 2, seconds=20)
+        wait_until(lambda: len(receiver.messages) >= 2)
         (failed,) = [
             message for message in receiver.verified(webhook.secret) if message["type"] == "job_failed"
         ]

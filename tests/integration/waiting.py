@@ -4,7 +4,7 @@ import time
 from typing import Any
 
 
-def wait_until(condition: Any, seconds: float = 10.0) -> Any:
+def wait_until(condition: Any, seconds: float = 60.0) -> Any:
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         if result := condition():

@@ -50,12 +50,12 @@ def running(folder: Path, module: str = "tests.integration.web_process", **envir
         process = subprocess.Popen([sys.executable, "-m", module], cwd=ROOT, env=data, stderr=output)
     web = Web(process, port, log)
     try:
-        wait_until(web.alive, seconds=30)
+        wait_until(web.alive)
         yield web
     finally:
         process.terminate()
         try:
-            process.wait(timeout=20)
+            process.wait(timeout=60)
         finally:
             process.kill()
 

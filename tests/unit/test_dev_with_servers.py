@@ -103,7 +103,7 @@ def test_sigterm_stops_the_command_and_the_servers(tmp_path):
     assert first_line(process) == b"up\n"
     assert processes_with_mark(str(tmp_path))
     process.terminate()
-    assert process.wait(20) == 128 + signal.SIGTERM
+    assert process.wait(60) == 128 + signal.SIGTERM
     assert processes_with_mark(str(tmp_path)) == set()
     assert list(tmp_path.iterdir()) == []
 

@@ -13,7 +13,7 @@ def test_a_thread_is_reused_only_when_idle():
         threads, order, go_on = ThreadPool(1), [], threading.Event()
 
         def view() -> None:
-            go_on.wait(5)
+            go_on.wait(60)
             order.append("the first view ended")
 
         first = await threads.acquire()
@@ -38,7 +38,7 @@ def test_the_last_used_thread_is_acquired_first():
         first, second = await threads.acquire(), await threads.acquire()
         threads.release(second)
         threads.release(first)
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             while threads._idle.qsize() < 3:
                 await asyncio.sleep(0.001)
         assert await threads.acquire() in (first, second)

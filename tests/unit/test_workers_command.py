@@ -38,7 +38,7 @@ def test_a_command_that_succeeds_gives_its_output(ctx):
     result = run_command(ctx, "echo", ["hello", "두레"])
     assert result["exit_code"] == 0
     assert result["output_tail"] == "hello 두레\n"
-    assert 0 < result["seconds"] < 5
+    assert result["seconds"] > 0
 
 
 def test_the_session_is_named(ctx):

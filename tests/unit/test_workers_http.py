@@ -42,7 +42,7 @@ def response(status=200, body=b"", content_type="text/plain", headers=""):
 def test_the_answer_is_the_result(send):
     with stub(OK) as server:
         result = send(server)
-    assert 0 <= result.pop("elapsed_ms") < 5_000
+    assert result.pop("elapsed_ms") >= 0
     assert result == {
         "status": 200,
         "headers": {"content-type": "text/plain", "content-length": "2"},

@@ -41,7 +41,7 @@ def socket_of(web: Web, token: str, query: str = "", **more: Any) -> ClientConne
 
 
 def frame(ws: ClientConnection) -> Any:
-    return json.loads(ws.recv(timeout=10))
+    return json.loads(ws.recv(timeout=60))
 
 
 def next_frame(ws: ClientConnection) -> Any:

@@ -1,9 +1,6 @@
 """Several listeners share messages, take over those of dead listeners, and dead-letter failures."""
 
-from datetime import timedelta
-
 import pytest
-from django.utils import timezone
 
 from exports import lifecycle, streams, transitions
 from exports.listener import Listener
@@ -11,6 +8,7 @@ from exports.messages import DEADLETTER, PROGRESS, RESULTS
 from exports.models import DeadLetter
 from tests.integration import export_tools as tools
 from tests.integration.exports.outcomes import after
+from tests.integration.waiting import wait_until
 
 pytestmark = pytest.mark.django_db
 
@@ -28,9 +26,7 @@ def test_messages_of_a_dead_listener_are_taken_over(redis, minji) -> None:
     other = tools.listen(redis, "other")
     tools.drain(other)
     assert after(job).progress == 0
-    deadline = timezone.now() + timedelta(seconds=5)
-    while not other.take_over() and timezone.now() < deadline:
-        pass
+    wait_until(other.take_over)
     assert after(job).progress == 30
     assert redis.xpending(PROGRESS, streams.BACKEND)["pending"] == 0
 

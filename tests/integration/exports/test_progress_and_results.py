@@ -3,7 +3,6 @@
 import random
 
 import pytest
-from django.utils import timezone
 
 from exports import messages, streams
 from exports.messages import PROGRESS, RESULTS
@@ -63,16 +62,13 @@ def test_shuffled_and_repeated_progress_is_applied_once(redis, minji) -> None:
         pipe.xadd(PROGRESS, message.fields())
     pipe.execute()
     listener = tools.listen(redis)
-    began = timezone.now()
     tools.drain(listener)
-    rate = len(sent) / (timezone.now() - began).total_seconds()
     assert {after(job).progress for job in jobs} == {99}
     assert {after(job).status for job in jobs} == {Status.RUNNING}
     for job in jobs:
         seen = [e.data["progress"] for e in ExportEvent.objects.filter(job_id=job.pk).order_by("id")]
         assert seen == sorted(set(seen)) and seen[-1] == 99
     assert redis.xpending(PROGRESS, streams.BACKEND)["pending"] == 0
-    assert rate > 2_000
 
 
 @pytest.mark.parametrize(

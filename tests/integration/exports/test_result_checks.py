@@ -29,7 +29,7 @@ class Gate:
 
         def inspect(*args):
             self.entered.set()
-            assert self.opened.wait(30)
+            assert self.opened.wait(60)
             return real(*args)
 
         monkeypatch.setattr(result_checks, "inspect", inspect)
@@ -65,7 +65,7 @@ def test_a_check_delays_no_other_message_and_keeps_the_order_of_results(redis, m
     worker.result(quick, "FAILED", errorCode="OTHER")
     worker.progress(quick, 30)
     listener.poll(None)
-    assert gate.entered.wait(30)
+    assert gate.entered.wait(60)
     assert (after(quick).status, after(quick).error_code) == (Status.FAILED, "OTHER")
     assert after(slow).status == Status.QUEUED
     assert redis.xpending(RESULTS, streams.BACKEND)["pending"] == 2
@@ -100,7 +100,7 @@ def test_another_listener_repeats_the_check_of_a_dead_one(redis, minji, gate, se
     dead = tools.listen(redis, "dead")
     tools.ForeignWorker(redis).deliver(job)
     dead.poll(None)
-    assert gate.entered.wait(30)
+    assert gate.entered.wait(60)
     other = tools.listen(redis, "other")
     gate.opened.set()
     other.take_over()

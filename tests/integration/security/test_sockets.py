@@ -46,9 +46,9 @@ def paths(tenant: Tenant) -> list[str]:
 def close_code(web: Web, path: str, headers: dict[str, str] | None = None, **options: Any) -> int:
     """The code that the server closes the socket with; OPENED if it sends the snapshot."""
     address = f"ws://127.0.0.1:{web.port}{path}"
-    with connect(address, additional_headers=headers or {}, open_timeout=20, **options) as ws:
+    with connect(address, additional_headers=headers or {}, open_timeout=60, **options) as ws:
         try:
-            ws.recv(timeout=20)
+            ws.recv(timeout=60)
         except ConnectionClosed as closed:
             return closed.rcvd.code if closed.rcvd else -1
         return OPENED
