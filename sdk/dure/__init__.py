@@ -1,8 +1,20 @@
-"""The client of Dure's API: `Client` for plain code, `AsyncClient` for asyncio."""
+"""For authors: `task` and `Context` write a Task. For users: `Client` and `AsyncClient` call the API."""
 
-from dure.async_client import AsyncClient
-from dure.client import Client
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from dure.context import Context
+from dure.decorator import task
 from dure.errors import APIError, ConfigurationError, ConnectionFailed, DownloadFailed, DureError, WaitTimeout
+from dure.failures import (
+    FailureType,
+    GitConflict,
+    InvalidArgs,
+    PermissionRefused,
+    SessionError,
+    Stopped,
+    TaskFailure,
+)
 from dure.records import (
     Batch,
     Event,
@@ -19,6 +31,10 @@ from dure.records import (
     WorkflowRun,
 )
 
+if TYPE_CHECKING:
+    from dure.async_client import AsyncClient
+    from dure.client import Client
+
 __all__ = [
     "APIError",
     "AsyncClient",
@@ -26,19 +42,37 @@ __all__ = [
     "Client",
     "ConfigurationError",
     "ConnectionFailed",
+    "Context",
     "DownloadFailed",
     "DureError",
     "Event",
     "Execution",
     "Explanation",
     "Export",
+    "FailureType",
+    "GitConflict",
+    "InvalidArgs",
     "Job",
     "LogLine",
     "Office",
+    "PermissionRefused",
     "Replay",
     "Schedule",
+    "SessionError",
+    "Stopped",
     "Task",
+    "TaskFailure",
     "WaitTimeout",
     "Workflow",
     "WorkflowRun",
+    "task",
 ]
+
+_CLIENTS = {"AsyncClient": "dure.async_client", "Client": "dure.client"}
+
+
+def __getattr__(name: str) -> Any:
+    """The clients are imported when they are used: a worker, which runs Tasks, needs no `httpx`."""
+    if name not in _CLIENTS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_CLIENTS[name]), name)

@@ -1,0 +1,131 @@
+"""The Tasks that this process knows: functions under a `task_id`, with their options."""
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, get_type_hints
+
+from pydantic import BaseModel, ConfigDict, create_model
+
+from dure.roles import is_role
+
+LONGEST_TASK_ID = 200
+ON_LOST = ("retry", "fail")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Definition:
+    """A Task's function, with the options of its decorator."""
+
+    task_id: str
+    function: Callable[..., Any]
+    role: str
+    description: str
+    args_model: type[BaseModel]
+    timeout: float | None  # seconds; None leaves it to the office
+    max_retries: int | None
+    retry_backoff: float | None  # Celery's word for the base of the delay, in seconds
+    retry_backoff_max: float
+    retry_jitter: bool
+    autoretry_for: tuple[type[BaseException], ...]
+    on_lost: str
+    atomic: bool
+    on_cancel: Callable[[str, dict[str, Any]], None] | None
+    public: bool
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """The JSON schema of its arguments."""
+        schema = self.args_model.model_json_schema()
+        schema.pop("title", None)
+        return schema
+
+    def call(self, context: Any, args: Mapping[str, Any]) -> Any:
+        """Run the body. Raises pydantic's ValidationError when the arguments do not fit its type hints."""
+        values = self.args_model.model_validate(args)
+        return self.function(context, **{name: getattr(values, name) for name in type(values).model_fields})
+
+
+class UnknownTask(LookupError):
+    """No Task of that name, or of that function, is registered in this process."""
+
+
+_definitions: dict[str, Definition] = {}
+_listeners: list[Callable[[Definition], None]] = []
+
+
+def register(definition: Definition) -> None:
+    """Add a Task. Raises ValueError for options that do not fit, and for a task_id that is taken."""
+    _check(definition)
+    for listener in _listeners:
+        listener(definition)
+    _definitions[definition.task_id] = definition
+
+
+def call_for_each(listener: Callable[[Definition], None]) -> None:
+    """Calls the listener for every Task, now and when it is registered. It may refuse by an exception."""
+    _listeners.append(listener)
+    for definition in list(_definitions.values()):
+        listener(definition)
+
+
+def find(task: str | Callable[..., Any]) -> Definition:
+    """The Task of that task_id, or of that function."""
+    if isinstance(task, str):
+        name, definition = task, _definitions.get(task)
+    else:
+        name = f"{task.__module__}.{task.__qualname__}"
+        definition = next((each for each in _definitions.values() if each.function is task), None)
+    if definition is None:
+        raise UnknownTask(f"{name!r} is no Task that is registered in this process.")
+    return definition
+
+
+def all_definitions() -> list[Definition]:
+    return sorted(_definitions.values(), key=lambda definition: definition.task_id)
+
+
+def _check(definition: Definition) -> None:
+    task_id = definition.task_id
+    if not task_id or len(task_id) > LONGEST_TASK_ID:
+        raise ValueError(f"A task_id has 1 to {LONGEST_TASK_ID} characters; got {task_id!r}.")
+    other = _definitions.get(task_id)
+    if other is not None and not is_same(other.function, definition.function):
+        by = f"{other.function.__module__}.{other.function.__qualname__}"
+        raise ValueError(f"{task_id!r} is registered already, by {by}.")
+    if not is_role(definition.role):
+        raise ValueError(f"{task_id!r}: {definition.role!r} is not the name of a role.")
+    if definition.on_lost not in ON_LOST:
+        raise ValueError(f"{task_id!r}: on_lost is one of {', '.join(ON_LOST)}.")
+    if definition.timeout is not None and definition.timeout <= 0:
+        raise ValueError(f"{task_id!r}: timeout is a number of seconds above 0.")
+    if definition.max_retries is not None and definition.max_retries < 0:
+        raise ValueError(f"{task_id!r}: max_retries is 0 or more.")
+
+
+def is_same(first: Callable[..., Any], second: Callable[..., Any]) -> bool:
+    """Whether both are one function, of a module that was loaded again."""
+    return (first.__module__, first.__qualname__, first.__code__) == (
+        second.__module__,
+        second.__qualname__,
+        second.__code__,
+    )
+
+
+def build_args_model(function: Callable[..., Any]) -> type[BaseModel]:
+    """A model of the arguments after the context, which refuses any other."""
+    hints = get_type_hints(function, include_extras=True)
+    parameters = list(inspect.signature(function).parameters.values())[1:]
+    fields: dict[str, Any] = {}
+    for parameter in parameters:
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+            raise TypeError(
+                f"{function.__qualname__}: a Task's arguments are named one by one, without * or **."
+            )
+        if parameter.name not in hints:
+            raise TypeError(f"{function.__qualname__}: the argument {parameter.name!r} needs a type hint.")
+        default = ... if parameter.default is parameter.empty else parameter.default
+        fields[parameter.name] = (hints[parameter.name], default)
+    return create_model(
+        f"{function.__name__}_args", __config__=ConfigDict(extra="forbid", strict=False), **fields
+    )
