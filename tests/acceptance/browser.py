@@ -15,7 +15,7 @@ FLAGS = [
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),
     *("--disable-background-networking", "--disable-component-update"),
 ]
-WAIT_MS = 20_000
+WAIT_MS = 60_000
 
 
 def need_chromium() -> None:

@@ -21,7 +21,7 @@ def run_script(folder: Path, interpreter: list[str], text: str) -> str:
         env={**os.environ, "no_proxy": "127.0.0.1"},
         capture_output=True,
         text=True,
-        timeout=110,
+        timeout=280,
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, ""), done.stdout[-2000:] + done.stderr[-2000:]

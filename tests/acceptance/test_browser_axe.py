@@ -15,7 +15,6 @@ from tests.acceptance.system import Client, System
 from tests.unit.process_tools import eventually
 
 # The first test waits until the demonstration's jobs free a worker process.
-pytestmark = pytest.mark.timeout(300)
 
 LANGUAGES = ("en", "ko")
 PHONE = {"width": 375, "height": 800}

@@ -13,8 +13,6 @@ from tests.acceptance.system import CHECKOUT, Client, System
 from tests.fuzz.accounts import uploaded
 from tests.unit.process_tools import eventually
 
-pytestmark = pytest.mark.timeout(300)
-
 # Ends an attribute and an element, and runs a script in three ways if a page lets it.
 MARKUP = """'"></p></script><b-mark></b-mark><img src=x onerror=ran=1><script>ran=1</script>{{7*7}}"""
 # File names and titles of uploads end their folders at a slash.

@@ -10,8 +10,6 @@ from config.dev.ports import free_port
 from tests.acceptance.system import Client, System
 from tests.unit.process_tools import eventually
 
-pytestmark = pytest.mark.timeout(300)
-
 WIDTHS = (360, 768, 1280)
 SMALLEST_TARGET = 24
 # Without a space, with characters of double width, and with an address: 200 characters each, without a slash

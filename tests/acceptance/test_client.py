@@ -24,7 +24,6 @@ def folder(stack: System, tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.timeout(300)
 def test_every_command_of_the_page_works_in_an_environment_of_its_own(folder: Path, office: str) -> None:
     environment = {name: value for name, value in os.environ.items() if not FOREIGN.match(name)}
     environment |= {"XDG_CONFIG_HOME": str(folder / "config"), "DURE_OFFICE": office, "no_proxy": "127.0.0.1"}

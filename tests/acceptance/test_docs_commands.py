@@ -3,8 +3,6 @@
 import json
 import re
 
-import pytest
-
 from tests.acceptance.shell import command_blocks, run_script
 from tests.acceptance.system import CHECKOUT
 from tests.acceptance.test_readme import documents, needs_curl
@@ -51,7 +49,6 @@ def test_the_guide_to_step_queues_rolls_its_queue_back(folder):
 
 
 @needs_curl
-@pytest.mark.timeout(150)
 def test_the_guide_to_exports_downloads_a_video(folder):
     lines = re.search(r"<<'END'\n(.*?)END\n", (CHECKOUT / "docs" / "api.md").read_text(), re.DOTALL)
     (folder / "match.jsonl").write_text(lines[1])

@@ -35,7 +35,6 @@ def api(tmp_path_factory: pytest.TempPathFactory) -> Any:
     sys.path.remove(str(folder))
 
 
-@pytest.mark.timeout(180)
 def test_a_generated_client_submits_and_reads_what_the_api_answers(stack: System, api: Any) -> None:
     token = stack.client("alice").headers["Authorization"].removeprefix("Token ")
     client = api("client").AuthenticatedClient(stack.base_url, token, prefix="Token")

@@ -10,22 +10,14 @@ def test_an_interval_is_edited_paused_and_deleted_without_a_restart(stack):
     schedule = create(alice, "/api/schedules", fields)
     path = f"/api/schedules/{schedule['id']}"
     assert alice.send("PATCH", path, {"every_seconds": 1}).status == 200
-    assert eventually(lambda: len(executions(alice, schedule, "&status=SUCCESS")) >= 3, 30)
+    assert eventually(lambda: len(executions(alice, schedule, "&status=SUCCESS")) >= 3)
     assert alice.post(f"{path}/pause").json["next_run_at"] is None
     turns = alice.get(f"{path}/turns").json["count"]
     other = create(alice, "/api/schedules", {**fields, "every_seconds": 1})
-    assert eventually(lambda: len(executions(alice, other)) >= 3, 30)
+    assert eventually(lambda: len(executions(alice, other)) >= 3)
     assert alice.get(f"{path}/turns").json["count"] == turns
     for item in (schedule, other):
         assert alice.send("DELETE", f"/api/schedules/{item['id']}").status == 204
-
-
-def test_a_manual_run_is_refused_while_the_first_has_not_ended(stack):
-    alice = stack.client("alice")
-    body = {"args": {"seconds": 3}}
-    assert eventually(lambda: alice.post("/api/tasks/demo.sleep/run", body).status == 202, 30)
-    refused = alice.post("/api/tasks/demo.sleep/run", body)
-    assert (refused.status, refused.json["code"]) == (409, "already_running")
 
 
 def test_an_immediate_workflow_runs_on_save_and_a_manual_run_answers_results(stack):

@@ -129,7 +129,6 @@ WEBHOOKS = [
 ]
 
 
-@pytest.mark.timeout(180)
 def test_events_of_an_office_and_bodies_of_webhooks_have_the_frozen_form(
     stack: System, workplace: str
 ) -> None:
@@ -167,12 +166,11 @@ def test_events_of_an_office_and_bodies_of_webhooks_have_the_frozen_form(
         compare("webhook_headers", heads)
 
 
-@pytest.mark.timeout(240)
 def test_frames_about_exports_have_the_frozen_form(stack: System) -> None:
     alice = stack.client("alice")
     received: dict[str, Any] = {}
     with opened(stack, "/ws/jobs") as ws:
-        received["snapshot"] = sorted(json.loads(ws.recv(timeout=30)))
+        received["snapshot"] = sorted(json.loads(ws.recv(timeout=60)))
         done = exported(stack, uploaded(stack, log(4)), "mp4")
         received |= frames(ws, lambda frame: frame["type"] == "job.completed" and frame["jobId"] == done)
         ended(stack, done)
@@ -191,7 +189,6 @@ def test_frames_about_exports_have_the_frozen_form(stack: System) -> None:
     assert set(received["job.progress"]) == set(received["job.completed"])
 
 
-@pytest.mark.timeout(120)
 def test_frames_about_a_step_queue_have_the_frozen_form(stack: System) -> None:
     path = provisioning(stack.client("alice"), "wire", fail=True)
     with opened(stack, path.replace("/api", "/ws")) as ws:
@@ -207,7 +204,6 @@ def document(stack: System, *words: str) -> Any:
     return normalize(json.loads(answer.stdout))
 
 
-@pytest.mark.timeout(240)
 def test_documents_of_the_commands_have_the_frozen_form(stack: System, workplace: str) -> None:
     alice = stack.client("alice")
     office = workplace.rsplit("/", 1)[1]
@@ -222,7 +218,7 @@ def test_documents_of_the_commands_have_the_frozen_form(stack: System, workplace
     }
     schedule = alice.post("/api/schedules", rule).json["id"]
     run = alice.post("/api/tasks/demo.sum/run", {"args": {"numbers": [1, 2]}}).json["execution_id"]
-    assert eventually(lambda: alice.get(f"/api/executions/{run}").json["status"] == "SUCCESS", 30)
+    assert eventually(lambda: alice.get(f"/api/executions/{run}").json["status"] == "SUCCESS")
     # Other tests run the same Task.
     newest = ("--task", "demo.sum", "--trigger", "MANUAL", "--limit", "1")
     listing = document(stack, "executions", "list", *newest)

@@ -21,7 +21,7 @@ NAME = "engine@test"
 
 def control(command: str, **arguments: Any) -> dict[str, str]:
     (reply,) = current_app.control.broadcast(
-        command, arguments=arguments, destination=[NAME], reply=True, timeout=5
+        command, arguments=arguments, destination=[NAME], reply=True, timeout=30
     )
     return dict(reply[NAME])
 

@@ -28,7 +28,7 @@ LEVEL = "\x06\x16"  # kombu's sign between a queue's name and the level of its m
 
 
 def ask(command: str) -> dict[str, Any]:
-    replies = current_app.control.broadcast(command, destination=[NAME], reply=True, timeout=5)
+    replies = current_app.control.broadcast(command, destination=[NAME], reply=True, timeout=30)
     assert len(replies) == 1, f"{command}: {replies}"
     return dict(replies[0][NAME])
 
@@ -116,7 +116,7 @@ def test_a_drained_worker_stays_drained_after_it_lost_its_broker(worker, drain):
 def test_a_queue_that_is_added_does_not_open_a_drained_worker(worker, drain):
     drain()
     eventually(lambda: not is_asking_for_work(worker.process.pid), what="the end of its last question")
-    current_app.control.add_consumer("BE", destination=[NAME], reply=True, timeout=5)
+    current_app.control.add_consumer("BE", destination=[NAME], reply=True, timeout=30)
     waiting = a_job(an_office(), role="BE")
     assert takes_nothing(waiting)
 

@@ -159,7 +159,7 @@ def test_inspect_names_the_run_that_a_burst_has_now(worker, path):
     _, second = a_chain(echo(1), {"task_id": "try.until", "args": {"path": path}})
     run = started(second).execution
     assert rode_along(second)
-    inspect = current_app.control.inspect(["bursting@test"], timeout=5)
+    inspect = current_app.control.inspect(["bursting@test"], timeout=30)
 
     def named():
         (active,) = inspect.active()["bursting@test"]
@@ -181,13 +181,13 @@ def test_a_drained_worker_brings_nothing_along(worker, path):
     first, second = a_chain({"task_id": "try.until", "args": {"path": path}}, echo(2))
     started(first)
     ask = current_app.control.broadcast
-    ask("dure_drain", destination=["bursting@test"], reply=True, timeout=5)
+    ask("dure_drain", destination=["bursting@test"], reply=True, timeout=30)
     try:
         Path(path).touch()
         assert ended(first).status == JobStatus.DONE
         assert fresh(second).execution.status == ExecutionStatus.PENDING
     finally:
-        ask("dure_resume", destination=["bursting@test"], reply=True, timeout=5)
+        ask("dure_resume", destination=["bursting@test"], reply=True, timeout=30)
     assert ended(second).status == JobStatus.DONE
     assert not Job.objects.filter(status=JobStatus.PROCESSING).exists()
 
