@@ -6,11 +6,15 @@ from collections.abc import Iterator
 from typing import Any
 from unittest import mock
 
+import hypothesis
 import pytest
 
 from tests import fast_teardown
 
 pytest_plugins = ["tests.parallel", "tests.fast_teardown"]
+
+# The same examples each time, and no deadline for one of them: a busy machine is no defect.
+hypothesis.settings.load_profile("ci")
 
 SERVER_VARIABLES = ("DATABASE_URL", "REDIS_URL")
 

@@ -228,9 +228,6 @@ def test_random_operations_match_a_simple_model():
         settings=settings(
             max_examples=30,
             stateful_step_count=25,
-            deadline=None,
             suppress_health_check=list(HealthCheck),
-            derandomize=True,
-            print_blob=True,
         ),
     )

@@ -102,7 +102,7 @@ def check_order(office: Office, graph: list[dict[str, Any]], jobs: list[Job]) ->
             over[number] = "done" if event.type == T.JOB_COMPLETED else "failed"
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@settings(max_examples=60, suppress_health_check=list(HealthCheck))
 @given(graph=graphs(), limit=st.integers(1, 6), seed=st.integers(0, 10**6))
 def test_a_random_graph_ends_as_its_policies_say_without_any_sweep(
     graph: list[dict[str, Any]], limit: int, seed: int

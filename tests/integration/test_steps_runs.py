@@ -198,7 +198,7 @@ models = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60, suppress_health_check=list(HealthCheck))
 @given(models, st.integers(1, 2))
 def test_random_queues_run_as_the_specification_says(jobs, runs):
     queue = a_queue(*[as_job(number, job) for number, job in enumerate(jobs)], queue_library="UNINIT")

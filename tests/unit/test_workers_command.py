@@ -141,9 +141,7 @@ def test_an_argument_arrives_as_it_is(ctx, hostile):
     assert run_command(ctx, "printf", ["%s|", hostile, "end"])["output_tail"] == f"{hostile}|end|"
 
 
-@hypothesis_settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@hypothesis_settings(max_examples=25, suppress_health_check=list(HealthCheck))
 @given(st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=50))
 def test_any_text_arrives_as_it_is(text):
     # A newline in bytes stays one: no translation on the way.
