@@ -101,7 +101,7 @@ TEXTS: dict[str, str | Promise] = {
         "%(count)s arguments are given, and neither operation takes more than %(limit)s."
     ),
     "arguments_too_large": _("The arguments are larger than %(limit)s bytes."),
-    "job_in_queue": _("The job is in a queue already."),
+    "job_in_queue": _("The job is in a queue already, or was deleted."),
     "too_many_unlinked_jobs": _("You have %(limit)s jobs in no queue. Enqueue or delete some of them."),
     "step_invalid": _("The job is not valid; nothing was enqueued."),
 }
@@ -125,7 +125,7 @@ PROBLEM_CODES = {
     "not_failed": ProblemCode(409, "Only a backward operation that failed can be run again."),
     "unknown_library": ProblemCode(400, "No operation library of that name is registered."),
     "job_in_queue": ProblemCode(
-        409, "The job has been enqueued; it can be neither enqueued again nor deleted."
+        409, "The job has been enqueued or deleted; it can be neither enqueued again nor deleted."
     ),
     "too_many_unlinked_jobs": ProblemCode(400, "The caller has the maximum number of jobs in no queue."),
     "unknown_operation": ProblemCode(409, "The operation is no longer registered."),

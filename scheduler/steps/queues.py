@@ -22,6 +22,8 @@ COPIED_FIELDS = (
     "forward_operation", "backward_operation", "arguments", "operation_library", "expired_time",
     "undo_retries",
 )  # fmt: skip
+# The fields that the enqueuing of a job that exists sets.
+ENQUEUED_FIELDS = ("queue", "number", "owner", "prev_job", "next_job", "operation_library", "state")
 
 
 def create(values: Mapping[str, Any], *, owner: User, office: Office | None, now: datetime) -> StepQueue:
@@ -86,16 +88,15 @@ def enqueue(queue_id: int, values: Mapping[str, Any]) -> Step:
     return job
 
 
-def enqueue_job(queue_id: int, job_id: UUID) -> Step:
-    """Append a job that was created before. It belongs to the queue afterwards."""
+def enqueue_job(queue_id: int, job: Step) -> Step:
+    """Append a job that was created before. It belongs to the queue afterwards, and to no other one."""
     with transaction.atomic():
         queue = _queue_for_enqueue(queue_id)
-        job = Step.objects.select_for_update(no_key=True).get(pk=job_id)
-        if job.queue_id is not None:
-            raise Conflict("job_in_queue")
         job.owner = None
         _append(queue, job)
-        job.save()
+        values = {field: getattr(job, field) for field in ENQUEUED_FIELDS}
+        if not Step.objects.filter(pk=job.pk, queue__isnull=True).update(**values):
+            raise Conflict("job_in_queue")
     return job
 
 

@@ -4,10 +4,13 @@ import pytest
 
 from jobs.errors import Conflict
 from scheduler.steps import lifecycle, queues
+from scheduler.steps.models import Step
 from scheduler.steps.operations import StepRun
 from tests import step_operations
 from tests.concurrency.threads import PATIENCE, all_at_once, in_thread, start_thread
-from tests.step_factories import a_job, a_queue, claimed, fresh, run_to_end, states, steps
+from tests.factories import a_user
+from tests.step_factories import a_job, a_queue, claimed, completed, fresh, run_to_end, states, steps
+from tests.step_operations import LIBRARY
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -21,6 +24,48 @@ def test_jobs_enqueued_concurrently_form_one_list():
     assert [step.prev_job for step in jobs] == ["HEAD", *ids[:-1]]
     assert [step.next_job for step in jobs] == [*ids[1:], "TAIL"]
     assert (fresh(queue).job_queue, fresh(queue).last_job) == (ids[0], ids[-1])
+
+
+def test_of_queues_that_take_the_same_job_one_gets_it():
+    """Each request has read that the job is in no queue."""
+    owner = a_user()
+    taken = [a_queue(a_job("first"), owner=owner) for _ in range(4)]
+    job = queues.create_job(a_job("the job", operation_library=LIBRARY), owner)
+
+    def take(number: int) -> bool:
+        try:
+            queues.enqueue_job(taken[number].queue_id, Step.objects.get(pk=job.pk))
+        except Conflict:
+            return False
+        return True
+
+    won = all_at_once(take, len(taken))
+    assert won.count(True) == 1
+    for queue, has_it in zip(taken, won, strict=True):
+        now = fresh(queue)
+        assert now.job_number == len(steps(queue)) == 1 + has_it
+        assert now.last_job == str(steps(queue)[-1].job_id)
+        assert (steps(queue)[-1].job_id == job.job_id) == has_it
+        assert states(completed(queue)) == ["SUCCESS"] * (1 + has_it)
+
+
+def test_a_job_is_enqueued_or_deleted():
+    owner = a_user()
+    queue = a_queue(owner=owner)
+    for _ in range(5):
+        job = queues.create_job(a_job(operation_library=LIBRARY), owner)
+
+        def act(number: int, job: Step = job) -> bool:
+            try:
+                queues.delete_job(job.job_id) if number else queues.enqueue_job(queue.queue_id, job)
+            except Conflict:
+                return False
+            return True
+
+        enqueued, deleted = all_at_once(act, 2)
+        assert enqueued != deleted
+        assert Step.objects.filter(pk=job.pk).exists() == enqueued
+    assert fresh(queue).job_number == len(steps(queue))
 
 
 def test_concurrent_run_requests_start_one_run():

@@ -91,7 +91,7 @@ def test_another_users_job_does_not_exist(client, alice):
     assert outsider.get("/api/steps").json()["count"] == 0
     # Enqueued in a queue that they do not see, it still does not exist for them.
     queue = a_queue(owner=alice)
-    queues.enqueue_job(queue.queue_id, job.job_id)
+    queues.enqueue_job(queue.queue_id, job)
     assert code(outsider.get(path)) == (404, "not_found")
     assert code(post(outsider, f"/api/queues/{theirs.queue_id}/jobs", body)) == (404, "not_found")
     assert code(post(client, f"/api/queues/{theirs.queue_id}/jobs", body)) == (404, "not_found")
@@ -138,9 +138,9 @@ def test_two_queues_cannot_take_the_same_job():
     owner = a_user()
     job = queues.create_job(a_job(operation_library=LIBRARY), owner)
     queue = a_queue(owner=owner)
-    queues.enqueue_job(queue.queue_id, job.job_id)
+    queues.enqueue_job(queue.queue_id, job)
     with pytest.raises(Conflict) as refused:
-        queues.enqueue_job(a_queue(owner=owner).queue_id, job.job_id)
+        queues.enqueue_job(a_queue(owner=owner).queue_id, job)
     assert refused.value.code == "job_in_queue"
 
 

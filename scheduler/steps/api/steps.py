@@ -105,8 +105,7 @@ class StepsView(QueueView):
         queue = self.queue(ACTS)
         if isinstance(request.data, Mapping) and "job_id" in request.data:
             job_id = validated(EnqueuedJobSerializer(data=request.data))["job_id"]
-            step_for(user_of(request), job_id)
-            step = queues.enqueue_job(queue.queue_id, job_id)
+            step = queues.enqueue_job(queue.queue_id, step_for(user_of(request), job_id))
         else:
             step = queues.enqueue(queue.queue_id, validated(StepSerializer(data=request.data)))
         location = request.build_absolute_uri(f"/api/queues/{queue.queue_id}/jobs/{step.job_id}")
