@@ -1,6 +1,7 @@
 """Programs that try to outlive the run which started them: see the Task `try.programs`."""
 
 from jobs.models import Job
+from jobs.subprocesses import process_tree
 from tests.engine_tasks import PROGRAMS
 from tests.engine_workers import Workers, alive, command_of, lines
 from tests.factories import a_job, an_office
@@ -24,5 +25,14 @@ def expect_the_end(pids: list[int]) -> None:
 
 
 def watchdog_of(worker: Workers) -> int:
-    (pid,) = [pid for pid in worker.process.children() if b"watchdog" in command_of(pid)]
+    (pid,) = watchdogs_of(worker)
+    return pid
+
+
+def watchdogs_of(worker: Workers) -> list[int]:
+    return [pid for pid in worker.process.children() if b"watchdog" in command_of(pid)]
+
+
+def successor_of(watchdog: int) -> int:
+    (pid,) = eventually(lambda: process_tree.children(watchdog), what="the successor")
     return pid

@@ -129,7 +129,7 @@ class Watchdog:
     """This worker's watchdog, seen from its main process."""
 
     def __init__(self) -> None:
-        self._pid = 0
+        self._pid = self._session = 0
         self._pipe = -1
         self._allowed_until = float("inf")
 
@@ -148,10 +148,16 @@ class Watchdog:
             os.write(self._pipe, MESSAGE.pack(moment))
 
     def _has_ended(self) -> bool:
-        try:
-            return os.waitpid(self._pid, os.WNOHANG)[0] != 0
-        except ChildProcessError:
-            return True  # collected elsewhere
+        with suppress(ChildProcessError):  # collected elsewhere
+            if os.waitpid(self._pid, os.WNOHANG)[0] == 0:
+                return False
+        # Its successor has become our child.
+        for pid in process_tree.children(os.getpid()):
+            process = process_tree.read_process(pid)
+            if process is not None and not process.dead and process.session == self._session:
+                self._pid = pid
+                return False
+        return True
 
     def _start(self) -> None:
         """Not with `subprocess`: its parent waits until a pipe closes that a pool process keeps open if it is
@@ -162,7 +168,7 @@ class Watchdog:
             os.close(self._pipe)
         reads, self._pipe = os.pipe()
         try:
-            self._pid = os.posix_spawn(
+            self._pid = self._session = os.posix_spawn(
                 WATCHDOG[0],
                 [*WATCHDOG, str(os.getpid())],
                 {},

@@ -5,7 +5,9 @@ frozen, its runs go on after another worker may have started them. The watchdog 
 worker's mark then: the pool processes and all that they started. It also kills what carries the mark of any
 other worker of this machine that has died, for watchdogs can be killed too.
 
-The worker writes to standard input until when its runs may go on. It starts the watchdog again when it dies.
+The worker writes to standard input until when its runs may go on. A second process, the successor, waits for
+the end of the watchdog and takes its place, so a worker that is killed with its watchdog leaves nothing
+either. When both have ended, the worker starts a watchdog again.
 """
 
 import os
@@ -15,6 +17,7 @@ import struct
 import sys
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 from jobs.subprocesses.marks import is_orphaned, kill_marked, worker_mark
 
@@ -41,22 +44,40 @@ def main(argv: Sequence[str]) -> None:
     os.chdir("/")
     worker = int(argv[0])
     mark = worker_mark(worker)
-    if mark is not None:
-        watch(worker, mark)
-        kill_all(lambda other: other == mark)
+    if mark is None:
+        kill_all(is_orphaned)
+        return
+    successor = watch(worker, mark)
+    kill_all(lambda other: other == mark)
     kill_all(is_orphaned)
+    with suppress(ProcessLookupError):
+        os.kill(successor, signal.SIGKILL)
 
 
-def watch(worker: int, mark: int) -> None:
-    """Return when the worker has ended."""
+def start_successor() -> int:
+    """Fork a process that becomes another watchdog, with the same worker and input, if this one is killed."""
+    watched = os.getpid()
+    successor = os.fork()
+    if successor == 0:
+        while os.getppid() == watched:
+            time.sleep(CHECK_SECONDS)
+        os.execv(sys.executable, sys.orig_argv)  # noqa: S606 (this very command)
+    return successor
+
+
+def watch(worker: int, mark: int) -> int:
+    """Return when the worker has ended, with the id of the successor."""
     allowed_until = float("inf")
     next_sweep = 0.0
+    successor = start_successor()
     # Not the end of the input: the pool processes inherit its other end.
     while os.getppid() == worker:
+        if os.waitpid(successor, os.WNOHANG)[0]:
+            successor = start_successor()
         if select.select([sys.stdin], [], [], CHECK_SECONDS)[0]:
             message = os.read(sys.stdin.fileno(), MESSAGE.size * 512)
             if not message:
-                return
+                break
             (allowed_until,) = MESSAGE.unpack(message[-MESSAGE.size :])
         now = boot_time()
         if now > allowed_until:
@@ -65,6 +86,7 @@ def watch(worker: int, mark: int) -> None:
         if now >= next_sweep:
             next_sweep = now + SWEEP_SECONDS
             kill_marked(is_orphaned)
+    return successor
 
 
 def kill_all(condition: Callable[[int], bool]) -> None:

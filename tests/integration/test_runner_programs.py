@@ -11,9 +11,16 @@ import pytest
 
 from jobs.states import JobStatus
 from jobs.subprocesses import marks
-from tests.engine_workers import alive, command_of, ended, lines
+from tests.engine_workers import LEASE, alive, ended, lines, outcomes
 from tests.factories import a_job, an_office
-from tests.programs import expect_the_end, running_programs, submit_programs, watchdog_of
+from tests.programs import (
+    expect_the_end,
+    running_programs,
+    submit_programs,
+    successor_of,
+    watchdog_of,
+    watchdogs_of,
+)
 from tests.workers import eventually
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -48,15 +55,24 @@ def test_programs_and_pool_processes_end_with_a_worker_that_is_frozen_past_its_l
     assert ended(a_job(an_office(), task_id="try.echo", args={})).status == JobStatus.DONE
 
 
-def test_a_watchdog_that_is_killed_is_started_again(worker):
+def test_the_successor_of_a_watchdog_takes_its_place(worker, path):
     watchdog = watchdog_of(worker)
+    successor = successor_of(watchdog)
+    job = a_job(an_office(), task_id="try.line", args={"path": path, "seconds": LEASE * 1.5})
+    eventually(lambda: lines(path), what="its start")
     os.kill(watchdog, signal.SIGKILL)
-    eventually(lambda: not alive(watchdog), what="its end")
+    assert successor_of(successor) != watchdog
+    assert watchdog_of(worker) == successor, "the worker starts no other one"
+    assert ended(job).status == JobStatus.DONE
+    assert outcomes(job) == [("success", "")], "it read until when the run may go on"
 
-    def is_back():
-        return any(b"watchdog" in command_of(pid) for pid in worker.process.children())
 
-    eventually(is_back, what="another watchdog")
+def test_a_watchdog_that_is_killed_with_its_successor_is_started_again(worker):
+    killed = {watchdog_of(worker), successor_of(watchdog_of(worker))}
+    for pid in killed:
+        os.kill(pid, signal.SIGKILL)
+    eventually(lambda: not any(map(alive, killed)), what="their end")
+    eventually(lambda: set(watchdogs_of(worker)) - killed, what="another watchdog")
 
 
 def children(pid: int) -> list[int]:
