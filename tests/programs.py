@@ -34,5 +34,6 @@ def watchdogs_of(worker: Workers) -> list[int]:
 
 
 def successor_of(watchdog: int) -> int:
-    (pid,) = eventually(lambda: process_tree.children(watchdog), what="the successor")
+    eventually(lambda: process_tree.children(watchdog), what="the successor")
+    (pid,) = process_tree.children(watchdog)
     return pid
