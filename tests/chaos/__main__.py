@@ -10,7 +10,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from dataclasses import asdict
+from dataclasses import is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -95,6 +95,10 @@ def keep(options: argparse.Namespace, folder: Path) -> None:
         shutil.copytree(folder, options.keep, ignore=ignored, dirs_exist_ok=True)
 
 
+def members(value: object) -> object:
+    return vars(value) if is_dataclass(value) else str(value)
+
+
 def take_out(name: str | None) -> None:
     from jobs.sql import call
 
@@ -153,7 +157,7 @@ def drive(options: argparse.Namespace, cluster: "Cluster", witness: Path) -> int
     events.recovery = cluster.recovery
     if options.keep:
         options.keep.mkdir(parents=True, exist_ok=True)
-        (options.keep / "history.json").write_text(json.dumps(asdict(events), default=str))
+        (options.keep / "history.json").write_text(json.dumps(vars(events), default=members))
     print(f"{programs.started} programs were started by bodies.")
     return report(checker.check(events), checker.figures(events), done, time.monotonic() - started)
 
