@@ -33,6 +33,8 @@ from jobs.submission import Prepared
 
 log = logging.getLogger(__name__)
 
+# The error of a run that exceeded its time limit, whether it stopped by itself or had to be killed.
+TIMED_OUT = "Job execution timed out"
 # Sent when a cancelled run was killed: see jobs/tasks.py.
 RUN_ON_CANCEL = "dure.run_on_cancel"
 DISPATCH_ROLES = "dure.dispatch_roles"
@@ -276,7 +278,7 @@ def finish_timed_out(execution: str, fence: int, *, trigger: str) -> Settlement 
         Outcome.TIMEOUT,
         trigger=trigger,
         failure_type=FailureType.TIMEOUT,
-        error="Job execution timed out; it did not stop when it was told, and was killed.",
+        error=TIMED_OUT,
         delay_ms=task.delay_ms(strategy, base_ms, retry_count) if retried else None,
     )
 

@@ -263,7 +263,7 @@ def classify(exc: BaseException) -> str:
 
 def describe(exc: BaseException) -> str:
     if isinstance(exc, SoftTimeLimitExceeded):
-        return "Job execution timed out"
+        return lifecycle.TIMED_OUT
     if isinstance(exc, TaskFailure):
         return str(exc)
     if isinstance(exc, ValidationError):

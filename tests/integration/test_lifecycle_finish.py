@@ -263,8 +263,9 @@ def test_a_run_past_its_time_limit_is_a_timeout_with_the_jobs_own_delay():
     lifecycle.finish_timed_out(run.execution, run.fence, trigger=Trigger.JOB)
     job = fresh(job)
     assert job.status == JobStatus.TIMEOUT
-    ended = Attempt.objects.get(execution=job.execution).ended_at
-    assert job.retry_at - ended == timedelta(seconds=7)
+    attempt = Attempt.objects.get(execution=job.execution)
+    assert attempt.error == job.error_message == "Job execution timed out"
+    assert job.retry_at - attempt.ended_at == timedelta(seconds=7)
     assert attempts(job) == [(1, "timeout", "timeout")]
 
 

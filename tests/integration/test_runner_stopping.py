@@ -64,6 +64,7 @@ def test_a_body_that_timed_out_is_retried_by_its_policy(worker):
 def test_a_body_that_ignores_its_time_limit_is_killed_after_its_grace(worker, path):
     job = ended(submit_task("try.stubborn", args={"path": path}, timeout_ms=300))
     assert (job.status, job.failure_type) == (JobStatus.FAILED, FailureType.TIMEOUT)
+    assert job.error_message == "Job execution timed out"
     assert outcomes(job) == [("timeout", "timeout")]
     assert seconds_of(job) >= GRACE
     eventually(lambda: not alive(int(lines(path)[0])), what="the end of its process")
