@@ -1,4 +1,4 @@
-"""Records what people do to an office: the verbs call it in their transaction."""
+"""Records what people do to an office, or to their schedules: the verbs call it in their transaction."""
 
 from datetime import datetime
 from uuid import UUID
@@ -11,6 +11,12 @@ from jobs.states import Act
 
 def record(office: UUID, actor: str, act: Act, **details: object) -> None:
     Activity.objects.create(office_id=office, actor=actor, act=act, details=details, at=timezone.now())
+
+
+def record_of_owner(owner: int | None, actor: str, act: Act, **details: object) -> None:
+    """For the log of a user instead of an office's; rows without an owner are in no log."""
+    if owner is not None:
+        Activity.objects.create(owner_id=owner, actor=actor, act=act, details=details, at=timezone.now())
 
 
 def delete_old(before: datetime, limit: int) -> int:

@@ -90,6 +90,8 @@ EVENT_NAMES: dict[str, Text] = {
     EventType.JOB_CANCELLED: _("Cancelled"),
     EventType.BATCH_COMPLETED: _("Batch completed"),
     EventType.WORKFLOW_RUN_FAILED: _("Workflow run failed"),
+    EventType.SCHEDULE_FAILING: _("Schedule failing"),
+    EventType.SCHEDULE_RECOVERED: _("Schedule recovered"),
     EventType.JOB_REPRIORITISED: _("Priority changed"),
 }
 # The details of an event that people want to see; the others are for programs.
@@ -123,6 +125,8 @@ ACT_NAMES: dict[str, Text] = {
     Act.WEBHOOK_CHANGED: _("Webhook changed"),
     Act.WEBHOOK_ROTATED: _("Webhook's secret rotated"),
     Act.WEBHOOK_DELETED: _("Webhook deleted"),
+    Act.SCHEDULES_PAUSED: _("Schedules paused"),
+    Act.SCHEDULES_RESUMED: _("Schedules resumed"),
 }
 MEMBER_ROLE_NAMES: dict[str, Text] = {
     MemberRole.VIEWER: _("viewer"),

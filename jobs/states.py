@@ -159,11 +159,17 @@ class EventType(models.TextChoices):
     JOB_CANCELLED = "job_cancelled"
     BATCH_COMPLETED = "batch_completed"
     WORKFLOW_RUN_FAILED = "workflow_run_failed"
+    SCHEDULE_FAILING = "schedule_failing"
+    SCHEDULE_RECOVERED = "schedule_recovered"
     # Records who changed an order and why, for operators. Clients do not receive it.
     JOB_REPRIORITISED = "job_reprioritised"
 
 
 CLIENT_EVENTS: Final = tuple(type for type in EventType.values if type != EventType.JOB_REPRIORITISED)
+
+
+# The failures that need a person: listed as alerts on the pages, and sent to new webhooks by default.
+ALERT_EVENTS: Final = (EventType.JOB_FAILED, EventType.WORKFLOW_RUN_FAILED, EventType.SCHEDULE_FAILING)
 
 
 class MemberRole(models.TextChoices):
@@ -175,7 +181,7 @@ class MemberRole(models.TextChoices):
 
 
 class Act(models.TextChoices):
-    """What people do to an office itself."""
+    """What people do to an office itself, or to all schedules of a Task."""
 
     OFFICE_CREATED = "office_created"
     OFFICE_CHANGED = "office_changed"
@@ -189,6 +195,8 @@ class Act(models.TextChoices):
     WEBHOOK_CHANGED = "webhook_changed"
     WEBHOOK_ROTATED = "webhook_rotated"
     WEBHOOK_DELETED = "webhook_deleted"
+    SCHEDULES_PAUSED = "schedules_paused"
+    SCHEDULES_RESUMED = "schedules_resumed"
 
 
 # The names of an Execution's states in the v1 contract of task runs: see docs/api.md.

@@ -13,6 +13,7 @@ class SchedulerConfig(AppConfig):
         from jobs import metrics as jobs_metrics
         from jobs.states import Trigger
         from scheduler import error_texts, metrics
+        from scheduler.schedules import failing
         from scheduler.steps import lifecycle as steps
         from scheduler.steps import metrics as step_metrics
         from scheduler.steps import tasks  # noqa: F401 (registers the Tasks of step queues)
@@ -22,3 +23,4 @@ class SchedulerConfig(AppConfig):
         errors.register_texts(error_texts.TEXTS)
         errors.register_problem_codes(error_texts.PROBLEM_CODES)
         engine.on_end(Trigger.STEP, steps.advance)
+        engine.on_end(Trigger.SCHEDULE, failing.count_run)

@@ -66,6 +66,7 @@ TEXTS: dict[str, str | Promise] = {
     "too_late": _("It was later than the grace period."),
     # Calendars
     "unknown_calendar": _("There is no such calendar of the schedule's owner."),
+    "unknown_notify_office": _("There is no such office in which the schedule's owner may act."),
     "calendar_in_use": _("%(count)s schedules use the calendar. Change them first."),
     "calendar_date": _("Must be dates such as 2026-12-25."),
     "window_ends_first": _("A window must end after its start."),

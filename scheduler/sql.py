@@ -16,11 +16,40 @@ ADVANCE_SCHEDULES = """
     UPDATE schedules s
     SET next_run_at = a.next_run_at,
         last_run_at = coalesce(a.last_run_at, s.last_run_at),
-        last_execution_id = coalesce(a.execution, s.last_execution_id)
+        last_execution_id = coalesce(a.execution, s.last_execution_id),
+        consecutive_missed = s.consecutive_missed
+            + CASE WHEN s.notify_after_missed IS NULL THEN 0 ELSE a.missed END
     FROM jsonb_to_recordset(%(schedules)s::jsonb) AS a (
-        id uuid, next_run_at timestamptz, last_run_at timestamptz, execution uuid
+        id uuid, next_run_at timestamptz, last_run_at timestamptz, execution uuid, missed integer
     )
     WHERE s.id = a.id
+"""
+
+# failing: a run of a schedule failed. Only schedules that notify count.
+COUNT_FAILED_RUN = """
+    UPDATE schedules SET consecutive_failures = consecutive_failures + 1
+    WHERE id = %(schedule)s AND enabled AND notify_after_failures IS NOT NULL
+"""
+# failing: those that begin to notify; none that does already.
+MARK_FAILING = """
+    UPDATE schedules SET failing_since = coalesce(%(now)s::timestamptz, clock_timestamp())
+    WHERE id = ANY (%(schedules)s) AND enabled AND failing_since IS NULL
+      AND (consecutive_failures >= notify_after_failures OR consecutive_missed >= notify_after_missed)
+    RETURNING id, name, task_id, owner_id, notify_office_id, consecutive_failures, consecutive_missed,
+              failing_since
+"""
+# failing: a run of a schedule succeeded. The last column is empty unless it notified before.
+RESET_FAILURES = """
+    WITH before AS (
+        SELECT * FROM schedules
+        WHERE id = %(schedule)s
+          AND (consecutive_failures > 0 OR consecutive_missed > 0 OR failing_since IS NOT NULL)
+        FOR NO KEY UPDATE
+    )
+    UPDATE schedules s SET consecutive_failures = 0, consecutive_missed = 0, failing_since = NULL
+    FROM before b WHERE s.id = b.id
+    RETURNING b.id, b.name, b.task_id, b.owner_id, b.notify_office_id, b.consecutive_failures,
+              b.consecutive_missed, CASE WHEN b.failing_since IS NOT NULL THEN clock_timestamp() END
 """
 
 # leader: the one row goes to the first beat that asks once the lease of the last one has ended.

@@ -1,6 +1,8 @@
-"""What people did to an office itself. The acts on its jobs are among its events."""
+"""What people did to an office itself, or to their schedules. The acts on jobs are among the events."""
 
+from django.conf import settings
 from django.db import models
+from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from jobs.models.office import Office
@@ -10,8 +12,22 @@ from jobs.states import Act
 class Activity(models.Model):
     """One act, written in its transaction. The details hold no secret, and no URL that may contain one."""
 
+    # Of the two the one whose log it is in: the office, or the user who owns the schedules.
     office = models.ForeignKey(
-        Office, on_delete=models.CASCADE, db_index=False, related_name="activity", verbose_name=_("office")
+        Office,
+        on_delete=models.CASCADE,
+        db_index=False,
+        related_name="activity",
+        null=True,
+        verbose_name=_("office"),
+    )
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.CASCADE,
+        db_index=False,
+        related_name="activity",
+        null=True,
+        verbose_name=_("owner"),
     )
     # The user's name, which stays when the user is deleted; empty if the system itself did it.
     actor = models.CharField(_("by"), max_length=150, blank=True)
@@ -26,6 +42,13 @@ class Activity(models.Model):
         indexes = [
             # the office's page.
             models.Index(fields=["office", "-id"], name="activity_of_office"),
+            # the user's account.
+            models.Index(fields=["owner", "-id"], name="activity_of_owner", condition=Q(owner__isnull=False)),
+        ]
+        constraints = [
+            models.CheckConstraint(
+                name="activity_has_one_log", condition=Q(office__isnull=True) ^ Q(owner__isnull=True)
+            ),
         ]
 
     def __str__(self) -> str:

@@ -1,9 +1,10 @@
 """The events of an office's jobs, each written in the transaction of its change."""
 
 from django.db import models
+from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
-from jobs.states import EventType
+from jobs.states import ALERT_EVENTS, EventType
 
 
 class Event(models.Model):
@@ -23,6 +24,10 @@ class Event(models.Model):
         indexes = [
             # the resumable list and the sockets.
             models.Index(fields=["office_id", "id"], name="events_of_office"),
+            # the alerts of a user.
+            models.Index(
+                fields=["office_id", "at"], name="events_that_alert", condition=Q(type__in=ALERT_EVENTS)
+            ),
         ]
 
     def __str__(self) -> str:

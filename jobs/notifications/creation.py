@@ -1,5 +1,5 @@
 """Creates notifications from an office's events: one for each webhook that subscribes to the event's type,
-and one for each mail address when a job has failed for good.
+and one for each mail address when a job has failed for good, or a schedule fails or has recovered.
 
 `create_from_events` reads the events after the office's cursor, in order, and advances the cursor in the
 same transaction. The cursor's row lock admits one creator at a time, and a unique constraint guards the
@@ -27,8 +27,11 @@ from jobs.sql import call
 from jobs.sql import notifications as statements
 from jobs.states import EventType
 
-DEFAULT_TYPES = (EventType.JOB_FAILED, EventType.BATCH_COMPLETED, EventType.WORKFLOW_RUN_FAILED)
-MAIL_TYPE = EventType.JOB_FAILED
+DEFAULT_TYPES = (
+    *(EventType.JOB_FAILED, EventType.BATCH_COMPLETED, EventType.WORKFLOW_RUN_FAILED),
+    *(EventType.SCHEDULE_FAILING, EventType.SCHEDULE_RECOVERED),
+)
+MAIL_TYPES = (EventType.JOB_FAILED, EventType.SCHEDULE_FAILING, EventType.SCHEDULE_RECOVERED)
 MAIL_INTERVAL = timedelta(minutes=1)
 PAGE = 500
 SEND_NOTIFICATIONS = "dure.send_notifications"
@@ -112,7 +115,7 @@ def _create_page(cursor: EventCursor, now: datetime) -> tuple[int, bool]:
     webhooks = list(Webhook.objects.filter(office=office, enabled=True))
     types = {event_type for webhook in webhooks for event_type in webhook.event_types}
     if office.notify_emails:
-        types.add(MAIL_TYPE)
+        types.update(MAIL_TYPES)
     page = list(events.filter(id__lte=newest, type__in=sorted(types)).order_by("id")[:PAGE]) if types else []
     notifications = _build(office, webhooks, page, now)
     Notification.objects.bulk_create(notifications, batch_size=1_000, ignore_conflicts=True)
@@ -133,7 +136,7 @@ def _build(
         receivers: list[dict[str, Any]] = [
             {"webhook": webhook, "next_at": now} for webhook in webhooks if event.type in webhook.event_types
         ]
-        if event.type == MAIL_TYPE:
+        if event.type in MAIL_TYPES:
             receivers += [{"address": address, "next_at": at} for address, at in mail_times.items()]
         text = call.as_json(body)
         notifications += [

@@ -63,6 +63,19 @@ class ScheduleDocument(serializers.Serializer[Any]):
     on_lost = serializers.ChoiceField(
         OnLost.choices, allow_null=True, help_text="What happens if the worker dies; null: as the Task says."
     )
+    notify_after_failures = serializers.IntegerField(
+        allow_null=True, help_text="Notifies when so many runs in a row have failed for good; null: never."
+    )
+    notify_after_missed = serializers.IntegerField(
+        allow_null=True,
+        help_text="Notifies when so many scheduled runs were missed since the last success; null: never.",
+    )
+    notify_office = serializers.UUIDField(
+        allow_null=True, help_text="The office whose webhooks and mail addresses are notified too."
+    )
+    failing_since = serializers.DateTimeField(
+        allow_null=True, help_text="When it notified; null again after a run that succeeded."
+    )
     starts_at = serializers.DateTimeField(allow_null=True, help_text="No run is due before this time.")
     ends_at = serializers.DateTimeField(allow_null=True, help_text="No run is due after this time.")
     words = WordsDocument(help_text="The rule in plain words.")

@@ -8,7 +8,12 @@ from jobs.states import Backoff, OnLost
 from scheduler.api.documents import KINDS, POLICIES
 from scheduler.schedules.catchup import DEFAULT_GRACE_SECONDS
 from scheduler.schedules.timezones import KOREAN_TIME
-from scheduler.schedules.validation import MAX_GRACE_SECONDS, MAX_INTERVAL_SECONDS, MAX_RETRIES
+from scheduler.schedules.validation import (
+    MAX_GRACE_SECONDS,
+    MAX_INTERVAL_SECONDS,
+    MAX_NOTIFY_AFTER,
+    MAX_RETRIES,
+)
 from scheduler.states import Overlap
 
 MAX_TIMES = 100
@@ -100,6 +105,25 @@ class ScheduleSerializer(RuleSerializer):
         required=False,
         allow_null=True,
         help_text="What happens if the worker dies; default: as the Task says.",
+    )
+    notify_after_failures = serializers.IntegerField(
+        required=False,
+        allow_null=True,
+        min_value=1,
+        max_value=MAX_NOTIFY_AFTER,
+        help_text="Notify when so many runs in a row have failed for good; null: never.",
+    )
+    notify_after_missed = serializers.IntegerField(
+        required=False,
+        allow_null=True,
+        min_value=1,
+        max_value=MAX_NOTIFY_AFTER,
+        help_text="Notify when so many scheduled runs were missed since the last success; null: never.",
+    )
+    notify_office = serializers.UUIDField(
+        required=False,
+        allow_null=True,
+        help_text="An office in which you may act: its webhooks and mail addresses are notified too.",
     )
 
     def validate_retry_backoff(self, value: str | None) -> str:

@@ -1,7 +1,5 @@
 """Pause and resume all schedules of a Task."""
 
-from uuid import UUID
-
 from drf_spectacular.utils import extend_schema, inline_serializer
 from rest_framework import serializers
 from rest_framework.generics import GenericAPIView
@@ -30,11 +28,8 @@ class TaskSchedulesView(GenericAPIView[Schedule]):
     filter_backends = ()
     serializer_class = TaskSerializer
 
-    def matching(self, request: Request, *, enabled: bool) -> list[UUID]:
-        """The user's own schedules of the Task, also for staff."""
-        task_id = validated(TaskSerializer(data=request.data))["task_id"]
-        own = Schedule.objects.filter(owner=user_of(request), task_id=task_id, enabled=enabled)
-        return list(own.order_by("id").values_list("id", flat=True))
+    def task_id(self, request: Request) -> str:
+        return str(validated(TaskSerializer(data=request.data))["task_id"])
 
 
 @extend_schema(tags=["schedules"])
@@ -46,8 +41,8 @@ class PauseSchedulesView(TaskSchedulesView):
     )
     def post(self, request: Request) -> Response:
         """Pause all your schedules of a Task."""
-        ids = self.matching(request, enabled=True)
-        return Response({"paused": schedules.change_all(ids, {"enabled": False}, now=database_now())})
+        task_id = self.task_id(request)
+        return Response({"paused": schedules.pause_all(task_id, owner=user_of(request), now=database_now())})
 
 
 @extend_schema(tags=["schedules"])
@@ -59,5 +54,6 @@ class ResumeSchedulesView(TaskSchedulesView):
     )
     def post(self, request: Request) -> Response:
         """Resume all your schedules of a Task. Their rules count from now on."""
-        ids = self.matching(request, enabled=False)
-        return Response({"resumed": schedules.change_all(ids, {"enabled": True}, now=database_now())})
+        task_id = self.task_id(request)
+        count = schedules.resume_all(task_id, owner=user_of(request), now=database_now())
+        return Response({"resumed": count})

@@ -62,6 +62,18 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name='AlertsSeen',
+            fields=[
+                ('user', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='+', serialize=False, to=settings.AUTH_USER_MODEL, verbose_name='user')),
+                ('seen_at', models.DateTimeField(verbose_name='seen at')),
+            ],
+            options={
+                'verbose_name': 'seen alerts',
+                'verbose_name_plural': 'seen alerts',
+                'db_table': 'alerts_seen',
+            },
+        ),
+        migrations.CreateModel(
             name='SavedView',
             fields=[
                 ('id', models.UUIDField(default=jobs.ids.uuid7, editable=False, primary_key=True, serialize=False, verbose_name='id')),
@@ -132,6 +144,11 @@ class Migration(migrations.Migration):
                 ('retry_base_delay', models.BigIntegerField(blank=True, null=True, verbose_name='first delay (ms)')),
                 ('timeout_ms', models.BigIntegerField(blank=True, null=True, verbose_name='time limit (ms)')),
                 ('on_lost', models.CharField(blank=True, choices=[('retry', 'Retry'), ('fail', 'Fail')], db_default='', default='', max_length=8, verbose_name='if the worker is lost')),
+                ('notify_after_failures', models.PositiveIntegerField(blank=True, null=True, verbose_name='notify after so many failed runs in a row')),
+                ('notify_after_missed', models.PositiveIntegerField(blank=True, null=True, verbose_name='notify after so many missed runs in a row')),
+                ('consecutive_failures', models.PositiveIntegerField(db_default=0, default=0, editable=False, verbose_name='failed runs in a row')),
+                ('consecutive_missed', models.PositiveIntegerField(db_default=0, default=0, editable=False, verbose_name='missed runs in a row')),
+                ('failing_since', models.DateTimeField(blank=True, editable=False, null=True, verbose_name='failing since')),
                 ('next_run_at', models.DateTimeField(blank=True, editable=False, null=True, verbose_name='next run at')),
                 ('last_run_at', models.DateTimeField(blank=True, editable=False, null=True, verbose_name='last scheduled run at')),
                 ('last_execution_id', models.UUIDField(blank=True, editable=False, null=True, verbose_name='last run')),
@@ -139,6 +156,7 @@ class Migration(migrations.Migration):
                 ('updated_at', models.DateTimeField(editable=False, verbose_name='updated at')),
                 ('deleted_at', models.DateTimeField(blank=True, editable=False, null=True, verbose_name='deleted at')),
                 ('calendar', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.RESTRICT, related_name='schedules', to='scheduler.calendar', verbose_name='calendar')),
+                ('notify_office', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='jobs.office', verbose_name='notify the office')),
                 ('owner', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='schedules', to=settings.AUTH_USER_MODEL, verbose_name='owner')),
             ],
             options={
@@ -321,6 +339,10 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name='schedule',
             index=models.Index(fields=['owner', 'name'], name='schedules_of_owner'),
+        ),
+        migrations.AddIndex(
+            model_name='schedule',
+            index=models.Index(condition=models.Q(('failing_since__isnull', False)), fields=['owner', 'failing_since'], name='schedules_failing'),
         ),
         migrations.AddIndex(
             model_name='schedule',

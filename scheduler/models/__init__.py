@@ -1,5 +1,6 @@
 """Schedules, workflows, step queues and the overview's statistics."""
 
+from scheduler.models.alerts import AlertsSeen
 from scheduler.models.calendar import Calendar
 from scheduler.models.monitoring import Beat, BeatLeader, Minute, QueueProbe
 from scheduler.models.saved_view import SavedView
@@ -8,6 +9,7 @@ from scheduler.models.workflow import Workflow, WorkflowRun, WorkflowRunStart
 from scheduler.steps.models import Step, StepEvent, StepQueue
 
 __all__ = [
+    "AlertsSeen",
     "Beat",
     "BeatLeader",
     "Calendar",

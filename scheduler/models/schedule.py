@@ -8,6 +8,7 @@ from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
 from jobs.ids import uuid7
+from jobs.models import Office
 from jobs.states import Backoff, OnLost, Trigger
 from scheduler.models.calendar import Calendar
 from scheduler.schedules.catchup import DEFAULT_GRACE_SECONDS, CatchUp
@@ -91,6 +92,32 @@ class Schedule(models.Model):
         db_default="",
     )
 
+    # Empty: no notification. schedules/failing.py sends them.
+    notify_after_failures = models.PositiveIntegerField(
+        _("notify after so many failed runs in a row"), null=True, blank=True
+    )
+    notify_after_missed = models.PositiveIntegerField(
+        _("notify after so many missed runs in a row"), null=True, blank=True
+    )
+    # Its webhooks and mail addresses are notified too.
+    notify_office = models.ForeignKey(
+        Office,
+        on_delete=models.SET_NULL,
+        related_name="+",
+        null=True,
+        blank=True,
+        verbose_name=_("notify the office"),
+    )
+    # Since the last run that succeeded. Counted only if they lead to a notification.
+    consecutive_failures = models.PositiveIntegerField(
+        _("failed runs in a row"), default=0, db_default=0, editable=False
+    )
+    consecutive_missed = models.PositiveIntegerField(
+        _("missed runs in a row"), default=0, db_default=0, editable=False
+    )
+    # When the notification was sent; null again after a run that succeeded.
+    failing_since = models.DateTimeField(_("failing since"), null=True, blank=True, editable=False)
+
     # Null when nothing is due: the schedule is paused, has ended, or has fired its single time.
     next_run_at = models.DateTimeField(_("next run at"), null=True, blank=True, editable=False)
     last_run_at = models.DateTimeField(_("last scheduled run at"), null=True, blank=True, editable=False)
@@ -116,6 +143,12 @@ class Schedule(models.Model):
             ),
             # the list of an owner's schedules.
             models.Index(fields=["owner", "name"], name="schedules_of_owner"),
+            # the alerts of a user.
+            models.Index(
+                fields=["owner", "failing_since"],
+                name="schedules_failing",
+                condition=Q(failing_since__isnull=False),
+            ),
             # retention.
             models.Index(
                 fields=["deleted_at"], name="schedules_deleted", condition=Q(deleted_at__isnull=False)

@@ -27,6 +27,7 @@ from jobs.states import EXECUTION_LIVE, Trigger
 from scheduler import exclusion, sql
 from scheduler.exclusion import LiveRun, OwnedTask
 from scheduler.models import Schedule
+from scheduler.schedules import failing
 from scheduler.schedules.calendars import Closures
 from scheduler.schedules.catchup import (
     IN_CALENDAR,
@@ -82,6 +83,8 @@ def fire_due(now: datetime, limit: int = BATCH) -> FiringResult:
         )
         advance = call.as_json([decision.advance for decision in decisions])
         call.change(sql.ADVANCE_SCHEDULES, {"schedules": advance})
+        if late := [each.schedule.id for each in decisions if each.notifies_missed]:
+            failing.notify_failing(late, now)
     result = FiringResult(len(due), Counter(str(row["outcome"]) for row in occurrences))
     log.info("fired %s schedules: %s", result.schedules, dict(result.outcomes))
     return result
@@ -94,7 +97,11 @@ class _Decision:
         self.schedule = schedule
         self.occurrences: list[dict[str, Any]] = []
         self.specs: list[ExecutionSpec] = []
-        self.advance = {"id": str(schedule.id), "next_run_at": following and following.isoformat()}
+        self.advance: dict[str, Any] = {
+            "id": str(schedule.id),
+            "next_run_at": following and following.isoformat(),
+            "missed": 0,
+        }
 
     def add(
         self, due_at: datetime, outcome: OccurrenceOutcome, reason: str = "", execution: UUID | None = None
@@ -108,6 +115,11 @@ class _Decision:
                 "execution": execution and str(execution),
             }
         )
+        self.advance["missed"] += outcome == OccurrenceOutcome.MISSED
+
+    @property
+    def notifies_missed(self) -> bool:
+        return self.schedule.notify_after_missed is not None and self.advance["missed"] > 0
 
     def add_run(self, due_at: datetime, task: registry.Task) -> None:
         spec = spec_for(

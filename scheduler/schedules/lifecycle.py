@@ -3,18 +3,23 @@
 A change of the Task or its arguments keeps the next run; a change of the rule counts from now on.
 """
 
-from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from django.contrib.auth.models import User
 from django.db import transaction
 
+from jobs import activity
+from jobs.states import Act
 from scheduler.models import Schedule
-from scheduler.schedules import rules
+from scheduler.schedules import failing, rules
 from scheduler.schedules.calendars import find_of_owner
 from scheduler.schedules.rules import Kind
 from scheduler.schedules.validation import EMPTY, FIELD_OF_KIND, TIMING, check_rule, check_task
+
+# The names of schedules that the activity log lists for one act.
+MOST_NAMES = 20
 
 
 def create(values: dict[str, Any], *, owner: Any, now: datetime) -> Schedule:
@@ -38,27 +43,51 @@ def resume(schedule_id: UUID | str, *, now: datetime) -> Schedule:
     return change(schedule_id, {"enabled": True}, now=now)
 
 
-def change_all(schedule_ids: Sequence[UUID], values: dict[str, Any], *, now: datetime) -> int:
-    """Change each of these that still exists, all or none; how many."""
+def pause_all(task_id: str, *, owner: User, now: datetime) -> int:
+    """Pause all schedules of a Task that this user owns, or none; how many were enabled."""
+    return _enable_all(task_id, owner, Act.SCHEDULES_PAUSED, now)
+
+
+def resume_all(task_id: str, *, owner: User, now: datetime) -> int:
+    """Resume all schedules of a Task that this user owns, or none; how many were paused."""
+    return _enable_all(task_id, owner, Act.SCHEDULES_RESUMED, now)
+
+
+def _enable_all(task_id: str, owner: User, act: Act, now: datetime) -> int:
+    enabled = act == Act.SCHEDULES_RESUMED
     with transaction.atomic():
-        rows = list(Schedule.objects.select_for_update().filter(pk__in=schedule_ids).order_by("pk"))
+        own = Schedule.objects.filter(owner=owner, task_id=task_id, enabled=not enabled)
+        rows = list(own.select_for_update(of=("self",)).order_by("pk"))
         for schedule in rows:
-            _write(schedule, dict(values), now)
+            _write(schedule, {"enabled": enabled}, now)
+        if rows:
+            names = [schedule.name for schedule in rows[:MOST_NAMES]]
+            facts = {"task_id": task_id, "count": len(rows), "schedules": names}
+            activity.record_of_owner(owner.pk, owner.get_username(), act, **facts)
     return len(rows)
 
 
 def remove(schedule_id: UUID | str, *, now: datetime) -> None:
     """Delete the schedule. Executions that it started continue, and stay visible to its owner."""
     Schedule.objects.filter(pk=schedule_id).update(
-        deleted_at=now, updated_at=now, enabled=False, next_run_at=None, calendar=None
+        deleted_at=now,
+        updated_at=now,
+        enabled=False,
+        next_run_at=None,
+        calendar=None,
+        notify_office=None,
+        failing_since=None,
     )
 
 
 def _write(schedule: Schedule, values: dict[str, Any], now: datetime) -> Schedule:
+    notified_on = _notified_on(schedule)
     was_enabled, old = schedule.enabled, {field: getattr(schedule, field) for field in TIMING}
     is_new = schedule._state.adding
     if "calendar" in values:
         values = values | {"calendar": find_of_owner(values["calendar"], schedule.owner_id)}
+    if "notify_office" in values:
+        values = values | {"notify_office": failing.find_of_owner(values["notify_office"], schedule.owner)}
     for field, value in values.items():
         setattr(schedule, field, value)
     if not is_new and values.get("kind", old["kind"]) != old["kind"]:
@@ -74,9 +103,17 @@ def _write(schedule: Schedule, values: dict[str, Any], now: datetime) -> Schedul
         schedule.next_run_at = None
     elif has_new_rule or not was_enabled:
         schedule.next_run_at = rules.next_after(schedule.rule, now)
+    if _notified_on(schedule) != notified_on:
+        schedule.consecutive_failures = schedule.consecutive_missed = 0
+        schedule.failing_since = None
     schedule.updated_at = now
     schedule.save()
     return schedule
+
+
+def _notified_on(schedule: Schedule) -> tuple[object, ...]:
+    """The fields whose change makes the failures count from the start."""
+    return schedule.enabled, schedule.notify_after_failures, schedule.notify_after_missed
 
 
 def _clear_other_kinds(schedule: Schedule, values: dict[str, Any]) -> None:

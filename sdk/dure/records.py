@@ -176,6 +176,7 @@ class Schedule(Record):
     next_run_at: datetime | None = None
     last_run_at: datetime | None = None
     last_execution_id: str | None = None
+    failing_since: datetime | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

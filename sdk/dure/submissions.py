@@ -43,6 +43,9 @@ class ScheduleOptions(TypedDict, total=False):
     retry_base_delay: int
     timeout_ms: int
     on_lost: str
+    notify_after_failures: int
+    notify_after_missed: int
+    notify_office: str
 
 
 def to_json(fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,8 +8,8 @@ import pytest
 from django.db import transaction
 
 from jobs.errors import Conflict
-from jobs.models import Execution, Job
-from jobs.states import EXECUTION_LIVE, ExecutionStatus
+from jobs.models import Event, Execution, Job
+from jobs.states import EXECUTION_LIVE, EventType, ExecutionStatus
 from scheduler.manual_runs import run_task
 from scheduler.models import Occurrence, Schedule, WorkflowRun
 from scheduler.schedules import lifecycle as schedules
@@ -20,7 +20,7 @@ from scheduler.workflows import runs
 from tests.concurrency.threads import PATIENCE, all_at_once, in_thread, start_thread, wait_until_blocked
 from tests.factories import an_office
 from tests.integration.rest_support import client_of, make_user
-from tests.schedule_factories import T0, a_schedule, a_step, a_workflow, after, executions, turns
+from tests.schedule_factories import T0, a_schedule, a_step, a_workflow, after, claim, executions, turns
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -58,6 +58,24 @@ def test_manual_runs_and_beats_at_one_moment_start_one_run_of_a_task_and_owner()
         Schedule.objects.update(next_run_at=after(1), last_execution_id=None)
         Occurrence.objects.all().delete()
     assert sum(len(turns(each)) for each in made) == 0
+
+
+def test_failures_at_one_moment_notify_once_and_so_do_successes():
+    alice = make_user("alice")
+    schedule = a_schedule(
+        owner=alice,
+        overlap="allow",
+        max_retries=0,
+        notify_after_failures=2,
+        notify_office=an_office(alice).id,
+    )
+    for minute in range(1, 13):
+        fire_due(after(60 * minute))
+    runs = [claim(execution) for execution in executions(schedule)]
+    all_at_once(lambda number: runs[number].fail(), 8)
+    all_at_once(lambda number: runs[8 + number].finish(), 4)
+    events = Event.objects.filter(job_id=None).order_by("id")
+    assert [event.type for event in events] == [EventType.SCHEDULE_FAILING, EventType.SCHEDULE_RECOVERED]
 
 
 def test_a_beat_leaves_a_schedule_due_while_a_manual_run_has_not_committed():

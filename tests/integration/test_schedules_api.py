@@ -5,7 +5,7 @@ import pytest
 from jobs import lifecycle as engine
 from jobs.errors import Conflict
 from jobs.models import Execution
-from jobs.states import ExecutionStatus, Trigger
+from jobs.states import Act, ExecutionStatus, Trigger
 from scheduler.manual_runs import run_schedule
 from scheduler.models import Schedule
 from tests.factories import a_job, an_office
@@ -91,6 +91,9 @@ def test_a_refusal_names_the_field(client, change, field):
         *(("retry_backoff", value) for value in ("", "none", 1)),
         *(("on_lost", value) for value in ("", "forget", 1)),
         *(("calendar", value) for value in ("x", 1, "0199c0de-0000-7000-8000-000000000015")),
+        *(("notify_after_failures", value) for value in (0, -1, "3", 1.5, True, 1001)),
+        *(("notify_after_missed", value) for value in (0, -1, "3", 1.5, True, 1001)),
+        *(("notify_office", value) for value in ("x", 1, "0199c0de-0000-7000-8000-000000000015")),
     ],
 )
 def test_a_bad_policy_is_refused_and_nothing_is_written(client, field, value):
@@ -117,6 +120,19 @@ def test_the_policies_of_a_schedule_are_saved_and_reset_by_a_put(client):
     assert {name: replaced[name] for name in policies} == dict.fromkeys(policies) | {"grace": 60}
 
 
+def test_the_notifications_of_a_schedule_are_saved_and_reset_by_a_put(client, alice):
+    values = {
+        "notify_after_failures": 3,
+        "notify_after_missed": 5,
+        "notify_office": str(an_office(alice).id),
+    }
+    made = post(client, "/api/schedules", {**CRON, **values}).json()
+    assert {name: made[name] for name in values} == values
+    assert made["failing_since"] is None
+    replaced = client.put(f"/api/schedules/{made['id']}", CRON, content_type=JSON).json()
+    assert {name: replaced[name] for name in values} == dict.fromkeys(values)
+
+
 def test_all_schedules_of_a_task_are_paused_and_resumed(client, alice):
     mine = [a_schedule(owner=alice) for _ in range(2)]
     other_task = a_schedule(owner=alice, task_id="demo.sleep", args={"seconds": 1})
@@ -126,6 +142,11 @@ def test_all_schedules_of_a_task_are_paused_and_resumed(client, alice):
     assert post(client, "/api/schedules/pause", body).json() == {"paused": 0}
     assert set(Schedule.objects.filter(enabled=False)) == set(mine)
     assert post(client, "/api/schedules/resume", body).json() == {"resumed": 2}
+    facts = {"task_id": "demo.sum", "count": 2, "schedules": ["sums", "sums"]}
+    assert list(alice.activity.order_by("id").values_list("actor", "act", "details")) == [
+        ("alice", Act.SCHEDULES_PAUSED, facts),
+        ("alice", Act.SCHEDULES_RESUMED, facts),
+    ]
     assert Schedule.objects.filter(next_run_at__isnull=False).count() == len(mine + others)
     for bad in ({}, {"task_id": 1.5}, {"task_id": ""}, {**body, "all": True}):
         assert post(client, "/api/schedules/pause", bad).status_code == 400

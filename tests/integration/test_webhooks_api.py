@@ -52,7 +52,9 @@ def test_a_webhook_is_created_and_its_secret_shown_once(office, owner):
     assert answered.status_code == 201
     made = answered.json()
     assert made["secret"].startswith("whsec_")
-    assert made["event_types"] == ["job_failed", "batch_completed", "workflow_run_failed"]
+    assert made["event_types"] == [
+        *("job_failed", "batch_completed", "workflow_run_failed", "schedule_failing", "schedule_recovered")
+    ]
     assert made["enabled"] is True
     assert answered["Location"].endswith(webhooks_of(office, f"/{made['id']}"))
     assert made["created_at"].endswith("+09:00")
