@@ -1,4 +1,4 @@
-"""Operators' commands against the running system: workers, jobs and the doctor."""
+"""Operators' commands against the running system: workers and the doctor."""
 
 import json
 import os
@@ -105,29 +105,6 @@ def test_the_doctor_finds_no_error_in_a_running_system(stack):
     assert matches(doctor(stack), "listener")[0][0] == "ok"
 
 
-def test_jobs_are_listed_explained_and_cancelled_on_the_command_line(stack):
-    client = stack.client("alice")
-    office = client.post("/api/offices", {"name": "operators"}).json["id"]
-    # The job waits for its time.
-    assert client.send("PATCH", f"/api/offices/{office}/scheduler/config", {"paused": True}).status == 200
-    expected = {"task_id": "demo.sum", "args": {"numbers": [1]}}
-    job = client.post(f"/api/offices/{office}/jobs", expected).json["id"]
-    assert job in typed(stack, "python", "manage.py", "jobs", "--office", office, "--status", "ready").stdout
-    assert "The office is paused" in typed(stack, "python", "manage.py", "jobs", "show", job).stdout
-    refused = typed(stack, "python", "manage.py", "jobs", "cancel", "--office", office)
-    assert (refused.returncode, refused.stdout) == (2, "")
-    done = typed(
-        stack, "python", "manage.py", "jobs", "cancel", "--office", office, "--yes", "--reason", "a trial"
-    )
-    assert (done.returncode, done.stdout) == (0, "1 job: cancelled, or asked to stop.\n")
-    address = f"/api/offices/{office}"
-    assert client.get(f"{address}/jobs/{job}").json["status"] == "cancelled"
-    last = client.get(f"{address}/events").json["results"][-1]
-    assert last["details"]["reason"] == "a trial"
-    assert last["details"]["actor"].startswith("cli:")
-    assert client.send("DELETE", address).status == 204
-
-
 def flower_task(flower: Client, run: str) -> dict[str, Any]:
     """The newest message of a run, as Flower shows it."""
     tasks = flower.get(f"/api/tasks?search={run}").json
@@ -154,9 +131,3 @@ def test_flower_shows_the_queues_and_its_button_cancels_a_run(stack):
     assert eventually(lambda: client.get(address).json["status"] == "cancelled", PATIENCE)
     assert eventually(lambda: flower_task(flower, run_of_job()).get("state") == "REVOKED", PATIENCE)
     assert client.send("DELETE", f"/api/offices/{office}").status == 204
-
-
-def test_the_command_line_does_not_say_that_it_changed_a_time_limit(stack):
-    done = typed(stack, "celery", "-A", "config", "control", "-t", "5", "time_limit", "demo.sleep", "5", "5")
-    assert "timeout_ms" in done.stdout
-    assert "successfully" not in done.stdout

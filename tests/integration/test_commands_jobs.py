@@ -279,6 +279,15 @@ def test_a_priority_is_adjusted_and_set():
     assert fresh(first).urgent is False
 
 
+@pytest.mark.parametrize(
+    "words", [["jobs"], ["jobs", "cancel"], ["executions"], ["schedules", "run"], ["doctor"]], ids=" ".join
+)
+def test_the_help_has_the_exit_codes(capsys, words):
+    assert run(*words, "--help").code == 0
+    output = capsys.readouterr().out
+    assert "exit codes:" in output and "\n  0  " in output and "\n  2  " in output
+
+
 # --- as a process ------------------------------------------------------------------------------------
 
 
@@ -303,12 +312,6 @@ def test_the_command_lists_by_default_and_sets_the_exit_code():
     wrong = manage("jobs", "cancel", "--status", "nonsense")
     assert wrong.returncode == 2
     assert "is none of pending" in wrong.stderr and "Traceback" not in wrong.stderr
-
-
-def test_the_help_has_the_exit_codes():
-    for words in (["jobs"], ["jobs", "cancel"], ["executions"], ["schedules", "run"], ["doctor"]):
-        output = manage(*words, "--help").stdout
-        assert "exit codes:" in output and "\n  0  " in output and "\n  2  " in output
 
 
 def test_an_unreachable_database_is_reported_in_one_line():
