@@ -133,8 +133,10 @@ class Watchdog:
         self._pipe = -1
         self._allowed_until = float("inf")
 
-    def allow_until(self, moment: float) -> None:
-        """Let this worker's runs go on until then, a time of `boot_time`."""
+    def allow_until(self, moment: float, seconds: float) -> None:
+        """Let this worker's runs go on until then, a time of `boot_time`, and those that start later for so
+        many seconds.
+        """
         if not PROC.exists():
             return
         if not self._pid or self._has_ended():
@@ -145,7 +147,7 @@ class Watchdog:
         self._allowed_until = moment
         # A frozen watchdog does not read, and the pipe fills up. The next call starts a dead one again.
         with suppress(BlockingIOError, BrokenPipeError):
-            os.write(self._pipe, MESSAGE.pack(moment))
+            os.write(self._pipe, MESSAGE.pack(moment, seconds))
 
     def _has_ended(self) -> bool:
         with suppress(ChildProcessError):  # collected elsewhere

@@ -5,9 +5,10 @@ frozen, its runs go on after another worker may have started them. The watchdog 
 worker's mark then: the pool processes and all that they started. It also kills what carries the mark of any
 other worker of this machine that has died, for watchdogs can be killed too.
 
-The worker writes to standard input until when its runs may go on. A second process, the successor, waits for
-the end of the watchdog and takes its place, so a worker that is killed with its watchdog leaves nothing
-either. When both have ended, the worker starts a watchdog again.
+The worker writes to standard input until when its runs may go on, and how long one that starts later may go
+on without another message. A second process, the successor, waits for the end of the watchdog and takes its
+place, so a worker that is killed with its watchdog leaves nothing either. When both have ended, the worker
+starts a watchdog again.
 """
 
 import os
@@ -21,8 +22,8 @@ from contextlib import suppress
 
 from jobs.subprocesses.marks import is_orphaned, kill_marked, worker_mark
 
-# A time of `boot_time`. So few bytes are written to a pipe at once or not at all.
-MESSAGE = struct.Struct("d")
+# A time of `boot_time`, and seconds. So few bytes are written to a pipe at once or not at all.
+MESSAGE = struct.Struct("dd")
 CHECK_SECONDS = 1.0
 SWEEP_SECONDS = 10.0
 # After this long, what survives SIGKILL hangs in the kernel.
@@ -67,7 +68,7 @@ def start_successor() -> int:
 
 def watch(worker: int, mark: int) -> int:
     """Return when the worker has ended, with the id of the successor."""
-    allowed_until = float("inf")
+    allowed_until = seconds = float("inf")
     next_sweep = 0.0
     successor = start_successor()
     # Not the end of the input: the pool processes inherit its other end.
@@ -78,11 +79,12 @@ def watch(worker: int, mark: int) -> int:
             message = os.read(sys.stdin.fileno(), MESSAGE.size * 512)
             if not message:
                 break
-            (allowed_until,) = MESSAGE.unpack(message[-MESSAGE.size :])
+            allowed_until, seconds = MESSAGE.unpack(message[-MESSAGE.size :])
         now = boot_time()
         if now > allowed_until:
-            # Once, then look at the input: a worker that wakes up starts new pool processes.
             kill_marked(lambda other: other == mark)
+            # The worker may start new pool processes though its lease keeper is late. Their leases begin now.
+            allowed_until = now + seconds
         if now >= next_sweep:
             next_sweep = now + SWEEP_SECONDS
             kill_marked(is_orphaned)

@@ -142,7 +142,7 @@ class LeaseKeeper(threading.Thread):
 
     def run(self) -> None:
         while True:
-            self.watchdog.allow_until(self.watchdog_time())
+            self.watchdog.allow_until(self.watchdog_time(), watchdog_seconds())
             try:
                 self.run_once()
             except (DatabaseError, InterfaceError) as error:
@@ -291,7 +291,7 @@ class LeaseKeeper(threading.Thread):
         # and the other runs must not end with it. What could not be renewed, this thread has just killed.
         limit = now - lease * (1 - MARGIN)
         runs = [run for run in self.runs.values() if run.has_process() and run.confirmed > limit]
-        return min([now, *(run.confirmed for run in runs)]) + lease * (1 - MARGIN / 2)
+        return min([now, *(run.confirmed for run in runs)]) + watchdog_seconds()
 
     def kill_unresponsive(self) -> None:
         """Kill the runs that did not stop within their grace."""
@@ -350,6 +350,11 @@ class LeaseKeeper(threading.Thread):
             "draining": self.draining,
             "started_at": self.started_at,
         }
+
+
+def watchdog_seconds() -> float:
+    """How long after its last renewal the watchdog ends a run."""
+    return float(settings.DURE_LEASE_SECONDS) * (1 - MARGIN / 2)
 
 
 def active_requests() -> list[Any]:

@@ -52,7 +52,7 @@ def measure(workers: int, seconds: float) -> None:
     for number in range(workers):
         keeper = LeaseKeeper(a_worker(number))
         # The watchdog is a process, and costs the database nothing.
-        keeper.watchdog = SimpleNamespace(allow_until=lambda _: None)  # type: ignore[assignment]
+        keeper.watchdog = SimpleNamespace(allow_until=lambda *_: None)  # type: ignore[assignment]
         keeper.start()
         time.sleep(settings.DURE_HEARTBEAT_SECONDS / workers)
     while Worker.objects.count() < workers:
