@@ -18,6 +18,7 @@ LONG = 3_600.0
 def fork():
     """Forks a process with the mark of this one, as a worker forks its pool processes."""
     mark = marks.worker_mark(os.getpid())
+    assert mark is not None
     forked = []
 
     def start() -> int:
