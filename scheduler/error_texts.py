@@ -96,6 +96,7 @@ TEXTS: dict[str, str | Promise] = {
     "not_failed": _("The rollback of this job has not failed, or has succeeded meanwhile."),
     "unknown_library": _("There is no library '%(library)s'; there are: %(registered)s."),
     "unknown_operation": _("No operation '%(operation)s' is registered in the library '%(library)s'."),
+    "no_library": _("The job has no library: the run would roll back here."),
     "operation_argument": "%(operation)s: %(text)s",
     "argument_of_neither": _("Neither operation takes the argument %(argument)s."),
     "arguments_too_many": _(

@@ -11,6 +11,7 @@ urlpatterns = [
     path("queues/<int:queue_id>/jobs/<uuid:job_id>", steps.OneStepView.as_view()),
     path("queues/<int:queue_id>/jobs/<uuid:job_id>/rerun", steps.RerunView.as_view()),
     path("queues/<int:queue_id>/copy", queues.CopyView.as_view()),
+    path("queues/<int:queue_id>/check", queues.CheckView.as_view()),
     path("queues/<int:queue_id>/run", runs.RunView.as_view()),
     path("queues/<int:queue_id>/resume", runs.ResumeView.as_view()),
     path("queues/<int:queue_id>/cancel", runs.CancelView.as_view()),

@@ -10,7 +10,7 @@ from jobs.api.framework import waiting
 from jobs.errors import PROBLEM_CODES
 from jobs.models import Membership
 from scheduler.steps.models import Step, StepQueue
-from tests.factories import an_office
+from tests.factories import an_office, serve_roles
 from tests.integration.rest_support import PROBLEM, client_of, make_user
 from tests.step_factories import (
     JOB_DEFAULTS,
@@ -21,6 +21,7 @@ from tests.step_factories import (
     fresh,
     run_operation,
     run_to_end,
+    states,
     steps,
 )
 from tests.step_operations import LIBRARY
@@ -227,6 +228,39 @@ def test_a_run_can_be_cancelled(client, alice):
     assert answer.json()["cancel_requested_at"]
     run_to_end(queue)
     assert code(post(client, f"{path}/cancel")) == (409, "nothing_to_cancel")
+
+
+def test_a_check_of_a_queue_names_what_a_run_would_fail_at_and_runs_nothing(client, alice):
+    queue = a_queue(a_job("a"), a_job("b"), {"operation_library": "provisioning"}, owner=alice)
+    path = f"/api/queues/{queue.queue_id}/check"
+    serve_roles("default")
+    answer = client.get(path)
+    assert answer.status_code == 200
+    assert answer.json() == {"valid": True, "jobs": [], "roles_without_worker": []}
+    first, second, third = steps(queue)
+    # The code of the libraries has changed since the jobs were enqueued.
+    Step.objects.filter(pk=first.pk).update(arguments={"tag": "a", "forwards": "succeed"})
+    Step.objects.filter(pk=second.pk).update(operation_library="gone")
+    Step.objects.filter(pk=third.pk).update(
+        forward_operation="put", operation_library=LIBRARY, backward_operation="gone"
+    )
+    body = client.get(path).json()
+    assert (body["valid"], body["roles_without_worker"]) == (False, ["QA"])
+    assert [(job["number"], job["job_id"], [*job["errors"]]) for job in body["jobs"]] == [
+        (1, str(first.job_id), ["arguments"]),
+        (2, str(second.job_id), ["operation_library"]),
+        (3, str(third.job_id), ["backward_operation"]),
+    ]
+    assert "'gone'" in body["jobs"][1]["errors"]["operation_library"][0]
+    assert (fresh(queue).run, states(queue)) == (0, ["NOTYET"] * 3)
+
+
+def test_a_check_reports_jobs_without_a_library_and_refuses_an_empty_queue(client, alice):
+    queue = a_queue({}, owner=alice, queue_library="UNINIT")
+    (job,) = client.get(f"/api/queues/{queue.queue_id}/check").json()["jobs"]
+    assert job["errors"] == {"operation_library": ["The job has no library: the run would roll back here."]}
+    empty = a_queue(owner=alice)
+    assert code(client.get(f"/api/queues/{empty.queue_id}/check")) == (409, "queue_empty")
 
 
 def test_a_run_that_rolled_back_is_resumed(client, alice):

@@ -133,6 +133,25 @@ class StepDocument(DocumentSerializer):
     state = serializers.CharField(help_text="NOTYET, NOLIB, SUCCESS, …, or `SUCCESS, CANCELED` and so on.")
 
 
+class StepErrorsDocument(DocumentSerializer):
+    job_id = serializers.UUIDField()
+    number = serializers.IntegerField()
+    errors = serializers.DictField(  # type: ignore[assignment]  # DRF has its own by that name
+        child=serializers.ListField(child=serializers.CharField()), help_text="The texts of each field."
+    )
+
+
+@extend_schema_serializer(
+    component_name="StepQueueCheck", examples=[in_response("one job cannot run", examples.QUEUE_CHECK)]
+)
+class QueueCheckDocument(DocumentSerializer):
+    valid = serializers.BooleanField(help_text="Whether every operation could run now.")
+    jobs = StepErrorsDocument(many=True, help_text="The jobs that could not run.")
+    roles_without_worker = serializers.ListField(
+        child=serializers.CharField(), help_text="Roles of operations that no online worker serves."
+    )
+
+
 @extend_schema_serializer(component_name="StepQueueEvent")
 class StepEventDocument(DocumentSerializer):
     id = serializers.IntegerField()

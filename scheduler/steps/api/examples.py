@@ -93,6 +93,17 @@ SAVED_STEP = {
     "prev_job": HEAD,
     "state": JobState.NOTYET.value,
 }
+QUEUE_CHECK = {
+    "valid": False,
+    "jobs": [
+        {
+            "job_id": STEP,
+            "number": 1,
+            "errors": {"arguments": ["reserve_address: network: Field required"]},
+        }
+    ],
+    "roles_without_worker": ["DevOps"],
+}
 UNLINKED_STEP = {**SAVED_STEP, "queue_id": None, "number": None, "next_job": UNLINK, "prev_job": UNLINK}
 COPIED_QUEUE = {
     **QUEUE,

@@ -21,6 +21,7 @@ from scheduler.steps import queues
 from scheduler.steps.access import queues_of
 from scheduler.steps.api import documents, examples, shapes
 from scheduler.steps.api.views import QueueView
+from scheduler.steps.job_checks import check_queue
 from scheduler.steps.models import StepQueue
 from scheduler.steps.states import UNINIT, QueueState
 
@@ -129,6 +130,18 @@ class CopyView(QueueView):
         name = validated(CopySerializer(data=request.data)).get("name", source.name)
         queue = queues.copy(source.queue_id, owner=user_of(request), name=name, now=timezone.now())
         return _created(request, queue)
+
+
+@extend_schema(tags=["step queues"])
+class CheckView(QueueView):
+    @extend_schema(
+        operation_id="check_queue",
+        responses=documents.QueueCheckDocument,
+        extensions=problems("queue_empty"),
+    )
+    def get(self, request: Request, queue_id: int) -> Response:
+        """Check all jobs of a queue without running any. Also whether workers serve their roles."""
+        return Response(shapes.queue_check(check_queue(self.queue())))
 
 
 def _created(request: Request, queue: StepQueue) -> Response:

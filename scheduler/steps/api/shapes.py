@@ -4,6 +4,7 @@ from typing import Any
 
 from jobs.serialize import iso_time
 from scheduler.steps import libraries
+from scheduler.steps.job_checks import QueueCheck
 from scheduler.steps.models import Step, StepEvent, StepQueue
 
 JSON = dict[str, Any]
@@ -50,6 +51,17 @@ def step(step: Step) -> JSON:
         "next_job": step.next_job,
         "prev_job": step.prev_job,
         "state": step.state,
+    }
+
+
+def queue_check(check: QueueCheck) -> JSON:
+    return {
+        "valid": check.is_valid,
+        "jobs": [
+            {"job_id": str(step.job_id), "number": step.number, "errors": error.errors_in_english()}
+            for step, error in check.refused
+        ],
+        "roles_without_worker": check.roles_without_worker,
     }
 
 

@@ -17,10 +17,15 @@ from jobs.flower import link_for
 from jobs.ids import parse_number
 from jobs.pages.permissions import current_user
 from jobs.states import MemberRole
+from scheduler.monitor import no_worker
 from scheduler.steps import lifecycle, queues
 from scheduler.steps.access import queue_for
+from scheduler.steps.job_checks import check_queue
 from scheduler.steps.models import Step, StepQueue
 from scheduler.steps.pages.queue_context import queue_context
+
+# The check of a queue shows so many jobs that could not run.
+SHOWN_ERRORS = 10
 
 
 @require_safe
@@ -50,6 +55,24 @@ def _render_queue(request: HttpRequest, queue_id: int, template: str) -> HttpRes
 def run(request: HttpRequest, queue_id: int) -> HttpResponse:
     _queue_to_operate(request, queue_id)
     return _act(request, queue_id, lambda: lifecycle.run(queue_id), _("Queue started."))
+
+
+@require_POST
+@login_required
+def check(request: HttpRequest, queue_id: int) -> HttpResponse:
+    """Check the jobs without running any; the messages say what a run would fail at."""
+    try:
+        result = check_queue(_queue_to_operate(request, queue_id))
+    except Conflict as refused:
+        return _redirect_refused(request, queue_id, refused)
+    for step, error in result.refused[:SHOWN_ERRORS]:
+        reasons = " ".join(str(text) for texts in error.errors.values() for text in texts)
+        messages.error(request, _("Job %(number)s: %(error)s") % {"number": step.number, "error": reasons})
+    if result.roles_without_worker:
+        messages.warning(request, no_worker(", ".join(result.roles_without_worker)))
+    if result.is_valid:
+        messages.success(request, _("Every job can run."))
+    return redirect("steps:queue", queue_id=queue_id)
 
 
 @require_POST

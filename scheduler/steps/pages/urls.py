@@ -15,6 +15,7 @@ urlpatterns = [
     path(QUEUE, queue_detail.queue, name="queue"),
     path(f"{QUEUE}/live", queue_detail.queue_live, name="queue-live"),
     path(f"{QUEUE}/run", queue_detail.run, name="run"),
+    path(f"{QUEUE}/check", queue_detail.check, name="check"),
     path(f"{QUEUE}/resume", queue_detail.resume, name="resume"),
     path(f"{QUEUE}/cancel", queue_detail.cancel, name="cancel"),
     path(f"{QUEUE}/delete", queue_detail.delete, name="delete"),

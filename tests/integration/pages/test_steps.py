@@ -12,7 +12,7 @@ from scheduler.steps.models import Step, StepQueue
 from scheduler.steps.pages import labels
 from scheduler.steps.pages.operation_status import OperationStatus
 from scheduler.steps.states import Direction, QueueState
-from tests.factories import a_user, an_office
+from tests.factories import a_user, an_office, serve_roles
 from tests.integration.pages.clients import at_queue as at
 from tests.integration.pages.clients import sign_in
 from tests.integration.pages.clients import text_of as text
@@ -37,6 +37,7 @@ def actions_of(queue: StepQueue) -> list[str]:
         at(queue, "/run"),
         at(queue, "/cancel"),
         at(queue, "/resume"),
+        at(queue, "/check"),
         at(queue, f"/jobs/{step.job_id}/rerun"),
         at(queue, "/delete"),
     ]
@@ -169,9 +170,9 @@ def buttons(page) -> set[str]:
 
 def test_a_queues_page_runs_cancels_reruns_and_deletes_it(alice):
     queue = a_queue(a_job("one", backward="fail"), a_job("two"))
-    assert buttons(alice.get(at(queue))) == {"do-run", "do-add", "do-copy", "do-delete"}
+    assert buttons(alice.get(at(queue))) == {"do-run", "do-add", "do-copy", "do-check", "do-delete"}
     assert "Queue started." in text(alice.post(at(queue, "/run"), follow=True))
-    assert buttons(alice.get(at(queue))) == {"do-cancel", "do-copy"}
+    assert buttons(alice.get(at(queue))) == {"do-cancel", "do-copy", "do-check"}
     answer = alice.post(at(queue, "/cancel"), follow=True)
     assert "Rollback requested." in text(answer)
     assert fresh(queue).cancel_requested_at is not None
@@ -180,6 +181,7 @@ def test_a_queues_page_runs_cancels_reruns_and_deletes_it(alice):
         "do-run",
         "do-add",
         "do-copy",
+        "do-check",
         "do-delete",
         "do-resume",
         "again-1",
@@ -209,6 +211,19 @@ def test_an_action_that_is_not_possible_is_refused_with_a_reason(alice):
     for rest in ("/run", "/delete", f"/jobs/{step.job_id}/rerun"):
         assert "The queue is running" in message_after(queue, rest)
     assert fresh(queue).run == 1
+
+
+def test_a_queues_page_checks_its_jobs(alice):
+    queue = a_queue(a_job("one"), a_job("two"))
+    check = at(queue, "/check")
+    assert "No online worker serves the role default." in text(alice.post(check, follow=True))
+    serve_roles("default")
+    assert "Every job can run." in text(alice.post(check, follow=True))
+    Step.objects.filter(queue=queue, number=2).update(forward_operation="gone")
+    page = text(alice.post(check, follow=True))
+    assert "Job 2: No operation &#x27;gone&#x27; is registered" in page
+    assert "Every job can run." not in page
+    assert fresh(queue).run == 0
 
 
 def test_every_operation_status_has_a_label():
