@@ -8,6 +8,8 @@ COPY requirements.txt .
 # Only locked packages, and only wheels, so that no compiler is needed.
 RUN /opt/venv/bin/pip install --no-cache-dir --disable-pip-version-check \
         --no-deps --require-hashes --only-binary :all: -r requirements.txt
+# The package `dure` is on the path of every process, as config/dev/install.py does it.
+RUN echo /app/sdk > "$(/opt/venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/dure.pth"
 
 FROM packages AS static
 WORKDIR /app
@@ -17,6 +19,7 @@ COPY jobs jobs
 COPY scheduler scheduler
 COPY exports exports
 COPY workers workers
+COPY sdk/dure sdk/dure
 # This needs neither the database nor Redis. DURE_ENV=development, since the build has no secrets.
 RUN DURE_ENV=development /opt/venv/bin/python manage.py collectstatic --no-input \
     && /opt/venv/bin/python -m compileall -q .

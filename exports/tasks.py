@@ -5,10 +5,10 @@ import time
 from typing import Any, BinaryIO
 
 from celery import shared_task
-from celery.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
 from django.utils import timezone
 
+from dure import Context, Stopped, TaskFailure, task
 from exports import retention
 from exports.failures import BadReplay, text
 from exports.files import NO_SPACE, AlreadyThere, PathRefused, Placed, Store, checksum, split
@@ -19,9 +19,6 @@ from exports.render.produce import produce
 from exports.render.progress import Cancelled, Meter, Report
 from exports.states import TERMINAL, ErrorCode, JobType, Phase
 from jobs import redis
-from jobs.context import Context
-from jobs.errors import TaskFailure
-from jobs.registry import task
 from jobs.states import FailureType
 
 log = logging.getLogger(__name__)
@@ -41,7 +38,7 @@ def render(ctx: Context, job_id: int) -> dict[str, Any]:
         placed = render_file(job, Meter(Reporter(ctx, job.pk), lambda: ctx.cancelled))
     except Cancelled:
         raise TaskFailure("The export was cancelled.", FailureType.CANCELLED) from None
-    except SoftTimeLimitExceeded:
+    except Stopped:
         raise
     except BadReplay as bad:
         code = ErrorCode.TOO_LARGE if bad.too_large else ErrorCode.BAD_REPLAY

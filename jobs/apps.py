@@ -8,10 +8,12 @@ class JobsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
+        from dure import definitions
         from jobs import checks as checks  # registers the system checks
-        from jobs import error_texts, errors
+        from jobs import error_texts, errors, registry
         from jobs.api.framework import error_codes
 
         errors.register_texts(error_texts.TEXTS)
         errors.register_problem_codes(error_codes.CODES)
         errors.register_problem_codes(error_texts.PROBLEM_CODES)
+        definitions.call_for_each(registry.add)

@@ -1,4 +1,4 @@
-"""The first argument of every Task's body: its identity, its deadline, and how to report progress."""
+"""The context of a run in a worker: `dure.Context`, and what the engine's own Tasks need beside it."""
 
 import logging
 import time
@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from django.db import connection
 
+from dure import InvalidArgs
+from dure.context import check_fraction
 from jobs import lifecycle
-from jobs.errors import Refused, TaskFailure
+from jobs.errors import Refused
 from jobs.run_data import Results, read_occasion
 from jobs.specs import Occasion
-from jobs.states import TRIGGERS_OF_JOBS, FailureType
+from jobs.states import TRIGGERS_OF_JOBS
 
 if TYPE_CHECKING:
     from jobs.runner import Run
@@ -23,7 +25,7 @@ PROGRESS_EVERY_SECONDS = 0.25
 CHECK_CANCEL_SECONDS = 1.0
 
 
-class Context:
+class RunContext:
     """The run, as the body of its Task sees it.
 
     `idempotency_key` is the same for all attempts of one Execution: pass it to services outside, since
@@ -89,13 +91,13 @@ class Context:
         its number among the calls of the body. Give a key when the calls of two attempts may differ.
         """
         if self._run.claim.trigger not in TRIGGERS_OF_JOBS:
-            raise TaskFailure("Only a job can submit jobs: this run has no office.", FailureType.INVALID_ARGS)
+            raise InvalidArgs("Only a job can submit jobs: this run has no office.")
         self._submissions += 1
         key = f"#{self._submissions}" if key is None else key
         try:
             ids = lifecycle.submit_from_run(self.execution_id, self.fence, key, jobs)
         except Refused as refused:
-            raise TaskFailure(refused.summary(), FailureType.INVALID_ARGS) from None
+            raise InvalidArgs(refused.summary()) from None
         return [str(job) for job in ids]
 
     @property
@@ -124,8 +126,7 @@ class Context:
         Raises Fenced when this run no longer owns its Execution: do not catch it. Inside a transaction,
         as in an atomic Task, nothing is written.
         """
-        if fraction is not None and not 0 <= fraction <= 1:
-            raise ValueError(f"progress takes a fraction between 0 and 1, not {fraction!r}.")
+        check_fraction(fraction)
         if connection.in_atomic_block:
             # The row would stay locked until the transaction's end, and the heartbeat needs it.
             return

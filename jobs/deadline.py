@@ -12,23 +12,30 @@ from contextlib import contextmanager
 
 from celery.exceptions import SoftTimeLimitExceeded
 
+from dure import Stopped
+
 # What interrupts a run: its time limit, and a request to stop.
 SIGNALS = {signal.SIGALRM, signal.SIGUSR1}
 
 
+class Interrupted(SoftTimeLimitExceeded, Stopped):  # type: ignore[misc]
+    """What a body sees when its time is over or its run is to stop, by the names of Celery and of dure."""
+
+
 @contextmanager
 def within(seconds: float) -> Iterator[None]:
-    """Raise SoftTimeLimitExceeded inside when the time is over. Only a main thread receives signals."""
+    """Raise Interrupted inside when the time is over or a stop is requested: only in a main thread."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGALRM, _time_is_over)
+    before = {number: signal.signal(number, _interrupt) for number in SIGNALS}
     signal.setitimer(signal.ITIMER_REAL, max(seconds, 0.001))
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def hold_signals() -> None:
@@ -50,5 +57,5 @@ def resume_signals() -> None:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
 
 
-def _time_is_over(number: int, frame: object) -> None:
-    raise SoftTimeLimitExceeded()
+def _interrupt(number: int, frame: object) -> None:
+    raise Interrupted()

@@ -1,4 +1,4 @@
-"""The exceptions of Task bodies and of verbs, and the catalogue of their texts.
+"""The exceptions of verbs, and the catalogue of their texts. Those of Task bodies are in the package dure.
 
 An error names its text by a code, with parameters: `raise Conflict("too_many_webhooks", limit=20)`. Each
 app registers the texts of its codes (see error_texts.py). `str(error)` is English, for the API, the command
@@ -13,7 +13,7 @@ import pydantic
 from django.utils import translation
 from django.utils.functional import Promise
 
-from jobs.states import FailureType
+from dure import InvalidArgs
 
 
 class ProblemCode(NamedTuple):
@@ -81,47 +81,12 @@ class InvalidValue(CodedError, ValueError):
     """A value cannot be read. Pydantic's validators and forms report its text beside the field."""
 
 
-class TaskFailure(Exception):
-    """A run failed; the failure type decides whether it is retried."""
+class ArgsRefused(InvalidArgs):
+    """Arguments do not fit their Task; `errors` has a text for each."""
 
-    failure_type: str = FailureType.ERROR
-
-    def __init__(self, message: str = "", failure_type: str | None = None) -> None:
-        super().__init__(message or (self.__doc__ or "").splitlines()[0])
-        if failure_type is not None:
-            if failure_type not in FailureType.values:
-                raise ValueError(f"{failure_type!r} is not a failure type: {', '.join(FailureType.values)}.")
-            self.failure_type = failure_type
-
-
-class SessionError(TaskFailure):
-    """The session broke; a new one may succeed."""
-
-    failure_type = FailureType.SESSION_ERROR
-
-
-class GitConflict(TaskFailure):
-    """A conflict must be resolved before this can succeed."""
-
-    failure_type = FailureType.GIT_CONFLICT
-
-
-class PermissionRefused(TaskFailure):
-    """A permission is missing; check the settings."""
-
-    failure_type = FailureType.PERMISSION_ERROR
-
-
-class InvalidArgs(TaskFailure):
-    """The arguments are not valid; another attempt would fail too."""
-
-    failure_type = FailureType.INVALID_ARGS
-
-    def __init__(
-        self, message: str = "", failure_type: str | None = None, *, errors: Sequence[ErrorText] = ()
-    ) -> None:
-        super().__init__(message or "; ".join(map(in_english, errors)), failure_type)
-        self.errors = list(errors) or [ErrorText("other", text=message)]
+    def __init__(self, errors: Sequence[ErrorText]) -> None:
+        super().__init__("; ".join(map(in_english, errors)))
+        self.errors = list(errors)
 
 
 class Fenced(Exception):

@@ -16,11 +16,11 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from celery.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
 from django.db import DatabaseError, IntegrityError, InterfaceError, connection, transaction
 
-from jobs import counters, joins, publish, pubsub, registry, submission, tracebacks
+from dure import failures
+from jobs import counters, deadline, joins, publish, pubsub, registry, submission, tracebacks
 from jobs.answers import Advanced, Along, Cancelled, Claim, Retried, Settlement
 from jobs.effects import Effects
 from jobs.errors import Conflict, Fenced
@@ -33,8 +33,6 @@ from jobs.submission import Prepared
 
 log = logging.getLogger(__name__)
 
-# The error of a run that exceeded its time limit, whether it stopped by itself or had to be killed.
-TIMED_OUT = "Job execution timed out"
 # Sent when a cancelled run was killed: see jobs/tasks.py.
 RUN_ON_CANCEL = "dure.run_on_cancel"
 DISPATCH_ROLES = "dure.dispatch_roles"
@@ -271,14 +269,14 @@ def finish_timed_out(execution: str, fence: int, *, trigger: str) -> Settlement 
         return None
     task_id, strategy, base_ms, retry_count = rows[0]
     task = registry.find(task_id)
-    retried = issubclass(SoftTimeLimitExceeded, task.autoretry_for)
+    retried = issubclass(deadline.Interrupted, task.autoretry_for)
     return finish(
         execution,
         fence,
         Outcome.TIMEOUT,
         trigger=trigger,
         failure_type=FailureType.TIMEOUT,
-        error=TIMED_OUT,
+        error=failures.TIMED_OUT,
         delay_ms=task.delay_ms(strategy, base_ms, retry_count) if retried else None,
     )
 

@@ -19,10 +19,10 @@ from pydantic import (
 from pydantic.alias_generators import to_camel
 from pydantic.config import JsonDict
 
+from dure.roles import PATTERN, is_role
 from jobs import activity, lifecycle, schemas
 from jobs.errors import Invalid, pydantic_errors
 from jobs.models import Office
-from jobs.roles import PATTERN, is_role
 from jobs.schemas import WHOLE, OneOf, Role, Strategy
 from jobs.states import RETRYABLE, Act
 

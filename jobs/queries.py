@@ -6,10 +6,10 @@ from typing import Any
 
 from django.conf import settings
 
+from dure.roles import is_role
 from jobs import registry
 from jobs.display import Bar, printable, time_bar
 from jobs.models import Event, Execution, Job, Office, Worker
-from jobs.roles import is_role
 from jobs.states import ExecutionStatus
 
 MOST_NEIGHBOURS = 50

@@ -10,7 +10,7 @@ from typing import Any
 
 from django.conf import settings
 
-from jobs.errors import TaskFailure
+from dure import TaskFailure
 from jobs.references import Malformed, Missing, Reference, find_references, replace_references
 from jobs.specs import NO_OCCASION, Occasion
 from jobs.sql import call, statements

@@ -7,9 +7,7 @@ Not guaranteed: that a body runs once. A worker can die after the body's last ef
 settlement; then the body starts again, and what it calls outside needs the idempotency key.
 """
 
-import json
 import logging
-import re
 import signal
 import time
 import uuid
@@ -23,10 +21,12 @@ from django.conf import settings
 from django.db import transaction
 from pydantic import ValidationError
 
+from dure import Context, TaskFailure, failures
+from dure.results import encode_result
 from jobs import burst, counters, deadline, joins, lifecycle, registry, tracebacks
 from jobs.answers import Claim, Settlement
-from jobs.context import Context
-from jobs.errors import Fenced, TaskFailure, in_english
+from jobs.context import RunContext
+from jobs.errors import Fenced, in_english
 from jobs.redaction import Redactor
 from jobs.run_data import resolve_args
 from jobs.run_logs import capture
@@ -42,8 +42,6 @@ EARLY_SECONDS = 0.5
 TERMINATED = {-(256 - number) for number in (signal.SIGTERM, signal.SIGQUIT, signal.SIGINT, signal.SIGHUP)}
 # Why a message has no end of its own. EngineRequest sends the event that tells Flower.
 CANCELLED, DUPLICATE, FENCED = "cancelled", "duplicate", "fenced"
-# An even number of backslashes before it: an escape, not a text about one.
-ESCAPED_NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
 
 
 @dataclass
@@ -141,7 +139,7 @@ def claiming(celery_task: CeleryTask, execution_id: str, dispatch: int) -> Calla
 def perform(task_id: str, current: Run) -> None:
     """Run the body and settle its success. A failure leaves as the exception that it was."""
     task = registry.find(task_id)
-    context = Context(current, logging.getLogger(f"dure.task.{task_id}"))
+    context = RunContext(current, logging.getLogger(f"dure.task.{task_id}"))
     if task.atomic:
         perform_atomic(task, context, current)
     else:
@@ -173,26 +171,7 @@ def call_body(task: registry.Task, context: Context, current: Run) -> str:
         if leaving.code in TERMINATED:
             raise  # the pool is stopping, and the run is released
         raise TaskFailure(f"The body called sys.exit({leaving.code!r}).") from None
-    return encode_result(result)
-
-
-def encode_result(result: object) -> str:
-    try:
-        text = json.dumps(result, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-        size = len(text.encode())
-    except (TypeError, ValueError, RecursionError) as error:
-        raise TaskFailure(f"The result is not JSON: {error}", FailureType.INVALID_ARGS) from None
-    if size > settings.DURE_MAX_RESULT_BYTES:
-        raise TaskFailure(
-            f"The result is larger than {settings.DURE_MAX_RESULT_BYTES} bytes; write it to a file "
-            "and return where it is.",
-            FailureType.INVALID_ARGS,
-        )
-    if ESCAPED_NUL.search(text):
-        raise TaskFailure(
-            "The result holds a NUL character, which no database can store.", FailureType.INVALID_ARGS
-        )
-    return text
+    return encode_result(result, settings.DURE_MAX_RESULT_BYTES)
 
 
 def settle_success(current: Run, result: str) -> Settlement:
@@ -252,20 +231,12 @@ def settle_failure(task_id: str, current: Run, exc: BaseException, *, again: boo
 
 
 def classify(exc: BaseException) -> str:
-    if isinstance(exc, TaskFailure):
-        return exc.failure_type
-    if isinstance(exc, SoftTimeLimitExceeded):
-        return FailureType.TIMEOUT
-    if isinstance(exc, ValidationError):
-        return FailureType.INVALID_ARGS
-    return FailureType.ERROR
+    return FailureType.TIMEOUT if isinstance(exc, SoftTimeLimitExceeded) else failures.classify(exc)
 
 
 def describe(exc: BaseException) -> str:
     if isinstance(exc, SoftTimeLimitExceeded):
-        return lifecycle.TIMED_OUT
-    if isinstance(exc, TaskFailure):
-        return str(exc)
+        return failures.TIMED_OUT
     if isinstance(exc, ValidationError):
         return "; ".join(map(in_english, registry.describe_errors(exc)))
-    return f"{type(exc).__name__}: {exc}"
+    return failures.describe(exc)

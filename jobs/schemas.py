@@ -22,7 +22,7 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from jobs import roles
+from dure import roles
 from jobs.errors import ErrorText, FieldErrors, InvalidValue
 from jobs.states import Backoff, OnDependencyFailure
 

@@ -8,6 +8,8 @@ from typing import Final
 
 from django.db import models
 
+from dure import failures
+
 
 class JobStatus(models.TextChoices):
     """The state of a job.
@@ -107,7 +109,7 @@ class Outcome(models.TextChoices):
 
 
 class FailureType(models.TextChoices):
-    """The type of a failure, which decides whether Dure retries the run."""
+    """The type of a failure, which decides whether Dure retries the run: those of `dure.FailureType`."""
 
     TIMEOUT = "timeout"
     SESSION_ERROR = "session_error"
@@ -121,12 +123,7 @@ class FailureType(models.TextChoices):
     POISON = "poison"
 
 
-RETRYABLE: Final = (
-    FailureType.TIMEOUT,
-    FailureType.SESSION_ERROR,
-    FailureType.WORKER_LOST,
-    FailureType.ERROR,
-)
+RETRYABLE: Final = tuple(FailureType(each) for each in sorted(failures.RETRYABLE))
 
 
 class OnDependencyFailure(models.TextChoices):

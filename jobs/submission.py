@@ -9,7 +9,7 @@ from django.conf import settings
 from pydantic import TypeAdapter, ValidationError
 
 from jobs import graph, registry
-from jobs.errors import ErrorText, FieldErrors, Invalid, InvalidArgs, TooLarge
+from jobs.errors import ArgsRefused, ErrorText, FieldErrors, Invalid, TooLarge
 from jobs.ids import parse_uuid, uuid7
 from jobs.models import Batch, Job, Office
 from jobs.references import Malformed, find_references
@@ -185,7 +185,7 @@ class JobReader:
         if task is not None:
             try:
                 task.check_args(args, unchecked=later)
-            except InvalidArgs as error:
+            except ArgsRefused as error:
                 for text in error.errors:
                     self.problems.add_text(f"{where}args", text)
 

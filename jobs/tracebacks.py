@@ -8,13 +8,15 @@ import billiard
 import celery
 import kombu
 
+import dure
 from jobs.redaction import Redactor
 
 MAX_BYTES = 64 * 1024
 _CUT = "\n[… {} bytes of this traceback were left out …]\n"
 # The code between a message and the body, and what a body calls in it.
 _FRAMEWORK = tuple(
-    f"{Path(str(module.__file__)).parent}/" for module in (sys.modules[__package__], celery, billiard, kombu)
+    f"{Path(str(module.__file__)).parent}/"
+    for module in (sys.modules[__package__], dure, celery, billiard, kombu)
 )
 
 

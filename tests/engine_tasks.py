@@ -11,13 +11,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from celery.exceptions import SoftTimeLimitExceeded
 from django.db import connection
 
-from jobs.context import Context
-from jobs.errors import TaskFailure
+from dure import Context, Stopped, TaskFailure, task
 from jobs.models import Counter
-from jobs.registry import task
 
 # How many `try.programs` starts.
 PROGRAMS = 4
@@ -129,7 +126,7 @@ def stubborn(ctx: Context, path: str, seconds: float = 60.0, gives_in: bool = Fa
     while time.monotonic() < end:
         try:
             time.sleep(0.05)
-        except SoftTimeLimitExceeded:
+        except Stopped:
             if gives_in:
                 return "too late"
     return "never interrupted"
@@ -147,7 +144,7 @@ def family(ctx: Context, path: str, outlive: bool = False) -> None:
     while True:
         try:
             child.wait()
-        except SoftTimeLimitExceeded:
+        except Stopped:
             continue
 
 
@@ -167,7 +164,7 @@ def ignore_cancel(ctx: Context, path: str) -> None:
     """Ignores its cancellation and has to be killed."""
     write_line(path, os.getpid())
     while True:
-        with suppress(SoftTimeLimitExceeded):
+        with suppress(Stopped):
             time.sleep(60)
 
 
@@ -209,7 +206,7 @@ def count_stubbornly(ctx: Context, name: str, path: str) -> None:
     """Writes a row, and answers normally even when it is interrupted."""
     Counter.objects.create(name=name)
     write_line(path, os.getpid())
-    with suppress(SoftTimeLimitExceeded):
+    with suppress(Stopped):
         time.sleep(60)
 
 
@@ -229,7 +226,7 @@ def programs(ctx: Context, path: str, until: str = "") -> None:
     while len(Path(path).read_text().split() if Path(path).exists() else ()) < PROGRAMS:
         time.sleep(0.01)
     while until and not Path(until).exists():
-        with suppress(SoftTimeLimitExceeded):
+        with suppress(Stopped):
             time.sleep(0.02)
 
 

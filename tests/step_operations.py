@@ -5,9 +5,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from celery.exceptions import SoftTimeLimitExceeded
-
-from jobs.errors import TaskFailure
+from dure import Stopped, TaskFailure
 from jobs.states import FailureType
 from scheduler.steps.libraries import operation
 from scheduler.steps.operations import StepRun
@@ -21,7 +19,7 @@ WITNESS = "DURE_TEST_WITNESS"
 def behave(step: StepRun, tag: str, how: str) -> str:
     step.context.setdefault("notes", []).append(f"{tag} {step.direction}")
     if how == TIME_OUT:
-        raise SoftTimeLimitExceeded()
+        raise Stopped()
     if how != SUCCEED:
         raise TaskFailure(f"{tag} fails as asked", FailureType.ERROR)
     return f"{tag} did"
@@ -79,7 +77,7 @@ def sleep(step: StepRun, seconds: float = 0.0, stubborn: bool = False) -> str:
     while time.monotonic() < until:
         try:
             time.sleep(0.02)
-        except SoftTimeLimitExceeded:
+        except Stopped:
             if not stubborn:
                 raise
     return "slept"

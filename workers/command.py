@@ -8,12 +8,11 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from django.conf import settings
 
-from jobs.context import Context
-from jobs.errors import InvalidArgs, PermissionRefused, SessionError
-from jobs.registry import task
+from dure import Context, InvalidArgs, PermissionRefused, SessionError, task
 from jobs.subprocesses.program import NotStarted, Program
 from workers import truncate
 
@@ -31,7 +30,7 @@ UNPRINTABLE = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|[\x00-\x08\x0a-\x1f\x7f-\x9f]
 
 
 @task("command.run")
-def run_command(ctx: Context, command: str, args: Sequence[str] = ()) -> dict[str, object]:
+def run_command(ctx: Context, command: str, args: Sequence[str] = ()) -> dict[str, Any]:
     """Runs a program that DURE_COMMANDS allows, with these arguments and without a shell."""
     argv = [find(command), *check_args(args)]
     started = time.monotonic()
@@ -45,7 +44,7 @@ def run_command(ctx: Context, command: str, args: Sequence[str] = ()) -> dict[st
         raise SessionError(f"{command} could not be started: {error}") from None
     if code != 0:
         raise SessionError(failure_message(command, code or 0, tail))
-    result: dict[str, object] = {"exit_code": code, "seconds": round(time.monotonic() - started, 3)}
+    result: dict[str, Any] = {"exit_code": code, "seconds": round(time.monotonic() - started, 3)}
     room = truncate.room_beside(result | {"output_tail": ""})
     return result | {"output_tail": truncate.tail(tail.text(), room)}
 

@@ -6,9 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from jobs.context import Context
-from jobs.errors import InvalidArgs, TaskFailure
-from jobs.registry import task
+from dure import Context, InvalidArgs, TaskFailure, task
 from jobs.states import FailureType
 
 DAY = 86_400

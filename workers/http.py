@@ -10,10 +10,8 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from jobs.context import Context
-from jobs.errors import InvalidArgs, PermissionRefused, TaskFailure
+from dure import Context, InvalidArgs, PermissionRefused, TaskFailure, task
 from jobs.http_client import NoResponse, RequestRefused, Response, request
-from jobs.registry import task
 from workers import truncate
 
 MAX_SECONDS = 60.0

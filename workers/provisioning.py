@@ -13,8 +13,8 @@ from typing import Annotated
 
 from pydantic import Field
 
+from dure import InvalidArgs, TaskFailure
 from jobs import redis
-from jobs.errors import InvalidArgs, TaskFailure
 from scheduler.steps.libraries import operation
 from scheduler.steps.operations import StepRun
 

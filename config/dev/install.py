@@ -42,6 +42,7 @@ def main() -> int:
         report(f"[1/{options.steps}] Python {version} in .venv", started_at)
         started_at = time.monotonic()
         number = install(requirements)
+        link_package()
         report(f"[2/{options.steps}] Packages, {number} locked", started_at)
     except (Failed, OSError) as error:
         print(f"Cannot install: {error}", file=sys.stderr)
@@ -95,6 +96,15 @@ def install(requirements: list[str]) -> int:
         )
         STAMP.write_text(json.dumps(stamp() | changed, indent=2))
     return sum(line.count("==") for name in requirements for line in Path(name).read_text().splitlines())
+
+
+def link_package() -> None:
+    """Puts the package `dure` on the environment's path: an editable install without a build."""
+    for site in VENV.glob("lib/python3.*/site-packages"):
+        path = site / "dure.pth"
+        line = f"{Path('sdk').resolve()}\n"
+        if not path.exists() or path.read_text() != line:
+            path.write_text(line)
 
 
 def run(name: str, command: list[str]) -> None:

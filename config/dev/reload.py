@@ -46,5 +46,5 @@ class SourceWatcher:
 
 def source_folders(checkout: Path, python_path: str) -> list[Path]:
     """The apps of the checkout, and the folders of one's own Tasks."""
-    apps = [checkout / name for name in ("config", "jobs", "scheduler", "exports", "workers")]
+    apps = [checkout / name for name in ("config", "jobs", "scheduler", "exports", "workers", "sdk")]
     return apps + [Path(folder) for folder in python_path.split(os.pathsep) if folder]

@@ -13,9 +13,9 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser, DjangoHelpFormatter
 from django.db import DatabaseError, InterfaceError
 
+from dure.roles import is_role
 from jobs.display import first_line, on_one_line
 from jobs.errors import Refused
-from jobs.roles import is_role
 
 DONE, NOT_ALL, WRONG, INTERRUPTED = 0, 1, 2, 130
 EXIT_CODES = """exit codes:

@@ -13,13 +13,13 @@ from django.core.validators import validate_email
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from dure.roles import LONGEST, is_role
 from jobs import display
 from jobs.errors import ErrorText
 from jobs.models import Office
 from jobs.office_config import LONGEST_DEFAULT_MS, MOST_JOBS_AT_ONCE, MOST_ROLES, config_of
 from jobs.offices import MOST_ADDRESSES
 from jobs.pages.edit_form import EditForm
-from jobs.roles import LONGEST, is_role
 from jobs.schemas import LONGEST_DELAY_MS, MOST_RETRIES
 from jobs.states import RETRYABLE
 

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 from django.conf import settings
 
 from jobs import registry
-from jobs.errors import ErrorText, FieldErrors, Invalid, InvalidArgs, InvalidValue, TooLarge
+from jobs.errors import ArgsRefused, ErrorText, FieldErrors, Invalid, InvalidValue, TooLarge
 from jobs.sql import call
 from scheduler.schedules import cron, rules
 from scheduler.schedules.rules import Kind, Rule
@@ -36,7 +36,7 @@ def check_task(task_id: str, args: dict[str, Any]) -> registry.Task:
         raise TooLarge("args_too_large", field="args", size=size, limit=settings.DURE_MAX_ARGS_BYTES)
     try:
         task.check_args(args)
-    except InvalidArgs as refused:
+    except ArgsRefused as refused:
         raise Invalid(errors={"args": refused.errors}) from None
     return task
 

@@ -18,9 +18,10 @@ from typing import Any, TypeVar, overload
 from django.conf import settings
 from pydantic import BaseModel, ValidationError
 
+from dure.definitions import build_args_model
+from dure.roles import is_role
 from jobs import registry
 from jobs.errors import CodedError, ErrorText
-from jobs.roles import is_role
 from scheduler.steps.models import Step
 from scheduler.steps.states import EMPTY_ARGS, NO_OPERATION, UNINIT
 
@@ -116,7 +117,7 @@ def operation(
             function=function,
             role=role,
             description=inspect.getdoc(function) or "",
-            args_model=registry.build_args_model(function),
+            args_model=build_args_model(function),
             max_retries=max_retries,
         )
         return function

@@ -13,9 +13,9 @@ from django.conf import settings
 from django.core import mail
 from django.utils import timezone
 
+from dure import SessionError, TaskFailure
 from jobs import http_client
 from jobs import lifecycle as engine
-from jobs.errors import SessionError, TaskFailure
 from jobs.models import Webhook
 from jobs.notifications import signing, webhooks
 from jobs.serialize import iso_time

@@ -12,11 +12,10 @@ from typing import Any
 
 from django.conf import settings
 
-from jobs.context import Context
-from jobs.errors import TaskFailure
-from jobs.runner import ESCAPED_NUL
+from dure import InvalidArgs
+from dure.results import ESCAPED_NUL
+from jobs.context import RunContext
 from jobs.sql import call
-from jobs.states import FailureType
 from scheduler.steps import libraries
 from scheduler.steps.position import Position
 
@@ -24,7 +23,7 @@ from scheduler.steps.position import Position
 class StepRun:
     """The first argument of every operation."""
 
-    def __init__(self, run: Context, context: dict[str, Any], key: str, direction: str) -> None:
+    def __init__(self, run: RunContext, context: dict[str, Any], key: str, direction: str) -> None:
         self._run = run
         self._context = context
         self.key = key
@@ -71,16 +70,16 @@ class OperationReport:
 
 
 def run_operation(
-    ctx: Context, queue_id: int, job_id: str, direction: str, library: str, operation: str
+    ctx: RunContext, queue_id: int, job_id: str, direction: str, library: str, operation: str
 ) -> Any:
     """Run an operation and return what it returns; its context goes into `ctx.extra`."""
     try:
         registered = libraries.find(library, operation)
     except libraries.UnknownOperation as unknown:
-        raise TaskFailure(str(unknown), FailureType.INVALID_ARGS) from None
+        raise InvalidArgs(str(unknown)) from None
     answer = call.function("dure_step_read", queue_id, ctx.execution_id, True)
     if answer is None:
-        raise TaskFailure("The queue no longer waits for this operation.", FailureType.INVALID_ARGS)
+        raise InvalidArgs("The queue no longer waits for this operation.")
     position = Position.read(answer)
     report = ctx.extra = OperationReport(position)
     before = context_json(answer["context"])
@@ -91,7 +90,7 @@ def run_operation(
         # The rollback may need what the operation noted before it failed. Its own error is the one to report.
         try:
             report.context = changed_context(step.context, before)
-        except TaskFailure as refused:
+        except InvalidArgs as refused:
             step.logger.warning("%s The context stays as it was before the operation.", refused)
         raise
     report.context = changed_context(step.context, before)
@@ -99,16 +98,15 @@ def run_operation(
 
 
 def changed_context(context: dict[str, Any], before: str) -> str | None:
-    """The context as JSON, or None when it is unchanged. Raises TaskFailure when it is not JSON."""
+    """The context as JSON, or None when it is unchanged. Raises InvalidArgs when it is not JSON."""
     text = context_json(context)
     if text == before:
         return None
     size = len(text.encode())
     if size > settings.DURE_MAX_CONTEXT_BYTES:
-        raise TaskFailure(
+        raise InvalidArgs(
             f"The context has {size:,} bytes; a queue's context has at most "
-            f"{settings.DURE_MAX_CONTEXT_BYTES:,}.",
-            FailureType.INVALID_ARGS,
+            f"{settings.DURE_MAX_CONTEXT_BYTES:,}."
         )
     return text
 
@@ -118,15 +116,12 @@ def context_json(context: dict[str, Any]) -> str:
         text = json.dumps(context, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         text.encode()
     except (TypeError, ValueError, RecursionError) as error:
-        raise TaskFailure(f"The context is not JSON: {error}", FailureType.INVALID_ARGS) from None
+        raise InvalidArgs(f"The context is not JSON: {error}") from None
     if ESCAPED_NUL.search(text):
-        raise TaskFailure(
-            "The context holds a NUL character, which no database can store.", FailureType.INVALID_ARGS
-        )
+        raise InvalidArgs("The context holds a NUL character, which no database can store.")
     if json.loads(text) != context:
-        raise TaskFailure(
+        raise InvalidArgs(
             "The context is not JSON: it holds a tuple or a key that is not a string, which would change "
-            "when it is stored.",
-            FailureType.INVALID_ARGS,
+            "when it is stored."
         )
     return text

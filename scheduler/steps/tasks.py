@@ -5,13 +5,13 @@ One Task runs every operation; the role of its Execution chooses the Celery queu
 
 from typing import Any
 
-from jobs.context import Context
-from jobs.registry import task
+from dure import Context, task
+from jobs.context import RunContext
 from scheduler.steps import notifications, operations
 
 
 @task("steps.operate", public=False)
-def operate(ctx: Context, queue_id: int, job_id: str, direction: str, library: str, operation: str) -> Any:
+def operate(ctx: RunContext, queue_id: int, job_id: str, direction: str, library: str, operation: str) -> Any:
     """Runs one operation of a step queue."""
     return operations.run_operation(ctx, queue_id, job_id, direction, library, operation)
 

@@ -25,6 +25,10 @@ RETRYABLE = frozenset(
 )
 
 
+# The error of a run that exceeded its time limit, whether it stopped by itself or had to be killed.
+TIMED_OUT = "Job execution timed out"
+
+
 class TaskFailure(Exception):
     """A run failed; the failure type decides whether it is retried."""
 
@@ -80,7 +84,7 @@ def classify(error: BaseException) -> str:
 def describe(error: BaseException) -> str:
     """The message of a failure, as users see it."""
     if isinstance(error, Stopped):
-        return "Job execution timed out"
+        return TIMED_OUT
     if isinstance(error, TaskFailure):
         return str(error)
     if isinstance(error, ValidationError):

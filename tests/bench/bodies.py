@@ -2,17 +2,17 @@
 
 import time
 
-from jobs.context import Context
-from jobs.registry import task
+from dure import task
+from jobs.context import RunContext
 
 
 @task("bench.noop")
-def noop(ctx: Context) -> None:
+def noop(ctx: RunContext) -> None:
     """Does nothing."""
 
 
 @task("bench.chatter")
-def chatter(ctx: Context, lines: int, way: str) -> None:
+def chatter(ctx: RunContext, lines: int, way: str) -> None:
     """Says many lines."""
     for number in range(lines):
         if way == "log":

@@ -6,8 +6,7 @@ from celery import shared_task
 from django.conf import settings
 from redis import Redis
 
-from jobs.context import Context
-from jobs.registry import task
+from dure import Context, task
 
 STARTS = "bench:starts"
 _redis = Redis.from_url(settings.REDIS_URL)

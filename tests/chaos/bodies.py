@@ -4,10 +4,9 @@ import os
 import subprocess
 import time
 
+from dure import TaskFailure, task
 from jobs import lifecycle
-from jobs.context import Context
-from jobs.errors import TaskFailure
-from jobs.registry import task
+from jobs.context import RunContext
 
 WITNESS = os.environ.get("CHAOS_WITNESS", "/dev/null")
 # No program ends by itself within a chaos run.
@@ -19,7 +18,7 @@ STARTS = {
 }
 
 
-def witness(ctx: Context, what: str, pid: int | None = None) -> None:
+def witness(ctx: RunContext, what: str, pid: int | None = None) -> None:
     line = f"{what} {ctx.execution_id} {ctx.fence} {ctx.attempt} {pid or os.getpid()} {time.time():.6f}\n"
     file = os.open(WITNESS, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
     try:
@@ -28,14 +27,14 @@ def witness(ctx: Context, what: str, pid: int | None = None) -> None:
         os.close(file)
 
 
-def start_program(ctx: Context, kind: str) -> None:
+def start_program(ctx: RunContext, kind: str) -> None:
     shell = subprocess.Popen(["sh", "-c", STARTS[kind]], stdout=subprocess.PIPE, text=True)
     pid = shell.pid if kind == "child" else int(shell.communicate()[0])
     witness(ctx, "program", pid)
 
 
 @task("chaos.work", on_lost="retry")
-def work(ctx: Context, seconds: float, failures: int = 0, program: str = "") -> dict[str, int]:
+def work(ctx: RunContext, seconds: float, failures: int = 0, program: str = "") -> dict[str, int]:
     """Works for some time, fails as often as requested, and returns the fence under which it succeeded."""
     witness(ctx, "start")
     if program:

@@ -4,11 +4,11 @@ import io
 import json
 import stat
 
-import dure
 import pytest
+
+import dure
 from dure import cli, login
 from dure.cli.arguments import DONE, UNFINISHED
-
 from tests.unit.stub_server import stub
 from tests.unit.test_client_requests import JOB, OFFICE, answer, header, no_login, problem
 

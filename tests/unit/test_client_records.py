@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import yaml
+
 from dure import records, submissions
 from dure.operations.executions import Level
 

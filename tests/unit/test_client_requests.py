@@ -9,10 +9,10 @@ import socket
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import dure
 import pytest
-from dure.requests import ATTEMPTS
 
+import dure
+from dure.requests import ATTEMPTS
 from tests.unit.stub_server import Behaviour, Stub, stub
 
 OFFICE = "0199c0de-0000-7000-8000-000000000001"

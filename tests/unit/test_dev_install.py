@@ -63,6 +63,15 @@ def test_locked_packages_are_installed_and_each_step_is_shown(fresh):
     assert "[2/7] Packages, 1 locked ✓" in output
 
 
+def test_the_package_of_the_checkout_is_on_the_path(fresh):
+    package = fresh / "sdk" / "dure"
+    package.mkdir(parents=True)
+    (package / "__init__.py").touch()
+    command = [fresh / ".venv" / "bin" / "python", "-c", "import dure; print(dure.__file__)"]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True, cwd="/").stdout
+    assert printed.strip() == str(package / "__init__.py")
+
+
 def test_a_second_install_does_nothing(fresh):
     # A python without pip, so any installation would fail.
     pip = fresh / ".venv" / "bin" / "python"

@@ -1,38 +1,19 @@
-"""Registering Tasks: one function for each task_id."""
+"""Registering Tasks: what `dure.task` declares, the engine and Celery know."""
 
-import pytest
+from celery import current_app
 
+from dure import task
 from jobs import registry
-from jobs.registry import task
+from jobs.runner import EngineTask
 
 
-@pytest.fixture(autouse=True)
-def nothing_is_left_behind():
-    before = dict(registry._tasks)
-    yield
-    registry._tasks.clear()
-    registry._tasks.update(before)
+def test_a_declared_task_is_known_to_the_engine_and_to_celery():
+    @task("registry.declared", role="Designer", autoretry_for=(ValueError,), retry_jitter=True)
+    def body(ctx, number: int = 1) -> None: ...
 
-
-def test_a_second_function_of_one_module_cannot_have_the_same_task_id():
-    @task("registry.same")
-    def first(ctx) -> None: ...
-
-    with pytest.raises(ValueError, match=r"registered already, by .*first"):
-
-        @task("registry.same")
-        def second(ctx) -> None: ...
-
-    assert registry._tasks["registry.same"].function is first
-
-
-def test_the_same_function_may_be_loaded_again():
-    def load():
-        @task("registry.again")
-        def body(ctx) -> None: ...
-
-        return body
-
-    load()
-    newest = load()
-    assert registry._tasks["registry.again"].function is newest
+    entry = registry.find("registry.declared")
+    assert (entry.function, entry.role, entry.autoretry_for) == (body, "Designer", (ValueError,))
+    assert entry.schema["properties"]["number"]["default"] == 1
+    celery_task = current_app.tasks["registry.declared"]
+    assert isinstance(celery_task, EngineTask)
+    assert celery_task.autoretry_for == (ValueError,)

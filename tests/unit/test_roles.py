@@ -2,8 +2,8 @@
 
 import pytest
 
-from jobs.registry import task
-from jobs.roles import is_role
+from dure import task
+from dure.roles import is_role
 
 
 @pytest.mark.parametrize("name", ["FE", "export", "Designer", "gpu.large", "a", "x-1_2.3", "A" * 64])

@@ -4,9 +4,9 @@ import subprocess
 import sys
 
 import pytest
+
 from dure import FailureType, definitions, task
 from dure.failures import RETRYABLE
-
 from jobs import states
 from tests.acceptance.system import CHECKOUT
 

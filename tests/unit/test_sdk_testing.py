@@ -6,9 +6,10 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Annotated, Any, Literal
 
 import pytest
+from pydantic import Field
+
 from dure import Context, GitConflict, InvalidArgs, Stopped, TaskFailure, definitions, task
 from dure.testing import FakeContext, LogLine, run
-from pydantic import Field
 
 notes: list[Any] = []
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from dure.definitions import Definition, build_args_model
 from jobs.redaction import Redactor
-from jobs.registry import Task, build_args_model
 from jobs.tracebacks import MAX_BYTES, format_traceback
 
 PLAIN = Redactor({})
@@ -35,7 +35,7 @@ def traceback_of(function: Any, redactor: Redactor = PLAIN, **args: Any) -> str:
     """Calls the function as the engine does."""
     task: Any = SimpleNamespace(function=function, args_model=build_args_model(function))
     with pytest.raises((ValueError, RuntimeError)) as raised:
-        Task.call(task, None, args)
+        Definition.call(task, None, args)
     return format_traceback(raised.value, redactor)
 
 

@@ -7,15 +7,14 @@ import sys
 import uuid
 
 import pytest
-from celery.exceptions import SoftTimeLimitExceeded
 from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
+from dure import InvalidArgs, PermissionRefused, SessionError, Stopped
+from dure.results import encode_result
+from dure.testing import FakeContext
 from jobs import registry
-from jobs.errors import InvalidArgs, PermissionRefused, SessionError
-from jobs.runner import encode_result
-from tests.unit.fake_context import FakeContext
 from tests.unit.process_tools import processes_with_mark
 from workers.command import TAIL_BYTES, Tail, run_command
 
@@ -217,7 +216,7 @@ def test_the_last_line_is_shown_as_progress_at_most_once_a_second(ctx):
     assert messages[-1] == "step 9"
 
 
-@pytest.mark.parametrize("error", [SoftTimeLimitExceeded, RuntimeError])
+@pytest.mark.parametrize("error", [Stopped, RuntimeError])
 def test_an_interruption_passes_and_leaves_no_process(monkeypatch, error):
     mark = f"mark-{uuid.uuid4().hex}"
 

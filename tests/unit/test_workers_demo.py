@@ -1,9 +1,9 @@
 import pytest
 
+from dure import InvalidArgs, TaskFailure
+from dure.testing import FakeContext
 from jobs import registry
-from jobs.errors import InvalidArgs, TaskFailure
 from jobs.states import FailureType
-from tests.unit.fake_context import FakeContext
 
 
 @pytest.fixture

@@ -3,15 +3,14 @@
 import base64
 import gzip
 import json
-from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from dure import InvalidArgs, PermissionRefused, TaskFailure
+from dure.results import encode_result
+from dure.testing import FakeContext
 from jobs import registry
-from jobs.errors import InvalidArgs, PermissionRefused, TaskFailure
-from jobs.runner import encode_result
 from jobs.states import RETRYABLE
-from tests.unit.fake_context import FakeContext
 from tests.unit.stub_server import OK, stub
 
 
@@ -54,8 +53,8 @@ def test_the_answer_is_the_result(send):
 
 def test_the_idempotency_key_is_sent_and_stays_the_same_over_attempts(send):
     with stub(OK) as server:
-        send(server, method="POST", context=FakeContext(attempt=1, idempotency_key="the-key"))
-        send(server, method="POST", context=FakeContext(attempt=2, idempotency_key="the-key"))
+        send(server, method="POST", context=FakeContext(attempt=1, execution_id="the-key"))
+        send(server, method="POST", context=FakeContext(attempt=2, execution_id="the-key"))
     assert [request.count(b"Idempotency-Key: the-key\r\n") for request in server.requests] == [1, 1]
 
 
@@ -171,7 +170,7 @@ def test_a_failed_connection_is_retried(send):
 
 def test_the_deadline_of_the_run_limits_the_request(send):
     with stub(OK) as server:
-        late = FakeContext(deadline=datetime.now(UTC) + timedelta(seconds=0.5))
+        late = FakeContext(timeout=0.5)
         with pytest.raises(TaskFailure, match="did not answer"):
             send(server, context=late)
         assert server.connections == 0

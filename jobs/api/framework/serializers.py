@@ -10,7 +10,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from jobs import roles
+from dure import roles
 from jobs.errors import ErrorText, in_english
 
 NUMBER, WHOLE, TEXT, FLAG = "a number", "a whole number", "a text", "true or false"

@@ -38,11 +38,11 @@ class FakeContext:
     timeout_at: int | None = None
     execution_id: str = field(default_factory=lambda: str(uuid.uuid4()))
     timeout: float | None = None
-    deadline: datetime = field(init=False)
-    logger: logging.Logger = field(init=False)
+    logger: logging.Logger = field(default_factory=lambda: logging.getLogger("dure.task"), init=False)
     reported: list[tuple[float | None, str]] = field(default_factory=list, init=False)
     sessions: list[str] = field(default_factory=list, init=False)
     submitted: list[Submission] = field(default_factory=list, init=False)
+    _started_at: datetime = field(default_factory=lambda: datetime.now(UTC), init=False, repr=False)
     _runs: int = field(default=0, init=False, repr=False)
     _submissions: int = field(default=0, init=False, repr=False)
 
@@ -50,12 +50,16 @@ class FakeContext:
     def idempotency_key(self) -> str:
         return self.execution_id
 
+    @property
+    def deadline(self) -> datetime:
+        return self._started_at + timedelta(seconds=self.timeout or DEFAULT_TIMEOUT)
+
     def begin(self, definition: Definition) -> None:
         """Prepare the next attempt of this Task."""
         if self._runs:
             self.attempt += 1
-        seconds = self.timeout or definition.timeout or DEFAULT_TIMEOUT
-        self.deadline = datetime.now(UTC) + timedelta(seconds=seconds)
+        self.timeout = self.timeout or definition.timeout
+        self._started_at = datetime.now(UTC)
         self._runs += 1
         self._submissions = 0
         self.reported, self.sessions = [], []

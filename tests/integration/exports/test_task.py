@@ -4,27 +4,16 @@ import pytest
 from django.conf import settings as live_settings
 from redis import Redis
 
+from dure import TaskFailure
+from dure.testing import FakeContext
 from exports import tasks
 from exports.files import Store
 from exports.messages import PROGRESS
 from exports.models import ExportJob
 from exports.states import JobType, Status
-from jobs.errors import TaskFailure
 from tests.integration import export_tools as tools
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("redis")]
-
-
-class Asked:
-    """The part of the context that the Task uses."""
-
-    cancelled = False
-
-    def __init__(self) -> None:
-        self.fractions: list[float] = []
-
-    def progress(self, fraction: float, message: str) -> None:
-        self.fractions.append(fraction)
 
 
 @pytest.fixture
@@ -37,7 +26,7 @@ def left() -> list[str]:
 
 
 def test_a_render_returns_path_and_checksum_and_sends_progress(job, redis) -> None:
-    ctx = Asked()
+    ctx = FakeContext()
     answer = tasks.render(ctx, job.pk)
     with Store(live_settings.DURE_EXPORT_PATH).open(job.output) as file:
         assert file.read(12)[4:] == b"ftypisom"
@@ -46,14 +35,15 @@ def test_a_render_returns_path_and_checksum_and_sends_progress(job, redis) -> No
     sent = [fields for _, fields in redis.xrange(PROGRESS)]
     assert sent[0][b"phase"] == b"PREPARING"
     assert {fields[b"jobId"] for fields in sent} == {str(job.pk).encode()}
-    assert ctx.fractions == sorted(ctx.fractions) and max(ctx.fractions) < 1
+    fractions = [fraction or 0.0 for fraction, _ in ctx.reported]
+    assert fractions == sorted(fractions) and max(fractions) < 1
 
 
 def test_a_second_start_reports_the_file_of_the_first(job) -> None:
-    first = tasks.render(Asked(), job.pk)
+    first = tasks.render(FakeContext(), job.pk)
     path = live_settings.DURE_EXPORT_PATH.joinpath(*job.output)
     first_stat = path.stat()
-    assert tasks.render(Asked(), job.pk) == first
+    assert tasks.render(FakeContext(), job.pk) == first
     assert (path.stat().st_ino, path.stat().st_mtime_ns) == (first_stat.st_ino, first_stat.st_mtime_ns)
     assert left() == [path.name]
 
@@ -61,19 +51,19 @@ def test_a_second_start_reports_the_file_of_the_first(job) -> None:
 @pytest.mark.parametrize("size", [0, 60_000])
 def test_a_full_disk_fails_the_run_and_leaves_no_file(job, size) -> None:
     with tools.no_file_larger_than(size), pytest.raises(TaskFailure, match=r"^DISK_FULL: .*Free some"):
-        tasks.render(Asked(), job.pk)
+        tasks.render(FakeContext(), job.pk)
     assert left() == []
 
 
 def test_a_retry_after_a_full_disk_starts_clean(job) -> None:
     with tools.no_file_larger_than(60_000), pytest.raises(TaskFailure):
-        tasks.render(Asked(), job.pk)
-    assert tasks.render(Asked(), job.pk)["sizeBytes"] > 60_000
+        tasks.render(FakeContext(), job.pk)
+    assert tasks.render(FakeContext(), job.pk)["sizeBytes"] > 60_000
     assert len(left()) == 1
 
 
 def test_a_cancel_leaves_no_file(job) -> None:
-    ctx = Asked()
+    ctx = FakeContext()
     ctx.cancelled = True
     with pytest.raises(TaskFailure) as stopped:
         tasks.render(ctx, job.pk)
@@ -84,7 +74,7 @@ def test_a_cancel_leaves_no_file(job) -> None:
 def test_an_ended_export_is_not_rendered(job) -> None:
     ExportJob.objects.filter(pk=job.pk).update(status=Status.CANCELLED, ended_at=job.created_at)
     with pytest.raises(TaskFailure):
-        tasks.render(Asked(), job.pk)
+        tasks.render(FakeContext(), job.pk)
     assert left() == []
 
 
@@ -95,7 +85,7 @@ def test_an_unreadable_replay_fails_with_its_code(content) -> None:
     job = tools.export_of(tools.user(), JobType.THUMBNAIL)
     (live_settings.DURE_REPLAY_PATH / job.replay.path).write_bytes(content)
     with pytest.raises(TaskFailure, match=r"^BAD_REPLAY: .+") as failed:
-        tasks.render(Asked(), job.pk)
+        tasks.render(FakeContext(), job.pk)
     assert failed.value.failure_type == "invalid_args"
 
 
@@ -105,10 +95,10 @@ def test_a_replay_replaced_by_a_link_is_not_followed(job, tmp_path) -> None:
     path.unlink()
     path.symlink_to(tmp_path / "other")
     with pytest.raises(TaskFailure, match=r"^REPLAY_MISSING"):
-        tasks.render(Asked(), job.pk)
+        tasks.render(FakeContext(), job.pk)
 
 
 def test_a_redis_outage_loses_progress_and_not_the_file(job, monkeypatch) -> None:
     away = Redis.from_url("redis://127.0.0.1:1/0")
     monkeypatch.setattr("jobs.redis.client", lambda: away)
-    assert tasks.render(Asked(), job.pk)["sizeBytes"] > 0
+    assert tasks.render(FakeContext(), job.pk)["sizeBytes"] > 0

@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 
+from dure import InvalidArgs
+from dure.testing import FakeContext
 from jobs import registry
-from jobs.errors import InvalidArgs
 from jobs.models import Notification, Webhook
 from jobs.notifications import creation, delivery
 from tests.factories import an_office
 from tests.integration.manual_engine import fail, submit
 from tests.integration.rest_support import client_of, make_user
 from tests.integration.security.operations import operations, property_names
-from tests.unit.fake_context import FakeContext
 from tests.unit.stub_server import Stub, stub
 from tests.unit.test_outbound_client import NUMBERS
 from tests.workers import ROOT
