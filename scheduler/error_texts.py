@@ -31,12 +31,8 @@ TEXTS: dict[str, str | Promise] = {
     # Cron expressions
     "cron_too_long": _("The expression has %(count)s characters; at most %(limit)s are allowed."),
     "cron_fields": _(
-        "The expression has %(count)s fields; five are expected: minute hour day-of-month month day-of-week."
-    ),
-    "cron_seconds": _(
         "The expression has %(count)s fields; five are expected: "
-        "minute hour day-of-month month day-of-week. A field of seconds would fire more often than once a "
-        "minute; an interval rule (every_seconds) can."
+        "minute hour day-of-month month day-of-week, or six with the second first."
     ),
     "cron_never": _(
         "day-of-month, month and day-of-week: no day fits '%(days)s' within the next 5 years, "

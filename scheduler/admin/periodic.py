@@ -28,6 +28,7 @@ from jobs.admin.filters import yes_or_no
 from jobs.errors import Conflict
 from scheduler.pages.times import language
 from scheduler.schedules import cron, words
+from scheduler.schedules.cron_fields import CronError
 
 OWN = "dure: "
 # Fields of our own tasks that operators cannot change.
@@ -102,7 +103,7 @@ def in_words(crontab: CrontabSchedule) -> str:
     names = ("minute", "hour", "day_of_month", "month_of_year", "day_of_week")
     try:
         rule = cron.parse(" ".join(str(getattr(crontab, name)).replace(" ", "") for name in names))
-    except cron.CronError:
+    except CronError:
         return str(crontab.human_readable)
     return f"{words.cron_in_words(rule, language())} ({crontab.timezone})"
 

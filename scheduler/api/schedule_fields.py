@@ -27,7 +27,7 @@ class RuleSerializer(StrictSerializer):
         allow_null=True,
         allow_blank=True,
         max_length=1000,
-        help_text="For the kind cron: five fields, like `0 9 * * 1-5`.",
+        help_text="For the kind cron: five fields, like `0 9 * * 1-5`, or six with the second first.",
     )
     every_seconds = serializers.IntegerField(
         required=False,

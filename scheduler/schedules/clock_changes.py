@@ -51,7 +51,9 @@ def of_rule(rule: Rule, now: datetime) -> list[ClockChange]:
     end = start + HORIZON if rule.ends_at is None else min(start + HORIZON, rule.ends_at)
     for jump in _jumps(rule.zone, start, end):
         walls = takewhile(jump.is_before_end, cron.walls(parsed, jump.wall_start - SECOND))
-        changes += [_change(wall, rule.zone, jump, is_fixed=parsed.fixed) for wall in islice(walls, LISTED)]
+        changes += [
+            _change(wall, rule.zone, jump, is_fixed=parsed.is_fixed) for wall in islice(walls, LISTED)
+        ]
     return changes
 
 

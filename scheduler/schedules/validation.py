@@ -10,6 +10,7 @@ from jobs import registry
 from jobs.errors import ArgsRefused, ErrorText, FieldErrors, Invalid, InvalidValue, TooLarge
 from jobs.sql import call
 from scheduler.schedules import cron, rules
+from scheduler.schedules.cron_fields import CronError
 from scheduler.schedules.rules import Kind, Rule
 from scheduler.schedules.timezones import check_instant, check_zone
 
@@ -85,7 +86,7 @@ def _check_that_it_fires(rule: Rule, now: datetime) -> None:
     if rule.kind == Kind.CRON:
         try:
             cron.validate(rule.cron, rule.zone, max(now, rule.starts_at or now))
-        except cron.CronError as invalid:
+        except CronError as invalid:
             raise Invalid(errors={"cron": [invalid.text]}) from None
     if rule.starts_at and rule.ends_at and rule.ends_at <= rule.starts_at:
         raise Invalid(errors={"ends_at": ["ends_before_start"]})

@@ -7,7 +7,8 @@ from collections.abc import Callable, Collection
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from scheduler.schedules.cron import LAST_DAY, LAST_WEEKDAY, Cron, parse
+from scheduler.schedules.cron import Cron, parse
+from scheduler.schedules.cron_fields import LAST_DAY, LAST_WEEKDAY
 from scheduler.schedules.rules import Kind, Rule
 from scheduler.schedules.timezones import KOREAN_TIME
 from scheduler.workflows.recurrence import (
@@ -61,12 +62,20 @@ def config_in_words(config: ScheduleConfig, language: str) -> str:
 def cron_in_words(cron: Cron, language: str) -> str:
     korean = language.startswith("ko")
     minutes, hours, _, months, _ = cron.values
+    seconds = cron.seconds
     in_months = "" if len(months) == 12 else _list(months, _month_ko if korean else _month_en, korean)
     days = _days(cron, korean, "" if in_months else "매월 ")
-    if len(minutes) * len(hours) <= LISTED_TIMES:
-        times = [f"{hour:02}:{minute:02}" for hour in sorted(hours) for minute in sorted(minutes)]
+    if len(minutes) * len(hours) * len(seconds) <= LISTED_TIMES:
+        times = [
+            f"{hour:02}:{minute:02}" + (f":{second:02}" if seconds != {0} else "")
+            for hour in sorted(hours)
+            for minute in sorted(minutes)
+            for second in sorted(seconds)
+        ]
         timing = _join(times, korean) if korean else f"at {_join(times, korean)}"
         days = days or ("매일" if korean else "every day")
+    elif seconds != {0}:
+        timing = (_seconds_ko if korean else _seconds_en)(seconds, minutes, hours)
     else:
         timing = _rhythm_ko(minutes, hours) if korean else _rhythm_en(minutes, hours)
     if korean:
@@ -104,6 +113,44 @@ def _rhythm_ko(minutes: Collection[int], hours: Collection[int]) -> str:
     return f"{_list(hours, _hour_ko, True)} 매시 {timing}"
 
 
+def _seconds_en(seconds: Collection[int], minutes: Collection[int], hours: Collection[int]) -> str:
+    step = _step(seconds, 60)
+    timing = f"at second {_list(seconds, str, False)}"
+    if step:
+        timing = "every second" if step == 1 else f"every {step} seconds"
+    parts = [timing, _within_en("minute", minutes, 60), _within_en("hour", hours, 24)]
+    if not step and len(minutes) == 60:
+        parts[1] = "in every minute"
+    return ", ".join(filter(None, parts))
+
+
+def _within_en(unit: str, values: Collection[int], size: int) -> str:
+    """The minutes or hours that a rule is limited to; empty for all."""
+    step = _step(values, size)
+    if step:
+        return "" if step == 1 else f"in every {_ordinal(step)} {unit} from 0"
+    return f"in {unit} {_list(values, str, False)}"
+
+
+def _seconds_ko(seconds: Collection[int], minutes: Collection[int], hours: Collection[int]) -> str:
+    step, step_of_minutes, step_of_hours = _step(seconds, 60), _step(minutes, 60), _step(hours, 24)
+    timing = f"{step}초마다" if step else _list(seconds, lambda second: f"{second}초", True)
+    if step_of_minutes == 1:
+        in_minutes = "" if step else "매분"
+    elif step_of_minutes:
+        in_minutes = f"0분부터 {step_of_minutes}분 간격으로"
+    else:
+        in_minutes = _list(minutes, lambda minute: f"{minute}분", True)
+        in_minutes += "" if in_minutes.endswith("까지") else "에"
+    if step_of_hours == 1:
+        in_hours = "" if step_of_minutes == 1 else "매시"
+    elif step_of_hours:
+        in_hours = f"0시부터 {step_of_hours}시간 간격의 시간대에"
+    else:
+        in_hours = f"{_list(hours, _hour_ko, True)} 시간대에"
+    return " ".join(filter(None, (in_hours, in_minutes, timing)))
+
+
 def _hour_ko(hour: int) -> str:
     return f"{hour}시"
 
@@ -111,9 +158,7 @@ def _hour_ko(hour: int) -> str:
 def _days(cron: Cron, korean: bool, every_month: str) -> str:
     """The days it runs on, empty when on every day."""
     month_days, week_days = cron.values[2], cron.values[4]
-    of_month = (
-        "" if len(month_days) == 31 else _days_of_month(month_days, cron.month_ends, korean, every_month)
-    )
+    of_month = "" if len(month_days) == 31 else _days_of_month(cron, korean, every_month)
     of_week = "" if len(week_days) == 7 else _weekdays({(day - 1) % 7 for day in week_days}, korean)
     nth = [_nth_day(day, number, korean) for day, number in sorted(cron.nth_days)]
     in_week = _join([*([of_week] if of_week else []), *nth], korean) if len(week_days) < 7 else ""
@@ -152,12 +197,15 @@ def _recurring_days(config: Recurring, korean: bool) -> str:
     return f"매월 {day}일" if korean else f"on day {day} of every month"
 
 
-def _days_of_month(days: Collection[int], ends: Collection[str], korean: bool, every_month: str) -> str:
+def _days_of_month(cron: Cron, korean: bool, every_month: str) -> str:
+    days, ends, nearest = cron.values[2], sorted(cron.month_ends), sorted(cron.nearest_weekdays)
     if korean:
         parts = [_list(days, lambda day: f"{day}일", True)] if days else []
-        return every_month + ", ".join(parts + [MONTH_ENDS_KO[end] for end in sorted(ends)])
+        parts += [f"{day}일에 가장 가까운 평일(월~금)" for day in nearest]
+        return every_month + ", ".join(parts + [MONTH_ENDS_KO[end] for end in ends])
     parts = [f"day {_list(days, str, False)}"] if days else []
-    return f"on {_join(parts + [MONTH_ENDS_EN[end] for end in sorted(ends)], False)} of the month"
+    parts += [f"the day from Monday to Friday nearest to day {day}" for day in nearest]
+    return f"on {_join(parts + [MONTH_ENDS_EN[end] for end in ends], False)} of the month"
 
 
 def _weekdays(days: Collection[int], korean: bool) -> str:

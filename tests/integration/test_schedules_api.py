@@ -61,7 +61,7 @@ def test_the_form_creates_a_schedule_and_describes_its_rule(client):
 @pytest.mark.parametrize(
     ("change", "field"),
     [
-        ({"cron": "0 9 * * 1-5 *"}, "cron"),
+        ({"cron": "0 0 9 * * 1-5 *"}, "cron"),
         ({"cron": None}, "cron"),
         ({"every_seconds": 5}, "every_seconds"),
         ({"kind": "interval", "cron": None, "every_seconds": 0}, "every_seconds"),
@@ -151,6 +151,19 @@ def test_all_schedules_of_a_task_are_paused_and_resumed(client, alice):
     for bad in ({}, {"task_id": 1.5}, {"task_id": ""}, {**body, "all": True}):
         assert post(client, "/api/schedules/pause", bad).status_code == 400
     assert Schedule.objects.filter(enabled=True).count() == len(mine + others)
+
+
+def test_a_cron_rule_with_seconds_is_previewed_saved_and_fired(client):
+    rule = {"kind": "cron", "cron": "*/20 * * * * *", "count": 3}
+    preview = post(client, "/api/schedules/preview", rule).json()
+    assert preview["words"] == {"ko": "20초마다", "en": "every 20 seconds"}
+    assert {time[17:19] for time in preview["next"]} == {"00", "20", "40"}
+    made = post(client, "/api/schedules", {**CRON, "cron": "*/20 * * * * *", "overlap": "allow"}).json()
+    schedule = Schedule.objects.get(id=made["id"])
+    fire(schedule, late=20.5)
+    fire(schedule, late=41)
+    times = [run.scheduled_for for run in executions(schedule)]
+    assert [(time - times[0]).total_seconds() for time in times] == [0, 20]
 
 
 def test_a_preview_marks_the_jumps_of_daylight_saving_time(client):

@@ -5,7 +5,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from scheduler.schedules.cron import CronError, next_after, parse, validate
+from scheduler.schedules.cron import next_after, parse, validate
+from scheduler.schedules.cron_fields import CronError
 
 SEOUL = ZoneInfo("Asia/Seoul")
 NOW = datetime(2026, 11, 18, 0, 0, tzinfo=UTC)
@@ -51,7 +52,9 @@ def test_an_expression_is_read(text, canonical):
         ("１ * * * *", "minute: '１' is not understood; allowed: 0-59."),
         ("1_0 * * * *", "minute: '1_0' is not understood; allowed: 0-59."),
         ("0 0 W * *", "day-of-month: 'W' is not understood; allowed: 1-31."),
-        ("0 0 15W * *", "day-of-month: '15W' is not understood; allowed: 1-31."),
+        ("0 0 32W * *", "day-of-month: 32 is out of range; allowed: 1-31."),
+        ("0 0 1-5W * *", "day-of-month: '1-5' in '1-5W' is not understood; allowed: 1-31."),
+        ("0 0 31W 2,4 *", "no day fits '31W 2,4 *'"),
         ("0 0 * * L", "day-of-week: 'L' is not understood; allowed: 0-7 or SUN-SAT."),
         ("0 0 * * 5#6", "day-of-week: '5#6' needs a number from 1 to 5 after the '#'."),
         ("0 0 * * 5#", "day-of-week: '5#' needs a number from 1 to 5 after the '#'."),
@@ -66,9 +69,10 @@ def test_an_expression_is_read(text, canonical):
         ("1,* * * * *", "minute: '*' in the list '1,*' already means every value."),
         (
             "* * * *",
-            "The expression has 4 fields; five are expected: minute hour day-of-month month day-of-week.",
+            "The expression has 4 fields; five are expected: minute hour day-of-month month day-of-week, "
+            "or six with the second first.",
         ),
-        ("", "The expression has 0 fields; five are expected: minute hour day-of-month month day-of-week."),
+        ("", "The expression has 0 fields; five are expected: minute hour day-of-month month day-of-week"),
         (
             "@reboot",
             "'@reboot' is not known; the short forms are @yearly, @annually, @monthly, @weekly, @daily, ",
@@ -85,9 +89,57 @@ def test_a_refusal_says_which_field_and_why(text, message):
     assert message in str(refused.value)
 
 
-def test_six_fields_are_refused_because_they_fire_more_often_than_once_a_minute():
-    with pytest.raises(CronError, match=r"fields; five are expected.*more often than once a minute"):
-        parse("*/10 * * * * *")
+def test_the_first_of_six_fields_is_the_second():
+    cron = parse("*/20 30 9 * * 1-5")
+    assert (sorted(cron.seconds), sorted(cron.values[0])) == ([0, 20, 40], [30])
+    assert cron.canonical == "*/20 30 9 * * 1-5"
+    assert parse("0 30 9 * * *").values == parse("30 9 * * *").values
+    with pytest.raises(CronError, match="second: 60 is out of range; allowed: 0-59"):
+        parse("60 * * * * *")
+    with pytest.raises(CronError, match="has 7 fields; five are expected"):
+        parse("0 0 9 * * * 2027")
+
+
+@pytest.mark.parametrize("zone", ["Asia/Seoul", "Europe/Berlin", "Australia/Lord_Howe"])
+@pytest.mark.parametrize(
+    ("text", "matches"),
+    [
+        ("*/10 * * * * *", lambda wall: wall.second % 10 == 0),
+        ("7,8 */20 * * * *", lambda wall: wall.second in (7, 8) and wall.minute % 20 == 0),
+        ("* 30 2 * * *", lambda wall: (wall.hour, wall.minute) == (2, 30)),
+        ("*/30 59 1-2 25 10 *", lambda wall: _is(wall, months={10}, days={25}, hours={1, 2}, minutes={59})),
+    ],
+)
+def test_a_rule_with_seconds_fires_at_every_second_whose_clock_matches(zone, text, matches):
+    # The last Sunday of October 2026 in Europe, and the first of April 2027 on Lord Howe.
+    for start in (datetime(2026, 10, 24, 22, 30, tzinfo=UTC), datetime(2027, 4, 3, 13, 30, tzinfo=UTC)):
+        seconds = [start + timedelta(seconds=second) for second in range(1, 4 * 3600)]
+        walls = ((moment, moment.astimezone(ZoneInfo(zone))) for moment in seconds)
+        expected = [moment for moment, wall in walls if matches(wall) and _fits(text, wall)]
+        fired, due = [], next_after(parse(text), start, ZoneInfo(zone))
+        while due is not None and due <= seconds[-1]:
+            fired.append(due)
+            due = next_after(parse(text), due, ZoneInfo(zone))
+        assert fired == expected
+
+
+def _is(wall, *, months, days, hours, minutes):
+    return wall.month in months and wall.day in days and wall.hour in hours and wall.minute in minutes
+
+
+def _fits(text, wall):
+    return wall.second in parse(text).seconds
+
+
+def test_fixed_times_with_seconds_run_once_in_a_repeated_hour_and_after_a_gap():
+    berlin, rule = ZoneInfo("Europe/Berlin"), parse("15 30 2 * * *")
+    before = datetime(2026, 10, 24, 12, 0, tzinfo=UTC)
+    assert next_after(rule, before, berlin) == datetime(2026, 10, 25, 0, 30, 15, tzinfo=UTC)
+    first = datetime(2026, 10, 25, 0, 30, 15, tzinfo=UTC)
+    assert next_after(rule, first, berlin) == datetime(2026, 10, 26, 1, 30, 15, tzinfo=UTC)
+    assert next_after(rule, datetime(2027, 3, 27, 12, 0, tzinfo=UTC), berlin) == datetime(
+        2027, 3, 28, 1, 0, tzinfo=UTC
+    )
 
 
 def test_an_expression_of_128_characters_is_read_and_one_of_129_is_not():
@@ -146,6 +198,10 @@ def _fires(text, count):
         ("0 9 * * 7#5", lambda day: day.weekday() == 6 and day.day >= 29),
         ("0 9 * * MONL", lambda day: day.weekday() == 0 and (day + timedelta(days=7)).month != day.month),
         ("0 9 * * 2,5#1", lambda day: day.weekday() == 1 or (day.weekday() == 4 and day.day <= 7)),
+        ("0 9 15W * *", lambda day: day == nearest(day, 15)),
+        ("0 9 1W * *", lambda day: day == nearest(day, 1)),
+        ("0 9 3,31W * *", lambda day: day.day == 3 or day == nearest(day, 31)),
+        ("0 9 30W * MON", lambda day: day == nearest(day, 30) or day.weekday() == 0),
         (
             "0 9 L * 1#1",
             lambda day: (day + timedelta(days=1)).day == 1 or (day.weekday() == 0 and day.day <= 7),
@@ -166,3 +222,11 @@ def last_weekday(day: date) -> date:
     following = (day.replace(day=28) + timedelta(days=4)).replace(day=1)
     ends = (following - timedelta(days=back) for back in range(1, 4))
     return next(end for end in ends if end.weekday() < 5)
+
+
+def nearest(day: date, number: int) -> date | None:
+    """By looking at each day from Monday to Friday of the month."""
+    month = [day.replace(day=1) + timedelta(days=number) for number in range(31)]
+    month = [each for each in month if each.month == day.month]
+    weekdays = [each for each in month if each.weekday() < 5]
+    return min(weekdays, key=lambda each: abs(each.day - number)) if len(month) >= number else None

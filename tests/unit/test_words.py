@@ -58,6 +58,28 @@ SEOUL = ZoneInfo("Asia/Seoul")
             "at 09:00, on the last day of the month, or on the first Monday of the month",
         ),
         ("0 0 1-31 * 1", "매일 00:00", "at 00:00, every day"),
+        (
+            "0 9 1,15W * *",
+            "매월 1일, 15일에 가장 가까운 평일(월~금) 09:00",
+            "at 09:00, on day 1 and the day from Monday to Friday nearest to day 15 of the month",
+        ),
+        ("0 0 9 * * *", "매일 09:00", "at 09:00, every day"),
+        ("30 0 9 * * *", "매일 09:00:30", "at 09:00:30, every day"),
+        ("* * * * * *", "1초마다", "every second"),
+        ("*/10 * * * * *", "10초마다", "every 10 seconds"),
+        ("15 * * * * *", "매분 15초", "at second 15, in every minute"),
+        ("* 0 * * * *", "매시 0분에 1초마다", "every second, in minute 0"),
+        ("7 0-10 * * * *", "매시 0분부터 10분까지 7초", "at second 7, in minute 0 to 10"),
+        (
+            "*/5 30 9-17 * * MON-FRI",
+            "매주 월요일부터 금요일까지 9시부터 17시까지 시간대에 30분에 5초마다",
+            "every 5 seconds, in minute 30, in hour 9 to 17, Monday to Friday",
+        ),
+        (
+            "10 */15 */2 1 * *",
+            "매월 1일 0시부터 2시간 간격의 시간대에 0분부터 15분 간격으로 10초",
+            "at second 10, in every 15th minute from 0, in every 2nd hour from 0, on day 1 of the month",
+        ),
     ],
 )
 def test_a_cron_rule_is_described_in_words(text, korean, english):
@@ -68,9 +90,10 @@ def test_a_cron_rule_is_described_in_words(text, korean, english):
 @pytest.mark.parametrize("language", ["ko", "en"])
 def test_rules_that_fire_at_different_times_read_differently(language):
     dice, meanings = random.Random(7), dict[str, object]()
+    seconds = ("", "0 ", "30 ", "* ", "*/10 ", "5,6 ", "1-4 ")
     for _ in range(3_000):
-        cron = parse(random_expression(dice))
-        meaning = (cron.values[0], cron.values[1], cron.values[3], days_of(cron))
+        cron = parse(dice.choice(seconds) + random_expression(dice))
+        meaning = (cron.seconds, cron.values[0], cron.values[1], cron.values[3], days_of(cron))
         assert meanings.setdefault(cron_in_words(cron, language), meaning) == meaning
     assert len(meanings) > 2_500
 
