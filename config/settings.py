@@ -322,9 +322,9 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
     # A publish is not retried: kombu's own retries took six seconds.
     "max_retries": 1,
     "interval_start": 0,
-    # Four levels share the workers fairly among offices: see jobs/publish.py.
+    # Four levels share the workers fairly among offices: see jobs/publish.py. Within a level the worker's
+    # queues take turns, kombu's default: otherwise one role that is always full starves the others.
     "priority_steps": [0, 3, 6, 9],
-    "queue_order_strategy": "priority",
 }
 CELERY_REDIS_SOCKET_TIMEOUT = CELERY_REDIS_SOCKET_CONNECT_TIMEOUT = ANSWER_SECONDS
 CELERY_RESULT_BACKEND_TRANSPORT_OPTIONS = {
