@@ -64,6 +64,7 @@ TEXTS: dict[str, str | Promise] = {
     "unknown_calendar": _("There is no such calendar of the schedule's owner."),
     "unknown_notify_office": _("There is no such office in which the schedule's owner may act."),
     "calendar_in_use": _("%(count)s schedules use the calendar. Change them first."),
+    "calendar_window": _("Write each window like 2026-12-05 01:00 ~ 2026-12-05 03:00, on a line of its own."),
     "calendar_date": _("Must be dates such as 2026-12-25."),
     "window_ends_first": _("A window must end after its start."),
     "too_many_entries": _("At most %(limit)s entries are allowed."),

@@ -1,5 +1,7 @@
-"""What people did to an office: a log for its owners, newest first."""
+"""What people did to an office: a log for its owners, newest first. A user's own is part of the account."""
 
+from collections.abc import Iterable
+from typing import Any
 from uuid import UUID
 
 from django.contrib.auth.decorators import login_required
@@ -9,10 +11,15 @@ from django.views.decorators.http import require_safe
 
 from jobs import display
 from jobs.ids import parse_number
+from jobs.models import Activity
 from jobs.pages.permissions import office_access
 from jobs.states import MemberRole
 
 PAGE = 50
+
+
+def rows_of(activity: Iterable[Activity]) -> list[dict[str, Any]]:
+    return [{"act": row, "name": display.ACT_NAMES.get(row.act, row.act)} for row in activity]
 
 
 @require_safe
@@ -28,7 +35,7 @@ def activity(request: HttpRequest, office_id: UUID) -> HttpResponse:
         "tab": "activity",
         "office": office,
         "can_configure": True,
-        "rows": [{"act": row, "name": display.ACT_NAMES.get(row.act, row.act)} for row in listed[:PAGE]],
+        "rows": rows_of(listed[:PAGE]),
         "older": listed[PAGE - 1].pk if len(listed) > PAGE else None,
     }
     return render(request, "jobs/activity.html", context)

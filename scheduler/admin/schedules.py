@@ -1,16 +1,18 @@
 """Schedules and their occurrences. The form changes schedules by the verbs of the API."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django import forms
 from django.contrib import admin
-from django.db.models import QuerySet
+from django.contrib.auth.models import User
+from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
+from jobs.access import operated_offices
 from jobs.admin import columns, links
 from jobs.admin.actions import Operator, RowAction
 from jobs.admin.base import ReadOnlyAdmin, SmallTableAdmin
@@ -19,14 +21,16 @@ from jobs.admin.forms import MaskedForm, add_refusals
 from jobs.admin.links import Link, rows_of
 from jobs.display import short_id
 from jobs.errors import Refused
-from jobs.models import Execution
+from jobs.models import Execution, Office
 from jobs.states import Trigger
 from jobs.templatetags import pages
 from scheduler import display
 from scheduler.admin.preview import PREVIEWED, PreviewAdmin, RulePreview, field_errors
 from scheduler.clock import database_now
 from scheduler.manual_runs import run_schedule
-from scheduler.models import Occurrence, Schedule
+from scheduler.models import Calendar, Occurrence, Schedule
+from scheduler.pages import schedule_form
+from scheduler.pages.schedule_form import POLICIES
 from scheduler.pages.task_arguments import public_tasks
 from scheduler.pages.times import language
 from scheduler.schedules import lifecycle as schedules
@@ -39,13 +43,18 @@ LAST_RUN = columns.row_of(Execution, "last_execution_id", _("last run"))
 OUTCOME = columns.column("outcome", _("outcome"), lambda outcome: pages.badge(display.OUTCOMES[outcome]))
 REASON = columns.column("reason", _("reason"), display.occurrence_reason)
 RUN = columns.row_of(Execution, "execution_id", _("run"))
-FACTS = ("owner", "next_run_at", "last_run_at", LAST_RUN, "created_at", "updated_at")
+FACTS = ("owner", "failing_since", "next_run_at", "last_run_at", LAST_RUN, "created_at", "updated_at")
+
+
+PAGE_FIELDS = schedule_form.ScheduleForm.base_fields
 
 
 class ScheduleForm(MaskedForm):
     """Reports the errors of the verbs beside their fields."""
 
     masked = ("args",)
+    # Who owns a new schedule.
+    creator: ClassVar[User | None] = None
 
     task_id = forms.ChoiceField(label=_("Task"))
     kind = forms.ChoiceField(label=_("schedule type"), choices=list(display.KINDS.items()))
@@ -57,13 +66,26 @@ class ScheduleForm(MaskedForm):
     catch_up = forms.ChoiceField(
         label=_("if runs were missed"), choices=list(display.CATCH_UPS.items()), initial=CatchUp.LATEST
     )
+    # With the limits and the choices of the page's form.
+    grace, max_retries = PAGE_FIELDS["grace"], PAGE_FIELDS["max_retries"]
+    retry_backoff, retry_base_delay = PAGE_FIELDS["retry_backoff"], PAGE_FIELDS["retry_base_delay"]
+    timeout_ms, on_lost = PAGE_FIELDS["timeout_ms"], PAGE_FIELDS["on_lost"]
+    notify_after_failures = PAGE_FIELDS["notify_after_failures"]
+    notify_after_missed = PAGE_FIELDS["notify_after_missed"]
 
     class Meta:
         model = Schedule
-        fields = ("name", "task_id", "args", *TIMING, "overlap", "catch_up", "max_retries", "enabled")
+        fields = ("name", "task_id", "args", *TIMING, *POLICIES, "enabled")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        owner = self.instance.owner if self.instance.pk and not self.instance._state.adding else self.creator
+        for name, allowed in (
+            ("calendar", Calendar.objects.filter(owner=owner)),
+            ("notify_office", operated_offices(owner) if owner else Office.objects.none()),
+        ):
+            if name in self.fields:
+                self.fields[name].queryset = allowed  # type: ignore[attr-defined]
         # Include the schedule's own Task even if its code was removed.
         names = dict.fromkeys([self.instance.task_id, *(task.task_id for task in public_tasks())])
         if "task_id" in self.fields:
@@ -113,7 +135,7 @@ class ScheduleAdmin(PreviewAdmin, SmallTableAdmin):
     fieldsets = (
         (None, {"fields": ("name", "task_id", "args", "enabled")}),
         (_("When"), {"fields": TIMING}),
-        (_("How"), {"fields": ("overlap", "catch_up", "max_retries")}),
+        (_("How"), {"fields": POLICIES}),
     )
     row_actions = (
         RowAction(
@@ -140,6 +162,11 @@ class ScheduleAdmin(PreviewAdmin, SmallTableAdmin):
         ),
     )
 
+    def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
+        form = super().get_form(request, obj, change, **kwargs)
+        form.creator = request.user  # type: ignore[attr-defined]
+        return form
+
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
         return (*self.fieldsets, (_("Now"), {"fields": FACTS})) if obj else self.fieldsets
 
@@ -165,12 +192,15 @@ class ScheduleAdmin(PreviewAdmin, SmallTableAdmin):
         ]
 
     def save_model(self, request: HttpRequest, obj: Schedule, form: Any, change: bool) -> None:
+        cleaned = {
+            name: value.pk if isinstance(value, Model) else value for name, value in form.cleaned_data.items()
+        }
         if change:
-            values = {name: form.cleaned_data[name] for name in form.changed_data}
+            values = {name: cleaned[name] for name in form.changed_data}
             schedules.change(obj.pk, values, now=database_now())
         else:
             # The admin continues with this object, so it must have the id of the written row.
-            created = schedules.create(dict(form.cleaned_data), owner=request.user, now=database_now())
+            created = schedules.create(cleaned, owner=request.user, now=database_now())
             obj.pk, obj._state.adding = created.pk, False
 
     def delete_model(self, request: HttpRequest, obj: Schedule) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from jobs.access import operated_offices
 from jobs.errors import ErrorText, InvalidValue, Refused
 from jobs.pages.edit_form import EditForm
 from jobs.schemas import LONGEST_DELAY_MS, LONGEST_TIMEOUT_MS
@@ -34,6 +35,7 @@ from scheduler.schedules.validation import (
     FIELD_OF_KIND,
     MAX_GRACE_SECONDS,
     MAX_INTERVAL_SECONDS,
+    MAX_NOTIFY_AFTER,
     MAX_RETRIES,
     TIMING,
     check_rule,
@@ -44,7 +46,9 @@ from scheduler.states import Overlap
 POLICIES = (
     *("overlap", "catch_up", "grace", "calendar", "max_retries"),
     *("retry_backoff", "retry_base_delay", "timeout_ms", "on_lost"),
+    *("notify_after_failures", "notify_after_missed", "notify_office"),
 )
+MOST_OFFICES = 500
 AS_THE_TASK = _("As the Task says")
 BACKOFFS = {Backoff.EXPONENTIAL: _("Exponential"), Backoff.LINEAR: _("Linear")}
 ON_LOST = {OnLost.RETRY: _("Try again"), OnLost.FAIL: _("Fail")}
@@ -109,6 +113,15 @@ class ScheduleForm(EditForm):
     on_lost = forms.ChoiceField(
         label=_("If the worker is lost"), choices=[("", AS_THE_TASK), *ON_LOST.items()], required=False
     )
+    notify_after_failures = forms.IntegerField(
+        label=_("Failed runs in a row"), min_value=1, max_value=MAX_NOTIFY_AFTER, required=False
+    )
+    notify_after_missed = forms.IntegerField(
+        label=_("Missed runs"), min_value=1, max_value=MAX_NOTIFY_AFTER, required=False
+    )
+    notify_office = forms.UUIDField(
+        label=_("Webhooks and mail of the office"), required=False, widget=forms.Select
+    )
     enabled = forms.BooleanField(label=_("Enabled"), required=False)
 
     def __init__(
@@ -125,6 +138,8 @@ class ScheduleForm(EditForm):
         self.fields["task_id"].widget.choices = [("", "–"), *tasks]
         calendars = Calendar.objects.filter(owner=owner).values_list("id", "name") if owner else ()
         self.fields["calendar"].widget.choices = [("", "–"), *calendars]
+        offices = operated_offices(owner).values_list("id", "name")[:MOST_OFFICES] if owner else ()
+        self.fields["notify_office"].widget.choices = [("", "–"), *offices]
 
     def clean(self) -> None:
         kind = self.cleaned_data.get("kind")
@@ -200,6 +215,7 @@ def values_of(schedule: Schedule) -> dict[str, Any]:
     return {
         **{name: getattr(schedule, name) for name in names},
         "calendar": schedule.calendar_id,
+        "notify_office": schedule.notify_office_id,
         **{name: wall_text(getattr(schedule, name), schedule.timezone) for name in TIMES},
         "args": json_text(schedule.args),
         "every": every,

@@ -1,5 +1,6 @@
 """The catalogue of Tasks, and the form that runs one."""
 
+from collections import Counter
 from collections.abc import Collection
 from typing import Any
 
@@ -10,7 +11,8 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_http_methods, require_safe
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from jobs import lifecycle, submission
 from jobs.access import operated_offices, require_access
@@ -22,8 +24,10 @@ from jobs.states import MemberRole
 from scheduler import monitor
 from scheduler.clock import database_now
 from scheduler.manual_runs import run_task
+from scheduler.models import Schedule
 from scheduler.pages.task_arguments import help_for, public_tasks
 from scheduler.pages.task_form import TaskForm
+from scheduler.schedules import lifecycle as schedules
 
 MOST_OFFICES = 500
 
@@ -57,7 +61,35 @@ def task(request: HttpRequest, task_id: str) -> HttpResponse:
             messages.success(request, _("Run started."))
             return redirect(address)
     context = {"section": "tasks", "help": help_text, "form": form, **_service(user, help_text.task)}
+    context["schedules"] = _schedule_counts(user, task_id)
     return render(request, "scheduler/task.html", context, status=400 if form.errors else 200)
+
+
+@require_POST
+@login_required
+def pause_schedules(request: HttpRequest, task_id: str) -> HttpResponse:
+    """Pause all schedules of the Task that the user owns."""
+    count = schedules.pause_all(task_id, owner=current_user(request), now=database_now())
+    text = ngettext("%(count)s schedule paused.", "%(count)s schedules paused.", count)
+    messages.success(request, text % {"count": count})
+    return redirect("scheduler:task", task_id)
+
+
+@require_POST
+@login_required
+def resume_schedules(request: HttpRequest, task_id: str) -> HttpResponse:
+    """Resume all schedules of the Task that the user owns."""
+    count = schedules.resume_all(task_id, owner=current_user(request), now=database_now())
+    text = ngettext("%(count)s schedule resumed.", "%(count)s schedules resumed.", count)
+    messages.success(request, text % {"count": count})
+    return redirect("scheduler:task", task_id)
+
+
+def _schedule_counts(user: User, task_id: str) -> dict[str, int]:
+    """The user's schedules of the Task, enabled and paused."""
+    own = Schedule.objects.filter(owner=user, task_id=task_id).values_list("enabled", flat=True)
+    counts = Counter(own)
+    return {"enabled": counts[True], "paused": counts[False]}
 
 
 def _run(user: User, task_id: str, form: TaskForm) -> str:

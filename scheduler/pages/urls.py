@@ -3,6 +3,7 @@
 from django.urls import include, path
 
 from scheduler.pages import (
+    calendars,
     charts,
     executions,
     finder,
@@ -32,6 +33,8 @@ SCHEDULE_LIVE, WORKFLOW_LIVE, WORKFLOWS_LIVE, EXECUTION_LIVE = (
 namespaced = [
     path("tasks", tasks.tasks, name="tasks"),
     path("tasks/<str:task_id>", tasks.task, name="task"),
+    path("tasks/<str:task_id>/schedules/pause", tasks.pause_schedules, name="task-pause-schedules"),
+    path("tasks/<str:task_id>/schedules/resume", tasks.resume_schedules, name="task-resume-schedules"),
     path("schedules", schedules.schedules, name="schedules"),
     path("schedules/new", schedule_edit.new, name="new-schedule"),
     path("schedules/preview", schedule_edit.preview_new, name="new-schedule-preview"),
@@ -43,6 +46,10 @@ namespaced = [
     path(f"{SCHEDULE}/pause", schedule_actions.pause, name="schedule-pause"),
     path(f"{SCHEDULE}/resume", schedule_actions.resume, name="schedule-resume"),
     path(f"{SCHEDULE}/delete", schedule_actions.delete, name="schedule-delete"),
+    path("calendars", calendars.calendars, name="calendars"),
+    path("calendars/new", calendars.new, name="new-calendar"),
+    path("calendars/<uuid:calendar_id>", calendars.calendar, name="calendar"),
+    path("calendars/<uuid:calendar_id>/delete", calendars.delete, name="calendar-delete"),
     path("workflows", workflows.workflows, name="workflows"),
     path("workflows/live", workflows.workflows, WORKFLOWS_LIVE, name="workflows-live"),
     path("workflows/new", workflow_edit.new, name="new-workflow"),

@@ -4,15 +4,17 @@ import json
 from datetime import timedelta
 
 import pytest
+from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
 from scheduler.clock import database_now
 from scheduler.models import Schedule, Workflow, WorkflowRun
+from scheduler.schedules import calendars
 from scheduler.schedules.firing import fire_due
 from tests.factories import an_office
 from tests.integration.rest_support import make_user
-from tests.schedule_factories import DAILY, a_schedule, a_step, a_workflow, fire
+from tests.schedule_factories import DAILY, T0, a_schedule, a_step, a_workflow, fire
 
 pytestmark = pytest.mark.django_db
 
@@ -25,6 +27,7 @@ SCHEDULE = {
     "timezone": "Asia/Seoul",
     "overlap": "skip",
     "catch_up": "latest",
+    "grace": "60",
     "max_retries": "3",
     "enabled": "on",
 }
@@ -44,7 +47,7 @@ def page(name, *args):
 def form_of(schedule, **changes):
     kept = {
         field: getattr(schedule, field)
-        for field in ("name", "task_id", "kind", "timezone", "overlap", "catch_up")
+        for field in ("name", "task_id", "kind", "timezone", "overlap", "catch_up", "grace")
     }
     kept |= {
         "args": json.dumps(schedule.args),
@@ -158,6 +161,55 @@ def test_secrets_of_a_workflows_steps_follow_their_ref(client):
     workflow.refresh_from_db()
     secrets = {stored["ref"]: stored["args"]["headers"]["X-Token"] for stored in workflow.steps}
     assert secrets == {"a": "first", "b": "second"}
+
+
+def test_the_form_has_every_policy_of_a_schedule(client):
+    root = User.objects.get(username="root")
+    office = an_office(make_user("bob"))
+    calendar = calendars.create({"name": "holidays"}, owner=root, now=T0)
+    policies = {
+        **{
+            "grace": 600,
+            "retry_backoff": "linear",
+            "retry_base_delay": 5,
+            "timeout_ms": 7,
+            "on_lost": "fail",
+        },
+        **{"notify_after_failures": 3, "notify_after_missed": 4},
+    }
+    chosen = {"calendar": str(calendar.pk), "notify_office": str(office.pk)}
+    answer = client.post(page("schedule_add"), SCHEDULE | policies | chosen)
+    assert answer.status_code == 302, answer.content.decode()
+    made = Schedule.objects.get()
+    assert {name: getattr(made, name) for name in policies} == policies
+    assert (made.calendar, made.notify_office) == (calendar, office)
+    client.post(
+        page("schedule_change", made.pk), SCHEDULE | policies | chosen | {"calendar": "", "grace": "9"}
+    )
+    made.refresh_from_db()
+    assert (made.calendar, made.grace, made.notify_office) == (None, 9, office)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        *(("grace", value) for value in ("0", "x")),
+        *(("notify_after_failures", value) for value in ("0", "1001")),
+        *(("timeout_ms", "0"), ("on_lost", "forget"), ("retry_base_delay", "-1")),
+    ],
+)
+def test_a_bad_policy_is_refused_and_nothing_is_written(client, field, value):
+    answer = client.post(page("schedule_add"), SCHEDULE | {field: value})
+    assert answer.status_code == 200
+    assert list(answer.context["adminform"].form.errors) == [field]
+    assert not Schedule.objects.exists()
+
+
+def test_the_calendar_of_another_user_is_refused(client):
+    other = calendars.create({"name": "theirs"}, owner=make_user("bob"), now=T0)
+    answer = client.post(page("schedule_add"), SCHEDULE | {"calendar": str(other.pk)})
+    assert list(answer.context["adminform"].form.errors) == ["calendar"]
+    assert not Schedule.objects.exists()
 
 
 def test_invalid_arguments_of_a_task_are_reported_at_their_field(client):

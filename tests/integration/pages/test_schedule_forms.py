@@ -48,7 +48,7 @@ def test_an_interval_has_a_unit_and_a_time_is_by_the_clock_of_its_zone(alice):
     ("change", "field", "message", "korean_message"),
     [
         ({"cron": "0 25 * * *"}, "cron", "hour: 25 is out of range; allowed: 0-23.", "시: 25은(는)"),
-        ({"cron": "* * * * * *"}, "cron", "A field of seconds", "초 필드"),
+        ({"cron": "* * * * * * *"}, "cron", "six with the second first", "맨 앞에 초를"),
         ({"cron": "30 2 30 2 *"}, "cron", "no day fits '30 2 *'", "맞는 날이 없어"),
         ({"cron": ""}, "cron", "This field is required.", "필수 항목"),
         ({"kind": "interval", "every": "0"}, "every", "greater than or equal to 1", "1 이상"),
@@ -140,7 +140,7 @@ def test_a_change_of_kind_uses_the_field_of_that_kind_only(alice):
 
 def test_the_policies_of_a_schedule_are_set_and_removed(alice):
     owner = a_user("alice")
-    assert "<div hidden><label>Calendar" in text_of(alice.get("/schedules/new"))
+    assert 'href="/calendars"' in text_of(alice.get("/schedules/new"))
     values = {"name": "holidays", "dates": ["2026-12-25"]}
     holidays = calendars.create(values, owner=owner, now=timezone.now())
     policies = {
@@ -221,3 +221,42 @@ def test_the_preview_of_an_unchanged_rule_is_the_rule_itself(alice):
     texts = form_data(alice.get(f"/schedules/{schedule.id}/edit"))
     page = alice.post(f"/schedules/{schedule.id}/preview", {**texts, "name": "other"})
     assert page.context["next"][0].at == schedule.next_run_at
+
+
+# --- notifications -------------------------------------------------------------------------------------
+
+
+def test_the_form_sets_and_clears_the_notifications(alice, office):
+    notify = {"notify_after_failures": "3", "notify_after_missed": "2", "notify_office": str(office.id)}
+    alice.post("/schedules/new", {**FORM, **notify})
+    made = Schedule.objects.get()
+    assert (made.notify_after_failures, made.notify_after_missed, made.notify_office) == (3, 2, office)
+    page = alice.get(f"/schedules/{made.id}")
+    assert "3 failed runs in a row, 2 missed runs · " in text_of(page)
+    data = form_data(alice.get(f"/schedules/{made.id}/edit"))
+    assert {name: str(data[name]) for name in notify} == notify
+    alice.post(f"/schedules/{made.id}/edit", {**data, "notify_after_missed": "", "notify_office": ""})
+    made.refresh_from_db()
+    assert (made.notify_after_failures, made.notify_after_missed, made.notify_office) == (3, None, None)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        *(("notify_after_failures", value) for value in ("0", "x", "1001")),
+        *(("notify_after_missed", value) for value in ("0", "-1")),
+        *(("notify_office", value) for value in ("x", "0199c0de-0000-7000-8000-000000000015")),
+    ],
+)
+def test_a_bad_notification_is_refused_beside_its_field(alice, field, value):
+    refused = alice.post("/schedules/new", {**FORM, field: value})
+    assert refused.status_code == 400
+    assert field_error(refused, field)
+    assert not Schedule.objects.exists()
+
+
+def test_the_page_of_a_failing_schedule_says_so(alice):
+    schedule = of_alice()
+    Schedule.objects.filter(pk=schedule.pk).update(failing_since=timezone.now(), consecutive_failures=4)
+    page = text_of(alice.get(f"/schedules/{schedule.id}"))
+    assert "4 failed and 0 missed runs since the last success." in page

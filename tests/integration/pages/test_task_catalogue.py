@@ -5,8 +5,10 @@ from django.test import Client
 
 from jobs.models import Execution, Job, Membership
 from jobs.states import MemberRole, Trigger
+from scheduler.models import Schedule
 from tests.factories import a_user, serve_roles, unserve_roles
 from tests.integration.pages.clients import field_error, sign_in, text_of
+from tests.schedule_factories import a_schedule
 
 pytestmark = pytest.mark.django_db
 
@@ -93,3 +95,21 @@ def test_a_user_submits_only_to_offices_where_they_act(office):
         assert office.name not in text_of(answer)
     assert strict.post(SUM, form).status_code == 403
     assert not Job.objects.exists()
+
+
+def test_all_schedules_of_a_task_are_paused_and_resumed_from_its_page(alice):
+    schedules = [a_schedule(owner=a_user("alice")) for _ in range(2)]
+    other = a_schedule(owner=a_user("bob"))
+    assert "2 enabled, 0 paused" in text_of(alice.get(SUM))
+    paused = alice.post(f"{SUM}/schedules/pause", follow=True)
+    assert "2 schedules paused." in text_of(paused)
+    assert "Resume all your schedules" in text_of(paused)
+    assert list(Schedule.objects.filter(enabled=True)) == [other]
+    alice.post(f"{SUM}/schedules/resume")
+    assert Schedule.objects.filter(enabled=True).count() == len(schedules) + 1
+    account = text_of(alice.get("/account"))
+    assert "Schedules paused" in account
+    assert "Schedules resumed" in account
+    assert "예약 일시정지" in text_of(sign_in(language="ko").get("/account"))
+    assert "Schedules paused" not in text_of(sign_in("bob").get("/account"))
+    assert alice.get(f"{SUM}/schedules/pause").status_code == 405

@@ -1,0 +1,167 @@
+"""Calendars: the list, and the form that creates or changes one."""
+
+import re
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django import forms
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from jobs.errors import ErrorText, InvalidValue, Refused
+from jobs.pages.edit_form import EditForm
+from jobs.pages.permissions import current_user
+from scheduler.access import calendar_for, calendars_of
+from scheduler.clock import database_now
+from scheduler.models import Calendar
+from scheduler.pages.forms import instant, wall_text, zone_field
+from scheduler.pages.times import COMMON_ZONES
+from scheduler.schedules import calendars as domain
+from scheduler.schedules.timezones import KOREAN_TIME
+
+MOST_CALENDARS = 500
+MOST_SCHEDULES = 50
+TIME = r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?"
+WINDOW = re.compile(rf"({TIME})\s*[~–/-]\s*({TIME})")
+LONGEST_TEXT = 100_000
+
+
+class CalendarForm(EditForm):
+    name = forms.CharField(label=_("Name"), max_length=200)
+    dates = forms.CharField(
+        label=_("Days"),
+        required=False,
+        max_length=LONGEST_TEXT,
+        widget=forms.Textarea({"rows": 6, "class": "mono", "placeholder": "2026-12-25"}),
+        help_text=_("Such as holidays, one on each line: 2026-12-25."),
+    )
+    windows = forms.CharField(
+        label=_("Maintenance windows"),
+        required=False,
+        max_length=LONGEST_TEXT,
+        widget=forms.Textarea({"rows": 4, "class": "mono"}),
+        help_text=_(
+            "One on each line: 2026-12-05 01:00 ~ 2026-12-05 03:00. The end is the first moment after it."
+        ),
+    )
+    timezone = zone_field()
+
+    def __init__(self, data: Any = None, *, calendar: Calendar | None) -> None:
+        super().__init__(data, initial=values_of(calendar) if calendar else {"timezone": KOREAN_TIME})
+        self.calendar = calendar
+
+    def values(self) -> dict[str, Any]:
+        """The fields for the verb; refused ones have an error here instead."""
+        zone = self.cleaned_data["timezone"]
+        values = {"name": self.cleaned_data["name"], "timezone": zone}
+        return values | {
+            "dates": self.cleaned_data["dates"].replace(",", " ").split(),
+            "windows": self._windows(zone),
+        }
+
+    def _windows(self, zone: str) -> list[dict[str, str]]:
+        windows = []
+        for line in filter(None, map(str.strip, self.cleaned_data["windows"].splitlines())):
+            match = WINDOW.fullmatch(line)
+            if match is None:
+                self.add_errors({"windows": [ErrorText("calendar_window")]})
+                return []
+            try:
+                starts_at, ends_at = (instant(text, zone).isoformat() for text in match.groups())
+            except InvalidValue as invalid:
+                self.add_errors({"windows": [invalid.text]})
+                return []
+            windows.append({"starts_at": starts_at, "ends_at": ends_at})
+        return windows
+
+
+def values_of(calendar: Calendar) -> dict[str, Any]:
+    zone = calendar.timezone
+    windows = [
+        " ~ ".join(_wall(window[name], zone) for name in ("starts_at", "ends_at"))
+        for window in calendar.windows
+    ]
+    return {
+        "name": calendar.name,
+        "timezone": zone,
+        "dates": "\n".join(calendar.dates),
+        "windows": "\n".join(windows),
+    }
+
+
+def _wall(text: str, zone: str) -> str:
+    return wall_text(datetime.fromisoformat(text), zone).replace("T", " ").removesuffix(":00")
+
+
+@require_safe
+@login_required
+def calendars(request: HttpRequest) -> HttpResponse:
+    visible = calendars_of(current_user(request)).select_related("owner")
+    rows = [
+        {"calendar": calendar, "schedules": calendar.schedules.count()}
+        for calendar in visible[:MOST_CALENDARS]
+    ]
+    return render(request, "scheduler/calendars.html", {"section": "schedules", "rows": rows})
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@login_required
+def new(request: HttpRequest) -> HttpResponse:
+    return _edit(request, None)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@login_required
+def calendar(request: HttpRequest, calendar_id: UUID) -> HttpResponse:
+    """A calendar with the schedules that use it; a POST changes it."""
+    acts = request.method == "POST"
+    return _edit(request, calendar_for(current_user(request), calendar_id, acts=acts))
+
+
+@require_POST
+@login_required
+def delete(request: HttpRequest, calendar_id: UUID) -> HttpResponse:
+    calendar = calendar_for(current_user(request), calendar_id, acts=True)
+    try:
+        domain.remove(calendar.id)
+    except Refused as refused:
+        messages.error(request, str(refused.text))
+        return redirect("scheduler:calendar", calendar.id)
+    messages.success(request, gettext("Calendar deleted."))
+    return redirect("scheduler:calendars")
+
+
+def _edit(request: HttpRequest, calendar: Calendar | None) -> HttpResponse:
+    form = CalendarForm(request.POST if request.method == "POST" else None, calendar=calendar)
+    if form.is_valid() and (saved := _save(request, form)) is not None:
+        messages.success(request, gettext("Calendar created.") if calendar is None else gettext("Saved."))
+        return redirect("scheduler:calendar", saved.id)
+    user = current_user(request)
+    context = {
+        "section": "schedules",
+        "calendar": calendar,
+        "form": form,
+        "zones": COMMON_ZONES,
+        "may_act": calendar is None or calendar.owner_id == user.pk or user.is_superuser,
+        "schedules": calendar.schedules.order_by("name", "id")[:MOST_SCHEDULES] if calendar else (),
+    }
+    return render(request, "scheduler/calendar.html", context, status=400 if form.errors else 200)
+
+
+def _save(request: HttpRequest, form: CalendarForm) -> Calendar | None:
+    values, now = form.values(), database_now()
+    if form.errors:
+        return None
+    try:
+        if form.calendar is None:
+            return domain.create(values, owner=current_user(request), now=now)
+        return domain.change(form.calendar.id, values, now=now)
+    except Refused as refused:
+        form.add_refusal(refused)
+        return None
