@@ -1,21 +1,17 @@
 """Exports end once with one file although workers and listeners are killed."""
 
-import hashlib
 import os
 import random
 import shutil
 import signal
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from datetime import timedelta
 from pathlib import Path
 from typing import cast
 
-import av
 import pytest
-from django.conf import settings as live_settings
 from django.utils import timezone
 from redis import Redis
 from redis.exceptions import RedisError
@@ -23,18 +19,28 @@ from redis.exceptions import RedisError
 from config.dev import redis as dev_redis
 from config.dev.ports import free_port
 from exports import lifecycle, orphan_files, outbox, streams
-from exports.models import DeadLetter, ExportEvent, ExportJob, StreamOutbox
-from exports.states import TERMINAL, JobType, Status
-from jobs import sweeps
+from exports.models import ExportEvent, ExportJob, StreamOutbox
+from exports.states import JobType, Status
 from jobs.models import Execution
-from jobs.subprocesses import process_tree
 from tests import workers
+from tests.concurrency.export_processes import (
+    after,
+    check_result,
+    command_of,
+    ended,
+    environment,
+    exporter,
+    files,
+    listener,
+    readers,
+    running,
+    swept,
+)
 from tests.integration import export_tools as tools
 from tests.workers import Process, eventually
 
 pytestmark = pytest.mark.django_db(transaction=True)
 FAULTS = 12
-QUICK = {**workers.QUICK, "DURE_STREAM_CLAIM_SECONDS": "0.5"}
 
 
 @pytest.fixture(autouse=True)
@@ -47,144 +53,6 @@ def redis(settings, tmp_path):
     yield redis
     redis.flushdb()
     redis.close()
-
-
-def environment() -> dict[str, str]:
-    return {
-        **QUICK,
-        "DURE_EXPORT_PATH": str(live_settings.DURE_EXPORT_PATH),
-        "DURE_REPLAY_PATH": str(live_settings.DURE_REPLAY_PATH),
-    }
-
-
-def listener(folder: Path, name: str, env: dict[str, str] | None = None) -> Process:
-    command = [sys.executable, "manage.py", "listen", "--name", name]
-    return Process(command, env or workers.environment(environment()), folder / f"{name}.log")
-
-
-def exporter(folder: Path, name: str, env: dict[str, str] | None = None) -> Process:
-    return workers.worker(folder, queues="export,control", concurrency=1, name=name, env=env or environment())
-
-
-@contextmanager
-def running(folder: Path, *makers: str) -> Iterator[dict[str, Process]]:
-    with ExitStack() as stack:
-        started: dict[str, Process] = {}
-        for name in makers:
-            made = exporter(folder, name) if name.startswith("export") else listener(folder, name)
-            stack.callback(made.stop)
-            started[name] = made
-        for name, process in started.items():
-            process.wait_for_line(" ready." if name.startswith("export") else "listens to")
-        yield started
-
-
-def swept(condition, patience: float = 60.0):
-    """Waits for a condition, and does the work of beat meanwhile."""
-
-    def condition_with_sweeps():
-        sweeps.sweep_once()
-        return condition()
-
-    return eventually(condition_with_sweeps, patience, pause=0.1)
-
-
-def ended(*jobs: ExportJob) -> bool:
-    numbers = [job.pk for job in jobs]
-    return ExportJob.objects.filter(pk__in=numbers, status__in=TERMINAL).count() == len(jobs)
-
-
-def after(job: ExportJob) -> ExportJob:
-    return ExportJob.objects.get(pk=job.pk)
-
-
-def files() -> list[Path]:
-    return [path for path in live_settings.DURE_EXPORT_PATH.rglob("*") if path.is_file()]
-
-
-def check_result(job: ExportJob) -> None:
-    """The recorded file exists and is complete, and the events only went forward."""
-    done = after(job)
-    assert done.status == Status.SUCCEEDED, (done.status, done.error_code, done.error_message)
-    path = live_settings.DURE_EXPORT_PATH / done.result_uri
-    assert hashlib.sha256(path.read_bytes()).hexdigest() == done.result_checksum
-    assert [p.name for p in path.parent.iterdir()] == [path.name]
-    events = list(ExportEvent.objects.filter(job_id=job.pk).order_by("id"))
-    seen = [event.data["progress"] for event in events]
-    assert seen == sorted(seen)
-    assert [event.type for event in events].count("job.completed") == 1
-
-
-def test_our_own_workers_complete_an_export(tmp_path) -> None:
-    mp4 = tools.export_of(tools.user(), seconds=20)
-    thumbnail = tools.export_of(tools.user("b"), JobType.THUMBNAIL)
-    with running(tmp_path, "export1", "listen1"):
-        swept(lambda: ended(mp4, thumbnail))
-    check_result(mp4)
-    check_result(thumbnail)
-    done = after(mp4)
-    with av.open(str(live_settings.DURE_EXPORT_PATH / done.result_uri)) as video:
-        stream = video.streams.video[0]
-        assert (stream.codec_context.name, stream.frames) == ("h264", 600)
-    phases = [event.data["phase"] for event in ExportEvent.objects.filter(job_id=mp4.pk).order_by("id")]
-    assert list(dict.fromkeys(phases)) == ["PREPARING", "RENDERING", "FINALIZING"]
-    moments = list(ExportEvent.objects.filter(job_id=mp4.pk).order_by("id").values_list("at", flat=True))
-    spent = (moments[-1] - moments[0]).total_seconds()
-    assert len(moments) <= 4 * spent + 6  # and one for each phase, and the result
-    assert not DeadLetter.objects.exists()
-    assert not StreamOutbox.objects.exists()
-
-
-def readers(worker: Process) -> set[int]:
-    """The processes below a worker that read a video."""
-    below = process_tree.tree(worker.pid)
-    return {pid for pid in below if b"exports.render.sandbox_child" in command_of(pid)}
-
-
-def command_of(pid: int) -> bytes:
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes()
-    except OSError:
-        return b""
-
-
-@pytest.mark.parametrize("kind", ["event log", "video"])
-def test_a_cancel_stops_the_render_soon_and_leaves_no_file(tmp_path, kind) -> None:
-    owner = tools.user()
-    video = tools.video_of(owner, tmp_path, 5_000) if kind == "video" else tools.replay_of(owner, 600)
-    job = lifecycle.request(video, JobType.MP4, timezone.now())
-    with running(tmp_path, "export1", "listen1") as started:
-        swept(lambda: after(job).progress > 3)
-        assert len(readers(started["export1"])) == (kind == "video")
-        lifecycle.cancel(job.pk, timezone.now())
-        eventually(lambda: Execution.objects.get().status == "CANCELLED")
-        assert not readers(started["export1"])
-        assert after(job).status == Status.CANCELLED
-        eventually(lambda: not files(), what="the half-made file to go")
-        # The same worker renders the next export.
-        following = tools.export_of(tools.user("b"), JobType.THUMBNAIL)
-        swept(lambda: ended(following))
-    check_result(following)
-
-
-def test_a_crashing_decoder_fails_its_export_and_not_the_worker(tmp_path) -> None:
-    owner = tools.user()
-    job = lifecycle.request(tools.video_of(owner, tmp_path, 5_000), JobType.MP4, timezone.now())
-    with running(tmp_path, "export1", "listen1") as started:
-        (reader,) = cast(set[int], swept(lambda: readers(started["export1"])))
-        pool = set(started["export1"].children())
-        swept(lambda: after(job).progress > 3)
-        os.kill(reader, signal.SIGSEGV)
-        swept(lambda: ended(job))
-        following = tools.export_of(tools.user("b"), JobType.THUMBNAIL)
-        swept(lambda: ended(following))
-        assert set(started["export1"].children()) == pool
-    done = after(job)
-    assert (done.status, done.error_code) == (Status.FAILED, "BAD_REPLAY")
-    assert "SIGSEGV" in done.error_message
-    assert Execution.objects.get(source=str(job.pk)).crash_count == 0
-    check_result(following)
-    assert len(files()) == 1
 
 
 def test_the_decoding_process_ends_with_its_worker(tmp_path) -> None:
@@ -209,20 +77,6 @@ def test_a_killed_worker_starts_again_and_makes_one_file(tmp_path) -> None:
     assert Execution.objects.get().crash_count == 1
     assert orphan_files.sweep_once(timezone.now(), min_age=timedelta()) >= 1  # the dead one's half-made file
     assert len(files()) == 2 - 1
-
-
-def test_an_unreadable_replay_fails_with_its_code_and_is_not_retried(tmp_path) -> None:
-    job = tools.export_of(tools.user())
-    path = live_settings.DURE_REPLAY_PATH / job.replay.path
-    path.write_bytes(b"no replay any more")
-    gone = tools.export_of(tools.user("b"))
-    (live_settings.DURE_REPLAY_PATH / gone.replay.path).unlink()
-    with running(tmp_path, "export1", "listen1"):
-        swept(lambda: ended(job, gone))
-    assert (after(job).status, after(job).error_code) == (Status.FAILED, "BAD_REPLAY")
-    assert (after(gone).status, after(gone).error_code) == (Status.FAILED, "REPLAY_MISSING")
-    assert after(job).error_message
-    assert Execution.objects.get(source=str(job.pk)).attempt == 1
 
 
 class OwnRedis:

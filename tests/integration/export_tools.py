@@ -46,16 +46,23 @@ def replay_of(owner: User, seconds: float = 1.0) -> Replay:
 def video_of(owner: User, folder: Path, frames: int) -> Replay:
     """A video replay of 640×360 with much detail in each picture."""
     path, noise = folder / "film.mp4", Image.effect_noise((640, 360), 90).convert("RGB")
-    pictures = [av.VideoFrame.from_image(noise.rotate(turn)) for turn in range(20)]
     with av.open(str(path), "w") as out:
         stream = out.add_stream("libx264", rate=30, options={"preset": "ultrafast"})
         stream.width, stream.height, stream.pix_fmt = 640, 360, "yuv420p"
+        scene = []
+        for turn in range(20):
+            scene += stream.encode(av.VideoFrame.from_image(noise.rotate(turn)))
+        scene += stream.encode(None)
+        # The scene is encoded once and repeated: it begins with a key frame.
         for number in range(frames):
-            picture = pictures[number % len(pictures)]
-            picture.pts = number
-            out.mux(stream.encode(picture))
-        out.mux(stream.encode(None))
+            encoded = scene[number % len(scene)]
+            packet = av.Packet(bytes(encoded))
+            packet.stream, packet.time_base = stream, encoded.time_base
+            packet.pts = packet.dts = number
+            packet.is_keyframe = encoded.is_keyframe
+            out.mux(packet)
     with path.open("rb") as video:
+        path.unlink()  # it is large
         return replays.store(owner, video, "film.mp4", "", timezone.now())
 
 
