@@ -4,13 +4,13 @@ import os
 import signal
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import pytest
 from celery import current_app
 from kombu import pools
 
-from jobs import joins, lifecycle, redis, sweeps
+from jobs import joins, lifecycle, publish, redis, sweeps
 from jobs.models import Counter, Execution
 from jobs.states import JobStatus
 from tests.engine_workers import ended
@@ -72,8 +72,27 @@ def test_new_connections_to_a_frozen_redis_wait_once_too():
         assert seconds < TWO_WAITS
 
 
+def test_a_burst_looks_for_no_message_in_a_redis_that_did_not_answer():
+    client = redis.client()
+    client.lpush("FE", "waiting")
+    assert publish.most_urgent_waiting(["FE"]) == 0
+    with suppress(ValueError), redis.answering():
+        raise ValueError
+    assert publish.most_urgent_waiting(["FE"]) is None
+    client.delete("FE")
+
+
+def test_nothing_waits_for_a_redis_that_did_not_answer_a_burst():
+    publish.most_urgent_waiting(["FE"])  # the connection is open
+    with frozen():
+        assert publish.most_urgent_waiting(["FE"]) is None
+        with pytest.raises(redis.Unavailable), redis.answering():
+            pass
+
+
 def test_a_submission_to_a_frozen_redis_is_done_by_the_next_sweep_after_it(worker, settings):
     settings.DURE_REPUBLISH_SECONDS = 3600.0
+    joins.epoch_is_lost()  # the sweep must not seed because Redis is new
     office = an_office(max_concurrent_jobs=9)
     with frozen():
         jobs = submitted(office, *JOIN)

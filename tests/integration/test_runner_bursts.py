@@ -66,6 +66,10 @@ def rode_along(job):
     return run.status == ExecutionStatus.RUNNING and not run.token.startswith(str(run.id))
 
 
+# Longer than the bursts of the fixture.
+LONG_SECONDS = 1.2
+
+
 def echo(value):
     return {"task_id": "try.echo", "args": {"value": value}}
 
@@ -81,6 +85,15 @@ def test_the_jobs_of_a_chain_run_in_one_burst_each_as_an_execution_of_its_own(wo
     runs = Execution.objects.filter(job__in=jobs)
     assert len({run.token for run in runs}) == 5
     assert {run.attempt for run in runs} == {1}
+
+
+def test_a_run_that_takes_longer_than_a_burst_brings_nothing_along(worker, path):
+    first, second, third = a_chain(
+        {"task_id": "try.line", "args": {"path": path, "seconds": LONG_SECONDS}}, echo(2), echo(3)
+    )
+    assert ended(third).status == JobStatus.DONE
+    assert message_of(second) != message_of(first)
+    assert message_of(second).startswith(str(fresh(second).execution_id)), "it has a message of its own"
 
 
 def test_a_process_that_dies_in_a_burst_loses_the_run_that_it_has(worker, path):
