@@ -1,7 +1,8 @@
 """Deletes rows that ended longer ago than DURE_RETENTION_DAYS, in batches.
 
 It deletes the engine's rows first (jobs, Executions, events, notifications, idempotency records), then
-occurrences, deleted schedules without Executions, ended workflow runs and minute statistics. It never deletes
+occurrences, deleted schedules without Executions, ended workflow runs, the step queues that runs have
+copied, and minute statistics. It never deletes
 live rows.
 """
 
@@ -13,6 +14,7 @@ from django.conf import settings
 
 from jobs import retention as engine
 from scheduler import sql
+from scheduler.steps.sql import DELETE_COPIES
 
 log = logging.getLogger(__name__)
 
@@ -21,6 +23,7 @@ STATEMENTS = {
     "occurrences": sql.DELETE_OCCURRENCES,
     "schedules": sql.DELETE_SCHEDULES,
     "runs": sql.DELETE_RUNS,
+    "step_queues": DELETE_COPIES,
     "minutes": sql.DELETE_MINUTES,
 }
 

@@ -201,6 +201,7 @@ class Migration(migrations.Migration):
                 ('name', models.CharField(blank=True, max_length=200, verbose_name='name')),
                 ('callback_url', models.CharField(blank=True, max_length=2000, verbose_name='callback')),
                 ('callback_secret', models.CharField(blank=True, editable=False, max_length=100, verbose_name='callback secret')),
+                ('started_by', models.UUIDField(blank=True, editable=False, null=True, unique=True, verbose_name='run by')),
                 ('run', models.PositiveIntegerField(default=0, verbose_name='run count')),
                 ('execution_id', models.UUIDField(blank=True, null=True, verbose_name='run')),
                 ('again', models.BooleanField(default=False, verbose_name='rollback retried')),
@@ -399,6 +400,10 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name='stepqueue',
             index=models.Index(models.F('office'), models.OrderBy(models.F('queue_id'), descending=True), condition=models.Q(('office__isnull', False)), name='step_queues_of_office'),
+        ),
+        migrations.AddIndex(
+            model_name='stepqueue',
+            index=models.Index(condition=models.Q(('started_by__isnull', False)), fields=['ended_at'], name='step_queues_of_runs'),
         ),
         migrations.AddIndex(
             model_name='stepqueue',

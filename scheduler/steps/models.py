@@ -78,6 +78,8 @@ class StepQueue(models.Model):
     name = models.CharField(_("name"), max_length=200, blank=True)
     callback_url = models.CharField(_("callback"), max_length=2000, blank=True)
     callback_secret = models.CharField(_("callback secret"), max_length=100, blank=True, editable=False)
+    # The Execution that copied the queue to run it: see run_queue.py.
+    started_by = models.UUIDField(_("run by"), null=True, blank=True, unique=True, editable=False)
     # The number of runs.
     run = models.PositiveIntegerField(_("run count"), default=0)
     # The Execution of the current operation: the only one whose end moves the queue.
@@ -104,6 +106,10 @@ class StepQueue(models.Model):
                 F("queue_id").desc(),
                 name="step_queues_of_office",
                 condition=Q(office__isnull=False),
+            ),
+            # retention.
+            models.Index(
+                fields=["ended_at"], name="step_queues_of_runs", condition=Q(started_by__isnull=False)
             ),
             # the metrics.
             models.Index(fields=["state"], name="step_queues_running", condition=Q(state=QueueState.RUNNING)),

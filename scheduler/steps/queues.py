@@ -37,13 +37,21 @@ def create(values: Mapping[str, Any], *, owner: User, office: Office | None, now
     return queue
 
 
-def copy(source_id: int, *, owner: User, name: str, now: datetime) -> StepQueue:
-    """Create a queue with the same library, office, callback and jobs, none of which has run."""
+def copy(
+    source_id: int, *, owner: User, name: str, now: datetime, started_by: UUID | None = None
+) -> StepQueue:
+    """Create a queue with the same library, office, callback and jobs, none of which has run.
+
+    A copy that a run makes has the source's callback secret too, since nobody is shown a new one.
+    """
     with transaction.atomic():
         # With the lock, no job is enqueued while they are copied.
         source = StepQueue.objects.select_for_update(no_key=True).get(pk=source_id)
         values = {"queue_library": source.queue_library, "callback_url": source.callback_url, "name": name}
-        queue = create(values, owner=owner, office=source.office, now=now)
+        queue = create(values | {"started_by": started_by}, owner=owner, office=source.office, now=now)
+        if started_by is not None and queue.callback_url:
+            queue.callback_secret = source.callback_secret
+            queue.save(update_fields=["callback_secret"])
         steps = [
             Step(queue=queue, number=step.number, **{field: getattr(step, field) for field in COPIED_FIELDS})
             for step in source.steps.order_by("number")

@@ -73,6 +73,22 @@ PRUNE_EVENTS = (
     "DELETE FROM step_events WHERE queue_id = %(queue)s AND at < now() - %(days)s * interval '1 day'"
 )
 
+# retention: the copies that runs of steps.run_queue made, except those whose rollback needs a person.
+DELETE_COPIES = """
+    WITH old AS (
+        SELECT queue_id FROM step_queues q
+        WHERE started_by IS NOT NULL AND state <> 'RUNNING' AND ended_at < %(before)s
+          AND NOT EXISTS (
+              SELECT 1 FROM steps s WHERE s.queue_id = q.queue_id AND s.state LIKE '%%, FAILED')
+        ORDER BY ended_at LIMIT %(limit)s FOR UPDATE SKIP LOCKED
+    ), deleted_steps AS (
+        DELETE FROM steps s USING old WHERE s.queue_id = old.queue_id
+    ), deleted_events AS (
+        DELETE FROM step_events e USING old WHERE e.queue_id = old.queue_id
+    )
+    DELETE FROM step_queues q USING old WHERE q.queue_id = old.queue_id
+"""
+
 # metrics.
 COUNTS = """
     SELECT (SELECT count(*) FROM step_queues WHERE state = %(running)s),

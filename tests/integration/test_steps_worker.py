@@ -1,10 +1,16 @@
 """Step queues with real Celery workers: time limits, roles, cancels, and waiting callers."""
 
 import pytest
+from django.utils import timezone
 
 from jobs import lifecycle as engine
-from jobs.models import Execution
+from jobs.models import Execution, Job
 from scheduler.steps import lifecycle
+from scheduler.steps.models import StepQueue
+from scheduler.steps.run_queue import RUN_QUEUE
+from scheduler.workflows import lifecycle as workflows
+from scheduler.workflows import runs
+from tests.factories import an_office
 from tests.integration.rest_support import client_of, forget_counts, make_user
 from tests.step_factories import a_job, a_queue, events, execution, fresh, states, steps
 from tests.workers import eventually, running
@@ -108,3 +114,49 @@ def test_a_slow_queue_does_not_delay_others():
     assert fresh(sleeper).state == "RUNNING"
     lifecycle.cancel(sleeper.queue_id)
     ended(sleeper)
+
+
+# --- steps.run_queue ------------------------------------------------------------------------------
+
+
+def workflow_run(office, queue):
+    """A run of a workflow that runs the queue, and adds numbers afterwards."""
+    run_queue = {"ref": "q", "task_id": RUN_QUEUE, "args": {"queue_id": queue.queue_id}}
+    numbers = {"$result": "q", "path": "context.value"}
+    add = {"ref": "sum", "task_id": "demo.sum", "args": {"numbers": numbers}, "depends_on": ["q"]}
+    values = {"name": "w", "steps": [run_queue, add], "schedule_config": {"mode": "immediate"}}
+    workflow = workflows.create(office, values, now=timezone.now())
+    return runs.run_now(workflow.id, user_id=None, now=timezone.now())
+
+
+def job_of(run, ref):
+    return Job.objects.select_related("execution").get(batch=run.batch_id, ref=ref)
+
+
+def test_a_step_of_a_workflow_runs_a_queue_and_the_next_step_reads_its_context():
+    office = an_office()
+    put = {"forward_operation": "put", "arguments": {"value": [1, 2]}}
+    run = workflow_run(office, a_queue(a_job("a"), put, office=office))
+    eventually(lambda: job_of(run, "sum").status == "done", what="the sum")
+    assert job_of(run, "sum").execution.result == 3
+
+
+def test_a_queue_that_rolls_back_fails_the_step_of_its_workflow_once():
+    office = an_office()
+    run = workflow_run(office, a_queue(a_job("a"), a_job("b", "fail"), office=office))
+    eventually(lambda: job_of(run, "q").status == "failed", what="the failure of the step")
+    assert "rolled back: job 2 (do) ended as FAILED" in job_of(run, "q").error_message
+    assert (job_of(run, "q").retry_count, job_of(run, "sum").status) == (0, "pending")
+
+
+def test_the_cancel_of_a_job_that_runs_a_queue_rolls_the_queue_back():
+    office = an_office()
+    run = workflow_run(office, a_queue(a_job("a"), sleeping(60), office=office))
+    copies = StepQueue.objects.filter(started_by__isnull=False)
+    eventually(copies.exists, what="the copy")
+    copy = copies.get()
+    eventually(lambda: states(copy)[0] == "SUCCESS", what="the first operation")
+    runs.cancel(run.id, actor="alice", now=timezone.now())
+    ended(copy)
+    assert states(copy) == ["SUCCESS, CANCELED", "FAILED, CANCELED"]
+    assert job_of(run, "q").status == "cancelled"

@@ -93,6 +93,9 @@ class QueueDocument(DocumentSerializer):
     callback_url = serializers.CharField(
         allow_null=True, help_text="Receives a signed message when a run has ended."
     )
+    started_by = serializers.UUIDField(
+        allow_null=True, help_text="The Execution of `steps.run_queue` that copied and ran the queue."
+    )
     run = serializers.IntegerField(help_text="The number of runs.")
     cancel_requested_at = serializers.DateTimeField(
         allow_null=True, help_text="When the rollback was requested."

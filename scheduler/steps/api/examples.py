@@ -34,6 +34,7 @@ QUEUE: dict[str, Any] = {
     "owner": "alice",
     "office": None,
     "callback_url": None,
+    "started_by": None,
     "run": 0,
     "cancel_requested_at": None,
     "created_at": AT,

@@ -26,6 +26,7 @@ def queue(queue: StepQueue) -> JSON:
         "owner": queue.owner.get_username(),
         "office": queue.office_id and str(queue.office_id),
         "callback_url": queue.callback_url or None,
+        "started_by": queue.started_by and str(queue.started_by),
         "run": queue.run,
         "cancel_requested_at": iso_time(queue.cancel_requested_at),
         "created_at": iso_time(queue.created_at),
