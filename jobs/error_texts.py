@@ -28,6 +28,7 @@ TEXTS: dict[str, str | Promise] = {
     "too_long": _("Too long; the maximum length is %(limit)s."),
     "pattern": _("Must match the pattern %(limit)s."),
     "one_of": _("Must be one of %(limit)s."),
+    "no_option": _("Fits none of the allowed forms."),
     "text_up_to": _("Must be a text of at most %(limit)s characters."),
     "uuid": _("Must be a UUID."),
     "time_with_offset": _("Must be an ISO 8601 time with its offset, like 2026-12-01T09:00:00+09:00."),

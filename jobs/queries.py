@@ -7,7 +7,7 @@ from typing import Any
 from django.conf import settings
 
 from dure.roles import is_role
-from jobs import registry
+from jobs import catalogue
 from jobs.display import Bar, printable, time_bar
 from jobs.models import Event, Execution, Job, Office, Worker
 from jobs.states import ExecutionStatus
@@ -81,7 +81,7 @@ def attempts_of(run: Execution, first: datetime, last: datetime, now: datetime) 
 def known_roles() -> list[str]:
     """The roles of every installation, then others: of registered Tasks and of workers."""
     served = (role for roles in Worker.objects.values_list("roles", flat=True) for role in roles)
-    others = {*served, *(task.role for task in registry.all_tasks())} - {*settings.DURE_ROLES}
+    others = {*served, *(task.role for task in catalogue.all_tasks())} - {*settings.DURE_ROLES}
     return [*settings.DURE_ROLES, *sorted(role for role in others if is_role(role))]
 
 

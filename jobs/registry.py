@@ -1,7 +1,7 @@
-"""The registered Tasks, which `dure.task` declares, as the engine and Celery see them."""
+"""The Tasks that this process can run, which `dure.task` declares, as the engine and Celery see them."""
 
 import functools
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -12,57 +12,47 @@ from pydantic import ValidationError
 
 from dure.definitions import Definition
 from jobs import backoff
-from jobs.errors import ArgsRefused, CodedError, ErrorText, pydantic_errors
+from jobs.errors import ErrorText, pydantic_errors
+from jobs.known_tasks import KnownTask, UnknownTask, in_fields
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Task(Definition):
-    """A Task as the engine sees it."""
+class Task(KnownTask):
+    """A Task with its function."""
+
+    definition: Definition
+
+    @property
+    def autoretry_for(self) -> tuple[type[BaseException], ...]:
+        return self.definition.autoretry_for
+
+    @property
+    def on_cancel(self) -> Callable[[str, dict[str, Any]], None] | None:
+        return self.definition.on_cancel
+
+    def call(self, context: Any, args: Mapping[str, Any]) -> Any:
+        return self.definition.call(context, args)
 
     def delay_ms(self, strategy: str, base_ms: int, retry_count: int) -> int:
         """How long an Execution of this Task waits for its next attempt, by its own strategy and base."""
         longest = int(self.retry_backoff_max * 1000)
         return backoff.delay_ms(strategy, base_ms, retry_count, longest_ms=longest, jitter=self.retry_jitter)
 
-    def check_args(self, args: Mapping[str, Any], unchecked: Collection[str] = ()) -> None:
-        """Raises ArgsRefused, naming each argument that does not fit.
-
-        `unchecked` are arguments whose values are known later; they must exist all the same.
-        """
-        try:
-            self.args_model.model_validate(args)
-        except ValidationError as error:
-            errors = describe_errors(error, unchecked=self.args_model.model_fields.keys() & set(unchecked))
-            if errors:
-                raise ArgsRefused(errors) from None
-
-
-class UnknownTask(CodedError, LookupError):
-    """No Task of that name is registered."""
-
-    def __init__(self, task_id: str) -> None:
-        super().__init__("unknown_task", task=task_id)
-
 
 _tasks: dict[str, Task] = {}
 
 
-def describe_errors(error: ValidationError, unchecked: Collection[str] = ()) -> list[ErrorText]:
-    """The errors of the arguments, by name, without those of the unchecked ones."""
-    return [
-        ErrorText("in_field", field=name or "args", text=text)
-        for name, texts in pydantic_errors(error, unknown="unknown_argument").items()
-        if name.partition(".")[0] not in unchecked
-        for text in texts
-    ]
+def describe_errors(error: ValidationError) -> list[ErrorText]:
+    """The errors of the arguments, by name."""
+    return in_fields(pydantic_errors(error, unknown="unknown_argument"))
 
 
 def add(definition: Definition) -> None:
     """Make a Task known to the engine and to Celery: see JobsConfig.ready."""
     from jobs.runner import EngineTask  # the runner imports this module
 
-    options = {field.name: getattr(definition, field.name) for field in fields(definition)}
-    _tasks[definition.task_id] = Task(**options)
+    values = {field.name: getattr(definition, field.name) for field in fields(KnownTask)}
+    _tasks[definition.task_id] = Task(**values, definition=definition)
     shared_task(
         name=definition.task_id,
         base=EngineTask,
@@ -84,7 +74,7 @@ def _run_registered(self: CeleryTask, execution_id: str, dispatch: int) -> None:
 
 
 def find(task_id: str) -> Task:
-    """The Task of that name, or UnknownTask."""
+    """The Task of that name, if this process can run it; else UnknownTask."""
     load()
     try:
         return _tasks[task_id]

@@ -7,7 +7,7 @@ from typing import Any, Self
 from uuid import UUID
 
 from jobs.ids import uuid7
-from jobs.registry import Task
+from jobs.known_tasks import KnownTask
 from jobs.states import Backoff, OnLost
 
 
@@ -41,7 +41,7 @@ class ExecutionSpec:
     id: UUID = field(default_factory=uuid7)
 
     @classmethod
-    def for_task(cls, task: Task, **values: Any) -> Self:
+    def for_task(cls, task: KnownTask, **values: Any) -> Self:
         """A spec with the Task's values; each argument that is not None takes precedence."""
         declared = {
             "max_retries": task.max_retries,

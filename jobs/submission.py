@@ -8,9 +8,10 @@ from uuid import UUID
 from django.conf import settings
 from pydantic import TypeAdapter, ValidationError
 
-from jobs import graph, registry
+from jobs import catalogue, graph
 from jobs.errors import ArgsRefused, ErrorText, FieldErrors, Invalid, TooLarge
 from jobs.ids import parse_uuid, uuid7
+from jobs.known_tasks import KnownTask, UnknownTask
 from jobs.models import Batch, Job, Office
 from jobs.references import Malformed, find_references
 from jobs.schemas import BatchIn, JobIn, field_errors
@@ -161,10 +162,10 @@ class JobReader:
         if len(set(names)) != len(names):
             self.problems.add(f"{where}depends_on", "dependency_twice")
 
-    def find_task(self, task_id: str, where: str) -> registry.Task | None:
+    def find_task(self, task_id: str, where: str) -> KnownTask | None:
         try:
-            task = registry.find(task_id)
-        except registry.UnknownTask as error:
+            task = catalogue.find(task_id)
+        except UnknownTask as error:
             self.problems.add_text(f"{where}task_id", error.text)
             return None
         if not task.public:
@@ -172,7 +173,7 @@ class JobReader:
         return task
 
     def check_args(
-        self, task: registry.Task | None, args: dict[str, Any], dependencies: Sequence[str], where: str
+        self, task: KnownTask | None, args: dict[str, Any], dependencies: Sequence[str], where: str
     ) -> None:
         # Only what can be large is measured exactly.
         if len(str(args)) > settings.DURE_MAX_ARGS_BYTES // 4:
@@ -203,7 +204,7 @@ class JobReader:
                 self.problems.add(where, "reference_dependency", name=reference.name)
         return bool(references)
 
-    def row(self, job: JobIn, task: registry.Task, args: dict[str, Any], place: int) -> dict[str, Any]:
+    def row(self, job: JobIn, task: KnownTask, args: dict[str, Any], place: int) -> dict[str, Any]:
         """The job's values, with the defaults of its Task, then of its office."""
         role = job.role or task.role
         delay_ms = self.office.retry_base_delay_ms
@@ -231,7 +232,7 @@ class JobReader:
             "run_at": job.run_at,
         }
 
-    def timeout_ms(self, task: registry.Task, role: str) -> int:
+    def timeout_ms(self, task: KnownTask, role: str) -> int:
         if task.timeout is not None:
             return int(task.timeout * 1000)
         return int(self.office.default_timeout_by_role.get(role, self.office.default_timeout_ms))

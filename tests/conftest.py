@@ -53,3 +53,11 @@ def fast_password_hashing() -> Iterator[None]:
 
     with mock.patch.object(PBKDF2PasswordHasher, "iterations", 1):
         yield
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_remembered_of_the_catalogue() -> None:
+    """A process keeps what it read of the catalogue for a moment, and a test may have emptied the tables."""
+    from jobs import catalogue
+
+    catalogue.forget()

@@ -8,14 +8,15 @@ from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from jobs import registry
+from jobs import catalogue
 from jobs.api import documents
 from jobs.api.framework.filtering import PAGING, reject_unknown
 from jobs.api.framework.pagination import PagePagination
 from jobs.api.framework.problem_details import Problem
+from jobs.known_tasks import KnownTask, UnknownTask
 
 
-def task_json(task: registry.Task) -> dict[str, Any]:
+def task_json(task: KnownTask) -> dict[str, Any]:
     return {
         "task_id": task.task_id,
         "description": task.description,
@@ -50,7 +51,7 @@ class TaskListView(GenericAPIView[Any]):
     )
     def get(self, request: Request) -> Response:
         reject_unknown(request, PAGING)
-        tasks: Any = [task for task in registry.all_tasks() if task.public]
+        tasks: Any = [task for task in catalogue.all_tasks() if task.public]
         page = self.paginate_queryset(tasks) or []
         return self.get_paginated_response([task_json(task) for task in page])
 
@@ -66,9 +67,9 @@ class TaskDetailView(GenericAPIView[Any]):
     )
     def get(self, request: Request, task_id: str) -> Response:
         try:
-            task = registry.find(task_id)
-        except registry.UnknownTask as error:
+            task = catalogue.find(task_id)
+        except UnknownTask as error:
             raise Problem(404, "not_found", str(error)) from None
         if not task.public:
-            raise Problem(404, "not_found", str(registry.UnknownTask(task_id)))
+            raise Problem(404, "not_found", str(UnknownTask(task_id)))
         return Response(task_json(task))

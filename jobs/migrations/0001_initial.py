@@ -144,6 +144,46 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name='CatalogueEntry',
+            fields=[
+                ('digest', models.CharField(max_length=64, primary_key=True, serialize=False, verbose_name='digest')),
+                ('kind', models.CharField(max_length=20, verbose_name='kind')),
+                ('name', models.CharField(max_length=300, verbose_name='name')),
+                ('definition', models.TextField(verbose_name='definition')),
+                ('module', models.CharField(max_length=300, verbose_name='module')),
+                ('code_digest', models.CharField(max_length=64, verbose_name='digest of the code')),
+                ('package', models.CharField(max_length=200, verbose_name='package')),
+                ('version', models.CharField(max_length=200, verbose_name='version')),
+                ('registered_at', models.DateTimeField(verbose_name='registered at')),
+            ],
+            options={
+                'verbose_name': 'catalogue entry',
+                'verbose_name_plural': 'catalogue entries',
+                'db_table': 'catalogue_entries',
+                'ordering': ['kind', 'name', '-registered_at'],
+                'indexes': [models.Index(fields=['kind', 'name', 'registered_at'], name='catalogue_versions')],
+            },
+        ),
+        migrations.CreateModel(
+            name='CatalogueOffer',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('worker', models.CharField(max_length=200, verbose_name='worker')),
+                ('kind', models.CharField(max_length=20, verbose_name='kind')),
+                ('name', models.CharField(max_length=300, verbose_name='name')),
+                ('seen_at', models.DateTimeField(verbose_name='last heard of at')),
+                ('entry', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='offers', to='jobs.catalogueentry', verbose_name='entry')),
+            ],
+            options={
+                'verbose_name': 'offer',
+                'verbose_name_plural': 'offers',
+                'db_table': 'catalogue_offers',
+                'ordering': ['kind', 'name', 'worker'],
+                'indexes': [models.Index(fields=['kind', 'name'], name='catalogue_offers_by_name')],
+                'constraints': [models.UniqueConstraint(fields=('worker', 'kind', 'name'), name='catalogue_offer_of_worker')],
+            },
+        ),
+        migrations.CreateModel(
             name='ApiToken',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),

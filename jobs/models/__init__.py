@@ -2,6 +2,7 @@
 
 from jobs.models.access import ApiToken, IdempotentAnswer, SocketTicket
 from jobs.models.activity import Activity
+from jobs.models.catalogue import CatalogueEntry, CatalogueOffer
 from jobs.models.event import Event
 from jobs.models.execution import Attempt, Execution
 from jobs.models.job import Batch, Dependency, Job
@@ -15,6 +16,8 @@ __all__ = [
     "ApiToken",
     "Attempt",
     "Batch",
+    "CatalogueEntry",
+    "CatalogueOffer",
     "Counter",
     "Dependency",
     "Event",

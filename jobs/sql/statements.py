@@ -249,7 +249,7 @@ REGISTER_WORKER = """
     SELECT dure_register_worker(
         %(name)s, %(roles)s::text[], %(slots)s, %(running)s, %(draining)s, to_timestamp(%(started_at)s),
         %(lease)s * interval '1 second'
-    )::text
+    )::text, (SELECT count(*) FROM catalogue_offers o WHERE o.worker = %(name)s)
 """
 DEREGISTER_WORKER = "SELECT dure_deregister_worker(%s, %s * interval '1 second')"
 

@@ -22,7 +22,7 @@ from jobs.log_fields import about_run
 from jobs.sql import call, statements
 from jobs.subprocesses import orphans, process_tree
 from jobs.subprocesses.watchdog import boot_time
-from jobs.worker import registration
+from jobs.worker import catalogue, registration
 
 log = logging.getLogger(__name__)
 
@@ -100,6 +100,8 @@ class LeaseKeeper(threading.Thread):
         self.draining = False
         self.deregistered = False
         self.registration_lock = threading.Lock()
+        # Its rows of the catalogue, once they are written.
+        self.entries: list[dict[str, str]] | None = None
         self.watchdog = orphans.Watchdog()
 
     # --- called from Celery's main loop ----------------------------------------------------------
@@ -331,7 +333,13 @@ class LeaseKeeper(threading.Thread):
         with self.registration_lock:
             if self.deregistered:
                 return
-            registration.register(values)
+            if values["roles"] and self.entries is None:
+                # Before its roles are served, so that what it runs is known.
+                self.entries = catalogue.own_rows(self.roles())
+                catalogue.write(self.worker_name, self.entries)
+            offers = registration.register(values)
+            if self.entries is not None and offers != len(self.entries):
+                catalogue.write(self.worker_name, self.entries)  # its rows were deleted
         if not values["roles"]:
             # The worker does not consume yet; register it again soon, when it has roles.
             self.next_renewal = boot_time() + SOON_SECONDS

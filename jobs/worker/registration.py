@@ -7,16 +7,21 @@ from typing import Any
 from django.conf import settings
 
 from jobs import lifecycle, publish
-from jobs.sql import call, statements
+from jobs.sql import call, catalogue, statements
 
 
-def register(values: Mapping[str, Any]) -> None:
-    """Record a worker's heartbeat. If it is the first worker of a role, what waits for that role is sent."""
+def register(values: Mapping[str, Any]) -> int:
+    """Record a worker's heartbeat, and return how many entries of the catalogue it offers.
+
+    If it is the first worker of a role, what waits for that role is sent.
+    """
     values = {**values, "lease": settings.DURE_LEASE_SECONDS}
-    ((roles,),) = call.rows(statements.REGISTER_WORKER, values)
+    ((roles, offers),) = call.rows(statements.REGISTER_WORKER, values)
     if new_roles := json.loads(roles):
         publish.send_control(lifecycle.DISPATCH_ROLES, new_roles)
+    return int(offers)
 
 
 def deregister(name: str) -> None:
+    call.change(catalogue.LEAVE_CATALOGUE, [name])
     call.rows(statements.DEREGISTER_WORKER, [name, settings.DURE_LEASE_SECONDS])

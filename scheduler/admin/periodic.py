@@ -20,12 +20,13 @@ from django_celery_beat.models import (
 )
 from kombu.exceptions import OperationalError
 
-from jobs import registry
+from jobs import catalogue
 from jobs.admin import columns
 from jobs.admin.actions import Operator, RowAction
 from jobs.admin.base import SmallTableAdmin
 from jobs.admin.filters import yes_or_no
 from jobs.errors import Conflict
+from jobs.known_tasks import UnknownTask
 from scheduler.pages.times import language
 from scheduler.schedules import cron, words
 from scheduler.schedules.cron_fields import CronError
@@ -76,7 +77,7 @@ def is_own(task: PeriodicTask | None) -> bool:
 
 class CeleryTaskSelect(TaskSelectWidget):  # type: ignore[misc]
     def tasks_as_choices(self) -> tuple[tuple[str, str], ...]:
-        registered = {task.task_id for task in registry.all_tasks()}
+        registered = {task.task_id for task in catalogue.all_tasks()}
         return tuple(choice for choice in super().tasks_as_choices() if choice[0] not in registered)
 
 
@@ -91,8 +92,8 @@ class OwnPeriodicTaskForm(PeriodicTaskForm):  # type: ignore[misc]
             return forms.ModelForm.clean(self) or {}
         values: dict[str, Any] = super().clean()
         try:
-            registry.find(values.get("task") or "")
-        except registry.UnknownTask:
+            catalogue.find(values.get("task") or "")
+        except UnknownTask:
             return values
         raise forms.ValidationError(
             _("This is a Task of Dure: create a schedule for it. A message alone would start no run.")

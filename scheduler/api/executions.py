@@ -13,8 +13,8 @@ from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from jobs import catalogue
 from jobs import lifecycle as engine
-from jobs import registry
 from jobs.access import require_access
 from jobs.api.framework.authentication import user_of
 from jobs.api.framework.filtering import FilterBackend, TimeFilter
@@ -26,6 +26,7 @@ from jobs.api.framework.serializers import StrictSerializer, validated
 from jobs.api.views import ACTS, accepted
 from jobs.errors import Conflict
 from jobs.keyset import NewestOfParts
+from jobs.known_tasks import UnknownTask
 from jobs.models import Execution
 from jobs.states import EXECUTION_ENDED, ExecutionStatus, Trigger
 from scheduler.access import executions_by_cause, executions_of, may_cancel
@@ -58,8 +59,8 @@ class RunTaskView(GenericAPIView[Execution]):
     def post(self, request: Request, task_id: str) -> Response:
         """Run a Task now. 409 while another run of it, manual or by a schedule of yours, has not ended."""
         try:
-            public = registry.find(task_id).public
-        except registry.UnknownTask:
+            public = catalogue.find(task_id).public
+        except UnknownTask:
             public = False
         if not public:
             raise Http404

@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from jobs import graph, registry
+from jobs import catalogue, graph
 from jobs.insight.progress import Node
+from jobs.known_tasks import UnknownTask
 from jobs.pages.graph_drawing import MOST_DRAWN, Drawing, draw
 
 
@@ -46,8 +47,8 @@ def _step(index: int, step: Mapping[str, Any]) -> Step:
 
 def _role_of(task_id: str) -> str:
     try:
-        return registry.find(task_id).role
-    except registry.UnknownTask:
+        return catalogue.find(task_id).role
+    except UnknownTask:
         return ""
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from jobs import registry
-from jobs.registry import Task
+from jobs import catalogue
+from jobs.known_tasks import KnownTask, UnknownTask
 
 BOUNDS = {
     "minimum": "≥ {}",
@@ -43,19 +43,19 @@ class Argument:
 
 @dataclass(frozen=True)
 class Help:
-    task: Task
+    task: KnownTask
     arguments: list[Argument]
     example: str
 
 
-def public_tasks() -> list[Task]:
-    return [task for task in registry.all_tasks() if task.public]
+def public_tasks() -> list[KnownTask]:
+    return [task for task in catalogue.all_tasks() if task.public]
 
 
 def help_for(task_id: str) -> Help | None:
     try:
-        task = registry.find(task_id)
-    except registry.UnknownTask:
+        task = catalogue.find(task_id)
+    except UnknownTask:
         return None
     if not task.public:
         return None

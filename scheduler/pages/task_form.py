@@ -5,11 +5,10 @@ from typing import Any
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
-from pydantic import ValidationError
 
-from jobs.errors import ErrorText, pydantic_errors
+from jobs.errors import ErrorText
+from jobs.known_tasks import KnownTask
 from jobs.pages.edit_form import EditForm
-from jobs.registry import Task
 from scheduler.pages.forms import JSONTextField, json_text
 from scheduler.pages.task_arguments import resolve
 
@@ -27,7 +26,7 @@ class TaskForm(EditForm):
         help_text=_("In an office it is a job, within the office's limits; without one it starts by itself."),
     )
 
-    def __init__(self, task: Task, offices: list[tuple[str, str]], data: Any = None) -> None:
+    def __init__(self, task: KnownTask, offices: list[tuple[str, str]], data: Any = None) -> None:
         self.task = task
         schema = task.schema
         definitions = schema.get("$defs", {})
@@ -62,11 +61,8 @@ class TaskForm(EditForm):
             if not self.data.get(PREFIX + name, "").strip():
                 self.add_errors({PREFIX + name: [ErrorText("required")]})
         if not self.errors:
-            try:
-                self.task.args_model.model_validate(self.args)
-            except ValidationError as error:
-                refusals = pydantic_errors(error, unknown="unknown_argument")
-                self.add_errors({PREFIX + path: texts for path, texts in refusals.items()})
+            refusals = self.task.argument_errors(self.args)
+            self.add_errors({PREFIX + path: texts for path, texts in refusals.items()})
         return data
 
 

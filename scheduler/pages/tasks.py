@@ -17,9 +17,9 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from jobs import lifecycle, submission
 from jobs.access import operated_offices, require_access
 from jobs.errors import Refused
+from jobs.known_tasks import KnownTask
 from jobs.models import ServedRole, Worker
 from jobs.pages.permissions import current_user
-from jobs.registry import Task
 from jobs.states import MemberRole
 from scheduler import monitor
 from scheduler.clock import database_now
@@ -106,7 +106,7 @@ def _served_roles() -> Collection[str]:
     return set(ServedRole.objects.filter(until__gt=database_now()).values_list("role", flat=True))
 
 
-def _service(user: User, task: Task) -> dict[str, Any]:
+def _service(user: User, task: KnownTask) -> dict[str, Any]:
     """Whether a worker serves the Task's role, and for staff which ones."""
     now = database_now()
     workers = monitor.workers(now).filter(draining=False) if user.is_staff else Worker.objects.none()

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from jobs import registry
+from jobs.known_tasks import KnownTask
 from jobs.specs import ExecutionSpec
 from jobs.states import Trigger
 from scheduler.models import Schedule
@@ -10,7 +10,7 @@ from scheduler.models import Schedule
 
 def spec_for(
     schedule: Schedule,
-    task: registry.Task,
+    task: KnownTask,
     *,
     trigger: Trigger,
     source: str,

@@ -18,8 +18,9 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import F
 
+from jobs import catalogue
 from jobs import lifecycle as engine
-from jobs import registry
+from jobs.known_tasks import KnownTask, UnknownTask
 from jobs.models import Execution
 from jobs.specs import ExecutionSpec
 from jobs.sql import call
@@ -121,7 +122,7 @@ class _Decision:
     def notifies_missed(self) -> bool:
         return self.schedule.notify_after_missed is not None and self.advance["missed"] > 0
 
-    def add_run(self, due_at: datetime, task: registry.Task) -> None:
+    def add_run(self, due_at: datetime, task: KnownTask) -> None:
         spec = spec_for(
             self.schedule,
             task,
@@ -173,8 +174,8 @@ def _decide(schedule: Schedule, now: datetime, skip_reason: str) -> _Decision:
     dues, following = due_times(schedule.rule, first, now, DUE_TIMES_PER_SCHEDULE)
     decision = _Decision(schedule, following)
     try:
-        task = registry.find(schedule.task_id)
-    except registry.UnknownTask as unknown:
+        task = catalogue.find(schedule.task_id)
+    except UnknownTask as unknown:
         # The Task's code was removed: each occurrence records that, and no Execution starts.
         for due_at in dues:
             decision.add(due_at, OccurrenceOutcome.MISSED, str(unknown))

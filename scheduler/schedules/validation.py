@@ -6,8 +6,9 @@ from zoneinfo import ZoneInfo
 
 from django.conf import settings
 
-from jobs import registry
+from jobs import catalogue
 from jobs.errors import ArgsRefused, ErrorText, FieldErrors, Invalid, InvalidValue, TooLarge
+from jobs.known_tasks import KnownTask, UnknownTask
 from jobs.sql import call
 from scheduler.schedules import cron, rules
 from scheduler.schedules.cron_fields import CronError
@@ -24,11 +25,11 @@ EMPTY: dict[str, object] = {"cron": "", "every_seconds": None, "at": None}
 TIMING = ("kind", "cron", "every_seconds", "at", "timezone", "starts_at", "ends_at")
 
 
-def check_task(task_id: str, args: dict[str, Any]) -> registry.Task:
+def check_task(task_id: str, args: dict[str, Any]) -> KnownTask:
     """The Task, if it exists, clients may start it, and it accepts these arguments."""
     try:
-        task = registry.find(task_id)
-    except registry.UnknownTask as unknown:
+        task = catalogue.find(task_id)
+    except UnknownTask as unknown:
         raise Invalid(errors={"task_id": [unknown.text]}) from None
     if not task.public:
         raise Invalid(errors={"task_id": [ErrorText("internal_task", task=task_id)]})

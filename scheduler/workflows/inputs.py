@@ -5,14 +5,12 @@ references but local ones, which must not lead back to themselves; and a bounded
 followed.
 """
 
+from itertools import islice
 from typing import Any
 from urllib.parse import unquote
 
-from jsonschema import Draft202012Validator
-from jsonschema.exceptions import SchemaError
-from referencing import Registry
-
-from jobs.errors import ErrorText, FieldErrors, Invalid
+from jobs.errors import ErrorText, Invalid
+from jobs.json_schema import LONGEST_TEXT, Schema, UnusableSchema, check_syntax
 from jobs.sql import call
 
 MAX_INPUT_BYTES = 64 * 1024
@@ -21,7 +19,6 @@ MAX_SUBSCHEMAS = 2_000
 SHOWN_ERRORS = 20
 # The input of a run that a schedule starts, if the workflow has a schema.
 WITHOUT_INPUT: dict[str, Any] = {}
-LONGEST_TEXT = 300
 
 UNSUPPORTED = {"pattern", "patternProperties", "$id", "$anchor", "$dynamicRef", "$dynamicAnchor"}
 # Keywords whose value is a schema, a list of them, or an object of them.
@@ -47,9 +44,9 @@ def check_schema(schema: object) -> None:
         if len(call.as_json(schema).encode()) > MAX_SCHEMA_BYTES:
             raise SchemaRefused("at_most_bytes", limit=MAX_SCHEMA_BYTES)
         try:
-            Draft202012Validator.check_schema(schema)
-        except SchemaError as error:
-            raise SchemaRefused("json_schema", text=error.message[:LONGEST_TEXT]) from None
+            check_syntax(schema)
+        except UnusableSchema as error:
+            raise SchemaRefused("json_schema", text=str(error)) from None
         count_subschemas(schema, schema)
     except SchemaRefused as refused:
         raise Invalid(errors={"input_schema": [refused.text]}) from None
@@ -61,15 +58,9 @@ def check_input(schema: dict[str, Any] | None, value: object) -> None:
         raise Invalid(errors={"input": [ErrorText("at_most_bytes", limit=MAX_INPUT_BYTES)]})
     if schema is None:
         return
-    errors: FieldErrors = {}
-    # The empty registry: nothing is ever fetched.
-    for error in Draft202012Validator(schema, registry=Registry()).iter_errors(value):
-        field = ".".join(["input", *map(str, error.absolute_path)])
-        errors.setdefault(field, []).append(ErrorText("json_schema", text=error.message[:LONGEST_TEXT]))
-        if len(errors) == SHOWN_ERRORS:
-            break
-    if errors:
-        raise Invalid(errors=errors)
+    if errors := Schema(schema).errors(value):
+        first = islice(errors.items(), SHOWN_ERRORS)
+        raise Invalid(errors={f"input.{path}" if path else "input": texts for path, texts in first})
 
 
 def check_start_without_input(schema: dict[str, Any]) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, create_model
+from pydantic.errors import PydanticInvalidForJsonSchema
 
 from dure.roles import is_role
 
@@ -35,8 +36,11 @@ class Definition:
 
     @property
     def schema(self) -> dict[str, Any]:
-        """The JSON schema of its arguments."""
-        schema = self.args_model.model_json_schema()
+        """The JSON Schema of its arguments. Raises TypeError if JSON cannot hold one of them."""
+        try:
+            schema = self.args_model.model_json_schema()
+        except PydanticInvalidForJsonSchema as error:
+            raise TypeError(f"{self.task_id!r}: JSON cannot hold an argument: {error.message}") from None
         schema.pop("title", None)
         return schema
 

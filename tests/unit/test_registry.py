@@ -12,7 +12,7 @@ def test_a_declared_task_is_known_to_the_engine_and_to_celery():
     def body(ctx, number: int = 1) -> None: ...
 
     entry = registry.find("registry.declared")
-    assert (entry.function, entry.role, entry.autoretry_for) == (body, "Designer", (ValueError,))
+    assert (entry.definition.function, entry.role, entry.autoretry_for) == (body, "Designer", (ValueError,))
     assert entry.schema["properties"]["number"]["default"] == 1
     celery_task = current_app.tasks["registry.declared"]
     assert isinstance(celery_task, EngineTask)

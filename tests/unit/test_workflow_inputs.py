@@ -48,7 +48,7 @@ def test_a_schema_with_local_references_is_accepted():
 def test_an_input_that_does_not_fit_is_refused_by_field():
     check_input(MONTH, {"month": "2026-11"})
     check_input(None, [1, "anything"])
-    assert set(errors(check_input, MONTH, {})) == {"input"}
+    assert set(errors(check_input, MONTH, {})) == {"input.month"}
     assert set(errors(check_input, MONTH, {"month": 3})) == {"input.month"}
     assert set(errors(check_input, None, "x" * 70_000)) == {"input"}
 

@@ -1,0 +1,96 @@
+"""Every Task that is known: Dure's own from the code, all others as a worker has registered them.
+
+Each process keeps what it read for a moment, so a submission usually asks the database nothing. A name that
+it does not know makes it look at once.
+"""
+
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from django.conf import settings
+
+from jobs import registry
+from jobs.known_tasks import KnownTask, UnknownTask
+from jobs.sql import call, catalogue
+
+# How long a change of a Task may go unnoticed. Each process asks at most this often.
+FRESH_SECONDS = 2.0
+TASK = "task"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """The version in force, as its worker wrote it."""
+
+    digest: str
+    values: Mapping[str, Any]
+
+    @cached_property
+    def task(self) -> KnownTask:
+        return KnownTask.read(self.values)
+
+
+@dataclass(frozen=True)
+class _Read:
+    """What was read last, by kind and name."""
+
+    at: float = float("-inf")
+    entries: Mapping[tuple[str, str], Entry] = field(default_factory=dict)
+
+
+_read = _Read()
+
+
+def find(task_id: str) -> KnownTask:
+    """The Task of that name, or UnknownTask."""
+    try:
+        return registry.find(task_id)
+    except UnknownTask:
+        entry = find_entry(TASK, task_id)
+        if entry is None:
+            raise
+        return entry.task
+
+
+def all_tasks() -> list[KnownTask]:
+    tasks: dict[str, KnownTask] = {
+        name: entry.task for (kind, name), entry in _refresh().items() if kind == TASK
+    }
+    tasks |= {task.task_id: task for task in registry.all_tasks()}
+    return [tasks[name] for name in sorted(tasks)]
+
+
+def find_entry(kind: str, name: str) -> Entry | None:
+    is_fresh = time.monotonic() < _read.at + FRESH_SECONDS
+    entry = _read.entries.get((kind, name)) if is_fresh else None
+    return entry or _refresh().get((kind, name))
+
+
+def entries_of(kind: str) -> dict[str, Entry]:
+    """All entries of a kind, by name."""
+    return {name: entry for (each, name), entry in _refresh().items() if each == kind}
+
+
+def _refresh() -> Mapping[tuple[str, str], Entry]:
+    """Read what is in force now; of the definitions, only those that are new here."""
+    global _read  # noqa: PLW0603 (one for the process)
+    at = time.monotonic()
+    by_digest = {entry.digest: entry for entry in _read.entries.values()}
+    current = call.rows(catalogue.CURRENT_ENTRIES, {"lease": settings.DURE_LEASE_SECONDS})
+    if missing := [digest for digest, _, _ in current if digest not in by_digest]:
+        for digest, definition in call.rows(catalogue.DEFINITIONS, [missing]):
+            by_digest[digest] = Entry(digest, json.loads(definition))
+    # One that was deleted meanwhile is left out.
+    entries = {(kind, name): by_digest[digest] for digest, kind, name in current if digest in by_digest}
+    _read = _Read(at, entries)
+    return entries
+
+
+def forget() -> None:
+    """Forget what was read: the next look asks the database."""
+    global _read  # noqa: PLW0603
+    _read = _Read()

@@ -1,0 +1,91 @@
+"""What every process knows of a Task: all but its function.
+
+A worker writes it into the catalogue, and other processes read it there.
+"""
+
+import hashlib
+import json
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any, Self
+
+from jobs.errors import ArgsRefused, CodedError, ErrorText, FieldErrors
+from jobs.json_schema import Schema
+from jobs.states import OnLost
+
+
+class UnknownTask(CodedError, LookupError):
+    """No worker has registered a Task of that name."""
+
+    def __init__(self, task_id: str) -> None:
+        super().__init__("unknown_task", task=task_id)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class KnownTask:
+    """A Task as its author declared it. The fields are what a worker writes into the catalogue."""
+
+    task_id: str
+    role: str = "default"
+    description: str = ""
+    # The JSON Schema of the arguments.
+    schema: Mapping[str, Any]
+    timeout: float | None = None  # seconds; None leaves it to the office
+    max_retries: int | None = None
+    retry_backoff: float | None = None  # Celery's word for the base of the delay, in seconds
+    retry_backoff_max: float = 3600
+    retry_jitter: bool = False
+    on_lost: str = OnLost.RETRY
+    atomic: bool = False
+    public: bool = True
+
+    @classmethod
+    def read(cls, values: Mapping[str, Any]) -> Self:
+        """Reads what `values` wrote, of this release or of another one, whose further fields are left out."""
+        names = {each.name for each in fields(cls)}
+        return cls(**{name: value for name, value in values.items() if name in names})
+
+    def values(self) -> dict[str, Any]:
+        return {each.name: getattr(self, each.name) for each in fields(KnownTask)}
+
+    @property
+    def summary(self) -> str:
+        """The first paragraph of the description."""
+        return " ".join(self.description.partition("\n\n")[0].split())
+
+    @cached_property
+    def _args(self) -> Schema:
+        return Schema(self.schema, unknown="unknown_argument")
+
+    def argument_errors(self, args: Mapping[str, Any], unchecked: Collection[str] = ()) -> FieldErrors:
+        """What does not fit, by the path of the value.
+
+        `unchecked` are arguments whose values are known later; they must exist all the same.
+        """
+        later = self.schema.get("properties", {}).keys() & set(unchecked)
+        return {
+            path: texts
+            for path, texts in self._args.errors(args).items()
+            if path.partition(".")[0] not in later
+        }
+
+    def check_args(self, args: Mapping[str, Any], unchecked: Collection[str] = ()) -> None:
+        """Raises ArgsRefused, naming each argument that does not fit."""
+        if errors := in_fields(self.argument_errors(args, unchecked)):
+            raise ArgsRefused(errors)
+
+
+def in_fields(errors: FieldErrors) -> list[ErrorText]:
+    """The errors of arguments as one list, each with the name of its argument."""
+    return [
+        ErrorText("in_field", field=name or "args", text=text)
+        for name, texts in errors.items()
+        for text in texts
+    ]
+
+
+def digest_of(*parts: object) -> str:
+    """A digest of JSON values. The order of keys counts: forms show arguments in it."""
+    text = json.dumps(parts, ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()
