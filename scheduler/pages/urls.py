@@ -3,6 +3,7 @@
 from django.urls import include, path
 
 from scheduler.pages import (
+    alerts,
     calendars,
     charts,
     executions,
@@ -46,6 +47,9 @@ namespaced = [
     path(f"{SCHEDULE}/pause", schedule_actions.pause, name="schedule-pause"),
     path(f"{SCHEDULE}/resume", schedule_actions.resume, name="schedule-resume"),
     path(f"{SCHEDULE}/delete", schedule_actions.delete, name="schedule-delete"),
+    path("alerts", alerts.alerts, name="alerts"),
+    path("alerts/new", alerts.new, name="alerts-new"),
+    path("alerts/seen", alerts.mark_seen, name="alerts-seen"),
     path("calendars", calendars.calendars, name="calendars"),
     path("calendars/new", calendars.new, name="new-calendar"),
     path("calendars/<uuid:calendar_id>", calendars.calendar, name="calendar"),

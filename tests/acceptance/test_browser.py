@@ -319,6 +319,28 @@ def test_a_step_queues_page_follows_its_run_and_its_rollback(stack, window, step
     )
 
 
+def test_a_failed_job_is_counted_on_each_page_and_notified_until_it_was_seen(stack, window, office):
+    alone = window()
+    alone.context.grant_permissions(["notifications"], origin=stack.base_url)
+    page = alone.sign_in("alice")
+    fails = {"task_id": "demo.fail", "args": {"message": "No space left."}, "max_retries": 0}
+    job = submit(stack, office, ref="out of space", **fails)
+    eventually(lambda: is_failed(stack, office, job), 60)
+    page.goto("/schedules")
+    page.locator("#alerts .count").wait_for()
+    page.wait_for_function("() => (localStorage.getItem('notified-alert') || '').startsWith('event-')")
+    page.click("#alerts")
+    assert page.locator("tr", has_text="out of space").locator("a").get_attribute("href").endswith(job["id"])
+    page.click("text=Mark all as seen")
+    page.locator("#alerts .count").wait_for(state="hidden")
+
+
+def is_failed(stack: System, office: str, job: dict[str, Any]) -> bool:
+    return bool(
+        stack.client("alice").get(f"/api/offices/{office}/jobs/{job['id']}").json["status"] == "failed"
+    )
+
+
 def test_the_overview_is_small_and_only_its_stylesheet_blocks_it(window):
     page = window().sign_in("alice")
     page.goto("/")

@@ -22,6 +22,9 @@ ERROR = "E" * 30_000 + "\n" + HANGUL * 20
 PAGES = [
     "/",
     "/account",
+    "/alerts",
+    "/calendars",
+    "/calendars/new",
     "/tasks",
     "/tasks/http.request",
     "/offices",
