@@ -198,7 +198,8 @@ def test_a_drained_worker_brings_nothing_along(worker, path):
     try:
         Path(path).touch()
         assert ended(first).status == JobStatus.DONE
-        assert fresh(second).execution.status == ExecutionStatus.PENDING
+        # Sent or not: that depends on whether the worker's role is still served.
+        assert T.JOB_STARTED not in event_types(second)
     finally:
         ask("dure_resume", destination=["bursting@test"], reply=True, timeout=30)
     assert ended(second).status == JobStatus.DONE
