@@ -18,8 +18,8 @@ from django.db.models import Q
 from django.http import Http404
 from django.utils import timezone
 
-from jobs.context import Context
-from jobs.errors import Conflict, InvalidArgs, SessionError, TaskFailure
+from dure import Context, InvalidArgs, SessionError, TaskFailure
+from jobs.errors import Conflict
 from jobs.models import Execution, Worker
 from jobs.states import ExecutionStatus, MemberRole, Trigger
 from scheduler.models import Schedule
