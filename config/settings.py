@@ -266,7 +266,7 @@ DURE_EXPORT_STALL_SECONDS = env.seconds("DURE_EXPORT_STALL_SECONDS", 60.0, low=1
 # By type, where the types differ.
 DURE_EXPORT_STALL_SECONDS_BY_TYPE = {
     kind: env.seconds(f"DURE_EXPORT_STALL_SECONDS_{kind}", DURE_EXPORT_STALL_SECONDS, low=1.0)
-    for kind in ("MP4", "THUMBNAIL")
+    for kind in ("MP4", "THUMBNAIL", "WEBM", "GIF")
 }
 # How many bytes the replays and results of one owner may have; 0: any number.
 DURE_EXPORT_QUOTA_BYTES = env.integer("DURE_EXPORT_QUOTA_BYTES", 0, high=2**60)

@@ -63,6 +63,7 @@ class ExportJobAdmin(ReadOnlyAdmin):
             "progress",
             columns.labelled("phase", _("phase"), display.PHASE_NAMES),
         ),
+        *("resolution", "fps", "from_ms", "to_ms"),
         *("message", "error_code", "error_message", "result_uri", "result_size", "result_checksum"),
         *("created_at", "started_at", "heard_at", "ended_at"),
         columns.row_of(Execution, "execution_id", _("run")),
@@ -79,7 +80,9 @@ class ExportJobAdmin(ReadOnlyAdmin):
             "again",
             _("Export again…"),
             lambda n: ngettext("Start %d export again", "Start %d exports again", n) % n,
-            do=lambda job, operator: lifecycle.request(job.replay, JobType(job.job_type), timezone.now()),
+            do=lambda job, operator: lifecycle.request(
+                job.replay, JobType(job.job_type), timezone.now(), job.options
+            ),
             refusal=lambda job: state_label(job.status).name if job.status in LIVE else "",
             note=_("Creates a new export of the same replay for the same owner."),
         ),

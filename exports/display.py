@@ -16,7 +16,12 @@ register_state_labels(
     }
 )
 
-KIND_NAMES: dict[str, Text] = {JobType.MP4: _("MP4 video"), JobType.THUMBNAIL: _("Thumbnail")}
+KIND_NAMES: dict[str, Text] = {
+    JobType.MP4: _("MP4 video"),
+    JobType.WEBM: _("WebM video"),
+    JobType.GIF: _("Animated GIF"),
+    JobType.THUMBNAIL: _("Thumbnail"),
+}
 PHASE_NAMES: dict[str, Text] = {phase.value: phase.label for phase in Phase}
 FORMAT_NAMES: dict[str, Text] = {
     "eventlog": _("event log"),

@@ -13,6 +13,10 @@ TEXTS: dict[str, str | Promise] = {
     "quota_exceeded": _(
         "Your replays and exports use %(used)s of %(quota)s bytes; this does not fit. Delete some replays."
     ),
+    "part_empty": _("The end of the part must be after its start."),
+    "part_outside": _("The replay is %(length)s s long."),
+    "gif_too_long": _("A GIF shows at most %(limit)s s. Choose a shorter part of the replay."),
+    "fps_of_picture": _("A thumbnail is one picture: it has no frames per second."),
     "not_whole": _("The message was cut when it was stored; it cannot be sent again."),
     "already_handled": _("The message was already sent again or discarded."),
     # The texts of failures.py; they are marked for translation there.

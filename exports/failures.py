@@ -53,6 +53,7 @@ TEXTS = {
     "not_whole": _("%(name)s must be a whole number from %(low)s to %(high)s."),
     "not_text": _("%(name)s must be text."),
     "text_too_long": _("%(name)s is longer than %(limit)s characters."),
+    "part_beyond_end": _("The replay ends before the selected part begins."),
     # Videos.
     "unknown_format": _("The file is neither an event log nor an MP4, MOV, WebM, Matroska or AVI video."),
     "no_video": _("The file contains no video."),

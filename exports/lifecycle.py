@@ -17,10 +17,11 @@ from django.conf import settings
 from django.db import transaction
 from django.utils.timezone import localtime
 
-from exports import deadletters, events, failures, outbox, quota, sql
+from exports import deadletters, events, failures, options, outbox, quota, sql
 from exports.deadletters import DeadLetterIn
 from exports.messages import CONTROL, REQUESTS, RESULTS, Progress, Request, Result, cancel_message
 from exports.models import ExportEvent, ExportJob, Replay, StreamOutbox
+from exports.render.options import DEFAULTS, RenderOptions
 from exports.results import Verdict, names_file, report_of
 from exports.states import LIVE, TERMINAL, ErrorCode, JobType, Status
 from exports.transitions import State, advance, settle
@@ -66,12 +67,13 @@ class BatchStats:
 # --- request, accept_request: how an export begins ------------------------------------------------
 
 
-def request(replay: Replay, job_type: JobType, now: datetime) -> ExportJob:
+def request(replay: Replay, job_type: JobType, now: datetime, render: RenderOptions = DEFAULTS) -> ExportJob:
     """Creates an export and puts its request into the outbox: both, or neither."""
+    options.check(job_type, render, replay.duration_ms)
     quota.check(replay.owner_id, 1)
     with transaction.atomic():
         job = ExportJob.objects.create(
-            job_type=job_type, owner_id=replay.owner_id, replay=replay, created_at=now
+            job_type=job_type, owner_id=replay.owner_id, replay=replay, created_at=now, **render.values()
         )
         outbox.put([(REQUESTS, request_message(job).fields())], now)
     return job
@@ -87,6 +89,7 @@ def request_message(job: ExportJob) -> Request:
         duration_ms=job.replay.duration_ms,
         owner_id=job.owner_id,
         created_at=localtime(job.created_at).isoformat(),
+        render=job.options,
     )
 
 

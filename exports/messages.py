@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from exports.render.options import DEFAULTS, RESOLUTIONS, RenderOptions
 from exports.states import TERMINAL, JobType, Status
 
 REQUESTS = "job.requests"
@@ -23,6 +24,9 @@ MAX_TEXT = 1_000
 MAX_PHASE = 32
 MAX_PATH = 4_096
 BIGGEST_ID = 2**63 - 1
+
+# The names of RenderOptions on the wire.
+RENDER_OPTIONS = {"resolution": "resolution", "fps": "fps", "from_ms": "fromMs", "to_ms": "toMs"}
 
 _NUMBER = re.compile(r"[0-9]{1,19}")
 _CHECKSUM = re.compile(r"(?:sha256:)?([0-9a-f]{64})")
@@ -47,6 +51,7 @@ class Request:
     duration_ms: int | None
     owner_id: int
     created_at: str
+    render: RenderOptions = DEFAULTS
 
     def fields(self) -> dict[str, str]:
         options = {
@@ -55,6 +60,8 @@ class Request:
             "durationMs": self.duration_ms,
             "ownerId": self.owner_id,
             "createdAt": self.created_at,
+            # Only those that the user chose: workers that know none of them see the same message as ever.
+            **{RENDER_OPTIONS[name]: value for name, value in self.render.values().items()},
         }
         return {
             "jobId": str(self.job_id),
@@ -112,7 +119,7 @@ def parse_request(raw: Fields) -> Request:
     try:
         job_type = JobType(fields.get("jobType", ""))
     except ValueError:
-        raise BadMessage("jobType must be MP4 or THUMBNAIL") from None
+        raise BadMessage(f"jobType must be one of {', '.join(JobType.values)}") from None
     return Request(
         job_id=_whole(fields, "jobId"),
         job_type=job_type,
@@ -122,6 +129,7 @@ def parse_request(raw: Fields) -> Request:
         duration_ms=None if duration is None else _option_number(options, "durationMs"),
         owner_id=_option_number(options, "ownerId"),
         created_at=_option_text(options, "createdAt"),
+        render=_render_options(options),
     )
 
 
@@ -216,6 +224,18 @@ def _options(fields: Mapping[str, str]) -> dict[str, object]:
     if not isinstance(options, dict):
         raise BadMessage("options must be one JSON object")
     return options
+
+
+def _render_options(options: Mapping[str, object]) -> RenderOptions:
+    resolution = options.get("resolution")
+    if resolution is not None and (not isinstance(resolution, str) or resolution not in RESOLUTIONS):
+        raise BadMessage(f"options.resolution must be one of {', '.join(RESOLUTIONS)}")
+    numbers = {
+        name: _option_number(options, key)
+        for name, key in RENDER_OPTIONS.items()
+        if name != "resolution" and options.get(key) is not None
+    }
+    return RenderOptions(resolution, **numbers)
 
 
 def _option_text(options: Mapping[str, object], name: str) -> str:

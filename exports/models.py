@@ -6,8 +6,10 @@ from pathlib import PurePosixPath
 from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
+from django.db.models.functions import Coalesce
 from django.utils.translation import gettext_lazy as _
 
+from exports.render.options import MAX_FPS, RESOLUTIONS, RenderOptions
 from exports.states import LIVE, SUFFIXES, TERMINAL, JobType, Status
 
 
@@ -60,6 +62,11 @@ class ExportJob(models.Model):
         db_column="target_replay_id",
         verbose_name=_("replay"),
     )
+    # What the user chose; null is the default of the type.
+    resolution = models.CharField(_("resolution"), max_length=8, null=True, blank=True)
+    fps = models.PositiveSmallIntegerField(_("frames per second"), null=True, blank=True)
+    from_ms = models.PositiveBigIntegerField(_("from (ms)"), null=True, blank=True)
+    to_ms = models.PositiveBigIntegerField(_("to (ms)"), null=True, blank=True)
     status = models.CharField(_("status"), max_length=16, choices=Status.choices, default=Status.QUEUED)
     progress = models.IntegerField(_("progress"), default=0)
     phase = models.CharField(_("phase"), max_length=32, blank=True)
@@ -95,6 +102,18 @@ class ExportJob(models.Model):
         constraints = [
             models.CheckConstraint(name="export_status_known", condition=Q(status__in=Status.values)),
             models.CheckConstraint(name="export_type_known", condition=Q(job_type__in=JobType.values)),
+            models.CheckConstraint(
+                name="export_resolution_known",
+                condition=Q(resolution__isnull=True) | Q(resolution__in=list(RESOLUTIONS)),
+            ),
+            models.CheckConstraint(
+                name="export_fps_in_range",
+                condition=Q(fps__isnull=True) | Q(fps__gte=1, fps__lte=MAX_FPS),
+            ),
+            models.CheckConstraint(
+                name="export_part_not_empty",
+                condition=Q(to_ms__isnull=True) | Q(to_ms__gt=Coalesce("from_ms", 0)),
+            ),
             models.CheckConstraint(
                 name="export_progress_is_a_percentage", condition=Q(progress__gte=0, progress__lte=100)
             ),
@@ -132,6 +151,10 @@ class ExportJob(models.Model):
     @property
     def output(self) -> tuple[str, str, str]:
         return (*self.folder, f"replay-{self.replay_id}.{SUFFIXES[JobType(self.job_type)]}")
+
+    @property
+    def options(self) -> RenderOptions:
+        return RenderOptions(self.resolution, self.fps, self.from_ms, self.to_ms)
 
     def download_name(self, title: str) -> str:
         return f"{title or 'replay'}{PurePosixPath(self.result_uri).suffix}"

@@ -26,6 +26,8 @@ class Status(TextChoices):
 class JobType(TextChoices):
     MP4 = "MP4", _("MP4 video")
     THUMBNAIL = "THUMBNAIL", _("thumbnail")
+    WEBM = "WEBM", _("WebM video")
+    GIF = "GIF", _("animated GIF")
 
 
 class Phase(TextChoices):
@@ -63,8 +65,13 @@ TRANSITIONS: dict[Status, frozenset[Status]] = {
     Status.CANCELLED: frozenset(),
 }
 
-SUFFIXES = {JobType.MP4: "mp4", JobType.THUMBNAIL: "png"}
-CONTENT_TYPES = {JobType.MP4: "video/mp4", JobType.THUMBNAIL: "image/png"}
+SUFFIXES = {JobType.MP4: "mp4", JobType.THUMBNAIL: "png", JobType.WEBM: "webm", JobType.GIF: "gif"}
+CONTENT_TYPES = {
+    JobType.MP4: "video/mp4",
+    JobType.THUMBNAIL: "image/png",
+    JobType.WEBM: "video/webm",
+    JobType.GIF: "image/gif",
+}
 
 
 def may_become(status: Status, target: Status) -> bool:

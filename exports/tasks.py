@@ -30,7 +30,7 @@ PAUSE_SECONDS = 5.0
 # No retries: what fails once fails again. After a worker's death the run still starts again (on_lost).
 @task("exports.render", role="export", timeout=2 * 3600, max_retries=0, public=False)
 def render(ctx: Context, job_id: int) -> dict[str, Any]:
-    """Renders the MP4 or the thumbnail of a replay."""
+    """Renders a video or a picture of a replay."""
     job = ExportJob.objects.select_related("replay").get(pk=job_id)
     if job.status in TERMINAL:
         raise TaskFailure("The export has ended already.", FailureType.CANCELLED)
@@ -56,7 +56,7 @@ def render_file(job: ExportJob, meter: Meter) -> Placed:
     exports = Store(settings.DURE_EXPORT_PATH)
     with open_replay(job.replay) as source, exports.workspace() as folder:
         rendered = folder / "out"
-        produce(JobType(job.job_type), source, rendered, meter)
+        produce(JobType(job.job_type), source, rendered, meter, job.options)
         size = rendered.stat().st_size
         meter.at(Phase.FINALIZING, 0, size)
         try:

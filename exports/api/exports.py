@@ -116,9 +116,13 @@ class ResultView(APIView):
         responses={
             (200, "video/mp4"): OpenApiResponse(OpenApiTypes.BINARY, "The whole file."),
             (200, "image/png"): OpenApiResponse(OpenApiTypes.BINARY, "The whole file."),
+            (200, "video/webm"): OpenApiResponse(OpenApiTypes.BINARY, "The whole file."),
+            (200, "image/gif"): OpenApiResponse(OpenApiTypes.BINARY, "The whole file."),
             (200, OCTET_STREAM): OpenApiResponse(OpenApiTypes.BINARY, "The whole file, if `Accept` says so."),
             (206, "video/mp4"): OpenApiResponse(OpenApiTypes.BINARY, "The range of the file."),
             (206, "image/png"): OpenApiResponse(OpenApiTypes.BINARY, "The range of the file."),
+            (206, "video/webm"): OpenApiResponse(OpenApiTypes.BINARY, "The range of the file."),
+            (206, "image/gif"): OpenApiResponse(OpenApiTypes.BINARY, "The range of the file."),
             (206, OCTET_STREAM): OpenApiResponse(OpenApiTypes.BINARY, "The range of the file."),
             304: OpenApiResponse(None, "Your copy is current."),
         },

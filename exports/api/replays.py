@@ -13,13 +13,19 @@ from rest_framework.views import APIView
 
 from exports import lifecycle, quota, replays, serialize
 from exports.api.schemas import (
+    GIF_PART,
     PAGING,
+    PICTURE_PART,
     REPLAY_EXAMPLE,
     UPLOAD,
     UPLOAD_EXAMPLE,
+    VIDEO_PART,
+    GifOptions,
+    PictureOptions,
     ReplayOut,
     StartedExport,
     UsageOut,
+    VideoOptions,
     page_example,
     page_of,
     page_schema,
@@ -120,43 +126,70 @@ class ReplayView(APIView):
 
 
 class _StartView(APIView):
-    job_type: JobType
-
-    def start(self, request: Request, replay_id: int) -> Response:
-        job = lifecycle.request(own_replay(request, replay_id), self.job_type, timezone.now())
+    def start(
+        self, request: Request, replay_id: int, job_type: JobType, options: type[PictureOptions]
+    ) -> Response:
+        replay = own_replay(request, replay_id)
+        job = lifecycle.request(replay, job_type, timezone.now(), options(data=request.data).options())
         location = request.build_absolute_uri(f"/api/jobs/{job.pk}")
         return Response({"jobId": job.pk}, status=202, headers={"Location": location})
 
 
 @extend_schema(tags=["exports"])
 class StartMp4View(_StartView):
-    job_type = JobType.MP4
-
     @extend_schema(
         operation_id="export_mp4",
-        request=None,
+        request=VideoOptions,
         responses={202: StartedExport},
-        examples=[in_response("accepted", {"jobId": 1})],
+        examples=[in_request("ten seconds", VIDEO_PART), in_response("accepted", {"jobId": 1})],
         extensions=problems("quota_exceeded"),
     )
     @idempotent
     def post(self, request: Request, replay_id: int) -> Response:
         """Export one of your replays as MP4."""
-        return self.start(request, replay_id)
+        return self.start(request, replay_id, JobType.MP4, VideoOptions)
 
 
 @extend_schema(tags=["exports"])
-class StartThumbnailView(_StartView):
-    job_type = JobType.THUMBNAIL
-
+class StartWebmView(_StartView):
     @extend_schema(
-        operation_id="export_thumbnail",
-        request=None,
+        operation_id="export_webm",
+        request=VideoOptions,
         responses={202: StartedExport},
-        examples=[in_response("accepted", {"jobId": 2})],
+        examples=[in_request("ten seconds", VIDEO_PART), in_response("accepted", {"jobId": 3})],
         extensions=problems("quota_exceeded"),
     )
     @idempotent
     def post(self, request: Request, replay_id: int) -> Response:
-        """Export one of your replays as a thumbnail."""
-        return self.start(request, replay_id)
+        """Export one of your replays as WebM (VP9)."""
+        return self.start(request, replay_id, JobType.WEBM, VideoOptions)
+
+
+@extend_schema(tags=["exports"])
+class StartGifView(_StartView):
+    @extend_schema(
+        operation_id="export_gif",
+        request=GifOptions,
+        responses={202: StartedExport},
+        examples=[in_request("ten seconds", GIF_PART), in_response("accepted", {"jobId": 4})],
+        extensions=problems("quota_exceeded"),
+    )
+    @idempotent
+    def post(self, request: Request, replay_id: int) -> Response:
+        """Export a part of one of your replays as an animated GIF. It shows at most 60 seconds."""
+        return self.start(request, replay_id, JobType.GIF, GifOptions)
+
+
+@extend_schema(tags=["exports"])
+class StartThumbnailView(_StartView):
+    @extend_schema(
+        operation_id="export_thumbnail",
+        request=PictureOptions,
+        responses={202: StartedExport},
+        examples=[in_request("of the first minute", PICTURE_PART), in_response("accepted", {"jobId": 2})],
+        extensions=problems("quota_exceeded"),
+    )
+    @idempotent
+    def post(self, request: Request, replay_id: int) -> Response:
+        """Export the highlight of one of your replays, or of a part of it, as a thumbnail."""
+        return self.start(request, replay_id, JobType.THUMBNAIL, PictureOptions)

@@ -9,12 +9,16 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from exports.eventlog import MAX_DURATION_MS
 from exports.messages import RESULTS
 from exports.models import DeadLetter
+from exports.options import MAX_FPS_OF
+from exports.render.options import RESOLUTIONS, RenderOptions
 from exports.replays import MAX_TITLE
 from exports.states import ErrorCode, JobType, Phase, Status
 from jobs.api.framework.openapi_examples import in_response
 from jobs.api.framework.query import WholeNumber, invalid_parameter
+from jobs.api.framework.serializers import StrictSerializer, validated
 
 # --- replays --------------------------------------------------------------------------------------
 
@@ -96,6 +100,10 @@ RUNNING_EXAMPLE: dict[str, Any] = {
     "jobId": 1,
     "jobType": JobType.MP4.value,
     "replayId": 1,
+    "resolution": "1080p",
+    "fps": None,
+    "fromMs": None,
+    "toMs": None,
     "status": Status.RUNNING.value,
     "progress": 40,
     "phase": Phase.RENDERING.value,
@@ -130,6 +138,45 @@ CANCELLED_EXAMPLE = {
     "endedAt": LATER,
 }
 
+
+PICTURE_PART = {"resolution": "1080p", "toMs": 60_000}
+VIDEO_PART = {"resolution": "720p", "fps": 60, "fromMs": 10_000, "toMs": 20_000}
+GIF_PART = {**VIDEO_PART, "resolution": "360p", "fps": 10}
+
+
+class PictureOptions(StrictSerializer):
+    resolution = serializers.ChoiceField(
+        list(RESOLUTIONS),
+        required=False,
+        help_text="The pictures fit into 16:9 of this height. An event log is drawn at exactly this size; a "
+        "video is never made larger.",
+    )
+    fromMs = serializers.IntegerField(
+        required=False, min_value=0, max_value=MAX_DURATION_MS, help_text="The start of the part to export."
+    )
+    toMs = serializers.IntegerField(
+        required=False, min_value=1, max_value=MAX_DURATION_MS, help_text="Its end; after `fromMs`."
+    )
+
+    def options(self) -> RenderOptions:
+        values = validated(self)
+        return RenderOptions(
+            values.get("resolution"), values.get("fps"), values.get("fromMs"), values.get("toMs")
+        )
+
+
+class VideoOptions(PictureOptions):
+    fps = serializers.IntegerField(
+        required=False, min_value=1, max_value=MAX_FPS_OF[JobType.MP4], help_text="Frames per second."
+    )
+
+
+class GifOptions(PictureOptions):
+    fps = serializers.IntegerField(
+        required=False, min_value=1, max_value=MAX_FPS_OF[JobType.GIF], help_text="Frames per second."
+    )
+
+
 StartedExport = inline_serializer("StartedExport", {"jobId": serializers.IntegerField()})
 
 
@@ -138,6 +185,14 @@ class ExportOut(serializers.Serializer[Any]):
     jobId = serializers.IntegerField()
     jobType = serializers.ChoiceField(JobType.values)
     replayId = serializers.IntegerField()
+    resolution = serializers.ChoiceField(
+        list(RESOLUTIONS),
+        allow_null=True,
+        help_text="Null, here and below: nothing was set, and the default holds.",
+    )
+    fps = serializers.IntegerField(allow_null=True)
+    fromMs = serializers.IntegerField(allow_null=True)
+    toMs = serializers.IntegerField(allow_null=True)
     status = serializers.ChoiceField(Status.values)
     progress = serializers.IntegerField(min_value=0, max_value=100)
     phase = serializers.CharField(help_text="PREPARING, RENDERING, FINALIZING, or a foreign worker's own.")

@@ -19,6 +19,8 @@ urlpatterns = [
     path("replays/usage", replays.UsageView.as_view()),
     path("replays/<id:replay_id>", replays.ReplayView.as_view()),
     path("replays/<id:replay_id>/exports/mp4", replays.StartMp4View.as_view()),
+    path("replays/<id:replay_id>/exports/webm", replays.StartWebmView.as_view()),
+    path("replays/<id:replay_id>/exports/gif", replays.StartGifView.as_view()),
     path("replays/<id:replay_id>/exports/thumbnail", replays.StartThumbnailView.as_view()),
     path("jobs", exports.JobsView.as_view()),
     path("jobs/<id:job_id>", exports.JobView.as_view()),

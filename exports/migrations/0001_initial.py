@@ -1,4 +1,5 @@
 import django.db.models.deletion
+import django.db.models.functions.comparison
 import uuid
 from django.conf import settings
 from django.db import migrations, models
@@ -53,7 +54,11 @@ class Migration(migrations.Migration):
             name='ExportJob',
             fields=[
                 ('id', models.BigAutoField(db_column='job_id', primary_key=True, serialize=False, verbose_name='id')),
-                ('job_type', models.CharField(choices=[('MP4', 'MP4 video'), ('THUMBNAIL', 'thumbnail')], max_length=16, verbose_name='kind')),
+                ('job_type', models.CharField(choices=[('MP4', 'MP4 video'), ('THUMBNAIL', 'thumbnail'), ('WEBM', 'WebM video'), ('GIF', 'animated GIF')], max_length=16, verbose_name='kind')),
+                ('resolution', models.CharField(blank=True, max_length=8, null=True, verbose_name='resolution')),
+                ('fps', models.PositiveSmallIntegerField(blank=True, null=True, verbose_name='frames per second')),
+                ('from_ms', models.PositiveBigIntegerField(blank=True, null=True, verbose_name='from (ms)')),
+                ('to_ms', models.PositiveBigIntegerField(blank=True, null=True, verbose_name='to (ms)')),
                 ('status', models.CharField(choices=[('QUEUED', 'queued'), ('RUNNING', 'running'), ('SUCCEEDED', 'succeeded'), ('FAILED', 'failed'), ('CANCELLED', 'cancelled')], default='QUEUED', max_length=16, verbose_name='status')),
                 ('progress', models.IntegerField(default=0, verbose_name='progress')),
                 ('phase', models.CharField(blank=True, max_length=32, verbose_name='phase')),
@@ -139,7 +144,19 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='exportjob',
-            constraint=models.CheckConstraint(condition=models.Q(('job_type__in', ['MP4', 'THUMBNAIL'])), name='export_type_known'),
+            constraint=models.CheckConstraint(condition=models.Q(('job_type__in', ['MP4', 'THUMBNAIL', 'WEBM', 'GIF'])), name='export_type_known'),
+        ),
+        migrations.AddConstraint(
+            model_name='exportjob',
+            constraint=models.CheckConstraint(condition=models.Q(('resolution__isnull', True), ('resolution__in', ['360p', '480p', '720p', '1080p']), _connector='OR'), name='export_resolution_known'),
+        ),
+        migrations.AddConstraint(
+            model_name='exportjob',
+            constraint=models.CheckConstraint(condition=models.Q(('fps__isnull', True), models.Q(('fps__gte', 1), ('fps__lte', 60)), _connector='OR'), name='export_fps_in_range'),
+        ),
+        migrations.AddConstraint(
+            model_name='exportjob',
+            constraint=models.CheckConstraint(condition=models.Q(('to_ms__isnull', True), ('to_ms__gt', django.db.models.functions.comparison.Coalesce('from_ms', 0)), _connector='OR'), name='export_part_not_empty'),
         ),
         migrations.AddConstraint(
             model_name='exportjob',

@@ -1,11 +1,11 @@
-"""Converts an uploaded video into our MP4, or into a thumbnail; or measures it.
+"""Converts an uploaded video into one of our formats; or measures it.
 
 Runs in a child process (sandbox_child.py), because a decoder is a large program that was not written for
 hostile files. So nothing here may import Django.
 """
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import BinaryIO
 
@@ -14,8 +14,9 @@ from av.video.reformatter import ColorRange, Colorspace, VideoReformatter
 from PIL import Image, ImageStat
 
 from exports.failures import BadReplay
-from exports.render import memory_budget, video
+from exports.render import gif, memory_budget, video
 from exports.render.encoder import Encoder
+from exports.render.options import Part, RenderOptions
 
 CANDIDATES = 12  # pictures of a video from which the thumbnail is chosen
 PICTURE_BOX = (1920, 1080)
@@ -25,36 +26,66 @@ DARK, FLAT = 18.0, 6.0  # mean and spread of brightness below which a picture sh
 ReportProgress = Callable[[int, int], None]  # frames done, and frames in all
 
 
-def to_mp4(source: BinaryIO, kind: str, target: BinaryIO, report: ReportProgress) -> None:
+def to_video(
+    source: BinaryIO,
+    kind: str,
+    target: BinaryIO,
+    report: ReportProgress,
+    file_format: str,
+    options: RenderOptions,
+) -> None:
+    """To MP4, WebM or GIF."""
     with video.open_recording(source, kind) as recording:
+        _check_part(recording, options.part)
+        is_gif = file_format == "GIF"
+        rate = options.fps or (gif.FPS if is_gif else recording.rate)
+        frames = recording.frames_of(options.part, rate)
+        box = options.box(gif.BOX if is_gif else PICTURE_BOX)
+        profile = memory_budget.choose_profile(
+            recording.picture_bytes, max(frames, recording.frames), file_format
+        )
+        if profile is None:
+            raise BadReplay("pictures_need_memory")
+        size = video.fit_size(recording.width, recording.height, min(box, profile.box))
 
         def muxed(count: int) -> None:
             # A file may hold more frames than its header says.
-            report(count, max(recording.frames, count))
+            report(count, max(frames, count))
 
-        profile = memory_budget.choose_profile(recording.picture_bytes, recording.frames)
-        if profile is None:
-            raise BadReplay("pictures_need_memory")
-        width, height = video.fit_size(recording.width, recording.height, profile.box)
-        scaler = VideoReformatter()
-
-        def fit(frame: VideoFrame) -> VideoFrame:
-            # One thread: the sandbox allows no more.
-            plain = scaler.reformat(
-                frame,
-                width,
-                height,
-                "yuv420p",
-                dst_colorspace=Colorspace.ITU709,
-                dst_color_range=ColorRange.MPEG,
-                threads=1,
+        def pictures(at_rate: int) -> Iterator[VideoFrame]:
+            return video.at_constant_rate(
+                recording, partial(_fit, VideoReformatter(), size), options.part, at_rate
             )
-            plain.pict_type = 0  # our encoder chooses the picture types itself
-            return plain
 
-        with Encoder(target, width, height, recording.rate, muxed, profile.x264) as encoder:
-            for frame in video.at_constant_rate(recording, fit):
-                encoder.feed(frame)
+        encoder: Encoder | gif.GifEncoder
+        if is_gif:
+            palette = gif.palette_of(pictures(gif.sample_rate(frames, rate)))
+            recording.seek(0)
+            encoder = gif.GifEncoder(target, palette, size, rate, muxed)
+        else:
+            encoder = Encoder(target, file_format, size, rate, muxed, profile.x264)
+        with encoder:
+            for picture in pictures(rate):
+                encoder.feed(picture)
+
+
+def _fit(scaler: VideoReformatter, size: tuple[int, int], frame: VideoFrame) -> VideoFrame:
+    # One thread: the sandbox allows no more.
+    plain = scaler.reformat(
+        frame,
+        *size,
+        "yuv420p",
+        dst_colorspace=Colorspace.ITU709,
+        dst_color_range=ColorRange.MPEG,
+        threads=1,
+    )
+    plain.pict_type = 0  # our encoder chooses the picture types itself
+    return plain
+
+
+def _check_part(recording: video.Recording, part: Part) -> None:
+    if part.start_ms and part.start_ms >= recording.seconds * 1000:
+        raise BadReplay("part_beyond_end")
 
 
 def measure_ms(source: BinaryIO, kind: str) -> int:
@@ -65,14 +96,20 @@ def measure_ms(source: BinaryIO, kind: str) -> int:
         return round(recording.seconds * 1000)
 
 
-def to_thumbnail(source: BinaryIO, kind: str, target: BinaryIO, report: ReportProgress) -> None:
+def to_thumbnail(
+    source: BinaryIO, kind: str, target: BinaryIO, report: ReportProgress, options: RenderOptions
+) -> None:
     """The most detailed of a few pictures spread over the video; the first one only if there is no other."""
     best: Image.Image | None = None
     best_weight = -1.0
+    part, box = options.part, options.box(PICTURE_BOX)
     with video.open_recording(source, kind) as recording:
+        _check_part(recording, part)
+        start = part.start_ms / 1000
+        end = recording.seconds if part.end_ms is None else min(part.end_ms / 1000, recording.seconds)
         for index in range(CANDIDATES):
-            share = (index + 1) / (CANDIDATES + 1)
-            picture = _picture_at(recording, share, partial(report, index, CANDIDATES))
+            seconds = start + (end - start) * (index + 1) / (CANDIDATES + 1)
+            picture = _picture_at(recording, seconds, box, partial(report, index, CANDIDATES))
             weight = _weight(picture) if picture else -1.0
             if picture and weight > best_weight:
                 best, best_weight = picture, weight
@@ -81,19 +118,18 @@ def to_thumbnail(source: BinaryIO, kind: str, target: BinaryIO, report: ReportPr
     best.save(target, "PNG", optimize=True)
 
 
-def _picture_at(recording: video.Recording, share: float, report: Callable[[], None]) -> Image.Image | None:
-    start = recording.stream.start_time or 0
-    seconds = recording.seconds * share
-    recording.container.seek(start + int(seconds / recording.stream.time_base), stream=recording.stream)
-    origin = float(start * recording.stream.time_base)
+def _picture_at(
+    recording: video.Recording, seconds: float, box: tuple[int, int], report: Callable[[], None]
+) -> Image.Image | None:
+    recording.seek(seconds)
     last = None
     for last in itertools.islice(video.frames(recording), MAX_DECODED):
         report()
-        if last.time is None or last.time - origin >= seconds:
+        if last.time is None or last.time - recording.origin >= seconds:
             break
     if last is None:
         return None
-    size = video.fit_size(recording.width, recording.height, PICTURE_BOX)
+    size = video.fit_size(recording.width, recording.height, box)
     small = last.reformat(*size, "rgb24", threads=1)
     picture: Image.Image = small.to_image()  # type: ignore[no-untyped-call]
     return picture

@@ -26,17 +26,31 @@ class EncodingProfile:
 
 
 NO_DELAY = "rc-lookahead=0:bframes=0:weightp=0"
-PROFILES = (
-    EncodingProfile((1920, 1080), "", 170 * MIB),
-    EncodingProfile((1920, 1080), "rc-lookahead=2:bframes=1", 90 * MIB),
-    EncodingProfile((1920, 1080), NO_DELAY, 63 * MIB),
-    EncodingProfile((1280, 720), NO_DELAY, 31 * MIB),
-    EncodingProfile((960, 540), NO_DELAY, 20 * MIB),
-)
+PROFILES = {
+    "MP4": (
+        EncodingProfile((1920, 1080), "", 170 * MIB),
+        EncodingProfile((1920, 1080), "rc-lookahead=2:bframes=1", 90 * MIB),
+        EncodingProfile((1920, 1080), NO_DELAY, 63 * MIB),
+        EncodingProfile((1280, 720), NO_DELAY, 31 * MIB),
+        EncodingProfile((960, 540), NO_DELAY, 20 * MIB),
+    ),
+    # VP9 never looks ahead here.
+    "WEBM": (
+        EncodingProfile((1920, 1080), "", 170 * MIB),
+        EncodingProfile((1280, 720), "", 88 * MIB),
+        EncodingProfile((960, 540), "", 56 * MIB),
+        EncodingProfile((640, 360), "", 34 * MIB),
+    ),
+    "GIF": (
+        EncodingProfile((1920, 1080), "", 56 * MIB),
+        EncodingProfile((1280, 720), "", 28 * MIB),
+        EncodingProfile((960, 540), "", 18 * MIB),
+    ),
+}
 
 
-def choose_profile(picture_bytes: int, frames: int) -> EncodingProfile | None:
-    """The best profile that fits into the budget; None when none does."""
+def choose_profile(picture_bytes: int, frames: int, file_format: str = "MP4") -> EncodingProfile | None:
+    """The best profile of the format that fits into the budget; None when none does."""
     kept = next(count for largest, count in KEPT if picture_bytes <= largest)
     left = BUDGET - BASE - kept * picture_bytes - FRAME * frames
-    return next((profile for profile in PROFILES if profile.memory <= left), None)
+    return next((profile for profile in PROFILES[file_format] if profile.memory <= left), None)

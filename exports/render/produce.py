@@ -1,65 +1,112 @@
-"""Renders the MP4 or the thumbnail of a replay and reports the progress.
+"""Renders an export of a replay and reports the progress.
 
 An event log is drawn in this process. A video is converted in a child process: see sandbox.py.
 """
 
-import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from av.video.frame import VideoFrame
 from PIL import Image
 
 from exports import eventlog
 from exports.failures import BadReplay
-from exports.render import sandbox
+from exports.render import gif, sandbox
 from exports.render.detect import EVENT_LOG, SNIFF_BYTES, detect_kind
 from exports.render.encoder import Encoder
+from exports.render.options import DEFAULTS, RenderOptions
 from exports.render.progress import Meter
-from exports.render.scene import HEIGHT, WIDTH, Scene
-from exports.render.timeline import FRAMES_PER_SECOND, moments, outline
+from exports.render.scene import SIZE, Scene
+from exports.render.timeline import FRAMES_PER_SECOND, Moment, Outline, moments, outline
 from exports.states import JobType, Phase
 
 
-def produce(job_type: JobType, source: BinaryIO, target: Path, meter: Meter) -> None:
+def produce(
+    job_type: JobType, source: BinaryIO, target: Path, meter: Meter, options: RenderOptions = DEFAULTS
+) -> None:
     """Writes the target, which must not exist. The source must be seekable and at its start; a video must
     be a real file, because the child process inherits its descriptor."""
     meter.at(Phase.PREPARING)
     kind = detect_kind(source.read(SNIFF_BYTES))
     source.seek(0)
     if kind != EVENT_LOG:
-        sandbox.convert(job_type, kind, source, target, meter)
-    elif job_type == JobType.MP4:
-        _draw_video(source, target, meter)
+        sandbox.convert(job_type, kind, source, target, meter, options)
+        return
+    is_gif = job_type == JobType.GIF
+    drawing = Drawing(
+        source,
+        options,
+        size=options.box(gif.BOX if is_gif else SIZE),
+        rate=options.fps or (gif.FPS if is_gif else FRAMES_PER_SECOND),
+    )
+    if job_type == JobType.THUMBNAIL:
+        _draw_picture(drawing, meter).save(target, "PNG", optimize=True)
+    elif is_gif:
+        _draw_gif(drawing, target, meter)
     else:
-        _draw_picture(source, meter).save(target, "PNG", optimize=True)
+        _draw_video(drawing, job_type, target, meter)
 
 
-def _draw_video(source: BinaryIO, target: Path, meter: Meter) -> None:
-    header, records = eventlog.read(source)
-    plan = outline(header, records)
-    source.seek(0)
-    header, records = eventlog.read(source)
-    scene = Scene(header)
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """An event log, and how it is drawn."""
+
+    source: BinaryIO
+    options: RenderOptions
+    size: tuple[int, int]
+    rate: int
+
+    def outline(self) -> Outline:
+        self.source.seek(0)
+        header, records = eventlog.read(self.source)
+        return outline(header, records, self.options.part, self.rate)
+
+    def follow(self, frames: int, rate: int) -> Iterator[tuple[Scene, Moment]]:
+        """The moments of so many frames at this rate, and the scene that can draw them."""
+        self.source.seek(0)
+        header, records = eventlog.read(self.source)
+        scene = Scene(header, self.size, rate)
+        for moment in moments(header, records, frames, self.options.part, rate):
+            scene.follow(moment)
+            yield scene, moment
+
+    def pictures(self, frames: int, rate: int) -> Iterator[VideoFrame]:
+        """Each picture is drawn over the one before it."""
+        return (scene.draw(moment).frame for scene, moment in self.follow(frames, rate))
+
+
+def _draw_video(drawing: Drawing, job_type: JobType, target: Path, meter: Meter) -> None:
+    frames, rate = drawing.outline().frames, drawing.rate
 
     def muxed(count: int) -> None:
-        meter.at(Phase.RENDERING, count, plan.frames)
+        meter.at(Phase.RENDERING, count, frames)
 
-    with Encoder(target, WIDTH, HEIGHT, FRAMES_PER_SECOND, muxed) as encoder:
-        for moment in moments(header, records, plan.frames):
-            scene.follow(moment)
-            encoder.feed(scene.draw(moment).frame)
+    with Encoder(target, job_type.value, drawing.size, rate, muxed) as encoder:
+        for picture in drawing.pictures(frames, rate):
+            encoder.feed(picture)
 
 
-def _draw_picture(source: BinaryIO, meter: Meter) -> Image.Image:
-    header, records = eventlog.read(source)
-    plan = outline(header, records)
-    source.seek(0)
-    header, records = eventlog.read(source)
-    scene = Scene(header)
-    moment = None
-    for moment in itertools.islice(moments(header, records, plan.frames), plan.highlight_frame + 1):
-        scene.follow(moment)
-        meter.at(Phase.RENDERING, moment.index, plan.highlight_frame + 1)
-    if moment is None:
+def _draw_gif(drawing: Drawing, target: Path, meter: Meter) -> None:
+    frames, rate = drawing.outline().frames, drawing.rate
+    samples = gif.sample_rate(frames, rate)
+    palette = gif.palette_of(drawing.pictures(-(-frames * samples // rate), samples))
+
+    def muxed(count: int) -> None:
+        meter.at(Phase.RENDERING, count, frames)
+
+    with gif.GifEncoder(target, palette, drawing.size, rate, muxed) as encoder:
+        for picture in drawing.pictures(frames, rate):
+            encoder.feed(picture)
+
+
+def _draw_picture(drawing: Drawing, meter: Meter) -> Image.Image:
+    frames = drawing.outline().highlight_frame + 1
+    last = None
+    for last in drawing.follow(frames, drawing.rate):
+        meter.at(Phase.RENDERING, last[1].index, frames)
+    if last is None:
         raise BadReplay("no_records")
+    scene, moment = last
     return scene.draw(moment).picture()

@@ -16,11 +16,13 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, BinaryIO
 
 from exports.eventlog import MAX_DURATION_MS
 from exports.failures import TEXTS, BadReplay
+from exports.render.options import DEFAULTS, RenderOptions
 from exports.render.progress import Cancelled, Meter
 from exports.states import JobType, Phase
 from jobs.subprocesses.isolated import python_command
@@ -36,7 +38,6 @@ LIMITS = Limits(memory=320 * MIB, cpu_seconds=2 * 3600, output=18 * 1024 * MIB)
 # An upload waits for it. Only headers are read, or without them the times of the packets.
 MEASURE_LIMITS = Limits(memory=320 * MIB, cpu_seconds=20, output=MIB)
 MEASURE_SECONDS = 30.0
-CONVERSIONS = {JobType.MP4: "video", JobType.THUMBNAIL: "thumbnail"}
 # The interval of checks for a cancel while the child is silent.
 CHECK_SECONDS = 0.2
 READ_BYTES, MAX_LINE = 65_536, 4_096
@@ -46,17 +47,32 @@ EXIT_TIMEOUT_SECONDS = 5.0
 NONSENSE = "The decoding process sent a message that is not valid."
 
 
+@dataclass(frozen=True, slots=True)
+class Conversion:
+    """What the child does: to a type of export or `length`, from a kind of video."""
+
+    name: str
+    kind: str
+    options: RenderOptions = DEFAULTS
+
+
 class RenderFailed(Exception):
     """The fault is ours: the decoding process did not do its work."""
 
 
 def convert(
-    job_type: JobType, kind: str, source: BinaryIO, target: Path, meter: Meter, limits: Limits = LIMITS
+    job_type: JobType,
+    kind: str,
+    source: BinaryIO,
+    target: Path,
+    meter: Meter,
+    options: RenderOptions = DEFAULTS,
+    limits: Limits = LIMITS,
 ) -> None:
     """Writes the target. Raises BadReplay, OSError when no space is left, and what the meter raises."""
     try:
         with target.open("xb") as output:
-            end = _run(CONVERSIONS[job_type], kind, source, output, meter, limits)
+            end = _run(Conversion(str(job_type), kind, options), source, output, meter, limits)
     except OSError as error:
         if error.errno == errno.EFBIG and target.stat().st_size >= limits.output:
             raise BadReplay("output_too_large", limit=f"{limits.output / 1024 / MIB:.0f}") from None
@@ -71,7 +87,7 @@ def measure(kind: str, source: BinaryIO, limits: Limits = MEASURE_LIMITS) -> int
     meter = Meter(lambda _report: None, lambda: time.monotonic() > deadline)
     try:
         with Path(os.devnull).open("r+b") as nothing:
-            end = _run("length", kind, source, nothing, meter, limits)
+            end = _run(Conversion("length", kind), source, nothing, meter, limits)
     except Cancelled:
         raise BadReplay("decoder_out_of_time") from None
     if type(end) is not int or not 0 <= end <= MAX_DURATION_MS:
@@ -79,12 +95,10 @@ def measure(kind: str, source: BinaryIO, limits: Limits = MEASURE_LIMITS) -> int
     return end
 
 
-def _run(
-    conversion: str, kind: str, source: BinaryIO, output: BinaryIO, meter: Meter, limits: Limits
-) -> object:
+def _run(conversion: Conversion, source: BinaryIO, output: BinaryIO, meter: Meter, limits: Limits) -> object:
     """What the child sent at its end."""
     with tempfile.TemporaryFile() as errors:
-        with _process(conversion, kind, source, output, limits, errors) as (process, pipe):
+        with _process(conversion, source, output, limits, errors) as (process, pipe):
             outcome = _read_messages(pipe, meter)
             code = process.wait(EXIT_TIMEOUT_SECONDS)
         _check_outcome(outcome, code, limits, errors)
@@ -93,12 +107,12 @@ def _run(
 
 @contextmanager
 def _process(
-    conversion: str, kind: str, source: BinaryIO, output: BinaryIO, limits: Limits, errors: IO[bytes]
+    conversion: Conversion, source: BinaryIO, output: BinaryIO, limits: Limits, errors: IO[bytes]
 ) -> "Iterator[tuple[subprocess.Popen[bytes], IO[bytes]]]":
     reading, writing = os.pipe()
     with os.fdopen(reading, "rb", buffering=0) as pipe:
         try:
-            process = _start(conversion, kind, (source.fileno(), output.fileno(), writing), limits, errors)
+            process = _start(conversion, (source.fileno(), output.fileno(), writing), limits, errors)
         finally:
             os.close(writing)
         try:
@@ -110,11 +124,17 @@ def _process(
 
 
 def _start(
-    conversion: str, kind: str, files: tuple[int, int, int], limits: Limits, errors: IO[bytes]
+    conversion: Conversion, files: tuple[int, int, int], limits: Limits, errors: IO[bytes]
 ) -> "subprocess.Popen[bytes]":
     numbers = (*files, os.getpid(), limits.memory, limits.cpu_seconds, limits.output)
     return subprocess.Popen(  # noqa: S603 (our own program; nothing of a client is in the command)
-        [*COMMAND, conversion, kind, *map(str, numbers)],
+        [
+            *COMMAND,
+            conversion.name,
+            conversion.kind,
+            *map(str, numbers),
+            json.dumps(conversion.options.values()),
+        ],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=errors,

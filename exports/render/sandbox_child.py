@@ -11,6 +11,7 @@ import re
 import signal
 import time
 from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -19,6 +20,7 @@ from PIL import Image
 
 from exports.failures import BadReplay
 from exports.render import convert
+from exports.render.options import RenderOptions
 from jobs.subprocesses import linux
 from jobs.subprocesses.restrict import Limits, confine
 
@@ -32,15 +34,16 @@ LATE_IMPORTS = (
     "av.subtitles.stream",
 )
 CONVERSIONS: dict[str, Callable[..., int | None]] = {
-    "video": convert.to_mp4,
-    "thumbnail": convert.to_thumbnail,
-    "length": lambda source, kind, _target, _report: convert.measure_ms(source, kind),
+    **{name: partial(convert.to_video, file_format=name) for name in ("MP4", "WEBM", "GIF")},
+    "THUMBNAIL": convert.to_thumbnail,
+    "length": lambda source, kind, _target, _report, **_options: convert.measure_ms(source, kind),
 }
 
 
 def main(argv: list[str]) -> None:
-    """Arguments: conversion, kind of file, descriptors of source, target and pipe, parent, limits."""
-    conversion, kind, *numbers = argv
+    """Arguments: conversion, kind of file, descriptors of source, target, pipe; parent, limits, options."""
+    conversion, kind, *numbers, options = argv
+    render_options = RenderOptions(**json.loads(options))
     source, target, pipe, parent, memory, cpu_seconds, output = map(int, numbers)
     limits = Limits(memory, cpu_seconds, output)
     linux.die_with_parent(parent)
@@ -55,7 +58,9 @@ def main(argv: list[str]) -> None:
     try:
         with os.fdopen(source, "rb") as recording, target_file:
             recording.seek(0)  # our parent's read-ahead may have left it anywhere
-            end = CONVERSIONS[conversion](recording, kind, target_file, ProgressPipe(pipe))
+            end = CONVERSIONS[conversion](
+                recording, kind, target_file, ProgressPipe(pipe), options=render_options
+            )
     except Exception as error:
         # Decoders report invalid data when they get no memory for another picture.
         _send(pipe, **_failure(target_file.failed or error, peak_memory.bytes() > memory * 0.85))

@@ -13,36 +13,45 @@ from exports.eventlog import Header, Player, Team
 from exports.render import text
 from exports.render.canvas import Canvas, Sprite, sprite
 from exports.render.colors import Ink, blend, ink, rgb
-from exports.render.timeline import CAPTION_SECONDS, FADE_SECONDS, Caption, Moment
+from exports.render.timeline import CAPTION_SECONDS, FADE_SECONDS, FRAMES_PER_SECOND, Caption, Moment
 
-WIDTH, HEIGHT = 1280, 720
+SIZE = (1280, 720)
 GROUND, FLOOR, GRID, EDGE = (16, 20, 29), (27, 34, 48), (35, 44, 61), (74, 90, 120)
 PAPER, SOFT, GOLD = (240, 244, 250), (158, 170, 192), (255, 205, 86)
+# Measures and font sizes are those of a picture of SIZE; `_px` scales them.
 BAR, MARGIN = 84, 24
 RADIUS = 15
 TRAIL_SHADES = 3
-TRAIL_POINTS = 20
-TRAIL_STEP = 2  # a trail keeps every second frame: 40 frames, a second and a third
+TRAIL_SECONDS = 4 / 3
+TRAIL_RATE = 15  # points a second
 FADE_STEPS = 6
 
 Position = tuple[float, float]
 
 
 class Scene:
-    def __init__(self, header: Header) -> None:
+    def __init__(self, header: Header, size: tuple[int, int] = SIZE, rate: int = FRAMES_PER_SECOND) -> None:
         self.header = header
-        self._scale = min((WIDTH - 2 * MARGIN) / header.width, (HEIGHT - BAR - MARGIN) / header.height)
-        self._left = (WIDTH - header.width * self._scale) / 2
-        self._top = BAR + (HEIGHT - BAR - MARGIN - header.height * self._scale) / 2
+        self._width, self._height = size
+        bar, margin = self._px(BAR), self._px(MARGIN)
+        room = self._width - 2 * margin, self._height - bar - margin
+        self._scale = min(room[0] / header.width, room[1] / header.height)
+        self._left = (self._width - header.width * self._scale) / 2
+        self._top = bar + (room[1] - header.height * self._scale) / 2
+        self._trail_step = max(round(rate / TRAIL_RATE), 1)
+        self._trail_points = max(round(rate * TRAIL_SECONDS / self._trail_step), 1)
         self.canvas = Canvas(self._background())
         self._colors = {own_id: rgb(player.color) for own_id, player in header.players.items()}
-        self._discs = {own_id: sprite(_disc(color)) for own_id, color in self._colors.items()}
+        self._discs = {
+            own_id: sprite(_disc(color, self._px(RADIUS))) for own_id, color in self._colors.items()
+        }
         self._names = {
-            own_id: sprite(text.label(text.shorten(player.name, 17, 160), 17, PAPER, shadow=True))
+            own_id: sprite(self._label(player.name, 17, PAPER, room=160, shadow=True))
             for own_id, player in header.players.items()
         }
         self._trails: dict[str, tuple[deque[Position], deque[Position]]] = {
-            own_id: (deque(maxlen=TRAIL_POINTS), deque(maxlen=TRAIL_POINTS)) for own_id in header.players
+            own_id: (deque(maxlen=self._trail_points), deque(maxlen=self._trail_points))
+            for own_id in header.players
         }
         self._shades = {
             own_id: [ink(blend(color, FLOOR, 0.25 + 0.2 * step)) for step in range(TRAIL_SHADES)]
@@ -55,7 +64,7 @@ class Scene:
 
     def follow(self, moment: Moment) -> None:
         """Extends the trails. Call it for every moment, drawn or not."""
-        if moment.index % TRAIL_STEP:
+        if moment.index % self._trail_step:
             return
         for player, position in moment.positions.items():
             points, half_points = self._trails[player]
@@ -72,10 +81,22 @@ class Scene:
             self._draw_player(player, *self._pixel(position))
         self._draw_captions(moment)
         if moment.score:
-            self._centered(self._score(tuple(moment.score.items())), 22)
+            self._centered(self._score(tuple(moment.score.items())), self._px(22))
         clock = self._clock(int(moment.seconds))
-        self.canvas.paste(clock, WIDTH - MARGIN - clock.width, 22)
+        self.canvas.paste(clock, self._width - self._px(MARGIN) - clock.width, self._px(22))
         return self.canvas
+
+    def _px(self, measure: float) -> int:
+        return round(measure * self._height / SIZE[1])
+
+    def _label(
+        self, words: str, size: int, color: tuple[int, int, int], room: float = 0, shadow: bool = False
+    ) -> Image.Image:
+        """A text; shortened if it is wider than the room."""
+        font_size = self._px(size)
+        if room:
+            words = text.shorten(words, font_size, self._px(room))
+        return text.label(words, font_size, color, shadow)
 
     def _pixel(self, position: Position) -> Position:
         x = min(max(position[0], 0.0), self.header.width)
@@ -84,11 +105,11 @@ class Scene:
 
     def _draw_trail(self, shades: list[Ink], points: list[Position], half_points: list[Position]) -> None:
         """Draw a trail in three shades: three lines cost far less than one for each step."""
-        step = -(-TRAIL_POINTS // TRAIL_SHADES)
+        step = -(-self._trail_points // TRAIL_SHADES)
         end = len(points)
         for shade in reversed(range(TRAIL_SHADES)):
             begin = max(end - step - 1, 0)
-            self.canvas.line(points[begin:end], half_points[begin:end], shades[shade], 2 + shade)
+            self.canvas.line(points[begin:end], half_points[begin:end], shades[shade], self._px(2 + shade))
             end = begin + 1
             if end < 2:
                 return
@@ -96,35 +117,36 @@ class Scene:
     def _draw_player(self, player: str, x: float, y: float) -> None:
         disc, name = self._discs[player], self._names[player]
         self.canvas.paste(disc, round(x) - disc.width // 2, round(y) - disc.height // 2)
-        left = min(max(round(x) - name.width // 2, 0), WIDTH - name.width)
-        self.canvas.paste(name, left, min(round(y) + RADIUS + 1, HEIGHT - name.height))
+        left = min(max(round(x) - name.width // 2, 0), self._width - name.width)
+        self.canvas.paste(name, left, min(round(y) + self._px(RADIUS + 1), self._height - name.height))
 
     def _draw_captions(self, moment: Moment) -> None:
-        bottom = HEIGHT - MARGIN - 16
+        bottom = self._height - self._px(MARGIN + 16)
         for caption in reversed(moment.captions):
             box = self._caption(caption, _fade_step(moment.seconds - caption.since))
-            bottom -= box.height + 6
+            bottom -= box.height + self._px(6)
             self._centered(box, bottom)
 
     def _centered(self, picture: Sprite, y: int) -> None:
-        self.canvas.paste(picture, (WIDTH - picture.width) // 2, y)
+        self.canvas.paste(picture, (self._width - picture.width) // 2, y)
 
     def _background(self) -> Image.Image:
-        picture = Image.new("RGB", (WIDTH, HEIGHT), GROUND)
+        picture = Image.new("RGB", (self._width, self._height), GROUND)
         pen = ImageDraw.Draw(picture)
         left, top = round(self._left), round(self._top)
-        right, bottom = round(WIDTH - self._left), round(top + self.header.height * self._scale)
-        pen.rounded_rectangle((left, top, right, bottom), 12, FLOOR, EDGE, 2)
-        for x in range(left + 60, right - 10, 60):
-            pen.line((x, top + 2, x, bottom - 2), GRID)
-        for y in range(top + 60, bottom - 10, 60):
-            pen.line((left + 2, y, right - 2, y), GRID)
-        title = text.label(text.shorten(self.header.title, 26, 400), 26, PAPER)
-        picture.paste(title, (MARGIN, 26), title)
+        right, bottom = round(self._width - self._left), round(top + self.header.height * self._scale)
+        edge, cell = self._px(2), self._px(60)
+        pen.rounded_rectangle((left, top, right, bottom), self._px(12), FLOOR, EDGE, edge)
+        for x in range(left + cell, right - self._px(10), cell):
+            pen.line((x, top + edge, x, bottom - edge), GRID)
+        for y in range(top + cell, bottom - self._px(10), cell):
+            pen.line((left + edge, y, right - edge, y), GRID)
+        title = self._label(self.header.title, 26, PAPER, room=400)
+        picture.paste(title, (self._px(MARGIN), self._px(26)), title)
         return picture
 
     def _clock_sprite(self, seconds: int) -> Sprite:
-        return sprite(text.label(f"{seconds // 60}:{seconds % 60:02d}", 30, PAPER))
+        return sprite(self._label(f"{seconds // 60}:{seconds % 60:02d}", 30, PAPER))
 
     def _score_sprite(self, score: tuple[tuple[str, int], ...]) -> Sprite:
         """Two sides as `Red 2 : 1 Blue`; more than two side by side, the best first."""
@@ -136,20 +158,21 @@ class Scene:
         parts: list[Image.Image] = []
         for index, (owner, points) in enumerate(sides):
             color = blend(rgb(owners[owner].color), PAPER, 0.7)
-            name = text.label(text.shorten(owners[owner].name, 24, room), 24, color)
-            number = text.label(str(points), 30, PAPER)
+            name = self._label(owners[owner].name, 24, color, room)
+            number = self._label(str(points), 30, PAPER)
             mirrored = len(sides) == 2 and index == 1
             if index:
-                parts.append(text.label(":" if len(sides) == 2 else "·", 28, SOFT))
+                parts.append(self._label(":" if len(sides) == 2 else "·", 28, SOFT))
             parts += [number, name] if mirrored else [name, number]
-        return sprite(_row(parts, 12))
+        return sprite(_row(parts, self._px(12)))
 
     def _caption_sprite(self, caption: Caption, step: int) -> Sprite:
         accent = GOLD if caption.important else self._colors.get(caption.player, SOFT)
         line = caption.text
         if caption.player:
             line = f"{self.header.players[caption.player].name}  {line}"
-        box = text.pill(text.shorten(line, 28, WIDTH - 200), 28, PAPER, accent)
+        size = self._px(28)
+        box = text.pill(text.shorten(line, size, self._width - self._px(200)), size, PAPER, accent)
         return sprite(box).faded(step / FADE_STEPS)
 
 
@@ -159,9 +182,9 @@ def _fade_step(age: float) -> int:
     return round(min(max(share, 0.0), 1.0) * FADE_STEPS)
 
 
-def _disc(color: tuple[int, int, int]) -> Image.Image:
+def _disc(color: tuple[int, int, int], radius: int) -> Image.Image:
     """Drawn at four times the size and scaled down, for a smooth edge."""
-    side = RADIUS * 2 + 4
+    side = radius * 2 + 4
     large = Image.new("RGBA", (side * 4, side * 4), (*PAPER, 0))
     pen = ImageDraw.Draw(large)
     pen.ellipse((4, 4, side * 4 - 5, side * 4 - 5), (*PAPER, 255))

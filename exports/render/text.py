@@ -47,12 +47,12 @@ def label(text: str, size: int, color: tuple[int, int, int], shadow: bool = Fals
 def pill(text: str, size: int, color: tuple[int, int, int], accent: tuple[int, int, int]) -> Image.Image:
     """A caption: text in a dark rounded box with an accent on its left."""
     caption = label(text, size, color)
-    padding = size // 2
+    padding, stripe = size // 2, round(size * 3 / 14)
     box = Image.new("RGBA", (caption.width + padding * 3, caption.height + padding), (10, 13, 20, 0))
     pen = ImageDraw.Draw(box)
     pen.rounded_rectangle((0, 0, box.width - 1, box.height - 1), box.height // 4, (10, 13, 20, 215))
     pen.rounded_rectangle(
-        (padding // 2, padding // 2, padding // 2 + 6, box.height - padding // 2), 3, accent
+        (padding // 2, padding // 2, padding // 2 + stripe, box.height - padding // 2), 3, accent
     )
     box.alpha_composite(caption, (padding * 2, padding // 2))
     return box

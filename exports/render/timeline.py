@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from exports.eventlog import Header, Record
 from exports.failures import BadReplay
+from exports.render.options import WHOLE, Part
 
 FRAMES_PER_SECOND = 30
 CAPTION_SECONDS = 3.0
@@ -47,7 +48,7 @@ class Moment:
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """The result of the first pass over a log: its length and its highlight."""
+    """The result of the first pass over a log: its length, and the frames and the highlight of the part."""
 
     duration_ms: int
     frames: int
@@ -70,35 +71,52 @@ def samples(records: Iterator[Record]) -> Iterator[Sample]:
         yield current
 
 
-def outline(header: Header, records: Iterator[Record]) -> Outline:
+def outline(
+    header: Header, records: Iterator[Record], part: Part = WHOLE, rate: int = FRAMES_PER_SECOND
+) -> Outline:
     """Reads the whole log once; drawing it needs a second pass."""
     last, best_tick, best_weight, empty = 0, 0, -1, True
     for sample in samples(records):
         empty, last = False, sample.tick
+        if not part.contains(sample.tick * 1000 / header.tick_rate):
+            continue
         weight = sum(3 if event.score else 1 for event in sample.events)
         # The later of equal candidates wins, since the end of a match decides it.
         if sample.events and weight >= best_weight:
             best_tick, best_weight = sample.tick, weight
     if empty:
         raise BadReplay("no_records")
-    frames = last * FRAMES_PER_SECOND // header.tick_rate + 1
-    highlight = (
-        best_tick * FRAMES_PER_SECOND // header.tick_rate + round(FADE_SECONDS * FRAMES_PER_SECOND) + 1
-    )
+    frames = _frames_until(last, header, part, rate) + 1
+    if part.end_ms is not None:
+        frames = min(frames, -(-(part.end_ms - part.start_ms) * rate // 1000))
+    if frames < 1:
+        raise BadReplay("part_beyond_end")
+    highlight = _frames_until(best_tick, header, part, rate) + round(FADE_SECONDS * rate) + 1
     if best_weight < 0:
         highlight = frames * 3 // 5
     return Outline(header.milliseconds(last), frames, min(max(highlight, 1), max(frames - 1, 0)))
 
 
-def moments(header: Header, records: Iterator[Record], frames: int) -> Iterator[Moment]:
+def _frames_until(tick: int, header: Header, part: Part, rate: int) -> int:
+    """The number of frames from the start of the part."""
+    return (tick * 1000 - part.start_ms * header.tick_rate) * rate // (header.tick_rate * 1000)
+
+
+def moments(
+    header: Header,
+    records: Iterator[Record],
+    frames: int,
+    part: Part = WHOLE,
+    rate: int = FRAMES_PER_SECOND,
+) -> Iterator[Moment]:
     moment = Moment(score=dict.fromkeys(header.teams, 0))
     ahead = samples(records)
     following = next(ahead, None)
     base: dict[str, tuple[float, float]] = {}
     base_tick = 0
     for index in range(frames):
-        moment.index, moment.seconds = index, index / FRAMES_PER_SECOND
-        tick = index * header.tick_rate / FRAMES_PER_SECOND
+        moment.index, moment.seconds = index, part.start_ms / 1000 + index / rate
+        tick = part.start_ms * header.tick_rate / 1000 + index * header.tick_rate / rate
         while following and following.tick <= tick:
             base.update(following.positions)
             base_tick = following.tick

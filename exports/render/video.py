@@ -6,6 +6,7 @@ up to sixteen of them.
 """
 
 import errno
+import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,12 +18,14 @@ from av.video.frame import VideoFrame
 from exports.eventlog import MAX_DURATION_MS
 from exports.failures import BadReplay
 from exports.render.detect import DEMUXERS
+from exports.render.options import WHOLE, Part
 
 CODECS = frozenset({"h264", "hevc", "vp8", "vp9", "av1", "libdav1d", "mpeg4", "mjpeg"})
 MAX_PIXELS = 3840 * 2160
 MAX_SIDE = 8_192
 MAX_RATE = 60
 DEFAULT_RATE = 30
+ROUNDING = 1e-4  # seconds; differences of times are not exact
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +41,21 @@ class Recording:
     @property
     def frames(self) -> int:
         return max(round(self.seconds * self.rate), 1)
+
+    def frames_of(self, part: Part, rate: int) -> int:
+        """The number of pictures of a part of the video at this rate."""
+        end = self.seconds if part.end_ms is None else min(part.end_ms / 1000, self.seconds)
+        return max(round((end - part.start_ms / 1000) * rate), 1)
+
+    @property
+    def origin(self) -> float:
+        """The time of its start, in the clock of its pictures."""
+        return float((self.stream.start_time or 0) * self.stream.time_base)
+
+    def seek(self, seconds: float) -> None:
+        """Goes to the last key frame at or before this time after its start."""
+        start = self.stream.start_time or 0
+        self.container.seek(start + int(seconds / self.stream.time_base), stream=self.stream)
 
 
 @contextmanager
@@ -68,23 +86,50 @@ def frames(recording: Recording) -> Iterator[VideoFrame]:
 
 
 def at_constant_rate(
-    recording: Recording, fit: Callable[[VideoFrame], VideoFrame], limit_ms: int = MAX_DURATION_MS
+    recording: Recording,
+    fit: Callable[[VideoFrame], VideoFrame],
+    part: Part = WHOLE,
+    rate: int = 0,
+    limit_ms: int = MAX_DURATION_MS,
 ) -> Iterator[VideoFrame]:
     """The pictures at a constant rate: for each output frame the newest picture not after it, fitted."""
-    index, current, first = 0, None, None
-    for frame in frames(recording):
-        time = frame.time if frame.time is not None else index / recording.rate
+    rate = rate or recording.rate
+    end = math.inf if part.end_ms is None else (part.end_ms - part.start_ms) * rate / 1000
+    index, current, time = 0, None, 0.0
+    first = recording.origin + part.start_ms / 1000 if part.start_ms else None
+    for frame in frames_from(recording, part.start_ms / 1000):
+        time = frame.time if frame.time is not None else (first or 0.0) + index / rate
         first = time if first is None else first
         if (time - first) * 1000 > limit_ms:
             raise BadReplay("video_too_long", minutes=limit_ms // 60_000)
-        while current is not None and index / recording.rate < time - first:
+        while current is not None and index / rate + ROUNDING < time - first:
             yield current
             index += 1
+            if index >= end:
+                return
         current = fit(frame)
         del frame  # otherwise it stays in memory while the next one is decoded
     if current is None:
         raise BadReplay("no_pictures")
-    yield current
+    # The last picture lasts as long as any other.
+    if not index or index / rate < time - (first or 0.0) + 1 / recording.rate:
+        yield current
+
+
+def frames_from(recording: Recording, seconds: float) -> Iterator[VideoFrame]:
+    """The decoded pictures from the key frame before this time on."""
+    if seconds:
+        recording.seek(seconds)
+        pictures = frames(recording)
+        picture = next(pictures, None)
+        if picture and picture.time is not None and picture.time <= recording.origin + seconds:
+            yield picture
+            del picture
+            yield from pictures
+            return
+        # A file without an index: the seek went too far.
+        recording.seek(0)
+    yield from frames(recording)
 
 
 def _recording(container: Any) -> Recording:

@@ -236,6 +236,10 @@ class Export(Work):
     created_at: datetime
     progress: int = 0
     phase: str = ""
+    resolution: str | None = None
+    fps: int | None = None
+    from_ms: int | None = None
+    to_ms: int | None = None
     checksum: str | None = None
     size_bytes: int | None = None
     error_code: str | None = None

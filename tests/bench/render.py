@@ -26,7 +26,7 @@ from exports.render.encoder import Encoder
 from exports.render.faststart import index_first
 from exports.render.produce import produce
 from exports.render.progress import Meter
-from exports.render.scene import HEIGHT, WIDTH, Scene
+from exports.render.scene import SIZE, Scene
 from exports.render.timeline import FRAMES_PER_SECOND, moments, outline
 from exports.states import JobType
 from tests.bench.videos import VIDEOS
@@ -45,7 +45,7 @@ def draw_frames(data: bytes) -> list[av.VideoFrame]:
     for moment in moments(header, records, plan.frames):
         scene.follow(moment)
         source = scene.draw(moment).frame
-        frame = av.VideoFrame(WIDTH, HEIGHT, "yuv420p")
+        frame = av.VideoFrame(*SIZE, "yuv420p")
         for theirs, ours in zip(frame.planes, source.planes, strict=True):
             theirs.update(bytes(ours))
         frames.append(frame)
@@ -54,7 +54,7 @@ def draw_frames(data: bytes) -> list[av.VideoFrame]:
 
 def encoder_seconds(frames: list[av.VideoFrame], target: Path) -> float:
     began = time.process_time()
-    with Encoder(target, WIDTH, HEIGHT, FRAMES_PER_SECOND, lambda count: None) as encoder:
+    with Encoder(target, "MP4", SIZE, FRAMES_PER_SECOND, lambda count: None) as encoder:
         for frame in frames:
             encoder.feed(frame)
     return time.process_time() - began

@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.django_db]
 
 WRITTEN = ROOT / "docs" / "openapi.yaml"
 # Files, for which an example is useless.
-BINARY = {"video/mp4", "image/png", "application/octet-stream"}
+BINARY = {"video/mp4", "image/png", "video/webm", "image/gif", "application/octet-stream"}
 
 
 @pytest.fixture(autouse=True)

@@ -16,6 +16,7 @@ from exports.messages import (
     parse_request,
     parse_result,
 )
+from exports.render.options import RenderOptions
 from exports.states import JobType, Status
 
 SUM = "ab" * 32
@@ -39,6 +40,10 @@ def request(**changed: object) -> dict[bytes, bytes]:
 def test_our_own_messages_are_parsed_again() -> None:
     for message, parse in (
         (Request(7, JobType.MP4, 3, "/in", "/out", None, 5, "2026-11-18T09:00:00+09:00"), parse_request),
+        (
+            Request(7, JobType.GIF, 3, "/in", "/out", 9, 5, "now", RenderOptions("360p", 5, 0, 9)),
+            parse_request,
+        ),
         (Progress(7, 40, "RENDERING", "골"), parse_progress),
         (Result(7, Status.SUCCEEDED, "/e/1/7/a.mp4", SUM), parse_result),
         (Result(7, Status.FAILED, error_code="DISK_FULL", error_message="Free some space."), parse_result),
@@ -57,6 +62,27 @@ def test_every_field_on_the_wire_is_a_flat_string() -> None:
         "ownerId",
         "createdAt",
     }
+
+
+def test_only_the_options_that_are_set_are_on_the_wire() -> None:
+    some = RenderOptions("720p", from_ms=0, to_ms=9)
+    fields = Request(7, JobType.WEBM, 3, "/in", "/out", 10, 5, "now", some).fields()
+    options = json.loads(fields["options"])
+    assert {name: options.get(name) for name in ("resolution", "fps", "fromMs", "toMs")} == {
+        "resolution": "720p",
+        "fps": None,
+        "fromMs": 0,
+        "toMs": 9,
+    }
+    assert "fps" not in options
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"resolution": "9p"}, {"resolution": ["360p"]}, {"fps": "30"}, {"fromMs": -1}, {"toMs": 1.5}]
+)
+def test_an_invalid_option_is_refused(wrong: dict[str, object]) -> None:
+    with pytest.raises(BadMessage, match=f"options.{next(iter(wrong))}"):
+        parse_request(request(**wrong))
 
 
 @pytest.mark.parametrize("job_id", ["", "0", "-1", "1.0", "1e3", "٣", " 1", "9" * 19, "9" * 5000, "null"])

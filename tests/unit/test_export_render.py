@@ -16,6 +16,7 @@ from exports.failures import BadReplay
 from exports.render import text
 from exports.render.detect import detect_kind
 from exports.render.faststart import index_first
+from exports.render.options import DEFAULTS, RenderOptions
 from exports.render.produce import produce
 from exports.render.progress import Cancelled, Meter, Report
 from exports.render.scene import Scene
@@ -32,11 +33,17 @@ def log(seconds: float, **options) -> io.BytesIO:
     return io.BytesIO("\n".join(sample_replay.event_log(seconds, **options)).encode())
 
 
-def render(source: BinaryIO, target: Path, job_type: JobType = JobType.MP4, send=quiet) -> Path:
+def render(
+    source: BinaryIO,
+    target: Path,
+    job_type: JobType = JobType.MP4,
+    send=quiet,
+    options: RenderOptions = DEFAULTS,
+) -> Path:
     """Renders as the Task does, up to the copy into place."""
     half_made = target.with_suffix(".half")
     half_made.unlink(missing_ok=True)
-    produce(job_type, source, half_made, Meter(send))
+    produce(job_type, source, half_made, Meter(send), options)
     with half_made.open("rb") as made, target.open("wb") as out:
         shutil.copyfileobj(index_first(made), out)
     return target

@@ -66,7 +66,7 @@ def convert(
             file,
             tmp_path / "out",
             Meter(reports.append, cancelled),
-            replace(sandbox.LIMITS, **limits),
+            limits=replace(sandbox.LIMITS, **limits),
         )
     return reports
 

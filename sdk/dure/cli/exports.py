@@ -12,6 +12,7 @@ from dure.cli.arguments import (
     connect,
     group,
     positive,
+    seconds,
 )
 from dure.cli.output import write_end, write_json, write_list, write_record
 
@@ -30,7 +31,11 @@ def add(parsers: Parsers) -> None:
         of_exports, "start", start_export, "export a replay", example="dure exports start 1 mp4 --wait"
     )
     start.add_argument("replay", type=positive, metavar="REPLAY", help="the id of the replay")
-    start.add_argument("kind", choices=["mp4", "thumbnail"], nargs="?", default="mp4")
+    start.add_argument("kind", choices=["mp4", "webm", "gif", "thumbnail"], nargs="?", default="mp4")
+    start.add_argument("--resolution", choices=["360p", "480p", "720p", "1080p"])
+    start.add_argument("--fps", type=positive, help="frames per second")
+    start.add_argument("--from", type=seconds, dest="start", metavar="SECONDS", help="start of the part")
+    start.add_argument("--to", type=seconds, dest="end", metavar="SECONDS", help="end of the part")
     add_waiting(start)
     show = command(of_exports, "show", show_export, "show an export")
     cancel = command(of_exports, "cancel", cancel_export, "cancel an export")
@@ -56,7 +61,19 @@ def upload_replay(options: Options) -> int:
 
 def start_export(options: Options) -> int:
     with connect(options) as client:
-        return write_end(options, client, client.export(options.replay, options.kind), FIELDS)
+        export = client.export(
+            options.replay,
+            options.kind,
+            resolution=options.resolution,
+            fps=options.fps,
+            from_ms=_milliseconds(options.start),
+            to_ms=_milliseconds(options.end),
+        )
+        return write_end(options, client, export, FIELDS)
+
+
+def _milliseconds(seconds: float | None) -> int | None:
+    return None if seconds is None else round(seconds * 1000)
 
 
 def show_export(options: Options) -> int:

@@ -19,10 +19,21 @@ class Exports(Operations):
             )
         return Replay.read(answer)
 
-    async def export(self, replay: Replay | int, kind: Literal["mp4", "thumbnail"] = "mp4") -> Export:
-        """Starts an export of the replay."""
+    async def export(
+        self,
+        replay: Replay | int,
+        kind: Literal["mp4", "webm", "gif", "thumbnail"] = "mp4",
+        *,
+        resolution: Literal["360p", "480p", "720p", "1080p"] | None = None,
+        fps: int | None = None,
+        from_ms: int | None = None,
+        to_ms: int | None = None,
+    ) -> Export:
+        """Starts an export of the replay, or of the part of it from `from_ms` to `to_ms`."""
         replay_id = replay if isinstance(replay, int) else replay.replay_id
-        started = await self._requests.post(f"/api/replays/{replay_id}/exports/{kind}")
+        options = {"resolution": resolution, "fps": fps, "fromMs": from_ms, "toMs": to_ms}
+        body = {name: value for name, value in options.items() if value is not None}
+        started = await self._requests.post(f"/api/replays/{replay_id}/exports/{kind}", body)
         return await self.get_export(started["jobId"])
 
     async def get_export(self, export_id: int) -> Export:

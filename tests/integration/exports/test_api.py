@@ -19,10 +19,12 @@ def other_client():
     return client_of(tools.user("outsider"))
 
 
-@pytest.mark.parametrize(("address", "job_type"), [("mp4", "MP4"), ("thumbnail", "THUMBNAIL")])
+@pytest.mark.parametrize(
+    ("address", "job_type"), [("mp4", "MP4"), ("thumbnail", "THUMBNAIL"), ("webm", "WEBM"), ("gif", "GIF")]
+)
 def test_an_export_is_started_and_shown(client, minji, address, job_type) -> None:
     replay = tools.replay_of(minji)
-    answer = client.post(f"/api/replays/{replay.pk}/exports/{address}")
+    answer = client.post(f"/api/replays/{replay.pk}/exports/{address}", content_type="application/json")
     assert answer.status_code == 202
     (job_id,) = answer.json().values()
     assert answer.json() == {"jobId": job_id} and isinstance(job_id, int)
@@ -39,7 +41,7 @@ def test_an_export_is_started_and_shown(client, minji, address, job_type) -> Non
         "phase": "",
         "message": "",
         **dict.fromkeys(("etaSeconds", "resultUri", "checksum", "sizeBytes", "errorCode", "errorMessage")),
-        **dict.fromkeys(("startedAt", "endedAt", "expiredAt")),
+        **dict.fromkeys(("startedAt", "endedAt", "expiredAt", "resolution", "fps", "fromMs", "toMs")),
     }
     assert StreamOutbox.objects.get().fields["jobId"] == str(job_id)
 
@@ -51,6 +53,8 @@ def test_other_users_get_404(other_client, minji) -> None:
         ("delete", f"/api/replays/{job.replay_id}"),
         ("post", f"/api/replays/{job.replay_id}/exports/mp4"),
         ("post", f"/api/replays/{job.replay_id}/exports/thumbnail"),
+        ("post", f"/api/replays/{job.replay_id}/exports/webm"),
+        ("post", f"/api/replays/{job.replay_id}/exports/gif"),
         ("get", f"/api/jobs/{job.pk}"),
         ("get", f"/api/jobs/{job.pk}/result"),
         ("head", f"/api/jobs/{job.pk}/result"),
@@ -89,7 +93,7 @@ def test_the_list_has_pages_and_filters_newest_first(client, minji) -> None:
     assert client.get("/api/jobs?page=9").json()["content"] == []
     for bad in (
         "status=done",
-        "jobType=GIF",
+        "jobType=AVI",
         "page=-1",
         "size=0",
         "size=201",

@@ -26,7 +26,7 @@ def test_the_database_refuses_to_leave_a_terminal_status(minji, settings, tmp_pa
     ("changed", "constraint"),
     [
         ({"status": "DONE"}, "export_(status_known|ended_iff_ended_at)"),
-        ({"job_type": "GIF"}, "export_type_known"),
+        ({"job_type": "AVI"}, "export_type_known"),
         ({"progress": 101}, "export_progress_is_a_percentage"),
         ({"status": "FAILED"}, "export_ended_iff_ended_at"),
         ({"result_uri": "a/b.mp4"}, "export_result_iff_succeeded"),

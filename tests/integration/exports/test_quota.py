@@ -73,10 +73,13 @@ def test_the_quota_is_checked_again_as_the_row_is_written(minji, settings, monke
 def test_no_export_starts_when_the_quota_is_used_up(client, minji, settings) -> None:
     replay = tools.replay_of(minji)
     settings.DURE_EXPORT_QUOTA_BYTES = replay.size_bytes
-    answer = client.post(f"/api/replays/{replay.pk}/exports/mp4")
+    answer = client.post(f"/api/replays/{replay.pk}/exports/mp4", content_type="application/json")
     assert (answer.status_code, answer.json()["code"]) == (413, "quota_exceeded")
     page = signed_in(minji).post(f"/exports/replays/{replay.pk}/mp4", follow=True)
     assert "Your replays and exports use" in page.content.decode()
     assert not ExportJob.objects.exists()
     settings.DURE_EXPORT_QUOTA_BYTES += 1
-    assert client.post(f"/api/replays/{replay.pk}/exports/mp4").status_code == 202
+    assert (
+        client.post(f"/api/replays/{replay.pk}/exports/mp4", content_type="application/json").status_code
+        == 202
+    )

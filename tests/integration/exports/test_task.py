@@ -1,15 +1,18 @@
 """The task that renders an export: its file, its failures, its second start."""
 
+import av
 import pytest
 from django.conf import settings as live_settings
+from django.utils import timezone
 from redis import Redis
 
 from dure import TaskFailure
 from dure.testing import FakeContext
-from exports import tasks
+from exports import lifecycle, tasks
 from exports.files import Store
 from exports.messages import PROGRESS
 from exports.models import ExportJob
+from exports.render.options import RenderOptions
 from exports.states import JobType, Status
 from tests.integration import export_tools as tools
 
@@ -23,6 +26,16 @@ def job() -> ExportJob:
 
 def left() -> list[str]:
     return [path.name for path in live_settings.DURE_EXPORT_PATH.rglob("*") if path.is_file()]
+
+
+def test_a_render_obeys_the_options_of_the_job() -> None:
+    replay = tools.replay_of(tools.user(), seconds=2)
+    job = lifecycle.request(replay, JobType.WEBM, timezone.now(), RenderOptions("360p", 10, 500, 1_500))
+    tasks.render(FakeContext(), job.pk)
+    with Store(live_settings.DURE_EXPORT_PATH).open(job.output) as file, av.open(file) as video:
+        frames = list(video.decode(video=0))
+    assert (len(frames), frames[0].width) == (10, 640)
+    assert job.output[-1].endswith(".webm")
 
 
 def test_a_render_returns_path_and_checksum_and_sends_progress(job, redis) -> None:
