@@ -6,9 +6,10 @@
 --     in use can be counted from live rows.
 --   * The clock is the database's, read after the lock was won: now() would be as old as the wait.
 --   * What has to happen after the commit comes back as JSON: see dure_effects and jobs/effects.py.
---   * Jobs that are known by their ids are looked up by them: where a condition on their state could
---     lead the planner to the index of all waiting jobs, because that was empty when the statistics
---     were gathered, it is written as `status || ''`.
+--   * Rows that are known by their ids are looked up by them. A plan that was made while the tables were
+--     small would read another index, or all of the primary key, for as long as the connection lives.
+--     So other conditions on them are written such that no index serves them (`status || ''`, `office_id
+--     IS NOT DISTINCT FROM`), and `OFFSET 0` keeps a look-up from becoming a join.
 --   * PostgreSQL plans a function's statements once for each connection. A plan from when a table was
 --     empty would read all of it for as long as the connection lives, hence `SET enable_seqscan = off`;
 --     `plan_cache_mode = force_generic_plan` keeps it from planning the two hottest ones anew by value.
@@ -35,7 +36,8 @@ $$;
 CREATE OR REPLACE FUNCTION dure_is_free(p_job uuid, p_policy text) RETURNS boolean
 LANGUAGE sql STABLE AS $$
     SELECT NOT EXISTS (
-        SELECT 1 FROM job_dependencies d JOIN job_queue p ON p.id = d.parent_id
+        SELECT 1 FROM job_dependencies d
+        CROSS JOIN LATERAL (SELECT status FROM job_queue WHERE id = d.parent_id OFFSET 0) AS p
         WHERE d.job_id = p_job
           AND NOT (p.status = 'done' OR (p_policy = 'run' AND p.status IN ('failed', 'cancelled')))
     )
@@ -74,8 +76,8 @@ BEGIN
         UPDATE job_queue
         SET status = 'ready', ready_at = p_now, due_at = NULL,
             queue_timeout_at = p_now + queue_timeout_ms * interval '1 millisecond'
-        WHERE id = ANY (p_jobs) AND office_id = p_office AND status || '' IN ('pending', 'timeout')
-          AND (due_at IS NULL OR due_at <= p_now)
+        WHERE id = ANY (p_jobs) AND office_id IS NOT DISTINCT FROM p_office
+          AND status || '' IN ('pending', 'timeout') AND (due_at IS NULL OR due_at <= p_now)
           AND (dependency_count = 0 OR dure_is_free(id, on_dependency_failure))
         RETURNING id, batch_id, seq
     ), logged AS (
@@ -148,7 +150,7 @@ BEGIN
             UPDATE job_executions
             SET dispatch = dispatch + 1, dispatched_at = p_now, sent_at = p_now, sent_count = 1,
                 due_at = NULL
-            WHERE id = j.execution_id AND status = 'PENDING'
+            WHERE id = j.execution_id AND status || '' = 'PENDING'
             RETURNING id, dispatch, retry_count INTO v_execution, v_dispatch, v_retries;
         END IF;
         IF v_execution IS NULL THEN
@@ -218,9 +220,12 @@ END $$;
 
 
 -- A chord part: the join, the dependency and its place; then what the message of the join needs.
-CREATE OR REPLACE FUNCTION dure_part(j job_queue, p_parent uuid, p_position integer) RETURNS jsonb
-LANGUAGE sql IMMUTABLE AS $$
-    SELECT jsonb_build_array(j.id, p_parent, p_position, j.role, j.task_id, CASE WHEN j.urgent THEN 0 ELSE 3 END)
+CREATE OR REPLACE FUNCTION dure_part(
+    p_join uuid, p_role text, p_task_id text, p_urgent boolean, p_parent uuid, p_position integer
+) RETURNS jsonb LANGUAGE sql IMMUTABLE AS $$
+    SELECT jsonb_build_array(
+        p_join, p_parent, p_position, p_role, p_task_id, CASE WHEN p_urgent THEN 0 ELSE 3 END
+    )
 $$;
 
 
@@ -239,24 +244,31 @@ DECLARE
 BEGIN
     -- A failure spreads along the children whose policy is `fail`, wave by wave.
     LOOP
+        v_wave := ARRAY(
+            SELECT id FROM job_queue WHERE id = ANY (v_wave) AND status || '' IN ('failed', 'cancelled')
+        );
+        v_children := ARRAY(SELECT DISTINCT job_id FROM job_dependencies WHERE parent_id = ANY (v_wave));
+        EXIT WHEN v_children = '{}';
         WITH failed AS (
             UPDATE job_queue c
             SET status = 'failed', failure_type = 'dependency_failed', completed_at = p_now, due_at = NULL,
                 retry_at = NULL, ended_before = true,
-                error_message = 'A dependency failed or was cancelled: '
-                                || coalesce(nullif(p.ref, ''), p.id::text)
-            FROM job_dependencies d JOIN job_queue p ON p.id = d.parent_id
-            WHERE d.parent_id = ANY (v_wave) AND p.status || '' IN ('failed', 'cancelled')
-              AND c.id = d.job_id AND c.on_dependency_failure = 'fail'
+                error_message = 'A dependency failed or was cancelled: ' || (
+                    SELECT coalesce(nullif(p.ref, ''), p.id::text) FROM job_queue p WHERE p.id = (
+                        SELECT d.parent_id FROM job_dependencies d
+                        WHERE d.job_id = c.id AND d.parent_id = ANY (v_wave) ORDER BY d.position LIMIT 1
+                    )
+                )
+            WHERE c.id = ANY (v_children) AND c.on_dependency_failure = 'fail'
               AND c.status || '' IN ('pending', 'timeout')
             RETURNING c.id, c.batch_id, c.seq, c.error_message
         ), logged AS (
             INSERT INTO job_events (office_id, job_id, batch_id, type, details, at)
             SELECT p_office, id, batch_id, 'job_failed',
                    jsonb_build_object('failure_type', 'dependency_failed', 'error', error_message), p_now
-            FROM (SELECT DISTINCT ON (id) * FROM failed ORDER BY id) AS once ORDER BY seq
+            FROM failed ORDER BY seq
         )
-        SELECT array_agg(DISTINCT id) INTO v_wave FROM failed;
+        SELECT array_agg(id) INTO v_wave FROM failed;
         EXIT WHEN v_wave IS NULL;
         v_ended := v_ended || v_wave;
         v_release_joins := true;
@@ -264,25 +276,29 @@ BEGIN
 
     SELECT array_agg(DISTINCT c.id)
                FILTER (WHERE c.dependency_count = 1 OR v_release_joins OR p.ended_before),
-           jsonb_agg(dure_part(c, p.id, d.position)) FILTER (WHERE c.dependency_count > 1)
+           jsonb_agg(dure_part(c.id, c.role, c.task_id, c.urgent, d.parent_id, d.position))
+               FILTER (WHERE c.dependency_count > 1)
     INTO v_children, v_parts
     FROM job_dependencies d
-    JOIN job_queue p ON p.id = d.parent_id
-    JOIN job_queue c ON c.id = d.job_id
-    WHERE d.parent_id = ANY (v_ended) AND c.status || '' IN ('pending', 'timeout')
+    CROSS JOIN LATERAL (SELECT * FROM job_queue WHERE id = d.parent_id OFFSET 0) AS p
+    CROSS JOIN LATERAL (SELECT * FROM job_queue WHERE id = d.job_id OFFSET 0) AS c
+    WHERE d.parent_id = ANY (v_ended) AND c.status IN ('pending', 'timeout')
       AND (p.status = 'done' OR (c.on_dependency_failure = 'run' AND p.status IN ('failed', 'cancelled')));
     IF v_children IS NOT NULL THEN
         PERFORM dure_ready(p_office, v_children, p_now);
         IF v_parts IS NOT NULL THEN
             -- A join that was released here needs no count; one that still waits does.
             SELECT jsonb_agg(part) INTO v_parts
-            FROM jsonb_array_elements(v_parts) AS part JOIN job_queue c ON c.id = (part ->> 0)::uuid
-            WHERE c.status || '' IN ('pending', 'timeout');
+            FROM jsonb_array_elements(v_parts) AS part
+            CROSS JOIN LATERAL (
+                SELECT status FROM job_queue WHERE id = (part ->> 0)::uuid OFFSET 0
+            ) AS c
+            WHERE c.status IN ('pending', 'timeout');
         END IF;
     END IF;
 
-    PERFORM dure_close_batches(p_office, ARRAY(
-        SELECT DISTINCT batch_id FROM job_queue WHERE id = ANY (v_ended) AND batch_id IS NOT NULL
+    PERFORM dure_close_batches(p_office, array_remove(
+        ARRAY(SELECT DISTINCT batch_id FROM job_queue WHERE id = ANY (v_ended)), NULL
     ), p_now);
     RETURN coalesce(v_parts, '[]');
 END $$;
@@ -315,11 +331,12 @@ BEGIN
         started_at = coalesce(started_at, v_now), attempt_started_at = v_now,
         timeout_at = v_now + timeout_ms * interval '1 millisecond',
         locked_until = clock_timestamp() + p_lease, progress = NULL, session_id = ''
-    WHERE id = p_execution AND dispatch = p_dispatch AND status = 'PENDING' AND dispatched_at IS NOT NULL
+    WHERE id = p_execution AND dispatch = p_dispatch AND status || '' = 'PENDING'
+      AND dispatched_at IS NOT NULL
     RETURNING * INTO e;
     IF NOT FOUND THEN
         SELECT * INTO e FROM job_executions
-        WHERE id = p_execution AND status = 'RUNNING' AND token = p_token AND worker = p_worker;
+        WHERE id = p_execution AND status || '' = 'RUNNING' AND token = p_token AND worker = p_worker;
         IF NOT FOUND THEN
             RETURN NULL;
         END IF;
@@ -369,12 +386,12 @@ BEGIN
         v_sends := dure_dispatch(o, v_now);
         SELECT e.id, e.dispatch INTO v_execution, v_dispatch
         FROM job_queue q JOIN job_executions e ON e.id = q.execution_id
-        WHERE q.id = p_job AND q.status || '' = 'processing' AND e.status = 'PENDING';
+        WHERE q.id = p_job AND q.status || '' = 'processing' AND e.status || '' = 'PENDING';
     ELSE
         -- A second call with the same token answers the same.
         SELECT e.id, e.dispatch INTO v_execution, v_dispatch
         FROM job_queue q JOIN job_executions e ON e.id = q.execution_id
-        WHERE q.id = p_job AND e.status = 'RUNNING' AND e.token = p_token AND e.worker = p_worker;
+        WHERE q.id = p_job AND e.status || '' = 'RUNNING' AND e.token = p_token AND e.worker = p_worker;
         IF NOT FOUND THEN
             RETURN NULL;
         END IF;
@@ -405,7 +422,8 @@ BEGIN
     FROM job_executions x JOIN offices o2 ON o2.id = x.office_id
     WHERE x.id = p_execution FOR NO KEY UPDATE OF o2;
     SELECT * INTO e FROM job_executions
-    WHERE id = p_execution AND fence = p_fence AND status = 'RUNNING' AND locked_until > clock_timestamp()
+    WHERE id = p_execution AND fence = p_fence AND status || '' = 'RUNNING'
+      AND locked_until > clock_timestamp()
     FOR NO KEY UPDATE;
     IF NOT FOUND THEN
         RETURN NULL;
@@ -475,7 +493,7 @@ BEGIN
     FROM job_executions x JOIN offices o2 ON o2.id = x.office_id
     WHERE x.id = p_execution FOR NO KEY UPDATE OF o2;
     SELECT * INTO e FROM job_executions
-    WHERE id = p_execution AND fence = p_fence AND status = 'RUNNING'
+    WHERE id = p_execution AND fence = p_fence AND status || '' = 'RUNNING'
       AND (NOT p_expired OR locked_until < now())
     FOR NO KEY UPDATE;
     IF NOT FOUND THEN
@@ -895,18 +913,21 @@ BEGIN
     PERFORM dure_ready(p_office, p_roots, v_now);
     IF cardinality(p_joined) > 0 THEN
         SELECT array_agg(DISTINCT d.parent_id) INTO v_failed
-        FROM job_dependencies d JOIN job_queue p ON p.id = d.parent_id
-        WHERE d.job_id = ANY (p_joined) AND p.status || '' IN ('failed', 'cancelled');
+        FROM job_dependencies d
+        CROSS JOIN LATERAL (SELECT status FROM job_queue WHERE id = d.parent_id OFFSET 0) AS p
+        WHERE d.job_id = ANY (p_joined) AND p.status IN ('failed', 'cancelled');
         IF v_failed IS NOT NULL THEN
             v_parts := dure_after_end(p_office, v_failed, true, v_now);
         END IF;
         PERFORM dure_ready(p_office, p_joined, v_now);
         -- The parts of joins whose other dependencies are still to come.
-        SELECT v_parts || coalesce(jsonb_agg(dure_part(c, p.id, d.position)), '[]') INTO v_parts
+        SELECT v_parts || coalesce(
+            jsonb_agg(dure_part(c.id, c.role, c.task_id, c.urgent, d.parent_id, d.position)), '[]'
+        ) INTO v_parts
         FROM job_dependencies d
-        JOIN job_queue p ON p.id = d.parent_id
-        JOIN job_queue c ON c.id = d.job_id
-        WHERE d.job_id = ANY (p_joined) AND c.status || '' = 'pending' AND c.dependency_count > 1
+        CROSS JOIN LATERAL (SELECT status FROM job_queue WHERE id = d.parent_id OFFSET 0) AS p
+        CROSS JOIN LATERAL (SELECT * FROM job_queue WHERE id = d.job_id OFFSET 0) AS c
+        WHERE d.job_id = ANY (p_joined) AND c.status = 'pending' AND c.dependency_count > 1
           AND (
               p.status = 'done'
               OR (c.on_dependency_failure = 'run' AND p.status IN ('failed', 'cancelled'))
@@ -952,8 +973,8 @@ BEGIN
         UPDATE job_queue
         SET status = 'cancelled', cancelled_at = v_now, completed_at = v_now, failure_type = 'cancelled',
             error_message = '', due_at = NULL, retry_at = NULL
-        WHERE id = ANY (p_jobs) AND office_id = p_office
-          AND status IN ('pending', 'timeout', 'ready', 'processing') AND cancelled_at IS NULL
+        WHERE id = ANY (p_jobs) AND office_id IS NOT DISTINCT FROM p_office
+          AND status || '' IN ('pending', 'timeout', 'ready', 'processing') AND cancelled_at IS NULL
         RETURNING id, batch_id, seq
     ), logged AS (
         INSERT INTO job_events (office_id, job_id, batch_id, type, details, at)
@@ -985,7 +1006,8 @@ BEGIN
     SELECT * INTO o FROM offices WHERE id = p_office;
     WITH RECURSIVE chosen AS MATERIALIZED (
         SELECT id, on_dependency_failure = 'fail' AS fails FROM job_queue
-        WHERE id = ANY (p_jobs) AND office_id = p_office AND status IN ('failed', 'cancelled', 'timeout')
+        WHERE id = ANY (p_jobs) AND office_id IS NOT DISTINCT FROM p_office
+          AND status || '' IN ('failed', 'cancelled', 'timeout')
     ), blocked AS (
         SELECT c.id FROM chosen c
         WHERE c.fails AND EXISTS (
