@@ -2,10 +2,12 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any, Self
 from uuid import UUID
+
+from django.conf import settings
 
 from jobs.effects import NO_EFFECTS, Effects
 from jobs.states import ExecutionStatus
@@ -45,6 +47,10 @@ class Along:
     worker: str
     roles: list[str]
     level: int
+
+    def values(self) -> dict[str, Any]:
+        """The argument of dure_finish."""
+        return {**asdict(self), "lease": f"{settings.DURE_LEASE_SECONDS} seconds"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ import io
 import json
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -86,9 +86,11 @@ def submit_from_run(execution: str, fence: int, key: str, jobs: Sequence[object]
 def _write_one(prepared: Prepared) -> Effects:
     (row,) = prepared.rows()
     parents = [UUID(parent) for _, parent, _ in prepared.edges]
-    # A caller's transaction survives a refusal.
-    with transaction.atomic() if connection.in_atomic_block else nullcontext():
-        return Effects.read(call.function("dure_submit_one", prepared.office, call.as_json(row), parents))
+    values = ("dure_submit_one", prepared.office, call.as_json(row), parents)
+    if not connection.in_atomic_block:
+        return Effects.read(call.function_unlocked_early(*values))
+    with transaction.atomic():  # the caller's transaction survives a refusal
+        return Effects.read(call.function(*values))
 
 
 def _write_all(prepared: Prepared, seeded: bool) -> Effects:
@@ -228,14 +230,11 @@ def finish(
     """
     delay = timedelta(milliseconds=delay_ms) if delay_ms is not None else None
     texts = (failure_type, storable_text(error), storable_text(traceback, tracebacks.MAX_BYTES))
-    values = (execution, fence, outcome, result, *texts, delay, settings.DURE_MAX_CRASHES)
-    name = "dure_finish"
-    claim_values: tuple[object, ...] = ()
-    if along is not None and trigger not in _end_handlers and not connection.in_atomic_block:
-        name = "dure_finish_and_claim"
-        lease = timedelta(seconds=settings.DURE_LEASE_SECONDS)
-        claim_values = (along.token, along.worker, lease, along.roles, along.level)
-    return _settle(execution, trigger, lambda: call.function(name, *values, *claim_values), result, extra)
+    values = ("dure_finish", execution, fence, outcome, result, *texts, delay, settings.DURE_MAX_CRASHES)
+    if trigger in _end_handlers or connection.in_atomic_block:
+        return _settle(execution, trigger, lambda: call.function(*values, None), result, extra)
+    text = None if along is None else call.as_json(along.values())
+    return _settle(execution, trigger, lambda: call.function_unlocked_early(*values, text))
 
 
 def mark_lost(execution: str, fence: int, *, trigger: str, expired: bool, error: str) -> Settlement | None:

@@ -1,11 +1,14 @@
 """A COMMIT that raised may have succeeded: the result is read back and written once."""
 
 import pytest
-from django.db import DatabaseError
+from django.db import DatabaseError, connection
+from psycopg2.extensions import TRANSACTION_STATUS_IDLE
 
 from jobs import lifecycle, submission
 from jobs.answers import Cancelled
+from jobs.errors import Conflict
 from jobs.models import Attempt, Execution, Job
+from jobs.sql import call
 from jobs.states import ExecutionStatus, JobStatus
 from tests.concurrency.cutting_proxy import proxied
 from tests.concurrency.threads import in_thread
@@ -95,3 +98,26 @@ def test_a_cancel_may_be_repeated():
         cut(b"COMMIT", lambda: lifecycle.cancel(job.office_id, [job.id], actor="me"))
     assert lifecycle.cancel(job.office_id, [job.id], actor="me") == Cancelled(0, 0)
     assert event_types(job).count(T.JOB_CANCELLED) == 1
+
+
+def test_the_answer_to_the_end_of_a_run_waits_for_the_disk():
+    call.change(
+        "CREATE OR REPLACE FUNCTION pg_temp.write() RETURNS text LANGUAGE plpgsql AS $$ BEGIN "
+        "INSERT INTO job_batches (id, name, office_id, created_at) "
+        "SELECT gen_random_uuid(), '', id, now() FROM offices; "
+        "RETURN to_json(pg_current_wal_insert_lsn()::text); END $$"
+    )
+    an_office()
+    for _ in range(20):
+        written = call.function_unlocked_early("pg_temp.write")
+        assert call.rows("SELECT pg_current_wal_flush_lsn() >= %s::pg_lsn", [written]) == [(True,)]
+
+
+def test_a_refused_submission_leaves_no_transaction_open():
+    office = an_office()
+    prepared = [submission.read(office, {**A_JOB, "unique_key": "one"}) for _ in range(2)]
+    lifecycle.submit(prepared[0])
+    with pytest.raises(Conflict):
+        lifecycle.submit(prepared[1])
+    assert connection.connection.info.transaction_status == TRANSACTION_STATUS_IDLE
+    assert Job.objects.count() == 1

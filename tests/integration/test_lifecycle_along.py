@@ -80,18 +80,6 @@ def test_a_finish_that_is_fenced_claims_nothing():
     assert fresh(second).execution is None
 
 
-def test_the_end_of_a_run_waits_for_the_disk_though_the_claim_need_not():
-    first, _ = two()
-    run = running(first)
-    values = [run.execution, run.fence, "success", "null", "", "", "", None, 3]
-    with transaction.atomic():
-        answer = call.function(
-            "dure_finish_and_claim", *values, "message:1", "w@test", "30 s", ["default"], 9
-        )
-        assert answer["claim"]["fence"]
-        assert call.rows("SHOW synchronous_commit") == [("on",)]
-
-
 def test_a_finish_within_a_transaction_claims_nothing():
     first, second = two()
     run = running(first)

@@ -96,22 +96,24 @@ END $$;
 -- let through. The level is how full the office already is: the broker serves the emptier office first.
 -- `p_late` are jobs whose workers have not claimed them for long: they count as if they held no slot, and
 -- their roles get nothing more.
-CREATE OR REPLACE FUNCTION dure_dispatch(
-    o offices, p_now timestamptz, p_late uuid[] DEFAULT '{}'
-) RETURNS jsonb LANGUAGE plpgsql AS $$
+-- `p_along` describes a process that can claim one of them at once (see jobs/burst.py): one of its roles,
+-- whose level is urgent enough, unless another message of the roles has waited for long. That one is `claim`,
+-- and not among `sends`.
+CREATE OR REPLACE FUNCTION dure_dispatch_and_claim(
+    o offices, p_now timestamptz, p_late uuid[], p_along jsonb, OUT sends jsonb, OUT claim jsonb
+) LANGUAGE plpgsql AS $$
 DECLARE
     v_late_roles text[] := '{}';
     v_used integer;
     v_by_role jsonb;
-    v_sends jsonb := '[]';
     v_level integer;
-    v_execution uuid;
-    v_dispatch integer;
-    v_retries integer;
+    v_claims boolean;  -- whether `claim` is this one
+    e job_executions;
     j record;
 BEGIN
+    sends := '[]';
     IF o.paused THEN
-        RETURN v_sends;
+        RETURN;
     END IF;
     SELECT coalesce(sum(n), 0), coalesce(jsonb_object_agg(role, n), '{}') INTO v_used, v_by_role
     FROM (
@@ -123,13 +125,13 @@ BEGIN
         v_late_roles := ARRAY(SELECT DISTINCT role FROM job_queue WHERE id = ANY (p_late));
     END IF;
     IF v_used >= o.max_concurrent_jobs THEN
-        RETURN v_sends;
+        RETURN;
     END IF;
     FOR j IN
         SELECT picked.* FROM served_roles s CROSS JOIN LATERAL (
             SELECT q.id, q.seq, q.role, q.urgent, q.priority, q.task_id, q.args, q.timeout_ms,
                    q.max_retries, q.retry_backoff, q.retry_base_delay_ms, q.on_lost, q.trigger,
-                   q.execution_id
+                   q.execution_id, q.batch_id
             FROM job_queue q
             WHERE q.office_id = o.id AND q.role = s.role AND q.status = 'ready'
             ORDER BY q.urgent DESC, q.priority, q.seq
@@ -146,30 +148,6 @@ BEGIN
         ORDER BY picked.urgent DESC, picked.priority, picked.seq
         LIMIT o.max_concurrent_jobs - v_used
     LOOP
-        v_execution := NULL;
-        IF j.execution_id IS NOT NULL THEN
-            UPDATE job_executions
-            SET dispatch = dispatch + 1, dispatched_at = p_now, sent_at = p_now, sent_count = 1,
-                due_at = NULL
-            WHERE id = j.execution_id AND status || '' = 'PENDING'
-            RETURNING id, dispatch, retry_count INTO v_execution, v_dispatch, v_retries;
-        END IF;
-        IF v_execution IS NULL THEN
-            INSERT INTO job_executions (
-                id, task_id, role, trigger, office_id, job_id, source, args, status,
-                dispatch, dispatched_at, sent_at, sent_count, fence, token, worker,
-                attempt, retry_count, crash_count, max_retries, retry_backoff, retry_base_delay_ms,
-                timeout_ms, on_lost, created_at, failure_type, error, session_id, due_at
-            ) VALUES (
-                dure_uuid7(p_now), j.task_id, j.role, j.trigger, o.id, j.id, '', j.args, 'PENDING',
-                1, p_now, p_now, 1, 0, '', '',
-                0, 0, 0, j.max_retries, j.retry_backoff, j.retry_base_delay_ms,
-                j.timeout_ms, j.on_lost, p_now, '', '', '', NULL
-            ) RETURNING id, dispatch, retry_count INTO v_execution, v_dispatch, v_retries;
-        END IF;
-        UPDATE job_queue
-        SET status = 'processing', execution_id = v_execution, due_at = NULL, retry_at = NULL
-        WHERE id = j.id;
         v_level := CASE
             WHEN j.urgent OR v_used < 1 THEN 0
             WHEN v_used < 3 THEN 3
@@ -177,12 +155,65 @@ BEGIN
             ELSE 9
         END;
         v_used := v_used + 1;
-        v_sends := v_sends || jsonb_build_array(jsonb_build_array(
-            v_execution, v_dispatch, j.role, j.task_id, v_level, v_retries
-        ));
+        v_claims := claim IS NULL AND p_along IS NOT NULL AND p_along -> 'roles' ? j.role
+                    AND v_level <= (p_along ->> 'level')::integer;
+        IF v_claims THEN
+            v_claims := NOT EXISTS (
+                SELECT 1 FROM job_executions
+                WHERE status = 'PENDING' AND dispatched_at IS NOT NULL
+                  AND sent_at < p_now - interval '200 milliseconds' AND p_along -> 'roles' ? role
+            );
+        END IF;
+        e := NULL;
+        IF j.execution_id IS NOT NULL THEN
+            v_claims := false;
+            UPDATE job_executions
+            SET dispatch = dispatch + 1, dispatched_at = p_now, sent_at = p_now, sent_count = 1,
+                due_at = NULL
+            WHERE id = j.execution_id AND status || '' = 'PENDING'
+            RETURNING * INTO e;
+        END IF;
+        IF e.id IS NULL THEN
+            INSERT INTO job_executions (
+                id, task_id, role, trigger, office_id, job_id, source, args, status,
+                dispatch, dispatched_at, sent_at, sent_count, fence,
+                token, worker,
+                attempt, retry_count, crash_count, max_retries, retry_backoff, retry_base_delay_ms,
+                timeout_ms, on_lost, created_at, failure_type, error, session_id, due_at,
+                started_at, attempt_started_at, timeout_at, locked_until
+            ) VALUES (
+                dure_uuid7(p_now), j.task_id, j.role, j.trigger, o.id, j.id, '', j.args,
+                CASE WHEN v_claims THEN 'RUNNING' ELSE 'PENDING' END,
+                1, p_now, p_now, 1, CASE WHEN v_claims THEN dure_first_fence(p_now) ELSE 0 END,
+                CASE WHEN v_claims THEN p_along ->> 'token' ELSE '' END,
+                CASE WHEN v_claims THEN p_along ->> 'worker' ELSE '' END,
+                v_claims::integer, 0, 0, j.max_retries, j.retry_backoff, j.retry_base_delay_ms,
+                j.timeout_ms, j.on_lost, p_now, '', '', '', NULL,
+                CASE WHEN v_claims THEN p_now END, CASE WHEN v_claims THEN p_now END,
+                CASE WHEN v_claims THEN p_now + j.timeout_ms * interval '1 millisecond' END,
+                CASE WHEN v_claims THEN clock_timestamp() + (p_along ->> 'lease')::interval END
+            ) RETURNING * INTO e;
+        END IF;
+        UPDATE job_queue
+        SET status = 'processing', execution_id = e.id, due_at = NULL, retry_at = NULL
+        WHERE id = j.id;
+        IF v_claims THEN
+            PERFORM dure_log_start(e, j.batch_id, p_now);
+            claim := dure_describe_claim(e) || jsonb_build_object(
+                'execution', e.id, 'dispatch', e.dispatch, 'task_id', e.task_id
+            );
+        ELSE
+            sends := sends || jsonb_build_array(jsonb_build_array(
+                e.id, e.dispatch, e.role, e.task_id, v_level, e.retry_count
+            ));
+        END IF;
     END LOOP;
-    RETURN v_sends;
 END $$;
+
+
+CREATE OR REPLACE FUNCTION dure_dispatch(o offices, p_now timestamptz) RETURNS jsonb LANGUAGE sql AS $$
+    SELECT sends FROM dure_dispatch_and_claim(o, p_now, '{}', NULL)
+$$;
 
 
 -- UUID version 7: time first, so that new rows stay together in the indexes. (PostgreSQL 18 has its
@@ -322,12 +353,11 @@ BEGIN
     WHERE x.id = p_execution FOR NO KEY UPDATE OF o;
     v_now := clock_timestamp();
     -- A claim need not wait for the disk: when a crash of the database undoes it, its message is
-    -- republished, and no write of its owner is accepted. The fence follows the clock for that, so that
-    -- the same number is never given out twice.
+    -- republished, and no write of its owner is accepted.
     PERFORM set_config('synchronous_commit', 'off', true);
     UPDATE job_executions
     SET status = 'RUNNING', attempt = attempt + 1,
-        fence = greatest(fence + 1, (extract(epoch FROM v_now) * 1000)::bigint),
+        fence = greatest(fence + 1, dure_first_fence(v_now)),
         token = p_token, worker = p_worker,
         started_at = coalesce(started_at, v_now), attempt_started_at = v_now,
         timeout_at = v_now + timeout_ms * interval '1 millisecond',
@@ -342,12 +372,32 @@ BEGIN
             RETURN NULL;
         END IF;
     ELSIF v_office IS NOT NULL THEN
-        INSERT INTO job_events (office_id, job_id, batch_id, type, details, at)
-        SELECT v_office, e.job_id, batch_id, 'job_started', jsonb_build_object(
-            'execution_id', e.id, 'attempt', e.attempt, 'fence', e.fence, 'worker', p_worker
-        ), v_now
-        FROM job_queue WHERE id = e.job_id;
+        PERFORM dure_log_start(e, (SELECT batch_id FROM job_queue WHERE id = e.job_id), v_now);
     END IF;
+    RETURN dure_describe_claim(e)
+        || jsonb_build_object('publish', CASE WHEN v_watched > v_now THEN v_office END);
+END $$;
+
+
+-- The fence of a first claim. It follows the clock, so that a number is never given out twice, though a
+-- claim may be undone by a crash of the database.
+CREATE OR REPLACE FUNCTION dure_first_fence(p_now timestamptz) RETURNS bigint LANGUAGE sql STABLE AS $$
+    SELECT (extract(epoch FROM p_now) * 1000)::bigint
+$$;
+
+
+CREATE OR REPLACE FUNCTION dure_log_start(e job_executions, p_batch uuid, p_now timestamptz) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM dure_event(e.office_id, e.job_id, p_batch, 'job_started', jsonb_build_object(
+        'execution_id', e.id, 'attempt', e.attempt, 'fence', e.fence, 'worker', e.worker
+    ), p_now);
+END $$;
+
+
+-- What the process that has claimed a run needs to know of it.
+CREATE OR REPLACE FUNCTION dure_describe_claim(e job_executions) RETURNS jsonb LANGUAGE plpgsql STABLE AS $$
+BEGIN
     RETURN jsonb_build_object(
         'fence', e.fence,
         'attempt', e.attempt,
@@ -359,8 +409,7 @@ BEGIN
         'args', e.args,
         'source', e.source,
         'trigger', e.trigger,
-        'job', e.job_id,
-        'publish', CASE WHEN v_watched > v_now THEN v_office END
+        'job', e.job_id
     );
 END $$;
 
@@ -409,10 +458,11 @@ END $$;
 
 -- The end of a run that its owner reports: RUNNING → SUCCESS, FAILED, CANCELLED, or PENDING again for
 -- the next attempt. Null: the caller no longer owns it, and nothing was written.
--- `p_delay` is the wait before another attempt; null when there is to be none.
+-- `p_delay` is the wait before another attempt; null when there is to be none. `p_along` lets the same
+-- process claim one of the jobs that this starts: see dure_dispatch_and_claim.
 CREATE OR REPLACE FUNCTION dure_finish(
     p_execution uuid, p_fence bigint, p_outcome text, p_result jsonb, p_failure text, p_error text,
-    p_traceback text, p_delay interval, p_max_crashes integer
+    p_traceback text, p_delay interval, p_max_crashes integer, p_along jsonb
 ) RETURNS jsonb LANGUAGE plpgsql
 SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
@@ -430,52 +480,7 @@ BEGIN
         RETURN NULL;
     END IF;
     RETURN dure_settle(
-        e, o, p_outcome, p_result, p_failure, p_error, p_traceback, p_delay, p_max_crashes
-    );
-END $$;
-
-
--- dure_finish, and with it the claim of one of the jobs that it has sent, for the same process: one of
--- these roles, whose level is urgent enough, unless another message of the roles has waited for long.
--- Its answer is `claim`, and it is not sent.
-CREATE OR REPLACE FUNCTION dure_finish_and_claim(
-    p_execution uuid, p_fence bigint, p_outcome text, p_result jsonb, p_failure text, p_error text,
-    p_traceback text, p_delay interval, p_max_crashes integer,
-    p_token text, p_worker text, p_lease interval, p_roles text[], p_level integer
-) RETURNS jsonb LANGUAGE plpgsql
-SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
-DECLARE
-    v_durable text := current_setting('synchronous_commit');
-    v_answer jsonb;
-    v_claim jsonb;
-    v_send jsonb;
-    v_place integer;
-BEGIN
-    v_answer := dure_finish(
-        p_execution, p_fence, p_outcome, p_result, p_failure, p_error, p_traceback, p_delay, p_max_crashes
-    );
-    IF v_answer IS NULL OR v_answer -> 'send' = '[]' THEN
-        RETURN v_answer;
-    END IF;
-    SELECT s.send, s.place - 1 INTO v_send, v_place
-    FROM jsonb_array_elements(v_answer -> 'send') WITH ORDINALITY AS s (send, place)
-    WHERE s.send ->> 2 = ANY (p_roles) AND (s.send ->> 4)::integer <= p_level
-    ORDER BY s.place LIMIT 1;
-    IF NOT FOUND OR EXISTS (
-        SELECT 1 FROM job_executions
-        WHERE status = 'PENDING' AND dispatched_at IS NOT NULL
-          AND sent_at < clock_timestamp() - interval '200 milliseconds' AND role = ANY (p_roles)
-    ) THEN
-        RETURN v_answer;
-    END IF;
-    v_claim := dure_claim((v_send ->> 0)::uuid, (v_send ->> 1)::integer, p_token, p_worker, p_lease);
-    -- The claim need not wait for the disk, and the end of the run before it does.
-    PERFORM set_config('synchronous_commit', v_durable, true);
-    RETURN v_answer || jsonb_build_object(
-        'send', (v_answer -> 'send') - v_place,
-        'claim', v_claim || jsonb_build_object(
-            'execution', v_send -> 0, 'dispatch', v_send -> 1, 'task_id', v_send -> 3
-        )
+        e, o, p_outcome, p_result, p_failure, p_error, p_traceback, p_delay, p_max_crashes, p_along
     );
 END $$;
 
@@ -500,7 +505,7 @@ BEGIN
     IF NOT FOUND THEN
         RETURN NULL;
     END IF;
-    RETURN dure_settle(e, o, 'lost', NULL, 'worker_lost', p_error, '', interval '0', p_max_crashes);
+    RETURN dure_settle(e, o, 'lost', NULL, 'worker_lost', p_error, '', interval '0', p_max_crashes, NULL);
 END $$;
 
 
@@ -508,7 +513,7 @@ END $$;
 -- and what starts next in the slot that became free. The caller holds the locks.
 CREATE OR REPLACE FUNCTION dure_settle(
     e job_executions, o offices, p_outcome text, p_result jsonb, p_failure text, p_error text,
-    p_traceback text, p_delay interval, p_max_crashes integer
+    p_traceback text, p_delay interval, p_max_crashes integer, p_along jsonb
 ) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
     v_now timestamptz := clock_timestamp();
@@ -525,6 +530,7 @@ DECLARE
     v_ended_before boolean;       -- its joins' parts were counted before a manual retry
     v_details jsonb;
     v_answer jsonb;
+    d record;
 BEGIN
     IF e.cancel_requested_at IS NOT NULL THEN
         v_status := 'CANCELLED';
@@ -647,8 +653,9 @@ BEGIN
             PERFORM dure_close_batches(o.id, ARRAY[v_batch], v_now);
         END IF;
     END IF;
-    v_sends := v_sends || dure_dispatch(o, v_now);
-    RETURN v_answer || dure_effects(o, v_now, v_sends, v_parts, v_status = 'FAILED' OR o.hooked);
+    SELECT * INTO d FROM dure_dispatch_and_claim(o, v_now, '{}', p_along);
+    RETURN v_answer || jsonb_build_object('claim', d.claim)
+        || dure_effects(o, v_now, v_sends || d.sends, v_parts, v_status = 'FAILED' OR o.hooked);
 END $$;
 
 
@@ -824,7 +831,7 @@ BEGIN
     INTO v_unserved, v_late
     FROM unclaimed u LEFT JOIN served_roles s ON s.role = u.role AND s.until > v_now;
     v_count := dure_return(p_office, v_unserved, v_now);
-    v_sends := dure_dispatch(o, v_now, coalesce(v_late, '{}'));
+    SELECT sends INTO v_sends FROM dure_dispatch_and_claim(o, v_now, coalesce(v_late, '{}'), NULL);
     SELECT count(*) - o.max_concurrent_jobs INTO v_over FROM job_queue
     WHERE office_id = p_office AND status = 'processing';
     IF v_over > 0 THEN
