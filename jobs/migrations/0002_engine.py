@@ -31,6 +31,28 @@ class Migration(migrations.Migration):
             "ALTER TABLE job_queue ALTER COLUMN seq DROP DEFAULT; DROP SEQUENCE IF EXISTS job_queue_seq;",
         ),
         migrations.RunSQL(SQL.read_text(), migrations.RunSQL.noop),
+        migrations.RunSQL(
+            """
+            -- One row for each attempt, with the columns and the states of the v1 contract.
+            CREATE VIEW v1_job_executions AS
+            SELECT
+                e.id, e.job_id, a.number AS attempt, a.started_at, a.timeout_at, a.ended_at AS completed_at,
+                nullif(a.session_id, '') AS session_id,
+                CASE a.outcome
+                    WHEN 'success' THEN 'completed' WHEN 'timeout' THEN 'timeout'
+                    WHEN 'cancelled' THEN 'cancelled' ELSE 'failed'
+                END AS status,
+                nullif(a.error, '') AS error_message, e.created_at
+            FROM job_attempts a JOIN job_executions e ON e.id = a.execution_id
+            WHERE e.job_id IS NOT NULL
+            UNION ALL
+            SELECT
+                e.id, e.job_id, e.attempt, e.attempt_started_at, e.timeout_at, NULL,
+                nullif(e.session_id, ''), 'running', NULL, e.created_at
+            FROM job_executions e WHERE e.job_id IS NOT NULL AND e.status = 'RUNNING';
+            """,
+            "DROP VIEW IF EXISTS v1_job_executions",
+        ),
         add_check("job", "job_is_whole", "dure_job_is_whole(status, completed_at, execution_id)"),
         add_check(
             "execution",

@@ -49,6 +49,26 @@ def test_the_database_deletes_the_executions_of_a_deleted_job():
     assert not Attempt.objects.exists()
 
 
+def test_a_view_has_a_row_for_each_attempt_with_the_columns_of_the_v1_contract():
+    job = insert_job(an_office())
+    sweeps.sweep_once()
+    running(job).fail(error="No space left.", delay_ms=0)
+    sweeps.sweep_once(timezone.now())
+    run = running(job)
+    columns = "job_id, attempt, started_at, timeout_at, completed_at, session_id, status, error_message"
+    statement = f"SELECT {columns}, created_at, id FROM v1_job_executions WHERE job_id = %s ORDER BY attempt"
+
+    def rows():
+        return [(row[1], row[6], row[7], row[4] is not None) for row in call.rows(statement, [job.id])]
+
+    assert rows() == [(1, "failed", "No space left.", True), (2, "running", None, False)]
+    first = call.rows(statement, [job.id])[0]
+    assert (first[0], str(first[9])) == (job.id, str(run.execution))
+    assert (first[3] - first[2]).total_seconds() == 1800
+    run.finish()
+    assert rows()[1:] == [(2, "completed", None, True)]
+
+
 def test_the_database_refuses_an_execution_of_an_unknown_job():
     statement = "INSERT INTO job_executions (task_id, trigger, job_id) VALUES ('demo.sum', 'JOB', %s)"
     with pytest.raises(IntegrityError), transaction.atomic():
