@@ -14,7 +14,7 @@ OBJECT_IDS_FILE = "DURE_FUZZ_OBJECT_IDS"
 NOBODY = "nobody"
 CALLERS = (accounts.OWNER, accounts.STAFF, NOBODY)
 # A request may wait for a minute, and the last ones go on beyond the time.
-PATIENCE_SECONDS = 120
+PATIENCE_SECONDS = 280
 
 
 def run(

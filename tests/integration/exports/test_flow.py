@@ -130,19 +130,6 @@ def test_a_socket_is_refused_without_credentials_and_from_a_foreign_page(web, mi
         pass
 
 
-def test_a_socket_idle_beyond_the_redis_timeout_gets_events_at_once(web, redis, minji) -> None:
-    """redis-py 8 drops a connection that is silent for 5 s by default."""
-    listener, job = tools.listen(redis), tools.export_of(minji)
-    with socket_of(web, token_of(minji)) as ws:
-        next_frame(ws)
-        with pytest.raises(TimeoutError):
-            ws.recv(timeout=7)
-        tools.ForeignWorker(redis).progress(job, 10)
-        tools.drain(listener)
-        # The sockets of this process do not poll.
-        assert next_frame(ws)["progress"] == 10
-
-
 def test_an_event_reaches_a_hundred_sockets(web, redis, minji) -> None:
     """tests/bench/exports.py measures five hundred sockets."""
     listener, worker, job = tools.listen(redis), tools.ForeignWorker(redis), tools.export_of(minji)
