@@ -49,6 +49,14 @@ def render(
     return target
 
 
+# Encoders whose defaults take their time.
+QUICKLY = {
+    "libx264": {"preset": "ultrafast"},
+    "libvpx": {"deadline": "realtime", "cpu-used": "8"},
+    "libvpx-vp9": {"deadline": "realtime", "cpu-used": "8"},
+}
+
+
 def video_of_frames(
     target: Path,
     frames: int = 60,
@@ -59,7 +67,7 @@ def video_of_frames(
 ) -> BinaryIO:
     """A small video at 25 frames a second: black first, then a bright pattern that moves."""
     with av.open(str(target), "w", format=container, options=options) as out:
-        stream = out.add_stream(codec, rate=25)
+        stream = out.add_stream(codec, rate=25, options=QUICKLY.get(codec))
         stream.width, stream.height, stream.pix_fmt = *size, "yuv420p"
         for index in range(frames):
             picture = Image.new("RGB", size)

@@ -25,10 +25,10 @@ pytestmark = pytest.mark.skipif(not PROC.exists(), reason="these look into /proc
 LOAD = "import sys; sys.path.insert(0, sys.argv[1]); from jobs.subprocesses.restrict import *; "
 
 
-@pytest.fixture
-def video_file(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def film(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     """Two seconds of 1280×720 with much detail."""
-    path = tmp_path / "film.mp4"
+    path = tmp_path_factory.mktemp("film") / "film.mp4"
     noise = Image.effect_noise((1280, 720), 90).convert("RGB")
     with av.open(str(path), "w") as out:
         stream = out.add_stream("libx264", rate=25, options={"preset": "ultrafast"})
@@ -36,6 +36,13 @@ def video_file(tmp_path: Path) -> Path:
         for turn in range(50):
             out.mux(stream.encode(av.VideoFrame.from_image(noise.rotate(turn))))
         out.mux(stream.encode(None))
+    return path.read_bytes()
+
+
+@pytest.fixture
+def video_file(tmp_path: Path, film: bytes) -> Path:
+    path = tmp_path / "film.mp4"
+    path.write_bytes(film)
     return path
 
 
