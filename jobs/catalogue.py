@@ -6,7 +6,7 @@ it does not know makes it look at once.
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -20,6 +20,25 @@ from jobs.sql import call, catalogue
 # How long a change of a Task may go unnoticed. Each process asks at most this often.
 FRESH_SECONDS = 2.0
 TASK = "task"
+
+
+@dataclass(frozen=True)
+class Registration:
+    """What a worker writes of a Task or an operation: its values, and the module of its function."""
+
+    kind: str
+    name: str
+    module: str
+    values: Mapping[str, Any]
+
+
+def tasks_of_process() -> Iterator[Registration]:
+    for task in registry.all_tasks():
+        yield Registration(TASK, task.task_id, task.definition.function.__module__, task.values())
+
+
+# What a worker writes, of this app and of those above it.
+sources: list[Callable[[], Iterable[Registration]]] = [tasks_of_process]
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,6 @@
 A worker writes it into the catalogue, and other processes read it there.
 """
 
-import hashlib
-import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -83,9 +81,3 @@ def in_fields(errors: FieldErrors) -> list[ErrorText]:
         for name, texts in errors.items()
         for text in texts
     ]
-
-
-def digest_of(*parts: object) -> str:
-    """A digest of JSON values. The order of keys counts: forms show arguments in it."""
-    text = json.dumps(parts, ensure_ascii=False)
-    return hashlib.sha256(text.encode()).hexdigest()

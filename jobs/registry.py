@@ -3,10 +3,12 @@
 import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
+from importlib import import_module
 from typing import Any
 
 from celery import Task as CeleryTask
 from celery import shared_task
+from django.conf import settings
 from django.utils.module_loading import autodiscover_modules
 from pydantic import ValidationError
 
@@ -89,5 +91,12 @@ def all_tasks() -> list[Task]:
 
 @functools.cache
 def load() -> None:
-    """Import the modules that register Tasks: a worker does so at its start, the web on first use."""
+    """Import the modules that register Dure's own Tasks."""
     autodiscover_modules("tasks")
+
+
+def load_worker_modules() -> None:
+    """Import the modules of DURE_WORKER_MODULES. Only workers do so: others read the catalogue."""
+    load()
+    for module in settings.DURE_WORKER_MODULES:
+        import_module(module)

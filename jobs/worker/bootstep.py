@@ -30,6 +30,18 @@ def refuse_unknown_engine(**_: Any) -> None:
 
 
 @signals.worker_init.connect  # type: ignore[untyped-decorator]
+def load_worker_modules(**_: Any) -> None:
+    """Exit when a module of DURE_WORKER_MODULES cannot be imported: its Tasks would be missing."""
+    from jobs import registry
+
+    try:
+        registry.load_worker_modules()
+    except Exception as error:
+        log.exception("a module of DURE_WORKER_MODULES cannot be imported")
+        raise SystemExit(f"DURE_WORKER_MODULES: {type(error).__name__}: {error}") from None
+
+
+@signals.worker_init.connect  # type: ignore[untyped-decorator]
 def prepare_main_process(**_: Any) -> None:
     """Before the pool starts, since its processes need to know their worker."""
     from jobs.subprocesses import orphans
@@ -61,6 +73,8 @@ class LeaseKeeperStep(bootsteps.StartStopStep):  # type: ignore[misc]
         from jobs.worker import lease_keeper
 
         self.lease_keeper = lease_keeper.LeaseKeeper(worker)
+        # Before the worker consumes or answers a ping: then all know what it runs.
+        self.lease_keeper.write_catalogue()
         self.lease_keeper.start()
 
     def register_with_event_loop(self, worker: Any, hub: Any) -> None:

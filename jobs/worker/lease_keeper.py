@@ -100,8 +100,8 @@ class LeaseKeeper(threading.Thread):
         self.draining = False
         self.deregistered = False
         self.registration_lock = threading.Lock()
-        # Its rows of the catalogue, once they are written.
-        self.entries: list[dict[str, str]] | None = None
+        # Its rows of the catalogue.
+        self.entries: list[dict[str, str]] = []
         self.watchdog = orphans.Watchdog()
 
     # --- called from Celery's main loop ----------------------------------------------------------
@@ -109,6 +109,16 @@ class LeaseKeeper(threading.Thread):
     def report(self, kind: Report, *subjects: str, text: str = "") -> None:
         """Report the end of a message's process, or ask Executions to stop: `subjects` are their ids."""
         self.reports.put((kind, subjects, text))
+
+    def write_catalogue(self) -> None:
+        """Make known what this worker runs. If the database is away, the first heartbeat does so."""
+        self.entries = catalogue.own_rows(self.worker.app.amqp.queues.consume_from)
+        try:
+            catalogue.write(self.worker_name, self.entries)
+        except (DatabaseError, InterfaceError) as error:
+            log.warning("could not write the catalogue: %s", str(error).strip())
+        finally:
+            connection.close()  # the main thread needs none
 
     def deregister(self) -> None:
         """The pool has drained, and the process is about to end.
@@ -333,12 +343,7 @@ class LeaseKeeper(threading.Thread):
         with self.registration_lock:
             if self.deregistered:
                 return
-            if values["roles"] and self.entries is None:
-                # Before its roles are served, so that what it runs is known.
-                self.entries = catalogue.own_rows(self.roles())
-                catalogue.write(self.worker_name, self.entries)
-            offers = registration.register(values)
-            if self.entries is not None and offers != len(self.entries):
+            if registration.register(values) != len(self.entries):
                 catalogue.write(self.worker_name, self.entries)  # its rows were deleted
         if not values["roles"]:
             # The worker does not consume yet; register it again soon, when it has roles.

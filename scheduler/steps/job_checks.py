@@ -8,7 +8,7 @@ from django.conf import settings
 from jobs.errors import Conflict, ErrorText, FieldErrors, Invalid, TooLarge
 from scheduler.monitor import served_roles
 from scheduler.steps import libraries
-from scheduler.steps.libraries import Operation
+from scheduler.steps.known_operations import KnownOperation
 from scheduler.steps.models import Step, StepQueue
 from scheduler.steps.states import EMPTY_ARGS, NO_OPERATION, UNINIT
 
@@ -66,7 +66,7 @@ def check_job(job: Step) -> None:
         raise Invalid("step_invalid", errors=errors)
 
 
-def _operations(job: Step) -> tuple[list[Operation], FieldErrors]:
+def _operations(job: Step) -> tuple[list[KnownOperation], FieldErrors]:
     """The job's operations, and the errors of those that are not registered."""
     operations, errors = [], FieldErrors()
     for field in ("forward_operation", "backward_operation"):
@@ -80,14 +80,14 @@ def _operations(job: Step) -> tuple[list[Operation], FieldErrors]:
     return operations, errors
 
 
-def _argument_problems(operations: list[Operation], arguments: object) -> list[ErrorText]:
+def _argument_problems(operations: list[KnownOperation], arguments: object) -> list[ErrorText]:
     return [
         *_surplus_arguments(operations, arguments),
         *(problem for operation in operations for problem in operation.argument_problems(arguments)),
     ]
 
 
-def _surplus_arguments(operations: list[Operation], arguments: object) -> list[ErrorText]:
+def _surplus_arguments(operations: list[KnownOperation], arguments: object) -> list[ErrorText]:
     """The arguments that neither operation takes."""
     if arguments == EMPTY_ARGS:
         return []

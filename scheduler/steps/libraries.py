@@ -11,19 +11,22 @@ operations; nothing is ever imported by a name that a client sends.
 import inspect
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, TypeVar, overload
 
 from django.conf import settings
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
-from dure.definitions import build_args_model
+from dure.definitions import build_args_model, schema_of
 from dure.roles import is_role
-from jobs import registry
-from jobs.errors import CodedError, ErrorText
+from jobs import catalogue, registry
+from jobs.catalogue import Registration
+from jobs.errors import CodedError
+from scheduler.steps.known_operations import OPERATION, KnownOperation
 from scheduler.steps.models import Step
-from scheduler.steps.states import EMPTY_ARGS, NO_OPERATION, UNINIT
+from scheduler.steps.states import NO_OPERATION, UNINIT
 
 MAX_NAME_LENGTH = 100
 
@@ -37,51 +40,12 @@ class UnknownOperation(CodedError):
         super().__init__("unknown_operation", library=library, operation=operation)
 
 
-@dataclass(frozen=True)
-class Operation:
-    """A registered function and its options."""
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Operation(KnownOperation):
+    """An operation that this process can run."""
 
-    library: str
-    name: str
     function: Callable[..., Any]
-    role: str
-    description: str
     args_model: type[BaseModel]
-    # Retries of a backward operation; None means the setting's default.
-    max_retries: int | None
-
-    @property
-    def argument_names(self) -> frozenset[str]:
-        return frozenset(self.args_model.model_fields)
-
-    @property
-    def schema(self) -> dict[str, Any]:
-        """The JSON schema of the arguments."""
-        schema = self.args_model.model_json_schema()
-        schema.pop("title", None)
-        return schema
-
-    def own_arguments(self, arguments: object) -> dict[str, Any]:
-        """Both operations of a job receive the same arguments; each takes those that it names.
-
-        A list has them in the order of the function's parameters; any other value is the first of them.
-        """
-        if arguments == EMPTY_ARGS:
-            return {}
-        if isinstance(arguments, Mapping):
-            return {name: value for name, value in arguments.items() if name in self.argument_names}
-        values = arguments if isinstance(arguments, list) else [arguments]
-        return dict(zip(self.args_model.model_fields, values, strict=False))
-
-    def argument_problems(self, arguments: object) -> list[ErrorText]:
-        try:
-            self.args_model.model_validate(self.own_arguments(arguments))
-        except ValidationError as error:
-            return [
-                ErrorText("operation_argument", operation=self.name, text=text)
-                for text in registry.describe_errors(error)
-            ]
-        return []
 
     def call(self, step: Any, arguments: object) -> Any:
         values = self.args_model.model_validate(self.own_arguments(arguments))
@@ -111,13 +75,17 @@ def operation(
     def register(function: F) -> F:
         library_name = library or function.__module__.rpartition(".")[2]
         _check_registration(library_name, function, role)
+        module = sys.modules.get(function.__module__)
+        args_model = build_args_model(function)
         _libraries[library_name][function.__name__] = Operation(
             library=library_name,
             name=function.__name__,
             function=function,
             role=role,
             description=inspect.getdoc(function) or "",
-            args_model=build_args_model(function),
+            library_description=(inspect.getdoc(module) or "") if module else "",
+            args_model=args_model,
+            schema=schema_of(args_model),
             max_retries=max_retries,
         )
         return function
@@ -136,23 +104,51 @@ def _check_registration(library: str, function: Callable[..., Any], role: str) -
         raise ValueError(f"The library {library!r} is registered already, by {', '.join(others)}.")
 
 
+def registrations() -> Iterator[Registration]:
+    """What a worker writes into the catalogue."""
+    for name, each in _own().items():
+        yield Registration(OPERATION, name, each.function.__module__, each.values())
+
+
 def names() -> list[str]:
-    registry.load()
-    return sorted(name for name, operations in _libraries.items() if operations)
+    return sorted({operation.library for operation in _all()})
 
 
-def operations_in(library: str) -> list[Operation]:
+def operations_in(library: str) -> list[KnownOperation]:
+    own = [operation for operation in _all() if operation.library == library]
+    return sorted(own, key=lambda operation: operation.name)
+
+
+def _own() -> dict[str, Operation]:
     registry.load()
-    return sorted(_libraries.get(library, {}).values(), key=lambda operation: operation.name)
+    operations = chain.from_iterable(library.values() for library in _libraries.values())
+    return {f"{each.library}.{each.name}": each for each in operations}
+
+
+def _all() -> list[KnownOperation]:
+    """Those of this process, and those that workers have registered."""
+    entries = catalogue.entries_of(OPERATION)
+    registered = {name: KnownOperation.read(entry.values) for name, entry in entries.items()}
+    return [*(registered | _own()).values()]
 
 
 def description(library: str) -> str:
     """The docstring of the library's module."""
-    module = sys.modules.get(operations_in(library)[0].function.__module__)
-    return inspect.getdoc(module) or "" if module else ""
+    return operations_in(library)[0].library_description
 
 
-def find(library: str, name: str) -> Operation:
+def find(library: str, name: str) -> KnownOperation:
+    try:
+        return find_own(library, name)
+    except UnknownOperation:
+        entry = catalogue.find_entry(OPERATION, f"{library}.{name}")
+        if entry is None:
+            raise
+        return KnownOperation.read(entry.values)
+
+
+def find_own(library: str, name: str) -> Operation:
+    """The operation, if this process can run it."""
     registry.load()
     operation = _libraries.get(library, {}).get(name)
     if operation is None:
@@ -160,7 +156,7 @@ def find(library: str, name: str) -> Operation:
     return operation
 
 
-def backward_retries(of_job: int | None, operation: Operation | None) -> int:
+def backward_retries(of_job: int | None, operation: KnownOperation | None) -> int:
     """Retries of a backward operation: as the job says, or the operation, or the installation."""
     if of_job is not None:
         return of_job

@@ -74,7 +74,7 @@ def run_operation(
 ) -> Any:
     """Run an operation and return what it returns; its context goes into `ctx.extra`."""
     try:
-        registered = libraries.find(library, operation)
+        registered = libraries.find_own(library, operation)
     except libraries.UnknownOperation as unknown:
         raise InvalidArgs(str(unknown)) from None
     answer = call.function("dure_step_read", queue_id, ctx.execution_id, True)

@@ -15,7 +15,7 @@ from jobs.specs import ExecutionSpec
 from jobs.sql import call
 from jobs.states import Trigger
 from scheduler.steps import libraries, notifications, pubsub
-from scheduler.steps.libraries import Operation
+from scheduler.steps.known_operations import KnownOperation
 from scheduler.steps.position import Position, StepRow
 from scheduler.steps.states import (
     NO_OPERATION,
@@ -191,14 +191,14 @@ class Runner:
         }
 
 
-def _registered(step: StepRow, direction: str) -> Operation | None:
+def _registered(step: StepRow, direction: str) -> KnownOperation | None:
     try:
         return libraries.find(step.library, step.node.operation(direction))
     except libraries.UnknownOperation:
         return None
 
 
-def operation_spec(queue_id: int, step: StepRow, direction: str, operation: Operation) -> ExecutionSpec:
+def operation_spec(queue_id: int, step: StepRow, direction: str, operation: KnownOperation) -> ExecutionSpec:
     """The Execution of one operation. A forward operation is never retried; a backward one is."""
     backward = direction == Direction.BACKWARD
     retries = libraries.backward_retries(step.undo_retries, operation) if backward else 0

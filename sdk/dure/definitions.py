@@ -36,13 +36,8 @@ class Definition:
 
     @property
     def schema(self) -> dict[str, Any]:
-        """The JSON Schema of its arguments. Raises TypeError if JSON cannot hold one of them."""
-        try:
-            schema = self.args_model.model_json_schema()
-        except PydanticInvalidForJsonSchema as error:
-            raise TypeError(f"{self.task_id!r}: JSON cannot hold an argument: {error.message}") from None
-        schema.pop("title", None)
-        return schema
+        """The JSON Schema of its arguments."""
+        return schema_of(self.args_model)
 
     def call(self, context: Any, args: Mapping[str, Any]) -> Any:
         """Run the body. Raises pydantic's ValidationError when the arguments do not fit its type hints."""
@@ -133,3 +128,14 @@ def build_args_model(function: Callable[..., Any]) -> type[BaseModel]:
     return create_model(
         f"{function.__name__}_args", __config__=ConfigDict(extra="forbid", strict=False), **fields
     )
+
+
+def schema_of(args_model: type[BaseModel]) -> dict[str, Any]:
+    """The JSON Schema of the arguments. Raises TypeError if JSON cannot hold one of them."""
+    try:
+        schema = args_model.model_json_schema()
+    except PydanticInvalidForJsonSchema as error:
+        name = args_model.__name__.removesuffix("_args")
+        raise TypeError(f"{name}: JSON cannot hold an argument: {error.message}") from None
+    schema.pop("title", None)
+    return schema

@@ -4,6 +4,7 @@ import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
@@ -47,6 +48,8 @@ def scratch(modules: str = "tests.bench.bodies", **settings: str) -> Iterator[Pa
         import django
 
         django.setup()
+        for module in filter(None, modules.split(",")):
+            import_module(module)  # what this process submits is known before a worker is there
         flush()
         from django.core.management import call_command
 

@@ -84,6 +84,8 @@ def prepare(servers: "Servers", folder: Path, broken: str | None = None) -> Path
     django.setup()
     from django.core.management import call_command
 
+    import tests.chaos.bodies  # noqa: F401 (what this process submits is known before a worker is there)
+
     call_command("migrate", verbosity=0)
     take_out(broken)
     return witness

@@ -6,17 +6,18 @@ import pytest
 from django.db import connection
 
 from jobs import catalogue
+from jobs.catalogue import Registration
 from jobs.known_tasks import UnknownTask
 from jobs.models import CatalogueEntry, CatalogueOffer
 from jobs.worker import registration
-from jobs.worker.catalogue import Registration, own_rows, write
+from jobs.worker.catalogue import own_rows, row_of, write
 
 SCHEMA = {"type": "object", "properties": {"name": {"type": "string"}}, "additionalProperties": False}
 
 
 def rows(task_id="shop.pack", **values):
     values = {"task_id": task_id, "schema": SCHEMA, "role": "FE", **values}
-    return [Registration(catalogue.TASK, task_id, "shop.tasks", values).row()]
+    return [row_of(Registration(catalogue.TASK, task_id, "shop.tasks", values))]
 
 
 def online(name, roles=("FE",)):

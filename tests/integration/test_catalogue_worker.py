@@ -1,0 +1,66 @@
+"""A real worker has a Task that this process, which serves the API here, does not have."""
+
+import sys
+
+import pytest
+
+from jobs.models import CatalogueOffer, Job, Membership
+from jobs.states import JobStatus, MemberRole
+from tests import engine_workers, workers
+from tests.factories import an_office
+from tests.integration.rest_support import client_of, make_user
+from tests.workers import eventually
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+ENVIRONMENT = {"DURE_WORKER_MODULES": "tests.shop_tasks"}
+
+
+def test_a_worker_brings_a_task_that_no_other_process_imports(tmp_path):
+    office, user = an_office(), make_user()
+    Membership.objects.create(office=office, user=user, role=MemberRole.OWNER)
+    api = client_of(user)
+
+    def post(path, body):
+        return api.post(path, body, content_type="application/json")
+
+    jobs = f"/api/offices/{office.id}/jobs"
+    body = {"task_id": "shop.pack", "args": {"name": "a lamp", "boxes": 2}}
+    assert post(jobs, body).status_code == 400
+    with workers.running(tmp_path, queues="Designer", env=ENVIRONMENT) as worker:
+        submitted = post(jobs, body)
+        assert submitted.status_code == 201, submitted.content
+        job = Job.objects.get()
+        assert (job.role, job.max_retries) == ("Designer", 7)
+        assert engine_workers.ended(job).status == JobStatus.DONE
+        assert engine_workers.result(job) == "2 x a lamp"
+
+        refused = post(jobs, {"task_id": "shop.pack", "args": {"boxes": 9, "nme": "a"}})
+        assert sorted(refused.json()["errors"]["args"]) == [
+            "boxes: Must be at most 5.",
+            "name: This field is required.",
+            "nme: The Task takes no such argument.",
+        ]
+        schedule = {"name": "nightly", "task_id": "shop.pack", "kind": "cron", "cron": "0 3 * * *"}
+        assert post("/api/schedules", {**schedule, "args": {"name": "a"}}).status_code == 201
+        assert "name" in str(post("/api/schedules", schedule).json()["errors"])
+        assert api.get("/api/tasks/shop.pack").json()["args_schema"]["properties"]["boxes"]["maximum"] == 5
+        assert api.get("/api/libraries/shop").json()["operations"][0]["name"] == "reserve"
+        worker.stop()
+    eventually(lambda: CatalogueOffer.objects.filter(name="shop.pack").exists(), what="the offer")
+    assert post(jobs, body).status_code == 201
+    assert "tests.shop_tasks" not in sys.modules
+
+
+def test_a_worker_whose_module_cannot_be_imported_does_not_start(tmp_path):
+    process = workers.worker(
+        tmp_path,
+        queues="Designer",
+        concurrency=1,
+        name="broken",
+        env={"DURE_WORKER_MODULES": "tests.no_such"},
+    )
+    eventually(lambda: process.popen.poll() is not None, 60, what="the worker's end")
+    assert process.popen.poll() != 0
+    assert "No module named 'tests.no_such'" in process.log.read_text()
+    process.kill()
