@@ -37,13 +37,18 @@ def register() -> None:
 
 
 def schedules() -> Iterable[Metric]:
-    enabled, paused, overdue = call.rows(sql.SCHEDULE_FIGURES)[0]
+    enabled, paused, overdue, failing = call.rows(sql.SCHEDULE_FIGURES)[0]
     running = beats.status().running
     yield GaugeMetricFamily("dure_beats", "Beats that were seen within the last ten seconds.", running)
     states = GaugeMetricFamily("dure_schedules", "Schedules, by state.", labels=["state"])
     states.add_metric(["enabled"], enabled)
     states.add_metric(["paused"], paused)
     yield states
+    yield GaugeMetricFamily(
+        "dure_schedules_failing",
+        "Schedules whose runs failed or were missed so often that they notified.",
+        failing,
+    )
     yield GaugeMetricFamily(
         "dure_schedule_overdue_seconds",
         "How long the most overdue schedule has been due. Grows when no beat runs.",

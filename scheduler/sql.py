@@ -335,7 +335,8 @@ WAITING_RUNS = """
 # metrics: each statement returns the values of one collector or gauge.
 SCHEDULE_FIGURES = """
     SELECT count(*) FILTER (WHERE enabled), count(*) FILTER (WHERE NOT enabled),
-           coalesce(extract(epoch FROM now() - min(next_run_at)), 0)::float
+           coalesce(extract(epoch FROM now() - min(next_run_at)), 0)::float,
+           count(*) FILTER (WHERE failing_since IS NOT NULL)
     FROM schedules WHERE deleted_at IS NULL
 """
 RECENT_OCCURRENCE_COUNTS = """

@@ -18,7 +18,7 @@ from jobs.serialize import iso_time
 from scheduler.api import shapes
 from scheduler.display import occurrence_reason_in_english
 from scheduler.models import Occurrence, Schedule
-from scheduler.schedules import rules
+from scheduler.schedules import calendars
 from scheduler.schedules.rules import Kind
 
 ENABLED, PAUSED = "enabled", "paused"
@@ -95,7 +95,7 @@ def in_words(schedule: Schedule) -> str:
 
 
 def next_times(schedule: Schedule, now: datetime) -> list[datetime]:
-    return rules.upcoming(schedule.rule, now, NEXT_TIMES) if schedule.enabled else []
+    return calendars.upcoming(schedule.rule, schedule.calendar, now, NEXT_TIMES) if schedule.enabled else []
 
 
 def recent_occurrences(schedule: Schedule) -> list[Occurrence]:
@@ -125,7 +125,10 @@ def page(schedule: Schedule, now: datetime) -> list[str]:
         ("args", as_text(schedule.args)),
         ("overlap", schedule.overlap),
         ("catch-up", schedule.catch_up),
+        ("calendar", schedule.calendar.name if schedule.calendar else ""),
         ("retries", schedule.max_retries),
+        ("failing since", local_time(schedule.failing_since)),
+        ("failed, missed", failures(schedule)),
         ("owner", schedule.owner.get_username() if schedule.owner else ""),
     ]
     return [
@@ -133,6 +136,13 @@ def page(schedule: Schedule, now: datetime) -> list[str]:
         *section("next", [local_time(due) for due in next_times(schedule, now)]),
         *section("scheduled runs, newest first", occurrence_rows(recent_occurrences(schedule))),
     ]
+
+
+def failures(schedule: Schedule) -> str:
+    """The failed and missed runs since the last success; empty if it does not count them."""
+    if schedule.notify_after_failures is None and schedule.notify_after_missed is None:
+        return ""
+    return f"{schedule.consecutive_failures}, {schedule.consecutive_missed}"
 
 
 def occurrence_rows(occurrences: Sequence[Occurrence]) -> list[str]:

@@ -19,7 +19,7 @@ from scheduler.models import Schedule
 from scheduler.pages.schedule_form import ScheduleForm
 from scheduler.pages.task_arguments import help_for
 from scheduler.pages.times import COMMON_ZONES, change_texts, language, moments
-from scheduler.schedules import clock_changes, rules, words
+from scheduler.schedules import calendars, clock_changes, words
 from scheduler.schedules import lifecycle as schedules
 
 PREVIEWED_RUNS = 5
@@ -102,9 +102,10 @@ def _preview(request: HttpRequest, schedule: Schedule | None) -> HttpResponse:
 
 def _preview_context(form: ScheduleForm) -> dict[str, Any]:
     rule = form.rule if form.is_bound or form.schedule is None else form.schedule.rule
+    times = calendars.upcoming(rule, form.chosen_calendar(), form.now, PREVIEWED_RUNS) if rule else []
     return {
         "in_words": words.rule_in_words(rule, language()) if rule else "",
-        "next": moments(rules.upcoming(rule, form.now, PREVIEWED_RUNS), rule.zone.key) if rule else [],
+        "next": moments(times, rule.zone.key) if rule else [],
         "clock_changes": change_texts(clock_changes.of_rule(rule, form.now), rule.zone.key) if rule else [],
         "paused": not form["enabled"].value(),
         "help": help_for(form["task_id"].value() or ""),

@@ -128,7 +128,7 @@ class ScheduleForm(EditForm):
         self, data: Any = None, *, schedule: Schedule | None, owner: Any, now: datetime, **initial: Any
     ) -> None:
         super().__init__(data, initial=NEW | initial if schedule is None else values_of(schedule))
-        self.schedule, self.now = schedule, now
+        self.schedule, self.owner, self.now = schedule, owner, now
         # The values for the verb: all fields of a new schedule, the changed fields of an existing one.
         self.values: dict[str, Any] = {}
         # Present as soon as the fields about time are valid.
@@ -140,6 +140,11 @@ class ScheduleForm(EditForm):
         self.fields["calendar"].widget.choices = [("", "–"), *calendars]
         offices = operated_offices(owner).values_list("id", "name")[:MOST_OFFICES] if owner else ()
         self.fields["notify_office"].widget.choices = [("", "–"), *offices]
+
+    def chosen_calendar(self) -> Calendar | None:
+        """The calendar of the form if it is its owner's; the preview skips its times."""
+        chosen = self.cleaned_data.get("calendar") if self.is_bound else self.initial.get("calendar")
+        return Calendar.objects.filter(pk=chosen, owner=self.owner).first() if chosen and self.owner else None
 
     def clean(self) -> None:
         kind = self.cleaned_data.get("kind")

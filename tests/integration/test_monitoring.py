@@ -17,7 +17,7 @@ from jobs.models import Attempt, Execution, Job
 from jobs.sql import call
 from scheduler import metrics, queue_probes, retention, sql
 from scheduler.clock import database_now
-from scheduler.models import Minute, Occurrence, QueueProbe, WorkflowRun, WorkflowRunStart
+from scheduler.models import Minute, Occurrence, QueueProbe, Schedule, WorkflowRun, WorkflowRunStart
 from scheduler.schedules.firing import fire_due
 from scheduler.workflows import runs
 from tests.factories import a_job, a_start, an_office, claimed, done, expire_lease, submitted
@@ -203,6 +203,9 @@ def test_the_metrics_of_schedules_are_reported():
     a_schedule(now=now, enabled=False)
     values = figures()
     assert (values['dure_schedules{state="enabled"}'], values['dure_schedules{state="paused"}']) == (1, 1)
+    assert values["dure_schedules_failing"] == 0
+    Schedule.objects.filter(pk=late.pk).update(failing_since=now)
+    assert figures()["dure_schedules_failing"] == 1
     assert 39 < values["dure_schedule_overdue_seconds"] < 60
     fire_due(now)
     values = figures()

@@ -40,7 +40,7 @@ def test_failed_jobs_runs_and_schedules_are_listed_newest_first(office, alice):
     assert f'href="/schedules/{schedule.id}"' in page
     assert "No space left." in page
     assert "On any disk." not in page
-    assert "예약 실패 지속" in text_of(sign_in(language="ko").get("/alerts"))
+    assert "스케줄 실패 지속" in text_of(sign_in(language="ko").get("/alerts"))
 
 
 def test_the_bell_counts_what_is_new_until_it_is_marked_as_seen(office, alice):

@@ -260,3 +260,14 @@ def test_the_page_of_a_failing_schedule_says_so(alice):
     Schedule.objects.filter(pk=schedule.pk).update(failing_since=timezone.now(), consecutive_failures=4)
     page = text_of(alice.get(f"/schedules/{schedule.id}"))
     assert "4 failed and 0 missed runs since the last success." in page
+
+
+def test_the_preview_leaves_out_the_times_of_the_chosen_calendar(alice):
+    days = [(timezone.localtime() + timedelta(days=number)).date().isoformat() for number in range(3)]
+    holidays = calendars.create({"name": "h", "dates": days}, owner=a_user("alice"), now=timezone.now())
+    daily = {**FORM, "cron": "0 9 * * *", "calendar": str(holidays.id)}
+    page = text_of(alice.post("/schedules/preview", daily))
+    assert not any(day in page for day in days)
+    assert (timezone.localtime() + timedelta(days=3)).date().isoformat() in page
+    theirs = calendars.create({"name": "h", "dates": days}, owner=a_user("bob"), now=timezone.now())
+    assert days[-1] in text_of(alice.post("/schedules/preview", {**daily, "calendar": str(theirs.id)}))

@@ -110,6 +110,6 @@ def test_all_schedules_of_a_task_are_paused_and_resumed_from_its_page(alice):
     account = text_of(alice.get("/account"))
     assert "Schedules paused" in account
     assert "Schedules resumed" in account
-    assert "예약 일시정지" in text_of(sign_in(language="ko").get("/account"))
+    assert "스케줄 일시 중지" in text_of(sign_in(language="ko").get("/account"))
     assert "Schedules paused" not in text_of(sign_in("bob").get("/account"))
     assert alice.get(f"{SUM}/schedules/pause").status_code == 405
