@@ -38,8 +38,8 @@ from scheduler.workflows.steps import prepare
 
 CONFIG = "schedule_config"
 CONFIG_FIELDS = (
-    *("mode", "delay", "unit", "at", "pattern", "time", "days_of_week", "day_of_month"),
-    "timezone",
+    *("mode", "delay", "unit", "at", "pattern", "time", "more_times", "days_of_week", "every_weeks"),
+    *("starts_on", "day_of_month", "timezone"),
 )
 MODES = [
     ("immediate", _("Immediately")),
@@ -59,13 +59,16 @@ NEW_CONFIG = {
     "unit": "minutes",
     "pattern": "daily",
     "time": "09:00",
+    "more_times": "",
+    "every_weeks": 1,
+    "starts_on": "",
     "day_of_month": "1",
     "timezone": KOREAN_TIME,
 }
 
 
 class WorkflowForm(EditForm):
-    field_names = {CONFIG: "mode", "delay_seconds": "delay"}
+    field_names = {CONFIG: "mode", "delay_seconds": "delay", "times": "more_times"}
 
     office = forms.CharField(label=_("Office"), required=False, widget=forms.Select)
     name = forms.CharField(label=_("Name"), max_length=200)
@@ -82,6 +85,15 @@ class WorkflowForm(EditForm):
         label=_("Frequency"), choices=PATTERNS, required=False, widget=forms.RadioSelect
     )
     time = forms.CharField(label=_("Time"), required=False, widget=forms.TimeInput({"type": "time"}))
+    more_times = forms.CharField(
+        label=_("More times of the day, with commas"), required=False, max_length=200, empty_value=""
+    )
+    every_weeks = forms.IntegerField(
+        label=_("Every so many weeks"), required=False, min_value=1, max_value=recurrence.MAX_WEEKS
+    )
+    starts_on = forms.CharField(
+        label=_("From the week of"), required=False, widget=forms.DateInput({"type": "date"})
+    )
     days_of_week = forms.MultipleChoiceField(
         label=_("Days of the week"),
         choices=[(str(day), name) for day, name in WEEKDAYS.items()],
@@ -210,7 +222,10 @@ def config_values(config: ScheduleConfig) -> dict[str, Any]:
         case recurrence.Recurring():
             return {
                 "pattern": config.pattern,
-                "time": config.time,
+                "time": config.clock_times[0],
+                "more_times": ", ".join(config.clock_times[1:]),
+                "every_weeks": config.every_weeks or 1,
+                "starts_on": str(config.starts_on or ""),
                 "days_of_week": [str(day) for day in config.days_of_week or ()],
                 "day_of_month": str(config.day_of_month or 1),
                 "timezone": config.timezone,
@@ -227,9 +242,14 @@ def config_data(values: Mapping[str, Any]) -> dict[str, Any]:
         case "scheduled":
             config["at"] = instant(values["at"], KOREAN_TIME).isoformat()
         case "recurring":
-            config |= {name: values[name] for name in ("pattern", "time", "timezone")}
+            config |= {name: values[name] for name in ("pattern", "timezone")}
+            more = [text.strip() for text in values["more_times"].split(",") if text.strip()]
+            config |= {"times": [values["time"], *more]} if more else {"time": values["time"]}
             if values["pattern"] == "weekly":
                 config["days_of_week"] = sorted(int(day) for day in values["days_of_week"])
+                weeks = values["every_weeks"] or 1
+                if weeks > 1 or values["starts_on"]:
+                    config |= {"every_weeks": weeks, "starts_on": values["starts_on"]}
             if values["pattern"] == "monthly":
                 day = values["day_of_month"]
                 config["day_of_month"] = int(day) if day.isdecimal() else day

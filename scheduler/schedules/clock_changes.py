@@ -16,7 +16,7 @@ from zoneinfo import ZoneInfo
 from scheduler.schedules import cron
 from scheduler.schedules.rules import Kind, Rule
 from scheduler.schedules.wallclock import instant_of, instants_of, offset_at, wall_of
-from scheduler.workflows.recurrence import Recurring, ScheduleConfig, time_of_day
+from scheduler.workflows.recurrence import Recurring, ScheduleConfig, walls_of
 
 HORIZON = timedelta(days=366)
 DAY = timedelta(days=1)
@@ -66,9 +66,9 @@ def of_config(config: ScheduleConfig, now: datetime) -> list[ClockChange]:
     for jump in _jumps(zone, now, now + HORIZON):
         day = jump.wall_start.date()
         while day <= jump.wall_end.date():
-            wall = datetime.combine(day, time_of_day(config))
-            if jump.wall_start <= wall and jump.is_before_end(wall) and config.runs_on(day):
-                changes.append(_change(wall, zone, jump, is_fixed=True))
+            walls = walls_of(config, day) if config.runs_on(day) else ()
+            jumped = (wall for wall in walls if jump.wall_start <= wall and jump.is_before_end(wall))
+            changes += [_change(wall, zone, jump, is_fixed=True) for wall in jumped]
             day += DAY
     return changes
 

@@ -56,7 +56,15 @@ def config_in_words(config: ScheduleConfig, language: str) -> str:
         when = _moment(config.at, ZoneInfo(KOREAN_TIME))
         return f"{when} 한 번" if korean else f"once, at {when}"
     days = _recurring_days(config, korean)
-    return (f"{days} {config.time}" if korean else f"{days} at {config.time}") + _zone(config.timezone)
+    times = _join(config.clock_times, korean)
+    return (f"{days} {times}" if korean else f"{days} at {times}") + _from_week(config, korean)
+
+
+def _from_week(config: Recurring, korean: bool) -> str:
+    zone = _zone(config.timezone)
+    if config.starts_on is None:
+        return zone
+    return f"({config.starts_on}부터){zone}" if korean else f", from {config.starts_on}{zone}"
 
 
 def cron_in_words(cron: Cron, language: str) -> str:
@@ -186,6 +194,9 @@ def _nth_day(day: int, number: int, korean: bool) -> str:
 def _recurring_days(config: Recurring, korean: bool) -> str:
     if config.pattern == "weekly":
         days = _weekdays(set(config.days_of_week or ()), korean)
+        if (config.every_weeks or 1) > 1:
+            weeks = config.every_weeks
+            return f"{weeks}주마다 {days}" if korean else f"every {weeks} weeks on {days}"
         return f"매주 {days}" if korean else f"every {days}"
     if config.pattern == "daily":
         return "매일" if korean else "every day"

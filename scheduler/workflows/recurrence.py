@@ -24,8 +24,12 @@ from scheduler.schedules.timezones import KOREAN_TIME, check_instant, check_zone
 from scheduler.schedules.wallclock import instant_of, wall_of
 
 INSTANT = timedelta(microseconds=1)
-# A month without the chosen day ends on its last, so no rule leaves a longer gap than this.
+DAY = timedelta(days=1)
+WEEK = timedelta(weeks=1)
+# A month without the chosen day ends on its last, so no rule by days or months leaves a longer gap than this.
 LONGEST_GAP = timedelta(days=62)
+MAX_TIMES = 24
+MAX_WEEKS = 52
 
 
 class ConfigError(ValueError):
@@ -56,6 +60,19 @@ def check_day(day: object) -> object:
     raise InvalidValue("day_of_month", day=day)
 
 
+def check_date(text: object) -> date | None:
+    if text is None:
+        return None
+    if not isinstance(text, str) or not re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", text, re.ASCII):
+        raise InvalidValue("date_example")
+    try:
+        day = date.fromisoformat(text)
+    except ValueError:
+        raise InvalidValue("date_example") from None
+    check_instant(datetime.combine(day, time(), UTC))
+    return day
+
+
 class _Config(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -74,11 +91,19 @@ class Scheduled(_Config):
     at: Annotated[datetime, BeforeValidator(check_time_type), AfterValidator(check_instant)]
 
 
+TimeOfDay = Annotated[str, AfterValidator(check_time_of_day)]
+
+
 class Recurring(_Config):
     mode: Literal["recurring"]
     pattern: Literal["daily", "weekly", "monthly"]
-    time: Annotated[str, AfterValidator(check_time_of_day)]
+    # One of the two.
+    time: TimeOfDay | None = None
+    times: Annotated[list[TimeOfDay], Field(min_length=1, max_length=MAX_TIMES)] | None = None
     days_of_week: list[Annotated[int, Field(ge=0, le=6, strict=True)]] | None = None
+    # Every n-th week, counted from the week of a date; nothing runs before that date.
+    every_weeks: Annotated[int, Field(ge=1, le=MAX_WEEKS, strict=True)] | None = None
+    starts_on: Annotated[date | None, BeforeValidator(check_date)] = None
     day_of_month: Annotated[int | str | None, BeforeValidator(check_day)] = None
     timezone: Annotated[str, AfterValidator(check_zone)] = KOREAN_TIME
 
@@ -86,14 +111,33 @@ class Recurring(_Config):
     def zone(self) -> ZoneInfo:
         return ZoneInfo(self.timezone)
 
+    @property
+    def clock_times(self) -> list[str]:
+        """The times of a day, in order."""
+        return sorted({*(self.times or ()), *([self.time] if self.time else ())})
+
+    @property
+    def longest_gap(self) -> timedelta:
+        return max(LONGEST_GAP, ((self.every_weeks or 1) + 1) * WEEK)
+
     def runs_on(self, day: date) -> bool:
         if self.pattern == "weekly":
-            return day.weekday() in (self.days_of_week or ())
+            return day.weekday() in (self.days_of_week or ()) and self._is_in_week(day)
         if self.pattern == "monthly":
             last = (day.replace(day=28) + timedelta(days=4)).replace(day=1) - timedelta(days=1)
             chosen_day = self.day_of_month if isinstance(self.day_of_month, int) else last.day
             return day.day == min(chosen_day, last.day)
         return True
+
+    def _is_in_week(self, day: date) -> bool:
+        if self.every_weeks is None or self.starts_on is None:
+            return True
+        weeks = (_monday_of(day) - _monday_of(self.starts_on)) // WEEK
+        return day >= self.starts_on and weeks % self.every_weeks == 0
+
+
+def _monday_of(day: date) -> date:
+    return day - day.weekday() * DAY
 
 
 ScheduleConfig = Immediate | Delayed | Scheduled | Recurring
@@ -127,6 +171,12 @@ def _pattern_errors(config: Recurring) -> FieldErrors:
         errors["days_of_week"] = [ErrorText("weekly_days")]
     if (config.pattern == "monthly") != (config.day_of_month is not None):
         errors["day_of_month"] = [ErrorText("monthly_day")]
+    if (config.time is None) == (config.times is None):
+        errors["time"] = [ErrorText("time_or_times")]
+    if config.pattern != "weekly" and config.every_weeks is not None:
+        errors["every_weeks"] = [ErrorText("weekly_every")]
+    elif (config.every_weeks is None) != (config.starts_on is None):
+        errors["every_weeks" if config.every_weeks is None else "starts_on"] = [ErrorText("weekly_every")]
     return errors
 
 
@@ -156,22 +206,27 @@ def upcoming(config: ScheduleConfig, now: datetime, count: int) -> list[datetime
     return dues
 
 
-def time_of_day(config: Recurring) -> time:
-    hour, minute = config.time.split(":")
-    return time(int(hour), int(minute))
+def walls_of(config: Recurring, day: date) -> list[datetime]:
+    """The local times of a day at which it runs, if it runs on that day."""
+    return [datetime.combine(day, time.fromisoformat(text)) for text in config.clock_times]
 
 
 def _recurring_after(config: Recurring, moment: datetime) -> datetime | None:
-    dues = (
-        instant_of(datetime.combine(day, time_of_day(config)), config.zone)
-        for day in _days_from(wall_of(moment, config.zone).date() - timedelta(days=1))
-        if config.runs_on(day)
-    )
-    return next((due for due in dues if due > moment), None)
+    first = wall_of(moment, config.zone).date() - DAY
+    if config.starts_on is not None:
+        first = max(first, config.starts_on)
+    for day in _days_from(first, config.longest_gap):
+        if config.runs_on(day):
+            # Sorted again: a time that the clock skips runs after the gap, maybe later than the next one.
+            dues = sorted(instant_of(wall, config.zone) for wall in walls_of(config, day))
+            due = next((due for due in dues if due > moment), None)
+            if due is not None:
+                return due
+    return None
 
 
-def _days_from(day: date) -> Iterator[date]:
-    last = day + LONGEST_GAP
+def _days_from(day: date, gap: timedelta) -> Iterator[date]:
+    last = day + gap
     while day <= last:
         yield day
-        day += timedelta(days=1)
+        day += DAY

@@ -80,6 +80,10 @@ def test_editing_and_pausing_register_at_once(client, office):
     ("fields", "field"),
     [
         ({"schedule_config": {"mode": "recurring", "pattern": "daily", "time": "9"}}, "schedule_config.time"),
+        ({"schedule_config": {**DAILY, "times": ["10:00"]}}, "schedule_config.time"),
+        ({"schedule_config": {**DAILY, "time": None, "times": ["10:00", 5]}}, "schedule_config.times"),
+        ({"schedule_config": {**DAILY, "every_weeks": 2}}, "schedule_config.every_weeks"),
+        ({"schedule_config": {**DAILY, "starts_on": "soon"}}, "schedule_config.starts_on"),
         ({"steps": [a_step("a", task_id="no.such")]}, "steps.0.task_id"),
         ({"status": "running"}, "status"),
         ({"colour": "red"}, "colour"),

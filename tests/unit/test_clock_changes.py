@@ -66,5 +66,8 @@ def test_a_recurring_workflow_names_fixed_times():
 
     named = [(each.change.value, f"{each.clock:%m-%d %H:%M}") for each in of_config(config(), NOW)]
     assert named == [("moved", "03-14 02:15")]
+    several = config(time=None, times=["04:00", "02:45", "02:15"])
+    named = [(each.change.value, f"{each.clock:%m-%d %H:%M}") for each in of_config(several, NOW)]
+    assert named == [("moved", "03-14 02:15"), ("moved", "03-14 02:45")]
     assert of_config(config(pattern="weekly", days_of_week=[0]), NOW) == []
     assert of_config(recurrence.read({"mode": "immediate"}), NOW) == []

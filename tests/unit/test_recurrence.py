@@ -6,9 +6,10 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from jobs.errors import in_english
-from scheduler.workflows.recurrence import ConfigError, next_time, read
+from scheduler.workflows.recurrence import ConfigError, next_time, read, upcoming
 
 SEOUL = ZoneInfo("Asia/Seoul")
+WEEKLY = {"mode": "recurring", "pattern": "weekly", "time": "09:00", "days_of_week": [0]}
 ACTIVE = datetime(2026, 11, 18, 10, 0, tzinfo=SEOUL)  # a Wednesday
 
 
@@ -54,6 +55,60 @@ def test_a_weekly_rule_counts_monday_as_zero():
         "11-23 Mon 09:00",
         "11-27 Fri 09:00",
     ]
+
+
+def test_a_rule_runs_at_several_times_of_its_days():
+    several = ["18:30", "09:00", "09:00"]
+    config = read({"mode": "recurring", "pattern": "weekly", "days_of_week": [2, 0], "times": several})
+    assert turns(config, 5) == [
+        "11-18 Wed 18:30",
+        "11-23 Mon 09:00",
+        "11-23 Mon 18:30",
+        "11-25 Wed 09:00",
+        "11-25 Wed 18:30",
+    ]
+
+
+def test_a_rule_runs_every_nth_week_from_the_week_of_a_date():
+    # The 19th is a Thursday: the Monday of that week is before it.
+    config = recurring("weekly", days_of_week=[0, 4], every_weeks=3, starts_on="2026-11-19")
+    expected = ["11-20 Fri 09:00", "12-07 Mon 09:00", "12-11 Fri 09:00", "12-28 Mon 09:00"]
+    assert turns(config, 4) == expected
+    assert turns(config, 1, datetime(2026, 12, 7, 9, 0, tzinfo=SEOUL)) == ["12-11 Fri 09:00"]
+
+
+def test_a_rule_for_every_52nd_week_begins_and_goes_on_after_a_year():
+    config = recurring("weekly", days_of_week=[6], every_weeks=52, starts_on="2028-01-03")
+    assert turns(config, 1) == ["01-09 Sun 09:00"]
+    first = next_time(config, ACTIVE, None)
+    assert first == datetime(2028, 1, 9, 0, 0, tzinfo=UTC)
+    assert next_time(config, ACTIVE, first) == first + timedelta(weeks=52)
+
+
+def test_times_that_the_clock_skips_run_once_after_the_gap_and_in_order():
+    """In New York the clock shows 03:00 after 01:59 on 8 March 2026."""
+    config = read(
+        {
+            "mode": "recurring",
+            "pattern": "daily",
+            "times": ["02:15", "02:45", "03:00", "03:30"],
+            "timezone": "America/New_York",
+        }
+    )
+    start = datetime(2026, 3, 8, 5, 0, tzinfo=UTC)
+    first = next_time(config, start, None)
+    assert first == datetime(2026, 3, 8, 7, 0, tzinfo=UTC)
+    assert next_time(config, start, first) == datetime(2026, 3, 8, 7, 30, tzinfo=UTC)
+
+
+def test_an_nth_week_is_one_of_the_calendar_also_across_a_change_of_the_clock():
+    zone = ZoneInfo("America/New_York")
+    config = recurring(
+        "weekly", days_of_week=[6], every_weeks=2, starts_on="2026-02-22", timezone="America/New_York"
+    )
+    dues = upcoming(config, datetime(2026, 2, 20, tzinfo=UTC), 3)
+    shown = [f"{due.astimezone(zone):%m-%d %H:%M}" for due in dues]
+    assert shown == ["02-22 09:00", "03-08 09:00", "03-22 09:00"]
 
 
 def test_a_month_without_the_day_runs_on_its_last():
@@ -131,6 +186,35 @@ def test_a_recurring_rule_fires_on_every_matching_day_of_a_year_only(pattern, zo
             {"mode": "recurring", "pattern": "yearly", "time": "09:00"},
             "pattern",
             "'daily', 'weekly' or 'monthly'",
+        ),
+        ({"mode": "recurring", "pattern": "daily"}, "time", "either time or times"),
+        (
+            {"mode": "recurring", "pattern": "daily", "time": "09:00", "times": ["10:00"]},
+            "time",
+            "either time or times",
+        ),
+        ({"mode": "recurring", "pattern": "daily", "times": []}, "times", "minimum length is 1"),
+        ({"mode": "recurring", "pattern": "daily", "times": ["09:00", "9"]}, "times", "'9' is not a time"),
+        ({"mode": "recurring", "pattern": "daily", "times": ["09:00"] * 25}, "times", "24"),
+        ({"mode": "recurring", "pattern": "daily", "times": "09:00"}, "times", "list"),
+        *(
+            ({**WEEKLY, **values}, field, message)
+            for values, field, message in (
+                ({"every_weeks": 2}, "starts_on", "belong together"),
+                ({"starts_on": "2026-11-16"}, "every_weeks", "belong together"),
+                ({"every_weeks": 0, "starts_on": "2026-11-16"}, "every_weeks", "at least 1"),
+                ({"every_weeks": 53, "starts_on": "2026-11-16"}, "every_weeks", "at most 52"),
+                ({"every_weeks": "2", "starts_on": "2026-11-16"}, "every_weeks", "int"),
+                ({"every_weeks": 2, "starts_on": "2026-W47-1"}, "starts_on", "a date such as"),
+                ({"every_weeks": 2, "starts_on": "2026-02-30"}, "starts_on", "a date such as"),
+                ({"every_weeks": 2, "starts_on": 20261116}, "starts_on", "a date such as"),
+                ({"every_weeks": 2, "starts_on": "9999-12-31"}, "starts_on", "between 1970 and 2200"),
+            )
+        ),
+        (
+            {"mode": "recurring", "pattern": "daily", "time": "09:00", "every_weeks": 2},
+            "every_weeks",
+            "weekly pattern only",
         ),
         ({"mode": "recurring", "pattern": "daily", "time": "9:00"}, "time", "'9:00' is not a time"),
         ({"mode": "recurring", "pattern": "daily", "time": "24:00"}, "time", "'24:00' is not a time"),

@@ -147,6 +147,23 @@ def test_a_zone_other_than_the_default_is_named():
             "every Monday and Friday at 09:00",
         ),
         (
+            {"mode": "recurring", "pattern": "daily", "times": ["18:30", "09:00"], "timezone": "UTC"},
+            "매일 09:00, 18:30 (UTC)",
+            "every day at 09:00 and 18:30 (UTC)",
+        ),
+        (
+            {
+                "mode": "recurring",
+                "pattern": "weekly",
+                "time": "09:00",
+                "days_of_week": [0],
+                "every_weeks": 2,
+                "starts_on": "2026-11-16",
+            },
+            "2주마다 월요일 09:00(2026-11-16부터)",
+            "every 2 weeks on Monday at 09:00, from 2026-11-16",
+        ),
+        (
             {"mode": "recurring", "pattern": "monthly", "time": "09:00", "day_of_month": 31},
             "매월 31일(없으면 말일) 09:00",
             "on day 31 of every month (or its last day) at 09:00",
