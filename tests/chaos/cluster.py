@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from tests.chaos.recovery import Recovery
 
 POOL = 2
+# The lines of a worker's log about its connection to the broker.
+LOST, CONNECTED = (b"Connection to broker lost", b"Cannot connect to "), b" Connected to "
 
 
 class Servers:
@@ -67,6 +69,7 @@ class Cluster:
         self.frozen: set[str] = set()
         self._log_starts: dict[str, int] = {}
         self._ready: dict[str, int] = {}  # the pid of which it is known
+        self._connections: dict[str, tuple[int, bool]] = {}  # the log's part that was read, and its news
         for name in ("one", "two", "control"):
             self.start_worker(name)
         for process in self.workers.values():
@@ -93,8 +96,26 @@ class Cluster:
         self.beat = celery("beat", log=log)
 
     def serves(self, name: str) -> bool:
-        """Whether this worker is alive, not frozen, and has finished its start."""
-        return name not in self.frozen and self._has_logged(name, self.workers[name], " ready.")
+        """Whether this worker is alive, not frozen, has finished its start, and reaches the broker."""
+        return (
+            name not in self.frozen
+            and self._has_logged(name, self.workers[name], " ready.")
+            and self._is_connected(name)
+        )
+
+    def _is_connected(self, name: str) -> bool:
+        """What the last line about the connection says."""
+        place, connected = self._connections.get(name, (0, False))
+        with (self.folder / f"{name}.log").open("rb") as log:
+            log.seek(place)
+            text = log.read()
+        lost = max(text.rfind(line) for line in LOST)
+        found = text.rfind(CONNECTED)
+        if lost != found:  # otherwise there is no line about it
+            connected = found > lost
+        # Up to the last whole line.
+        self._connections[name] = place + text.rfind(b"\n") + 1, connected
+        return connected
 
     def beat_is_ready(self) -> bool:
         return self._has_logged("beat", self.beat, "LocalTime ->")

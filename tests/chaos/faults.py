@@ -7,9 +7,9 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
-from pathlib import Path
 
 from tests.chaos.cluster import Cluster
+from tests.chaos.processes import command_of
 from tests.chaos.recovery import LEASE
 from tests.workers import Process
 
@@ -22,7 +22,7 @@ def kill_a_busy_process(cluster: Cluster, chance: random.Random) -> None:
 
 def kill_a_pool_process(cluster: Cluster, chance: random.Random) -> None:
     """Kills a pool process at any point, also between two commits."""
-    children = [child for worker in cluster.workers.values() for child in pool_of(worker)]
+    children = [child for worker in cluster.workers.values() for child in children_of(worker)]
     if children:
         kill(cluster, chance.choice(children))
 
@@ -38,9 +38,9 @@ def freeze_a_worker_past_its_lease(cluster: Cluster, chance: random.Random) -> N
     """Freezes the whole worker, pool included. When it wakes, other workers own its runs."""
     names = [name for name in sorted(cluster.workers) if name != "control"]
     busy = set(busy_pids(cluster))
-    name = chance.choice([n for n in names if busy.intersection(pool_of(cluster.workers[n]))] or names)
+    name = chance.choice([n for n in names if busy.intersection(children_of(cluster.workers[n]))] or names)
     worker = cluster.workers[name]
-    pids = [worker.pid, *pool_of(worker)]
+    pids = [worker.pid, *children_of(worker)]
     with frozen(cluster, name):
         for pid in pids:
             send(pid, signal.SIGSTOP)
@@ -60,7 +60,7 @@ def freeze_a_parent_past_its_lease(cluster: Cluster, chance: random.Random) -> N
 
 def freeze_a_pool_process(cluster: Cluster, chance: random.Random) -> None:
     """Freezes the pool process only: its parent renews the lease, so the run must stay with it."""
-    children = [child for worker in cluster.workers.values() for child in pool_of(worker)]
+    children = [child for worker in cluster.workers.values() for child in children_of(worker)]
     if children:
         pid = chance.choice(children)
         send(pid, signal.SIGSTOP)
@@ -140,19 +140,13 @@ def busy_pids(cluster: Cluster) -> list[int]:
     for line in witness.read_text().splitlines()[-400:] if witness.exists() else []:
         what, _, _, _, pid, _ = line.split()
         last[int(pid)] = what
-    living = {child for worker in cluster.workers.values() for child in pool_of(worker)}
+    living = {child for worker in cluster.workers.values() for child in children_of(worker)}
     return sorted(pid for pid, what in last.items() if what == "start" and pid in living)
 
 
-def pool_of(worker: Process) -> list[int]:
-    return [pid for pid in worker.children() if is_python(pid)]
-
-
-def is_python(pid: int) -> bool:
-    try:
-        return b"python" in Path(f"/proc/{pid}/cmdline").read_bytes()
-    except OSError:
-        return False
+def children_of(worker: Process) -> list[int]:
+    """The pool processes, and the watchdog, which may die or freeze as well."""
+    return [pid for pid in worker.children() if b"python" in command_of(pid)]
 
 
 @contextmanager

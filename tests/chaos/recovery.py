@@ -1,7 +1,8 @@
 """Measures how long a run waits after its worker died, in the moments in which another could have taken it.
 
 The promise is a new start within the lease and 10 s. It counts while PostgreSQL, Redis, beat and a control
-worker are there, and a worker of the roles has a free process; other moments do not.
+worker are there, and a worker of the roles is connected to Redis and has a living process without a run;
+other moments do not.
 """
 
 import os
@@ -13,7 +14,8 @@ from datetime import UTC, datetime
 import redis
 from django.db import DatabaseError, InterfaceError, connection
 
-from tests.chaos.cluster import POOL, Cluster
+from tests.chaos.cluster import Cluster
+from tests.chaos.processes import pool_of
 
 LEASE = float(os.environ.get("CHAOS_LEASE", "2"))
 PROMISED = LEASE + 10.0
@@ -73,7 +75,7 @@ class Observer(threading.Thread):
             connection.close()
             return False
         return any(
-            cluster.serves(name) and self.busy(name, runs) < POOL
+            cluster.serves(name) and self.busy(name, runs) < len(pool_of(cluster.workers[name]))
             for name in list(cluster.workers)
             if name != "control"
         )
