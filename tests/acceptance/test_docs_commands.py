@@ -28,6 +28,15 @@ def test_the_tutorial_submits_its_task_a_refused_one_a_failing_one_and_a_graph(f
 
 
 @needs_curl
+def test_the_chord_of_the_guide_for_users_of_celery_adds_results(folder, stack):
+    (graph,) = documents(run_page(folder, "docs/from-celery.md"))
+    path = f"/api/offices/{stack.office_id}/jobs/{graph['jobs'][2]['id']}"
+    alice = stack.client("alice")
+    assert eventually(lambda: alice.get(path).json["status"] == "done", 60)
+    assert alice.get(path).json["result"] == 6
+
+
+@needs_curl
 def test_the_guide_to_schedules_makes_a_schedule_a_calendar_a_run_and_a_workflow(folder, stack):
     schedule, calendar, run, workflow = documents(run_page(folder, "docs/schedules.md"))
     assert schedule["words"]["en"] == "at 09:00, Monday to Friday"

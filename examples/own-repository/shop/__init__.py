@@ -1,0 +1,1 @@
+"""The Tasks of a shop, in a repository of their own."""
