@@ -3,9 +3,9 @@
 from datetime import timedelta
 
 import pytest
-from celery.exceptions import SoftTimeLimitExceeded
 from django.utils import timezone
 
+from dure import Stopped
 from jobs import lifecycle as engine
 from jobs import runner
 from jobs.models import Execution, Worker
@@ -79,7 +79,7 @@ def test_a_cancelled_run_rolls_its_copy_back():
     copy = copied_before(run)
     engine.cancel_execution(run.run.claim.execution_id)
     # The exception with which its worker stops the body.
-    runner.settle_failure(RUN_QUEUE, run.run, SoftTimeLimitExceeded(), again=True)
+    runner.settle_failure(RUN_QUEUE, run.run, Stopped(), again=True)
     assert Execution.objects.get(pk=run.run.claim.execution_id).status == "CANCELLED"
     run_to_end(copy)
     assert states(copy) == ["FAILED, CANCELED", "NOTYET"]
