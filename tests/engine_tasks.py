@@ -119,7 +119,7 @@ def until(ctx: Context, path: str, session: str = "") -> str:
 
 
 @task("try.stubborn")
-def stubborn(ctx: Context, path: str, seconds: float = 60.0, gives_in: bool = False) -> str:
+def stubborn(ctx: Context, path: str, seconds: float = 600.0, gives_in: bool = False) -> str:
     """Ignores a soft time limit: continues, or answers normally."""
     write_line(path, os.getpid())
     end = time.monotonic() + seconds
@@ -156,7 +156,7 @@ def note_cancel(execution_id: str, args: dict[str, Any]) -> None:
 def cancellable(ctx: Context, path: str) -> None:
     """Waits to be cancelled."""
     write_line(path, "started")
-    time.sleep(60)
+    time.sleep(600)
 
 
 @task("try.ignore_cancel", on_cancel=note_cancel)
@@ -165,7 +165,7 @@ def ignore_cancel(ctx: Context, path: str) -> None:
     write_line(path, os.getpid())
     while True:
         with suppress(Stopped):
-            time.sleep(60)
+            time.sleep(600)
 
 
 @task("try.die")
@@ -207,7 +207,7 @@ def count_stubbornly(ctx: Context, name: str, path: str) -> None:
     Counter.objects.create(name=name)
     write_line(path, os.getpid())
     with suppress(Stopped):
-        time.sleep(60)
+        time.sleep(600)
 
 
 @task("try.programs")

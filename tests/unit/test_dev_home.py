@@ -72,7 +72,7 @@ def test_processes_of_a_killed_runner_are_killed_before_the_next_start(tmp_path,
             [
                 sys.executable,
                 "-c",
-                "import fcntl, sys, time; fcntl.flock(int(sys.argv[1]), 2); time.sleep(60)",
+                "import fcntl, sys, time; fcntl.flock(int(sys.argv[1]), 2); time.sleep(600)",
                 str(lock.fileno()),
             ],
             pass_fds=[lock.fileno()],

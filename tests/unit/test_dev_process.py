@@ -31,7 +31,7 @@ def started(home, script, **options):
 
 
 def test_a_process_that_stops_is_not_killed(home):
-    sleeper = Process(home, "sleeper", ["sleep", "60"])
+    sleeper = Process(home, "sleeper", ["sleep", "600"])
     assert stop([sleeper]) == []
     assert sleeper.returncode == -signal.SIGTERM
 
@@ -40,7 +40,7 @@ def test_a_process_that_stops_is_not_killed(home):
 def test_each_stop_signal_stops_a_process_even_where_it_was_inherited_as_ignored(home, number):
     before = signal.signal(number, signal.SIG_IGN)
     try:
-        sleeper = Process(home, "sleeper", ["sleep", "60"])
+        sleeper = Process(home, "sleeper", ["sleep", "600"])
     finally:
         signal.signal(number, before)
     sleeper.signal(number)
@@ -59,7 +59,7 @@ def test_a_second_signal_kills_at_once(home, monkeypatch):
 
 
 def test_a_process_left_in_the_group_is_killed(home):
-    shell = started(home, "sleep 60 & echo $!")
+    shell = started(home, "sleep 600 & echo $!")
     grandchild = int(shell.last_lines()[0])
     assert eventually(shell.has_ended)
     assert is_alive(grandchild)
@@ -81,7 +81,7 @@ def test_a_process_ends_when_its_parent_is_killed(tmp_path):
     script = (
         "import sys, time; from pathlib import Path; from config.dev.home import open_home;"
         "from config.dev.process import Process; home = open_home(Path(sys.argv[1]));"
-        "print(Process(home, 'sleeper', ['sleep', '60']).pid, flush=True); time.sleep(60)"
+        "print(Process(home, 'sleeper', ['sleep', '600']).pid, flush=True); time.sleep(600)"
     )
     parent = subprocess.Popen([sys.executable, "-c", script, str(tmp_path)], stdout=subprocess.PIPE)
     assert parent.stdout is not None

@@ -131,7 +131,7 @@ def test_a_stale_pid_file_that_names_another_process_does_not_prevent_the_start(
         pass
     home = open_home(tmp_path / "other")
     # Under PostgreSQL's own account, since it takes only such a process for a server.
-    other = Process(home, "other", [*PostgreSQL(home).prefix, "sleep", "60"])
+    other = Process(home, "other", [*PostgreSQL(home).prefix, "sleep", "600"])
     data = tmp_path / "postgres" / "data"
     (data / "postmaster.pid").write_text(f"{other.pid}\n{data}\n1\n5432\n\n\n\n")
     with running_postgres(tmp_path) as (_, url):

@@ -202,7 +202,7 @@ def test_signals_that_were_inherited_as_ignored_do_not_prevent_a_stop(checkout):
 def test_a_stop_during_the_start_stops_everything(checkout):
     checkout.programs(release=checkout.script("sleeper", SLEEPER), web="python web.py $PORT")
     up = checkout.start()
-    assert eventually(lambda: (checkout.home / "logs" / "release.log").exists(), 30)
+    assert eventually(lambda: (checkout.home / "logs" / "release.log").exists())
     assert up.stop() == 0
     assert "Everything is stopped." in up.output
 

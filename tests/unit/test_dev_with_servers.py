@@ -94,7 +94,7 @@ def test_the_command_ignores_no_signal_that_was_ignored_here_except_that_of_nohu
 
 
 def test_sigterm_stops_the_command_and_the_servers(tmp_path):
-    script = "import time; print('up', flush=True); time.sleep(60)"
+    script = "import time; print('up', flush=True); time.sleep(600)"
     process = subprocess.Popen(
         [sys.executable, "-m", "config.dev.with_servers", "--", sys.executable, "-c", script],
         env=environment(tmp_path),
@@ -109,7 +109,7 @@ def test_sigterm_stops_the_command_and_the_servers(tmp_path):
 
 
 def test_the_command_and_the_servers_end_when_the_runner_is_killed(tmp_path):
-    script = f"import time; print('up', flush=True); time.sleep(60) # {tmp_path}"
+    script = f"import time; print('up', flush=True); time.sleep(600) # {tmp_path}"
     process = subprocess.Popen(
         [sys.executable, "-m", "config.dev.with_servers", "--", sys.executable, "-c", script],
         env=environment(tmp_path),
