@@ -12,6 +12,8 @@ from django.conf import settings
 from django.utils.module_loading import autodiscover_modules
 from pydantic import ValidationError
 
+# Modules that were written before there was the package import the decorator from here.
+from dure import task as task
 from dure.definitions import Definition
 from jobs import backoff
 from jobs.errors import ErrorText, pydantic_errors

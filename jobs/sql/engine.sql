@@ -718,26 +718,32 @@ BEGIN
 END $$;
 
 
--- The jobs of one submission, in their order; `seq` grows along it. Nothing has happened to them yet.
-CREATE OR REPLACE FUNCTION dure_insert_jobs(p_office uuid, p_batch uuid, p_jobs jsonb) RETURNS void
-LANGUAGE sql AS $$
+-- The jobs of one submission, in their order; `seq` grows along it. Nothing has happened to them yet, but
+-- what is not due later is ready since `p_ready_at` if that is given.
+CREATE OR REPLACE FUNCTION dure_insert_jobs(
+    p_office uuid, p_batch uuid, p_jobs jsonb, p_ready_at timestamptz DEFAULT NULL
+) RETURNS void LANGUAGE sql AS $$
     INSERT INTO job_queue (
         id, office_id, batch_id, ref, task_id, args, role, priority, urgent, status, on_dependency_failure,
         dependency_count, timeout_ms, max_retries, retry_backoff, retry_base_delay_ms, retry_count, on_lost,
         trigger, run_at, due_at, unique_key, created_at, failure_type, error_message, ended_before,
-        queue_timeout_ms
+        queue_timeout_ms, ready_at, queue_timeout_at
     )
-    SELECT j.id, p_office, p_batch, j.ref, j.task_id, j.args, j.role, j.priority, j.urgent, 'pending',
-           j.on_dependency_failure, j.dependency_count, j.timeout_ms, j.max_retries, j.retry_backoff,
-           j.retry_base_delay_ms, 0, j.on_lost, j.trigger, j.run_at,
-           CASE WHEN j.run_at > now() THEN j.run_at END, j.unique_key, now(), '', '', false,
-           j.queue_timeout_ms
+    SELECT j.id, p_office, p_batch, j.ref, j.task_id, j.args, j.role, j.priority, j.urgent,
+           CASE WHEN r.ready_at IS NULL THEN 'pending' ELSE 'ready' END, j.on_dependency_failure,
+           j.dependency_count, j.timeout_ms, j.max_retries, j.retry_backoff, j.retry_base_delay_ms, 0,
+           j.on_lost, j.trigger, j.run_at, r.due_at, j.unique_key, now(), '', '', false, j.queue_timeout_ms,
+           r.ready_at, r.ready_at + j.queue_timeout_ms * interval '1 millisecond'
     FROM jsonb_to_recordset(p_jobs) AS j (
         id uuid, ref text, task_id text, args jsonb, role text, priority integer, urgent boolean,
         on_dependency_failure text, dependency_count integer, timeout_ms bigint, max_retries integer,
         retry_backoff text, retry_base_delay_ms bigint, on_lost text, trigger text, run_at timestamptz,
         unique_key text, queue_timeout_ms bigint, place integer
     )
+    CROSS JOIN LATERAL (
+        SELECT CASE WHEN is_due THEN p_ready_at END AS ready_at, CASE WHEN NOT is_due THEN j.run_at END AS due_at
+        FROM coalesce(j.run_at <= coalesce(p_ready_at, now()), true) AS is_due
+    ) AS r
     ORDER BY j.place
 $$;
 
@@ -746,16 +752,22 @@ $$;
 CREATE OR REPLACE FUNCTION dure_submit_one(p_office uuid, p_job jsonb, p_parents uuid[]) RETURNS jsonb
 LANGUAGE plpgsql SET enable_seqscan = off AS $$
 DECLARE
-    v_ids uuid[] := ARRAY[(p_job ->> 'id')::uuid];
+    v_id uuid := p_job ->> 'id';
+    v_now timestamptz;
+    o offices;
 BEGIN
-    PERFORM 1 FROM offices WHERE id = p_office FOR NO KEY UPDATE;
-    PERFORM dure_insert_jobs(p_office, NULL, jsonb_build_array(p_job));
-    IF cardinality(p_parents) = 0 THEN
-        RETURN dure_submit(p_office, v_ids, '{}');
+    SELECT * INTO o FROM offices WHERE id = p_office FOR NO KEY UPDATE;
+    IF cardinality(p_parents) > 0 THEN
+        PERFORM dure_insert_jobs(p_office, NULL, jsonb_build_array(p_job));
+        INSERT INTO job_dependencies (job_id, parent_id, position)
+        SELECT v_id, parent, place - 1 FROM unnest(p_parents) WITH ORDINALITY AS p (parent, place);
+        RETURN dure_submit(p_office, '{}', ARRAY[v_id]);
     END IF;
-    INSERT INTO job_dependencies (job_id, parent_id, position)
-    SELECT v_ids[1], parent, place - 1 FROM unnest(p_parents) WITH ORDINALITY AS p (parent, place);
-    RETURN dure_submit(p_office, '{}', v_ids);
+    v_now := clock_timestamp();
+    PERFORM dure_insert_jobs(p_office, NULL, jsonb_build_array(p_job), v_now);
+    PERFORM dure_event(p_office, id, NULL, 'job_ready', '{}', v_now)
+    FROM job_queue WHERE id = v_id AND status || '' = 'ready';
+    RETURN dure_effects(o, v_now, dure_dispatch(o, v_now), '[]', o.hooked);
 END $$;
 
 
