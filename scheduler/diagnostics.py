@@ -12,9 +12,10 @@ from django.core.checks import CheckMessage
 from django.utils import timezone
 from django_celery_beat.models import PeriodicTask
 
+from jobs.catalogue import TASK
 from jobs.diagnostics import error, first_line, ok, postgresql, register, warning
 from jobs.queries import known_roles
-from jobs.sql import call
+from jobs.sql import call, catalogue
 from scheduler import sql
 from scheduler.models import Schedule
 from scheduler.steps.sql import FUNCTIONS
@@ -27,6 +28,7 @@ STALE_PROBE = 90.0
 # The message's name, which programs that read the JSON know.
 PROBES = "canaries"
 LONG_WAIT = 60.0
+MOST_LISTED = 10
 START_WORKER = "start one: `celery -A config worker -Q {}`"
 # The effect of a missing consumer for each queue of the engine, and its severity.
 ENGINE_QUEUES = {
@@ -85,6 +87,9 @@ def check_workers() -> Iterator[CheckMessage]:
     yield from check_engine_queues(queues)
     yield check_probes(queues)
     yield check_oldest(queues)
+    values = {"kind": TASK, "lease": lease}
+    different = [name for (name,) in call.rows(catalogue.DIFFERENT_SCHEMAS, values)]
+    yield from check_tasks(different, call.rows(catalogue.LACKING_WORKERS, values))
 
 
 def read_queues(lease: float) -> list[Queue]:
@@ -157,6 +162,25 @@ def check_engine_queues(queues: Sequence[Queue]) -> Iterator[CheckMessage]:
                 yield severity(
                     queue.role, f"no worker consumes the queue: {effect}", START_WORKER.format(queue.role)
                 )
+
+
+def check_tasks(different: Sequence[str], lacking: Sequence[tuple[str, str]]) -> Iterator[CheckMessage]:
+    if different:
+        yield warning(
+            "schemas",
+            f"online workers have different schemas of {', '.join(different)}",
+            "deploy the same version to all of them; the page of the Task shows which worker has which",
+        )
+    if lacking:
+        listed = ", ".join(f"{task} on {worker}" for task, worker in lacking[:MOST_LISTED])
+        more = f" and {len(lacking) - MOST_LISTED} more" if len(lacking) > MOST_LISTED else ""
+        yield warning(
+            "tasks",
+            f"workers of the Task's role lack it, while others have it: {listed}{more}",
+            "give all workers of a role the same DURE_WORKER_MODULES, or the Task a role of its own",
+        )
+    if not different and not lacking:
+        yield ok("tasks", "all workers of a role have the same Tasks")
 
 
 def check_probes(queues: Sequence[Queue]) -> CheckMessage:

@@ -150,6 +150,14 @@ class TaskDocument(DocumentSerializer):
     )
     on_lost = serializers.ChoiceField(OnLost.choices, help_text="What happens if its worker dies.")
     atomic = serializers.BooleanField(help_text="Its database writes commit together with its result.")
+    available = serializers.BooleanField(help_text="Whether an online worker has it and serves its role.")
+    seen_at = serializers.DateTimeField(
+        allow_null=True, help_text="When a worker that has it was last heard of. Null: never."
+    )
+    package = serializers.CharField(help_text="The installed package of its code; empty if there is none.")
+    version = serializers.CharField(help_text="The version of that package.")
+    code_digest = serializers.CharField(help_text="SHA-256 of the file of its code; empty before a worker.")
+    schemas_differ = serializers.BooleanField(help_text="Whether online workers have different schemas.")
 
 
 @extend_schema_serializer(component_name="Office", examples=[in_response("an office", examples.OFFICE_MADE)])

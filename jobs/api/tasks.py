@@ -13,10 +13,13 @@ from jobs.api import documents
 from jobs.api.framework.filtering import PAGING, reject_unknown
 from jobs.api.framework.pagination import PagePagination
 from jobs.api.framework.problem_details import Problem
+from jobs.insight.offers import Service, service_of, services
 from jobs.known_tasks import KnownTask, UnknownTask
+from jobs.serialize import iso_time
 
 
-def task_json(task: KnownTask) -> dict[str, Any]:
+def task_json(task: KnownTask, service: Service) -> dict[str, Any]:
+    newest = service.newest
     return {
         "task_id": task.task_id,
         "description": task.description,
@@ -27,6 +30,12 @@ def task_json(task: KnownTask) -> dict[str, Any]:
         "retry_base_delay": int(task.retry_backoff * 1000) if task.retry_backoff is not None else None,
         "on_lost": task.on_lost,
         "atomic": task.atomic,
+        "available": service.is_available,
+        "seen_at": iso_time(service.seen_at),
+        "package": newest.package if newest else "",
+        "version": newest.version if newest else "",
+        "code_digest": newest.code_digest if newest else "",
+        "schemas_differ": service.schemas_differ,
     }
 
 
@@ -53,7 +62,8 @@ class TaskListView(GenericAPIView[Any]):
         reject_unknown(request, PAGING)
         tasks: Any = [task for task in catalogue.all_tasks() if task.public]
         page = self.paginate_queryset(tasks) or []
-        return self.get_paginated_response([task_json(task) for task in page])
+        offered = services([(task.task_id, task.role) for task in page])
+        return self.get_paginated_response([task_json(task, offered[task.task_id]) for task in page])
 
 
 class TaskDetailView(GenericAPIView[Any]):
@@ -72,4 +82,4 @@ class TaskDetailView(GenericAPIView[Any]):
             raise Problem(404, "not_found", str(error)) from None
         if not task.public:
             raise Problem(404, "not_found", str(UnknownTask(task_id)))
-        return Response(task_json(task))
+        return Response(task_json(task, service_of(task.task_id, task.role)))

@@ -7,12 +7,12 @@ from enum import StrEnum
 from typing import Any
 
 from django.db.models import Count, Q
-from django.db.models.functions import Now
 
 from jobs.display import REMEDIES
 from jobs.errors import in_english
 from jobs.insight.forecast import estimated_times
-from jobs.models import Dependency, Execution, Job, Office, ServedRole
+from jobs.insight.offers import service_of
+from jobs.models import Dependency, Execution, Job, Office
 from jobs.states import (
     JOB_ENDED,
     JOB_WAITING,
@@ -33,6 +33,7 @@ class Code(StrEnum):
     SCHEDULED = "scheduled"
     OFFICE_PAUSED = "office_paused"
     NO_WORKER_FOR_ROLE = "no_worker_for_role"
+    NO_WORKER_FOR_TASK = "no_worker_for_task"
     OFFICE_LIMIT = "office_limit"
     ROLE_LIMIT = "role_limit"
     WAITING_FOR_WORKER = "waiting_for_worker"
@@ -182,9 +183,14 @@ def time_reasons(job: Job, now: datetime) -> Iterator[Reason]:
 
 
 def missing_worker(job: Job) -> Iterator[Reason]:
-    if not ServedRole.objects.filter(role=job.role, until__gt=Now()).exists():
+    service = service_of(job.task_id, job.role)
+    if not service.role_is_served:
         message = f"No online worker serves the queue {job.role}."
         yield Reason(Code.NO_WORKER_FOR_ROLE, message, {"role": job.role})
+    elif not service.is_available:
+        message = f"No online worker of the queue {job.role} has the Task {job.task_id}."
+        facts = {"task_id": job.task_id, "role": job.role, "seen_at": service.seen_at}
+        yield Reason(Code.NO_WORKER_FOR_TASK, message, facts)
 
 
 def queue_timeout(job: Job) -> Iterator[Reason]:

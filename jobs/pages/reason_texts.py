@@ -16,6 +16,7 @@ SENTENCES: dict[Code, Text] = {
     Code.SCHEDULED: _("Scheduled for %(until)s."),
     Code.OFFICE_PAUSED: _("The office is paused: no new runs start."),
     Code.NO_WORKER_FOR_ROLE: _("No online worker serves the queue %(role)s."),
+    Code.NO_WORKER_FOR_TASK: _("No online worker of the queue %(role)s has the Task %(task_id)s."),
     Code.OFFICE_LIMIT: _("%(running)s jobs are running; the office allows %(limit)s."),
     Code.ROLE_LIMIT: _("%(running)s jobs of the queue %(role)s are running; the office allows %(limit)s."),
     Code.WAITING_FOR_WORKER: _("Sent to workers at %(since)s; not picked up yet."),

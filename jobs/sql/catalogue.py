@@ -50,3 +50,45 @@ CURRENT_ENTRIES = """
     ) DESC, e.registered_at DESC, e.digest
 """
 DEFINITIONS = "SELECT digest, definition FROM catalogue_entries WHERE digest = ANY (%s)"
+
+# insight: the offers of some Tasks, and whether a worker serves the role that their runs have.
+OFFERS = """
+    SELECT t.name, EXISTS (SELECT 1 FROM served_roles s WHERE s.role = t.role AND s.until > now()),
+           o.worker, coalesce(w.seen_at, o.seen_at), coalesce(w.seen_at > l.since, false),
+           coalesce(w.seen_at > l.since AND NOT w.draining AND w.roles ? t.role, false),
+           e.digest, e.definition::jsonb -> 'schema', e.package, e.version, e.code_digest
+    FROM unnest(%(names)s::text[], %(roles)s::text[]) AS t (name, role)
+    CROSS JOIN (SELECT now() - %(lease)s * interval '1 second' AS since) AS l
+    LEFT JOIN catalogue_offers o ON o.kind = %(kind)s AND o.name = t.name
+    LEFT JOIN catalogue_entries e ON e.digest = o.entry_id
+    LEFT JOIN workers w ON w.name = o.worker
+    ORDER BY t.name, o.worker
+"""
+
+# doctor: Tasks of which online workers have different schemas.
+DIFFERENT_SCHEMAS = """
+    SELECT o.name FROM catalogue_offers o
+    JOIN catalogue_entries e ON e.digest = o.entry_id
+    JOIN workers w ON w.name = o.worker AND w.seen_at > now() - %(lease)s * interval '1 second'
+    WHERE o.kind = %(kind)s
+    GROUP BY o.name HAVING count(DISTINCT e.definition::jsonb -> 'schema') > 1
+    ORDER BY o.name
+"""
+# doctor: Tasks of a role, and the workers of the role that lack them while others have them.
+LACKING_WORKERS = """
+    WITH online AS (
+        SELECT name, roles FROM workers
+        WHERE seen_at > now() - %(lease)s * interval '1 second' AND NOT draining
+    ), offered AS (
+        SELECT DISTINCT o.name, e.definition::jsonb ->> 'role' AS role
+        FROM catalogue_offers o
+        JOIN catalogue_entries e ON e.digest = o.entry_id
+        JOIN online w ON w.name = o.worker AND w.roles ? (e.definition::jsonb ->> 'role')
+        WHERE o.kind = %(kind)s
+    )
+    SELECT t.name, w.name FROM offered t JOIN online w ON w.roles ? t.role
+    WHERE NOT EXISTS (
+        SELECT 1 FROM catalogue_offers o WHERE o.worker = w.name AND o.kind = %(kind)s AND o.name = t.name
+    )
+    ORDER BY t.name, w.name
+"""

@@ -1,7 +1,6 @@
 """The catalogue of Tasks, and the form that runs one."""
 
 from collections import Counter
-from collections.abc import Collection
 from typing import Any
 
 from django.contrib import messages
@@ -17,11 +16,10 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from jobs import lifecycle, submission
 from jobs.access import operated_offices, require_access
 from jobs.errors import Refused
+from jobs.insight.offers import service_of, services
 from jobs.known_tasks import KnownTask
-from jobs.models import ServedRole, Worker
 from jobs.pages.permissions import current_user
 from jobs.states import MemberRole
-from scheduler import monitor
 from scheduler.clock import database_now
 from scheduler.manual_runs import run_task
 from scheduler.models import Schedule
@@ -35,8 +33,9 @@ MOST_OFFICES = 500
 @require_safe
 @login_required
 def tasks(request: HttpRequest) -> HttpResponse:
-    served = _served_roles()
-    rows = [{"task": task, "is_served": task.role in served} for task in public_tasks()]
+    public = public_tasks()
+    offered = services([(task.task_id, task.role) for task in public])
+    rows = [{"task": task, "service": offered[task.task_id]} for task in public]
     return render(request, "scheduler/tasks.html", {"section": "tasks", "rows": rows})
 
 
@@ -102,15 +101,7 @@ def _run(user: User, task_id: str, form: TaskForm) -> str:
     return reverse("pages:job", args=[office.id, job])
 
 
-def _served_roles() -> Collection[str]:
-    return set(ServedRole.objects.filter(until__gt=database_now()).values_list("role", flat=True))
-
-
 def _service(user: User, task: KnownTask) -> dict[str, Any]:
-    """Whether a worker serves the Task's role, and for staff which ones."""
-    now = database_now()
-    workers = monitor.workers(now).filter(draining=False) if user.is_staff else Worker.objects.none()
-    return {
-        "is_served": task.role in _served_roles(),
-        "workers": [worker.name for worker in workers if task.role in worker.roles],
-    }
+    """How workers offer the Task; for staff also which ones."""
+    service = service_of(task.task_id, task.role)
+    return {"service": service, "offers": service.offers if user.is_staff else []}

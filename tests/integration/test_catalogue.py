@@ -3,15 +3,26 @@
 import threading
 
 import pytest
+from django.core.checks import INFO
 from django.db import connection
+from django.utils import timezone
 
-from jobs import catalogue
+from jobs import catalogue, lifecycle, submission
 from jobs.catalogue import Registration
+from jobs.insight.explain import Code, explain
+from jobs.insight.offers import service_of
 from jobs.known_tasks import UnknownTask
-from jobs.models import CatalogueEntry, CatalogueOffer
+from jobs.models import CatalogueEntry, CatalogueOffer, Job
+from jobs.pages.reason_texts import sentence
+from jobs.sql import call
+from jobs.sql import catalogue as statements
 from jobs.worker import registration
 from jobs.worker.catalogue import own_rows, row_of, write
+from scheduler.diagnostics import check_tasks
+from tests.factories import an_office
+from tests.integration.rest_support import client_of, make_user
 
+LATER = "2030-01-01T00:00:00+09:00"
 SCHEMA = {"type": "object", "properties": {"name": {"type": "string"}}, "additionalProperties": False}
 
 
@@ -107,6 +118,104 @@ class TestReading:
     def test_dures_own_tasks_are_known_without_a_worker(self):
         assert not CatalogueEntry.objects.exists()
         assert catalogue.find("demo.sum").role == "default"
+
+
+@pytest.mark.django_db
+class TestOffers:
+    def test_a_task_says_which_workers_offer_it_and_since_when_none_does(self):
+        write("a@test", rows())
+        online("a@test")
+        assert service_of("shop.pack", "FE").is_available
+        # A worker of another queue has it too.
+        assert not service_of("shop.pack", "BE").is_available
+        registration.deregister("a@test")
+        service = service_of("shop.pack", "FE")
+        assert not service.is_available
+        assert [offer.worker for offer in service.offers] == ["a@test"]
+        assert service.seen_at == CatalogueOffer.objects.get().seen_at
+
+    def test_a_worker_of_the_role_without_the_task_does_not_make_it_available(self):
+        write("a@test", rows())
+        online("b@test")
+        service = service_of("shop.pack", "FE")
+        assert service.role_is_served
+        assert not service.is_available
+
+    def test_dures_own_task_without_an_offer_needs_a_worker_of_its_role(self):
+        assert not service_of("demo.sum", "default").is_available
+        online("b@test", ["default"])
+        assert service_of("demo.sum", "default").is_available
+
+    def test_online_workers_with_different_schemas_are_told_from_those_with_other_code(self):
+        for name, options in (("a@test", {}), ("b@test", {"max_retries": 3})):
+            write(name, rows(**options))
+            online(name)
+        assert not service_of("shop.pack", "FE").schemas_differ
+        write("c@test", rows(schema={**SCHEMA, "required": ["name"]}))
+        online("c@test")
+        assert service_of("shop.pack", "FE").schemas_differ
+        registration.deregister("c@test")
+        assert not service_of("shop.pack", "FE").schemas_differ
+
+    def test_the_doctor_warns_of_different_schemas_and_of_a_worker_that_lacks_a_task(self):
+        write("a@test", rows())
+        online("a@test")
+        assert [message.level for message in tasks_according_to_doctor()] == [INFO]
+        write("b@test", rows(schema={**SCHEMA, "required": ["name"]}))
+        online("b@test")
+        online("c@test")
+        schemas, lacking = tasks_according_to_doctor()
+        assert "different schemas of shop.pack" in schemas.msg
+        assert "shop.pack on c@test" in lacking.msg
+
+
+def tasks_according_to_doctor():
+    values = {"kind": catalogue.TASK, "lease": 30}
+    different = [name for (name,) in call.rows(statements.DIFFERENT_SCHEMAS, values)]
+    return list(check_tasks(different, call.rows(statements.LACKING_WORKERS, values)))
+
+
+@pytest.mark.django_db
+class TestSurfaces:
+    def test_the_api_says_when_the_last_worker_of_a_task_was_heard_of(self, client):
+        write("a@test", rows())
+        online("a@test")
+        api = client_of(make_user())
+        task = api.get("/api/tasks/shop.pack").json()
+        assert (task["available"], task["schemas_differ"], task["package"]) == (True, False, "")
+        registration.deregister("a@test")
+        gone = api.get("/api/tasks/shop.pack").json()
+        assert not gone["available"]
+        assert gone["seen_at"] > task["seen_at"]
+        assert gone in api.get("/api/tasks?page_size=200").json()["results"]
+
+    def test_explain_says_that_no_worker_of_the_role_has_the_task(self):
+        write("a@test", rows())
+        online("b@test")
+        office = an_office()
+        (job,) = lifecycle.submit(submission.read(office, {"task_id": "shop.pack", "run_at": LATER}))
+        reasons = explain(office, Job.objects.get(id=job), timezone.now()).reasons
+        (reason,) = [reason for reason in reasons if reason.code == Code.NO_WORKER_FOR_TASK]
+        assert "shop.pack" in reason.message
+        assert "shop.pack" in str(sentence(reason))
+
+    def test_the_pages_show_the_gone_worker_and_different_schemas(self, client):
+        user = make_user("staff", is_staff=True)
+        client.force_login(user)
+        client.defaults["HTTP_ACCEPT_LANGUAGE"] = "en"
+        write("a@test", rows(description="Packs\nthings.\n\nMore."))
+        online("a@test")
+        assert "Packs things.<" in client.get("/tasks").content.decode()
+        registration.deregister("a@test")
+        online("b@test")
+        page = client.get("/tasks/shop.pack").content.decode()
+        assert "No online worker of the role FE has this Task now" in page
+        assert "a@test" in page
+        write("a@test", rows(schema={**SCHEMA, "required": ["name"]}))
+        write("b@test", rows())
+        online("a@test")
+        assert "different arguments" in client.get("/tasks/shop.pack").content.decode()
+        assert "different schemas" in client.get("/tasks").content.decode()
 
 
 @pytest.mark.django_db(transaction=True)

@@ -336,7 +336,7 @@ def test_tasks_are_listed_with_their_arguments(client):
     assert task == result["demo.sum"]
     assert set(task) == {
         *("task_id", "description", "role", "args_schema", "timeout_ms", "max_retries", "retry_base_delay"),
-        *("on_lost", "atomic"),
+        *("on_lost", "atomic", "available", "seen_at", "package", "version", "code_digest", "schemas_differ"),
     }
     assert task["args_schema"]["required"] == ["numbers"]
     assert (task["description"], task["on_lost"]) == ("Adds numbers.", "retry")
