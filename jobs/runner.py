@@ -21,7 +21,7 @@ from django.conf import settings
 from django.db import transaction
 from pydantic import ValidationError
 
-from dure import Context, TaskFailure, failures
+from dure import Context, Stopped, TaskFailure, failures
 from dure.results import encode_result
 from jobs import burst, counters, deadline, joins, lifecycle, registry, tracebacks
 from jobs.answers import Claim, Settlement
@@ -38,6 +38,8 @@ log = logging.getLogger(__name__)
 
 # A soft time limit that comes this much before the deadline is a cancel, or was meant for another run.
 EARLY_SECONDS = 0.5
+# Celery's own signal handler raises the first, before the body is entered; a body may raise the second again.
+STOPPED = (SoftTimeLimitExceeded, Stopped)
 # The exit codes of billiard's pool processes that one of these signals has stopped.
 TERMINATED = {-(256 - number) for number in (signal.SIGTERM, signal.SIGQUIT, signal.SIGINT, signal.SIGHUP)}
 # Why a message has no end of its own. EngineRequest sends the event that tells Flower.
@@ -204,7 +206,7 @@ def settle_failure(task_id: str, current: Run, exc: BaseException, *, again: boo
     claim = current.claim
     failure = classify(exc)
     outcome = Outcome.TIMEOUT if failure == FailureType.TIMEOUT else Outcome.FAILURE
-    if isinstance(exc, SoftTimeLimitExceeded) and time.time() < claim.deadline.timestamp() - EARLY_SECONDS:
+    if isinstance(exc, STOPPED) and time.time() < claim.deadline.timestamp() - EARLY_SECONDS:
         # Stopped before its time: by a cancel, or by a signal that was meant for the run before.
         outcome, failure = Outcome.LOST, FailureType.WORKER_LOST
     task = registry.find(task_id)
@@ -231,11 +233,11 @@ def settle_failure(task_id: str, current: Run, exc: BaseException, *, again: boo
 
 
 def classify(exc: BaseException) -> str:
-    return FailureType.TIMEOUT if isinstance(exc, SoftTimeLimitExceeded) else failures.classify(exc)
+    return FailureType.TIMEOUT if isinstance(exc, STOPPED) else failures.classify(exc)
 
 
 def describe(exc: BaseException) -> str:
-    if isinstance(exc, SoftTimeLimitExceeded):
+    if isinstance(exc, STOPPED):
         return failures.TIMED_OUT
     if isinstance(exc, ValidationError):
         return "; ".join(map(in_english, registry.describe_errors(exc)))

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
-from celery.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
@@ -18,7 +17,7 @@ from django.db.models import Q
 from django.http import Http404
 from django.utils import timezone
 
-from dure import Context, InvalidArgs, SessionError, TaskFailure
+from dure import Context, InvalidArgs, SessionError, Stopped, TaskFailure
 from jobs.errors import Conflict
 from jobs.models import Execution, Worker
 from jobs.states import ExecutionStatus, MemberRole, Trigger
@@ -46,7 +45,7 @@ def run_copy(ctx: Context, queue_id: int, *, wait: bool) -> dict[str, Any]:
         return {"queue_id": copy.queue_id, "run": copy.run}
     try:
         return _result(_wait_for(ctx, copy))
-    except SoftTimeLimitExceeded:
+    except Stopped:
         roll_back(ctx.execution_id)
         raise
 
