@@ -435,7 +435,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='step',
-            constraint=models.UniqueConstraint(fields=('queue', 'number'), name='one_step_per_number'),
+            constraint=models.UniqueConstraint(deferrable=models.Deferrable['IMMEDIATE'], fields=('queue', 'number'), name='one_step_per_number'),
         ),
         migrations.AddConstraint(
             model_name='step',

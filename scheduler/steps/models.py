@@ -199,7 +199,10 @@ class Step(models.Model):
         ]
         constraints = [
             # Also read in order, by the runner and by the lists.
-            models.UniqueConstraint(fields=["queue", "number"], name="one_step_per_number"),
+            # Deferrable, so that it is checked at the end of the statement that moves jobs.
+            models.UniqueConstraint(
+                fields=["queue", "number"], name="one_step_per_number", deferrable=models.Deferrable.IMMEDIATE
+            ),
             models.CheckConstraint(name="step_expired_time_positive", condition=Q(expired_time__gt=0)),
             models.CheckConstraint(
                 name="step_linked_iff_in_queue",

@@ -1,4 +1,4 @@
-"""Creates jobs and step queues, enqueues jobs, copies queues, and deletes both."""
+"""Creates jobs and step queues, enqueues, moves and removes jobs, copies queues, and deletes both."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -10,9 +10,11 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from jobs.errors import Conflict, Invalid
+from jobs.errors import Conflict, ErrorText, Invalid
 from jobs.models import Office
 from jobs.notifications import signing, webhooks
+from jobs.sql import call
+from scheduler.steps import sql
 from scheduler.steps.job_checks import check_job, check_library
 from scheduler.steps.models import Step, StepQueue
 from scheduler.steps.states import HEAD, TAIL, UNINIT, JobState, QueueState
@@ -22,6 +24,8 @@ COPIED_FIELDS = (
     "forward_operation", "backward_operation", "arguments", "operation_library", "expired_time",
     "undo_retries",
 )  # fmt: skip
+# The fields of a queue that follow from its jobs.
+LINK_FIELDS = ("job_number", "state", "job_queue", "last_job")
 # The fields that the enqueuing of a job that exists sets.
 ENQUEUED_FIELDS = ("queue", "number", "owner", "prev_job", "next_job", "operation_library", "state")
 
@@ -64,7 +68,7 @@ def copy(
             Step.objects.bulk_create(steps)
             queue.state, queue.job_number = QueueState.READY, len(steps)
             queue.job_queue, queue.last_job = str(steps[0].job_id), str(steps[-1].job_id)
-            queue.save(update_fields=["state", "job_number", "job_queue", "last_job"])
+            queue.save(update_fields=LINK_FIELDS)
     return queue
 
 
@@ -108,6 +112,25 @@ def enqueue_job(queue_id: int, job: Step) -> Step:
     return job
 
 
+def move_job(queue_id: int, job_id: UUID, number: int) -> None:
+    """Give a job of the queue another number; the jobs between the two move by one."""
+    with transaction.atomic():
+        queue = _queue_at_rest(queue_id)
+        if number > queue.job_number:
+            raise Invalid(errors={"number": [ErrorText("at_most", limit=queue.job_number)]})
+        jobs = [each for each in _job_ids(queue) if each != job_id]
+        jobs.insert(number - 1, job_id)
+        _link_all(queue, jobs)
+
+
+def remove_job(queue_id: int, job_id: UUID) -> None:
+    """Delete a job of the queue, which is EMPTY after its last one."""
+    with transaction.atomic():
+        queue = _queue_at_rest(queue_id)
+        Step.objects.filter(queue=queue, job_id=job_id).delete()
+        _link_all(queue, _job_ids(queue))
+
+
 def delete(queue_id: int) -> None:
     """Delete a queue with its jobs and events, unless it is running."""
     with transaction.atomic():
@@ -117,10 +140,27 @@ def delete(queue_id: int) -> None:
         queue.delete()
 
 
-def _queue_for_enqueue(queue_id: int) -> StepQueue:
+def _queue_at_rest(queue_id: int) -> StepQueue:
     queue = StepQueue.objects.select_for_update(no_key=True).get(pk=queue_id)
     if queue.state == QueueState.RUNNING:
         raise Conflict("queue_running")
+    return queue
+
+
+def _job_ids(queue: StepQueue) -> list[UUID]:
+    return list(queue.steps.order_by("number").values_list("job_id", flat=True))
+
+
+def _link_all(queue: StepQueue, jobs: list[UUID]) -> None:
+    call.change(sql.LINK_STEPS, {"jobs": jobs, "head": HEAD, "tail": TAIL})
+    queue.job_number = len(jobs)
+    queue.state = QueueState.READY if jobs else QueueState.EMPTY
+    queue.job_queue, queue.last_job = (str(jobs[0]), str(jobs[-1])) if jobs else (UNINIT, UNINIT)
+    queue.save(update_fields=LINK_FIELDS)
+
+
+def _queue_for_enqueue(queue_id: int) -> StepQueue:
+    queue = _queue_at_rest(queue_id)
     if queue.job_number >= settings.DURE_MAX_STEPS_PER_QUEUE:
         raise Invalid("queue_full", limit=settings.DURE_MAX_STEPS_PER_QUEUE)
     return queue
@@ -132,7 +172,7 @@ def _append(queue: StepQueue, job: Step) -> None:
     job.state = _first_state(job)
     check_job(job)
     _link(job, queue)
-    queue.save(update_fields=["job_number", "state", "job_queue", "last_job"])
+    queue.save(update_fields=LINK_FIELDS)
 
 
 def _first_state(job: Step) -> JobState:

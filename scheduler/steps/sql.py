@@ -59,6 +59,17 @@ REQUEST_ROLLBACK = """
     RETURNING run
 """
 
+# move_job, remove_job: numbers and links the jobs of a queue in this order.
+LINK_STEPS = """
+    WITH linked AS (
+        SELECT job_id, number, lag(job_id) OVER w AS before, lead(job_id) OVER w AS after
+        FROM unnest(%(jobs)s::uuid[]) WITH ORDINALITY AS j (job_id, number) WINDOW w AS (ORDER BY number)
+    )
+    UPDATE steps s SET number = l.number, prev_job = coalesce(l.before::text, %(head)s),
+                       next_job = coalesce(l.after::text, %(tail)s)
+    FROM linked l WHERE s.job_id = l.job_id
+"""
+
 # watch, wait: until `watched_until` each change of the queue is published.
 WATCH = """
     UPDATE step_queues SET watched_until = clock_timestamp() + %(seconds)s * interval '1 second'

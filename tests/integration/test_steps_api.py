@@ -230,6 +230,25 @@ def test_a_run_can_be_cancelled(client, alice):
     assert code(post(client, f"{path}/cancel")) == (409, "nothing_to_cancel")
 
 
+def test_jobs_are_moved_and_removed(client, alice):
+    queue = a_queue(a_job("a"), a_job("b"), owner=alice)
+    first, second = steps(queue)
+    path = f"/api/queues/{queue.queue_id}/jobs"
+    moved = client.patch(f"{path}/{second.job_id}", {"number": 1}, content_type=JSON)
+    assert (moved.status_code, moved.json()["number"], moved.json()["prev_job"]) == (200, 1, "HEAD")
+    for wrong in ({"number": 3}, {"number": 0}, {"number": "1"}, {"number": None}, {}, {"state": "SUCCESS"}):
+        answer = client.patch(f"{path}/{second.job_id}", wrong, content_type=JSON)
+        assert (answer.status_code, "errors" in answer.json()) == (400, True), wrong
+    assert [step.job_id for step in steps(queue)] == [second.job_id, first.job_id]
+    assert client.delete(f"{path}/{second.job_id}").status_code == 204
+    assert [step.job_id for step in steps(queue)] == [first.job_id]
+    assert code(client.delete(f"{path}/{second.job_id}")) == (404, "not_found")
+    mallory, of_first = client_of(make_user("mallory")), f"{path}/{first.job_id}"
+    assert mallory.delete(of_first).status_code == 404
+    assert mallory.patch(of_first, {"number": 1}, content_type=JSON).status_code == 404
+    assert len(steps(queue)) == 1
+
+
 def test_a_check_of_a_queue_names_what_a_run_would_fail_at_and_runs_nothing(client, alice):
     queue = a_queue(a_job("a"), a_job("b"), {"operation_library": "provisioning"}, owner=alice)
     path = f"/api/queues/{queue.queue_id}/check"

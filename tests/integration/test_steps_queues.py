@@ -75,6 +75,62 @@ def test_a_queue_takes_jobs_again_after_its_run():
     assert states(completed(queue)) == ["SUCCESS", "SUCCESS"]
 
 
+def is_linked(queue):
+    """Whether numbers, links and the queue's own fields say the same."""
+    ids = [str(step.job_id) for step in steps(queue)]
+    assert [step.number for step in steps(queue)] == list(range(1, len(ids) + 1))
+    assert [step.prev_job for step in steps(queue)] == ["HEAD", *ids[:-1]][: len(ids)]
+    assert [step.next_job for step in steps(queue)] == [*ids[1:], "TAIL"][-len(ids) :]
+    now = fresh(queue)
+    assert (now.job_number, now.job_queue, now.last_job) == (len(ids), ids[0], ids[-1])
+    return True
+
+
+@pytest.mark.parametrize(
+    ("moved", "to", "order"), [("a", 4, "bcda"), ("d", 1, "dabc"), ("b", 3, "acbd"), ("c", 3, "abcd")]
+)
+def test_a_job_is_moved_within_its_queue(moved, to, order):
+    queue = a_queue(*[a_job(tag) for tag in "abcd"])
+    job = next(step for step in steps(queue) if step.arguments["tag"] == moved)
+    queues.move_job(queue.queue_id, job.job_id, to)
+    assert "".join(step.arguments["tag"] for step in steps(queue)) == order
+    assert is_linked(queue)
+    assert completed(queue).context["notes"] == [f"{tag} FORWARD" for tag in order]
+
+
+@pytest.mark.parametrize(("number", "left"), [(1, "bc"), (2, "ac"), (3, "ab")])
+def test_a_removed_job_is_deleted_and_its_neighbours_are_linked(number, left):
+    queue = a_queue(*[a_job(tag) for tag in "abc"])
+    queues.remove_job(queue.queue_id, steps(queue)[number - 1].job_id)
+    assert "".join(step.arguments["tag"] for step in steps(queue)) == left
+    assert is_linked(queue)
+    queues.enqueue(queue.queue_id, a_job("z"))
+    assert is_linked(queue)
+
+
+def test_a_queue_is_empty_after_its_last_job_was_removed():
+    queue = completed(a_queue(a_job()))
+    queues.remove_job(queue.queue_id, steps(queue)[0].job_id)
+    now = fresh(queue)
+    assert (now.state, now.job_number, now.job_queue, now.last_job) == ("EMPTY", 0, "UNINIT", "UNINIT")
+    queues.enqueue(queue.queue_id, a_job("b"))
+    assert states(completed(queue)) == ["SUCCESS"]
+
+
+def test_a_running_queue_keeps_its_jobs_and_their_order():
+    queue = a_queue(a_job("a"), a_job("b"))
+    lifecycle.run(queue.queue_id)
+    first = steps(queue)[0].job_id
+    for change in (
+        lambda: queues.move_job(queue.queue_id, first, 2),
+        lambda: queues.remove_job(queue.queue_id, first),
+    ):
+        with pytest.raises(Conflict) as refused:
+            change()
+        assert refused.value.code == "queue_running"
+    assert steps(queue)[0].job_id == first
+
+
 def test_deleting_a_queue_deletes_its_jobs_and_events():
     queue = completed(a_queue(a_job()))
     queues.delete(queue.queue_id)

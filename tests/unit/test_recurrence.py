@@ -107,8 +107,8 @@ def test_an_nth_week_is_one_of_the_calendar_also_across_a_change_of_the_clock():
         "weekly", days_of_week=[6], every_weeks=2, starts_on="2026-02-22", timezone="America/New_York"
     )
     dues = upcoming(config, datetime(2026, 2, 20, tzinfo=UTC), 3)
-    shown = [f"{due.astimezone(zone):%m-%d %H:%M}" for due in dues]
-    assert shown == ["02-22 09:00", "03-08 09:00", "03-22 09:00"]
+    local_times = [f"{due.astimezone(zone):%m-%d %H:%M}" for due in dues]
+    assert local_times == ["02-22 09:00", "03-08 09:00", "03-22 09:00"]
 
 
 def test_a_month_without_the_day_runs_on_its_last():

@@ -1,4 +1,4 @@
-"""Enqueuing, listing and showing the jobs of a step queue, and retrying their rollback."""
+"""Enqueuing, listing, moving and removing the jobs of a step queue, and retrying their rollback."""
 
 from collections.abc import Mapping
 from uuid import UUID
@@ -69,6 +69,10 @@ class StepSerializer(StrictSerializer):
     )
 
 
+class MoveSerializer(StrictSerializer):
+    number = serializers.IntegerField(min_value=1, help_text="The new position in the queue, from 1.")
+
+
 class EnqueuedJobSerializer(StrictSerializer):
     job_id = serializers.UUIDField(help_text="A job of `POST /api/steps` that is in no queue yet.")
 
@@ -118,6 +122,27 @@ class OneStepView(QueueView):
     def get(self, request: Request, queue_id: int, job_id: UUID) -> Response:
         """Show a job of a queue."""
         return Response(shapes.step(step_of(self.queue(), job_id)))
+
+    @extend_schema(
+        operation_id="move_step",
+        request=MoveSerializer,
+        responses=documents.StepDocument,
+        examples=[in_request("to the beginning", {"number": 1})],
+        extensions=problems("queue_running"),
+    )
+    def patch(self, request: Request, queue_id: int, job_id: UUID) -> Response:
+        """Move a job within its queue. A running queue keeps its order."""
+        queue = self.queue(ACTS)
+        number = validated(MoveSerializer(data=request.data))["number"]
+        queues.move_job(queue.queue_id, step_of(queue, job_id).job_id, number)
+        return Response(shapes.step(step_of(queue, job_id)))
+
+    @extend_schema(operation_id="remove_step", responses={204: None}, extensions=problems("queue_running"))
+    def delete(self, request: Request, queue_id: int, job_id: UUID) -> Response:
+        """Remove a job from a queue and delete it. What it has done is not rolled back."""
+        queue = self.queue(ACTS)
+        queues.remove_job(queue.queue_id, step_of(queue, job_id).job_id)
+        return Response(status=204)
 
 
 @extend_schema(tags=["step queues"])
