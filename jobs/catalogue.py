@@ -70,9 +70,16 @@ def find(task_id: str) -> KnownTask:
         return registry.find(task_id)
     except UnknownTask:
         entry = find_entry(TASK, task_id)
-        if entry is None:
-            raise
-        return entry.task
+        return entry.task if entry is not None else _find_before_any_worker(task_id)
+
+
+def _find_before_any_worker(task_id: str) -> KnownTask:
+    """Until the first worker has registered it: in DURE_WORKER_MODULES, where this process has them too."""
+    try:
+        registry.load_worker_modules()
+    except ImportError:
+        raise UnknownTask(task_id) from None
+    return registry.find(task_id)
 
 
 def all_tasks() -> list[KnownTask]:

@@ -98,7 +98,7 @@ def load() -> None:
 
 
 def load_worker_modules() -> None:
-    """Import the modules of DURE_WORKER_MODULES. Only workers do so: others read the catalogue."""
+    """Import the modules of DURE_WORKER_MODULES. Workers do so at their start; others read the catalogue."""
     load()
     for module in settings.DURE_WORKER_MODULES:
         import_module(module)

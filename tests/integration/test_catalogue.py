@@ -50,6 +50,13 @@ class TestWriting:
         assert catalogue.find("shop.pack").description == "Packs."
         assert catalogue.find("shop.pack") in catalogue.all_tasks()
 
+    def test_before_that_a_process_finds_it_in_the_modules_that_it_shares_with_workers(self, settings):
+        settings.DURE_WORKER_MODULES = ["tests.no_such"]
+        with pytest.raises(UnknownTask):
+            catalogue.find("test.echo_of_a_module")
+        settings.DURE_WORKER_MODULES = ["tests.module_of_tasks"]
+        assert catalogue.find("test.echo_of_a_module").role == "QA"
+
     def test_the_same_catalogue_changes_nothing(self):
         assert write("a@test", rows()) == 2
         assert write("a@test", rows()) == 0
