@@ -275,6 +275,8 @@ DURE_EXPORT_WORKER = env.flag("DURE_EXPORT_WORKER", True)
 # How long after its end an export can be downloaded, and is listed; 0 for ever. Only users delete replays.
 DURE_EXPORT_FILE_DAYS = env.integer("DURE_EXPORT_FILE_DAYS", 90, high=36_500)
 DURE_EXPORT_RETENTION_DAYS = env.integer("DURE_EXPORT_RETENTION_DAYS", 365, high=36_500)
+# The last messages that remain in job.deadletter. Each is also a row, which stays until an operator decides.
+DURE_DEAD_LETTER_STREAM_LENGTH = env.integer("DURE_DEAD_LETTER_STREAM_LENGTH", 10_000, low=100, high=10**7)
 # A listener takes over messages that another one has read and not acknowledged for this long.
 DURE_STREAM_CLAIM_SECONDS = env.seconds("DURE_STREAM_CLAIM_SECONDS", 30.0, low=0.1)
 

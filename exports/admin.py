@@ -11,8 +11,9 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from exports import deadletters, display, error_texts, lifecycle
+from exports import links as links_of_exports
 from exports.messages import PROGRESS, REQUESTS, RESULTS
-from exports.models import DeadLetter, ExportEvent, ExportJob, Replay, StreamOutbox
+from exports.models import DeadLetter, ExportEvent, ExportJob, ExportLink, Replay, StreamOutbox
 from exports.states import LIVE, TERMINAL, JobType, Status
 from jobs.admin import columns, links
 from jobs.admin.actions import RowAction
@@ -96,6 +97,23 @@ class ExportJobAdmin(ReadOnlyAdmin):
         page = [Link(reverse("exports:export", args=[row.pk]), _("View page"))] if is_owner else []
         runs = rows_of(Execution, _("Runs"), of=f"{Trigger.EXPORT}:{row.pk}")
         return [*page, runs]
+
+
+@admin.register(ExportLink)
+class ExportLinkAdmin(ReadOnlyAdmin):
+    list_display = ("id", columns.linked("export", _("export")), "created_at", "expires_at")
+    list_select_related = ("export",)
+    ids = ("export",)
+    fields = ("id", "export", "created_at", "expires_at")
+    row_actions = (
+        RowAction(
+            "revoke",
+            _("Revoke…"),
+            lambda n: ngettext("Revoke %d link", "Revoke %d links", n) % n,
+            do=lambda link, operator: links_of_exports.revoke(link.export, link.pk),
+            note=_("The link ends at once."),
+        ),
+    )
 
 
 @admin.register(Replay)

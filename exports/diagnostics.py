@@ -11,7 +11,7 @@ from django.core.checks import CheckMessage
 from django.db.models import Q
 from redis.exceptions import ResponseError
 
-from exports.messages import PROGRESS
+from exports.messages import DEADLETTER, PROGRESS
 from exports.models import DeadLetter
 from exports.streams import BACKEND
 from jobs.diagnostics import error, first_line, ok, register, warning
@@ -37,6 +37,7 @@ def check_outgoing() -> Iterator[CheckMessage]:
     yield check_listener(_listener_idle_times())
     yield check_outbox(*call.rows(OUTBOX)[0])
     yield check_dead_letters(DeadLetter.objects.filter(state=DeadLetter.State.OPEN).count())
+    yield check_dead_letter_stream(_dead_letter_stream_length(), settings.DURE_DEAD_LETTER_STREAM_LENGTH)
     yield check_notifications(*call.rows(LATE_NOTIFICATIONS)[0])
     yield check_webhooks(Webhook.objects.filter(Q(enabled=False) & ~Q(disabled_reason="")).count())
 
@@ -86,6 +87,20 @@ def check_dead_letters(count: int) -> CheckMessage:
             "resend or discard them: /deadletters on the monitor",
         )
     return ok("dead letters", "none")
+
+
+def _dead_letter_stream_length() -> int:
+    with connect(CHECK) as client:
+        return int(client.xlen(DEADLETTER))
+
+
+def check_dead_letter_stream(length: int, limit: int) -> CheckMessage:
+    # Redis trims whole blocks of messages, so the stream may be somewhat longer than its limit.
+    if length > 2 * limit:
+        return warning(
+            "dead letter stream", f"{length:,} messages in {DEADLETTER}, above {limit:,}", START_LISTENER
+        )
+    return ok("dead letter stream", f"{length:,} of {limit:,} messages")
 
 
 def check_notifications(count: int, seconds: float) -> CheckMessage:

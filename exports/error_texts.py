@@ -13,6 +13,8 @@ TEXTS: dict[str, str | Promise] = {
     "quota_exceeded": _(
         "Your replays and exports use %(used)s of %(quota)s bytes; this does not fit. Delete some replays."
     ),
+    "no_file_to_share": _("This export has no file."),
+    "too_many_links": _("There are %(limit)s links already. Revoke one first."),
     "part_empty": _("The end of the part must be after its start."),
     "part_outside": _("The replay is %(length)s s long."),
     "gif_too_long": _("A GIF shows at most %(limit)s s. Choose a shorter part of the replay."),
@@ -39,6 +41,12 @@ PROBLEM_CODES = {
     "not_succeeded": ProblemCode(409, "The export has no result: it is not finished, or it failed."),
     "outside_export_root": ProblemCode(400, "The recorded result is not a plain file below the export root."),
     "file_gone": ProblemCode(404, "The result file is missing, or differs from what was recorded."),
+    "no_file_to_share": ProblemCode(
+        409, "The export has no file: it has not succeeded, or the file expired."
+    ),
+    "too_many_links": ProblemCode(409, "The export has as many download links as it may: revoke one first."),
+    "link_not_valid": ProblemCode(404, "The download link is incomplete or altered, or it was revoked."),
+    "link_expired": ProblemCode(410, "The download link has expired: ask its owner for a new one."),
     "range_not_satisfiable": ProblemCode(416, "The requested range lies outside the file."),
     "no_space": ProblemCode(507, "The server has no space left for uploads."),
     "not_whole": ProblemCode(

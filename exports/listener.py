@@ -139,7 +139,7 @@ class Listener:
                 lifecycle.fail_stalled(now, timedelta(seconds=limit), JobType(kind))
         for stream in self.streams:
             streams.trim(self.redis, stream)
-        streams.trim_control(self.redis)
+        streams.trim_by_length(self.redis)
 
     def delete_old(self, full: bool = False) -> None:
         """Deletes old events and orphan files."""

@@ -160,6 +160,25 @@ class ExportJob(models.Model):
         return f"{title or 'replay'}{PurePosixPath(self.result_uri).suffix}"
 
 
+class ExportLink(models.Model):
+    """Lets anyone who has its URL download the result, until it expires. Its secret is not stored."""
+
+    export = models.ForeignKey(
+        ExportJob, on_delete=models.CASCADE, related_name="links", verbose_name=_("export")
+    )
+    created_at = models.DateTimeField(_("created at"))
+    expires_at = models.DateTimeField(_("expires at"))
+
+    class Meta:
+        db_table = "export_links"
+        verbose_name = _("download link")
+        verbose_name_plural = _("download links")
+        indexes = [models.Index(fields=["expires_at"], name="export_links_by_expiry")]  # pruning
+
+    def __str__(self) -> str:
+        return str(self.pk)
+
+
 class ExportEvent(models.Model):
     """An event for the sockets of an owner. Ids grow in the order of the owner's commits (lifecycle.py)."""
 

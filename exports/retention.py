@@ -26,6 +26,7 @@ def prune(now: datetime, *, seconds: float = 10.0, batch: int = BATCH) -> dict[s
     handled_before = {"before": now - timedelta(days=settings.DURE_RETENTION_DAYS), "limit": batch}
     done = {
         "expired": 0,
+        "links": 0,
         "deleted": 0,
         "dead_letters": delete_batches(sql.DELETE_DEAD_LETTERS, handled_before, until),
     }
@@ -33,6 +34,7 @@ def prune(now: datetime, *, seconds: float = 10.0, batch: int = BATCH) -> dict[s
     if max_days := min((days for days in (file_days, row_days) if days), default=0):
         values = {"before": now - timedelta(days=max_days), "now": now, "limit": batch}
         done["expired"] = delete_batches(sql.EXPIRE, values, until)
+    done["links"] = delete_batches(sql.DELETE_LINKS, {"now": now, "limit": batch}, until)
     if row_days:
         values = {
             "before": now - timedelta(days=row_days),

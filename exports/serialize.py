@@ -5,7 +5,7 @@ from typing import Any
 
 from django.utils.timezone import localtime
 
-from exports.models import DeadLetter, ExportJob, Replay
+from exports.models import DeadLetter, ExportJob, ExportLink, Replay
 from exports.quota import Usage
 from exports.states import Status
 
@@ -46,6 +46,15 @@ def replay(row: Replay) -> dict[str, Any]:
         "checksum": row.sha256,
         "durationMs": row.duration_ms,
         "createdAt": _time(row.created_at),
+    }
+
+
+def link(row: ExportLink, url: str) -> dict[str, Any]:
+    return {
+        "linkId": row.pk,
+        "url": url,
+        "createdAt": _time(row.created_at),
+        "expiresAt": _time(row.expires_at),
     }
 
 

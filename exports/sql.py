@@ -88,7 +88,16 @@ DELETE_EXPORTS = """
     DELETE FROM jobs WHERE job_id IN (
         SELECT job_id FROM jobs
         WHERE ended_at < %(before)s AND (status <> 'SUCCEEDED' OR expired_at < %(swept)s)
+            AND NOT EXISTS (SELECT FROM export_links l WHERE l.export_id = jobs.job_id)
         ORDER BY ended_at LIMIT %(limit)s FOR UPDATE SKIP LOCKED
+    )
+"""
+
+# prune: deletes links that open nothing any more: they expired, or the result did.
+DELETE_LINKS = """
+    DELETE FROM export_links WHERE id IN (
+        SELECT l.id FROM export_links l JOIN jobs j ON j.job_id = l.export_id
+        WHERE l.expires_at < %(now)s OR j.expired_at IS NOT NULL LIMIT %(limit)s
     )
 """
 

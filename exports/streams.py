@@ -8,10 +8,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.conf import settings
 from redis import Redis
 from redis.exceptions import ResponseError
 
-from exports.messages import CONTROL, PROGRESS, REQUESTS, RESULTS
+from exports.messages import CONTROL, DEADLETTER, PROGRESS, REQUESTS, RESULTS
 from jobs import redis as redis_clients
 
 # The names of the groups are part of the contract: BACKEND is ours alone, and foreign workers join WORKERS to
@@ -124,9 +125,16 @@ def trim(redis: "Redis", stream: str) -> int:
     return int(redis.xtrim(stream, minid=f"{lowest[0]}-{lowest[1]}", approximate=False))
 
 
-def trim_control(redis: "Redis") -> int:
-    """Every worker reads this stream, without a group, so only its length says what is old."""
-    return int(redis.xtrim(CONTROL, maxlen=MAX_CONTROL, approximate=True))
+def trim_by_length(redis: "Redis") -> int:
+    """Nobody acknowledges these messages, so only the length of a stream says what is old.
+
+    Every worker reads job.control by itself. Programs may follow job.deadletter; the rows of the dead letters
+    stay.
+    """
+    lengths = {CONTROL: MAX_CONTROL, DEADLETTER: settings.DURE_DEAD_LETTER_STREAM_LENGTH}
+    return sum(
+        int(redis.xtrim(stream, maxlen=length, approximate=True)) for stream, length in lengths.items()
+    )
 
 
 def _first_needed(redis: "Redis", stream: str, group: Any) -> tuple[int, int] | None:

@@ -29,6 +29,8 @@ _RULES = (
     ),
     # scheme://user:password@host
     (re.compile(r"(?i)\b([a-z][a-z0-9+.-]{1,20}://)[^\s/'\"]{1,256}@"), r"\1***@"),
+    # Links to results: /api/jobs/5/shared/1.<signature>
+    (re.compile(r"(/shared/)[A-Za-z0-9._%-]{8,}"), r"\1***"),
     # Our own tokens, anywhere in the text.
     (re.compile(r"dure_[A-Za-z0-9_-]{32,}"), "dure_***"),
 )
@@ -37,7 +39,7 @@ _RULES = (
 # Each rule needs one of these words; looking for them is ten times as fast as the rules.
 _WORDS = (
     *("authorization", "cookie", "bearer", "basic", "token", "password", "passwd", "secret", "api", "dsn"),
-    *("ticket", "csrfmiddlewaretoken", "sessionid", "://", "dure_"),
+    *("ticket", "csrfmiddlewaretoken", "sessionid", "://", "dure_", "/shared/"),
 )
 
 

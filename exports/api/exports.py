@@ -1,5 +1,7 @@
 """Exports: list, show, cancel, download."""
 
+from typing import Any
+
 from django.http import Http404, HttpResponseBase
 from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
@@ -20,7 +22,7 @@ from exports.api.schemas import (
     page_schema,
 )
 from exports.models import ExportJob
-from exports.states import JobType, Status
+from exports.states import CONTENT_TYPES, JobType, Status
 from jobs.api.framework.authentication import user_of
 from jobs.api.framework.filtering import reject_unknown
 from jobs.api.framework.idempotency import idempotent
@@ -50,6 +52,13 @@ FILE_HEADERS = [
         "Content-Range", str, OpenApiParameter.HEADER, description="The range of these bytes.", response=[206]
     ),
 ]
+
+FILE_TYPES = (*CONTENT_TYPES.values(), OCTET_STREAM)
+FILE_RESPONSES: dict[Any, OpenApiResponse] = {
+    **{(200, kind): OpenApiResponse(OpenApiTypes.BINARY, "The whole file.") for kind in FILE_TYPES},
+    **{(206, kind): OpenApiResponse(OpenApiTypes.BINARY, "The range of the file.") for kind in FILE_TYPES},
+    304: OpenApiResponse(None, "Your copy is current."),
+}
 
 
 def own_job(request: Request, job_id: int) -> ExportJob:
@@ -113,19 +122,7 @@ class ResultView(APIView):
     @extend_schema(
         operation_id="download_export",
         parameters=FILE_HEADERS,
-        responses={
-            (200, "video/mp4"): OpenApiResponse(OpenApiTypes.BINARY, "The whole file."),
-            (200, "image/png"): OpenApiResponse(OpenApiTypes.BINARY, "The whole file."),
-            (200, "video/webm"): OpenApiResponse(OpenApiTypes.BINARY, "The whole file."),
-            (200, "image/gif"): OpenApiResponse(OpenApiTypes.BINARY, "The whole file."),
-            (200, OCTET_STREAM): OpenApiResponse(OpenApiTypes.BINARY, "The whole file, if `Accept` says so."),
-            (206, "video/mp4"): OpenApiResponse(OpenApiTypes.BINARY, "The range of the file."),
-            (206, "image/png"): OpenApiResponse(OpenApiTypes.BINARY, "The range of the file."),
-            (206, "video/webm"): OpenApiResponse(OpenApiTypes.BINARY, "The range of the file."),
-            (206, "image/gif"): OpenApiResponse(OpenApiTypes.BINARY, "The range of the file."),
-            (206, OCTET_STREAM): OpenApiResponse(OpenApiTypes.BINARY, "The range of the file."),
-            304: OpenApiResponse(None, "Your copy is current."),
-        },
+        responses=FILE_RESPONSES,
         extensions=problems("outside_export_root", "file_gone", "not_succeeded", "range_not_satisfiable"),
     )
     def get(self, request: Request, job_id: int) -> HttpResponseBase:

@@ -129,8 +129,9 @@ class _StartView(APIView):
     def start(
         self, request: Request, replay_id: int, job_type: JobType, options: type[PictureOptions]
     ) -> Response:
+        serializer = options(data=request.data)  # a body that is no JSON is refused first
         replay = own_replay(request, replay_id)
-        job = lifecycle.request(replay, job_type, timezone.now(), options(data=request.data).options())
+        job = lifecycle.request(replay, job_type, timezone.now(), serializer.options())
         location = request.build_absolute_uri(f"/api/jobs/{job.pk}")
         return Response({"jobId": job.pk}, status=202, headers={"Location": location})
 
@@ -186,7 +187,7 @@ class StartThumbnailView(_StartView):
         operation_id="export_thumbnail",
         request=PictureOptions,
         responses={202: StartedExport},
-        examples=[in_request("of the first minute", PICTURE_PART), in_response("accepted", {"jobId": 2})],
+        examples=[in_request("of the beginning", PICTURE_PART), in_response("accepted", {"jobId": 2})],
         extensions=problems("quota_exceeded"),
     )
     @idempotent

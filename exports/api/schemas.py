@@ -139,7 +139,7 @@ CANCELLED_EXAMPLE = {
 }
 
 
-PICTURE_PART = {"resolution": "1080p", "toMs": 60_000}
+PICTURE_PART = {"resolution": "1080p", "toMs": 20_000}
 VIDEO_PART = {"resolution": "720p", "fps": 60, "fromMs": 10_000, "toMs": 20_000}
 GIF_PART = {**VIDEO_PART, "resolution": "360p", "fps": 10}
 

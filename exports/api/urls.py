@@ -3,7 +3,7 @@
 from django.urls import path, register_converter
 from django.urls.converters import IntConverter
 
-from exports.api import deadletters, exports, replays
+from exports.api import deadletters, exports, links, replays
 
 
 class IdConverter(IntConverter):
@@ -26,6 +26,9 @@ urlpatterns = [
     path("jobs/<id:job_id>", exports.JobView.as_view()),
     path("jobs/<id:job_id>/result", exports.ResultView.as_view()),
     path("jobs/<id:job_id>/cancel", exports.CancelView.as_view()),
+    path("jobs/<id:job_id>/links", links.LinksView.as_view()),
+    path("jobs/<id:job_id>/links/<id:link_id>", links.LinkView.as_view()),
+    path("jobs/<id:job_id>/shared/<str:token>", links.SharedView.as_view()),
     path("deadletters", deadletters.DeadLettersView.as_view()),
     path("deadletters/<id:letter_id>", deadletters.DeadLetterView.as_view()),
     path("deadletters/<id:letter_id>/republish", deadletters.RepublishView.as_view()),

@@ -84,6 +84,21 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name='ExportLink',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('created_at', models.DateTimeField(verbose_name='created at')),
+                ('expires_at', models.DateTimeField(verbose_name='expires at')),
+                ('export', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='links', to='exports.exportjob', verbose_name='export')),
+            ],
+            options={
+                'verbose_name': 'download link',
+                'verbose_name_plural': 'download links',
+                'db_table': 'export_links',
+                'indexes': [models.Index(fields=['expires_at'], name='export_links_by_expiry')],
+            },
+        ),
+        migrations.CreateModel(
             name='DeadLetter',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),

@@ -10,9 +10,10 @@ from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.utils.translation import gettext
 
-from exports import display, failures, serialize
+from exports import display, failures, links, serialize
 from exports.files import PathRefused, Store, split
-from exports.models import ExportJob
+from exports.models import ExportJob, ExportLink
+from exports.pages.forms import LinkForm
 from exports.pages.wait_status import WaitStatus, wait_statuses
 from exports.states import LIVE, JobType, Status
 from jobs.display import Text
@@ -75,6 +76,30 @@ class ExportRow:
     # The page of one export shows these too.
 
     @property
+    def is_animation(self) -> bool:
+        return self.job.job_type == JobType.GIF
+
+    @property
+    def part(self) -> tuple[int, int | None] | None:
+        """Start and end in milliseconds; None for the whole replay."""
+        job = self.job
+        is_whole = not job.from_ms and job.to_ms is None
+        return (
+            None
+            if is_whole
+            else (job.from_ms or 0, job.replay.duration_ms if job.to_ms is None else job.to_ms)
+        )
+
+    @property
+    def links(self) -> list[tuple[ExportLink, str]]:
+        """The links that have not expired, with their URLs."""
+        return [(link, links.url_of(link)) for link in links.live(self.job, self.now)]
+
+    @property
+    def link_form(self) -> LinkForm:
+        return LinkForm()
+
+    @property
     def failed(self) -> bool:
         return self.job.status == Status.FAILED
 
@@ -106,7 +131,7 @@ class ExportRow:
     @property
     def poster(self) -> str:
         """The URL of a thumbnail of the same replay, which the player shows before it plays."""
-        if self.job.job_type != JobType.MP4 or not serialize.has_file(self.job):
+        if self.job.job_type not in (JobType.MP4, JobType.WEBM) or not serialize.has_file(self.job):
             return ""
         thumbnails = ExportJob.objects.filter(
             replay_id=self.job.replay_id, job_type=JobType.THUMBNAIL, status=Status.SUCCEEDED, expired_at=None

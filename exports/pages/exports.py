@@ -4,16 +4,18 @@ import json
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
-from exports import display, lifecycle
+from exports import display, lifecycle, links
 from exports.models import ExportJob, Replay
 from exports.pages.export_rows import export_rows, own_exports
 from exports.pages.filters import read_filter
+from exports.pages.forms import LinkForm
+from exports.render.options import RenderOptions
 from exports.states import TERMINAL, JobType, Status
 from jobs.errors import Conflict, Refused
 from jobs.ids import parse_number
@@ -89,17 +91,45 @@ def cancel(request: HttpRequest, job_id: int) -> HttpResponse:
 @require_POST
 @login_required
 def again(request: HttpRequest, job_id: int) -> HttpResponse:
-    """Starts a new export of the same type and replay; the old one stays as it is."""
+    """Starts a new export of the same replay, type and options; the old one stays as it is."""
     job = _own(request, job_id)
     if job.status not in TERMINAL:
         messages.warning(request, _("This export has not ended yet."))
         return redirect("exports:export", job_id=job.pk)
-    return start_export(request, job.replay, JobType(job.job_type))
+    return start_export(request, job.replay, JobType(job.job_type), job.options)
 
 
-def start_export(request: HttpRequest, replay: Replay, job_type: JobType) -> HttpResponse:
+@require_POST
+@login_required
+def share(request: HttpRequest, job_id: int) -> HttpResponse:
+    job, form = _own(request, job_id), LinkForm(request.POST)
+    if not form.is_valid():
+        messages.warning(request, str(form.errors["hours"][0]))
+        return redirect("exports:export", job_id=job.pk)
     try:
-        job = lifecycle.request(replay, job_type, timezone.now())
+        links.create(job, form.age, timezone.now())
+    except Conflict as conflict:
+        messages.warning(request, str(conflict.text))
+    else:
+        messages.success(request, _("The link was made. Copy it from the list."))
+    return redirect("exports:export", job_id=job.pk)
+
+
+@require_POST
+@login_required
+def revoke(request: HttpRequest, job_id: int, link_id: int) -> HttpResponse:
+    job = _own(request, job_id)
+    if not links.revoke(job, link_id):
+        raise Http404
+    messages.success(request, _("The link was revoked."))
+    return redirect("exports:export", job_id=job.pk)
+
+
+def start_export(
+    request: HttpRequest, replay: Replay, job_type: JobType, options: RenderOptions
+) -> HttpResponse:
+    try:
+        job = lifecycle.request(replay, job_type, timezone.now(), options)
     except Refused as refused:
         messages.warning(request, str(refused.text))
         return redirect("exports:replay", replay_id=replay.pk)

@@ -16,11 +16,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from exports import display
+from exports import display, quota
 from exports import replays as storage
 from exports.models import Replay
 from exports.pages.export_rows import export_rows, own_exports
 from exports.pages.exports import script_context, start_export
+from exports.pages.forms import OptionsForm
 from exports.states import JobType
 from jobs.errors import Conflict, Refused
 from jobs.ids import parse_number
@@ -29,7 +30,12 @@ from jobs.pages.permissions import current_user
 
 SIZE = 25
 MAX_EXPORTS = 50
-JOB_TYPES = {"mp4": JobType.MP4, "thumbnail": JobType.THUMBNAIL}
+JOB_TYPES = {
+    "mp4": JobType.MP4,
+    "webm": JobType.WEBM,
+    "gif": JobType.GIF,
+    "thumbnail": JobType.THUMBNAIL,
+}
 
 
 class UploadForm(forms.Form):
@@ -79,6 +85,7 @@ def _list(request: HttpRequest, form: UploadForm, status: int = 200) -> HttpResp
         "form": form,
         "max_title": storage.MAX_TITLE,
         "max_bytes": settings.DURE_MAX_UPLOAD_BYTES,
+        "usage": quota.usage_of(current_user(request).pk),
         **page_links(page, QueryDict(mutable=True)),
     }
     return render(request, "exports/replays.html", context, status=status)
@@ -87,16 +94,21 @@ def _list(request: HttpRequest, form: UploadForm, status: int = 200) -> HttpResp
 @require_safe
 @login_required
 def replay(request: HttpRequest, replay_id: int) -> HttpResponse:
-    row = _own(request, replay_id)
+    return _page(request, _own(request, replay_id), OptionsForm())
+
+
+def _page(request: HttpRequest, row: Replay, form: OptionsForm, status: int = 200) -> HttpResponse:
     jobs = list(own_exports(current_user(request)).filter(replay=row).order_by("-id")[:MAX_EXPORTS])
     context = {
         "section": "exports",
         "replay": row,
         "kind": display.FORMAT_NAMES.get(row.kind, row.kind),
         "exports": export_rows(jobs, timezone.now()),
+        "form": form,
+        "kinds": [(address, display.KIND_NAMES[job_type]) for address, job_type in JOB_TYPES.items()],
         **script_context(),
     }
-    return render(request, "exports/replay.html", context)
+    return render(request, "exports/replay.html", context, status=status)
 
 
 @require_POST
@@ -105,7 +117,10 @@ def start(request: HttpRequest, replay_id: int, kind: str) -> HttpResponse:
     row = _own(request, replay_id)
     if kind not in JOB_TYPES:
         raise Http404
-    return start_export(request, row, JOB_TYPES[kind])
+    form = OptionsForm(request.POST, row, JOB_TYPES[kind])
+    if not form.is_valid():
+        return _page(request, row, form, status=400)
+    return start_export(request, row, JOB_TYPES[kind], form.options())
 
 
 @require_POST

@@ -353,6 +353,8 @@ def test_messages_that_wait_too_long_are_reported():
     assert exports_checks.check_notifications(9, 61.0).level == WARN
     assert exports_checks.check_dead_letters(1).level == WARN
     assert exports_checks.check_webhooks(1).level == WARN
+    assert exports_checks.check_dead_letter_stream(201, 100).level == WARN
+    assert exports_checks.check_dead_letter_stream(150, 100).level == OK
     assert (
         levels(
             [

@@ -66,3 +66,18 @@ def test_a_cut_message_cannot_be_republished_but_discarded(redis) -> None:
     with pytest.raises(Conflict):
         deadletters.republish(letter.pk, staff, timezone.now())
     assert deadletters.discard(letter.pk, staff, timezone.now()).handled_by == staff
+
+
+def test_the_stream_keeps_its_last_messages_and_the_rows_keep_all(redis, settings) -> None:
+    settings.DURE_DEAD_LETTER_STREAM_LENGTH = 100
+    for number in range(700):
+        redis.xadd(PROGRESS, {"jobId": f"zero {number}"})
+    listener = tools.listen(redis)
+    tools.drain(listener)
+    assert redis.xlen(DEADLETTER) == 700
+    listener.sweep(0)
+    # Redis trims whole blocks of at most 100 messages.
+    assert 100 <= redis.xlen(DEADLETTER) <= 200
+    ((_, newest),) = redis.xrevrange(DEADLETTER, count=1)
+    assert newest[b"jobId"] == b"zero 699"
+    assert DeadLetter.objects.filter(state="open").count() == 700

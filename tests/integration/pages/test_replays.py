@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from exports import lifecycle
 from exports.models import ExportJob, Replay
+from exports.render.options import RenderOptions
 from exports.states import JobType
 from tests.integration import export_tools as tools
 from tests.integration.pages.clients import page_text
@@ -103,3 +104,49 @@ def test_the_list_of_replays_has_pages(page, minji):
     second = page.get("/exports/replays" + first.context["older"])
     titles = [row.title for answer in (first, second) for row in answer.context["page"].rows]
     assert titles == [*(f"r{n}" for n in range(29, -1, -1)), replay.title]
+
+
+def test_an_export_of_a_part_is_started_from_the_page(page, minji):
+    replay = tools.replay_of(minji, 2)
+    form = {"resolution": "480p", "fps": "20", "start": "0.5", "end": "1.25"}
+    answer = page.post(f"/exports/replays/{replay.pk}/webm", form)
+    job = ExportJob.objects.get()
+    assert answer["Location"] == f"/exports/{job.pk}"
+    assert (job.job_type, job.options) == (JobType.WEBM, RenderOptions("480p", 20, 500, 1_250))
+    html = page_text(page, answer["Location"])
+    assert "480p" in html and "0.5 s – 1.2 s" in html.replace("\xa0", " ")
+    lifecycle.cancel(job.pk, timezone.now())
+    page.post(f"/exports/{job.pk}/again")
+    assert ExportJob.objects.latest("pk").options == job.options
+
+
+@pytest.mark.parametrize(
+    ("kind", "form", "message"),
+    [
+        ("mp4", {"resolution": "9p"}, "Select a valid choice"),
+        ("mp4", {"fps": "0"}, "greater than or equal to 1"),
+        ("gif", {"fps": "30"}, "at most 25"),
+        ("thumbnail", {"fps": "30"}, "a thumbnail is one picture"),
+        ("mp4", {"start": "nan"}, "Enter a number"),
+        ("mp4", {"start": "1", "end": "0.5"}, "must be after its start"),
+        ("webm", {"end": "9"}, "The replay is 1.966 s long"),
+    ],
+)
+def test_bad_options_are_shown_beside_what_was_entered(page, minji, kind, form, message):
+    replay = tools.replay_of(minji, 2)
+    answer = page.post(f"/exports/replays/{replay.pk}/{kind}", form)
+    html = answer.content.decode()
+    assert answer.status_code == 400
+    assert message.casefold() in html.casefold()
+    assert all(f'value="{value}"' in html for name, value in form.items() if name != "resolution")
+    assert not ExportJob.objects.exists()
+
+
+def test_the_page_of_replays_shows_how_much_storage_is_used(page, minji, settings):
+    finished(minji, content=b"x" * 3_000)
+    assert "There is no quota." in page_text(page, "/exports/replays")
+    settings.DURE_EXPORT_QUOTA_BYTES = 10 * 2**20
+    html = page_text(page, "/exports/replays").replace("\xa0", " ")
+    assert (
+        f'max="{10 * 2**20}"' in html and "of 10.0 MB used" in html and "Results of exports: 2.9 KB" in html
+    )

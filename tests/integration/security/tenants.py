@@ -11,6 +11,7 @@ from django.db import connection, transaction
 from django.test import Client
 from django.utils import timezone
 
+from exports import links
 from exports.models import DeadLetter
 from jobs.models import ApiToken, Membership, Notification
 from jobs.notifications import webhooks
@@ -48,7 +49,8 @@ class Tenant:
         workflow = schedule_factories.a_workflow(self.office, now, name=self.mark)
         step = {"forward_operation": "reserve_address"}
         queue = step_factories.a_queue(step, owner=self.owner, queue_library=SHARED["name"], name=self.mark)
-        export = finished(export_tools.export_of(self.owner))
+        export = finished(export_tools.export_of(self.owner, seconds=21))
+        link = links.create(export, links.DEFAULT_AGE, now)
         execution = factories.a_start(source=str(self.owner.pk))
         letter = DeadLetter.objects.create(
             source_stream="job.progress", source_id=name, fields={}, reason=self.mark, failed_at=now
@@ -71,6 +73,8 @@ class Tenant:
             ("queue_id", "", queue.queue_id),
             ("replay_id", "", export.replay_id),
             ("letter_id", "", letter.pk),
+            ("link_id", "", link.pk),
+            ("token", "", links.token_of(link)),
         ]
 
     def member(self, name: str, role: str) -> Any:

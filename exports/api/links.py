@@ -1,0 +1,126 @@
+"""Links to results: make, list, revoke; and the download of whoever has a link."""
+
+from datetime import timedelta
+from typing import Any
+
+from django.http import Http404, HttpResponseBase
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema, extend_schema_serializer, inline_serializer
+from rest_framework import serializers
+from rest_framework.permissions import AllowAny
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from exports import links, serialize
+from exports.api.downloads import AcceptsAnyType, download
+from exports.api.exports import FILE_HEADERS, FILE_RESPONSES, own_job
+from exports.api.schemas import AT, LATER
+from jobs.api.framework.idempotency import idempotent
+from jobs.api.framework.openapi_errors import problems
+from jobs.api.framework.openapi_examples import in_request, in_response
+from jobs.api.framework.problem_details import Problem
+from jobs.api.framework.serializers import StrictSerializer, validated
+
+LINK_EXAMPLE = {
+    "linkId": 1,
+    "url": "https://dure.example/api/jobs/1/shared/1.l-2vLKx0CRV9HqzYJ0pYDBdC9o0hmuLZ7U3E3zkGQXk",
+    "createdAt": AT,
+    "expiresAt": LATER,
+}
+
+
+class NewLink(StrictSerializer):
+    expiresInSeconds = serializers.IntegerField(  # noqa: N815 (the name on the wire)
+        required=False,
+        min_value=int(links.MIN_AGE.total_seconds()),
+        max_value=int(links.MAX_AGE.total_seconds()),
+        help_text="Without it a week.",
+    )
+
+
+@extend_schema_serializer(component_name="ExportLink", examples=[in_response("a link", LINK_EXAMPLE)])
+class LinkOut(serializers.Serializer[Any]):
+    linkId = serializers.IntegerField()  # noqa: N815
+    url = serializers.CharField(help_text="A credential: who has it can download the file.")
+    createdAt = serializers.DateTimeField()  # noqa: N815
+    expiresAt = serializers.DateTimeField()  # noqa: N815
+
+
+Links = inline_serializer("ExportLinks", {"content": LinkOut(many=True)})
+
+
+@extend_schema(tags=["exports"])
+class LinksView(APIView):
+    @extend_schema(
+        operation_id="list_export_links",
+        responses={200: Links},
+        examples=[in_response("one link", {"content": [LINK_EXAMPLE]})],
+    )
+    def get(self, request: Request, job_id: int) -> Response:
+        """List the links of one of your exports that have not expired."""
+        rows = links.live(own_job(request, job_id), timezone.now())
+        return Response({"content": [serialize.link(row, links.url_of(row)) for row in rows]})
+
+    @extend_schema(
+        operation_id="share_export",
+        request=NewLink,
+        responses={201: LinkOut},
+        examples=[in_request("for a day", {"expiresInSeconds": 86_400})],
+        extensions=problems("no_file_to_share", "too_many_links"),
+    )
+    @idempotent
+    def post(self, request: Request, job_id: int) -> Response:
+        """Make a link with which anyone can download the result of one of your exports."""
+        serializer = NewLink(data=request.data)  # a body that is no JSON is refused first
+        job = own_job(request, job_id)
+        seconds = validated(serializer).get("expiresInSeconds")
+        age = links.DEFAULT_AGE if seconds is None else timedelta(seconds=seconds)
+        link = links.create(job, age, timezone.now())
+        location = request.build_absolute_uri(f"/api/jobs/{job.pk}/links/{link.pk}")
+        body = serialize.link(link, links.url_of(link))
+        return Response(body, status=201, headers={"Location": location})
+
+
+@extend_schema(tags=["exports"])
+class LinkView(APIView):
+    @extend_schema(operation_id="revoke_export_link", responses={204: None})
+    def delete(self, request: Request, job_id: int, link_id: int) -> Response:
+        """Revoke a link. It ends at once."""
+        if not links.revoke(own_job(request, job_id), link_id):
+            raise Http404
+        return Response(status=204)
+
+
+@extend_schema(tags=["exports"])
+class SharedView(APIView):
+    """For everybody who has the link: no other credentials are read."""
+
+    authentication_classes = ()
+    permission_classes = (AllowAny,)
+    content_negotiation_class = AcceptsAnyType
+
+    @extend_schema(
+        operation_id="download_shared_export",
+        parameters=FILE_HEADERS,
+        responses=FILE_RESPONSES,
+        extensions=problems(
+            *("link_not_valid", "link_expired", "outside_export_root", "file_gone", "not_succeeded"),
+            "range_not_satisfiable",
+        ),
+    )
+    def get(self, request: Request, job_id: int, token: str) -> HttpResponseBase:
+        """Download a result by its link, or a range of it. The link is the only credential."""
+        try:
+            job = links.open_shared(job_id, token, timezone.now())
+        except links.NotValid:
+            sentence = "This link is not valid: it is incomplete or altered, or it was revoked."
+            raise Problem(404, "link_not_valid", sentence) from None
+        except links.Expired:
+            sentence = "This link has expired. Ask for a new one."
+            raise Problem(410, "link_expired", sentence) from None
+        return download(request, job)
+
+    @extend_schema(exclude=True)
+    def head(self, request: Request, job_id: int, token: str) -> HttpResponseBase:
+        return self.get(request, job_id, token)
