@@ -114,4 +114,5 @@ class Client:
     get_export = blocking(AsyncClient.get_export)
     exports = blocking(AsyncClient.exports)
     cancel_export = blocking(AsyncClient.cancel_export)
+    share_export = blocking(AsyncClient.share_export)
     download = blocking(AsyncClient.download)

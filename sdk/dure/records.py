@@ -228,6 +228,16 @@ class Replay(Record):
 
 
 @dataclass(frozen=True, kw_only=True)
+class ExportLink(Record):
+    """Who has the URL can download the file, without an account."""
+
+    link_id: int
+    url: str
+    created_at: datetime
+    expires_at: datetime
+
+
+@dataclass(frozen=True, kw_only=True)
 class Export(Work):
     job_id: int
     job_type: str

@@ -43,7 +43,11 @@ def add(parsers: Parsers) -> None:
     download = command(
         of_exports, "download", download_export, "download the file of an export", example=example
     )
-    for parser in (show, cancel, download):
+    share = command(of_exports, "share", share_export, "make a link to the file of an export")
+    share.add_argument(
+        "--expires", type=positive, metavar="SECONDS", help="60 seconds to 30 days; default: a week"
+    )
+    for parser in (show, cancel, download, share):
         parser.add_argument("id", type=positive, metavar="ID", help="the id of the export")
     download.add_argument("file", type=Path, metavar="FILE", help="where to write it")
 
@@ -84,6 +88,12 @@ def show_export(options: Options) -> int:
 def cancel_export(options: Options) -> int:
     with connect(options) as client:
         return write_record(options, client.cancel_export(options.id), FIELDS)
+
+
+def share_export(options: Options) -> int:
+    with connect(options) as client:
+        link = client.share_export(options.id, expires_in_seconds=options.expires)
+        return write_record(options, link, ["url", "expires_at"])
 
 
 def download_export(options: Options) -> int:

@@ -6,7 +6,7 @@ from typing import Literal
 from dure.downloads import download
 from dure.errors import ConfigurationError
 from dure.operations.base import LARGEST_PAGE, Operations
-from dure.records import Export, Replay
+from dure.records import Export, ExportLink, Replay
 
 
 class Exports(Operations):
@@ -46,6 +46,14 @@ class Exports(Operations):
     async def cancel_export(self, export: Export | int) -> Export:
         export_id = export if isinstance(export, int) else export.job_id
         return Export.read(await self._requests.post(f"/api/jobs/{export_id}/cancel"))
+
+    async def share_export(
+        self, export: Export | int, *, expires_in_seconds: int | None = None
+    ) -> ExportLink:
+        """Makes a link to the file; without a time it expires after a week."""
+        export_id = export if isinstance(export, int) else export.job_id
+        body = {} if expires_in_seconds is None else {"expiresInSeconds": expires_in_seconds}
+        return ExportLink.read(await self._requests.post(f"/api/jobs/{export_id}/links", body))
 
     async def download(self, export: Export | int, path: str | Path) -> Path:
         """Writes the file of an ended export. An interrupted download continues where it stopped."""

@@ -19,7 +19,7 @@ from tests.integration.exports.outcomes import after
 from tests.integration.rest_support import client_of
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("folders", "fresh_counts")]
-NOTHING = {"expired": 0, "deleted": 0, "dead_letters": 0}
+NOTHING = {"expired": 0, "links": 0, "deleted": 0, "dead_letters": 0}
 
 
 @pytest.fixture(autouse=True)
