@@ -1,4 +1,4 @@
-"""Links to results: make, list, revoke; and the download of whoever has a link."""
+"""Links to results: make, list, revoke; and the download by a link."""
 
 from datetime import timedelta
 from typing import Any

@@ -1,4 +1,4 @@
-"""Download links: for whoever has one, until it expires or is revoked, and for one export only."""
+"""Download links: for anyone who has one, until it expires or is revoked, and for one export only."""
 
 import logging
 from datetime import timedelta
