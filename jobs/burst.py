@@ -13,14 +13,15 @@ begins is ended by its main process, as that of any run.
 import logging
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from celery import current_app, signals
 from django.conf import settings
+from django.db import DatabaseError, InterfaceError
 
-from jobs import deadline, publish
+from jobs import catalogue, deadline, lifecycle, publish
 from jobs.answers import Along, Claim
 from jobs.worker import bursts
 
@@ -42,6 +43,7 @@ class Burst:
     ends: float
     looks_at: float = 0.0
     most_urgent: int | None = None
+    lacks_tasks: bool = False
     following: tuple[str, Claim] | None = None
     taken: Claim | None = None
 
@@ -77,6 +79,12 @@ def _going_on(tracer: Tracer) -> Tracer:
             while burst.following is not None:
                 task_id, burst.taken = burst.following
                 burst.following = None
+                if task_id not in _tracers:
+                    # A job may name any role, and the catalogue is a moment old.
+                    lifecycle.release_run(
+                        burst.taken.execution_id, burst.taken.fence, trigger=burst.taken.trigger
+                    )
+                    break
                 answer = _trace_next(burst, task_id, burst.taken, headers, answer)
         finally:
             _current = None
@@ -138,8 +146,19 @@ def next_claim() -> Along | None:
     if time.monotonic() >= burst.looks_at:
         burst.looks_at = time.monotonic() + LOOK_SECONDS
         burst.most_urgent = publish.most_urgent_waiting(burst.roles)
+        burst.lacks_tasks = lacks_tasks_of(burst.roles)
+    if burst.lacks_tasks:
+        return None
     level = publish.LEVELS[-1] if burst.most_urgent is None else burst.most_urgent
     return Along(f"{burst.message}:{uuid.uuid4().hex[:8]}", burst.worker, burst.roles, level)
+
+
+def lacks_tasks_of(roles: Sequence[str]) -> bool:
+    """Whether the next job of these roles could be of a Task that this worker does not have."""
+    try:
+        return catalogue.lacks_tasks_of(roles)
+    except (DatabaseError, InterfaceError):
+        return True
 
 
 def follow(following: tuple[str, Claim] | None) -> None:

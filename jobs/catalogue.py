@@ -6,7 +6,7 @@ it does not know makes it look at once.
 
 import json
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -94,6 +94,17 @@ def find_entry(kind: str, name: str) -> Entry | None:
     is_fresh = time.monotonic() < _read.at + FRESH_SECONDS
     entry = _read.entries.get((kind, name)) if is_fresh else None
     return entry or _refresh().get((kind, name))
+
+
+def lacks_tasks_of(roles: Collection[str]) -> bool:
+    """Whether other workers have Tasks of these roles that this process cannot run."""
+    if time.monotonic() >= _read.at + FRESH_SECONDS:
+        _refresh()
+    own = {task.task_id for task in registry.all_tasks()}
+    return any(
+        kind == TASK and name not in own and entry.task.role in roles
+        for (kind, name), entry in _read.entries.items()
+    )
 
 
 def entries_of(kind: str) -> dict[str, Entry]:

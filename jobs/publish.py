@@ -123,13 +123,16 @@ def execution_of(message: str) -> str | None:
     return match[1] if match else None
 
 
-def send_control(name: str, *args: object, expires: float | None = None, queue: str = "") -> bool:
+def send_control(
+    name: str, *args: object, expires: float | None = None, queue: str = "", **kwargs: object
+) -> bool:
     """Send one of the engine's own tasks, to the control queue unless another is named."""
     try:
         with redis.answering():
             current_app.send_task(
                 name,
                 args=args,
+                kwargs=kwargs,
                 queue=queue or settings.DURE_CONTROL_QUEUE,
                 ignore_result=True,
                 retry=False,

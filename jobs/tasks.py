@@ -5,7 +5,8 @@ import os
 
 from celery import shared_task, signals
 
-from jobs import lifecycle, pubsub, registry, sweeps
+from jobs import lifecycle, publish, pubsub, registry, sweeps
+from jobs.known_tasks import UnknownTask
 from jobs.models import Execution
 from jobs.notifications import creation, delivery
 from jobs.sql import call
@@ -29,11 +30,23 @@ def close_broken_connection(**_: object) -> None:
 
 
 @shared_task(name=lifecycle.RUN_ON_CANCEL, ignore_result=True)  # type: ignore[untyped-decorator]
-def run_on_cancel(execution: str) -> None:
-    """Call a Task's on_cancel for a run that was killed before it could do so itself."""
+def run_on_cancel(execution: str, *, forwarded: bool = False) -> None:
+    """Call a Task's on_cancel for a run that was killed before it could do so itself.
+
+    A worker of the control queue that does not have the Task leaves that to a worker of the run's role.
+    """
     run = Execution.objects.filter(id=execution).first()
-    on_cancel = registry.find(run.task_id).on_cancel if run is not None else None
-    if run is not None and on_cancel is not None:
+    if run is None:
+        return
+    try:
+        on_cancel = registry.find(run.task_id).on_cancel
+    except UnknownTask:
+        if forwarded:
+            log.warning("nobody called on_cancel of %s: no worker of %s has it", run.task_id, run.role)
+        else:
+            publish.send_control(lifecycle.RUN_ON_CANCEL, execution, queue=run.role, forwarded=True)
+        return
+    if on_cancel is not None:
         on_cancel(execution, run.args)
 
 

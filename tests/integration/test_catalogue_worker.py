@@ -4,6 +4,7 @@ import sys
 
 import pytest
 
+from jobs import lifecycle, submission
 from jobs.models import CatalogueOffer, Job, Membership
 from jobs.states import JobStatus, MemberRole
 from tests import engine_workers, workers
@@ -50,6 +51,22 @@ def test_a_worker_brings_a_task_that_no_other_process_imports(tmp_path):
     eventually(lambda: CatalogueOffer.objects.filter(name="shop.pack").exists(), what="the offer")
     assert post(jobs, body).status_code == 201
     assert "tests.shop_tasks" not in sys.modules
+
+
+def test_a_run_reaches_the_worker_that_has_its_task(tmp_path):
+    """Two workers of one role; one of them does not have the Task."""
+    office = an_office(max_concurrent_jobs=20)
+    with (
+        workers.running(tmp_path, queues="Designer", name="without", control=False) as without,
+        workers.running(tmp_path, queues="Designer", name="with", env=ENVIRONMENT),
+    ):
+        pack = {"task_id": "shop.pack", "args": {"name": "a"}}
+        add = {"task_id": "demo.sum", "args": {"numbers": [1]}, "role": "Designer"}
+        jobs = lifecycle.submit(submission.read(office, {"jobs": [pack, add] * 6}))
+        for job in Job.objects.filter(id__in=jobs):
+            assert engine_workers.ended(job, 60).status == JobStatus.DONE
+            assert len(engine_workers.outcomes(job)) == 1
+        assert "Received unregistered task" not in without.log.read_text()
 
 
 def test_a_worker_whose_module_cannot_be_imported_does_not_start(tmp_path):
