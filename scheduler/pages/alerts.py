@@ -1,4 +1,4 @@
-"""The alerts of the user: the list, and what is new for the bell and for the browser's notifications."""
+"""The alerts of the user: the list, and what is new for the header and for the browser's notifications."""
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, JsonResponse

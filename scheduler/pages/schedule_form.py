@@ -143,8 +143,8 @@ class ScheduleForm(EditForm):
 
     def chosen_calendar(self) -> Calendar | None:
         """The calendar of the form if it is its owner's; the preview skips its times."""
-        chosen = self.cleaned_data.get("calendar") if self.is_bound else self.initial.get("calendar")
-        return Calendar.objects.filter(pk=chosen, owner=self.owner).first() if chosen and self.owner else None
+        key = self.cleaned_data.get("calendar") if self.is_bound else self.initial.get("calendar")
+        return Calendar.objects.filter(pk=key, owner=self.owner).first() if key and self.owner else None
 
     def clean(self) -> None:
         kind = self.cleaned_data.get("kind")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import wheelhouse
 from tests.acceptance.system import CHECKOUT, System
 
 PAGE = CHECKOUT / "docs" / "client.md"
@@ -27,6 +28,7 @@ def folder(stack: System, tmp_path: Path) -> Path:
 def test_every_command_of_the_page_works_in_an_environment_of_its_own(folder: Path, office: str) -> None:
     environment = {name: value for name, value in os.environ.items() if not FOREIGN.match(name)}
     environment |= {"XDG_CONFIG_HOME": str(folder / "config"), "DURE_OFFICE": office, "no_proxy": "127.0.0.1"}
+    environment |= wheelhouse.make(folder / "wheels", ["hatchling", "httpx", "pydantic"])
     paths = (str(folder / "client" / "bin"), str(Path(sys.executable).parent), environment["PATH"])
     environment["PATH"] = os.pathsep.join(paths)
 

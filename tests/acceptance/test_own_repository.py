@@ -47,7 +47,7 @@ def environment(stack: System, checkout: Path, office: str) -> dict[str, str]:
     }
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(480)
 def test_the_guide_runs_own_tasks_from_a_folder_outside_of_the_checkout(
     checkout: Path, environment: dict[str, str]
 ) -> None:

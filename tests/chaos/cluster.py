@@ -110,9 +110,9 @@ class Cluster:
             log.seek(place)
             text = log.read()
         lost = max(text.rfind(line) for line in LOST)
-        found = text.rfind(CONNECTED)
-        if lost != found:  # otherwise there is no line about it
-            connected = found > lost
+        regained = text.rfind(CONNECTED)
+        if lost != regained:  # otherwise there is no line about it
+            connected = regained > lost
         # Up to the last whole line.
         self._connections[name] = place + text.rfind(b"\n") + 1, connected
         return connected

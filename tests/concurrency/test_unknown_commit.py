@@ -109,8 +109,8 @@ def test_the_answer_to_the_end_of_a_run_waits_for_the_disk():
     )
     an_office()
     for _ in range(20):
-        written = call.function_unlocked_early("pg_temp.write")
-        assert call.rows("SELECT pg_current_wal_flush_lsn() >= %s::pg_lsn", [written]) == [(True,)]
+        position = call.function_unlocked_early("pg_temp.write")
+        assert call.rows("SELECT pg_current_wal_flush_lsn() >= %s::pg_lsn", [position]) == [(True,)]
 
 
 def test_a_refused_submission_leaves_no_transaction_open():

@@ -177,14 +177,14 @@ def test_the_form_has_every_policy_of_a_schedule(client):
         },
         **{"notify_after_failures": 3, "notify_after_missed": 4},
     }
-    chosen = {"calendar": str(calendar.pk), "notify_office": str(office.pk)}
-    answer = client.post(page("schedule_add"), SCHEDULE | policies | chosen)
+    choices = {"calendar": str(calendar.pk), "notify_office": str(office.pk)}
+    answer = client.post(page("schedule_add"), SCHEDULE | policies | choices)
     assert answer.status_code == 302, answer.content.decode()
     made = Schedule.objects.get()
     assert {name: getattr(made, name) for name in policies} == policies
     assert (made.calendar, made.notify_office) == (calendar, office)
     client.post(
-        page("schedule_change", made.pk), SCHEDULE | policies | chosen | {"calendar": "", "grace": "9"}
+        page("schedule_change", made.pk), SCHEDULE | policies | choices | {"calendar": "", "grace": "9"}
     )
     made.refresh_from_db()
     assert (made.calendar, made.grace, made.notify_office) == (None, 9, office)

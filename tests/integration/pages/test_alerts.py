@@ -43,7 +43,7 @@ def test_failed_jobs_runs_and_schedules_are_listed_newest_first(office, alice):
     assert "스케줄 실패 지속" in text_of(sign_in(language="ko").get("/alerts"))
 
 
-def test_the_bell_counts_what_is_new_until_it_is_marked_as_seen(office, alice):
+def test_the_number_counts_what_is_new_until_it_is_marked_as_seen(office, alice):
     assert alice.get("/alerts/new").json() == {"count": 0, "newest": None}
     failed_job(office)
     schedule = failing("nightly")
