@@ -30,6 +30,8 @@ def delete_old(before: datetime, now: datetime, *, until: float, batch: int) -> 
         "events": delete_batches(retention.DELETE_EVENTS, values, until),
         "notices": repeat(lambda: creation.delete_old(before, batch), batch, until),
         "activity": repeat(lambda: activity.delete_old(before, batch), batch, until),
+        "offers": delete_batches(retention.DELETE_OFFERS, values, until),
+        "entries": delete_batches(retention.DELETE_ENTRIES, values, until),
         "answers": repeat(lambda: delete_old_answers(now, batch), batch, until),
     }
 

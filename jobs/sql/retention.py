@@ -50,3 +50,31 @@ DELETE_EXECUTIONS = """
     )
     DELETE FROM job_executions e USING old WHERE e.id = old.id
 """
+
+# Offers of workers that are gone, except the last one of each name: it says when a worker had that.
+DELETE_OFFERS = """
+    WITH seen AS (
+        SELECT o.id, o.kind, o.name, coalesce(w.seen_at, o.seen_at) AS at
+        FROM catalogue_offers o LEFT JOIN workers w ON w.name = o.worker
+    )
+    DELETE FROM catalogue_offers WHERE id IN (
+        SELECT s.id FROM seen s
+        WHERE s.at < %(before)s AND EXISTS (
+            SELECT 1 FROM seen newer WHERE newer.kind = s.kind AND newer.name = s.name AND newer.at > s.at
+        )
+        LIMIT %(limit)s)
+"""
+
+# Versions that another one has replaced and nobody offers.
+DELETE_ENTRIES = """
+    DELETE FROM catalogue_entries old
+    WHERE old.registered_at < %(before)s AND old.digest IN (
+        SELECT e.digest FROM catalogue_entries e
+        WHERE e.registered_at < %(before)s
+          AND NOT EXISTS (SELECT 1 FROM catalogue_offers o WHERE o.entry_id = e.digest)
+          AND EXISTS (
+              SELECT 1 FROM catalogue_entries newer
+              WHERE newer.kind = e.kind AND newer.name = e.name AND newer.registered_at > e.registered_at
+          )
+        LIMIT %(limit)s)
+"""

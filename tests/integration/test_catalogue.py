@@ -1,6 +1,8 @@
 """The catalogue: workers write their Tasks, and every other process reads them there."""
 
 import threading
+import time
+from datetime import timedelta
 
 import pytest
 from django.core.checks import INFO
@@ -14,6 +16,7 @@ from jobs.insight.offers import service_of
 from jobs.known_tasks import UnknownTask
 from jobs.models import CatalogueEntry, CatalogueOffer, Job
 from jobs.pages.reason_texts import sentence
+from jobs.retention import delete_old
 from jobs.sql import call
 from jobs.sql import catalogue as statements
 from jobs.worker import registration
@@ -223,6 +226,25 @@ class TestSurfaces:
         online("a@test")
         assert "different arguments" in client.get("/tasks/shop.pack").content.decode()
         assert "different schemas" in client.get("/tasks").content.decode()
+
+
+@pytest.mark.django_db
+def test_retention_keeps_what_is_in_force_and_who_offered_it_last():
+    write("a@test", rows(max_retries=1))
+    write("b@test", rows(max_retries=2))
+    write("c@test", rows("shop.send"))
+    long_ago = timezone.now() - timedelta(days=90)
+    for days, name in enumerate(("a@test", "b@test", "c@test")):
+        CatalogueOffer.objects.filter(worker=name).update(seen_at=long_ago + timedelta(days=days))
+    for days, entry in enumerate(CatalogueEntry.objects.order_by("registered_at")):
+        entry.registered_at = long_ago + timedelta(days=days)
+        entry.save()
+    now = timezone.now()
+    deleted = delete_old(now - timedelta(days=30), now, until=time.monotonic() + 60, batch=1)
+    assert (deleted["offers"], deleted["entries"]) == (1, 1)
+    assert set(CatalogueOffer.objects.values_list("worker", flat=True)) == {"b@test", "c@test"}
+    assert in_force().max_retries == 2
+    assert in_force("shop.send").task_id == "shop.send"
 
 
 @pytest.mark.django_db(transaction=True)
