@@ -196,6 +196,9 @@ class WorkflowDocument(serializers.Serializer[Any]):
     office = serializers.UUIDField()
     name = serializers.CharField()
     status = serializers.ChoiceField(WorkflowStatus.choices)
+    version = serializers.IntegerField(
+        help_text="Grows with each change of `steps`, `schedule_config` and `input_schema`."
+    )
     steps = serializers.ListField(child=serializers.DictField(), help_text="Jobs, as in a submission.")
     schedule_config = serializers.DictField(help_text="When the workflow runs.")
     max_run_retries = serializers.IntegerField(help_text="How often a failed run is tried again.")
@@ -219,7 +222,7 @@ class StartDocument(serializers.Serializer[Any]):
 class RunDocument(serializers.Serializer[Any]):
     id = serializers.UUIDField()
     workflow_id = serializers.UUIDField()
-    workflow_data = serializers.DictField(help_text="Name and steps as they were when the run started.")
+    workflow_data = serializers.DictField(help_text="Name, version, steps and schedule when the run started.")
     input = serializers.JSONField(allow_null=True, help_text="What its steps read as `$input`.")
     scheduled_time = serializers.DateTimeField()
     status = serializers.ChoiceField(RunStatus.choices)

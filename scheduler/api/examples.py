@@ -142,6 +142,7 @@ NEW_WORKFLOW = {
 SAVED_WORKFLOW = {
     "id": WORKFLOW,
     **NEW_WORKFLOW,
+    "version": 1,
     "max_run_retries": 0,
     "input_schema": None,
     "words": DAILY_WORDS,
@@ -153,7 +154,12 @@ ANOTHER_TIME = {"schedule_config": {**DAILY, "pattern": "weekly", "days_of_week"
 RUN_PENDING: dict[str, Any] = {
     "id": RUN,
     "workflow_id": WORKFLOW,
-    "workflow_data": {"name": "nightly build", "steps": [ONE_JOB], "schedule_config": DAILY},
+    "workflow_data": {
+        "name": "nightly build",
+        "version": 1,
+        "steps": [ONE_JOB],
+        "schedule_config": DAILY,
+    },
     "input": None,
     "scheduled_time": AT,
     "status": RunStatus.PENDING.value,

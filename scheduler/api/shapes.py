@@ -165,6 +165,7 @@ def workflow_json(workflow: Workflow) -> JSON:
         "office": str(workflow.office_id),
         "name": workflow.name,
         "status": workflow.status,
+        "version": workflow.version,
         "steps": workflow.steps,
         "schedule_config": workflow.schedule_config,
         "max_run_retries": workflow.max_run_retries,

@@ -269,6 +269,7 @@ class Migration(migrations.Migration):
                 ('status', models.CharField(choices=[('draft', 'Draft'), ('active', 'Active'), ('paused', 'Paused')], default='draft', max_length=8, verbose_name='status')),
                 ('steps', models.JSONField(default=list, verbose_name='steps')),
                 ('schedule_config', models.JSONField(verbose_name='schedule settings')),
+                ('version', models.PositiveIntegerField(db_default=1, default=1, editable=False, verbose_name='version')),
                 ('max_run_retries', models.PositiveIntegerField(db_default=0, default=0, verbose_name='max run retries')),
                 ('input_schema', models.JSONField(blank=True, null=True, verbose_name='input schema')),
                 ('activated_at', models.DateTimeField(blank=True, editable=False, null=True, verbose_name='activated at')),

@@ -25,6 +25,8 @@ class Workflow(models.Model):
     )
     steps = models.JSONField(_("steps"), default=list)
     schedule_config = models.JSONField(_("schedule settings"))
+    # Grows with each change of the steps, the schedule or the input schema; a run records which one it ran.
+    version = models.PositiveIntegerField(_("version"), default=1, db_default=1, editable=False)
     # How often a failed run is tried again from its failed steps, by itself or by hand.
     max_run_retries = models.PositiveIntegerField(_("max run retries"), default=0, db_default=0)
     # The JSON Schema of a run's input; null accepts any.

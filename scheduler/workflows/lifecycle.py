@@ -104,7 +104,16 @@ def next_due(workflow: Workflow, now: datetime) -> datetime | None:
 
 
 def snapshot(workflow: Workflow) -> dict[str, Any]:
-    return {"name": workflow.name, "steps": workflow.steps, "schedule_config": workflow.schedule_config}
+    return {
+        "name": workflow.name,
+        "version": workflow.version,
+        "steps": workflow.steps,
+        "schedule_config": workflow.schedule_config,
+    }
+
+
+def _definition(workflow: Workflow) -> tuple[object, ...]:
+    return workflow.steps, workflow.schedule_config, workflow.input_schema
 
 
 def _schedule_workflow(workflow_id: UUID, now: datetime) -> str:
@@ -122,7 +131,7 @@ def _is_next(workflow: Workflow, scheduled_time: datetime, now: datetime) -> boo
 
 def _write(workflow: Workflow, values: dict[str, Any], now: datetime) -> Workflow:
     was_active = workflow.status == WorkflowStatus.ACTIVE
-    old_config = workflow.schedule_config
+    old_config, old_definition = workflow.schedule_config, _definition(workflow)
     for field, value in values.items():
         setattr(workflow, field, value)
     config = _checked_config(workflow.schedule_config)
@@ -142,6 +151,8 @@ def _write(workflow: Workflow, values: dict[str, Any], now: datetime) -> Workflo
         # an occurrence that started meanwhile must not start again.
         if next_due(workflow, now) is None or _is_past(config, now):
             raise Invalid(errors={"schedule_config.at": ["time_passed"]})
+    if not workflow._state.adding and _definition(workflow) != old_definition:
+        workflow.version += 1
     workflow.updated_at = now
     workflow.save()
     log.info("workflow %s: next run %s", workflow.id, schedule_next_run(workflow, now))

@@ -92,6 +92,23 @@ def test_an_edit_of_something_else_keeps_the_run():
     assert [step["ref"] for step in kept.workflow_data["steps"]] == ["z"]
 
 
+def test_a_run_records_the_version_of_its_workflow():
+    workflow = a_workflow()
+    first = runs.run_now(workflow.id, user_id=None, now=T0)
+    workflows.change(workflow.id, {"name": "other", "max_run_retries": 2}, now=T0)
+    assert pending(workflow).get().workflow_data["version"] == 1
+    for version, change in (
+        (2, {"steps": [a_step("z")]}),
+        (3, {"schedule_config": {**DAILY, "time": "10:30"}}),
+        (4, {"input_schema": {"type": "object"}}),
+    ):
+        assert workflows.change(workflow.id, change, now=T0).version == version
+        assert workflows.change(workflow.id, change, now=T0).version == version
+        assert pending(workflow).get().workflow_data["version"] == version
+    second = runs.run_now(workflow.id, user_id=None, now=T0)
+    assert (first.workflow_data["version"], second.workflow_data["version"]) == (1, 4)
+
+
 def test_a_pause_removes_the_pending_run_and_activating_registers_a_new_one():
     workflow = a_workflow()
     workflows.change(workflow.id, {"status": "paused"}, now=after(1))
