@@ -72,9 +72,8 @@ class LinksView(APIView):
     @idempotent
     def post(self, request: Request, job_id: int) -> Response:
         """Make a link with which anyone can download the result of one of your exports."""
-        serializer = NewLink(data=request.data)  # a body that is no JSON is refused first
+        seconds = validated(NewLink(data=request.data)).get("expiresInSeconds")
         job = own_job(request, job_id)
-        seconds = validated(serializer).get("expiresInSeconds")
         age = links.DEFAULT_AGE if seconds is None else timedelta(seconds=seconds)
         link = links.create(job, age, timezone.now())
         location = request.build_absolute_uri(f"/api/jobs/{job.pk}/links/{link.pk}")

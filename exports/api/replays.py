@@ -129,9 +129,8 @@ class _StartView(APIView):
     def start(
         self, request: Request, replay_id: int, job_type: JobType, options: type[PictureOptions]
     ) -> Response:
-        serializer = options(data=request.data)  # a body that is no JSON is refused first
-        replay = own_replay(request, replay_id)
-        job = lifecycle.request(replay, job_type, timezone.now(), serializer.options())
+        render = options(data=request.data).options()
+        job = lifecycle.request(own_replay(request, replay_id), job_type, timezone.now(), render)
         location = request.build_absolute_uri(f"/api/jobs/{job.pk}")
         return Response({"jobId": job.pk}, status=202, headers={"Location": location})
 

@@ -48,7 +48,7 @@ def upload(page: Any, file: Path) -> None:
 
 
 def start_export(page: Any, kind: str) -> None:
-    page.click(f"main form[action$='/{kind}'] button")
+    page.click(f"main button[formaction$='/{kind}']")
     page.wait_for_url(EXPORT)
 
 

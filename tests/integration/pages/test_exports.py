@@ -82,7 +82,7 @@ def test_an_export_is_started(page, minji, kind, job_type):
     assert (job.job_type, job.status) == (job_type, Status.QUEUED)
     assert StreamOutbox.objects.get().fields["jobId"] == str(job.pk)
     assert "Export started." in page_text(page, answer["Location"])
-    assert page.post(f"/exports/replays/{replay.pk}/gif").status_code == 404
+    assert page.post(f"/exports/replays/{replay.pk}/avi").status_code == 404
 
 
 def test_a_second_cancel_is_refused(page, minji):
