@@ -5,6 +5,7 @@ it does not know makes it look at once.
 """
 
 import json
+import logging
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -16,6 +17,8 @@ from django.conf import settings
 from jobs import registry
 from jobs.known_tasks import KnownTask, UnknownTask
 from jobs.sql import call, catalogue
+
+log = logging.getLogger(__name__)
 
 # How long a change of a Task may go unnoticed. Each process asks at most this often.
 FRESH_SECONDS = 2.0
@@ -66,18 +69,20 @@ _read = _Read()
 
 def find(task_id: str) -> KnownTask:
     """The Task of that name, or UnknownTask."""
-    try:
-        return registry.find(task_id)
-    except UnknownTask:
-        entry = find_entry(TASK, task_id)
-        return entry.task if entry is not None else _find_before_any_worker(task_id)
+    own = registry.get(task_id)
+    if own is not None and own.definition.function.__module__ not in settings.DURE_WORKER_MODULES:
+        return own
+    # What the workers have may be newer than what this process has imported of the same modules.
+    entry = find_entry(TASK, task_id)
+    return entry.task if entry is not None else own or _find_before_any_worker(task_id)
 
 
 def _find_before_any_worker(task_id: str) -> KnownTask:
     """Until the first worker has registered it: in DURE_WORKER_MODULES, where this process has them too."""
     try:
         registry.load_worker_modules()
-    except ImportError:
+    except Exception as error:  # a broken module must not break the request
+        log.warning("a module of DURE_WORKER_MODULES cannot be imported: %s", error)
         raise UnknownTask(task_id) from None
     return registry.find(task_id)
 

@@ -77,13 +77,18 @@ def _run_registered(self: CeleryTask, execution_id: str, dispatch: int) -> None:
     run(self, execution_id, dispatch)
 
 
-def find(task_id: str) -> Task:
-    """The Task of that name, if this process can run it; else UnknownTask."""
+def get(task_id: str) -> Task | None:
+    """The Task of that name, if this process can run it."""
     load()
-    try:
-        return _tasks[task_id]
-    except KeyError:
-        raise UnknownTask(task_id) from None
+    return _tasks.get(task_id)
+
+
+def find(task_id: str) -> Task:
+    """The same, or UnknownTask."""
+    task = get(task_id)
+    if task is None:
+        raise UnknownTask(task_id)
+    return task
 
 
 def all_tasks() -> list[Task]:

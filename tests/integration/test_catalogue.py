@@ -59,6 +59,8 @@ class TestWriting:
             catalogue.find("test.echo_of_a_module")
         settings.DURE_WORKER_MODULES = ["tests.module_of_tasks"]
         assert catalogue.find("test.echo_of_a_module").role == "QA"
+        write("a@test", rows("test.echo_of_a_module", role="BE"))
+        assert in_force("test.echo_of_a_module").role == "BE"
 
     def test_the_same_catalogue_changes_nothing(self):
         assert write("a@test", rows()) == 2
@@ -136,7 +138,8 @@ class TestOffers:
         write("a@test", rows())
         online("a@test")
         assert service_of("shop.pack", "FE").is_available
-        # A worker of another queue has it too.
+        # It is online, and does not serve this role, which another worker does.
+        online("b@test", ["BE"])
         assert not service_of("shop.pack", "BE").is_available
         registration.deregister("a@test")
         service = service_of("shop.pack", "FE")
