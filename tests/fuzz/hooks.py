@@ -20,6 +20,7 @@ PROBLEM = "application/problem+json"
 OPEN = {"Problem", "Reason"}
 
 LONGEST_WAIT = 1
+SHORT_REPLAY_MS = 900
 # Python and JSON Schema disagree about which characters are spaces.
 NO_SPACE = r"[^\t-\r\x1c- \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]"
 NOT_BLANK = r"\S"
@@ -68,6 +69,9 @@ def before_call(
                 body[field] = object_ids.existing_id(FIELDS[field], "")
     if not case.meta.is_negative_at(ParameterLocation.BODY):
         shorten(body, "wait", LONGEST_WAIT)
+        # The replays here are a second long.
+        shorten(body, "fromMs", 0)
+        shorten(body, "toMs", SHORT_REPLAY_MS)
     if case.query and not case.meta.is_negative_at(ParameterLocation.QUERY):
         shorten(case.query, "wait", LONGEST_WAIT)
         # Pages have a maximum row, which a schema cannot express.
