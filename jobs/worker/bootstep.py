@@ -72,9 +72,11 @@ class LeaseKeeperStep(bootsteps.StartStopStep):  # type: ignore[misc]
     def start(self, worker: Any) -> None:
         from jobs.worker import lease_keeper
 
+        # Before the worker consumes or answers a ping: then all know what it runs. And before the watchdog of
+        # the lease keeper starts, which does not wait for the database.
+        entries = lease_keeper.write_catalogue(worker)
         self.lease_keeper = lease_keeper.LeaseKeeper(worker)
-        # Before the worker consumes or answers a ping: then all know what it runs.
-        self.lease_keeper.write_catalogue()
+        self.lease_keeper.entries = entries
         self.lease_keeper.start()
 
     def register_with_event_loop(self, worker: Any, hub: Any) -> None:

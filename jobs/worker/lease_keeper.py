@@ -110,16 +110,6 @@ class LeaseKeeper(threading.Thread):
         """Report the end of a message's process, or ask Executions to stop: `subjects` are their ids."""
         self.reports.put((kind, subjects, text))
 
-    def write_catalogue(self) -> None:
-        """Make known what this worker runs. If the database is away, the first heartbeat does so."""
-        self.entries = catalogue.own_rows(self.worker.app.amqp.queues.consume_from)
-        try:
-            catalogue.write(self.worker_name, self.entries)
-        except (DatabaseError, InterfaceError) as error:
-            log.warning("could not write the catalogue: %s", str(error).strip())
-        finally:
-            connection.close()  # the main thread needs none
-
     def deregister(self) -> None:
         """The pool has drained, and the process is about to end.
 
@@ -368,6 +358,18 @@ class LeaseKeeper(threading.Thread):
 def watchdog_seconds() -> float:
     """How long after its last renewal the watchdog ends a run."""
     return float(settings.DURE_LEASE_SECONDS) * (1 - MARGIN / 2)
+
+
+def write_catalogue(worker: Any) -> list[dict[str, str]]:
+    """Make known what this worker runs. If the database is away, the first heartbeat does so."""
+    entries = catalogue.own_rows(worker.app.amqp.queues.consume_from)
+    try:
+        catalogue.write(worker.hostname, entries)
+    except (DatabaseError, InterfaceError) as error:
+        log.warning("could not write the catalogue: %s", str(error).strip())
+    finally:
+        connection.close()  # the main thread needs none
+    return entries
 
 
 def active_requests() -> list[Any]:
