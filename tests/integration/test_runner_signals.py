@@ -2,6 +2,7 @@
 
 import os
 import signal
+import threading
 
 import pytest
 from celery import current_app
@@ -22,9 +23,6 @@ ALONG = Along("message:1", "w@test", ["default"], 9)
 def interrupting(request, monkeypatch):
     """Each finish that is committed is followed by the signal that interrupts a run."""
 
-    def interrupt(number, frame):
-        raise SoftTimeLimitExceeded()
-
     finish = lifecycle.finish
 
     def finish_and_interrupt(*args, **details):
@@ -32,7 +30,7 @@ def interrupting(request, monkeypatch):
         os.kill(os.getpid(), request.param)
         return settlement
 
-    before = signal.signal(request.param, interrupt)
+    before = signal.signal(request.param, deadline._interrupt)
     monkeypatch.setattr(lifecycle, "finish", finish_and_interrupt)
     yield
     deadline.drop_signals()
@@ -77,6 +75,19 @@ def test_a_signal_after_the_end_of_a_run_is_dropped(interrupting):
     assert runner.settle_success(runner.Run(running(job).claim), "null").state == "SUCCESS"
     assert fresh(job).status == JobStatus.DONE
     assert not pending_signals(), "the next message of this process may be interrupted again"
+
+
+def test_a_signal_that_another_thread_takes_is_dropped_too(interrupting):
+    (job,) = submitted(an_office(), {})
+    ended = threading.Event()
+    thread = threading.Thread(target=ended.wait)
+    thread.start()
+    try:
+        assert runner.settle_success(runner.Run(running(job).claim), "null").state == "SUCCESS"
+    finally:
+        ended.set()
+        thread.join()
+    assert fresh(job).status == JobStatus.DONE
 
 
 def test_a_signal_after_the_end_of_a_run_does_not_lose_the_one_that_it_brought_along(
