@@ -60,7 +60,7 @@ def drop_signals() -> None:
 
 
 def resume_signals() -> None:
-    global _held  # noqa: PLW0603
+    global _held
     if threading.current_thread() is threading.main_thread():
         came, _held = _held or (), None
         signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
