@@ -95,9 +95,9 @@ END $$;
 -- let through. The level is how full the office already is: the broker serves the emptier office first.
 -- `p_late` are jobs whose workers have not claimed them for long: they count as if they held no slot, and
 -- their roles get nothing more.
--- `p_along` describes a process that can claim one of them at once (see jobs/burst.py): one of its roles,
--- whose level is urgent enough, unless another message of the roles has waited for long. That one is `claim`,
--- and not among `sends`.
+-- `p_along` describes a process that can claim one of them at once: the `job` that it names, or (see
+-- jobs/burst.py) one of its roles, whose level is urgent enough, unless another message of the roles has
+-- waited for long. That one is `claim`, and not among `sends`.
 CREATE OR REPLACE FUNCTION dure_dispatch_and_claim(
     o offices, p_now timestamptz, p_late uuid[], p_along jsonb, OUT sends jsonb, OUT claim jsonb
 ) LANGUAGE plpgsql AS $$
@@ -154,9 +154,11 @@ BEGIN
             ELSE 9
         END;
         v_used := v_used + 1;
-        v_claims := claim IS NULL AND p_along IS NOT NULL AND p_along -> 'roles' ? j.role
-                    AND v_level <= (p_along ->> 'level')::integer;
-        IF v_claims THEN
+        v_claims := claim IS NULL AND p_along IS NOT NULL AND CASE
+            WHEN p_along ? 'job' THEN p_along ->> 'job' = j.id::text
+            ELSE p_along -> 'roles' ? j.role AND v_level <= (p_along ->> 'level')::integer
+        END;
+        IF v_claims AND NOT p_along ? 'job' THEN
             v_claims := NOT EXISTS (
                 SELECT 1 FROM job_executions
                 WHERE status = 'PENDING' AND dispatched_at IS NOT NULL
@@ -260,24 +262,22 @@ CREATE OR REPLACE FUNCTION dure_part(
 $$;
 
 
--- What follows from the end of jobs: children that fail with them, children that become ready, and
--- the chord parts of joins that wait for more. `p_release_joins` releases joins here instead, for ends
--- in bulk and for jobs whose parts were counted before a manual retry.
+-- What follows from the end of jobs: children that fail with them (`p_unsuccessful` are those of them that
+-- failed or were cancelled), children that become ready, and the chord parts of joins that wait for more.
+-- `p_release_joins` releases joins here instead, for ends in bulk and for jobs whose parts were counted
+-- before a manual retry.
 CREATE OR REPLACE FUNCTION dure_after_end(
-    p_office uuid, p_jobs uuid[], p_release_joins boolean, p_now timestamptz
+    p_office uuid, p_jobs uuid[], p_unsuccessful uuid[], p_release_joins boolean, p_now timestamptz
 ) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
     v_ended uuid[] := p_jobs;
-    v_wave uuid[] := p_jobs;
+    v_wave uuid[] := p_unsuccessful;
     v_release_joins boolean := p_release_joins;
     v_parts jsonb;
     v_children uuid[];
 BEGIN
     -- A failure spreads along the children whose policy is `fail`, wave by wave.
-    LOOP
-        v_wave := ARRAY(
-            SELECT id FROM job_queue WHERE id = ANY (v_wave) AND status || '' IN ('failed', 'cancelled')
-        );
+    WHILE cardinality(v_wave) > 0 LOOP
         v_children := ARRAY(SELECT DISTINCT job_id FROM job_dependencies WHERE parent_id = ANY (v_wave));
         EXIT WHEN v_children = '{}';
         WITH failed AS (
@@ -299,8 +299,8 @@ BEGIN
                    jsonb_build_object('failure_type', 'dependency_failed', 'error', error_message), p_now
             FROM failed ORDER BY seq
         )
-        SELECT array_agg(id) INTO v_wave FROM failed;
-        EXIT WHEN v_wave IS NULL;
+        SELECT coalesce(array_agg(id), '{}') INTO v_wave FROM failed;
+        EXIT WHEN v_wave = '{}';
         v_ended := v_ended || v_wave;
         v_release_joins := true;
     END LOOP;
@@ -422,36 +422,32 @@ SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
     v_office uuid;
     v_now timestamptz;
-    v_sends jsonb := '[]';
-    v_claim jsonb;
     v_execution uuid;
     v_dispatch integer;
     o offices;
+    d record;
 BEGIN
     SELECT office_id INTO v_office FROM job_queue WHERE id = p_job;
     SELECT * INTO o FROM offices WHERE id = v_office FOR NO KEY UPDATE;
     v_now := clock_timestamp();
     IF dure_ready(v_office, ARRAY[p_job], v_now) > 0 THEN
-        v_sends := dure_dispatch(o, v_now);
-        SELECT e.id, e.dispatch INTO v_execution, v_dispatch
-        FROM job_queue q JOIN job_executions e ON e.id = q.execution_id
-        WHERE q.id = p_job AND q.status || '' = 'processing' AND e.status || '' = 'PENDING';
-    ELSE
-        -- A second call with the same token answers the same.
-        SELECT e.id, e.dispatch INTO v_execution, v_dispatch
-        FROM job_queue q JOIN job_executions e ON e.id = q.execution_id
-        WHERE q.id = p_job AND e.status || '' = 'RUNNING' AND e.token = p_token AND e.worker = p_worker;
-        IF NOT FOUND THEN
-            RETURN NULL;
-        END IF;
+        -- As any claim it need not wait for the disk: a sweep releases the join again.
+        PERFORM set_config('synchronous_commit', 'off', true);
+        SELECT * INTO d FROM dure_dispatch_and_claim(o, v_now, '{}', jsonb_build_object(
+            'job', p_job, 'token', p_token, 'worker', p_worker, 'lease', p_lease
+        ));
+        RETURN coalesce(d.claim, '{}') || dure_effects(o, v_now, d.sends, '[]', o.hooked);
     END IF;
-    IF v_execution IS NOT NULL THEN
-        v_claim := dure_claim(v_execution, v_dispatch, p_token, p_worker, p_lease)
-            || jsonb_build_object('execution', v_execution, 'dispatch', v_dispatch);
-        SELECT coalesce(jsonb_agg(send), '[]') INTO v_sends
-        FROM jsonb_array_elements(v_sends) AS send WHERE send ->> 0 <> v_execution::text;
+    -- A second call with the same token answers the same.
+    SELECT e.id, e.dispatch INTO v_execution, v_dispatch
+    FROM job_queue q JOIN job_executions e ON e.id = q.execution_id
+    WHERE q.id = p_job AND e.status || '' = 'RUNNING' AND e.token = p_token AND e.worker = p_worker;
+    IF NOT FOUND THEN
+        RETURN NULL;
     END IF;
-    RETURN coalesce(v_claim, '{}') || dure_effects(o, v_now, v_sends, '[]', o.hooked);
+    RETURN dure_claim(v_execution, v_dispatch, p_token, p_worker, p_lease)
+        || jsonb_build_object('execution', v_execution, 'dispatch', v_dispatch)
+        || dure_effects(o, v_now, '[]', '[]', o.hooked);
 END $$;
 
 
@@ -647,7 +643,10 @@ BEGIN
 
     IF v_status <> 'PENDING' THEN
         IF EXISTS (SELECT 1 FROM job_dependencies WHERE parent_id = e.job_id) THEN
-            v_parts := dure_after_end(o.id, ARRAY[e.job_id], v_ended_before, v_now);
+            v_parts := dure_after_end(
+                o.id, ARRAY[e.job_id], CASE WHEN v_status = 'SUCCESS' THEN '{}' ELSE ARRAY[e.job_id] END,
+                v_ended_before, v_now
+            );
         ELSIF v_batch IS NOT NULL THEN
             PERFORM dure_close_batches(o.id, ARRAY[v_batch], v_now);
         END IF;
@@ -812,7 +811,7 @@ END $$;
 
 -- processing → ready, for jobs of an office that no worker has claimed for `p_after` since they were sent:
 -- always if no worker serves their role, else as far as jobs of other roles can use their slots. The late
--- message finds nothing to claim.
+-- message finds nothing to claim. A run that was lost keeps its slot: it is to start again before others.
 CREATE OR REPLACE FUNCTION dure_return_unclaimed(p_office uuid, p_after interval) RETURNS jsonb
 LANGUAGE plpgsql SET enable_seqscan = off AS $$
 DECLARE
@@ -831,14 +830,14 @@ BEGIN
     v_now := clock_timestamp();
     -- Locked until the commit, so that none of them is claimed meanwhile; one that is claimed now is left.
     WITH unclaimed AS (
-        SELECT e.job_id, e.role FROM job_executions e
+        SELECT e.job_id, e.role, e.crash_count FROM job_executions e
         JOIN job_queue q ON q.execution_id = e.id
         WHERE q.office_id = p_office AND q.status = 'processing'
           AND e.status = 'PENDING' AND e.dispatched_at < v_now - p_after
         FOR NO KEY UPDATE OF e SKIP LOCKED
     )
     SELECT array_agg(u.job_id) FILTER (WHERE s.role IS NULL),
-           array_agg(u.job_id) FILTER (WHERE s.role IS NOT NULL)
+           array_agg(u.job_id) FILTER (WHERE s.role IS NOT NULL AND u.crash_count = 0)
     INTO v_unserved, v_late
     FROM unclaimed u LEFT JOIN served_roles s ON s.role = u.role AND s.until > v_now;
     v_count := dure_return(p_office, v_unserved, v_now);
@@ -907,7 +906,7 @@ BEGIN
     )), v_now
     FROM failed f CROSS JOIN unnest(ARRAY['job_timeout', 'job_failed']) WITH ORDINALITY AS t (type, place)
     ORDER BY f.seq, t.place;
-    v_parts := dure_after_end(p_office, v_overdue, true, v_now);
+    v_parts := dure_after_end(p_office, v_overdue, v_overdue, true, v_now);
     RETURN jsonb_build_object('failed', cardinality(v_overdue))
         || dure_effects(o, v_now, dure_dispatch(o, v_now), v_parts, true);
 END $$;
@@ -936,7 +935,7 @@ BEGIN
         CROSS JOIN LATERAL (SELECT status FROM job_queue WHERE id = d.parent_id OFFSET 0) AS p
         WHERE d.job_id = ANY (p_joined) AND p.status IN ('failed', 'cancelled');
         IF v_failed IS NOT NULL THEN
-            v_parts := dure_after_end(p_office, v_failed, true, v_now);
+            v_parts := dure_after_end(p_office, v_failed, v_failed, true, v_now);
         END IF;
         PERFORM dure_ready(p_office, p_joined, v_now);
         -- The parts of joins whose other dependencies are still to come.
@@ -1001,7 +1000,7 @@ BEGIN
     )
     SELECT array_agg(id) INTO v_ended FROM ended;
     IF v_ended IS NOT NULL THEN
-        v_parts := dure_after_end(p_office, v_ended, true, v_now);
+        v_parts := dure_after_end(p_office, v_ended, v_ended, true, v_now);
     END IF;
     RETURN jsonb_build_object(
         'cancelled', coalesce(cardinality(v_ended), 0),

@@ -199,6 +199,18 @@ def test_a_running_job_keeps_its_slot():
     assert statuses(job, other) == ["processing", "ready"]
 
 
+def test_a_lost_run_keeps_its_slot_until_it_has_started_again():
+    office = an_office(max_concurrent_jobs=1)
+    job, other = submitted(office, {"role": "FE"}, {"role": "QA"})
+    assert running(job).lose() is not None
+    sent_long_ago(job)
+    assert lifecycle.return_unclaimed() == 0
+    assert statuses(job, other) == ["processing", "ready"]
+    unserve_roles("FE")
+    assert lifecycle.return_unclaimed() == 1
+    assert statuses(job, other) == ["ready", "processing"]
+
+
 def test_a_returned_job_can_be_cancelled():
     job = a_job(an_office(), role="FE")
     unserve_roles("FE")
