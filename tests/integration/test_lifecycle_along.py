@@ -72,6 +72,15 @@ def test_nothing_is_claimed_while_a_message_of_any_office_has_waited_for_long():
     assert finish_of(third).following is not None
 
 
+@pytest.mark.parametrize(("waited", "claims"), [("0.5 seconds", True), ("2 seconds", False)])
+def test_messages_of_the_same_office_may_wait_longer(waited, claims):
+    first, second, _ = submitted(an_office(max_concurrent_jobs=2), {}, {}, {})
+    call.change(
+        "UPDATE job_executions SET sent_at = sent_at - %s::interval WHERE job_id = %s", [waited, second.id]
+    )
+    assert (finish_of(first).following is not None) == claims
+
+
 def test_a_finish_that_is_fenced_claims_nothing():
     first, second = two()
     run = running(first)

@@ -98,7 +98,7 @@ END $$;
 -- their roles get nothing more.
 -- `p_along` describes a process that can claim one of them at once: the `job` that it names, or (see
 -- jobs/burst.py) one of its roles, whose level is urgent enough, unless another message of the roles has
--- waited for long. That one is `claim`, and not among `sends`.
+-- waited for long: less of another office's than of its own. That one is `claim`, and not among `sends`.
 CREATE OR REPLACE FUNCTION dure_dispatch_and_claim(
     o offices, p_now timestamptz, p_late uuid[], p_along jsonb, OUT sends jsonb, OUT claim jsonb
 ) LANGUAGE plpgsql AS $$
@@ -164,6 +164,7 @@ BEGIN
                 SELECT 1 FROM job_executions
                 WHERE status = 'PENDING' AND dispatched_at IS NOT NULL
                   AND sent_at < p_now - interval '200 milliseconds' AND p_along -> 'roles' ? role
+                  AND (office_id IS DISTINCT FROM o.id OR sent_at < p_now - interval '1 second')
             );
         END IF;
         e := NULL;
