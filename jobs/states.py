@@ -123,7 +123,7 @@ class FailureType(models.TextChoices):
     POISON = "poison"
 
 
-RETRYABLE: Final = tuple(FailureType(each) for each in sorted(failures.RETRYABLE))
+RETRYABLE: Final = tuple(FailureType(each) for each in failures.RETRYABLE)
 
 
 class OnDependencyFailure(models.TextChoices):

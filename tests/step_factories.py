@@ -5,7 +5,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from celery.exceptions import SoftTimeLimitExceeded
 from django.contrib.auth.models import User
 from django.utils import timezone
 
@@ -135,8 +134,8 @@ class Claimed:
             runner.perform(self.name, self.run)
         except Fenced:
             return
-        except SoftTimeLimitExceeded as error:
-            # Celery sends it at the deadline, which a test does not wait for.
+        except runner.STOPPED as error:
+            # The alarm sends it at the deadline, which a test does not wait for.
             self.run.claim = replace(self.run.claim, deadline=LONG_AGO)
             runner.settle_failure(self.name, self.run, error, again=True)
         except Exception as error:

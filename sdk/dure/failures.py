@@ -20,9 +20,7 @@ class FailureType(StrEnum):
     POISON = "poison"
 
 
-RETRYABLE = frozenset(
-    {FailureType.TIMEOUT, FailureType.SESSION_ERROR, FailureType.WORKER_LOST, FailureType.ERROR}
-)
+RETRYABLE = (FailureType.TIMEOUT, FailureType.SESSION_ERROR, FailureType.WORKER_LOST, FailureType.ERROR)
 
 
 # The error of a run that exceeded its time limit, whether it stopped by itself or had to be killed.

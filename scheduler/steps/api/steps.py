@@ -70,7 +70,11 @@ class StepSerializer(StrictSerializer):
 
 
 class MoveSerializer(StrictSerializer):
-    number = serializers.IntegerField(min_value=1, help_text="The new position in the queue, from 1.")
+    number = serializers.IntegerField(
+        required=False,
+        min_value=1,
+        help_text="The new position in the queue, from 1; without it nothing moves.",
+    )
 
 
 class EnqueuedJobSerializer(StrictSerializer):
@@ -133,8 +137,9 @@ class OneStepView(QueueView):
     def patch(self, request: Request, queue_id: int, job_id: UUID) -> Response:
         """Move a job within its queue. A running queue keeps its order."""
         queue = self.queue(ACTS)
-        number = validated(MoveSerializer(data=request.data))["number"]
-        queues.move_job(queue.queue_id, step_of(queue, job_id).job_id, number)
+        number = validated(MoveSerializer(data=request.data)).get("number")
+        if number is not None:
+            queues.move_job(queue.queue_id, step_of(queue, job_id).job_id, number)
         return Response(shapes.step(step_of(queue, job_id)))
 
     @extend_schema(operation_id="remove_step", responses={204: None}, extensions=problems("queue_running"))

@@ -1,5 +1,7 @@
 """Exports in the REST API: start, show, list and cancel, by their owner only."""
 
+from functools import partial
+
 import pytest
 from django.test import Client
 from django.utils import timezone
@@ -61,7 +63,8 @@ def test_other_users_get_404(other_client, minji) -> None:
         ("post", f"/api/jobs/{job.pk}/cancel"),
     ):
         nothing = path.replace(str(job.replay_id if "replays" in path else job.pk), "999999")
-        theirs, none = getattr(other_client, method)(path), getattr(other_client, method)(nothing)
+        call = partial(getattr(other_client, method), content_type="application/json")
+        theirs, none = call(path), call(nothing)
         assert theirs.status_code == none.status_code == 404, path
         assert theirs.content == none.content
     assert other_client.get("/api/jobs").json()["totalElements"] == 0
