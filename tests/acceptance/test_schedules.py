@@ -33,8 +33,11 @@ def test_the_monitor_shows_that_work_is_consumed_and_by_whom(stack):
     alice = stack.client("alice")
 
     def consumed() -> bool:
+        # Other tests of the system leave roles that no worker serves any more.
         queues = alice.get("/api/scheduler/monitor").json["queues"]
-        return all(queue["canary_seconds"] is not None for queue in queues)
+        return {"FE", "BE", "QA", "Designer", "default"} <= {
+            queue["role"] for queue in queues if queue["canary_seconds"] is not None
+        }
 
     assert eventually(consumed, 60), alice.get("/api/scheduler/monitor").body
     monitor = alice.get("/api/scheduler/monitor").json
