@@ -20,7 +20,6 @@ log = logging.getLogger(__name__)
 ROLES = "dure_roles"
 LONGEST = 4_000  # what a pipe takes at once
 READ_BYTES = 65_536
-PAUSE_SECONDS = 0.02
 
 _stopped = mmap.mmap(-1, 1)
 _reads = _writes = -1
@@ -51,17 +50,10 @@ def go_on() -> None:
 
 def register_with_event_loop(hub: Any) -> None:
     if _reads >= 0:
-        hub.add_reader(_reads, _read_and_pause, hub)
+        hub.add_reader(_reads, read)
 
 
-def _read_and_pause(hub: Any) -> None:
-    """Let no run wake the main process by itself: it would spend a tenth of its time with waking up."""
-    read()
-    hub.remove_reader(_reads)
-    hub.call_later(PAUSE_SECONDS, register_with_event_loop, hub)
-
-
-def read() -> None:
+def read(*_: Any) -> None:
     global _rest
     try:
         data = _rest + os.read(_reads, READ_BYTES)
