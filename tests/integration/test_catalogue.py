@@ -69,7 +69,9 @@ class TestWriting:
     def test_a_task_that_a_worker_has_no_longer_stays_known_without_it(self):
         write("a@test", rows())
         write("a@test", rows("shop.send"))
-        assert list(CatalogueOffer.objects.values_list("name", flat=True)) == ["shop.send"]
+        assert list(CatalogueOffer.objects.filter(worker="a@test").values_list("name", flat=True)) == [
+            "shop.send"
+        ]
         assert in_force().task_id == "shop.pack"
 
     def test_the_newest_version_is_in_force_also_when_the_one_before_returns(self):
@@ -78,7 +80,7 @@ class TestWriting:
         assert in_force().max_retries == 2
         write("c@test", rows(max_retries=1))
         assert in_force().max_retries == 1
-        assert CatalogueEntry.objects.count() == 2
+        assert CatalogueEntry.objects.filter(name="shop.pack").count() == 2
 
     def test_a_version_of_an_online_worker_goes_before_a_newer_one_of_a_worker_that_is_gone(self):
         write("a@test", rows(max_retries=1))
@@ -257,7 +259,7 @@ def test_two_workers_that_start_at_once_write_one_entry_and_an_offer_each():
 
     def start(name):
         try:
-            barrier.wait(10)
+            barrier.wait(60)
             write(name, [row for n in range(20) for row in rows(f"shop.{n}")])
         finally:
             connection.close()
@@ -266,7 +268,7 @@ def test_two_workers_that_start_at_once_write_one_entry_and_an_offer_each():
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(20)
+        thread.join(60)
     # Workers of other tests may write theirs meanwhile.
     written = [f"shop.{n}" for n in range(20)]
     assert CatalogueEntry.objects.filter(name__in=written).count() == 20
