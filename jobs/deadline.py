@@ -16,9 +16,6 @@ from dure import Stopped
 
 # What interrupts a run: its time limit, and a request to stop.
 SIGNALS = {signal.SIGALRM, signal.SIGUSR1}
-# While they are held back, those that came all the same: the mask is the main thread's, and when another
-# thread of the process takes a signal, its handler still runs in the main thread.
-_held: set[int] | None = None
 
 
 class Interrupted(SoftTimeLimitExceeded, Stopped):  # type: ignore[misc]
@@ -41,12 +38,17 @@ def within(seconds: float) -> Iterator[None]:
             signal.signal(number, handler)
 
 
+def leave_signals_to_main_thread() -> None:
+    """For our other threads in a pool process: else the kernel hands them what the main thread holds back,
+    and the handler runs in the main thread all the same.
+    """
+    signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+
+
 def hold_signals() -> None:
     """Hold back what interrupts a run, while its end is written: what comes then comes too late."""
-    global _held  # noqa: PLW0603 (signals are the process's)
     if threading.current_thread() is threading.main_thread():
         signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
-        _held = set()
 
 
 def drop_signals() -> None:
@@ -55,21 +57,12 @@ def drop_signals() -> None:
         signal.setitimer(signal.ITIMER_REAL, 0)
         while signal.sigtimedwait(SIGNALS, 0) is not None:
             pass
-        if _held is not None:
-            _held.clear()
 
 
 def resume_signals() -> None:
-    global _held
     if threading.current_thread() is threading.main_thread():
-        came, _held = _held or (), None
         signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
-        for number in came:
-            signal.raise_signal(number)
 
 
 def _interrupt(number: int, frame: object) -> None:
-    if _held is not None:
-        _held.add(number)
-        return
     raise Interrupted()

@@ -13,6 +13,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from jobs import deadline
 from jobs.run_logs import current
 from jobs.run_logs.lines import STDERR, STDOUT
 from jobs.run_logs.streams import DESCRIPTORS
@@ -94,6 +95,7 @@ class ProgramOutput:
 
     def _follow(self) -> None:
         current.leave_runs()
+        deadline.leave_signals_to_main_thread()
         poller = self._new_poller()
         while True:
             poller.poll()

@@ -12,7 +12,7 @@ from collections import deque
 
 from django.db import DatabaseError, InterfaceError, connection
 
-from jobs import pubsub
+from jobs import deadline, pubsub
 from jobs.run_logs import current
 from jobs.run_logs.buffer import RunLog
 from jobs.run_logs.lines import Chunk, chunks
@@ -131,6 +131,7 @@ class Writer:
 
     def _run(self) -> None:
         current.leave_runs()
+        deadline.leave_signals_to_main_thread()
         idle = 0
         while True:
             if idle > IDLE_FLUSHES:

@@ -1,11 +1,14 @@
 """What a run logs and prints, on a real worker."""
 
 import os
+import re
 import signal
+from pathlib import Path
 
 import pytest
 from django.conf import settings
 
+from jobs import deadline
 from jobs.models import RunLogChunk
 from jobs.run_logs.lines import STDERR, STDOUT, Line, attempt_of, decode
 from jobs.states import JobStatus
@@ -125,3 +128,14 @@ def test_every_line_of_a_worker_about_a_run_names_it(worker):
 
     # Celery logs a failure after its end has been written.
     eventually(lambda: is_logged("look for me", logged) and is_logged("KeyError", failed), what="both lines")
+
+
+def test_the_threads_of_a_pool_process_leave_its_signals_to_the_main_thread(worker):
+    ended(say(printed="a line", logged="another"))
+    expected = sum(1 << (number - 1) for number in deadline.SIGNALS)
+    for pid in worker.pool():
+        others = [task for task in Path(f"/proc/{pid}/task").iterdir() if task.name != str(pid)]
+        assert others, "each has a thread that reads what programs print"
+        for task in others:
+            (blocked,) = re.findall(r"^SigBlk:\s+(\w+)", (task / "status").read_text(), re.MULTILINE)
+            assert int(blocked, 16) & expected == expected, (task / "comm").read_text()

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import threading
 
 import pytest
 from celery import current_app
@@ -75,19 +74,6 @@ def test_a_signal_after_the_end_of_a_run_is_dropped(interrupting):
     assert runner.settle_success(runner.Run(running(job).claim), "null").state == "SUCCESS"
     assert fresh(job).status == JobStatus.DONE
     assert not pending_signals(), "the next message of this process may be interrupted again"
-
-
-def test_a_signal_that_another_thread_takes_is_dropped_too(interrupting):
-    (job,) = submitted(an_office(), {})
-    ended = threading.Event()
-    thread = threading.Thread(target=ended.wait)
-    thread.start()
-    try:
-        assert runner.settle_success(runner.Run(running(job).claim), "null").state == "SUCCESS"
-    finally:
-        ended.set()
-        thread.join()
-    assert fresh(job).status == JobStatus.DONE
 
 
 def test_a_signal_after_the_end_of_a_run_does_not_lose_the_one_that_it_brought_along(
