@@ -7,10 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from types import TracebackType
 from typing import Any, BinaryIO, cast
 
 import av
+
+from exports.render.container import ContainerWriter
 
 KEYFRAME_SECONDS = 2
 
@@ -30,8 +31,8 @@ CODECS = {
 }
 
 
-class Encoder:
-    """Feed frames in order. The file is complete only after the with block."""
+class Encoder(ContainerWriter):
+    """Feed frames in order."""
 
     def __init__(
         self,
@@ -44,10 +45,10 @@ class Encoder:
     ) -> None:
         file: Any = str(target) if isinstance(target, Path) else target
         kind = CODECS[file_format]
-        self._container = av.open(file, "w", format=kind.container)
+        container = av.open(file, "w", format=kind.container)
         options = {**kind.options, "x264-params": x264} if kind.name == "libx264" else kind.options
-        stream = self._container.add_stream(kind.name, rate=rate, options=options)
-        self._stream = cast("av.VideoStream", stream)
+        stream = container.add_stream(kind.name, rate=rate, options=options)
+        super().__init__(container, cast("av.VideoStream", stream), muxed)
         self._stream.width, self._stream.height, self._stream.pix_fmt = *size, "yuv420p"
         codec = self._stream.codec_context
         codec.gop_size, codec.thread_count = rate * KEYFRAME_SECONDS, 1
@@ -56,28 +57,8 @@ class Encoder:
         self._tick = codec.time_base = Fraction(1, rate)
         # BT.709, limited range: stated in the file, so that players do not guess it from the size.
         codec.colorspace = codec.color_primaries = codec.color_trc = codec.color_range = 1
-        self._muxed, self._report = 0, muxed
-        self._fed = 0
 
     def feed(self, frame: av.VideoFrame) -> None:
         frame.pts, frame.time_base = self._fed, self._tick
         self._fed += 1
         self._mux(self._stream.encode(frame))
-
-    def _mux(self, packets: list[Any]) -> None:
-        for packet in packets:
-            self._container.mux(packet)
-            self._muxed += 1
-        self._report(self._muxed)
-
-    def __enter__(self) -> "Encoder":
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        try:
-            if kind is None:
-                self._mux(self._stream.encode(None))
-        finally:
-            self._container.close()

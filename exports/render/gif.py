@@ -7,7 +7,6 @@ import math
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 from pathlib import Path
-from types import TracebackType
 from typing import Any, BinaryIO
 
 import av
@@ -15,6 +14,7 @@ from av.video.frame import VideoFrame
 from av.video.reformatter import VideoReformatter
 
 from exports.failures import BadReplay
+from exports.render.container import ContainerWriter
 
 BOX, FPS = (640, 360), 10
 SAMPLES = 12
@@ -50,8 +50,8 @@ def palette_of(frames: Iterable[VideoFrame]) -> VideoFrame:
     return palette
 
 
-class GifEncoder:
-    """Feed frames in order. The file is complete only after the with block."""
+class GifEncoder(ContainerWriter):
+    """Feed frames in order."""
 
     def __init__(
         self,
@@ -63,13 +63,12 @@ class GifEncoder:
     ) -> None:
         file: Any = str(target) if isinstance(target, Path) else target
         self._tick = Fraction(1, rate)
-        self._container: Any = av.open(file, "w", format="gif", options={"loop": "0"})
-        self._stream = self._container.add_stream("gif", rate=rate)
+        container: Any = av.open(file, "w", format="gif", options={"loop": "0"})
+        super().__init__(container, container.add_stream("gif", rate=rate), muxed)
         self._stream.width, self._stream.height, self._stream.pix_fmt = *size, "pal8"
         self._stream.codec_context.time_base = self._tick
         self._scaler = VideoReformatter()
         self._source, self._sink = self._build_graph(palette, size)
-        self._fed, self._muxed, self._report = 0, 0, muxed
 
     def _build_graph(self, palette: VideoFrame, size: tuple[int, int]) -> tuple[Any, Any]:
         graph: Any = av.filter.Graph()
@@ -105,22 +104,7 @@ class GifEncoder:
                 return
             self._mux(self._stream.encode(picture))
 
-    def _mux(self, packets: list[Any]) -> None:
-        for packet in packets:
-            self._container.mux(packet)
-            self._muxed += 1
-        self._report(self._muxed)
-
-    def __enter__(self) -> "GifEncoder":
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        try:
-            if kind is None:
-                self._source.push(None)
-                self._encode_mapped()
-                self._mux(self._stream.encode(None))
-        finally:
-            self._container.close()
+    def _flush(self) -> None:
+        self._source.push(None)
+        self._encode_mapped()
+        super()._flush()

@@ -1,0 +1,36 @@
+"""Writes the one stream of a video or a GIF into its file."""
+
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any, Self
+
+
+class ContainerWriter:
+    """Reports how many packets it has written. The file is complete only after the with block."""
+
+    def __init__(self, container: Any, stream: Any, muxed: Callable[[int], None]) -> None:
+        self._container, self._stream = container, stream
+        self._fed = self._muxed = 0
+        self._report = muxed
+
+    def _mux(self, packets: list[Any]) -> None:
+        for packet in packets:
+            self._container.mux(packet)
+            self._muxed += 1
+        self._report(self._muxed)
+
+    def _flush(self) -> None:
+        """Write what the encoder still holds."""
+        self._mux(self._stream.encode(None))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            if kind is None:
+                self._flush()
+        finally:
+            self._container.close()
