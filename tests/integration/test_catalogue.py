@@ -270,6 +270,6 @@ def test_two_workers_that_start_at_once_write_one_entry_and_an_offer_each():
     for thread in threads:
         thread.join(60)
     # Workers of other tests may write theirs meanwhile.
-    written = [f"shop.{n}" for n in range(20)]
-    assert CatalogueEntry.objects.filter(name__in=written).count() == 20
-    assert CatalogueOffer.objects.filter(name__in=written).count() == 80
+    tasks = [f"shop.{n}" for n in range(20)]
+    assert CatalogueEntry.objects.filter(name__in=tasks).count() == 20
+    assert CatalogueOffer.objects.filter(name__in=tasks).count() == 80
