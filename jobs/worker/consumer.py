@@ -1,6 +1,7 @@
 """A consumer that gives back the runs of Tasks that its worker does not have."""
 
 import logging
+import random
 from typing import Any
 
 from celery.worker.consumer import Consumer
@@ -9,8 +10,10 @@ from jobs import publish
 
 log = logging.getLogger(__name__)
 
-# Another worker of the queue may have the Task; until one takes it, it comes around this often.
-GIVE_BACK_SECONDS = 1.0
+# Another worker of the queue may have the Task; until one takes it, it comes around this often. Redis gives
+# a message to the worker that has waited longest, and each waits a second at a time: with a pause that is
+# always the same, the same worker could get it every time.
+GIVE_BACK_SECONDS = (0.05, 1.0)
 
 
 class EngineConsumer(Consumer):  # type: ignore[misc]
@@ -31,4 +34,5 @@ class EngineConsumer(Consumer):  # type: ignore[misc]
             retries=headers.get("retries", 0),
         )
         message.reject_log_error(log, self.connection_errors)
-        self.timer.call_after(GIVE_BACK_SECONDS, publish.send_messages, ([send],))
+        pause = random.uniform(*GIVE_BACK_SECONDS)
+        self.timer.call_after(pause, publish.send_messages, ([send],))
