@@ -10,12 +10,12 @@ and libraries print by the file descriptors 1 and 2.
 import logging
 import os
 import threading
-import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from django.conf import settings
 
+from dure.log_records import text_of
 from jobs.answers import Claim
 from jobs.run_logs import current, streams
 from jobs.run_logs.buffer import RunLog
@@ -38,9 +38,7 @@ class RunLogHandler(logging.Handler):
         if log is None:
             return
         try:
-            message = record.getMessage()
-            if record.exc_info and record.exc_info[0] is not None:
-                message += "\n" + "".join(traceback.format_exception(*record.exc_info)).rstrip("\n")
+            message = text_of(record)
         except Exception:
             self.handleError(record)
             return

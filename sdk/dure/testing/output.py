@@ -3,10 +3,11 @@
 import io
 import logging
 import sys
-import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+
+from dure.log_records import text_of
 
 
 @dataclass(frozen=True)
@@ -46,9 +47,7 @@ class _Handler(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         try:
-            message = record.getMessage()
-            if record.exc_info and record.exc_info[0] is not None:
-                message += "\n" + "".join(traceback.format_exception(*record.exc_info)).rstrip("\n")
+            message = text_of(record)
         except Exception:
             self.handleError(record)
             return
