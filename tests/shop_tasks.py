@@ -4,8 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from dure import Context, task
-from scheduler.steps.libraries import operation
+from dure import Context, operation, task
 
 
 @task("shop.pack", role="Designer", max_retries=7)

@@ -5,10 +5,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from dure import Stopped, TaskFailure
+from dure import StepRun, Stopped, TaskFailure, operation
 from jobs.states import FailureType
-from scheduler.steps.libraries import operation
-from scheduler.steps.operations import StepRun
 from tests.step_model import FAIL, SUCCEED, TIME_OUT
 
 LIBRARY = "testing"

@@ -13,10 +13,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from dure import InvalidArgs, TaskFailure
+from dure import InvalidArgs, StepRun, TaskFailure, operation
 from jobs import redis
-from scheduler.steps.libraries import operation
-from scheduler.steps.operations import StepRun
 
 # A hash for each kind of resource: the resource's name, and the key of the step that created it.
 RESOURCES = "dure:estate:{}"

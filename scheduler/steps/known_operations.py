@@ -5,10 +5,10 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, Self
 
+from dure.step_operations import own_arguments
 from jobs.errors import ErrorText
 from jobs.json_schema import Schema
 from jobs.known_tasks import in_fields
-from scheduler.steps.states import EMPTY_ARGS
 
 # The kind of its entries in the catalogue.
 OPERATION = "operation"
@@ -30,11 +30,14 @@ class KnownOperation:
 
     @classmethod
     def read(cls, values: Mapping[str, Any]) -> Self:
-        names = {each.name for each in fields(cls)}
-        return cls(**{name: value for name, value in values.items() if name in names})
+        return cls(**{name: value for name, value in values.items() if name in cls.field_names()})
+
+    @staticmethod
+    def field_names() -> list[str]:
+        return [each.name for each in fields(KnownOperation)]
 
     def values(self) -> dict[str, Any]:
-        return {each.name: getattr(self, each.name) for each in fields(KnownOperation)}
+        return {name: getattr(self, name) for name in self.field_names()}
 
     @cached_property
     def _arguments(self) -> Schema:
@@ -44,21 +47,8 @@ class KnownOperation:
     def argument_names(self) -> list[str]:
         return list(self.schema.get("properties", ()))
 
-    def own_arguments(self, arguments: object) -> dict[str, Any]:
-        """Both operations of a job receive the same arguments; each takes those that it names.
-
-        A list has them in the order of the function's parameters; any other value is the first of them.
-        """
-        if arguments == EMPTY_ARGS:
-            return {}
-        names = self.argument_names
-        if isinstance(arguments, Mapping):
-            return {name: value for name, value in arguments.items() if name in names}
-        values = arguments if isinstance(arguments, list) else [arguments]
-        return dict(zip(names, values, strict=False))
-
     def argument_problems(self, arguments: object) -> list[ErrorText]:
         return [
             ErrorText("operation_argument", operation=self.name, text=text)
-            for text in in_fields(self._arguments.errors(self.own_arguments(arguments)))
+            for text in in_fields(self._arguments.errors(own_arguments(self.argument_names, arguments)))
         ]

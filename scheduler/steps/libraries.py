@@ -1,36 +1,24 @@
-"""The operation libraries: modules of functions that a step queue may run, registered by a decorator.
+"""The operation libraries: modules of functions that a step queue may run, which `dure.operation` registers.
 
-    @operation(role="DevOps")
-    def create_volume(step: StepRun, gigabytes: int) -> dict[str, str]:
-        '''Creates a volume.'''
-
-A library has the name of its module unless `library=` gives another. Clients choose from the registered
-operations; nothing is ever imported by a name that a client sends.
+Clients choose from the registered operations; nothing is ever imported by a name that a client sends.
 """
 
-import inspect
-import sys
-from collections import defaultdict
-from collections.abc import Callable, Iterator
+import functools
+from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import chain
-from typing import Any, TypeVar, overload
+from typing import Any
 
 from django.conf import settings
-from pydantic import BaseModel
 
-from dure.definitions import build_args_model, schema_of
-from dure.roles import is_role
+from dure import (
+    operation as operation,
+)  # modules that were written before there was the package import it here
+from dure import step_operations
 from jobs import catalogue, registry
 from jobs.catalogue import Registration
 from jobs.errors import CodedError
 from scheduler.steps.known_operations import OPERATION, KnownOperation
 from scheduler.steps.models import Step
-from scheduler.steps.states import NO_OPERATION, UNINIT
-
-MAX_NAME_LENGTH = 100
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 
 class UnknownOperation(CodedError):
@@ -44,70 +32,22 @@ class UnknownOperation(CodedError):
 class Operation(KnownOperation):
     """An operation that this process can run."""
 
-    function: Callable[..., Any]
-    args_model: type[BaseModel]
+    definition: step_operations.Operation
 
     def call(self, step: Any, arguments: object) -> Any:
-        values = self.args_model.model_validate(self.own_arguments(arguments))
-        return self.function(step, **{name: getattr(values, name) for name in type(values).model_fields})
+        return self.definition.call(step, arguments)
 
 
-_libraries: dict[str, dict[str, Operation]] = defaultdict(dict)
-
-
-@overload
-def operation(function: F) -> F: ...
-
-
-@overload
-def operation(*, library: str = ..., role: str = ..., max_retries: int | None = ...) -> Callable[[F], F]: ...
-
-
-def operation(
-    function: F | None = None,
-    *,
-    library: str = "",
-    role: str = "default",
-    max_retries: int | None = None,
-) -> F | Callable[[F], F]:
-    """Register a function as an operation of its module's library; docs/step-queues.md shows how."""
-
-    def register(function: F) -> F:
-        library_name = library or function.__module__.rpartition(".")[2]
-        _check_registration(library_name, function, role)
-        module = sys.modules.get(function.__module__)
-        args_model = build_args_model(function)
-        _libraries[library_name][function.__name__] = Operation(
-            library=library_name,
-            name=function.__name__,
-            function=function,
-            role=role,
-            description=inspect.getdoc(function) or "",
-            library_description=(inspect.getdoc(module) or "") if module else "",
-            args_model=args_model,
-            schema=schema_of(args_model),
-            max_retries=max_retries,
-        )
-        return function
-
-    return register if function is None else register(function)
-
-
-def _check_registration(library: str, function: Callable[..., Any], role: str) -> None:
-    for name in (library, function.__name__):
-        if name in (UNINIT, NO_OPERATION) or not name.isidentifier() or len(name) > MAX_NAME_LENGTH:
-            raise ValueError(f"{name!r} cannot name a library or an operation.")
-    if not is_role(role):
-        raise ValueError(f"{function.__name__!r}: {role!r} is not the name of a role.")
-    modules = {operation.function.__module__ for operation in _libraries[library].values()}
-    if others := modules - {function.__module__}:
-        raise ValueError(f"The library {library!r} is registered already, by {', '.join(others)}.")
+@functools.cache
+def _as_known(definition: step_operations.Operation) -> Operation:
+    values = {name: getattr(definition, name) for name in KnownOperation.field_names()}
+    return Operation(**values, definition=definition)
 
 
 def registrations() -> Iterator[Registration]:
     """What a worker writes into the catalogue."""
     for name, each in _own().items():
-        yield Registration(OPERATION, name, each.function.__module__, each.values())
+        yield Registration(OPERATION, name, each.definition.function.__module__, each.values())
 
 
 def names() -> list[str]:
@@ -121,8 +61,8 @@ def operations_in(library: str) -> list[KnownOperation]:
 
 def _own() -> dict[str, Operation]:
     registry.load()
-    operations = chain.from_iterable(library.values() for library in _libraries.values())
-    return {f"{each.library}.{each.name}": each for each in operations}
+    own = map(_as_known, step_operations.all_operations())
+    return {f"{each.library}.{each.name}": each for each in own}
 
 
 def _all() -> list[KnownOperation]:
@@ -150,10 +90,10 @@ def find(library: str, name: str) -> KnownOperation:
 def find_own(library: str, name: str) -> Operation:
     """The operation, if this process can run it."""
     registry.load()
-    operation = _libraries.get(library, {}).get(name)
-    if operation is None:
+    definition = step_operations.get(library, name)
+    if definition is None:
         raise UnknownOperation(library, name)
-    return operation
+    return _as_known(definition)
 
 
 def backward_retries(of_job: int | None, operation: KnownOperation | None) -> int:

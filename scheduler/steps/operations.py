@@ -4,7 +4,6 @@ Not guaranteed: that an operation runs once. After a worker's death it starts ag
 was before. Its effects outside must tolerate that; `step.key` helps.
 """
 
-import json
 import logging
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,27 +12,25 @@ from typing import Any
 from django.conf import settings
 
 from dure import InvalidArgs
-from dure.results import ESCAPED_NUL
+from dure import StepRun as StepRun  # modules that were written before there was the package import it here
+from dure.step_context import kept_context
 from jobs.context import RunContext
 from jobs.sql import call
 from scheduler.steps import libraries
 from scheduler.steps.position import Position
 
 
-class StepRun:
-    """The first argument of every operation."""
+class WorkerStepRun:
+    """The run, as the operation sees it: `dure.StepRun`."""
 
     def __init__(self, run: RunContext, context: dict[str, Any], key: str, direction: str) -> None:
         self._run = run
         self._context = context
         self.key = key
-        """The same for both operations of this job in this run of its queue, and for every attempt: what the
-        forward operation creates outside under this key, the backward operation finds under it."""
         self.direction = direction
 
     @property
     def context(self) -> dict[str, Any]:
-        """The data that the operations of this run share. Change it in place; it must be JSON."""
         return self._context
 
     @property
@@ -46,7 +43,6 @@ class StepRun:
 
     @property
     def cancelled(self) -> bool:
-        """Was a rollback requested? Queries the database at most once a second."""
         return self._run.cancelled
 
     @property
@@ -68,6 +64,9 @@ class OperationReport:
     position: Position
     context: str | None = None
 
+    def keep(self, context: str | None) -> None:
+        self.context = context
+
 
 def run_operation(
     ctx: RunContext, queue_id: int, job_id: str, direction: str, library: str, operation: str
@@ -82,46 +81,7 @@ def run_operation(
         raise InvalidArgs("The queue no longer waits for this operation.")
     position = Position.read(answer)
     report = ctx.extra = OperationReport(position)
-    before = context_json(answer["context"])
-    step = StepRun(ctx, answer["context"], f"{queue_id}-{position.run}-{job_id}", direction)
-    try:
-        returned = registered.call(step, answer["arguments"])
-    except BaseException:
-        # The rollback may need what the operation noted before it failed. Its own error is the one to report.
-        try:
-            report.context = changed_context(step.context, before)
-        except InvalidArgs as refused:
-            step.logger.warning("%s The context stays as it was before the operation.", refused)
-        raise
-    report.context = changed_context(step.context, before)
-    return returned
-
-
-def changed_context(context: dict[str, Any], before: str) -> str | None:
-    """The context as JSON, or None when it is unchanged. Raises InvalidArgs when it is not JSON."""
-    text = context_json(context)
-    if text == before:
-        return None
-    size = len(text.encode())
-    if size > settings.DURE_MAX_CONTEXT_BYTES:
-        raise InvalidArgs(
-            f"The context has {size:,} bytes; a queue's context has at most "
-            f"{settings.DURE_MAX_CONTEXT_BYTES:,}."
-        )
-    return text
-
-
-def context_json(context: dict[str, Any]) -> str:
-    try:
-        text = json.dumps(context, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-        text.encode()
-    except (TypeError, ValueError, RecursionError) as error:
-        raise InvalidArgs(f"The context is not JSON: {error}") from None
-    if ESCAPED_NUL.search(text):
-        raise InvalidArgs("The context holds a NUL character, which no database can store.")
-    if json.loads(text) != context:
-        raise InvalidArgs(
-            "The context is not JSON: it holds a tuple or a key that is not a string, which would change "
-            "when it is stored."
-        )
-    return text
+    key = f"{queue_id}-{position.run}-{job_id}"
+    step = WorkerStepRun(ctx, answer["context"], key, direction)
+    with kept_context(step, report.keep, settings.DURE_MAX_CONTEXT_BYTES):
+        return registered.call(step, answer["arguments"])

@@ -6,10 +6,10 @@ from uuid import UUID
 
 from django.db import models
 
-# The value of an attribute that has not been set.
-UNINIT: Final = "UNINIT"
-EMPTY_ARGS: Final = "EMPTY_ARGS"
-NO_OPERATION: Final = "NO_OPERATION"
+from dure.step_operations import EMPTY_ARGS as EMPTY_ARGS
+from dure.step_operations import NO_OPERATION as NO_OPERATION
+from dure.step_operations import UNINIT as UNINIT
+
 QUEUE_NOT_RUNNING: Final = "QUEUE_NOT_RUNNING"
 EXPIRED_TIME: Final = 30.0
 MAX_OPERATION_SECONDS: Final = 86_400

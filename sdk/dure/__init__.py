@@ -1,4 +1,7 @@
-"""For authors: `task` and `Context` write a Task. For users: `Client` and `AsyncClient` call the API."""
+"""For authors: `task` and `Context` write a Task, `operation` and `StepRun` a step queue's operation.
+
+For users: `Client` and `AsyncClient` call the API.
+"""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -31,6 +34,8 @@ from dure.records import (
     Workflow,
     WorkflowRun,
 )
+from dure.step_operations import operation
+from dure.step_run import StepRun
 
 if TYPE_CHECKING:
     from dure.async_client import AsyncClient
@@ -61,12 +66,14 @@ __all__ = [
     "Replay",
     "Schedule",
     "SessionError",
+    "StepRun",
     "Stopped",
     "Task",
     "TaskFailure",
     "WaitTimeout",
     "Workflow",
     "WorkflowRun",
+    "operation",
     "task",
 ]
 

@@ -2,10 +2,10 @@
 
 import pytest
 
+from dure import StepRun
 from jobs.errors import Conflict
 from scheduler.steps import lifecycle, queues
 from scheduler.steps.models import Step
-from scheduler.steps.operations import StepRun
 from tests import step_operations
 from tests.concurrency.threads import PATIENCE, all_at_once, in_thread, start_thread
 from tests.factories import a_user

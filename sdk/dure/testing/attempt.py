@@ -1,27 +1,20 @@
-"""One attempt of a Task in a test."""
+"""How an attempt in a test ended."""
 
 import json
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
-from dure import definitions
-from dure.context import Context
-from dure.definitions import Definition
 from dure.failures import RETRYABLE, FailureType, Stopped, TaskFailure, classify, describe
 from dure.results import encode_result
 from dure.testing import output
-from dure.testing.fake_context import FakeContext
+from dure.testing.fake_run import FakeRun
 from dure.testing.output import LogLine
-from dure.testing.submissions import Submission
-
-# The retries of a Task that sets none, in an office that sets none.
-DEFAULT_RETRIES = 2
 
 
 @dataclass(kw_only=True)
-class Attempt:
+class AnyAttempt:
     """How an attempt ended, and what it reported.
 
     `is_retried`: whether Dure would start another attempt.
@@ -36,8 +29,6 @@ class Attempt:
     is_retried: bool = False
     progress: list[tuple[float | None, str]] = field(default_factory=list)
     logs: list[LogLine] = field(default_factory=list)
-    submitted: list[Submission] = field(default_factory=list)
-    sessions: list[str] = field(default_factory=list)
 
     @property
     def result(self) -> Any:
@@ -56,58 +47,38 @@ class Attempt:
         return "" if self.error is None else "".join(traceback.format_exception(self.error))
 
 
-def run(task: str | Callable[..., Any], context: FakeContext | None = None, /, **args: Any) -> Attempt:
-    """Run one attempt of a Task with these arguments, as a worker would.
+A = TypeVar("A", bound=AnyAttempt)
 
-    The arguments are converted to JSON and checked against the type hints, and the result must be JSON too.
-    An exception of the body does not leave this function: it decides the outcome.
-    """
-    definition = definitions.find(task)
-    context = context or FakeContext()
-    # A value that JSON cannot hold is an error of the test.
-    sent: dict[str, Any] = json.loads(json.dumps(args, allow_nan=False))
-    context.begin(definition)
-    before = len(context.submitted)
-    error, value = None, None
+
+def as_json(args: dict[str, Any]) -> dict[str, Any]:
+    """The arguments as a worker receives them. A value that JSON cannot hold is an error of the test."""
+    return dict(json.loads(json.dumps(args, allow_nan=False)))
+
+
+def observe(kind: type[A], run: FakeRun, body: Callable[[], Any], *, retries: int) -> A:
+    """Call the body. Its exception does not leave this function: it decides the outcome."""
+    error: BaseException | None = None
+    value = None
     with output.collected() as lines:
         try:
-            value = json.loads(encode_result(_call(definition, context, sent)))
+            value = json.loads(encode_result(_call(body)))
         except Exception as raised:
             error = raised
-    attempt = _ending(definition, context, error)
-    attempt.value = value if attempt.outcome == "success" else None
-    attempt.logs, attempt.progress, attempt.sessions = lines, context.reported, context.sessions
-    attempt.submitted = context.submitted[before:]
-    if attempt.outcome == "cancelled" and definition.on_cancel is not None:
-        definition.on_cancel(context.execution_id, sent)
+    attempt = kind(outcome="success", value=value, logs=lines, progress=run.reported)
+    if run.cancelled:
+        attempt.outcome, attempt.value = "cancelled", None
+        attempt.error = error or Stopped("cancelled")
+        attempt.failure_type, attempt.error_message = FailureType.CANCELLED, "Cancelled."
+    elif error is not None:
+        attempt.error, attempt.error_message = error, describe(error)
+        attempt.failure_type = classify(error)
+        attempt.outcome = "timeout" if attempt.failure_type == FailureType.TIMEOUT else "failure"
+        attempt.is_retried = attempt.failure_type in RETRYABLE and run.attempt <= retries
     return attempt
 
 
-def _call(definition: Definition, context: Context, args: Mapping[str, Any]) -> Any:
+def _call(body: Callable[[], Any]) -> Any:
     try:
-        return definition.call(context, args)
+        return body()
     except SystemExit as leaving:
         raise TaskFailure(f"The body called sys.exit({leaving.code!r}).") from None
-
-
-def _ending(definition: Definition, context: FakeContext, error: BaseException | None) -> Attempt:
-    if context.cancelled:
-        return Attempt(
-            outcome="cancelled",
-            error=error or Stopped("cancelled"),
-            failure_type=FailureType.CANCELLED,
-            error_message="Cancelled.",
-        )
-    if error is None:
-        return Attempt(outcome="success")
-    failure_type = classify(error)
-    retries = DEFAULT_RETRIES if definition.max_retries is None else definition.max_retries
-    return Attempt(
-        outcome="timeout" if failure_type == FailureType.TIMEOUT else "failure",
-        error=error,
-        failure_type=failure_type,
-        error_message=describe(error),
-        is_retried=isinstance(error, definition.autoretry_for)
-        and failure_type in RETRYABLE
-        and context.attempt <= retries,
-    )
