@@ -16,6 +16,7 @@
   var clockOffset = 0; // this machine's clock minus the server's
   var scrollPositions = {}; // of each drawing, by its id
   var checked = []; // the selected rows of a list, by name and value
+  var focused = null; // the checkbox or link in it that has the focus
   var opened = []; // the open details, each by the nearest id and its place there
 
   function serverTime() {
@@ -85,7 +86,11 @@
     return named.id + " " + Array.prototype.indexOf.call(named.querySelectorAll("details"), element);
   }
 
+  function keyOfFocusable(element) { return element.getAttribute("href") || element.name + " " + element.value; }
+
   function remember() {
+    var active = document.activeElement;
+    focused = live.contains(active) && !active.id ? keyOfFocusable(active) : null;
     eachScrollable(function (element) { scrollPositions[element.id] = [element.scrollLeft, element.scrollTop]; });
     checked = Array.from(boxes()).filter(function (box) { return box.checked; }).map(function (box) { return box.name + " " + box.value; });
     opened = Array.from(live.querySelectorAll("details[open]")).map(keyOfDetails);
@@ -93,6 +98,11 @@
 
   function restore() {
     eachScrollable(function (element) { if (scrollPositions[element.id]) element.scrollTo(scrollPositions[element.id][0], scrollPositions[element.id][1]); });
+    if (focused) Array.from(live.querySelectorAll("a[href], button, input")).some(function (element) {
+      if (keyOfFocusable(element) !== focused) return false;
+      element.focus({ preventScroll: true });
+      return true;
+    });
     boxes().forEach(function (box) { if (checked.indexOf(box.name + " " + box.value) >= 0) box.checked = true; });
     live.querySelectorAll("details").forEach(function (element) { if (opened.indexOf(keyOfDetails(element)) >= 0) element.open = true; });
   }

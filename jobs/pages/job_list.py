@@ -7,6 +7,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST, require_safe
@@ -16,6 +17,7 @@ from jobs.ids import parse_number
 from jobs.keyset import page_links, page_of
 from jobs.pages import selection
 from jobs.pages.forms import ActionForm, CountForm
+from jobs.pages.live_list import Place
 from jobs.pages.permissions import can_configure, can_operate, current_user, office_access
 from jobs.states import JobStatus, MemberRole
 
@@ -24,29 +26,34 @@ MATCHING = "matching"
 
 @require_safe
 @login_required
-def jobs(request: HttpRequest, office_id: UUID) -> HttpResponse:
+def jobs(request: HttpRequest, office_id: UUID, *, template: str = "list.html") -> HttpResponse:
+    """The page, or with another template the part of it that is refreshed."""
     access = office_access(request, office_id)
     selected = selection.filtered_jobs(access.office, request.GET)
+    place = Place.read(request.GET, "seq", parse_number)
     page = page_of(
-        serialize.with_job_fields(selected.jobs),
-        after=parse_number(request.GET.get("after")),
-        before=parse_number(request.GET.get("before")),
+        serialize.with_job_fields(place.shown(selected.jobs)),
+        after=place.after,
+        before=place.before,
         few=selected.few,
     )
+    at, newest = reverse("pages:jobs", args=[office_id]), selection.newest_seq(access.office)
     context = {
         "section": "offices",
         "tab": "jobs",
+        "now": timezone.now(),
         "office": access.office,
         "can_operate": can_operate(access),
         "can_configure": can_configure(access),
         "page": page,
         **page_links(page, selected.query),
+        **place.context(at, selected.query, place.count_new(selected.jobs), newest),
         "filter": selected,
         "hidden": hidden_fields(selected.query),
         "statuses": list(JobStatus),
         "roles": queries.known_roles(),
     }
-    return render(request, "jobs/list.html", context)
+    return render(request, f"jobs/{template}", context)
 
 
 @require_POST

@@ -3,13 +3,16 @@
 from uuid import UUID
 
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
+from django.urls import reverse
+from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from jobs.access import offices_of
 from jobs.insight import progress
 from jobs.insight.stats import office_counts
+from jobs.pages.live_list import Place
 from jobs.pages.permissions import can_configure, current_user, office_access
 from jobs.states import JobStatus
 
@@ -28,10 +31,12 @@ def offices(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 @login_required
-def batches(request: HttpRequest, office_id: UUID) -> HttpResponse:
+def batches(request: HttpRequest, office_id: UUID, *, template: str = "batches.html") -> HttpResponse:
+    """The page, or with another template the part of it that is refreshed."""
     access = office_access(request, office_id)
     office = access.office
-    newest = list(office.batches.order_by("-created_at", "-id")[:MOST_BATCHES])
+    place = Place.read(request.GET)
+    newest = list(place.shown(office.batches.all()).order_by("-created_at", "-id")[:MOST_BATCHES])
     counts = progress.effective_counts_of([batch.id for batch in newest])
     rows = [
         {
@@ -47,8 +52,12 @@ def batches(request: HttpRequest, office_id: UUID) -> HttpResponse:
     context = {
         "section": "offices",
         "tab": "batches",
+        "now": timezone.now(),
         "office": office,
         "can_configure": can_configure(access),
         "rows": rows,
+        **place.context(
+            reverse("pages:batches", args=[office_id]), QueryDict(), place.count_new(office.batches.all())
+        ),
     }
-    return render(request, "jobs/batches.html", context)
+    return render(request, f"jobs/{template}", context)

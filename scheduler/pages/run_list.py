@@ -21,6 +21,7 @@ from jobs.keyset import Page, page_links
 from jobs.models import Batch
 from jobs.pages.forms import ActionForm, CountForm
 from jobs.pages.job_list import MATCHING, add_result_message, hidden_fields
+from jobs.pages.live_list import New, Place
 from jobs.pages.permissions import current_user
 from scheduler.models import SavedView
 from scheduler.pages.causes import causes_of
@@ -31,8 +32,6 @@ from scheduler.runs.filters import RunFilter, RunState, Sort
 # Filters that stand in the form only when they are set.
 REFERENCES = ("batch", "schedule")
 MOST_OFFICES = 200
-# New runs are announced up to this number.
-MOST_NEW = 100
 
 
 @require_safe
@@ -153,35 +152,26 @@ def old_list(request: HttpRequest) -> HttpResponse:
 def _listed(request: HttpRequest, user: User, form: RunFilterForm) -> dict[str, Any]:
     now = timezone.now()
     values = form.values(now)
-    after, before = parse_uuid(request.GET.get("after")), parse_uuid(request.GET.get("before"))
-    newest = parse_uuid(request.GET.get("newest"))
-    result, new = search.RunPage(()), search.Count(0, False)
-    first = after is None and before is None
+    place = Place.read(request.GET)
+    result, new, newest = search.RunPage(()), New(), None
     if values is not None:
-        result = search.search(user, replace(values, newest=newest), after=after, before=before)
-        if newest is not None and first and values.sort == Sort.NEWEST:
-            new = _newer(user, values, newest)
-    newest_shown = newest or (
-        result.rows[0].id if result.rows and _newest_first(values, first) else uuid7_at(now)
-    )
+        result = search.search(
+            user, replace(values, newest=place.newest), after=place.after, before=place.before
+        )
+        if place.is_first and values.sort == Sort.NEWEST:
+            newest = result.rows[0].id if result.rows else None
+            new = _newer(user, values, place.newest)
     query = form.query()
-    pinned = query.copy()
-    for name, place in (("after", after), ("before", before), ("newest", newest_shown)):
-        if place is not None:
-            pinned[name] = str(place)
     return {
         "now": now,
         "rows": result.rows,
         "causes": causes_of([run.execution for run in result.rows if run.execution and not run.job]),
         "query": query,
-        "pinned": pinned.urlencode(),
-        "newest": newest_shown,
         "hidden": hidden_fields(query),
-        "new": new,
-        "list_at": list_address(query),
         "searched_since": result.searched_since,
         "further": _further(query, result, values),
         **page_links(Page((), result.newer, result.older), query),
+        **place.context(reverse("scheduler:runs"), query, new, newest),
     }
 
 
@@ -203,13 +193,8 @@ def _choices(form: RunFilterForm, user: User) -> list[dict[str, Any]]:
     ]
 
 
-def _newest_first(values: RunFilter | None, first: bool) -> bool:
-    return first and values is not None and values.sort == Sort.NEWEST
-
-
-def _newer(user: User, values: RunFilter, newest: UUID) -> search.Count:
-    counted = search.count(user, values, since=newest)
-    return search.Count(min(counted.number, MOST_NEW), counted.number > MOST_NEW)
+def _newer(user: User, values: RunFilter, newest: UUID | None) -> New:
+    return New() if newest is None else New.of(search.count(user, values, since=newest).number)
 
 
 def _further(query: QueryDict, result: search.RunPage, values: RunFilter | None) -> str:

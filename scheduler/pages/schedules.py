@@ -12,14 +12,15 @@ from django.contrib.auth.models import User
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
 from jobs.display import Label
-from jobs.ids import parse_uuid
 from jobs.keyset import page_links, page_of
 from jobs.models import Execution
+from jobs.pages.live_list import Place
 from jobs.pages.permissions import current_user
 from jobs.pages.selection import filter_query
 from jobs.selection import narrow
@@ -55,16 +56,12 @@ class Mark:
 
 @require_safe
 @login_required
-def schedules(request: HttpRequest) -> HttpResponse:
+def schedules(request: HttpRequest, *, template: str = "schedules.html") -> HttpResponse:
+    """The page, or with another template the part of it that is refreshed."""
     user, form = current_user(request), ScheduleFilterForm(request.GET)
-    visible = schedules_of(user).select_related("owner").defer("args")
-    page = page_of(
-        filter_schedules(visible, form.cleaned_data) if form.is_valid() else visible.none(),
-        order=ORDER,
-        among=visible,
-        after=parse_uuid(request.GET.get("after")),
-        before=parse_uuid(request.GET.get("before")),
-    )
+    place, visible = Place.read(request.GET), schedules_of(user).select_related("owner").defer("args")
+    matching = filter_schedules(visible, form.cleaned_data) if form.is_valid() else visible.none()
+    page = page_of(place.shown(matching), order=ORDER, among=visible, after=place.after, before=place.before)
     query = filter_query(request.GET, form.fields)
     marks = recent_marks([schedule.id for schedule in page.rows])
     rows = [
@@ -77,8 +74,17 @@ def schedules(request: HttpRequest) -> HttpResponse:
         }
         for schedule in page.rows
     ]
-    context = {"section": "schedules", "rows": rows, "query": query, "form": form, **page_links(page, query)}
-    return render(request, "scheduler/schedules.html", context)
+    at = reverse("scheduler:schedules")
+    context = {
+        "section": "schedules",
+        "now": timezone.now(),
+        "rows": rows,
+        "query": query,
+        "form": form,
+        **page_links(page, query),
+        **place.context(at, query, place.count_new(matching)),
+    }
+    return render(request, f"scheduler/{template}", context)
 
 
 def filter_schedules(schedules: QuerySet[Schedule], values: dict[str, Any]) -> QuerySet[Schedule]:

@@ -27,8 +27,9 @@ WORKFLOW = "workflows/<uuid:workflow_id>"
 RUN = f"{WORKFLOW}/runs/<uuid:run_id>"
 WORKFLOW_RUN_LIVE = {"template": "workflow_run_live.html"}
 EXECUTION = "executions/<uuid:execution_id>"
-SCHEDULE_LIVE, WORKFLOW_LIVE, WORKFLOWS_LIVE, EXECUTION_LIVE = (
-    {"template": f"{name}_live.html"} for name in ("schedule", "workflow", "workflows", "execution")
+SCHEDULE_LIVE, SCHEDULES_LIVE, WORKFLOW_LIVE, WORKFLOWS_LIVE, EXECUTION_LIVE = (
+    {"template": f"{name}_live.html"}
+    for name in ("schedule", "schedules", "workflow", "workflows", "execution")
 )
 
 namespaced = [
@@ -37,6 +38,7 @@ namespaced = [
     path("tasks/<str:task_id>/schedules/pause", tasks.pause_schedules, name="task-pause-schedules"),
     path("tasks/<str:task_id>/schedules/resume", tasks.resume_schedules, name="task-resume-schedules"),
     path("schedules", schedules.schedules, name="schedules"),
+    path("schedules/live", schedules.schedules, SCHEDULES_LIVE, name="schedules-live"),
     path("schedules/new", schedule_edit.new, name="new-schedule"),
     path("schedules/preview", schedule_edit.preview_new, name="new-schedule-preview"),
     path(SCHEDULE, schedules.schedule, name="schedule"),

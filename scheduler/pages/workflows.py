@@ -21,6 +21,7 @@ from jobs.ids import parse_uuid
 from jobs.insight import progress
 from jobs.keyset import Page, page_links, page_of
 from jobs.models import Batch
+from jobs.pages.live_list import Place
 from jobs.pages.permissions import current_user
 from jobs.pages.selection import filter_query
 from jobs.selection import narrow
@@ -56,16 +57,17 @@ class WorkflowFilterForm(forms.Form):
 @login_required
 def workflows(request: HttpRequest, *, template: str = "workflows.html") -> HttpResponse:
     """The page, or with another template the part of it that is refreshed."""
-    user, form = current_user(request), WorkflowFilterForm(request.GET)
+    user, form, place = current_user(request), WorkflowFilterForm(request.GET), Place.read(request.GET)
     visible = workflows_of(user).select_related("office").defer("steps").prefetch_related(PENDING)
+    matching = filter_workflows(visible, form.cleaned_data) if form.is_valid() else visible.none()
     page = page_of(
-        filter_workflows(visible, form.cleaned_data) if form.is_valid() else visible.none(),
+        place.shown(matching),
         order=ORDER,
         among=workflows_of(user),
-        after=parse_uuid(request.GET.get("after")),
-        before=parse_uuid(request.GET.get("before")),
+        after=place.after,
+        before=place.before,
     )
-    query = filter_query(request.GET, form.fields)
+    query, at = filter_query(request.GET, form.fields), reverse("scheduler:workflows")
     marks = recent_marks([workflow.id for workflow in page.rows])
     offices: dict[UUID, Any] = offices_of(user).in_bulk({workflow.office_id for workflow in page.rows})
     rows = [
@@ -83,11 +85,11 @@ def workflows(request: HttpRequest, *, template: str = "workflows.html") -> Http
         "section": "workflows",
         "now": timezone.now(),
         "rows": rows,
-        "back": f"{reverse('scheduler:workflows')}?{request.GET.urlencode()}".rstrip("?"),
         "query": query,
         "form": form,
         "offices": list(offices_of(user)[:OFFICES_LIMIT]),
         **page_links(page, query),
+        **place.context(at, query, place.count_new(matching)),
     }
     return render(request, f"scheduler/{template}", context)
 

@@ -372,16 +372,48 @@ def test_the_search_opens_with_a_key_and_leads_to_a_job(stack, window, office):
     stack.client("alice").post(f"/api/offices/{office}/jobs/{job['id']}/cancel")
 
 
+def test_the_lists_of_an_office_announce_new_rows_and_keep_focus_and_selection(stack, window, office):
+    first = submit(stack, office, ref="in the list", role="PO", run_at=tomorrow())
+    jobs, batches = window().sign_in("alice"), window("ko").sign_in("alice")
+    jobs.goto(f"/offices/{office}/jobs?role=PO&status=pending")
+    batches.goto(f"/offices/{office}/batches")
+    box = jobs.locator(f"input[name=job][value='{first['id']}']")
+    box.check()
+    args = {"numbers": [1]}
+    other = {
+        "ref": "new in the list",
+        "task_id": "demo.sum",
+        "args": args,
+        "role": "PO",
+        "run_at": tomorrow(),
+    }
+    body = {"batch": {"name": "new batch"}, "jobs": [other, other | {"ref": "second"}]}
+    made = stack.client("alice").post(f"/api/offices/{office}/jobs", body)
+    assert made.status == 201, made.body
+    jobs.locator("#new-rows", has_text="2 new").wait_for()
+    batches.locator("#new-rows", has_text="새 항목 1개").wait_for()
+    assert box.is_checked()
+    assert box.evaluate("box => box === document.activeElement")
+    assert violations(jobs) == []
+    for page, name in ((jobs, "new in the list"), (batches, "new batch")):
+        assert page.locator("#live td a", has_text=name).count() == 0
+        page.click("#new-rows")
+        page.locator("#live td a", has_text=name).wait_for()
+    cancelled = {"batch": made.json["batch"]["id"]}
+    stack.client("alice").post(f"/api/offices/{office}/jobs/cancel-all", cancelled)
+    stack.client("alice").post(f"/api/offices/{office}/jobs/{first['id']}/cancel")
+
+
 def test_the_list_of_runs_announces_new_ones_and_keeps_what_is_selected(stack, window, office):
     job = submit(stack, office, ref="listed first", run_at=tomorrow())
     page = window().sign_in("alice")
     page.goto(f"/runs?office={office}&q=listed")
     page.check(f"input[name=run][value='{job['id']}']")
     other = submit(stack, office, ref="listed second", run_at=tomorrow())
-    page.locator("#new-runs", has_text="1 new").wait_for()
+    page.locator("#new-rows", has_text="1 new").wait_for()
     assert page.is_checked(f"input[name=run][value='{job['id']}']")
     assert page.locator(f"#run-{other['id']}").count() == 0
-    page.click("#new-runs")
+    page.click("#new-rows")
     page.locator(f"#run-{other['id']}").wait_for()
     page.check(f"input[name=run][value='{job['id']}']")
     page.check(f"input[name=run][value='{other['id']}']")

@@ -99,11 +99,11 @@ def test_new_runs_are_announced_and_the_rows_stay(office, alice, jobs):
     address = re.search(r'hx-get="(/runs/live[^"]*)"', text_of(page))
     assert address is not None
     pinned = address[1].replace("&amp;", "&")
-    assert "new-runs" not in text_of(alice.get(pinned))
+    assert "new-rows" not in text_of(alice.get(pinned))
     submitted(office, {"ref": "late"}, {"ref": "later"}, name="x")
     again = alice.get(pinned)
     assert names(again) == ["waiting", "busy", "bad"]
-    assert re.search(r'id="new-runs"[^>]*>2 new<', text_of(again))
+    assert re.search(r'id="new-rows"[^>]*>2 new<', text_of(again))
 
 
 def test_the_count_stops_at_ten_thousand(alice, jobs):

@@ -93,7 +93,7 @@ def test_a_viewer_sees_everything_and_cannot_act(office, staff):
 def test_the_list_refreshes_itself_with_its_filter(office, alice):
     made(office), made(office, name="other")
     page = text_of(alice.get("/workflows?name=other"))
-    assert 'hx-get="/workflows/live?name=other"' in page
+    assert 'hx-get="/workflows/live?name=other&amp;newest=' in page
     part = alice.get("/workflows/live?name=other")
     assert names(part) == ["other"]
     assert "<html" not in text_of(part)
