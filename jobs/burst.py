@@ -120,7 +120,7 @@ def tell_join(claim: Claim, task_id: str) -> None:
     if _current is not None:
         bursts.tell(
             _current.message,
-            {"end": "rejected"},
+            {"end": "released"},
             {
                 "id": publish.message_id(claim.execution_id, claim.dispatch),
                 "task": task_id,

@@ -12,10 +12,14 @@ from django.conf import settings
 
 from jobs import publish
 from jobs.log_fields import about_run
-from jobs.runner import CANCELLED
+from jobs.runner import CANCELLED, DUPLICATE, FENCED
 from jobs.subprocesses import process_tree
 from jobs.worker import bursts, lease_keeper
 from jobs.worker.lease_keeper import Report
+
+# Flower takes the name of an event that it does not know for the state. After Celery's own `task-rejected` a
+# task that has started stays STARTED for ever.
+ENDS = {CANCELLED: "revoked", DUPLICATE: "duplicate", FENCED: "fenced"}
 
 
 class EngineRequest(Request):  # type: ignore[misc]
@@ -36,10 +40,7 @@ class EngineRequest(Request):  # type: ignore[misc]
 
     def follow(self, end: dict[str, Any], following: dict[str, Any]) -> None:
         """The run has ended, and another follows in the same process: see jobs/burst.py."""
-        if end.pop("end") == "succeeded":
-            self.send_event("task-succeeded", **end)
-        else:
-            self.send_event("task-rejected", requeue=False)
+        self.send_event(f"task-{end.pop('end')}", **end)
         self.following = {**following, "time_start": time.time()}
         self.send_event(
             "task-received",
@@ -87,10 +88,7 @@ class EngineRequest(Request):  # type: ignore[misc]
 
     def send_end(self, why: str) -> None:
         """Tell Flower that a message has ended, which Celery does not do for a message that is ignored."""
-        if why == CANCELLED:
-            self.send_event("task-revoked", terminated=False, signum=None, expired=False)
-        else:
-            self.send_event("task-rejected", requeue=False)
+        self.send_event(f"task-{ENDS.get(why, ENDS[DUPLICATE])}")
 
     def cancel(self, pool: Any, signal: Any = None, emit_retry: bool = True) -> Any:
         """The worker stops and has waited long enough: release this run, and kill all of its processes."""

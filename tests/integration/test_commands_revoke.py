@@ -5,12 +5,13 @@ from typing import Any
 
 import pytest
 from celery import current_app
+from celery.events.state import Task
 
 from jobs import publish
 from jobs.models import Event, Execution, Job
 from jobs.states import EventType, ExecutionStatus, JobStatus
 from tests.engine_workers import SLOTS, ended, lines, started
-from tests.factories import a_job, a_start, an_office, fresh
+from tests.factories import a_job, a_start, an_office, fresh, submitted
 from tests.task_events import task_events
 from tests.workers import eventually
 
@@ -72,16 +73,31 @@ def test_a_running_job_that_is_cancelled_ends_as_revoked(worker, path):
         eventually(lambda: "task-revoked" in kinds(events, run), what="the end of the message")
 
 
-def test_a_duplicate_ends_as_rejected(worker, path):
+def test_a_duplicate_ends_as_one_in_flower(worker, path):
     with task_events(NAME) as events:
         job = a_job(an_office(), task_id="try.until", args={"path": path})
         run = run_of(started(job))
         send = publish.Send(str(run.id), run.dispatch, run.role, run.task_id, publish.FAIR, 0)
         publish.send_messages([send])
-        eventually(lambda: "task-rejected" in kinds(events, run), what="the end of the duplicate")
+        eventually(lambda: "DUPLICATE" in flower_states(events), what="the end of the duplicate")
         Path(path).touch()
-        eventually(lambda: "task-succeeded" in kinds(events, run), what="the end of the run")
+        eventually(
+            lambda: sorted(flower_states(events)) == ["DUPLICATE", "SUCCESS"], what="the end of the run"
+        )
     assert ended(job).status == JobStatus.DONE
+
+
+def test_the_message_of_a_join_ends_in_flower_too(worker):
+    with task_events(NAME) as events:
+        job = {"task_id": "try.echo", "args": {}}
+        submitted(
+            an_office(),
+            job | {"ref": "a"},
+            job | {"ref": "b"},
+            job | {"ref": "join", "depends_on": ["a", "b"]},
+        )
+        expected = ["RELEASED", "SUCCESS", "SUCCESS", "SUCCESS"]
+        eventually(lambda: sorted(flower_states(events)) == expected, what="the end of all messages")
 
 
 def test_a_run_without_a_job_is_cancelled(worker, path):
@@ -111,6 +127,14 @@ def test_the_time_limit_of_a_task_is_refused(worker):
 def test_the_id_of_another_task_is_left_to_celery(worker):
     answer = control("revoke", task_id=["8d0c6d0a-3f59-4b0f-9a5f-0d7a3d5b8a11"])
     assert "flagged as revoked" in answer["ok"]
+
+
+def flower_states(events: list[tuple[str, str]]) -> list[str]:
+    """The state of each message, as Flower concludes it from its events."""
+    tasks: dict[str, Task] = {}
+    for number, (kind, message) in enumerate(events):
+        tasks.setdefault(message, Task(message)).event(kind.removeprefix("task-"), number, number)
+    return [task.state for task in tasks.values()]
 
 
 def kinds(events: list[tuple[str, str]], run: Execution) -> list[str]:
