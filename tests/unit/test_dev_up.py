@@ -16,7 +16,7 @@ import pytest
 from config.dev.home import open_home
 from config.dev.process import Process
 from config.dev.screen import Screen
-from config.dev.up import STOP_SECONDS
+from config.dev.system import STOP_SECONDS
 from tests.unit.dev_checkout import Checkout
 from tests.unit.process_tools import eventually
 
@@ -248,8 +248,8 @@ def test_all_processes_end_within_10_s_of_a_kill_and_the_next_start_is_clean(che
 
 
 def test_a_program_that_is_not_ready_in_time_is_reported(checkout):
-    up = checkout.path / "config" / "dev" / "up.py"
-    up.write_text(up.read_text().replace("READY_SECONDS = 60.0", "READY_SECONDS = 1.0"))
+    system = checkout.path / "config" / "dev" / "system.py"
+    system.write_text(system.read_text().replace("READY_SECONDS = 60.0", "READY_SECONDS = 1.0"))
     checkout.programs(web=checkout.script("silent", NEVER_READY) + " $PORT")
     done = checkout.run()
     assert done.returncode == 1

@@ -1,0 +1,250 @@
+"""The servers and programs of a home: starts them, shows their output, and stops them."""
+
+import json
+import os
+import re
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from config.dev import CannotStart, Servers, credentials, readiness
+from config.dev import options as preflight
+from config.dev.home import Home
+from config.dev.options import CHECKOUT, Options
+from config.dev.process import Process, raise_if_interrupted, stop, wait_until
+from config.dev.procfile import Program
+from config.dev.screen import Screen, Steps, error, summary
+
+if TYPE_CHECKING:
+    from config.dev.reload import SourceWatcher
+
+DEMO = Program("demo", "python manage.py demo")
+ADMIN = Program("demo", "python manage.py demo --admin-only")
+READY_SECONDS = 60.0
+TICK_SECONDS = 0.1
+# Longer than a worker drains (DURE_DRAIN_SECONDS) and releases its runs.
+STOP_SECONDS = 14.0
+# `make dev` starts workers again soon: what runs then is handed back.
+RELOAD_DRAIN_SECONDS = "0.5"
+ERROR_LINE = re.compile(r"^[\w.]*(Error|Exception|Configured): ")
+
+
+class Ended(Exception):
+    """A process ended unexpectedly; the others cannot work without it."""
+
+    def __init__(self, process: Process) -> None:
+        super().__init__(process.name)
+        self.process = process
+
+
+class System:
+    """The servers and programs of a home."""
+
+    def __init__(self, home: Home, options: Options, programs: list[Program]) -> None:
+        self.home = home
+        self.options = options
+        self.programs = programs
+        self.servers: list[Process] = []
+        self.processes: list[Process] = []
+        self.screen = Screen([program.name for program in programs])
+        self.environment: dict[str, str] = {}
+
+    def start(self, release: Program | None) -> None:
+        steps = Steps()
+        secrets = credentials.load(self.home, os.environ)
+        urls = self._start_servers(steps)
+        environment = self.environment = self._environment(urls) | secrets.environment()
+        with steps.step("Migrations"):
+            if release:
+                self._finish(*self._begin(release, environment))
+        # The programs need some seconds to start, while the demo data is created.
+        demo_command = self._begin(
+            DEMO if self.options.has_demo else ADMIN, environment | secrets.demo_environment()
+        )
+        self._start_programs()
+        title = "Demo data" if self.options.has_demo else "The user admin"
+        with steps.step(title, shows_output=self.options.shows_logs):
+            demo = _demo_data(self._finish(*demo_command))
+        with steps.step("Processes", shows_output=self.options.shows_logs) as details:
+            details.append(", ".join(program.name for program in self.programs))
+            self._wait_until_ready(urls.redis)
+        published = credentials.publish(self.home, self.options, urls.redis, secrets, demo)
+        print(summary(published, self.home), flush=True)
+
+    def watch(self) -> None:
+        """Shows the output until a process ends or a signal arrives."""
+        while True:
+            raise_if_interrupted()
+            self._tick()
+            time.sleep(TICK_SECONDS)
+
+    def watch_and_reload(self, watcher: "SourceWatcher") -> None:
+        """Starts the programs again when a source file is saved, until a signal arrives or a server ends.
+
+        A program that ends by itself, for a syntax error or the like, waits for the next change.
+        """
+        while True:
+            raise_if_interrupted()
+            try:
+                self._tick()
+            except Ended as end:
+                if end.process in self.servers:
+                    raise
+                self.processes.remove(end.process)
+                report(end.process)
+                print("It starts again when you save a change.", flush=True)
+            if files := watcher.changed_files():
+                self._restart(files)
+            time.sleep(TICK_SECONDS)
+
+    def _restart(self, files: set[str]) -> None:
+        names = ", ".join(sorted(os.path.relpath(file, CHECKOUT) for file in files)[:3])
+        print(f"{names} changed: starting the programs again …", flush=True)
+        stop(self.processes, self._show_and_sleep)
+        self.processes.clear()
+        self.screen.forget()
+        self._start_programs()
+
+    def _start_programs(self) -> None:
+        for program in self.programs:
+            process = self._process(program, self.environment)
+            self.processes.append(process)
+            if self.options.shows_logs:
+                self.screen.follow(process)
+
+    def stop(self) -> list[str]:
+        """Stops the programs, then their servers; returns the names of what had to be killed."""
+        killed = stop(self.processes, self._show_and_sleep)
+        self.screen.show()
+        for server in reversed(self.servers):
+            killed += stop([server])
+        self.home.close()
+        return killed
+
+    def _start_servers(self, steps: Steps) -> Servers:
+        database_url, redis_url = self.options.database_url, self.options.redis_url
+        with steps.step("PostgreSQL") as details:
+            details.append("DATABASE_URL" if database_url else "embedded")
+            if database_url:
+                preflight.check_postgres(database_url)
+            else:
+                from config.dev.postgres import PostgreSQL
+
+                server, database_url = PostgreSQL(self.home).start()
+                self.servers.append(server)
+                self.home.publish(Servers(database=database_url))
+        with steps.step("Redis") as details:
+            details.append("REDIS_URL" if redis_url else "embedded (Valkey)")
+            if redis_url:
+                preflight.check_redis(redis_url)
+            else:
+                from config.dev import redis
+
+                server, redis_url = redis.start(self.home)
+                self.servers.append(server)
+                self.home.publish(Servers(self.home.servers.database, redis_url))
+        return Servers(database_url, redis_url)
+
+    def _environment(self, urls: Servers) -> dict[str, str]:
+        """The variables of the programs.
+
+        PYTHONUNBUFFERED: logs show lines at once. REMAP_SIGTERM: a worker that is stopped waits
+        DURE_DRAIN_SECONDS for its runs, then releases them.
+        """
+        return {
+            "REMAP_SIGTERM": "SIGQUIT",
+            **({"DURE_DRAIN_SECONDS": RELOAD_DRAIN_SECONDS} if self.options.reloads else {}),
+            **os.environ,
+            "PATH": f"{Path(sys.prefix) / 'bin'}{os.pathsep}{os.environ.get('PATH', os.defpath)}",
+            "PYTHONUNBUFFERED": "1",
+            "DURE_HOME": str(self.options.home),
+            "HOST": self.options.host,
+            "PORT": str(self.options.port),
+            "FLOWER_PORT": str(self.options.flower_port),
+            "DATABASE_URL": urls.database,
+            "REDIS_URL": urls.redis,
+        }
+
+    def _process(
+        self, program: Program, environment: Mapping[str, str], stdout: IO[bytes] | None = None
+    ) -> Process:
+        return Process(
+            self.home,
+            program.name,
+            program.arguments,
+            stdout=stdout,
+            stop_seconds=STOP_SECONDS,
+            env=environment,
+            cwd=CHECKOUT,
+        )
+
+    def _begin(self, program: Program, environment: Mapping[str, str]) -> tuple[Process, IO[bytes]]:
+        """Start a program that ends without a signal, with its standard output in a file."""
+        (self.home.logs / f"{program.name}.log").unlink(missing_ok=True)
+        output = tempfile.TemporaryFile()  # noqa: SIM115 - closed by _finish
+        process = self._process(program, environment, output)
+        self.processes.append(process)
+        return process, output
+
+    def _finish(self, process: Process, output: IO[bytes]) -> str:
+        """Waits until the program ends, and returns its standard output."""
+
+        def has_ended() -> bool:
+            self.screen.show()
+            return process.has_ended()
+
+        wait_until(has_ended)
+        self.processes.remove(process)
+        with output:
+            output.seek(0)
+            text = output.read().decode(errors="replace")
+        if process.returncode != 0:
+            lines = [line.strip() for line in process.last_lines(1000) if line.strip()]
+            errors = [line for line in lines if ERROR_LINE.match(line)]
+            reason = (errors or lines or [f"exit code {process.returncode}"])[-1]
+            raise CannotStart(f"{process.name} failed: {reason} (more in {process.log})")
+        return text
+
+    def _wait_until_ready(self, redis_url: str) -> None:
+        waiting = readiness.checks(self.programs, self.options, redis_url)
+        reasons: dict[str, str] = {}
+
+        def are_ready() -> bool:
+            self._tick()
+            reasons.update({name: check() for name, check in waiting.items() if reasons.get(name) != ""})
+            return not any(reasons.values())
+
+        if not wait_until(are_ready, seconds=READY_SECONDS, pause=TICK_SECONDS):
+            missing = "; ".join(f"{name}: {reason}" for name, reason in reasons.items() if reason)
+            raise CannotStart(f"Not ready after {READY_SECONDS:.0f} s. {missing}")
+
+    def _tick(self) -> None:
+        self.screen.show()
+        for process in [*self.processes, *self.servers]:
+            if process.has_ended():
+                self.screen.show()
+                raise Ended(process)
+
+    def _show_and_sleep(self) -> None:
+        self.screen.show()
+        time.sleep(0.02)
+
+
+def report(process: Process) -> None:
+    code = process.returncode or 0
+    how = f"exit code {code}" if code >= 0 else f"signal {-code}"
+    error(f"\n{process.name} ended by itself ({how}). Its last lines:")
+    for line in process.last_lines():
+        print(f"    {line}", file=sys.stderr)
+    error(f"The whole log: {process.log}.")
+
+
+def _demo_data(text: str) -> dict[str, Any]:
+    try:
+        demo = json.loads(text)
+        return {"users": demo["users"], "office_id": demo["office_id"]}
+    except (ValueError, KeyError, TypeError):
+        raise CannotStart("`manage.py demo` did not answer with its users and office.") from None
