@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from secrets import token_urlsafe
 from typing import Any
 
@@ -12,6 +13,7 @@ from config.dev.options import Options
 
 DEMO_USERS = {"admin": "staff", "alice": "member", "bob": "member"}
 FLOWER_USER = "admin"
+FILE = "credentials.json"
 DEMO_VARIABLE = "DURE_DEMO_USERS"
 
 
@@ -34,9 +36,9 @@ class Secrets:
         return {DEMO_VARIABLE: json.dumps(self.users)}
 
 
-def load(home: Home, environment: Mapping[str, str]) -> Secrets:
+def load(home: Path, environment: Mapping[str, str]) -> Secrets:
     """The secrets of this home. Those in the environment take precedence, and are not stored."""
-    path = home.path / "secrets.json"
+    path = home / "secrets.json"
     stored = read_json(path)
     if stored is None:
         stored = _generate()
@@ -66,12 +68,18 @@ def publish(
         "users": demo["users"],
         "office_id": demo["office_id"],
     }
-    write_private_json(home.path / "credentials.json", credentials)
+    write_private_json(home.path / FILE, credentials)
     return credentials
 
 
+def published(home: Path) -> dict[str, Any] | None:
+    """What the running system has published; None if it is not ready."""
+    credentials = read_json(home / FILE)
+    return credentials if isinstance(credentials, dict) else None
+
+
 def remove(home: Home) -> None:
-    (home.path / "credentials.json").unlink(missing_ok=True)
+    (home.path / FILE).unlink(missing_ok=True)
 
 
 def _generate() -> dict[str, Any]:

@@ -81,6 +81,15 @@ def open_home(path: Path) -> Home:
     return Home(path, lock)
 
 
+def is_running(path: Path) -> bool:
+    """Whether a system runs in this home."""
+    try:
+        with (path / "lock").open("r+") as file:
+            return not _try_lock(file) and any(map(_exists, _groups(file)[:1]))
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+
+
 def not_writable(path: Path, error: OSError) -> str:
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return f"DURE_HOME ({path}) is full: make room there, or set DURE_HOME to another folder."
@@ -123,8 +132,7 @@ def write_private_json(path: Path, value: object) -> None:
 def _lock(path: Path) -> IO[str]:
     file = (path / "lock").open("a+")
     if not _try_lock(file):
-        file.seek(0)
-        groups = [int(line) for line in file.read().split() if line.isdigit()]
+        groups = _groups(file)
         if not groups or _exists(groups[0]) or not _end_leftovers(file, groups[1:]):
             file.close()
             raise CannotStart(
@@ -135,6 +143,12 @@ def _lock(path: Path) -> IO[str]:
     file.write(f"{os.getpid()}\n")
     file.flush()
     return file
+
+
+def _groups(file: IO[str]) -> list[int]:
+    """The process groups that the lock file lists."""
+    file.seek(0)
+    return [int(line) for line in file.read().split() if line.isdigit()]
 
 
 def _end_leftovers(file: IO[str], groups: list[int]) -> bool:

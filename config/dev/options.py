@@ -1,5 +1,6 @@
 """The options of `make up` from environment variables, and the checks before it starts anything."""
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -7,7 +8,7 @@ import psycopg2
 from dotenv import load_dotenv
 
 from config import env
-from config.dev import CannotStart, ports
+from config.dev import CannotStart, own_repository, ports
 from config.dev.home import not_writable
 from jobs.redis import CHECK, ERRORS, connect
 
@@ -27,6 +28,13 @@ class Options:
     has_demo: bool
     shows_logs: bool
     reloads: bool
+    # A repository of one's own Tasks.
+    own: Path | None
+
+    @property
+    def python_path(self) -> str:
+        folders = [str(self.own) if self.own else "", os.environ.get("PYTHONPATH", "")]
+        return os.pathsep.join(filter(None, folders))
 
     @property
     def reachable_host(self) -> str:
@@ -45,8 +53,12 @@ class Options:
 def read() -> Options:
     """The settings read the same variables, and name the first malformed one.
 
-    The file .env adds variables to the environment, which takes precedence.
+    The file .env adds variables to the environment, which takes precedence; that of one's own repository
+    is before that of the checkout.
     """
+    own = own_repository.folder(os.environ)
+    if own:
+        load_dotenv(own / ".env")
     load_dotenv(CHECKOUT / ".env")
     try:
         from config import settings
@@ -68,6 +80,7 @@ def read() -> Options:
         has_demo=env.flag("DEMO", True),
         shows_logs=env.flag("LOGS"),
         reloads=env.flag("RELOAD"),
+        own=own,
     )
     if options.port == options.flower_port:
         raise CannotStart(f"PORT and FLOWER_PORT are both {options.port}: change one of them.")

@@ -16,6 +16,8 @@ DEBOUNCE_MS = 200
 class SourceFilter(DefaultFilter):
     """Leaves out hidden folders, caches and environments."""
 
+    ignore_dirs = (*DefaultFilter.ignore_dirs, "site-packages")
+
     def __call__(self, change: Change, path: str) -> bool:
         return path.endswith(SUFFIXES) and super().__call__(change, path)
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from config.dev import CannotStart, Servers, credentials, readiness
+from config.dev import CannotStart, Servers, credentials, readiness, running_servers
 from config.dev import options as preflight
 from config.dev.home import Home
 from config.dev.options import CHECKOUT, Options
@@ -54,7 +54,7 @@ class System:
 
     def start(self, release: Program | None) -> None:
         steps = Steps()
-        secrets = credentials.load(self.home, os.environ)
+        secrets = credentials.load(self.home.path, os.environ)
         urls = self._start_servers(steps)
         environment = self.environment = self._environment(urls) | secrets.environment()
         with steps.step("Migrations"):
@@ -73,6 +73,20 @@ class System:
             self._wait_until_ready(urls.redis)
         published = credentials.publish(self.home, self.options, urls.redis, secrets, demo)
         print(summary(published, self.home), flush=True)
+
+    def start_beside(self) -> None:
+        """Start the programs with the servers of the system that runs in DURE_HOME."""
+        running = credentials.published(self.options.home)
+        if running is None:
+            raise CannotStart(f"The system in {self.options.home} is not ready yet: wait for it.")
+        servers = running_servers(self.options.home) or Servers()
+        urls = Servers(servers.database or self.options.database_url, running["redis_url"])
+        secrets = credentials.load(self.options.home, os.environ)
+        self.environment = self._environment(urls) | secrets.environment()
+        self._start_programs()
+        self._wait_until_ready(urls.redis)
+        names = ", ".join(program.name for program in self.programs)
+        print(f"Running beside Dure at {running['base_url']}: {names}. Ctrl-C stops it.", flush=True)
 
     def watch(self) -> None:
         """Shows the output until a process ends or a signal arrives."""
@@ -101,7 +115,9 @@ class System:
             time.sleep(TICK_SECONDS)
 
     def _restart(self, files: set[str]) -> None:
-        names = ", ".join(sorted(os.path.relpath(file, CHECKOUT) for file in files)[:3])
+        folders = [self.options.own, CHECKOUT]
+        paths = sorted(_relative(Path(file), [each for each in folders if each]) for file in files)
+        names = ", ".join(paths[:3])
         print(f"{names} changed: starting the programs again …", flush=True)
         stop(self.processes, self._show_and_sleep)
         self.processes.clear()
@@ -160,6 +176,7 @@ class System:
             **os.environ,
             "PATH": f"{Path(sys.prefix) / 'bin'}{os.pathsep}{os.environ.get('PATH', os.defpath)}",
             "PYTHONUNBUFFERED": "1",
+            **({"PYTHONPATH": path} if (path := self.options.python_path) else {}),
             "DURE_HOME": str(self.options.home),
             "HOST": self.options.host,
             "PORT": str(self.options.port),
@@ -240,6 +257,11 @@ def report(process: Process) -> None:
     for line in process.last_lines():
         print(f"    {line}", file=sys.stderr)
     error(f"The whole log: {process.log}.")
+
+
+def _relative(file: Path, folders: list[Path]) -> str:
+    """The path in the first of these folders that has it."""
+    return next((str(file.relative_to(each)) for each in folders if file.is_relative_to(each)), str(file))
 
 
 def _demo_data(text: str) -> dict[str, Any]:

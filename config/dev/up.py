@@ -2,17 +2,17 @@
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from django.core.exceptions import ImproperlyConfigured
 
-from config.dev import CannotStart, credentials, procfile
+from config.dev import CannotStart, credentials, own_repository, procfile
 from config.dev import options as preflight
-from config.dev.home import open_home
-from config.dev.options import CHECKOUT
+from config.dev.home import is_running, open_home
+from config.dev.options import CHECKOUT, Options
 from config.dev.process import Interrupted, end_with_parent, listen_for_signals
 from config.dev.procfile import RELEASE
 from config.dev.screen import error
@@ -38,21 +38,17 @@ def main() -> int:
 
 
 def up() -> int:
-    programs = procfile.read(CHECKOUT / "Procfile")
-    release = programs.pop(RELEASE, None)
     requested = preflight.read()
-    home = open_home(requested.home)
-    preflight.check_ports(requested)
-    credentials.remove(home)
-    with stopped_at_the_end(System(home, requested, list(programs.values()))) as system:
+    system, start = prepare(requested)
+    with stopped_at_the_end(system):
         try:
             if requested.reloads:
                 # Before the programs read their files.
-                with watched_sources() as watcher:
-                    system.start(release)
+                with watched_sources(requested.python_path) as watcher:
+                    start()
                     system.watch_and_reload(watcher)
             else:
-                system.start(release)
+                start()
                 system.watch()
         except Interrupted as signal:
             print(f"\n{signal}: stopping everything … (again: kill instead of waiting)", flush=True)
@@ -65,11 +61,31 @@ def up() -> int:
     return 1
 
 
+def prepare(requested: Options) -> tuple[System, Callable[[], None]]:
+    """What is to run, and how it starts: a system, or one's own programs beside the one that runs already."""
+    own = own_repository.programs(requested.own) if requested.own else []
+    if requested.own and is_running(requested.home):
+        if not own:
+            raise CannotStart(
+                f"Dure runs in {requested.home} already, and {requested.own} has no Procfile whose programs "
+                "could run beside it."
+            )
+        system = System(open_home(requested.home / "own" / requested.own.name), requested, own)
+        return system, system.start_beside
+    programs = procfile.read(CHECKOUT / "Procfile")
+    release = programs.pop(RELEASE, None)
+    home = open_home(requested.home)
+    preflight.check_ports(requested)
+    credentials.remove(home)
+    system = System(home, requested, [*programs.values(), *own])
+    return system, lambda: system.start(release)
+
+
 @contextmanager
-def watched_sources() -> Iterator["SourceWatcher"]:
+def watched_sources(python_path: str) -> Iterator["SourceWatcher"]:
     from config.dev.reload import SourceWatcher, source_folders
 
-    watcher = SourceWatcher(source_folders(CHECKOUT, os.environ.get("PYTHONPATH", "")))
+    watcher = SourceWatcher(source_folders(CHECKOUT, python_path))
     try:
         yield watcher
     finally:

@@ -16,7 +16,7 @@ from tests.unit.process_tools import eventually, is_alive
 
 PAGE = "docs/own-repository.md"
 FOREIGN = re.compile(r"DURE_|PYTHON|PIP_|VIRTUAL_ENV$")
-WORKER = "celery"
+DEVELOP = "dure dev"
 SECONDS = 170.0
 
 
@@ -52,9 +52,9 @@ def test_the_guide_runs_own_tasks_from_a_folder_outside_of_the_checkout(
     checkout: Path, environment: dict[str, str]
 ) -> None:
     blocks = command_blocks(PAGE)
-    place = next(number for number, block in enumerate(blocks) if WORKER in block)
+    place = next(number for number, block in enumerate(blocks) if DEVELOP in block)
     prepare, start, use = "".join(blocks[:place]), blocks[place].rstrip(), "".join(blocks[place + 1 :])
-    log = checkout.parent / "worker.log"
+    log = checkout.parent / "dev.log"
     ready = "until dure tasks list | grep -q shop.price; do sleep 0.2; done\n"
     login, submission = use.split("\n\n", 1)
     script = f"{prepare}\n{start} >{log} 2>&1 &\necho $! >{log}.pid\n{login}\n{ready}{submission}"
@@ -72,6 +72,8 @@ def test_the_guide_runs_own_tasks_from_a_folder_outside_of_the_checkout(
                 timeout=SECONDS,
                 check=False,
             ).returncode
+        if code == 0:
+            change_a_task(checkout.parent / "shop", environment)
     except subprocess.TimeoutExpired:
         code = -1
     finally:
@@ -84,8 +86,23 @@ def test_the_guide_runs_own_tasks_from_a_folder_outside_of_the_checkout(
     assert "2 orders, 1650 cents" in printed
 
 
+def change_a_task(folder: Path, environment: dict[str, str]) -> None:
+    """A saved change is in force without a restart by hand."""
+    tasks = folder / "shop" / "tasks.py"
+    tasks.write_text(tasks.read_text().replace("Prices an order.", "Prices one order."))
+    show = [str(folder / ".venv" / "bin" / "dure"), "tasks", "show", "shop.price"]
+
+    def is_in_force() -> bool:
+        return (
+            b"Prices one order."
+            in subprocess.run(show, env=environment, capture_output=True, check=True).stdout
+        )
+
+    assert eventually(is_in_force, 60)
+
+
 def stop(pidfile: Path) -> None:
-    """End the worker that the guide has started."""
+    """End what the guide has started."""
     if pidfile.exists():
         pid = int(pidfile.read_text())
         if is_alive(pid):

@@ -73,18 +73,18 @@ class Checkout:
             check=False,
         )
 
-    def start(self, **more: str) -> "Up":
-        output = (self.path / "output").open("wb")
-        with output:
+    def start(self, output: str = "output", **more: str) -> "Up":
+        path = self.path / output
+        with path.open("wb") as file:
             process = subprocess.Popen(
                 [sys.executable, "-m", "config.dev.up"],
                 cwd=self.path,
                 env=self.environment(**more),
-                stdout=output,
+                stdout=file,
                 stderr=subprocess.STDOUT,
                 stdin=subprocess.DEVNULL,
             )
-        return Up(self, process)
+        return Up(self, process, path)
 
     def alive(self) -> set[int]:
         return processes_with_mark(str(self.path))
@@ -93,13 +93,14 @@ class Checkout:
 class Up:
     """A running `make up`."""
 
-    def __init__(self, checkout: Checkout, process: "subprocess.Popen[bytes]") -> None:
+    def __init__(self, checkout: Checkout, process: "subprocess.Popen[bytes]", path: Path) -> None:
         self.checkout = checkout
+        self.path = path
         self.process = process
 
     @property
     def output(self) -> str:
-        return (self.checkout.path / "output").read_text()
+        return self.path.read_text()
 
     def wait_for(self, words: str) -> "Up":
         assert eventually(lambda: words in self.output or self.process.poll() is not None, 60), self.output

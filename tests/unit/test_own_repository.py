@@ -43,13 +43,13 @@ def test_the_worker_joins_the_network_of_dure(compose):
 
 
 def test_the_worker_is_started_as_dures_own_with_a_role_of_its_own(dockerfile):
-    def options(command: list[str]) -> list[str]:
-        return re.sub(r" -Q \S+ -n \S+", "", " ".join(command)).split()
+    def options(command: str) -> str:
+        return re.sub(r" -Q \S+ -n \S+", "", command)
 
-    (command,) = [json.loads(rest) for word, rest in dockerfile if word == "CMD"]
-    dure = procfile.read(ROOT / "Procfile")["worker"].arguments
-    assert options(command) == options(dure[-1].removeprefix("exec ").split())
-    assert "shop" in command
+    (command,) = [" ".join(json.loads(rest)) for word, rest in dockerfile if word == "CMD"]
+    assert options(command) == options(procfile.read(ROOT / "Procfile")["worker"].command)
+    assert " -Q shop " in command
+    assert procfile.read(EXAMPLE / "Procfile")["worker"].command == command.replace(" -c 4 ", " -c 2 ")
 
 
 def test_the_image_ends_as_the_user_of_dures_image_and_copies_what_exists(dockerfile):

@@ -5,7 +5,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from dure.cli import exports, jobs, login, schedules, tasks, workflows
+from dure.cli import dev, exports, jobs, login, schedules, tasks, workflows
 from dure.cli.arguments import DONE, INTERRUPTED, REFUSED, UNFINISHED, USAGE
 from dure.errors import ConfigurationError, DureError, WaitTimeout
 
@@ -34,7 +34,7 @@ def parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parsers = command.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for module in (login, tasks, jobs, schedules, workflows, exports):
+    for module in (login, tasks, jobs, schedules, workflows, exports, dev):
         module.add(parsers)
     return command
 
