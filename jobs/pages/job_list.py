@@ -32,7 +32,7 @@ def jobs(request: HttpRequest, office_id: UUID, *, template: str = "list.html") 
     selected = selection.filtered_jobs(access.office, request.GET)
     place = Place.read(request.GET, "seq", parse_number)
     page = page_of(
-        serialize.with_job_fields(place.shown(selected.jobs)),
+        serialize.with_job_fields(place.leave_out_newer(selected.jobs)),
         after=place.after,
         before=place.before,
         few=selected.few,

@@ -54,7 +54,9 @@ def test_a_saved_file_of_ones_own_starts_the_programs_of_both_again(checkout, ow
 
 def test_ones_own_programs_run_beside_a_system_which_goes_on_without_them(checkout, own):
     system = checkout.start().wait_until_up()
-    program = develop(checkout, own).wait_for("shop-worker | first").wait_for("Running beside Dure at http://")
+    program = (
+        develop(checkout, own).wait_for("shop-worker | first").wait_for("Running beside Dure at http://")
+    )
     assert "PostgreSQL" not in program.output
     (own / "shop" / "greeting.py").write_text("TEXT = 'second'")
     program.wait_for("shop-worker | second")
