@@ -64,7 +64,7 @@ class ExportJobAdmin(ReadOnlyAdmin):
             "progress",
             columns.labelled("phase", _("phase"), display.PHASE_NAMES),
         ),
-        *("resolution", "fps", "from_ms", "to_ms"),
+        *("resolution", "fps", "from_ms", "to_ms", "sound"),
         *("message", "error_code", "error_message", "result_uri", "result_size", "result_checksum"),
         *("created_at", "started_at", "heard_at", "ended_at"),
         columns.row_of(Execution, "execution_id", _("run")),

@@ -19,6 +19,7 @@ TEXTS: dict[str, str | Promise] = {
     "part_outside": _("The replay is %(length)s s long."),
     "gif_too_long": _("A GIF shows at most %(limit)s s. Choose a shorter part of the replay."),
     "fps_of_picture": _("A thumbnail is one picture: it has no frames per second."),
+    "sound_of_pictures": _("A GIF or a thumbnail has no sound."),
     "not_whole": _("The message was cut when it was stored; it cannot be sent again."),
     "already_handled": _("The message was already sent again or discarded."),
     # The texts of failures.py; they are marked for translation there.

@@ -73,6 +73,13 @@ TEXTS = {
     "output_too_large": _("The exported video would be larger than %(limit)s GiB."),
     "unreadable_to_end": _("The video cannot be read to its end: %(reason)s."),
     "unreadable": _("The video cannot be read: %(reason)s."),
+    # The sound of videos: these exports succeed, and say so.
+    "sound_codec": _("The sound of the video has a codec that is not supported: the file has no sound."),
+    "sound_unreadable": _("The sound of the video cannot be read: the file has no sound."),
+    "sound_gaps": _("Parts of the sound of the video cannot be read: they are silent."),
+    "sound_needs_memory": _(
+        "The video is too long for pictures of its size with sound: the file has no sound."
+    ),
     # Other causes of failed exports.
     "disk_full": _("No disk space is left for the export. Free some space, then export again."),
     "replay_missing": _("The replay's file is gone. Upload it again."),
@@ -101,6 +108,9 @@ TOO_LARGE = {
     "picture_too_large", "pictures_need_memory", "decoder_out_of_memory", "decoder_out_of_time",
     "output_too_large",
 }  # fmt: skip
+
+# What may be wrong with the file of an export that succeeded.
+NOTES = {"sound_codec", "sound_unreadable", "sound_gaps", "sound_needs_memory"}
 
 Translate = Callable[[str], str]
 

@@ -183,7 +183,7 @@ def _apply(job: ExportJob, message: Progress | Result, verdict: Verdict | None, 
     _move(job, after, now)
     if after.status == Status.SUCCEEDED and verdict:
         job.result_uri, job.result_size = "/".join(verdict.parts), verdict.size
-        job.result_checksum = message.checksum
+        job.result_checksum, job.message = message.checksum, message.error_message
     elif after.status == Status.FAILED:
         job.error_code = message.error_code or ErrorCode.RENDER_FAILED
         job.error_message = message.error_message

@@ -26,7 +26,13 @@ MAX_PATH = 4_096
 BIGGEST_ID = 2**63 - 1
 
 # The names of RenderOptions on the wire.
-RENDER_OPTIONS = {"resolution": "resolution", "fps": "fps", "from_ms": "fromMs", "to_ms": "toMs"}
+RENDER_OPTIONS = {
+    "resolution": "resolution",
+    "fps": "fps",
+    "from_ms": "fromMs",
+    "to_ms": "toMs",
+    "sound": "sound",
+}
 
 _NUMBER = re.compile(r"[0-9]{1,19}")
 _CHECKSUM = re.compile(r"(?:sha256:)?([0-9a-f]{64})")
@@ -230,12 +236,15 @@ def _render_options(options: Mapping[str, object]) -> RenderOptions:
     resolution = options.get("resolution")
     if resolution is not None and (not isinstance(resolution, str) or resolution not in RESOLUTIONS):
         raise BadMessage(f"options.resolution must be one of {', '.join(RESOLUTIONS)}")
+    sound = options.get("sound")
+    if sound is not None and not isinstance(sound, bool):
+        raise BadMessage("options.sound must be true or false")
     numbers = {
         name: _option_number(options, key)
         for name, key in RENDER_OPTIONS.items()
-        if name != "resolution" and options.get(key) is not None
+        if name not in ("resolution", "sound") and options.get(key) is not None
     }
-    return RenderOptions(resolution, **numbers)
+    return RenderOptions(resolution, **numbers, sound=sound)
 
 
 def _option_text(options: Mapping[str, object], name: str) -> str:

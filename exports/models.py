@@ -67,6 +67,7 @@ class ExportJob(models.Model):
     fps = models.PositiveSmallIntegerField(_("frames per second"), null=True, blank=True)
     from_ms = models.PositiveBigIntegerField(_("from (ms)"), null=True, blank=True)
     to_ms = models.PositiveBigIntegerField(_("to (ms)"), null=True, blank=True)
+    sound = models.BooleanField(_("sound"), null=True, blank=True)
     status = models.CharField(_("status"), max_length=16, choices=Status.choices, default=Status.QUEUED)
     progress = models.IntegerField(_("progress"), default=0)
     phase = models.CharField(_("phase"), max_length=32, blank=True)
@@ -154,7 +155,7 @@ class ExportJob(models.Model):
 
     @property
     def options(self) -> RenderOptions:
-        return RenderOptions(self.resolution, self.fps, self.from_ms, self.to_ms)
+        return RenderOptions(self.resolution, self.fps, self.from_ms, self.to_ms, self.sound)
 
     def download_name(self, title: str) -> str:
         return f"{title or 'replay'}{PurePosixPath(self.result_uri).suffix}"

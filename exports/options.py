@@ -6,6 +6,7 @@ from jobs.errors import ErrorText, Invalid
 
 MAX_FPS_OF = {JobType.MP4: MAX_FPS, JobType.WEBM: MAX_FPS, JobType.GIF: 25}
 MAX_GIF_MS = 60_000
+WITH_SOUND = (JobType.MP4, JobType.WEBM)
 
 
 def check(job_type: JobType, options: RenderOptions, duration_ms: int | None) -> None:
@@ -15,6 +16,8 @@ def check(job_type: JobType, options: RenderOptions, duration_ms: int | None) ->
         errors["resolution"] = ErrorText("one_of", limit=", ".join(RESOLUTIONS))
     if options.fps is not None and (text := _wrong_fps(job_type, options.fps)):
         errors["fps"] = text
+    if options.sound is not None and job_type not in WITH_SOUND:
+        errors["sound"] = ErrorText("sound_of_pictures")
     if (options.from_ms or 0) < 0:
         errors["fromMs"] = ErrorText("at_least", limit=0)
     elif duration_ms is not None and options.from_ms and options.from_ms >= duration_ms:

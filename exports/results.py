@@ -67,7 +67,9 @@ def _read_or_trust(file: BinaryIO, own_output: Placed | None, hashed: Callable[[
 def report_of(job_id: int, state: str, outcome: Any, failure_type: str, error: str) -> Result:
     """The end of our own run, as the message that a foreign worker would send."""
     if state == ExecutionStatus.SUCCESS:
-        return Result(job_id, Status.SUCCEEDED, outcome["resultUri"], outcome["checksum"])
+        return Result(
+            job_id, Status.SUCCEEDED, outcome["resultUri"], outcome["checksum"], "", outcome.get("note", "")
+        )
     if state == ExecutionStatus.CANCELLED:
         return Result(job_id, Status.CANCELLED)
     code, message = failure(failure_type, error)

@@ -19,6 +19,7 @@ def export(job: ExportJob, now: datetime) -> dict[str, Any]:
         "fps": job.fps,
         "fromMs": job.from_ms,
         "toMs": job.to_ms,
+        "sound": job.sound,
         "status": job.status,
         "progress": job.progress,
         "phase": job.phase,

@@ -35,7 +35,7 @@ def render(ctx: Context, job_id: int) -> dict[str, Any]:
     if job.status in TERMINAL:
         raise TaskFailure("The export has ended already.", FailureType.CANCELLED)
     try:
-        placed = render_file(job, Meter(Reporter(ctx, job.pk), lambda: ctx.cancelled))
+        placed, note = render_file(job, Meter(Reporter(ctx, job.pk), lambda: ctx.cancelled))
     except Cancelled:
         raise TaskFailure("The export was cancelled.", FailureType.CANCELLED) from None
     except Stopped:
@@ -48,27 +48,33 @@ def render(ctx: Context, job_id: int) -> dict[str, Any]:
             raise
         raise failure(ErrorCode.DISK_FULL, text("disk_full")) from None
     uri = str(settings.DURE_EXPORT_PATH.joinpath(*job.output))
-    return {"resultUri": uri, "checksum": placed.sha256, "sizeBytes": placed.size}
+    if note:
+        ctx.logger.warning(note)
+    return {"resultUri": uri, "checksum": placed.sha256, "sizeBytes": placed.size, "note": note}
 
 
-def render_file(job: ExportJob, meter: Meter) -> Placed:
-    """Renders in a workspace, then places the complete file; a partial file is never in its place."""
+def render_file(job: ExportJob, meter: Meter) -> tuple[Placed, str]:
+    """Renders in a workspace, then places the complete file; a partial file is never in its place.
+
+    Answers also what is wrong with the file although it was made, or an empty text."""
     exports = Store(settings.DURE_EXPORT_PATH)
     with open_replay(job.replay) as source, exports.workspace() as folder:
         rendered = folder / "out"
-        produce(JobType(job.job_type), source, rendered, meter, job.options)
+        code = produce(JobType(job.job_type), source, rendered, meter, job.options)
+        note = text(code) if code else ""
         size = rendered.stat().st_size
         meter.at(Phase.FINALIZING, 0, size)
         try:
             with rendered.open("rb") as file:
                 video = index_first(file)
-                return exports.place(
+                placed = exports.place(
                     job.output, video, lambda copied: meter.at(Phase.FINALIZING, copied, size)
                 )
         except AlreadyThere:
             # An earlier start of the same run placed it and died before it could report.
             with exports.open(job.output) as earlier:
-                return checksum(earlier)
+                placed = checksum(earlier)
+        return placed, note
 
 
 def open_replay(replay: Replay) -> BinaryIO:

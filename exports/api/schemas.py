@@ -104,6 +104,7 @@ RUNNING_EXAMPLE: dict[str, Any] = {
     "fps": None,
     "fromMs": None,
     "toMs": None,
+    "sound": None,
     "status": Status.RUNNING.value,
     "progress": 40,
     "phase": Phase.RENDERING.value,
@@ -161,13 +162,21 @@ class PictureOptions(StrictSerializer):
     def options(self) -> RenderOptions:
         values = validated(self)
         return RenderOptions(
-            values.get("resolution"), values.get("fps"), values.get("fromMs"), values.get("toMs")
+            values.get("resolution"),
+            values.get("fps"),
+            values.get("fromMs"),
+            values.get("toMs"),
+            values.get("sound"),
         )
 
 
 class VideoOptions(PictureOptions):
     fps = serializers.IntegerField(
         required=False, min_value=1, max_value=MAX_FPS_OF[JobType.MP4], help_text="Frames per second."
+    )
+    sound = serializers.BooleanField(
+        required=False,
+        help_text="Whether the file keeps the sound of a video; default: true. An event log has none.",
     )
 
 
@@ -193,10 +202,14 @@ class ExportOut(serializers.Serializer[Any]):
     fps = serializers.IntegerField(allow_null=True)
     fromMs = serializers.IntegerField(allow_null=True)
     toMs = serializers.IntegerField(allow_null=True)
+    sound = serializers.BooleanField(allow_null=True)
     status = serializers.ChoiceField(Status.values)
     progress = serializers.IntegerField(min_value=0, max_value=100)
     phase = serializers.CharField(help_text="PREPARING, RENDERING, FINALIZING, or a foreign worker's own.")
-    message = serializers.CharField(help_text="The last progress message of the worker.")
+    message = serializers.CharField(
+        help_text="The last progress message of the worker; after a success what is wrong with the file, "
+        "such as sound that could not be read."
+    )
     etaSeconds = serializers.IntegerField(
         allow_null=True, help_text="The time left at the speed so far; null while it is unknown."
     )

@@ -59,6 +59,7 @@ class Migration(migrations.Migration):
                 ('fps', models.PositiveSmallIntegerField(blank=True, null=True, verbose_name='frames per second')),
                 ('from_ms', models.PositiveBigIntegerField(blank=True, null=True, verbose_name='from (ms)')),
                 ('to_ms', models.PositiveBigIntegerField(blank=True, null=True, verbose_name='to (ms)')),
+                ('sound', models.BooleanField(blank=True, null=True, verbose_name='sound')),
                 ('status', models.CharField(choices=[('QUEUED', 'queued'), ('RUNNING', 'running'), ('SUCCEEDED', 'succeeded'), ('FAILED', 'failed'), ('CANCELLED', 'cancelled')], default='QUEUED', max_length=16, verbose_name='status')),
                 ('progress', models.IntegerField(default=0, verbose_name='progress')),
                 ('phase', models.CharField(blank=True, max_length=32, verbose_name='phase')),

@@ -109,6 +109,13 @@ class ExportRow:
         return failures.translate_text(self.job.error_message, gettext)
 
     @property
+    def note(self) -> str:
+        """What is wrong with the file although it was made, in the reader's language."""
+        if self.job.status != Status.SUCCEEDED:
+            return ""
+        return failures.translate_text(self.job.message, gettext) or self.job.message
+
+    @property
     def error_name(self) -> Text:
         return display.error_name(self.job.error_code)
 

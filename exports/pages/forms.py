@@ -28,6 +28,7 @@ class OptionsForm(forms.Form):
     fps = forms.IntegerField(label=_("Frames per second"), min_value=1, max_value=MAX_FPS, required=False)
     start = forms.FloatField(label=_("From (seconds)"), **SECONDS)
     end = forms.FloatField(label=_("To (seconds)"), **SECONDS)
+    sound = forms.BooleanField(label=_("Sound of a video"), initial=True, required=False)
 
     def __init__(
         self, data: Any = None, replay: Replay | None = None, job_type: JobType = JobType.MP4
@@ -48,7 +49,12 @@ class OptionsForm(forms.Form):
     def options(self) -> RenderOptions:
         data = self.cleaned_data
         return RenderOptions(
-            data["resolution"] or None, data["fps"], _milliseconds(data["start"]), _milliseconds(data["end"])
+            data["resolution"] or None,
+            data["fps"],
+            _milliseconds(data["start"]),
+            _milliseconds(data["end"]),
+            # The box is there for GIFs and thumbnails too.
+            False if self._job_type in options.WITH_SOUND and not data["sound"] else None,
         )
 
 

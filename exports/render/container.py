@@ -1,4 +1,4 @@
-"""Writes the one stream of a video or a GIF into its file."""
+"""Writes the pictures of a video or a GIF into its file."""
 
 from collections.abc import Callable
 from types import TracebackType
@@ -6,7 +6,7 @@ from typing import Any, Self
 
 
 class ContainerWriter:
-    """Reports how many packets it has written. The file is complete only after the with block."""
+    """Reports how many pictures it has written. The file is complete only after the with block."""
 
     def __init__(self, container: Any, stream: Any, muxed: Callable[[int], None]) -> None:
         self._container, self._stream = container, stream

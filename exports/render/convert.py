@@ -7,7 +7,7 @@ hostile files. So nothing here may import Django.
 import itertools
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from av.video.frame import VideoFrame
 from av.video.reformatter import ColorRange, Colorspace, VideoReformatter
@@ -17,6 +17,7 @@ from exports.failures import BadReplay
 from exports.render import gif, memory_budget, video
 from exports.render.encoder import Encoder
 from exports.render.options import Part, RenderOptions
+from exports.render.sound import PACKETS_A_SECOND, Sound, examine
 
 CANDIDATES = 12  # pictures of a video from which the thumbnail is chosen
 PICTURE_BOX = (1920, 1080)
@@ -33,40 +34,106 @@ def to_video(
     report: ReportProgress,
     file_format: str,
     options: RenderOptions,
-) -> None:
-    """To MP4, WebM or GIF."""
+) -> str | None:
+    """To MP4, WebM or GIF. Answers one of failures.NOTES, or None."""
+    has_sound, note = False, None
+    if file_format != "GIF" and options.sound is not False:
+        has_sound, note = _examine_sound(source, kind, options.part)
     with video.open_recording(source, kind) as recording:
         _check_part(recording, options.part)
-        is_gif = file_format == "GIF"
-        rate = options.fps or (gif.FPS if is_gif else recording.rate)
-        frames = recording.frames_of(options.part, rate)
-        box = options.box(gif.BOX if is_gif else PICTURE_BOX)
-        profile = memory_budget.choose_profile(
-            recording.picture_bytes, max(frames, recording.frames), file_format
-        )
-        if profile is None:
-            raise BadReplay("pictures_need_memory")
-        size = video.fit_size(recording.width, recording.height, min(box, profile.box))
-
-        def muxed(count: int) -> None:
-            # A file may hold more frames than its header says.
-            report(count, max(frames, count))
-
-        def pictures(at_rate: int) -> Iterator[VideoFrame]:
-            return video.at_constant_rate(
-                recording, partial(_fit, VideoReformatter(), size), options.part, at_rate
-            )
-
-        encoder: Encoder | gif.GifEncoder
-        if is_gif:
-            palette = gif.palette_of(pictures(gif.sample_rate(frames, rate)))
-            recording.seek(0)
-            encoder = gif.GifEncoder(target, palette, size, rate, muxed)
+        plan = Plan(recording, file_format, options, report, has_sound)
+        if file_format == "GIF":
+            _write_gif(plan, target)
+        elif plan.has_sound:
+            sound = Sound(recording.sound, recording.origin, options.part, recording.seconds)
+            _write_video(plan, target, sound)
+            note = "sound_gaps" if sound.broken else None
         else:
-            encoder = Encoder(target, file_format, size, rate, muxed, profile.x264)
-        with encoder:
-            for picture in pictures(rate):
+            _write_video(plan, target)
+            note = "sound_needs_memory" if has_sound else note
+    return note
+
+
+class Plan:
+    """What becomes of a recording: its part, size and rate, and whether its sound is kept."""
+
+    def __init__(
+        self,
+        recording: video.Recording,
+        file_format: str,
+        options: RenderOptions,
+        report: ReportProgress,
+        has_sound: bool,
+    ) -> None:
+        self.recording, self.format, self._part, self._report = recording, file_format, options.part, report
+        is_gif = file_format == "GIF"
+        self.rate = options.fps or (gif.FPS if is_gif else recording.rate)
+        self.frames = recording.frames_of(options.part, self.rate)
+        self.has_sound, profile = self._choose_profile(has_sound)
+        self.x264 = profile.x264
+        box = min(options.box(gif.BOX if is_gif else PICTURE_BOX), profile.box)
+        self.size = video.fit_size(recording.width, recording.height, box)
+
+    def _choose_profile(self, has_sound: bool) -> tuple[bool, memory_budget.EncodingProfile]:
+        """Pictures of any size before the sound, if there is no memory for both."""
+        frames = max(self.frames, self.recording.frames)
+        for with_sound in (True, False) if has_sound else (False,):
+            packets = round(self.recording.seconds * PACKETS_A_SECOND) if with_sound else 0
+            profile = memory_budget.choose_profile(
+                self.recording.picture_bytes, frames + packets, self.format
+            )
+            if profile:
+                return with_sound, profile
+        raise BadReplay("pictures_need_memory")
+
+    def muxed(self, count: int) -> None:
+        # A file may hold more frames than its header says.
+        self._report(count, max(self.frames, count))
+
+    def pictures(self, rate: int, hear: video.Hear | None = None) -> Iterator[VideoFrame]:
+        fit = partial(_fit, VideoReformatter(), self.size)
+        return video.at_constant_rate(self.recording, fit, self._part, rate, hear=hear)
+
+
+def _write_gif(plan: Plan, target: BinaryIO) -> None:
+    palette = gif.palette_of(plan.pictures(gif.sample_rate(plan.frames, plan.rate)))
+    plan.recording.seek(0)
+    with gif.GifEncoder(target, palette, plan.size, plan.rate, plan.muxed) as encoder:
+        for picture in plan.pictures(plan.rate):
+            encoder.feed(picture)
+
+
+def _write_video(plan: Plan, target: BinaryIO, sound: Sound | None = None) -> None:
+    with Encoder(target, plan.format, plan.size, plan.rate, plan.muxed, plan.x264) as encoder:
+        if sound is None:
+            for picture in plan.pictures(plan.rate):
                 encoder.feed(picture)
+            return
+        encoder.add_sound(sound.layout)
+
+        def hear(packet: Any) -> None:
+            for piece in sound.pieces(packet):
+                encoder.feed_sound(piece)
+
+        for picture in plan.pictures(plan.rate, hear):
+            encoder.feed(picture)
+        # The sound of a part may follow its last picture in the file.
+        for packet in video.sound_packets(plan.recording):
+            if sound.ended:
+                break
+            hear(packet)
+
+
+def _examine_sound(source: BinaryIO, kind: str, part: Part) -> tuple[bool, str | None]:
+    """In a container of its own, so that nothing of the sound is missing in the other."""
+    answer: tuple[bool, str | None] = False, None
+    with video.open_recording(source, kind) as recording:
+        if recording.sound is not None:
+            if part.start_ms:
+                recording.seek(part.start_ms / 1000)
+            answer = examine(recording.sound, video.sound_packets(recording))
+    source.seek(0)
+    return answer
 
 
 def _fit(scaler: VideoReformatter, size: tuple[int, int], frame: VideoFrame) -> VideoFrame:

@@ -12,7 +12,8 @@ MIB = 2**20
 BUDGET = 300 * MIB
 # The following are measurements by tests/bench/render.py. Python, FFmpeg and their own memory:
 BASE = 52 * MIB
-# One frame in the tables of both files, which stay in memory until the video is complete.
+# One frame, or one packet of sound, in the tables of both files, which stay in memory until the video is
+# complete.
 FRAME = 121
 # The most pictures of the source in memory at once, by the size of one: the standards allow fewer large ones.
 KEPT = ((4 * MIB, 16.0), (16 * MIB, 9.2), (math.inf, 8.6))

@@ -1,4 +1,4 @@
-"""What a user may choose about an export: the size of its pictures, their rate, and the part of the replay.
+"""What a user may choose about an export: size, rate, part of the replay and sound.
 
 This module imports no Django: the process that decodes videos needs it.
 """
@@ -32,6 +32,7 @@ class RenderOptions:
     fps: int | None = None
     from_ms: int | None = None
     to_ms: int | None = None
+    sound: bool | None = None
 
     @property
     def part(self) -> Part:

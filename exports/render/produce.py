@@ -25,15 +25,16 @@ from exports.states import JobType, Phase
 
 def produce(
     job_type: JobType, source: BinaryIO, target: Path, meter: Meter, options: RenderOptions = DEFAULTS
-) -> None:
-    """Writes the target, which must not exist. The source must be seekable and at its start; a video must
-    be a real file, because the child process inherits its descriptor."""
+) -> str | None:
+    """Writes the target, which must not exist; answers one of failures.NOTES, or None.
+
+    The source must be seekable and at its start; a video must be a real file, because the child process
+    inherits its descriptor."""
     meter.at(Phase.PREPARING)
     kind = detect_kind(source.read(SNIFF_BYTES))
     source.seek(0)
     if kind != EVENT_LOG:
-        sandbox.convert(job_type, kind, source, target, meter, options)
-        return
+        return sandbox.convert(job_type, kind, source, target, meter, options)
     is_gif = job_type == JobType.GIF
     drawing = Drawing(
         source,
@@ -47,6 +48,7 @@ def produce(
         _draw_gif(drawing, target, meter)
     else:
         _draw_video(drawing, job_type, target, meter)
+    return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import IO, Any, BinaryIO
 
 from exports.eventlog import MAX_DURATION_MS
-from exports.failures import TEXTS, BadReplay
+from exports.failures import NOTES, TEXTS, BadReplay
 from exports.render.options import DEFAULTS, RenderOptions
 from exports.render.progress import Cancelled, Meter
 from exports.states import JobType, Phase
@@ -68,8 +68,10 @@ def convert(
     meter: Meter,
     options: RenderOptions = DEFAULTS,
     limits: Limits = LIMITS,
-) -> None:
-    """Writes the target. Raises BadReplay, OSError when no space is left, and what the meter raises."""
+) -> str | None:
+    """Writes the target; answers one of NOTES, or None.
+
+    Raises BadReplay, OSError when no space is left, and what the meter raises."""
     try:
         with target.open("xb") as output:
             end = _run(Conversion(str(job_type), kind, options), source, output, meter, limits)
@@ -77,8 +79,11 @@ def convert(
         if error.errno == errno.EFBIG and target.stat().st_size >= limits.output:
             raise BadReplay("output_too_large", limit=f"{limits.output / 1024 / MIB:.0f}") from None
         raise
-    if end is not True:
-        raise RenderFailed(NONSENSE)
+    if end is True:
+        return None
+    if isinstance(end, str) and end in NOTES:
+        return end
+    raise RenderFailed(NONSENSE)
 
 
 def measure(kind: str, source: BinaryIO, limits: Limits = MEASURE_LIMITS) -> int:

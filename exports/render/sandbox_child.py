@@ -33,7 +33,7 @@ LATE_IMPORTS = (
     "av.subtitles.codeccontext",
     "av.subtitles.stream",
 )
-CONVERSIONS: dict[str, Callable[..., int | None]] = {
+CONVERSIONS: dict[str, Callable[..., int | str | None]] = {
     **{name: partial(convert.to_video, file_format=name) for name in ("MP4", "WEBM", "GIF")},
     "THUMBNAIL": convert.to_thumbnail,
     "length": lambda source, kind, _target, _report, **_options: convert.measure_ms(source, kind),

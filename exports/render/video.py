@@ -26,6 +26,10 @@ MAX_SIDE = 8_192
 MAX_RATE = 60
 DEFAULT_RATE = 30
 ROUNDING = 1e-4  # seconds; differences of times are not exact
+# The sound of a part is decoded from a little earlier, since most codecs need the packets before.
+PREROLL_SECONDS = 0.1
+
+Hear = Callable[[Any], None]  # takes a packet of the sound
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +41,11 @@ class Recording:
     height: int
     seconds: float
     picture_bytes: int  # of one decoded picture
+
+    @property
+    def sound(self) -> Any:
+        """Its first track of sound, or None."""
+        return next(iter(self.container.streams.audio), None)
 
     @property
     def frames(self) -> int:
@@ -69,19 +78,39 @@ def open_recording(source: BinaryIO, kind: str) -> Iterator[Recording]:
         yield _recording(container)
 
 
-def frames(recording: Recording) -> Iterator[VideoFrame]:
-    """The decoded pictures; the size of each is checked first."""
-    try:
-        for packet in recording.container.demux(recording.stream):
+def frames(recording: Recording, hear: Hear | None = None) -> Iterator[VideoFrame]:
+    """The decoded pictures; the size of each is checked first. The packets of its sound go to `hear`."""
+    packets = recording.container.demux(recording.stream, *([recording.sound] if hear else []))
+    while (packet := _next_packet(packets)) is not None:
+        if hear and packet.stream.type == "audio":
+            hear(packet)
+            continue
+        with _reading_to_end():
             # PyAV's own loop would keep the last picture while it decodes the next.
             decoded = packet.decode()
-            decoded.reverse()
-            while decoded:
-                _check_size(decoded[-1].width, decoded[-1].height)
-                yield decoded.pop()
+        decoded.reverse()
+        while decoded:
+            _check_size(decoded[-1].width, decoded[-1].height)
+            yield decoded.pop()
+
+
+def sound_packets(recording: Recording) -> Iterator[Any]:
+    """The packets of its sound from here on."""
+    packets = recording.container.demux(recording.sound)
+    while (packet := _next_packet(packets)) is not None:
+        yield packet
+
+
+def _next_packet(packets: Iterator[Any]) -> Any:
+    with _reading_to_end():
+        return next(packets, None)
+
+
+@contextmanager
+def _reading_to_end() -> Iterator[None]:
+    try:
+        yield
     except (av.FFmpegError, OSError, ValueError) as error:
-        if isinstance(error, BadReplay):
-            raise
         raise _unreadable("unreadable_to_end", error) from None
 
 
@@ -91,13 +120,14 @@ def at_constant_rate(
     part: Part = WHOLE,
     rate: int = 0,
     limit_ms: int = MAX_DURATION_MS,
+    hear: Hear | None = None,
 ) -> Iterator[VideoFrame]:
     """The pictures at a constant rate: for each output frame the newest picture not after it, fitted."""
     rate = rate or recording.rate
     end = math.inf if part.end_ms is None else (part.end_ms - part.start_ms) * rate / 1000
     index, current, time = 0, None, 0.0
-    first = recording.origin + part.start_ms / 1000 if part.start_ms else None
-    for frame in frames_from(recording, part.start_ms / 1000):
+    first = recording.origin + part.start_ms / 1000 if part.start_ms or hear else None
+    for frame in frames_from(recording, part.start_ms / 1000, hear):
         time = frame.time if frame.time is not None else (first or 0.0) + index / rate
         first = time if first is None else first
         if (time - first) * 1000 > limit_ms:
@@ -116,20 +146,17 @@ def at_constant_rate(
         yield current
 
 
-def frames_from(recording: Recording, seconds: float) -> Iterator[VideoFrame]:
+def frames_from(recording: Recording, seconds: float, hear: Hear | None = None) -> Iterator[VideoFrame]:
     """The decoded pictures from the key frame before this time on."""
     if seconds:
-        recording.seek(seconds)
-        pictures = frames(recording)
-        picture = next(pictures, None)
-        if picture and picture.time is not None and picture.time <= recording.origin + seconds:
-            yield picture
-            del picture
-            yield from pictures
-            return
-        # A file without an index: the seek went too far.
-        recording.seek(0)
-    yield from frames(recording)
+        before = max(seconds - PREROLL_SECONDS, 0)
+        recording.seek(before)
+        picture = next(frames(recording), None)
+        is_before = picture and picture.time is not None and picture.time <= recording.origin + seconds
+        del picture
+        # In a file without an index the seek may go too far.
+        recording.seek(before if is_before else 0)
+    yield from frames(recording, hear)
 
 
 def _recording(container: Any) -> Recording:

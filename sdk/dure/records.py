@@ -250,6 +250,7 @@ class Export(Work):
     fps: int | None = None
     from_ms: int | None = None
     to_ms: int | None = None
+    sound: bool | None = None
     checksum: str | None = None
     size_bytes: int | None = None
     error_code: str | None = None

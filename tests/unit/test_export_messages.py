@@ -65,20 +65,29 @@ def test_every_field_on_the_wire_is_a_flat_string() -> None:
 
 
 def test_only_the_options_that_are_set_are_on_the_wire() -> None:
-    some = RenderOptions("720p", from_ms=0, to_ms=9)
+    some = RenderOptions("720p", from_ms=0, to_ms=9, sound=False)
     fields = Request(7, JobType.WEBM, 3, "/in", "/out", 10, 5, "now", some).fields()
     options = json.loads(fields["options"])
-    assert {name: options.get(name) for name in ("resolution", "fps", "fromMs", "toMs")} == {
+    assert {name: options.get(name) for name in ("resolution", "fps", "fromMs", "toMs", "sound")} == {
         "resolution": "720p",
         "fps": None,
         "fromMs": 0,
         "toMs": 9,
+        "sound": False,
     }
     assert "fps" not in options
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"resolution": "9p"}, {"resolution": ["360p"]}, {"fps": "30"}, {"fromMs": -1}, {"toMs": 1.5}]
+    "wrong",
+    [
+        {"resolution": "9p"},
+        {"resolution": ["360p"]},
+        {"fps": "30"},
+        {"fromMs": -1},
+        {"toMs": 1.5},
+        {"sound": 0},
+    ],
 )
 def test_an_invalid_option_is_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(BadMessage, match=f"options.{next(iter(wrong))}"):

@@ -161,7 +161,17 @@ def test_a_full_disk_is_not_a_bad_replay(tmp_path, video_file) -> None:
 
 @pytest.mark.parametrize(
     "message",
-    ["print", "{}", "[1]", "9" * 9_000, "[" * 4_000, '{"end": false}', '{"done": "1", "of": 2}', ""],
+    [
+        "print",
+        "{}",
+        "[1]",
+        "9" * 9_000,
+        "[" * 4_000,
+        '{"end": false}',
+        '{"end": "loud"}',
+        '{"done": "1", "of": 2}',
+        "",
+    ],
 )
 def test_an_invalid_message_of_the_child_is_refused(tmp_path, fake_child, message) -> None:
     """The number of the pipe is the fifth of its arguments, behind the two of `fake_child`."""

@@ -36,6 +36,7 @@ def add(parsers: Parsers) -> None:
     start.add_argument("--fps", type=positive, help="frames per second")
     start.add_argument("--from", type=seconds, dest="start", metavar="SECONDS", help="start of the part")
     start.add_argument("--to", type=seconds, dest="end", metavar="SECONDS", help="end of the part")
+    start.add_argument("--no-sound", action="store_true", help="leave out the sound of a video")
     add_waiting(start)
     show = command(of_exports, "show", show_export, "show an export")
     cancel = command(of_exports, "cancel", cancel_export, "cancel an export")
@@ -72,6 +73,7 @@ def start_export(options: Options) -> int:
             fps=options.fps,
             from_ms=_milliseconds(options.start),
             to_ms=_milliseconds(options.end),
+            sound=False if options.no_sound else None,
         )
         return write_end(options, client, export, FIELDS)
 

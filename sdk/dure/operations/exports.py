@@ -28,10 +28,19 @@ class Exports(Operations):
         fps: int | None = None,
         from_ms: int | None = None,
         to_ms: int | None = None,
+        sound: bool | None = None,
     ) -> Export:
-        """Starts an export of the replay, or of the part of it from `from_ms` to `to_ms`."""
+        """Starts an export of the replay, or of the part of it from `from_ms` to `to_ms`.
+
+        An MP4 or WebM keeps the sound of a video unless `sound` is false."""
         replay_id = replay if isinstance(replay, int) else replay.replay_id
-        options = {"resolution": resolution, "fps": fps, "fromMs": from_ms, "toMs": to_ms}
+        options = {
+            "resolution": resolution,
+            "fps": fps,
+            "fromMs": from_ms,
+            "toMs": to_ms,
+            "sound": sound,
+        }
         body = {name: value for name, value in options.items() if value is not None}
         started = await self._requests.post(f"/api/replays/{replay_id}/exports/{kind}", body)
         return await self.get_export(started["jobId"])

@@ -43,7 +43,9 @@ def test_an_export_is_started_and_shown(client, minji, address, job_type) -> Non
         "phase": "",
         "message": "",
         **dict.fromkeys(("etaSeconds", "resultUri", "checksum", "sizeBytes", "errorCode", "errorMessage")),
-        **dict.fromkeys(("startedAt", "endedAt", "expiredAt", "resolution", "fps", "fromMs", "toMs")),
+        **dict.fromkeys(
+            ("startedAt", "endedAt", "expiredAt", "resolution", "fps", "fromMs", "toMs", "sound")
+        ),
     }
     assert StreamOutbox.objects.get().fields["jobId"] == str(job_id)
 

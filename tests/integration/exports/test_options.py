@@ -17,7 +17,7 @@ from tests.integration.exports.outcomes import after
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("folders", "fresh_counts")]
 
-OPTIONS = {"resolution": "360p", "fps": 20, "fromMs": 500, "toMs": 1_500}
+OPTIONS = {"resolution": "360p", "fps": 20, "fromMs": 500, "toMs": 1_500, "sound": False}
 
 
 def start(client, replay, body, kind="mp4"):
@@ -50,6 +50,8 @@ def test_a_body_without_options_is_the_request_as_ever(client, minji) -> None:
         ("mp4", {"from": 1}, "from"),
         ("gif", {"fps": 26}, "fps"),
         ("thumbnail", {"fps": 10}, "fps"),
+        *[("webm", {"sound": value}, "sound") for value in ("false", 0, None, [])],
+        *[(kind, {"sound": True}, "sound") for kind in ("gif", "thumbnail")],
     ],
 )
 def test_bad_options_are_refused_and_write_nothing(client, minji, kind, body, field) -> None:

@@ -1,10 +1,13 @@
 """Progress and results on their streams: each message takes effect once, on its own export."""
 
+import hashlib
 import random
 
 import pytest
+from django.test import Client
 
 from exports import messages, streams
+from exports.failures import text
 from exports.messages import PROGRESS, RESULTS
 from exports.models import DeadLetter, ExportEvent
 from exports.states import ErrorCode, Status
@@ -29,6 +32,27 @@ def test_a_foreign_worker_completes_an_export(redis, minji) -> None:
     assert done.started_at and done.ended_at
     types = ExportEvent.objects.filter(owner=minji).order_by("id").values_list("type", flat=True)
     assert list(types) == ["job.progress", "job.progress", "job.completed"]
+
+
+def test_a_file_that_lacks_something_says_so(redis, client, minji) -> None:
+    job, worker = tools.export_of(minji), tools.ForeignWorker(redis)
+    note = text("sound_unreadable")
+    path = worker.deliver(job)
+    redis.delete(RESULTS)
+    worker.result(
+        job,
+        "SUCCEEDED",
+        resultUri=str(path),
+        checksum=hashlib.sha256(path.read_bytes()).hexdigest(),
+        errorMessage=note,
+    )
+    tools.drain(tools.listen(redis))
+    answer = client.get(f"/api/jobs/{job.pk}").json()
+    assert (answer["status"], answer["message"], answer["errorMessage"]) == ("SUCCEEDED", note, None)
+    for language, words in (("en", note), ("ko", "동영상의 소리를 읽을 수 없으므로")):
+        page = Client(headers={"Accept-Language": language})
+        page.force_login(minji)
+        assert words in page.get(f"/exports/{job.pk}").content.decode()
 
 
 def test_a_message_sent_before_the_group_exists_is_read(redis, minji) -> None:

@@ -8,13 +8,16 @@ from redis import Redis
 
 from dure import TaskFailure
 from dure.testing import FakeContext
-from exports import lifecycle, tasks
+from exports import lifecycle, replays, tasks
+from exports.failures import text
 from exports.files import Store
 from exports.messages import PROGRESS
 from exports.models import ExportJob
 from exports.render.options import RenderOptions
+from exports.results import report_of
 from exports.states import JobType, Status
 from tests.integration import export_tools as tools
+from tests.unit.test_export_sound import changed, film
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("redis")]
 
@@ -50,6 +53,19 @@ def test_a_render_returns_path_and_checksum_and_sends_progress(job, redis) -> No
     assert {fields[b"jobId"] for fields in sent} == {str(job.pk).encode()}
     fractions = [fraction or 0.0 for fraction, _ in ctx.reported]
     assert fractions == sorted(fractions) and max(fractions) < 1
+
+
+def test_a_video_whose_sound_cannot_be_read_is_rendered_and_says_so(tmp_path, caplog) -> None:
+    whole = film(tmp_path / "whole.mkv", "libx264", "flac")
+    broken = changed(whole, tmp_path / "broken.mkv", lambda at, data: bytes(len(data)))
+    with broken.open("rb") as file:
+        replay = replays.store(tools.user(), file, "film.mkv", "", timezone.now())
+    job = lifecycle.request(replay, JobType.MP4, timezone.now())
+    answer = tasks.render(FakeContext(), job.pk)
+    message = report_of(job.pk, "SUCCESS", answer, "", "").error_message
+    assert message == text("sound_unreadable") and message in caplog.text
+    with Store(live_settings.DURE_EXPORT_PATH).open(job.output) as output, av.open(output) as video:
+        assert len(video.streams.video) == 1 and not video.streams.audio
 
 
 def test_a_second_start_reports_the_file_of_the_first(job) -> None:

@@ -108,7 +108,7 @@ def test_the_list_of_replays_has_pages(page, minji):
 
 def test_an_export_of_a_part_is_started_from_the_page(page, minji):
     replay = tools.replay_of(minji, 2)
-    form = {"resolution": "480p", "fps": "20", "start": "0.5", "end": "1.25"}
+    form = {"resolution": "480p", "fps": "20", "start": "0.5", "end": "1.25", "sound": "on"}
     answer = page.post(f"/exports/replays/{replay.pk}/webm", form)
     job = ExportJob.objects.get()
     assert answer["Location"] == f"/exports/{job.pk}"
@@ -118,6 +118,17 @@ def test_an_export_of_a_part_is_started_from_the_page(page, minji):
     lifecycle.cancel(job.pk, timezone.now())
     page.post(f"/exports/{job.pk}/again")
     assert ExportJob.objects.latest("pk").options == job.options
+
+
+def test_the_box_for_sound_is_for_videos_only(page, minji):
+    replay = tools.replay_of(minji, 2)
+    assert '<input type="checkbox" name="sound" id="id_sound" checked>' in page_text(
+        page, f"/exports/replays/{replay.pk}"
+    )
+    for kind, sound in (("mp4", False), ("gif", None), ("thumbnail", None)):
+        answer = page.post(f"/exports/replays/{replay.pk}/{kind}", {})
+        assert ExportJob.objects.latest("pk").sound is sound
+        assert ("left out" in page_text(page, answer["Location"])) == (sound is False)
 
 
 @pytest.mark.parametrize(
