@@ -14,7 +14,9 @@ from django.db.models import QuerySet
 
 from exports.models import ExportJob, ExportLink
 from exports.serialize import has_file
+from jobs import activity
 from jobs.errors import Conflict
+from jobs.states import Act
 
 MIN_AGE, DEFAULT_AGE, MAX_AGE = timedelta(minutes=1), timedelta(days=7), timedelta(days=30)
 MAX_LINKS = 20
@@ -35,7 +37,9 @@ def create(job: ExportJob, age: timedelta, now: datetime) -> ExportLink:
             raise Conflict("no_file_to_share")
         if live(locked, now).count() >= MAX_LINKS:
             raise Conflict("too_many_links", limit=MAX_LINKS)
-        return ExportLink.objects.create(export=locked, created_at=now, expires_at=now + age)
+        link = ExportLink.objects.create(export=locked, created_at=now, expires_at=now + age)
+        _record(Act.LINK_CREATED, locked, link.pk)
+        return link
 
 
 def live(job: ExportJob, now: datetime) -> QuerySet[ExportLink]:
@@ -44,7 +48,15 @@ def live(job: ExportJob, now: datetime) -> QuerySet[ExportLink]:
 
 def revoke(job: ExportJob, link_id: int) -> bool:
     """Answers whether there was such a link."""
-    return ExportLink.objects.filter(export=job, pk=link_id).delete()[0] > 0
+    with transaction.atomic():
+        deleted, _ = ExportLink.objects.filter(export=job, pk=link_id).delete()
+        if deleted:
+            _record(Act.LINK_REVOKED, job, link_id)
+    return deleted > 0
+
+
+def _record(act: Act, job: ExportJob, link_id: int) -> None:
+    activity.record(act, owner=job.owner_id, export=job.pk, link=link_id)
 
 
 def url_of(link: ExportLink) -> str:

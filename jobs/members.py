@@ -20,7 +20,7 @@ def set_role(office: Office, username: str, role: str, *, actor: str = "") -> tu
         member, is_new = office.memberships.update_or_create(user=user, defaults={"role": role})
         refuse_ownerless(office)
         act = Act.MEMBER_ADDED if is_new else Act.MEMBER_CHANGED
-        activity.record(office.pk, actor, act, username=username, role=role)
+        activity.record(act, office=office.pk, actor=actor, username=username, role=role)
     return member, is_new
 
 
@@ -31,7 +31,7 @@ def remove(office: Office, username: str, *, actor: str = "") -> bool:
         deleted, _ = office.memberships.filter(user__username=username).delete()
         if deleted:
             refuse_ownerless(office)
-            activity.record(office.pk, actor, Act.MEMBER_REMOVED, username=username)
+            activity.record(Act.MEMBER_REMOVED, office=office.pk, actor=actor, username=username)
     return deleted > 0
 
 

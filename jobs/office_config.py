@@ -146,9 +146,9 @@ def _record_change(office: Office, before: Mapping[str, Any], actor: str) -> Non
     changes = {name: value for name, value in config_of(office).items() if value != before[name]}
     paused = changes.pop("paused", None)
     if paused is not None:
-        activity.record(office.pk, actor, Act.OFFICE_PAUSED if paused else Act.OFFICE_RESUMED)
+        activity.record(Act.OFFICE_PAUSED if paused else Act.OFFICE_RESUMED, office=office.pk, actor=actor)
     if changes:
-        activity.record(office.pk, actor, Act.LIMITS_CHANGED, **changes)
+        activity.record(Act.LIMITS_CHANGED, office=office.pk, actor=actor, **changes)
 
 
 def merge(config: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """Creates an office, and changes its name and notification addresses. office_config.py has its limits."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -18,15 +19,15 @@ def create(owner: User, name: str, notify_emails: Sequence[str] = ()) -> Office:
     with transaction.atomic():
         office = Office.objects.create(name=name, notify_emails=list(notify_emails))
         Membership.objects.create(office=office, user=owner, role=MemberRole.OWNER)
-        activity.record(office.id, owner.get_username(), Act.OFFICE_CREATED)
+        activity.record(Act.OFFICE_CREATED, office=office.id, actor=owner.get_username())
     return office
 
 
-def change(office: Office, fields: Mapping[str, object], *, actor: str = "") -> None:
+def change(office: Office, fields: Mapping[str, Any], *, actor: str = "") -> None:
     """Change these columns only: the engine and the config write the others."""
     for name, value in fields.items():
         setattr(office, name, value)
     # New addresses are not notified of past events.
     with creation.events_drained(office.pk):
         office.save(update_fields=list(fields))
-        activity.record(office.pk, actor, Act.OFFICE_CHANGED, **fields)
+        activity.record(Act.OFFICE_CHANGED, office=office.pk, actor=actor, **fields)

@@ -177,8 +177,17 @@ class MemberRole(models.TextChoices):
     OWNER = "owner"
 
 
+class Surface(models.TextChoices):
+    """Where a user acts."""
+
+    PAGE = "page"
+    API = "api"
+    ADMIN = "admin"
+    COMMAND = "command"
+
+
 class Act(models.TextChoices):
-    """What people do to an office itself, or to all schedules of a Task."""
+    """What people do. Their acts on single jobs are events."""
 
     OFFICE_CREATED = "office_created"
     OFFICE_CHANGED = "office_changed"
@@ -194,6 +203,35 @@ class Act(models.TextChoices):
     WEBHOOK_DELETED = "webhook_deleted"
     SCHEDULES_PAUSED = "schedules_paused"
     SCHEDULES_RESUMED = "schedules_resumed"
+    SCHEDULE_CREATED = "schedule_created"
+    SCHEDULE_CHANGED = "schedule_changed"
+    SCHEDULE_PAUSED = "schedule_paused"
+    SCHEDULE_RESUMED = "schedule_resumed"
+    SCHEDULE_DELETED = "schedule_deleted"
+    SCHEDULE_RUN = "schedule_run"
+    TASK_RUN = "task_run"
+    CALENDAR_CREATED = "calendar_created"
+    CALENDAR_CHANGED = "calendar_changed"
+    CALENDAR_DELETED = "calendar_deleted"
+    WORKFLOW_CREATED = "workflow_created"
+    WORKFLOW_CHANGED = "workflow_changed"
+    WORKFLOW_PAUSED = "workflow_paused"
+    WORKFLOW_ACTIVATED = "workflow_activated"
+    WORKFLOW_DELETED = "workflow_deleted"
+    WORKFLOW_RUN = "workflow_run"
+    WORKFLOW_RUN_RETRIED = "workflow_run_retried"
+    WORKFLOW_RUN_CANCELLED = "workflow_run_cancelled"
+    STEP_QUEUE_CREATED = "step_queue_created"
+    STEP_QUEUE_CHANGED = "step_queue_changed"
+    STEP_QUEUE_DELETED = "step_queue_deleted"
+    STEP_QUEUE_RUN = "step_queue_run"
+    STEP_QUEUE_RESUMED = "step_queue_resumed"
+    STEP_QUEUE_CANCELLED = "step_queue_cancelled"
+    ROLLBACK_RETRIED = "rollback_retried"
+    TOKEN_CREATED = "token_created"  # noqa: S105 (the name of an act)
+    TOKEN_REVOKED = "token_revoked"  # noqa: S105
+    LINK_CREATED = "link_created"
+    LINK_REVOKED = "link_revoked"
 
 
 # The names of an Execution's states in the v1 contract of task runs: see docs/api.md.

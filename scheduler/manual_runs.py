@@ -5,10 +5,11 @@ from uuid import UUID
 
 from django.db import transaction
 
+from jobs import activity
 from jobs import lifecycle as engine
 from jobs.errors import Conflict
 from jobs.specs import ExecutionSpec
-from jobs.states import Trigger
+from jobs.states import Act, Trigger
 from scheduler import exclusion
 from scheduler.clock import database_now
 from scheduler.models import Occurrence, Schedule
@@ -23,6 +24,7 @@ def run_task(task_id: str, args: dict[str, Any], *, owner_id: int) -> UUID:
     spec = ExecutionSpec.for_task(task, trigger=Trigger.MANUAL, source=str(owner_id), args=args)
     with transaction.atomic():
         _start(spec)
+        activity.record(Act.TASK_RUN, owner=owner_id, task_id=task_id, run=str(spec.id))
     return spec.id
 
 
@@ -41,6 +43,8 @@ def run_schedule(schedule: Schedule) -> UUID:
             trigger=Trigger.MANUAL,
             decided_at=now,
         )
+        run = str(spec.id)
+        activity.record(Act.SCHEDULE_RUN, owner=schedule.owner_id, schedule=schedule.name, run=run)
     return spec.id
 
 

@@ -6,7 +6,6 @@ from django import forms
 from django.contrib import admin
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
-from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
@@ -78,9 +77,7 @@ class ApiTokenAdmin(LargeTableAdmin):
             obj.save(update_fields=["name", "expires_at"])
             return
         data = form.cleaned_data
-        token, form.instance.plain = ApiToken.issue(
-            data["user"], data["name"], timezone.now(), expires_at=data["expires_at"]
-        )
+        token, form.instance.plain = tokens.issue_until(data["user"], data["name"], data["expires_at"])
         obj.pk, obj._state.adding = token.pk, False
 
     def response_add(

@@ -163,14 +163,14 @@ class OfficeAdmin(SmallTableAdmin):
             # The user who creates an office owns it, as in the API.
             obj.save(force_insert=True)
             Membership.objects.create(office=obj, user=current_user(request), role=MemberRole.OWNER)
-            activity.record(obj.pk, actor, Act.OFFICE_CREATED)
+            activity.record(Act.OFFICE_CREATED, office=obj.pk, actor=actor)
             return
         basics = {name: data[name] for name in ("name", "notify_emails") if name in form.changed_data}
         if basics:
             # New addresses are not notified of past events.
             with creation.events_drained(obj.pk):
                 Office.objects.filter(pk=obj.pk).update(**basics)
-                activity.record(obj.pk, actor, Act.OFFICE_CHANGED, **basics)
+                activity.record(Act.OFFICE_CHANGED, office=obj.pk, actor=actor, **basics)
         if patch := patch_of(data, form.changed_data):
             replacement = replacing(patch, Office.objects.get(pk=obj.pk))
             office_config.change(obj.pk, replacement, actor=actor)
@@ -215,18 +215,22 @@ class MembershipAdmin(LargeTableAdmin):
         refuse_ownerless(obj.office)
         self._record(request, obj, Act.MEMBER_REMOVED)
 
-    def _record(self, request: HttpRequest, obj: Membership, act: Act, **details: object) -> None:
+    def _record(self, request: HttpRequest, obj: Membership, act: Act, **details: Any) -> None:
         actor = actor_of(request)
-        activity.record(obj.office_id, actor, act, username=obj.user.get_username(), **details)
+        activity.record(act, office=obj.office_id, actor=actor, username=obj.user.get_username(), **details)
 
 
 @admin.register(Activity)
 class ActivityAdmin(ReadOnlyAdmin):
     list_display = (
-        *("id", "at", "actor", columns.labelled("act", _("what happened"), display.ACT_NAMES)),
-        columns.linked("office", _("office")),
+        *("id", "at", "actor", columns.labelled("surface", _("surface"), display.SURFACE_NAMES)),
+        columns.labelled("act", _("what happened"), display.ACT_NAMES),
+        *(columns.linked("office", _("office")), columns.linked("owner", _("owner"))),
     )
-    list_select_related = ("office",)
-    ids = ("office",)
+    list_select_related = ("office", "owner")
+    ids = ("office", "owner")
     beginnings = ("actor",)
-    fields = (*("id", "at", "actor", "act", "office"), columns.json("details", _("details")))
+    fields = (
+        *("id", "at", "actor", "surface", "token", "act", "office", "owner"),
+        columns.json("details", _("details")),
+    )

@@ -14,8 +14,10 @@ from django.core.management.base import BaseCommand, CommandParser, DjangoHelpFo
 from django.db import DatabaseError, InterfaceError
 
 from dure.roles import is_role
+from jobs.actors import Actor, acting
 from jobs.display import first_line, on_one_line
 from jobs.errors import Refused
+from jobs.states import Surface
 
 DONE, NOT_ALL, WRONG, INTERRUPTED = 0, 1, 2, 130
 EXIT_CODES = """exit codes:
@@ -80,7 +82,8 @@ class Console(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         self.as_json = options["json"]
         try:
-            code = options["act"](options)
+            with acting(Actor(Surface.COMMAND, options.get("actor") or login_name())):
+                code = options["act"](options)
             self.stdout.flush()
         except Complaint as complaint:
             code = self.complain(str(complaint), complaint.code)

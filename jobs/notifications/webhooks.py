@@ -7,6 +7,7 @@ notifications after every commit.
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from ipaddress import ip_address
+from typing import Any
 
 from django.conf import settings
 from django.db.models import Min
@@ -47,7 +48,9 @@ def add(
             office=office, url=url, event_types=types, enabled=enabled, secret=signing.new_secret()
         )
         _update_has_webhooks(webhook)
-        activity.record(office.pk, actor, Act.WEBHOOK_CREATED, webhook=webhook.pk, event_types=types)
+        activity.record(
+            Act.WEBHOOK_CREATED, office=office.pk, actor=actor, webhook=webhook.pk, event_types=types
+        )
     return webhook
 
 
@@ -60,7 +63,7 @@ def change(
     actor: str = "",
 ) -> None:
     """Change a webhook for future events. If it is enabled again, it does not receive earlier events."""
-    fields: dict[str, object] = {}
+    fields: dict[str, Any] = {}
     if url is not None:
         check_url(url)
         fields["url"] = url
@@ -74,7 +77,9 @@ def change(
             _drop_waiting(webhook, "The webhook was disabled.")
         # A URL may contain a secret.
         changes = {name: value for name, value in fields.items() if name in ("event_types", "enabled")}
-        activity.record(webhook.office_id, actor, Act.WEBHOOK_CHANGED, webhook=webhook.pk, **changes)
+        activity.record(
+            Act.WEBHOOK_CHANGED, office=webhook.office_id, actor=actor, webhook=webhook.pk, **changes
+        )
 
 
 def disable(webhook: Webhook, reason: str) -> None:
@@ -83,7 +88,12 @@ def disable(webhook: Webhook, reason: str) -> None:
         _update(webhook, {"enabled": False, "disabled_reason": reason[:200]})
         _drop_waiting(webhook, f"The webhook was disabled: {reason}")
         activity.record(
-            webhook.office_id, "", Act.WEBHOOK_CHANGED, webhook=webhook.pk, enabled=False, reason=reason
+            Act.WEBHOOK_CHANGED,
+            office=webhook.office_id,
+            actor="",
+            webhook=webhook.pk,
+            enabled=False,
+            reason=reason,
         )
 
 
@@ -93,7 +103,7 @@ def rotate(webhook: Webhook, now: datetime, *, actor: str = "") -> str:
     with events_drained(webhook.office_id):
         current = Webhook.objects.values_list("secret", flat=True).get(pk=webhook.pk)
         _update(webhook, {"secret": secret, "old_secret": current, "old_secret_until": now + SECRET_OVERLAP})
-        activity.record(webhook.office_id, actor, Act.WEBHOOK_ROTATED, webhook=webhook.pk)
+        activity.record(Act.WEBHOOK_ROTATED, office=webhook.office_id, actor=actor, webhook=webhook.pk)
     return secret
 
 
@@ -101,7 +111,7 @@ def remove(webhook: Webhook, *, actor: str = "") -> None:
     with events_drained(webhook.office_id):
         Webhook.objects.filter(pk=webhook.pk).delete()
         _update_has_webhooks(webhook)
-        activity.record(webhook.office_id, actor, Act.WEBHOOK_DELETED, webhook=webhook.pk)
+        activity.record(Act.WEBHOOK_DELETED, office=webhook.office_id, actor=actor, webhook=webhook.pk)
 
 
 def send_again(notification: Notification) -> None:

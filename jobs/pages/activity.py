@@ -1,4 +1,4 @@
-"""What people did to an office: a log for its owners, newest first. A user's own is part of the account."""
+"""What people did in an office: a log for its owners, newest first. A user's own is part of the account."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -19,7 +19,19 @@ PAGE = 50
 
 
 def rows_of(activity: Iterable[Activity]) -> list[dict[str, Any]]:
-    return [{"act": row, "name": display.ACT_NAMES.get(row.act, row.act)} for row in activity]
+    return [
+        {
+            "act": row,
+            "name": display.ACT_NAMES.get(row.act, row.act),
+            "surface": display.SURFACE_NAMES.get(row.surface, row.surface),
+            "details": [(name, _text(value)) for name, value in row.details.items()],
+        }
+        for row in activity
+    ]
+
+
+def _text(value: Any) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 @require_safe

@@ -9,7 +9,9 @@ from zoneinfo import ZoneInfo
 from django.db import transaction
 from django.utils.dateparse import parse_datetime
 
+from jobs import activity
 from jobs.errors import Conflict, FieldErrors, Invalid, InvalidValue
+from jobs.states import Act
 from scheduler.models import Calendar
 from scheduler.schedules import rules
 from scheduler.schedules.rules import Rule
@@ -55,12 +57,20 @@ def upcoming(rule: Rule, calendar: Calendar | None, now: datetime, count: int) -
 
 
 def create(values: dict[str, Any], *, owner: Any, now: datetime) -> Calendar:
-    return _write(Calendar(owner=owner, created_at=now), values, now)
+    with transaction.atomic():
+        calendar = _write(Calendar(owner=owner, created_at=now), values, now)
+        _record(Act.CALENDAR_CREATED, calendar)
+    return calendar
 
 
 def change(calendar_id: UUID, values: dict[str, Any], *, now: datetime) -> Calendar:
     with transaction.atomic():
-        return _write(Calendar.objects.select_for_update(no_key=True).get(pk=calendar_id), values, now)
+        calendar = Calendar.objects.select_for_update(no_key=True).get(pk=calendar_id)
+        before = activity.values_of(calendar, values)
+        _write(calendar, values, now)
+        if fields := activity.changed_fields(calendar, before):
+            _record(Act.CALENDAR_CHANGED, calendar, fields=fields)
+        return calendar
 
 
 def remove(calendar_id: UUID) -> None:
@@ -71,6 +81,7 @@ def remove(calendar_id: UUID) -> None:
         if count := calendar.schedules.count():
             raise Conflict("calendar_in_use", count=count)
         calendar.delete()
+        _record(Act.CALENDAR_DELETED, calendar)
 
 
 def find_of_owner(calendar_id: UUID | None, owner_id: int | None) -> Calendar | None:
@@ -81,6 +92,10 @@ def find_of_owner(calendar_id: UUID | None, owner_id: int | None) -> Calendar | 
     if calendar is None:
         raise Invalid(errors={"calendar": ["unknown_calendar"]})
     return calendar
+
+
+def _record(act: Act, calendar: Calendar, **details: Any) -> None:
+    activity.record(act, owner=calendar.owner_id, calendar=calendar.name, **details)
 
 
 def _write(calendar: Calendar, values: dict[str, Any], now: datetime) -> Calendar:

@@ -23,14 +23,24 @@ MOST_NAMES = 20
 
 
 def create(values: dict[str, Any], *, owner: Any, now: datetime) -> Schedule:
-    return _write(Schedule(owner=owner, created_at=now, anchor=now), values, now)
+    with transaction.atomic():
+        schedule = _write(Schedule(owner=owner, created_at=now, anchor=now), values, now)
+        _record(Act.SCHEDULE_CREATED, schedule)
+    return schedule
 
 
 def change(schedule_id: UUID | str, values: dict[str, Any], *, now: datetime) -> Schedule:
     """Write under the lock that firing takes too: each due time fires by the old rule or by the new one."""
     with transaction.atomic():
         schedule = Schedule.objects.select_for_update().get(pk=schedule_id)
-        return _write(schedule, values, now)
+        before = activity.values_of(schedule, values)
+        _write(schedule, values, now)
+        if fields := activity.changed_fields(schedule, before):
+            if fields == ["enabled"]:
+                _record(Act.SCHEDULE_RESUMED if schedule.enabled else Act.SCHEDULE_PAUSED, schedule)
+            else:
+                _record(Act.SCHEDULE_CHANGED, schedule, fields=fields)
+        return schedule
 
 
 def pause(schedule_id: UUID | str, *, now: datetime) -> Schedule:
@@ -62,22 +72,30 @@ def _enable_all(task_id: str, owner: User, act: Act, now: datetime) -> int:
             _write(schedule, {"enabled": enabled}, now)
         if rows:
             names = [schedule.name for schedule in rows[:MOST_NAMES]]
-            facts = {"task_id": task_id, "count": len(rows), "schedules": names}
-            activity.record_of_owner(owner.pk, owner.get_username(), act, **facts)
+            facts: dict[str, Any] = {"task_id": task_id, "count": len(rows), "schedules": names}
+            activity.record(act, owner=owner.pk, actor=owner.get_username(), **facts)
     return len(rows)
 
 
 def remove(schedule_id: UUID | str, *, now: datetime) -> None:
     """Delete the schedule. Executions that it started continue, and stay visible to its owner."""
-    Schedule.objects.filter(pk=schedule_id).update(
-        deleted_at=now,
-        updated_at=now,
-        enabled=False,
-        next_run_at=None,
-        calendar=None,
-        notify_office=None,
-        failing_since=None,
-    )
+    with transaction.atomic():
+        schedule = Schedule.objects.filter(pk=schedule_id).first()
+        deleted = Schedule.objects.filter(pk=schedule_id).update(
+            deleted_at=now,
+            updated_at=now,
+            enabled=False,
+            next_run_at=None,
+            calendar=None,
+            notify_office=None,
+            failing_since=None,
+        )
+        if schedule is not None and deleted:
+            _record(Act.SCHEDULE_DELETED, schedule)
+
+
+def _record(act: Act, schedule: Schedule, **details: Any) -> None:
+    activity.record(act, owner=schedule.owner_id, schedule=schedule.name, **details)
 
 
 def _write(schedule: Schedule, values: dict[str, Any], now: datetime) -> Schedule:

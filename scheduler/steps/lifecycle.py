@@ -16,11 +16,12 @@ from jobs import lifecycle as engine
 from jobs.answers import Settlement
 from jobs.errors import Conflict
 from jobs.sql import call
-from jobs.states import ExecutionStatus, FailureType
+from jobs.states import Act, ExecutionStatus, FailureType
 from scheduler.steps import libraries, sql
 from scheduler.steps.models import Step, StepQueue
 from scheduler.steps.operations import OperationReport
 from scheduler.steps.position import Position
+from scheduler.steps.queues import record
 from scheduler.steps.runner import Runner, failure
 from scheduler.steps.states import (
     NO_OPERATION,
@@ -52,6 +53,7 @@ def run(queue_id: int) -> int:
         _go_forward(
             queue_id, Position(number, Direction.FORWARD, queue.job_queue), 1, StepEventType.STARTED, {}
         )
+        record(Act.STEP_QUEUE_RUN, queue)
     return int(number)
 
 
@@ -77,6 +79,7 @@ def resume(queue_id: int) -> int:
         call.change(sql.RESUME_QUEUE, {**values, "forward": Direction.FORWARD})
         position = Position(queue.run, Direction.FORWARD, str(first.job_id))
         _go_forward(queue_id, position, number, StepEventType.RESUMED, {"first": number})
+        record(Act.STEP_QUEUE_RESUMED, queue)
     return queue.run
 
 
@@ -147,6 +150,7 @@ def cancel(queue_id: int) -> int:
         ((number,),) = rows
         event = {"queue": queue_id, "run": number, "type": StepEventType.CANCEL_REQUESTED, "details": "{}"}
         call.rows(sql.ADD_EVENT, event)
+        record(Act.STEP_QUEUE_CANCELLED, StepQueue.objects.get(pk=queue_id))
     stop_forward_operation(queue_id)
     return int(number)
 
@@ -181,3 +185,4 @@ def rerun_backward(queue_id: int, job_id: UUID) -> None:
         runner.load(step.position, step.position)
         runner.start_next_operation()
         runner.write()
+        record(Act.ROLLBACK_RETRIED, queue, job=step.position)

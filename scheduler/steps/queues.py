@@ -10,10 +10,12 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
 
+from jobs import activity
 from jobs.errors import Conflict, ErrorText, Invalid
 from jobs.models import Office
 from jobs.notifications import signing, webhooks
 from jobs.sql import call
+from jobs.states import Act
 from scheduler.steps import sql
 from scheduler.steps.job_checks import check_job, check_library
 from scheduler.steps.models import Step, StepQueue
@@ -37,7 +39,9 @@ def create(values: Mapping[str, Any], *, owner: User, office: Office | None, now
     if queue.callback_url:
         _check_callback(queue.callback_url)
         queue.callback_secret = signing.new_secret()
-    queue.save(force_insert=True)
+    with transaction.atomic():
+        queue.save(force_insert=True)
+        record(Act.STEP_QUEUE_CREATED, queue)
     return queue
 
 
@@ -94,9 +98,10 @@ def delete_job(job_id: UUID) -> None:
 def enqueue(queue_id: int, values: Mapping[str, Any]) -> Step:
     """Append a new job to the queue, which is READY afterwards."""
     with transaction.atomic():
-        job = Step(**values)
-        _append(_queue_for_enqueue(queue_id), job)
+        queue, job = _queue_for_enqueue(queue_id), Step(**values)
+        _append(queue, job)
         job.save(force_insert=True)
+        _record_change(queue, "job added")
     return job
 
 
@@ -109,6 +114,7 @@ def enqueue_job(queue_id: int, job: Step) -> Step:
         values = {field: getattr(job, field) for field in ENQUEUED_FIELDS}
         if not Step.objects.filter(pk=job.pk, queue__isnull=True).update(**values):
             raise Conflict("job_in_queue")
+        _record_change(queue, "job added")
     return job
 
 
@@ -121,6 +127,7 @@ def move_job(queue_id: int, job_id: UUID, number: int) -> None:
         jobs = [each for each in _job_ids(queue) if each != job_id]
         jobs.insert(number - 1, job_id)
         _link_all(queue, jobs)
+        _record_change(queue, "job moved")
 
 
 def remove_job(queue_id: int, job_id: UUID) -> None:
@@ -129,6 +136,7 @@ def remove_job(queue_id: int, job_id: UUID) -> None:
         queue = _queue_at_rest(queue_id)
         Step.objects.filter(queue=queue, job_id=job_id).delete()
         _link_all(queue, _job_ids(queue))
+        _record_change(queue, "job removed")
 
 
 def delete(queue_id: int) -> None:
@@ -137,7 +145,18 @@ def delete(queue_id: int) -> None:
         queue = StepQueue.objects.select_for_update().get(pk=queue_id)
         if queue.state == QueueState.RUNNING:
             raise Conflict("queue_running")
+        record(Act.STEP_QUEUE_DELETED, queue)
         queue.delete()
+
+
+def record(act: Act, queue: StepQueue, **details: Any) -> None:
+    """In the log of its office or, without one, of its owner."""
+    office, owner = queue.office_id, queue.owner_id
+    activity.record(act, office=office, owner=owner, queue=queue.pk, name=queue.name, **details)
+
+
+def _record_change(queue: StepQueue, change: str) -> None:
+    record(Act.STEP_QUEUE_CHANGED, queue, change=change)
 
 
 def _queue_at_rest(queue_id: int) -> StepQueue:

@@ -11,8 +11,10 @@ from uuid import UUID
 
 from django.db import transaction
 
+from jobs import activity
 from jobs.errors import Invalid
 from jobs.models import Office
+from jobs.states import Act
 from scheduler.models import Workflow, WorkflowRun
 from scheduler.states import RunStatus, WorkflowStatus
 from scheduler.workflows import inputs, recurrence, steps
@@ -23,11 +25,18 @@ log = logging.getLogger(__name__)
 CREATED, KEPT, REPLACED, REMOVED, NOTHING = "created", "kept", "replaced", "removed", "nothing"
 BATCH = 500
 MAX_RUN_RETRIES = 100
+# A change of nothing but the status has an act of its own.
+STATUS_ACTS: dict[str, Act] = {
+    WorkflowStatus.ACTIVE: Act.WORKFLOW_ACTIVATED,
+    WorkflowStatus.PAUSED: Act.WORKFLOW_PAUSED,
+}
 
 
 def create(office: Office, values: dict[str, Any], *, now: datetime) -> Workflow:
     with transaction.atomic():
-        return _write(Workflow(office=office, created_at=now), values, now)
+        workflow = _write(Workflow(office=office, created_at=now), values, now)
+        _record(Act.WORKFLOW_CREATED, workflow)
+        return workflow
 
 
 def change(workflow_id: UUID | str, values: dict[str, Any], *, now: datetime) -> Workflow:
@@ -36,12 +45,25 @@ def change(workflow_id: UUID | str, values: dict[str, Any], *, now: datetime) ->
         workflow = (
             Workflow.objects.select_for_update(of=("self",)).select_related("office").get(pk=workflow_id)
         )
-        return _write(workflow, values, now)
+        before = activity.values_of(workflow, values)
+        _write(workflow, values, now)
+        if fields := activity.changed_fields(workflow, before):
+            act = STATUS_ACTS.get(workflow.status) if fields == ["status"] else None
+            _record(act or Act.WORKFLOW_CHANGED, workflow, **({} if act else {"fields": fields}))
+        return workflow
 
 
 def remove(workflow_id: UUID | str) -> None:
     """Delete the workflow with its runs and their log. The jobs of a run in progress continue."""
-    Workflow.objects.filter(pk=workflow_id).delete()
+    with transaction.atomic():
+        workflow = Workflow.objects.select_for_update().filter(pk=workflow_id).first()
+        if workflow is not None:
+            workflow.delete()
+            _record(Act.WORKFLOW_DELETED, workflow)
+
+
+def _record(act: Act, workflow: Workflow, **details: Any) -> None:
+    activity.record(act, office=workflow.office_id, workflow=workflow.name, **details)
 
 
 def schedule_all(now: datetime) -> dict[str, int]:

@@ -6,17 +6,19 @@ callers there are, and a caller that dies leaves it pending. Whether a run has e
 
 from collections.abc import Callable, Iterable
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from django.db import transaction
 
+from jobs import activity
 from jobs import lifecycle as engine
 from jobs.errors import Conflict, Refused
 from jobs.ids import uuid7
 from jobs.models import Job
 from jobs.specs import Occasion
 from jobs.sql import call
-from jobs.states import JOB_LIVE, JobStatus
+from jobs.states import JOB_LIVE, Act, JobStatus
 from scheduler import sql
 from scheduler.models import Workflow, WorkflowRun
 from scheduler.states import RUN_RESUMABLE, RunStatus
@@ -79,6 +81,7 @@ def run_now(
             status=RunStatus.RUNNING,
         )
         _start(run, now)
+        _record(Act.WORKFLOW_RUN, run)
         return run
 
 
@@ -93,6 +96,7 @@ def resume(run_id: UUID | str, *, actor: str, now: datetime) -> WorkflowRun:
             _start(run, now)
         else:
             _retry_steps(run, actor, now)
+        _record(Act.WORKFLOW_RUN_RETRIED, run, actor=actor)
         return run
 
 
@@ -107,6 +111,8 @@ def cancel(run_id: UUID | str, *, actor: str, now: datetime, reason: str = "") -
         jobs = Job.objects.filter(batch=run.batch_id, status__in=JOB_LIVE)
         ids = list(jobs.values_list("id", flat=True))
         engine.cancel(run.workflow.office_id, ids, actor=actor, reason=reason)
+        because = {"reason": reason} if reason else {}
+        _record(Act.WORKFLOW_RUN_CANCELLED, run, actor=actor, **because)
     settle_runs(now, run.id)
     run.refresh_from_db()
     return run
@@ -160,6 +166,11 @@ def _settle_again(run_id: UUID, now: datetime) -> bool:
         endings.open_start(run, now)
         endings.close(run, endings.outcome_of(run), now)
         return True
+
+
+def _record(act: Act, run: WorkflowRun, *, actor: str | None = None, **details: Any) -> None:
+    office, name = run.workflow.office_id, run.workflow.name
+    activity.record(act, office=office, actor=actor, workflow=name, run=str(run.pk), **details)
 
 
 def _default_input(workflow: Workflow) -> dict[str, object] | None:

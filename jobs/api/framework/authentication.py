@@ -10,6 +10,7 @@ from rest_framework import authentication
 from rest_framework.exceptions import AuthenticationFailed, NotAuthenticated, PermissionDenied
 from rest_framework.request import Request
 
+from jobs.actors import identify_by_token
 from jobs.api.framework.problem_details import Problem
 from jobs.models.access import TOKEN_PREFIX, ApiToken, digest_of
 
@@ -49,6 +50,7 @@ class TokenAuthentication(authentication.BaseAuthentication):
         if token is None:
             # One answer for all cases, so that it does not reveal which tokens exist.
             raise AuthenticationFailed("The token is not valid.")
+        identify_by_token(token.user, token.name)
         return token.user, token
 
     def authenticate_header(self, request: Request) -> str:

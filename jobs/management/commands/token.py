@@ -8,8 +8,11 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from jobs import tokens
+from jobs.actors import Actor, acting
+from jobs.cli.command import login_name
 from jobs.display import local_time
 from jobs.models.access import ApiToken
+from jobs.states import Surface
 
 
 class Command(BaseCommand):
@@ -27,12 +30,13 @@ class Command(BaseCommand):
         user = User.objects.filter(username=options["user"]).first()
         if user is None:
             raise CommandError(f"There is no user {options['user']!r}.")
-        if options["list"]:
-            self._list(user)
-        elif options["revoke"]:
-            self._revoke(user, options["revoke"])
-        else:
-            self._issue(user, options["name"], options["days"])
+        with acting(Actor(Surface.COMMAND, login_name())):
+            if options["list"]:
+                self._list(user)
+            elif options["revoke"]:
+                self._revoke(user, options["revoke"])
+            else:
+                self._issue(user, options["name"], options["days"])
 
     def _issue(self, user: User, name: str, days: int | None) -> None:
         if days is not None and not 1 <= days <= tokens.MOST_DAYS:

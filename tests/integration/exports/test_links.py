@@ -11,6 +11,7 @@ from django.utils import timezone
 from config.logs import LineFormatter
 from exports import links, retention
 from exports.models import ExportJob, ExportLink
+from jobs.states import Act
 from tests.integration import export_tools as tools
 from tests.integration.exports.outcomes import finished
 from tests.integration.pages.clients import page_text, signed_in
@@ -92,6 +93,14 @@ def test_a_revoked_link_ends_at_once(client, job) -> None:
     assert refused(path_of(link["url"])) == (404, "link_not_valid")
     assert Client().get(path_of(kept["url"])).status_code == 200
     assert client.delete(f"/api/jobs/{job.pk}/links/{link['linkId']}").status_code == 404
+
+
+def test_links_are_in_the_log_of_the_owner_without_their_text(client, job, minji) -> None:
+    link = share(client, job).json()
+    client.delete(f"/api/jobs/{job.pk}/links/{link['linkId']}")
+    rows = list(minji.activity.order_by("id").values_list("act", "details"))
+    facts = {"export": job.pk, "link": link["linkId"]}
+    assert rows == [(Act.LINK_CREATED, facts), (Act.LINK_REVOKED, facts)]
 
 
 def test_a_link_ends_with_the_secret_the_account_and_the_file(client, job, minji, settings) -> None:

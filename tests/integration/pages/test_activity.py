@@ -79,7 +79,7 @@ def test_what_is_refused_or_changes_nothing_is_not_recorded(office, alice):
 def test_the_page_is_for_owners_and_shows_older_acts_on_further_pages(alice):
     office = offices.create(a_user("alice"), "Studio")
     for number in range(60):
-        activity.record(office.id, "alice", Act.OFFICE_CHANGED, name=f"number-{number}-")
+        activity.record(Act.OFFICE_CHANGED, office=office.id, actor="alice", name=f"number-{number}-")
     Membership.objects.create(office=office, user=a_user("olga"), role=MemberRole.OPERATOR)
     first = alice.get(at(office, "/activity"))
     assert "number-59-" in text_of(first)
@@ -93,7 +93,7 @@ def test_the_page_is_for_owners_and_shows_older_acts_on_further_pages(alice):
 
 def test_old_acts_are_deleted_in_batches(office):
     for _ in range(3):
-        activity.record(office.id, "alice", Act.OFFICE_CHANGED)
+        activity.record(Act.OFFICE_CHANGED, office=office.id, actor="alice")
     newest = Activity.objects.latest("id")
     assert activity.delete_old(newest.at, 1) == 1
     assert activity.delete_old(newest.at, 10) == 1
