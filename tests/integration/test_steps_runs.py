@@ -4,6 +4,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from dure import step_operations
 from jobs.errors import Conflict
 from jobs.models import Execution
 from jobs.states import Trigger
@@ -163,8 +164,8 @@ def test_an_ending_operation_starts_the_next_one_in_the_same_transaction(monkeyp
 def test_an_operation_that_is_no_longer_registered_counts_as_a_missing_library(monkeypatch):
     queue = a_queue(a_job("a"), a_job("b"))
     lifecycle.run(queue.queue_id)
-    monkeypatch.delitem(__import__("scheduler.steps.libraries", fromlist=["_"])._libraries[LIBRARY], "do")
-    monkeypatch.delitem(__import__("scheduler.steps.libraries", fromlist=["_"])._libraries[LIBRARY], "undo")
+    for name in ("do", "undo"):
+        monkeypatch.delitem(step_operations._operations, (LIBRARY, name))
     run_to_end(queue)
     assert states(queue) == ["FAILED, FAILED", "NOTYET"]
     lifecycle.run(queue.queue_id)
