@@ -9,12 +9,9 @@ from django.utils.translation import gettext_lazy as _
 from jobs.errors import ErrorText
 from jobs.known_tasks import KnownTask
 from jobs.pages.edit_form import EditForm
-from scheduler.pages.forms import JSONTextField, json_text
-from scheduler.pages.task_arguments import resolve
+from scheduler.pages.schema_fields import field_of, text_of, value_of
 
 PREFIX = "arg_"
-LEAST_NUMBER, GREATEST_NUMBER = -(2**63), 2**63 - 1
-BOOLEANS = [("true", _("true")), ("false", _("false"))]
 
 
 class TaskForm(EditForm):
@@ -32,12 +29,12 @@ class TaskForm(EditForm):
         definitions = schema.get("$defs", {})
         self.required = set(schema.get("required", ()))
         properties: Mapping[str, Mapping[str, Any]] = schema.get("properties", {})
+        fields = {PREFIX + name: field_of(name, properties[name], definitions) for name in properties}
         initial = {
-            PREFIX + name: _text(argument["default"])
+            PREFIX + name: text_of(fields[PREFIX + name], argument["default"])
             for name, argument in properties.items()
             if argument.get("default") is not None
         }
-        fields = {PREFIX + name: _field(name, properties[name], definitions) for name in properties}
         self.base_fields = {**fields, **type(self).base_fields}  # type: ignore[misc]
         super().__init__(data, initial=initial)
         self.fields["office"].choices = [("", _("None")), *offices]  # type: ignore[attr-defined]
@@ -50,7 +47,7 @@ class TaskForm(EditForm):
     def args(self) -> dict[str, Any]:
         """The arguments whose fields are not empty."""
         return {
-            name.removeprefix(PREFIX): _value(self.fields[name], value)
+            name.removeprefix(PREFIX): value_of(self.fields[name], value)
             for name, value in self.cleaned_data.items()
             if name.startswith(PREFIX) and self.data.get(name, "").strip()
         }
@@ -64,37 +61,3 @@ class TaskForm(EditForm):
             refusals = self.task.argument_errors(self.args)
             self.add_errors({PREFIX + path: texts for path, texts in refusals.items()})
         return data
-
-
-def _field(name: str, schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> forms.Field:
-    schema = resolve(schema, definitions)
-    options = [resolve(option, definitions) for option in schema.get("anyOf", ())]
-    not_null = [option for option in options if option.get("type") != "null"]
-    if len(not_null) == 1:
-        # An empty field stands for null.
-        schema = not_null[0]
-    label, kind = name, schema.get("type")
-    if "enum" in schema and all(isinstance(value, str) for value in schema["enum"]):
-        choices = [("", "–"), *((value, value) for value in schema["enum"])]
-        return forms.ChoiceField(label=label, required=False, choices=choices)
-    if kind == "boolean":
-        return forms.ChoiceField(label=label, required=False, choices=[("", "–"), *BOOLEANS])
-    if kind == "integer":
-        return forms.IntegerField(
-            label=label, required=False, min_value=LEAST_NUMBER, max_value=GREATEST_NUMBER
-        )
-    if kind == "number":
-        return forms.FloatField(label=label, required=False, widget=forms.NumberInput({"step": "any"}))
-    if kind == "string":
-        widget = forms.Textarea({"rows": 2, "cols": None, "spellcheck": "false"})
-        return forms.CharField(label=label, required=False, strip=False, widget=widget)
-    return JSONTextField(label=_("%(name)s (JSON)") % {"name": name}, rows=4, empty="null")
-
-
-def _value(field: forms.Field, value: Any) -> Any:
-    is_boolean = isinstance(field, forms.ChoiceField) and BOOLEANS[0] in field.choices  # type: ignore[operator]
-    return value == "true" if is_boolean else value
-
-
-def _text(default: Any) -> str:
-    return default if isinstance(default, str) else json_text(default)
