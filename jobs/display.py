@@ -304,18 +304,33 @@ def restore_secrets(edited: Any, before: Any) -> Any:
             for key, value in edited.items()
         }
     if isinstance(edited, list) and isinstance(before, list):
+        renamed = _renamed(edited, before)
         return [
-            restore_secrets(value, _counterpart(value, index, before)) for index, value in enumerate(edited)
+            restore_secrets(value, _counterpart(value, index, before, renamed))
+            for index, value in enumerate(edited)
         ]
     return edited
 
 
-def _counterpart(value: Any, index: int, before: list[Any]) -> Any:
+def _counterpart(value: Any, index: int, before: list[Any], renamed: Any) -> Any:
     """A step is recognised by its ref, wherever it has moved to; everything else by its position."""
     if isinstance(value, dict) and "ref" in value:
         same = (other for other in before if isinstance(other, dict) and other.get("ref") == value["ref"])
-        return next(same, None)
+        return next(same, renamed)
     return before[index] if index < len(before) else None
+
+
+def _renamed(edited: list[Any], before: list[Any]) -> Any:
+    """The step that a new ref stands for: the one whose ref is gone, if it is the only one."""
+    gone = _by_ref(before)
+    for ref in _by_ref(edited):
+        gone.pop(ref, None)
+    return next(iter(gone.values())) if len(gone) == 1 else None
+
+
+def _by_ref(values: list[Any]) -> dict[str, Any]:
+    named = [value for value in values if isinstance(value, dict) and isinstance(value.get("ref"), str)]
+    return {value["ref"]: value for value in named}
 
 
 def has_mask(value: Any) -> bool:

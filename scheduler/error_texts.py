@@ -77,6 +77,11 @@ TEXTS: dict[str, str | Promise] = {
     "weekly_every": _("every_weeks and starts_on belong together, and to the weekly pattern only."),
     "steps_list": _("Must be a list of jobs: [{…}, …]."),
     "steps_empty": _("An active workflow needs at least one step."),
+    "step_cycle": _(
+        "'%(name)s' cannot run after '%(other)s', which waits for it itself. That is a cycle: %(members)s."
+    ),
+    "ref_needed": _("Other steps run after this one: it needs a name."),
+    "task_needed": _("Choose a Task."),
     "unknown_step": _("There is no step '%(name)s'."),
     "unknown_steps": _("A step depends on a job that is not a step of this workflow."),
     "time_passed": _("The time has passed; the workflow would never run."),

@@ -33,6 +33,8 @@ class JSONTextField(forms.CharField):
         super().__init__(required=False, widget=forms.Textarea(attrs), **options)
         self.empty = empty
         self.before: Any = None
+        # Whether masks may stay: the text is a part of a form that restores the secrets itself.
+        self.keeps_masks = False
 
     def to_python(self, value: Any) -> Any:
         try:
@@ -41,7 +43,7 @@ class JSONTextField(forms.CharField):
             )
         except strict_json.InvalidJSON as invalid:
             raise forms.ValidationError(str(invalid.text)) from None
-        if has_mask(parsed):
+        if has_mask(parsed) and not self.keeps_masks:
             raise forms.ValidationError(str(MASK_MOVED))
         return parsed
 
@@ -68,10 +70,10 @@ def zone_field() -> forms.CharField:
 
 def json_text(value: Any) -> str:
     """JSON to be edited, without secrets."""
-    return _indent(mask_secrets(value), "")
+    return indented(mask_secrets(value))
 
 
-def _indent(value: Any, margin: str) -> str:
+def indented(value: Any, margin: str = "") -> str:
     """Values that fit stay on one line, so that a step is a line or a few."""
     line = json.dumps(value, ensure_ascii=False)
     if len(margin) + len(line) <= LINE_LENGTH or not isinstance(value, (dict, list)):
@@ -79,10 +81,10 @@ def _indent(value: Any, margin: str) -> str:
     inner = margin + "  "
     if isinstance(value, dict):
         parts = [
-            f"{json.dumps(key, ensure_ascii=False)}: {_indent(item, inner)}" for key, item in value.items()
+            f"{json.dumps(key, ensure_ascii=False)}: {indented(item, inner)}" for key, item in value.items()
         ]
     else:
-        parts = [_indent(item, inner) for item in value]
+        parts = [indented(item, inner) for item in value]
     start, end = "{}" if isinstance(value, dict) else "[]"
     return f"{start}\n" + ",\n".join(inner + part for part in parts) + f"\n{margin}{end}"
 

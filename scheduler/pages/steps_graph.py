@@ -8,6 +8,7 @@ from jobs import catalogue, graph
 from jobs.insight.progress import Node
 from jobs.known_tasks import UnknownTask
 from jobs.pages.graph_drawing import MOST_DRAWN, Drawing, draw
+from scheduler.workflows import editing
 
 
 @dataclass(frozen=True)
@@ -27,11 +28,8 @@ def drawing_of(steps: Sequence[Step]) -> Drawing | None:
     """The drawing of the steps; None if there are none, too many, or a cycle."""
     if not steps or len(steps) > MOST_DRAWN:
         return None
-    by_ref = {step.node.ref: step.node.id for step in steps if step.node.ref}
-    parents = {
-        step.node.id: [by_ref[name] for name in dict.fromkeys(step.depends_on) if name in by_ref]
-        for step in steps
-    }
+    by_place = editing.parents_of([{"ref": step.node.ref, "depends_on": step.depends_on} for step in steps])
+    parents = {str(place): [str(parent) for parent in above] for place, above in by_place.items()}
     if graph.cycle(parents) is not None:
         return None
     return draw([step.node for step in steps], parents, ())
@@ -39,10 +37,8 @@ def drawing_of(steps: Sequence[Step]) -> Drawing | None:
 
 def _step(index: int, step: Mapping[str, Any]) -> Step:
     task_id, ref, role = (_text(step.get(name)) for name in ("task_id", "ref", "role"))
-    names = step.get("depends_on")
-    depends_on = [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
     node = Node(str(index), ref, task_id, role or _role_of(task_id), "", None, None)
-    return Step(node, depends_on, step.get("args"))
+    return Step(node, editing.dependencies_of(step), step.get("args"))
 
 
 def _role_of(task_id: str) -> str:

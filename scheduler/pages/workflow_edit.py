@@ -22,6 +22,8 @@ from jobs.states import MemberRole
 from scheduler.access import workflow_for
 from scheduler.clock import database_now
 from scheduler.models import Workflow
+from scheduler.pages import workflow_editor
+from scheduler.pages.forms import json_text
 from scheduler.pages.schedule_edit import PREVIEWED_RUNS
 from scheduler.pages.steps_graph import drawing_of, steps_of
 from scheduler.pages.task_arguments import public_tasks
@@ -110,6 +112,7 @@ def _render(request: HttpRequest, form: WorkflowForm) -> HttpResponse:
         "office": form.target_office,
         "form": form,
         "tasks": public_tasks(),
+        "example": json_text(EXAMPLE),
         "zones": COMMON_ZONES,
         "preview_at": reverse("scheduler:workflow-preview", args=[workflow.id])
         if workflow
@@ -120,9 +123,16 @@ def _render(request: HttpRequest, form: WorkflowForm) -> HttpResponse:
 
 
 def _preview(request: HttpRequest, workflow: Workflow | None, office: Office | None) -> HttpResponse:
-    form = WorkflowForm(request.POST, workflow=workflow, office=office)
+    """What the form means so far; the editor of the steps sends a change of them too."""
+    data, edited = request.POST.copy(), None
+    if "edit" in data:
+        edited = workflow_editor.edit(request.POST)
+        data["steps"] = edited.text
+    form = WorkflowForm(data, workflow=workflow, office=office)
     form.is_valid()
-    context = {"errors": form.preview_errors(), **_preview_context(form)}
+    if edited is not None and edited.form is not None:
+        edited.add_errors(form.step_errors.get(edited.form.place, {}))
+    context = {"errors": form.preview_errors(), "editor": edited, **_preview_context(form)}
     return render(request, "scheduler/workflow_preview_update.html", context)
 
 
@@ -131,7 +141,7 @@ def _preview_context(form: WorkflowForm) -> dict[str, Any]:
         config, steps = form.config, form.parsed_steps
     else:
         config = recurrence.read(config_data(form.initial))
-        steps = form.workflow.steps if form.workflow else EXAMPLE
+        steps = form.workflow.steps if form.workflow else []
     now = database_now()
     zone = config.timezone if isinstance(config, Recurring) else KOREAN_TIME
     upcoming = recurrence.upcoming(config, now, PREVIEWED_RUNS) if config else []
@@ -144,4 +154,6 @@ def _preview_context(form: WorkflowForm) -> dict[str, Any]:
         "active": form["status"].value() == WorkflowStatus.ACTIVE,
         "steps": shown_steps,
         "drawing": drawing_of(shown_steps),
+        "wrong": {str(place) for place in form.step_errors},
+        "is_edited": True,
     }

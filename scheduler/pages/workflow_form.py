@@ -13,7 +13,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from jobs.display import state_label
-from jobs.errors import ErrorText, InvalidValue, Refused
+from jobs.errors import ErrorText, FieldErrors, InvalidValue, Refused
 from jobs.models import Office
 from jobs.pages.edit_form import EditForm
 from scheduler.models import Workflow
@@ -49,9 +49,15 @@ MODES = [
 ]
 PATTERNS = [("daily", _("Daily")), ("weekly", _("Weekly")), ("monthly", _("Monthly"))]
 DAYS = [*((str(day), str(day)) for day in range(1, 32)), ("last", _("Last day"))]
+# For the help of the field.
 EXAMPLE = [
     {"ref": "load", "task_id": "demo.sum", "args": {"numbers": [1, 2]}},
-    {"ref": "send", "task_id": "demo.sum", "args": {"numbers": [3]}, "depends_on": ["load"]},
+    {
+        "ref": "send",
+        "task_id": "demo.sum",
+        "args": {"numbers": [{"$result": "load"}]},
+        "depends_on": ["load"],
+    },
 ]
 FIRST_KEYS = ("ref", "task_id", "args", "depends_on")
 NEW_CONFIG = {
@@ -118,7 +124,11 @@ class WorkflowForm(EditForm):
         # Only the valid ones.
         self.config: ScheduleConfig | None = None
         self.parsed_steps: Any = None
+        # The errors of each step by its field.
+        self.step_errors: dict[int, FieldErrors] = {}
         self.fields["steps"].before = workflow.steps if workflow else None  # type: ignore[attr-defined]
+        # It stands in the editor, which has forms of its own.
+        self.fields["steps"].widget.attrs |= {"id": "steps-json", "form": "form"}
         self.fields["status"].choices = [  # type: ignore[attr-defined]
             (status.value, state_label(status).name) for status in WorkflowStatus
         ]
@@ -180,6 +190,9 @@ class WorkflowForm(EditForm):
             field, _dot, rest = path.partition(".")
             if field == "steps" and rest:
                 self.add_error("steps", [f"{_step_name(rest, refs)}: {text}" for text in texts])
+                place, _dot, name = rest.partition(".")
+                if place.isdecimal():
+                    self.step_errors.setdefault(int(place), {}).setdefault(name, []).extend(texts)
             else:
                 super().add_errors({path.removeprefix(f"{CONFIG}."): texts})
 
@@ -189,7 +202,7 @@ def new_values(office: Office | None) -> dict[str, Any]:
         "office": str(office.id) if office else "",
         "status": WorkflowStatus.DRAFT.value,
         "max_run_retries": 0,
-        "steps": json_text(EXAMPLE),
+        "steps": "",
     }
 
 

@@ -73,6 +73,7 @@ def test_a_workflow_is_changed_after_a_preview_and_run(stack, window, office):
     page.goto(f"/workflows/{a_workflow(stack, office)}/edit")
     assert page.locator("#drawn .box").count() == 2
     wrong = [*STEPS, {"ref": "third", "task_id": "no.such", "depends_on": ["send"]}]
+    page.click("#json-tab")
     page.fill("[name=steps]", json.dumps(wrong))
     page.locator("#why-steps", has_text="step 3 (third), task_id: No Task").wait_for()
     assert page.locator("#drawn .box").count() == 3
@@ -81,7 +82,7 @@ def test_a_workflow_is_changed_after_a_preview_and_run(stack, window, office):
     page.check("[name=pattern][value=weekly]")
     page.locator("[name=days_of_week][value='4']").check()
     page.locator("#in-words", has_text="every Friday at 09:00").wait_for()
-    page.click("#form .save button.main")
+    page.click(".save button.main")
     assert "every Friday at 09:00" in page.locator("#live h2").first.inner_text()
     workflow = page.url
     page.click("text=Run now")
