@@ -83,8 +83,8 @@ class System:
         ours |= {"DURE_RATE_LOGIN": "1000/min"}
         # For receivers of webhooks that the tests start.
         ours |= {"DURE_HTTP_ALLOW": "127.0.0.1/32"}
-        # The Task that docs/tutorial.md writes.
-        ours |= {"DURE_WORKER_MODULES": "tests.acceptance.greetings"}
+        # The Tasks that the guides write.
+        ours |= {"DURE_WORKER_MODULES": "tests.acceptance.guide_tasks"}
         return inherited | {name: str(value) for name, value in ours.items()}
 
     def start(self) -> None:

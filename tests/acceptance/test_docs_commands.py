@@ -28,6 +28,24 @@ def test_the_tutorial_submits_its_task_a_refused_one_a_failing_one_and_a_graph(f
 
 
 @needs_curl
+def test_the_guide_to_tasks_shows_and_runs_its_task(folder, stack):
+    task, run, graph, refused = documents(run_page(folder, "docs/tasks.md"))
+    assert (task["task_id"], task["timeout_ms"], task["args_schema"]["required"]) == (
+        "words.count",
+        60_000,
+        ["text"],
+    )
+    alice = stack.client("alice")
+    path = f"/api/executions/{run['execution_id']}"
+    assert eventually(lambda: alice.get(path).json["status"] == "SUCCESS", 60)
+    assert alice.get(path).json["result"] == {"fish": 4}
+    assert [job["ref"] for job in graph["jobs"]] == ["pause", "count"]
+    assert refused["errors"] == {
+        "args": ["txt: The Task takes no such argument.", "text: This field is required."]
+    }
+
+
+@needs_curl
 def test_the_chord_of_the_guide_for_users_of_celery_adds_results(folder, stack):
     (graph,) = documents(run_page(folder, "docs/from-celery.md"))
     path = f"/api/offices/{stack.office_id}/jobs/{graph['jobs'][2]['id']}"
