@@ -100,6 +100,12 @@ class Scheduler(DatabaseScheduler):  # type: ignore[misc]
         # Celery's own method waits for ever, and beat would fire nothing meanwhile.
         return self.connection.ensure_connection(max_retries=1, interval_start=0.1, timeout=3)
 
+    def schedule_changed(self) -> bool:
+        # The library compares with the time of the last change, and so misses the first one that is ever made.
+        had_time = self._last_timestamp is not None
+        changed = bool(super().schedule_changed())
+        return changed or (not had_time and self._last_timestamp is not None)
+
     def enabled_models_qs(self) -> "QuerySet[PeriodicTask]":
         # The library leaves out crontabs that are hours away, by the time of its last query: after an outage
         # it sent a daily task two hours early, and again on time.

@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 from celery import current_app
+from django_celery_beat.models import IntervalSchedule, PeriodicTask, PeriodicTasks
 
 from jobs.models import Execution, Job
 from scheduler import beats
@@ -86,6 +87,17 @@ def test_a_beat_whose_pass_fails_is_not_seen(monkeypatch):
     beat = Scheduler(current_app)
     beat.tick()
     assert beats.status().running == 0
+
+
+@pytest.mark.django_db(transaction=True)
+def test_beat_notices_the_first_periodic_task_that_is_ever_added():
+    PeriodicTasks.objects.all().delete()
+    beat = Scheduler(current_app)
+    for _ in range(2):
+        assert "first" not in beat.schedule
+    interval = IntervalSchedule.objects.create(every=5, period=IntervalSchedule.SECONDS)
+    PeriodicTask.objects.create(name="first", task="dure.sweep", interval=interval)
+    assert "first" in beat.schedule
 
 
 def test_many_due_schedules_are_fired_in_batches(monkeypatch):
