@@ -101,7 +101,7 @@ class Scheduler(DatabaseScheduler):  # type: ignore[misc]
         return self.connection.ensure_connection(max_retries=1, interval_start=0.1, timeout=3)
 
     def schedule_changed(self) -> bool:
-        # The library compares with the time of the last change, and so misses the first one that is ever made.
+        # The library compares with the time of the last change, and so misses the first one of all.
         had_time = self._last_timestamp is not None
         changed = bool(super().schedule_changed())
         return changed or (not had_time and self._last_timestamp is not None)
