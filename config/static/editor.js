@@ -11,6 +11,7 @@
   var past = [], future = []; // texts of the JSON, for undo and redo
   var typedFrom = null; // the JSON when its text area took the focus
   var queue = Promise.resolve(), waiting = 0, wasRefused = false;
+  var differs = false; // the panel has a value that could not be applied
   var changes = 0, asked = 0; // how many were sent, and had been when the last preview was asked for
   var previewMissed = false;
   var drag = null;
@@ -46,6 +47,7 @@
       var text = find("editor-steps").textContent;
       if (text !== sent) replace(text);
       wasRefused = find("editor-message").textContent !== "";
+      differs = wasRefused && action === "change";
       showStep();
     });
   }
@@ -221,9 +223,12 @@
   });
   // What was typed last is applied before the form is sent; what was refused is not dropped.
   form.addEventListener("submit", function (event) {
-    if (!waiting) return;
+    if (!waiting && !differs) return;
     event.preventDefault();
-    queue.then(function () { if (!wasRefused) form.requestSubmit(event.submitter); });
+    queue.then(function () {
+      if (!wasRefused) form.requestSubmit(event.submitter);
+      else find("editor-message").scrollIntoView({ block: "center" });
+    });
   });
   document.body.addEventListener("htmx:beforeRequest", function (event) {
     if (event.detail.elt !== preview) return;

@@ -168,8 +168,9 @@ class StepForm(EditForm):
         return steps
 
     def _rename(self, steps: Steps) -> Steps:
-        ref = self.cleaned_data.get("ref", self.initial["ref"])
-        return editing.rename(steps, self.place, ref) if ref != self.initial["ref"] else steps
+        if "ref" not in self.cleaned_data or self._text("ref") == self.initial["ref"]:
+            return steps
+        return editing.rename(steps, self.place, self.cleaned_data["ref"])
 
     def _set_dependencies(self, steps: Steps) -> Steps:
         values, before = self.cleaned_data.get("depends_on"), self.initial["depends_on"]
@@ -185,7 +186,7 @@ class StepForm(EditForm):
 
     def _set_values(self, steps: Steps) -> Steps:
         values = {name: self._typed(name, self.step.get(name)) for name in _other_fields()}
-        if self.cleaned_data.get("task_id"):
+        if self.cleaned_data.get("task_id") and self._text("task_id") != self.initial["task_id"]:
             values["task_id"] = self.cleaned_data["task_id"]
         args = self._typed("args", self.step.get("args")) if self.as_json else self._typed_args()
         if args != self.args:
@@ -214,10 +215,13 @@ class StepForm(EditForm):
             return {RESULT: source.removeprefix(RESULT_OF)} | ({PATH: path} if path else {})
         return None
 
+    def _text(self, name: str) -> str:
+        # A browser sends the lines of a text with CR and LF.
+        return str(self.data.get(self.add_prefix(name), "")).replace("\r\n", "\n")
+
     def _typed(self, name: str, before: Any) -> Any:
         """The value of a field: None if it is empty, and the one before if it is unchanged or unreadable."""
-        # A browser sends the lines of a text with CR and LF.
-        text = self.data.get(self.add_prefix(name), "").replace("\r\n", "\n")
+        text = self._text(name)
         if name not in self.cleaned_data or text == self.initial[name]:
             return before
         if not text.strip():

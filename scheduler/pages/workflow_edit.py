@@ -156,4 +156,5 @@ def _preview_context(form: WorkflowForm) -> dict[str, Any]:
         "drawing": drawing_of(shown_steps),
         "wrong": {str(place) for place in form.step_errors},
         "is_edited": True,
+        "is_unreadable": steps != [],
     }

@@ -7,7 +7,7 @@ import pytest
 
 from tests.acceptance.axe import violations
 from tests.acceptance.test_browser_schedules import STEPS, a_workflow
-from tests.acceptance.test_browser_text import HANGUL, UNBROKEN
+from tests.acceptance.test_browser_text import HANGUL, UNBROKEN, problems_of
 
 WORDS = {
     "en": {"add": "Add step", "cycle": "That is a cycle: ", "create": "Create workflow", "run": "Run now"},
@@ -138,6 +138,20 @@ def test_json_is_edited_and_seen_in_the_graph_and_errors_stand_at_their_step(sta
     page.locator(".messages", has_text="Saved.").wait_for()
 
 
+def test_a_value_that_cannot_be_read_keeps_the_form_from_being_sent(editor):
+    page = editor()
+    page.click("#step-box-0 rect.box")
+    page.fill("#step-arg_numbers", "[1,")
+    page.click(".save button.main")
+    page.locator("#why-step-arg_numbers", has_text="Not valid JSON").wait_for()
+    page.click(".save button.main")
+    page.locator("#editor-message", has_text="Not valid JSON").wait_for()
+    page.fill("#step-arg_numbers", "[1, 2]")
+    page.click(".save button.main")
+    page.locator(".messages", has_text="Saved.").wait_for()
+    page.locator("main", has_text="[1, 2]").wait_for()
+
+
 def test_a_workflow_is_edited_by_keyboard_alone(editor):
     page = editor()
     page.focus("#add-task")
@@ -191,7 +205,8 @@ def test_the_editor_fits_its_window_and_axe_is_clean(editor, width, scheme):
     page.focus("#step-box-1")
     page.keyboard.press("Enter")
     page.wait_for_selector("#step-form[data-place='1']")
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.click("summary:has-text('다른 필드')")
+    assert problems_of(page, width) == []
     assert violations(page) == []
     page.click("#json-tab")
     page.wait_for_selector("#steps-json", state="visible")

@@ -81,6 +81,7 @@ def test_a_change_that_cannot_be_is_refused_with_words(edit, steps, action, more
     for language, expected in (("en", message), ("ko", korean_message)):
         answer = edit(text, action, client=sign_in(language=language), **more)
         assert expected in answer.context["editor"].message
+        assert ("No steps yet." in text_of(answer)) == (steps == [] and language == "en")
         assert answer.context["editor"].text == text
 
 
