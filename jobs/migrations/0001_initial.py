@@ -546,6 +546,10 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='execution',
+            index=models.Index(condition=models.Q(('status__in', ('FAILED', 'CANCELLED'))), fields=['status'], name='idx_job_executions_status'),
+        ),
+        migrations.AddIndex(
+            model_name='execution',
             index=models.Index(condition=models.Q(('finished_at__isnull', False)), fields=['finished_at'], name='executions_ended'),
         ),
         migrations.AddIndex(
