@@ -41,7 +41,7 @@ TAGS = {
     "events": "The events of an office, in order, readable from any point.",
     "sockets": "Tickets for `/ws/offices/{office_id}/events`, `/ws/queues/{queue_id}` and `/ws/jobs`, "
     "which send the same events as they happen.",
-    "webhooks": "URLs that receive an office's events as signed messages, and their deliveries.",
+    "webhooks": "URLs that receive an office's events, signed or for a chat, and their deliveries.",
     "tasks": "The registered functions, with the JSON Schema of their arguments.",
     "schedules": "Rules that run a Task: cron, interval or once.",
     "executions": "Runs of Tasks, whatever started them.",
@@ -94,8 +94,9 @@ WEBHOOKS: dict[str, Any] = {
     "event": {
         "post": {
             "summary": "An event of an office",
-            "description": "Sent to each webhook that subscribes to this type, signed as in the Standard "
-            "Webhooks specification, and retried for hours until the receiver responds with 2xx.",
+            "description": "Sent to each webhook of format `dure` that subscribes to this type, signed as "
+            "in the Standard Webhooks specification, and retried for hours until the receiver responds with "
+            "2xx.",
             "tags": ["webhooks"],
             "parameters": [
                 {

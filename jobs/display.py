@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from django.utils import timezone
+from django.utils.dateparse import parse_datetime
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
@@ -24,6 +25,7 @@ from jobs.states import (
     Outcome,
     Surface,
     Trigger,
+    WebhookFormat,
 )
 
 Text = str | Promise
@@ -104,6 +106,12 @@ EVENT_DETAIL_NAMES: dict[str, Text] = {
     "failure_type": _("kind"),
     "error": _("error"),
     "retry_at": _("next attempt"),
+}
+WEBHOOK_FORMAT_NAMES: dict[str, Text] = {
+    WebhookFormat.DURE: _("Signed events (Standard Webhooks)"),
+    WebhookFormat.SLACK: "Slack",
+    WebhookFormat.DISCORD: "Discord",
+    WebhookFormat.TEAMS: "Microsoft Teams",
 }
 TRIGGER_NAMES: dict[str, Text] = {
     Trigger.JOB: _("job"),
@@ -191,6 +199,18 @@ def register_state_labels(labels: dict[str, Label]) -> None:
 
 
 # --- times ----------------------------------------------------------------------------------------
+
+
+def event_details(values: dict[str, Any]) -> list[tuple[Text, Any]]:
+    """The details of an event that people want to see, with their names."""
+    present = {name: values[name] for name in EVENT_DETAIL_NAMES if values.get(name) not in (None, "")}
+    return [(EVENT_DETAIL_NAMES[name], _event_detail(name, value)) for name, value in present.items()]
+
+
+def _event_detail(name: str, value: Any) -> Any:
+    if name == "failure_type":
+        return FAILURE_NAMES.get(value, value)
+    return local_time(parse_datetime(value)) if name == "retry_at" else value
 
 
 def local_time(moment: datetime | None) -> str:

@@ -83,6 +83,7 @@ TEXTS: dict[str, str | Promise] = {
     "unknown_user": _("There is no such user."),
     # Webhooks
     "too_many_webhooks": _("An office has at most %(limit)s webhooks."),
+    "webhook_not_signed": _("A chat takes no signatures: this webhook has no secret."),
     "webhook_disabled": _("The webhook is disabled: enable it first."),
     "unknown_event": _("There is no event %(event)s; there are: %(allowed)s."),
     "no_event": _("Choose at least one event, or disable the webhook."),
@@ -118,5 +119,6 @@ PROBLEM_CODES = {
     ),
     "last_owner": ProblemCode(409, "An office needs an owner, and this is the last one."),
     "too_many_webhooks": ProblemCode(409, "The office has the maximum number of webhooks."),
+    "webhook_not_signed": ProblemCode(409, "The messages of a chat are not signed, so it has no secret."),
     "webhook_disabled": ProblemCode(409, "A disabled webhook receives nothing; enable it first."),
 }

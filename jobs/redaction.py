@@ -29,6 +29,14 @@ _RULES = (
     ),
     # scheme://user:password@host
     (re.compile(r"(?i)\b([a-z][a-z0-9+.-]{1,20}://)[^\s/'\"]{1,256}@"), r"\1***@"),
+    # Incoming webhooks of chats: who knows the URL may write.
+    (
+        re.compile(
+            r"(?i)(://(?:hooks\.slack\.com|(?:[a-z]+\.)?discord(?:app)?\.com/api(?:/v\d{1,2})?/webhooks)/)[^\s'\"<>]{1,512}"
+        ),
+        r"\1***",
+    ),
+    (re.compile(r"(?i)([?&]sig=)[^\s&'\"<>]{1,512}"), r"\1***"),
     # Links to results: /api/jobs/5/shared/1.<signature>
     (re.compile(r"(/shared/)[A-Za-z0-9._%-]{8,}"), r"\1***"),
     # Our own tokens, anywhere in the text.

@@ -169,6 +169,15 @@ CLIENT_EVENTS: Final = tuple(type for type in EventType.values if type != EventT
 ALERT_EVENTS: Final = (EventType.JOB_FAILED, EventType.WORKFLOW_RUN_FAILED, EventType.SCHEDULE_FAILING)
 
 
+class WebhookFormat(models.TextChoices):
+    """What a webhook sends: signed events for programs, or messages for the people of a chat."""
+
+    DURE = "dure"
+    SLACK = "slack"
+    DISCORD = "discord"
+    TEAMS = "teams"
+
+
 class MemberRole(models.TextChoices):
     """The role of a member in an office: a viewer sees, an operator acts, an owner also configures."""
 

@@ -50,6 +50,11 @@ class EventAdmin(ReadOnlyAdmin):
         return super().search(rows, term)
 
 
+@columns.computed(_("address"))
+def public_url(webhook: Webhook) -> str:
+    return webhook.public_url
+
+
 class WebhookForm(forms.ModelForm):  # type: ignore[type-arg]
     # The verb checks the address: see clean().
     url = forms.CharField(label=_("address"), max_length=2000, widget=forms.TextInput(attrs={"size": 80}))
@@ -62,7 +67,19 @@ class WebhookForm(forms.ModelForm):  # type: ignore[type-arg]
 
     class Meta:
         model = Webhook
-        fields = ("office", "url", "event_types", "enabled")
+        fields = ("office", "format", "url", "event_types", "enabled")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if self.instance.pk and self.instance.is_chat:
+            # Its URL is a credential.
+            self.initial["url"], self.fields["url"].required = "", False
+            self.fields["url"].help_text = _(
+                "Leave it empty to keep the URL: it is a credential, and is not displayed."
+            )
+
+    def clean_url(self) -> str:
+        return str(self.cleaned_data["url"] or self.instance.url)
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or {}
@@ -85,7 +102,8 @@ class WebhookAdmin(LargeTableAdmin):
 
     form = WebhookForm
     list_display = (
-        *("url", columns.linked("office", _("office")), "enabled", "disabled_reason", "paused_until"),
+        *(public_url, "format", columns.linked("office", _("office")), "enabled", "disabled_reason"),
+        "paused_until",
         "created_at",
     )
     list_filter = (yes_or_no("enabled", _("enabled")),)
@@ -116,10 +134,10 @@ class WebhookAdmin(LargeTableAdmin):
     )
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        return ("office", "url", "event_types", "enabled", *(self.readonly_fields if obj else ()))
+        return ("office", "format", "url", "event_types", "enabled", *(self.readonly_fields if obj else ()))
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        return ("office", *self.readonly_fields) if obj else self.readonly_fields
+        return ("office", "format", *self.readonly_fields) if obj else self.readonly_fields
 
     def links(self, request: HttpRequest, row: Webhook) -> list[Link]:
         return [rows_of(Notification, _("Notifications"), webhook=row.pk)]
@@ -130,7 +148,12 @@ class WebhookAdmin(LargeTableAdmin):
             webhooks.change(obj, **{name: data[name] for name in form.changed_data}, actor=actor)
         else:
             webhook = webhooks.add(
-                data["office"], data["url"], data["event_types"], enabled=data["enabled"], actor=actor
+                data["office"],
+                data["url"],
+                data["event_types"],
+                format=data["format"],
+                enabled=data["enabled"],
+                actor=actor,
             )
             obj.pk, obj.secret, obj._state.adding = webhook.pk, webhook.secret, False
 
@@ -140,6 +163,8 @@ class WebhookAdmin(LargeTableAdmin):
     def response_add(
         self, request: HttpRequest, obj: Any, post_url_continue: str | None = None
     ) -> HttpResponse:
+        if obj.is_chat:
+            return super().response_add(request, obj, post_url_continue)
         return secret_page(self, request, _("Signing secret"), obj.secret)
 
 

@@ -12,6 +12,7 @@ from jobs.states import (
     OnDependencyFailure,
     OnLost,
     Outcome,
+    WebhookFormat,
 )
 
 OFFICE = "0199c0de-0000-7000-8000-000000000001"
@@ -254,6 +255,7 @@ BATCH_IN_FULL = {
 WEBHOOK = {
     "id": 7,
     "url": "https://hooks.dure.example/",
+    "format": WebhookFormat.DURE.value,
     "event_types": [EventType.JOB_FAILED.value, EventType.BATCH_COMPLETED.value],
     "enabled": True,
     "disabled_reason": None,
@@ -261,6 +263,11 @@ WEBHOOK = {
     "old_secret_until": None,
 }
 NEW_WEBHOOK = {name: WEBHOOK[name] for name in ("url", "event_types")}
+NEW_CHAT_WEBHOOK = {
+    "url": "https://hooks.slack.com/services/T000/B000/XXXX",
+    "format": WebhookFormat.SLACK.value,
+    "event_types": [EventType.JOB_FAILED.value],
+}
 WEBHOOK_WITH_SECRET = {**WEBHOOK, "secret": "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD6hd42n2s4rc="}
 ROTATED = {**WEBHOOK_WITH_SECRET, "old_secret_until": "2026-12-02T09:00:00+09:00"}
 DELIVERY = {

@@ -21,7 +21,7 @@ from jobs.api.framework.serializers import StrictSerializer, validated
 from jobs.api.views import CONFIGURES, OfficeView
 from jobs.models import Notification, Webhook
 from jobs.notifications import batches, creation, webhooks
-from jobs.states import CLIENT_EVENTS
+from jobs.states import CLIENT_EVENTS, WebhookFormat
 
 
 class WebhookSerializer(StrictSerializer):
@@ -34,12 +34,24 @@ class WebhookSerializer(StrictSerializer):
     enabled = serializers.BooleanField(required=False, help_text="A disabled webhook receives nothing.")
 
 
+class NewWebhookSerializer(WebhookSerializer):
+    format = serializers.ChoiceField(
+        WebhookFormat.values,
+        required=False,
+        help_text="What it sends: signed events (`dure`, the default), or the messages that an incoming "
+        "webhook of Slack, Discord or Microsoft Teams takes. It does not change later.",
+    )
+
+
 @extend_schema_serializer(
     component_name="Webhook", examples=[in_response("failures and ends of batches", examples.WEBHOOK)]
 )
 class WebhookDocument(serializers.Serializer[Any]):
     id = serializers.IntegerField()
-    url = serializers.CharField()
+    url = serializers.CharField(
+        help_text="The URL of a chat is a credential: only its server is returned, followed by `/…`."
+    )
+    format = serializers.ChoiceField(WebhookFormat.values)
     event_types = serializers.ListField(child=serializers.ChoiceField(CLIENT_EVENTS))
     enabled = serializers.BooleanField()
     disabled_reason = serializers.CharField(
@@ -55,7 +67,10 @@ class WebhookDocument(serializers.Serializer[Any]):
     component_name="WebhookWithSecret", examples=[in_response("a new one", examples.WEBHOOK_WITH_SECRET)]
 )
 class WebhookWithSecretDocument(WebhookDocument):
-    secret = serializers.CharField(help_text="Shown only in this response.")
+    secret = serializers.CharField(
+        allow_null=True,
+        help_text="Shown only in this response. Null for a chat, whose messages are not signed.",
+    )
 
 
 @extend_schema_serializer(
@@ -65,7 +80,7 @@ class DeliveryDocument(serializers.Serializer[Any]):
     id = serializers.IntegerField()
     webhook_id = serializers.CharField(help_text="The `webhook-id` header, the same for all attempts.")
     event_id = serializers.IntegerField()
-    body = serializers.DictField(help_text="The message: type, timestamp and data.")
+    body = serializers.DictField(help_text="The event: type, timestamp and data.")
     attempts = serializers.IntegerField()
     created_at = serializers.DateTimeField()
     next_at = serializers.DateTimeField(allow_null=True, help_text="The time of the next attempt.")
@@ -102,16 +117,21 @@ class WebhookListView(OfficeView):
         tags=["webhooks"],
         summary="Create a webhook",
         description="Owners only. The webhook receives later events, as messages of the Standard Webhooks "
-        "specification. The response shows the secret that signs them; it is not shown again.",
-        request=WebhookSerializer,
+        "specification or of a chat. The response shows the secret that signs them; it is not shown again.",
+        request=NewWebhookSerializer,
         responses={201: WebhookWithSecretDocument},
-        examples=[in_request("failures and ends of batches", examples.NEW_WEBHOOK)],
+        examples=[
+            in_request("failures and ends of batches", examples.NEW_WEBHOOK),
+            in_request("failures in a channel of Slack", examples.NEW_CHAT_WEBHOOK),
+        ],
         extensions=problems("too_many_webhooks"),
     )
     @idempotent
     def post(self, request: Request, office_id: UUID) -> Response:
         office = self.office(CONFIGURES)
-        webhook = webhooks.add(office, **validated(WebhookSerializer(data=request.data)), actor=self.actor())
+        webhook = webhooks.add(
+            office, **validated(NewWebhookSerializer(data=request.data)), actor=self.actor()
+        )
         location = request.build_absolute_uri(f"{request.path}/{webhook.pk}")
         return Response(with_secret(webhook, webhook.secret), status=201, headers={"Location": location})
 
@@ -179,6 +199,7 @@ class RotateView(WebhookView):
         request=None,
         responses=WebhookWithSecretDocument,
         examples=[in_response("for a day both are valid", examples.ROTATED)],
+        extensions=problems("webhook_not_signed"),
     )
     @idempotent
     def post(self, request: Request, office_id: UUID, webhook_id: int) -> Response:
@@ -194,7 +215,7 @@ class TestView(WebhookView):
         operation_id="send_test_message",
         tags=["webhooks"],
         summary="Send a test message",
-        description="Owners only. The message has the type `test` and is signed and delivered like every "
+        description="Owners only. The message has the type `test` and is sent like every "
         "other; its delivery, with a negative `event_id`, shows the response.",
         request=None,
         responses={202: DeliveryDocument},
@@ -252,7 +273,8 @@ class SendAgainView(WebhookView):
 def webhook_json(webhook: Webhook) -> serialize.JSON:
     return {
         "id": webhook.pk,
-        "url": webhook.url,
+        "url": webhook.public_url,
+        "format": webhook.format,
         "event_types": webhook.event_types,
         "enabled": webhook.enabled,
         "disabled_reason": webhook.disabled_reason or None,
@@ -262,7 +284,7 @@ def webhook_json(webhook: Webhook) -> serialize.JSON:
 
 
 def with_secret(webhook: Webhook, secret: str) -> serialize.JSON:
-    return {**webhook_json(webhook), "secret": secret}
+    return {**webhook_json(webhook), "secret": None if webhook.is_chat else secret}
 
 
 def delivery_json(notification: Notification) -> serialize.JSON:

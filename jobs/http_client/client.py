@@ -5,7 +5,7 @@ import socket
 import time
 from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.conf import settings
 
@@ -50,13 +50,16 @@ def request(
     limit: int = MAX_BODY,
     allow: Allowance | None = None,
     resolver: Resolver = addresses_of,
+    secret_path: bool = False,
 ) -> Response:
     """Raises RequestRefused before anything is sent, NoResponse when no complete response came.
 
     Every status is a response, a redirect too. A body longer than `limit` is cut, and `truncated` is true.
+    With `secret_path` no error names the path.
     """
     started = time.monotonic()
     target, method, headers = read_url(url), read_method(method), read_headers(headers or {})
+    target = replace(target, secret_path=secret_path)
     allow = Allowance.parse(settings.DURE_HTTP_ALLOW) if allow is None else allow
     deadline = Deadline(seconds)
     try:

@@ -44,6 +44,7 @@ class Target:
     port: int
     path: str
     query: str
+    secret_path: bool = False
 
     @property
     def authority(self) -> str:
@@ -58,7 +59,8 @@ class Target:
 
     def __str__(self) -> str:
         """The URL for logs and messages, without the query, which may hold a secret."""
-        return f"{self.scheme}://{self.authority}{self.path}"
+        path = "/…" if self.secret_path else self.path
+        return f"{self.scheme}://{self.authority}{path}"
 
 
 def read_url(url: str) -> Target:

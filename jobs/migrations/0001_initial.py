@@ -429,6 +429,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('url', models.URLField(max_length=2000, verbose_name='address')),
+                ('format', models.CharField(choices=[('dure', 'Dure'), ('slack', 'Slack'), ('discord', 'Discord'), ('teams', 'Teams')], db_default='dure', default='dure', max_length=10, verbose_name='message format')),
                 ('secret', models.CharField(editable=False, max_length=200, verbose_name='secret')),
                 ('old_secret', models.CharField(blank=True, default='', editable=False, max_length=200, verbose_name='old secret')),
                 ('old_secret_until', models.DateTimeField(blank=True, editable=False, null=True, verbose_name='old secret until')),
@@ -444,6 +445,7 @@ class Migration(migrations.Migration):
                 'verbose_name_plural': 'webhooks',
                 'db_table': 'office_webhooks',
                 'ordering': ['id'],
+                'constraints': [models.CheckConstraint(condition=models.Q(('format__in', ['dure', 'slack', 'discord', 'teams'])), name='webhook_format_known')],
             },
         ),
         migrations.CreateModel(

@@ -1,19 +1,30 @@
 """Webhooks, and the notifications that they and an office's mail addresses receive."""
 
+from urllib.parse import urlsplit
+
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from jobs.models.office import Office
+from jobs.states import WebhookFormat
 
 
 class Webhook(models.Model):
-    """An address that receives an office's events, signed after the Standard Webhooks specification."""
+    """An address that receives an office's events: signed after the Standard Webhooks specification, or as
+    the messages of a chat."""
 
     office = models.ForeignKey(
         Office, on_delete=models.CASCADE, related_name="webhooks", verbose_name=_("office")
     )
     url = models.URLField(_("address"), max_length=2000)
+    format = models.CharField(
+        _("message format"),
+        max_length=10,
+        choices=WebhookFormat.choices,
+        default=WebhookFormat.DURE,
+        db_default=WebhookFormat.DURE.value,
+    )
     secret = models.CharField(_("secret"), max_length=200, editable=False)
     # The previous secret also signs until then, so that a receiver can change over in its own time.
     old_secret = models.CharField(_("old secret"), max_length=200, editable=False, blank=True, default="")
@@ -32,9 +43,24 @@ class Webhook(models.Model):
         verbose_name = _("webhook")
         verbose_name_plural = _("webhooks")
         ordering = ["id"]
+        constraints = [
+            models.CheckConstraint(name="webhook_format_known", condition=Q(format__in=WebhookFormat.values))
+        ]
 
     def __str__(self) -> str:
-        return self.url
+        return self.public_url
+
+    @property
+    def is_chat(self) -> bool:
+        return self.format != WebhookFormat.DURE
+
+    @property
+    def public_url(self) -> str:
+        """The URL of a chat is its credential: only the server is public."""
+        if not self.is_chat:
+            return self.url
+        parts = urlsplit(self.url)
+        return f"{parts.scheme}://{parts.netloc}/…"
 
 
 class EventCursor(models.Model):

@@ -3,6 +3,7 @@
 Sending uses no database, so it may run in any thread; the results are returned to be recorded.
 """
 
+import json
 import smtplib
 import time
 from collections.abc import Sequence
@@ -12,7 +13,8 @@ from typing import Final
 
 from jobs import http_client
 from jobs.models import Webhook
-from jobs.notifications import mail, signing
+from jobs.notifications import chat, mail, signing
+from jobs.notifications.texts import summarize
 
 TIMEOUT_SECONDS = 10.0
 # A batch begins no message after this long, so that it ends well before its claim does.
@@ -60,7 +62,7 @@ class WebhookBatch:
             stopped = results and (results[-1].unresponsive or results[-1].gone_410)
             if stopped or (results and time.monotonic() > ends):
                 break
-            results.append(post(self.webhook.url, self.secrets, message))
+            results.append(post(self.webhook, self.secrets, message))
         rest = self.messages[len(results) :]
         return [*results, *(Result([message.id], message.attempt, "", tried=False) for message in rest)]
 
@@ -92,12 +94,10 @@ def message_id(notification: int) -> str:
     return f"msg_{notification}"
 
 
-def post(url: str, secrets: Sequence[str], message: Message) -> Result:
+def post(webhook: Webhook, secrets: Sequence[str], message: Message) -> Result:
     ids = [message.id]
     try:
-        answer = signing.post(
-            url, secrets, message_id(message.id), message.body.encode(), seconds=TIMEOUT_SECONDS
-        )
+        answer = _post(webhook, secrets, message)
     except (http_client.RequestRefused, http_client.NoResponse) as error:
         return Result(ids, message.attempt, str(error), unresponsive=True)
     return Result(
@@ -108,6 +108,15 @@ def post(url: str, secrets: Sequence[str], message: Message) -> Result:
         gone_410=answer.status == GONE,
         unresponsive=answer.status in BUSY,
         retry_after=parse_retry_after(answer.headers.get("retry-after", "")),
+    )
+
+
+def _post(webhook: Webhook, secrets: Sequence[str], message: Message) -> http_client.Response:
+    if webhook.is_chat:
+        event = summarize(json.loads(message.body), webhook.office.name)
+        return chat.post(webhook.url, webhook.format, event, seconds=TIMEOUT_SECONDS)
+    return signing.post(
+        webhook.url, secrets, message_id(message.id), message.body.encode(), seconds=TIMEOUT_SECONDS
     )
 
 

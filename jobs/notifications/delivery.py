@@ -88,7 +88,7 @@ def _claim_for_webhooks(limit: int, busy: list[int], now: datetime) -> list[Webh
             sorted(messages[pk], key=lambda message: message.id),
             webhooks.valid_secrets(webhook, now),
         )
-        for pk, webhook in Webhook.objects.in_bulk(list(messages)).items()
+        for pk, webhook in Webhook.objects.select_related("office").in_bulk(list(messages)).items()
     ]
 
 

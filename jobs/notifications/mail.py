@@ -6,16 +6,22 @@ from typing import Any
 
 from django.conf import settings
 from django.core.mail import EmailMessage
-from django.utils import timezone, translation
-from django.utils.dateparse import parse_datetime
-from django.utils.formats import date_format
+from django.utils import translation
 from django.utils.translation import gettext, ngettext
 
-from jobs.display import REMEDIES
+from jobs.notifications.texts import (
+    error_of,
+    failures_of,
+    job_name,
+    link_of,
+    remedy_of,
+    single_line,
+    time_of,
+    title_of,
+)
 from jobs.states import EventType
 
 MAX_LISTED = 50
-MAX_ERROR = 500
 
 
 def send_failures(address: str, office_name: str, bodies: Sequence[str], count: int) -> None:
@@ -59,26 +65,12 @@ def text(office_name: str, bodies: Sequence[str], count: int) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def title_of(body: dict[str, Any]) -> str:
-    data = body["data"]
-    if body["type"] == EventType.JOB_FAILED:
-        return gettext("Job %(job)s has failed") % {"job": job_name(data)}
-    names = {"schedule": schedule_name(data["details"])}
-    if body["type"] == EventType.SCHEDULE_FAILING:
-        return gettext("Schedule %(schedule)s is failing") % names
-    return gettext("Schedule %(schedule)s has recovered") % names
-
-
 def schedule_change(body: dict[str, Any]) -> str:
     details = body["data"]["details"]
     lines = [f"{title_of(body)} · {time_of(body)}"]
     if body["type"] == EventType.SCHEDULE_FAILING:
-        counts = {"failures": details["failures"], "missed": details["missed"]}
-        lines.append(
-            "  " + gettext("Since its last success: %(failures)s failed, %(missed)s missed.") % counts
-        )
-    lines += error_lines(details)
-    return "\n".join([*lines, f"  {settings.BASE_URL}/schedules/{details['schedule_id']}"])
+        lines.append(f"  {failures_of(details)}")
+    return "\n".join([*lines, *error_lines(details), f"  {link_of(body)}"])
 
 
 def failure(body: dict[str, Any]) -> str:
@@ -87,32 +79,11 @@ def failure(body: dict[str, Any]) -> str:
     lines = [
         f"{job_name(data)} · {details.get('failure_type') or ''} · {time_of(body)}",
         *error_lines(details),
-        *([f"  {remedy}"] if (remedy := REMEDIES.get(details.get("failure_type") or "")) else []),
-        f"  {settings.BASE_URL}/offices/{data['office_id']}/jobs/{data['job_id']}",
+        *([f"  {remedy}"] if (remedy := remedy_of(details)) else []),
+        f"  {link_of(body)}",
     ]
     return "\n".join(lines)
 
 
-def time_of(body: dict[str, Any]) -> str:
-    at = parse_datetime(str(body["timestamp"]))
-    return date_format(timezone.localtime(at), "DATETIME_FORMAT") if at else ""
-
-
 def error_lines(details: dict[str, Any]) -> list[str]:
-    error = str(details.get("error") or "").strip()[:MAX_ERROR]
-    return [f"  {line}" for line in error.splitlines()]
-
-
-def schedule_name(details: dict[str, Any]) -> str:
-    return single_line(f"{details['schedule']} ({details['task_id']})")
-
-
-def job_name(data: dict[str, Any]) -> str:
-    """The ref that its owner gave it, and its task."""
-    ref, task_id = data.get("ref") or data["job_id"], data.get("task_id")
-    return single_line(f"{ref} ({task_id})" if task_id else str(ref))
-
-
-def single_line(text: str) -> str:
-    """Keeps a name from breaking out of a header."""
-    return " ".join(text.split())
+    return [f"  {line}" for line in error_of(details).splitlines()]

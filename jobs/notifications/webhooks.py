@@ -20,12 +20,12 @@ from jobs.http_client.target import Target, read_url
 from jobs.models import Notification, Office, Webhook
 from jobs.notifications import signing
 from jobs.notifications.creation import DEFAULT_TYPES, events_drained
+from jobs.notifications.texts import TEST_TYPE
 from jobs.sql import call
 from jobs.sql import notifications as statements
-from jobs.states import CLIENT_EVENTS, Act
+from jobs.states import CLIENT_EVENTS, Act, WebhookFormat
 
 MAX_WEBHOOKS = 20
-TEST_TYPE = "test"
 # After a rotation the previous secret also signs for this long.
 SECRET_OVERLAP = timedelta(hours=24)
 
@@ -35,21 +35,32 @@ def add(
     url: str,
     event_types: Sequence[str] | None = None,
     *,
+    format: str = WebhookFormat.DURE,
     enabled: bool = True,
     actor: str = "",
 ) -> Webhook:
-    """Create a webhook with a secret of its own. It receives events from now on."""
+    """Create a webhook with a secret of its own. It receives events from now on, in a format that stays."""
     check_url(url)
     types = check_event_types(DEFAULT_TYPES if event_types is None else event_types)
     with events_drained(office.pk):
         if Webhook.objects.filter(office=office).count() >= MAX_WEBHOOKS:
             raise Conflict("too_many_webhooks", limit=MAX_WEBHOOKS)
         webhook = Webhook.objects.create(
-            office=office, url=url, event_types=types, enabled=enabled, secret=signing.new_secret()
+            office=office,
+            url=url,
+            format=format,
+            event_types=types,
+            enabled=enabled,
+            secret=signing.new_secret(),
         )
         _update_has_webhooks(webhook)
         activity.record(
-            Act.WEBHOOK_CREATED, office=office.pk, actor=actor, webhook=webhook.pk, event_types=types
+            Act.WEBHOOK_CREATED,
+            office=office.pk,
+            actor=actor,
+            webhook=webhook.pk,
+            format=format,
+            event_types=types,
         )
     return webhook
 
@@ -99,6 +110,8 @@ def disable(webhook: Webhook, reason: str) -> None:
 
 def rotate(webhook: Webhook, now: datetime, *, actor: str = "") -> str:
     """Return a new secret. The previous one also signs for a day."""
+    if webhook.is_chat:
+        raise Conflict("webhook_not_signed")
     secret = signing.new_secret()
     with events_drained(webhook.office_id):
         current = Webhook.objects.values_list("secret", flat=True).get(pk=webhook.pk)

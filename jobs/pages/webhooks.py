@@ -21,7 +21,7 @@ from jobs.notifications import batches, creation
 from jobs.notifications import webhooks as verbs
 from jobs.pages.edit_form import EditForm
 from jobs.pages.permissions import actor_of, office_access
-from jobs.states import CLIENT_EVENTS, MemberRole
+from jobs.states import CLIENT_EVENTS, MemberRole, WebhookFormat
 
 MOST_DELIVERIES = 100
 
@@ -40,6 +40,35 @@ class WebhookForm(EditForm):
     )
 
 
+class NewWebhookForm(WebhookForm):
+    format = forms.ChoiceField(
+        label=gettext_lazy("Message format"),
+        required=False,
+        choices=list(display.WEBHOOK_FORMAT_NAMES.items()),
+        help_text=gettext_lazy(
+            "For a chat, enter the URL of its incoming webhook. The format does not change later."
+        ),
+    )
+    field_order = ("format", "url", "event_types")
+
+    def clean_format(self) -> str:
+        return self.cleaned_data["format"] or WebhookFormat.DURE
+
+
+class ChatWebhookForm(WebhookForm):
+    """Of a webhook whose URL is a credential, and is not returned to the page."""
+
+    def __init__(self, data: Any = None, *, initial: dict[str, Any]) -> None:
+        super().__init__(data, initial={**initial, "url": ""})
+        self.fields["url"].required = False
+        self.fields["url"].help_text = _(
+            "Leave it empty to keep the URL: it is a credential, and is not displayed."
+        )
+
+    def clean_url(self) -> str | None:
+        return self.cleaned_data["url"] or None
+
+
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 @login_required
@@ -47,14 +76,15 @@ def office_webhooks(request: HttpRequest, office_id: UUID) -> HttpResponse:
     """The list; a POST creates a webhook and shows its secret once."""
     office = _office(request, office_id)
     posted = request.POST if request.method == "POST" else None
-    form = WebhookForm(posted, initial={"event_types": creation.DEFAULT_TYPES})
+    form = NewWebhookForm(posted, initial={"event_types": creation.DEFAULT_TYPES})
     if form.is_valid():
         try:
             webhook = verbs.add(office, **form.cleaned_data, actor=actor_of(request))
         except Refused as refused:
             form.add_refusal(refused)
         else:
-            return _render_one(request, office, webhook, secret=webhook.secret)
+            secret = "" if webhook.is_chat else webhook.secret
+            return _render_one(request, office, webhook, secret=secret)
     context = {"form": form, "webhooks": office.webhooks.order_by("id")}
     return _render(request, office, "jobs/webhooks.html", context, status=400 if form.errors else 200)
 
@@ -68,7 +98,7 @@ def webhook(request: HttpRequest, office_id: UUID, webhook_id: int) -> HttpRespo
     row = get_object_or_404(office.webhooks, pk=webhook_id)
     if request.method != "POST":
         return _render_one(request, office, row)
-    form = WebhookForm(request.POST, initial={})
+    form = _form_of(row)(request.POST, initial={})
     if not form.is_valid():
         return _render_one(request, office, row, form=form)
     try:
@@ -137,12 +167,16 @@ def _office(request: HttpRequest, office_id: UUID) -> Office:
     return office_access(request, office_id, MemberRole.OWNER).office
 
 
+def _form_of(row: Webhook) -> type[WebhookForm]:
+    return ChatWebhookForm if row.is_chat else WebhookForm
+
+
 def _render_one(request: HttpRequest, office: Office, row: Webhook, **more: Any) -> HttpResponse:
     newest = Notification.objects.filter(webhook=row).order_by("-id")[:MOST_DELIVERIES]
     form = more.pop("form", None)
     context = {
         "webhook": row,
-        "form": form or WebhookForm(initial={"url": row.url, "event_types": row.event_types}),
+        "form": form or _form_of(row)(initial={"url": row.url, "event_types": row.event_types}),
         "deliveries": [
             {
                 "delivery": delivery,

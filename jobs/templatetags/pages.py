@@ -80,25 +80,18 @@ def failure(value: str) -> display.Text:
 
 
 @register.filter
+def webhook_format(value: str) -> display.Text:
+    return display.WEBHOOK_FORMAT_NAMES[value]
+
+
+@register.filter
 def happened(value: str) -> display.Text:
     return display.EVENT_NAMES.get(value, value)
 
 
 @register.filter
 def details(values: dict[str, Any]) -> list[tuple[display.Text, Any]]:
-    """The details of an event that people want to see, with their names."""
-    rows = [
-        (name, text, values[name])
-        for name, text in display.EVENT_DETAIL_NAMES.items()
-        if values.get(name) not in (None, "")
-    ]
-    return [(text, _detail(name, value)) for name, text, value in rows]
-
-
-def _detail(name: str, value: Any) -> Any:
-    if name == "failure_type":
-        return failure(value)
-    return display.local_time(_datetime(value)) if name == "retry_at" else value
+    return display.event_details(values)
 
 
 @register.filter

@@ -11,13 +11,15 @@ from typing import Any
 
 from django.conf import settings
 from django.core import mail
-from django.utils import timezone
+from django.utils import timezone, translation
+from django.utils.translation import gettext
 
 from dure import SessionError, TaskFailure
 from jobs import http_client
 from jobs import lifecycle as engine
 from jobs.models import Webhook
-from jobs.notifications import signing, webhooks
+from jobs.notifications import chat, signing, webhooks
+from jobs.notifications.texts import MAX_ERROR, Summary, single_line, time_of
 from jobs.serialize import iso_time
 from jobs.specs import ExecutionSpec
 from jobs.sql import call
@@ -87,14 +89,13 @@ def deliver(event_id: int, webhook_id: int | None) -> dict[str, Any] | None:
     event = _event(event_id)
     if event is None:
         return None
-    url, secrets = event.queue.callback_url, [event.queue.callback_secret]
+    webhook = None
     if webhook_id is not None:
-        webhook = Webhook.objects.filter(id=webhook_id, enabled=True).first()
+        webhook = Webhook.objects.filter(id=webhook_id, enabled=True).select_related("office").first()
         if webhook is None:
             return None
-        url, secrets = webhook.url, webhooks.valid_secrets(webhook, timezone.now())
     try:
-        answer = signing.post(url, secrets, f"msg_step_{event.id}", json.dumps(body(event)).encode())
+        answer = _post(event, webhook)
     except http_client.RequestRefused as refused:
         raise TaskFailure(str(refused), FailureType.PERMISSION_ERROR) from None
     except http_client.NoResponse as error:
@@ -102,6 +103,36 @@ def deliver(event_id: int, webhook_id: int | None) -> dict[str, Any] | None:
     if not 200 <= answer.status < 300:
         raise SessionError(f"The receiver answered {answer.status} {answer.reason}.")
     return {"status": answer.status}
+
+
+def _post(event: StepEvent, webhook: Webhook | None) -> http_client.Response:
+    if webhook is not None and webhook.is_chat:
+        return chat.post(webhook.url, webhook.format, summarize(event, webhook.office.name))
+    url, secrets = event.queue.callback_url, [event.queue.callback_secret]
+    if webhook is not None:
+        url, secrets = webhook.url, webhooks.valid_secrets(webhook, timezone.now())
+    return signing.post(url, secrets, f"msg_step_{event.id}", json.dumps(body(event)).encode())
+
+
+def summarize(event: StepEvent, office_name: str) -> Summary:
+    """A failed rollback, for people in a chat."""
+    step = event.details
+    message = body(event)
+    with translation.override(settings.LANGUAGE_CODE):
+        lines = (
+            gettext("The backward operation %(operation)s of job %(number)s failed, and no retries are left.")
+            % {"operation": step["operation"], "number": step["number"]},
+            gettext("The rollback continued with the jobs before it."),
+        )
+        return Summary(
+            title=gettext("A rollback of step queue %(queue)s has failed") % {"queue": event.queue},
+            lines=lines,
+            error=str(step["return"] or "")[:MAX_ERROR],
+            link=f"{settings.BASE_URL}/step-queues/{event.queue_id}",
+            link_text=gettext("Open in Dure"),
+            context=f"{single_line(office_name)} · {time_of(message)}",
+            tone="bad",
+        )
 
 
 def body(event: StepEvent) -> dict[str, Any]:

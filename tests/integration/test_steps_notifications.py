@@ -8,6 +8,7 @@ from standardwebhooks.webhooks import Webhook as Signer
 
 from jobs.errors import Invalid
 from jobs.models import Execution, Webhook
+from jobs.notifications import webhooks
 from scheduler.steps import lifecycle
 from tests.factories import a_user, an_office
 from tests.step_factories import Claimed, a_job, a_queue, completed, events, fresh, run_to_end, steps
@@ -136,6 +137,23 @@ def test_an_office_is_notified_by_mail_and_webhooks_when_a_step_could_not_be_und
         "ops@example.com"
     ]
     assert [notification.args["webhook"] for notification in notifications("steps.deliver")] == [hook.id]
+
+
+def test_a_chat_reads_of_a_failed_rollback(settings):
+    settings.LANGUAGE_CODE = "en"
+    office = an_office()
+    with stub(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok") as server:
+        settings.DURE_HTTP_ALLOW = [f"127.0.0.1:{server.port}"]
+        webhooks.add(office, f"http://127.0.0.1:{server.port}/token", ["job_failed"], format="slack")
+        queue = completed(a_queue(a_job("a", "fail", "fail"), office=office, name="mine"))
+        (notification,) = notifications("steps.deliver")
+        Claimed(notification).perform()
+        (request,) = server.requests
+    headers, body = body_of(request)
+    message = json.loads(body)
+    assert "webhook-signature" not in headers
+    assert message["text"].endswith("mine has failed")
+    assert "a fails as asked" in body.decode() and f"/step-queues/{queue.queue_id}" in body.decode()
 
 
 def test_no_mail_is_sent_when_every_step_was_undone():

@@ -3,8 +3,9 @@
 import uuid
 
 import pytest
+from django.db import IntegrityError
 
-from jobs.models import Membership, Notification, Office, Webhook
+from jobs.models import Activity, Membership, Notification, Office, Webhook
 from jobs.notifications import creation, delivery
 from jobs.states import MemberRole
 from tests.factories import an_office
@@ -229,3 +230,47 @@ def test_a_test_message_is_queued_and_refused_while_the_webhook_is_disabled(offi
     assert member(office, "olga", MemberRole.OPERATOR).post(path).status_code == 403
     assert client_of(make_user("mallory")).post(path).status_code == 404
     assert Notification.objects.count() == 1
+
+
+CHATS = {
+    "slack": "https://hooks.slack.com/services/T000/B000/a-secret-token",
+    "discord": "https://discord.com/api/webhooks/1/a-secret-token",
+    "teams": "https://prod-1.westus.logic.azure.com/workflows/1/triggers/manual?sig=a-secret-token",
+}
+
+
+@pytest.mark.parametrize("chat", CHATS)
+def test_the_url_of_a_chat_is_a_credential_and_its_messages_have_no_secret(office, owner, chat):
+    answered = create(owner, office, url=CHATS[chat], format=chat)
+    made = answered.json()
+    assert (answered.status_code, made["format"], made["secret"]) == (201, chat, None)
+    path = webhooks_of(office, f"/{made['id']}")
+    changed = owner.patch(path, {"event_types": ["job_failed"]}, content_type="application/json")
+    texts = (answered, changed, owner.get(path), owner.get(webhooks_of(office)))
+    assert all("a-secret-token" not in text.content.decode() for text in texts)
+    assert made["url"] == CHATS[chat].split("/", 3)[0] + "//" + CHATS[chat].split("/")[2] + "/…"
+    assert Webhook.objects.get().url == CHATS[chat]
+    assert "a-secret-token" not in str(list(Activity.objects.values()))
+    refused = owner.post(f"{path}/rotate")
+    assert (refused.status_code, refused.json()["code"]) == (409, "webhook_not_signed")
+
+
+@pytest.mark.parametrize("value", ["irc", "", None, 1, ["slack"], "SLACK"])
+def test_an_unknown_format_is_refused_and_writes_nothing(office, owner, value):
+    refused = create(owner, office, format=value)
+    assert (refused.status_code, list(refused.json()["errors"])) == (400, ["format"])
+    assert not Webhook.objects.exists()
+
+
+def test_a_webhook_keeps_its_format(office, owner):
+    made = create(owner, office, format="slack").json()
+    path = webhooks_of(office, f"/{made['id']}")
+    refused = owner.patch(path, {"format": "dure"}, content_type="application/json")
+    assert (refused.status_code, list(refused.json()["errors"])) == (400, ["format"])
+    assert Webhook.objects.get().format == "slack"
+
+
+def test_the_database_knows_the_formats(office, owner):
+    create(owner, office)
+    with pytest.raises(IntegrityError):
+        Webhook.objects.update(format="irc")

@@ -145,6 +145,7 @@ def test_a_webhooks_secret_is_shown_once_and_its_address_is_checked(root):
     office = an_office()
     values = {
         "office": str(office.pk),
+        "format": "dure",
         "url": "https://127.0.0.1/x",
         "event_types": ["job_failed"],
         "enabled": "on",
@@ -165,6 +166,28 @@ def test_a_webhooks_secret_is_shown_once_and_its_address_is_checked(root):
     assert not office.has_webhooks
     root.post(address(Webhook, "delete", hook.pk), {"post": "yes"})
     assert not Webhook.objects.exists()
+
+
+def test_the_url_of_a_chats_webhook_is_kept_and_not_returned(root):
+    office = an_office()
+    url = "https://hooks.slack.com/services/a-secret-token"
+    values = {
+        "office": office.pk,
+        "format": "slack",
+        "url": url,
+        "event_types": ["job_failed"],
+        "enabled": "on",
+    }
+    added = root.post(address(Webhook, "add"), values, follow=True)
+    hook = Webhook.objects.get()
+    assert (hook.url, hook.format) == (url, "slack")
+    change = address(Webhook, "change", hook.pk)
+    saved = root.post(change, {"url": "", "event_types": ["job_completed"], "enabled": "on"}, follow=True)
+    hook.refresh_from_db()
+    assert (hook.url, hook.event_types) == (url, ["job_completed"])
+    for page in (added, saved, root.get(change), root.get(address(Webhook, "changelist"))):
+        assert page.status_code == 200
+        assert "a-secret-token" not in page.content.decode() and hook.secret not in page.content.decode()
 
 
 # --- users -----------------------------------------------------------------------------------------

@@ -131,3 +131,49 @@ def test_a_webhook_is_reached_through_its_own_office_only(office, alice):
     for rest in ("", "/disable", "/test", "/delete", "/deliveries/1"):
         assert alice.post(at(office, f"/webhooks/{theirs.pk}{rest}"), FORM).status_code == 404
     assert Webhook.objects.get().enabled
+
+
+CHAT_URL = "https://hooks.slack.com/services/a-secret-token"
+CHAT = {
+    "url": CHAT_URL,
+    "format": "slack",
+    "event_types": ["job_failed"],
+}
+
+
+def test_a_webhook_of_a_chat_has_no_secret_and_its_url_is_not_returned(office, alice):
+    pages = [alice.post(at(office, "/webhooks"), CHAT)]
+    webhook = Webhook.objects.get()
+    assert (webhook.format, webhook.url) == ("slack", CHAT["url"])
+    pages += [
+        alice.get(path)
+        for path in (
+            at(office, "/webhooks"),
+            webhook_page(webhook),
+            webhook_page(webhook, "/delete"),
+            at(office, "/activity"),
+        )
+    ]
+    for page in pages:
+        assert page.status_code == 200
+        assert "a-secret-token" not in text_of(page) and "whsec_" not in text_of(page)
+    assert "https://hooks.slack.com/…" in text_of(pages[1]) and "Slack" in text_of(pages[1])
+    assert "/rotate" not in text_of(pages[2])
+    refused = alice.post(webhook_page(webhook, "/rotate"), follow=True)
+    assert "this webhook has no secret" in text_of(refused)
+
+
+def test_the_url_of_a_chat_is_kept_unless_a_new_one_is_entered(office, alice):
+    webhook = webhooks.add(office, CHAT_URL, format="slack")
+    alice.post(webhook_page(webhook), {"url": "", "event_types": ["batch_completed"]})
+    changed = Webhook.objects.get()
+    assert (changed.url, changed.event_types) == (CHAT_URL, ["batch_completed"])
+    alice.post(webhook_page(webhook), {**FORM, "format": "dure"})
+    assert (Webhook.objects.get().url, Webhook.objects.get().format) == (FORM["url"], "slack")
+
+
+def test_an_unknown_format_is_refused_at_its_field(office, alice):
+    refused = alice.post(at(office, "/webhooks"), {**FORM, "format": "irc"})
+    assert refused.status_code == 400
+    assert "Select a valid choice" in field_error(refused, "format")
+    assert not Webhook.objects.exists()

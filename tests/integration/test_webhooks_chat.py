@@ -1,0 +1,107 @@
+"""Webhooks of chats: what arrives, retries, the guard of addresses, and no credential in an error."""
+
+import json
+import logging
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from jobs.models import Notification, Webhook
+from jobs.notifications import creation, delivery, webhooks
+from tests.factories import an_office
+from tests.integration.manual_engine import fail, submit
+from tests.integration.webhook_receiver import answer, receiving
+
+pytestmark = pytest.mark.django_db(transaction=True)
+CHATS = ("slack", "discord", "teams")
+TOKEN = "a-secret-token"
+
+
+@pytest.fixture(autouse=True)
+def allowed(settings):
+    settings.DURE_HTTP_ALLOW = ("127.0.0.1/32",)
+    settings.LANGUAGE_CODE = "en"
+
+
+@pytest.fixture
+def office():
+    return an_office(name="R&D", max_concurrent_jobs=50)
+
+
+@pytest.fixture
+def receiver():
+    with receiving() as server:
+        yield server
+
+
+def chat_webhook(office, receiver, chat: str = "slack") -> Webhook:
+    return webhooks.add(office, f"{receiver.url}/{TOKEN}", ["job_failed"], format=chat)
+
+
+@pytest.mark.parametrize("chat", CHATS)
+def test_a_failure_arrives_as_a_message_without_a_signature(office, receiver, chat):
+    chat_webhook(office, receiver, chat)
+    (job,) = submit(office, "build")
+    fail(job, "No space left.")
+    creation.create_from_events(office.pk)
+    assert delivery.send_due() == 1
+    ((headers, body),) = receiver.messages
+    assert headers["content-type"] == "application/json"
+    assert not {name for name in headers if name.startswith("webhook-")}
+    text = json.dumps(json.loads(body))
+    for words in ("Job build", "No space left.", f"/offices/{office.pk}/jobs/{job}"):
+        assert words in text
+    assert (
+        set(json.loads(body))
+        == {
+            "slack": {"text", "blocks"},
+            "discord": {"embeds", "allowed_mentions"},
+            "teams": {"type", "attachments"},
+        }[chat]
+    )
+
+
+def test_a_test_message_is_sent_and_listed(office, receiver):
+    webhook = chat_webhook(office, receiver)
+    webhooks.send_test(webhook)
+    assert delivery.send_due() == 1
+    ((_, body),) = receiver.messages
+    assert json.loads(body)["text"] == "Test message"
+    assert Notification.objects.get().sent_at is not None
+
+
+def test_a_chat_that_refuses_gets_the_message_again(office, receiver):
+    webhook = chat_webhook(office, receiver)
+    receiver.answers.append(answer("500 Oops"))
+    webhooks.send_test(webhook)
+    assert delivery.send_due() == 0
+    assert Notification.objects.get().answer == "500 Oops"
+    assert delivery.send_due(timezone.now() + timedelta(seconds=10)) == 1
+    assert len(receiver.messages) == 2
+
+
+def test_a_chat_that_is_gone_disables_its_webhook(office, receiver):
+    webhook = chat_webhook(office, receiver)
+    receiver.answers.append(answer("410 Gone"))
+    webhooks.send_test(webhook)
+    delivery.send_due()
+    assert not Webhook.objects.get(pk=webhook.pk).enabled
+
+
+@pytest.mark.parametrize("reachable", [True, False])
+def test_no_error_names_the_credential(office, receiver, settings, caplog, reachable):
+    webhook = chat_webhook(office, receiver)
+    if reachable:
+        receiver.answers.append(b"nonsense\r\n\r\n")
+    else:
+        settings.DURE_HTTP_ALLOW = ()
+    webhooks.send_test(webhook)
+    Notification.objects.update(attempts=len(delivery.RETRY_DELAYS))  # the next attempt is the last
+    with caplog.at_level(logging.DEBUG):
+        assert delivery.send_due() == 0
+    notification = Notification.objects.get()
+    assert "127.0.0.1" in notification.answer and "gave up" in caplog.text
+    assert len(receiver.messages) == reachable
+    for text in (notification.answer, caplog.text, str(webhook)):
+        assert TOKEN not in text
