@@ -12,9 +12,6 @@ from dure.testing import submissions
 from dure.testing.fake_run import FakeRun
 from dure.testing.submissions import Submission
 
-# The timeout of an office that sets none.
-DEFAULT_TIMEOUT = 30 * 60.0
-
 
 @dataclass(kw_only=True)
 class FakeContext(FakeRun):
@@ -26,6 +23,8 @@ class FakeContext(FakeRun):
     `cancel_at`, `timeout_at`: the number of the progress report, from 1, in which a cancel or the time limit
     raises `Stopped` in the body.
     """
+
+    default_timeout = 30 * 60.0  # of an office that sets none
 
     results: Mapping[str, Any] = field(default_factory=dict)
     input: Any = None
@@ -41,7 +40,7 @@ class FakeContext(FakeRun):
 
     def begin(self, definition: Definition) -> None:
         """Prepare the next attempt of this Task."""
-        self.begin_attempt(definition.task_id, definition.timeout or DEFAULT_TIMEOUT)
+        self.begin_attempt(definition.task_id, definition.timeout)
         self._submissions = 0
         self.sessions = []
 

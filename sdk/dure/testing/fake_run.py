@@ -3,6 +3,7 @@
 import logging
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from typing import ClassVar
 
 from dure.context import check_fraction
 from dure.failures import Stopped
@@ -17,6 +18,9 @@ class FakeRun:
     raises `Stopped` in the body.
     """
 
+    # Of a run that sets none.
+    default_timeout: ClassVar[float]
+
     attempt: int = 1
     cancelled: bool = False
     cancel_at: int | None = None
@@ -29,10 +33,10 @@ class FakeRun:
 
     @property
     def deadline(self) -> datetime:
-        return self._started_at + timedelta(seconds=self.timeout or 0)
+        return self._started_at + timedelta(seconds=self.timeout or self.default_timeout)
 
-    def begin_attempt(self, name: str, timeout: float) -> None:
-        """Prepare the next attempt; the timeout is the one of a run that sets none."""
+    def begin_attempt(self, name: str, timeout: float | None = None) -> None:
+        """Prepare the next attempt; the timeout is the one of the definition."""
         if self._runs:
             self.attempt += 1
         self._runs += 1

@@ -7,9 +7,6 @@ from typing import Any, Literal, Self
 from dure.step_operations import Operation
 from dure.testing.fake_run import FakeRun
 
-# The `expired_time` of a job that sets none.
-DEFAULT_TIMEOUT = 30.0
-
 
 @dataclass(kw_only=True)
 class FakeStepRun(FakeRun):
@@ -23,13 +20,15 @@ class FakeStepRun(FakeRun):
     raises `Stopped` in the operation.
     """
 
+    default_timeout = 30.0  # the `expired_time` of a job that sets none
+
     key: str = field(default_factory=lambda: f"1-1-{uuid.uuid4()}")
     direction: Literal["FORWARD", "BACKWARD"] = "FORWARD"
     context: dict[str, Any] = field(default_factory=dict)
 
     def begin(self, operation: Operation) -> None:
         """Prepare the next attempt of this operation."""
-        self.begin_attempt(f"{operation.library}.{operation.name}", DEFAULT_TIMEOUT)
+        self.begin_attempt(f"{operation.library}.{operation.name}")
 
     def backward(self) -> Self:
         """The run that rolls this job back: with its key and its context."""
