@@ -18,6 +18,7 @@ from dure.failures import (
     Stopped,
     TaskFailure,
 )
+from dure.office_records import Calendar, Delivery, Member, Webhook, WebhookWithSecret, Window
 from dure.records import (
     Batch,
     Event,
@@ -35,6 +36,16 @@ from dure.records import (
     WorkflowRun,
 )
 from dure.step_operations import operation
+from dure.step_records import (
+    NewStepQueue,
+    Operation,
+    OperationLibrary,
+    Step,
+    StepErrors,
+    StepQueue,
+    StepQueueCheck,
+    StepQueueEvent,
+)
 from dure.step_run import StepRun
 
 if TYPE_CHECKING:
@@ -45,10 +56,12 @@ __all__ = [
     "APIError",
     "AsyncClient",
     "Batch",
+    "Calendar",
     "Client",
     "ConfigurationError",
     "ConnectionFailed",
     "Context",
+    "Delivery",
     "DownloadFailed",
     "DureError",
     "Event",
@@ -61,16 +74,28 @@ __all__ = [
     "InvalidArgs",
     "Job",
     "LogLine",
+    "Member",
+    "NewStepQueue",
     "Office",
+    "Operation",
+    "OperationLibrary",
     "PermissionRefused",
     "Replay",
     "Schedule",
     "SessionError",
+    "Step",
+    "StepErrors",
+    "StepQueue",
+    "StepQueueCheck",
+    "StepQueueEvent",
     "StepRun",
     "Stopped",
     "Task",
     "TaskFailure",
     "WaitTimeout",
+    "Webhook",
+    "WebhookWithSecret",
+    "Window",
     "Workflow",
     "WorkflowRun",
     "operation",

@@ -3,13 +3,16 @@
 from types import TracebackType
 from typing import Self
 
+from dure.operations.calendars import Calendars
 from dure.operations.executions import Executions
 from dure.operations.exports import Exports
 from dure.operations.jobs import Jobs
+from dure.operations.offices import Offices
 from dure.operations.schedules import Schedules
+from dure.operations.steps import Steps
 
 
-class AsyncClient(Jobs, Executions, Schedules, Exports):
+class AsyncClient(Jobs, Executions, Schedules, Calendars, Offices, Steps, Exports):
     """Calls Dure's API.
 
     `url`, `token` and `office` come from the arguments, else from `DURE_URL`, `DURE_TOKEN` and `DURE_OFFICE`,

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from datetime import datetime
+from datetime import date, datetime
 from types import NoneType, UnionType
 from typing import Any, Self, get_args, get_origin, get_type_hints
 
@@ -37,8 +37,8 @@ def _read_value(value: Any, hint: Any) -> Any:
     if get_origin(hint) is list:
         (item,) = get_args(hint)
         return [_read_value(each, item) for each in value]
-    if hint is datetime:
-        return datetime.fromisoformat(value)
+    if hint in (date, datetime):
+        return hint.fromisoformat(value)
     if isinstance(hint, type) and issubclass(hint, Record):
         return hint.read(value)
     return value

@@ -36,6 +36,12 @@ class Requests:
         headers = {"Idempotency-Key": str(uuid.uuid4())}
         return (await self.send(self.build("POST", path, headers=headers, **options))).json()
 
+    async def patch(self, path: str, body: Mapping[str, Any]) -> Any:
+        return (await self.send(self.build("PATCH", path, json=body))).json()
+
+    async def delete(self, path: str) -> None:
+        await self.send(self.build("DELETE", path))
+
     def build(
         self, method: str, path: str, *, headers: Mapping[str, str] | None = None, **options: Any
     ) -> httpx.Request:
@@ -55,6 +61,8 @@ class Requests:
             try:
                 response = await self.transport.send(request, stream=stream)
                 pause = pause_before_repetition(response, attempt)
+                if request.method == "DELETE" and response.status_code == 404 and attempt > 1:
+                    return response  # an earlier attempt has deleted it, and its answer was lost
                 if pause is None or attempt == ATTEMPTS:
                     return await self._checked(response)
                 await self.transport.close_response(response)

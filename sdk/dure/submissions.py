@@ -48,6 +48,15 @@ class ScheduleOptions(TypedDict, total=False):
     notify_office: str
 
 
+class StepOptions(TypedDict, total=False):
+    forward_operation: str
+    backward_operation: str
+    arguments: Any
+    operation_library: str
+    expired_time: float
+    undo_retries: int
+
+
 def to_json(fields: Mapping[str, Any]) -> dict[str, Any]:
     """The fields for JSON: a time without a zone is one of this machine's zone."""
     return {

@@ -70,6 +70,14 @@ def _check_client(output: str) -> None:
     assert "completed" in lines
     assert "400 invalid {" in output
     assert lines[-1] == "[0, 1, 2]"
+    for printed in (
+        "[('alice', 'owner'), ('bob', 'viewer')]",
+        "False []",
+        "['2026-12-25', '2027-01-01']",
+        "True ['address', 'volume'] ['SUCCESS', 'SUCCESS']",
+        "True [True]",
+    ):
+        assert printed in lines
     # The events of the batch, in order, and nothing of other jobs.
     events = [line.split() for line in lines[1 : lines.index("True")]]
     assert [int(event[0]) for event in events] == sorted(int(event[0]) for event in events)

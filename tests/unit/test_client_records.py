@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from dure import records, submissions
+from dure import office_records, records, step_records, submissions
 from dure.operations.executions import Level
 
 SCHEMAS = yaml.load(
@@ -17,7 +17,12 @@ SCHEMAS = yaml.load(
 NAMES = {"Batch": "BatchInFull", "Event": "SchedulerEvent"}
 # The client adds them, so that a batch knows its own URL and its jobs.
 ADDED = {"raw", "Batch.office_id", "Batch.jobs"}
-RECORDS = [value for value in vars(records).values() if getattr(value, "__module__", "") == records.__name__]
+RECORDS = [
+    value
+    for module in (records, office_records, step_records)
+    for value in vars(module).values()
+    if getattr(value, "__module__", "") == module.__name__
+]
 
 
 @pytest.mark.parametrize("record", RECORDS, ids=lambda record: record.__name__)
@@ -30,7 +35,12 @@ def test_the_schema_has_each_field_of_a_record(record: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "schema"), [("JobSubmission", "JobSubmissionRequest"), ("ScheduleOptions", "ScheduleRequest")]
+    ("options", "schema"),
+    [
+        ("JobSubmission", "JobSubmissionRequest"),
+        ("ScheduleOptions", "ScheduleRequest"),
+        ("StepOptions", "StepRequest"),
+    ],
 )
 def test_the_schema_has_each_field_of_a_request(options: str, schema: str) -> None:
     assert set(getattr(submissions, options).__annotations__) <= set(SCHEMAS[schema]["properties"])

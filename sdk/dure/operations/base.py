@@ -58,13 +58,13 @@ class Operations:
         return await self._list("/api/tasks", Task, None)
 
     async def refresh(self, work: W) -> W:
-        """The same job, batch, Execution, workflow run or export as it is now."""
+        """The same job, batch, Execution, workflow run, step queue or export as it is now."""
         return type(work).read({**work.raw, **await self._requests.get(work.path)})
 
     async def wait(self, work: W, timeout: float | None = None) -> W:
-        """Waits until a job, batch, Execution, workflow run or export has ended; `succeeded` says how.
+        """Waits until a job, batch, Execution, workflow run, step queue or export has ended.
 
-        Raises `WaitTimeout` after `timeout` seconds.
+        `succeeded` says how. Raises `WaitTimeout` after `timeout` seconds.
         """
         deadline = None if timeout is None else time.monotonic() + timeout
         poll = SHORTEST_POLL

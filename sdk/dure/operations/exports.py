@@ -64,6 +64,17 @@ class Exports(Operations):
         body = {} if expires_in_seconds is None else {"expiresInSeconds": expires_in_seconds}
         return ExportLink.read(await self._requests.post(f"/api/jobs/{export_id}/links", body))
 
+    async def export_links(self, export: Export | int) -> list[ExportLink]:
+        """The links that still work."""
+        export_id = export if isinstance(export, int) else export.job_id
+        answer = await self._requests.get(f"/api/jobs/{export_id}/links")
+        return [ExportLink.read(document) for document in answer["content"]]
+
+    async def revoke_export_link(self, export: Export | int, link: ExportLink | int) -> None:
+        export_id = export if isinstance(export, int) else export.job_id
+        link_id = link if isinstance(link, int) else link.link_id
+        await self._requests.delete(f"/api/jobs/{export_id}/links/{link_id}")
+
     async def download(self, export: Export | int, path: str | Path) -> Path:
         """Writes the file of an ended export. An interrupted download continues where it stopped."""
         export_id = export if isinstance(export, int) else export.job_id

@@ -1,0 +1,65 @@
+"""What the API answers about an office and its calendars, as types."""
+
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from typing import Any
+
+from dure.record import Record
+
+
+@dataclass(frozen=True, kw_only=True)
+class Member(Record):
+    username: str
+    role: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Webhook(Record):
+    id: int
+    url: str
+    enabled: bool
+    created_at: datetime
+    event_types: list[str] = field(default_factory=list)
+    disabled_reason: str | None = None
+    old_secret_until: datetime | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class WebhookWithSecret(Webhook):
+    """Keep the secret: no other answer has it."""
+
+    secret: str = field(repr=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Delivery(Record):
+    """One message to a webhook. `sent_at` says that it arrived, `gave_up_at` that it never will."""
+
+    id: int
+    event_id: int
+    attempts: int
+    created_at: datetime
+    body: dict[str, Any] = field(default_factory=dict)
+    answer: str | None = None
+    next_at: datetime | None = None
+    sent_at: datetime | None = None
+    gave_up_at: datetime | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Window(Record):
+    """`ends_at` is the first moment after it."""
+
+    starts_at: datetime
+    ends_at: datetime
+
+
+@dataclass(frozen=True, kw_only=True)
+class Calendar(Record):
+    id: str
+    name: str
+    timezone: str
+    created_at: datetime
+    updated_at: datetime
+    dates: list[date] = field(default_factory=list)
+    windows: list[Window] = field(default_factory=list)

@@ -1,0 +1,81 @@
+"""The members and webhooks of an office."""
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from dure.office_records import Delivery, Member, Webhook, WebhookWithSecret
+from dure.operations.base import Operations, path_part
+
+Role = Literal["viewer", "operator", "owner"]
+
+
+class Offices(Operations):
+    async def members(self, *, office: str | None = None, limit: int = 100) -> list[Member]:
+        return await self._list(f"{await self._office_path(office)}/members", Member, limit)
+
+    async def set_member(self, username: str, role: Role, *, office: str | None = None) -> Member:
+        """Adds a member, or changes the role of one. For owners."""
+        body = {"username": username, "role": role}
+        return Member.read(await self._requests.post(f"{await self._office_path(office)}/members", body))
+
+    async def remove_member(self, member: Member | str, *, office: str | None = None) -> None:
+        username = member if isinstance(member, str) else member.username
+        await self._requests.delete(f"{await self._office_path(office)}/members/{path_part(username)}")
+
+    async def webhooks(self, *, office: str | None = None, limit: int = 100) -> list[Webhook]:
+        return await self._list(f"{await self._office_path(office)}/webhooks", Webhook, limit)
+
+    async def create_webhook(
+        self, url: str, *, event_types: Sequence[str] | None = None, office: str | None = None
+    ) -> WebhookWithSecret:
+        """Sends the events of these types to a URL; without types those of failures and ends of batches."""
+        body = {"url": url} | ({} if event_types is None else {"event_types": list(event_types)})
+        path = f"{await self._office_path(office)}/webhooks"
+        return WebhookWithSecret.read(await self._requests.post(path, body))
+
+    async def change_webhook(
+        self,
+        webhook: Webhook | int,
+        *,
+        url: str | None = None,
+        event_types: Sequence[str] | None = None,
+        enabled: bool | None = None,
+        office: str | None = None,
+    ) -> Webhook:
+        """Changes what is given."""
+        fields: dict[str, Any] = {"url": url, "event_types": event_types, "enabled": enabled}
+        body = {name: value for name, value in fields.items() if value is not None}
+        return Webhook.read(await self._requests.patch(await self._webhook_path(webhook, office), body))
+
+    async def delete_webhook(self, webhook: Webhook | int, *, office: str | None = None) -> None:
+        await self._requests.delete(await self._webhook_path(webhook, office))
+
+    async def rotate_webhook_secret(
+        self, webhook: Webhook | int, *, office: str | None = None
+    ) -> WebhookWithSecret:
+        """Makes a new secret; the old one signs too until `old_secret_until`."""
+        path = await self._webhook_path(webhook, office)
+        return WebhookWithSecret.read(await self._requests.post(f"{path}/rotate"))
+
+    async def test_webhook(self, webhook: Webhook | int, *, office: str | None = None) -> Delivery:
+        """Sends a test message."""
+        path = await self._webhook_path(webhook, office)
+        return Delivery.read(await self._requests.post(f"{path}/test"))
+
+    async def deliveries(
+        self, webhook: Webhook | int, *, office: str | None = None, limit: int = 100
+    ) -> list[Delivery]:
+        """The newest messages to the webhook."""
+        path = await self._webhook_path(webhook, office)
+        return await self._list(f"{path}/deliveries", Delivery, limit)
+
+    async def send_again(
+        self, webhook: Webhook | int, delivery: Delivery | int, *, office: str | None = None
+    ) -> Delivery:
+        number = delivery if isinstance(delivery, int) else delivery.id
+        path = f"{await self._webhook_path(webhook, office)}/deliveries/{number}/send-again"
+        return Delivery.read(await self._requests.post(path))
+
+    async def _webhook_path(self, webhook: Webhook | int, office: str | None) -> str:
+        number = webhook if isinstance(webhook, int) else webhook.id
+        return f"{await self._office_path(office)}/webhooks/{number}"
