@@ -19,6 +19,7 @@ class Webhook(Record):
     url: str
     enabled: bool
     created_at: datetime
+    format: str = "dure"
     event_types: list[str] = field(default_factory=list)
     disabled_reason: str | None = None
     old_secret_until: datetime | None = None
@@ -26,9 +27,9 @@ class Webhook(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class WebhookWithSecret(Webhook):
-    """Keep the secret: no other answer has it."""
+    """Keep the secret: no other answer has it. Webhooks of a chat have none."""
 
-    secret: str = field(repr=False)
+    secret: str | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, kw_only=True)

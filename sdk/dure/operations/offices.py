@@ -26,10 +26,16 @@ class Offices(Operations):
         return await self._list(f"{await self._office_path(office)}/webhooks", Webhook, limit)
 
     async def create_webhook(
-        self, url: str, *, event_types: Sequence[str] | None = None, office: str | None = None
+        self,
+        url: str,
+        *,
+        event_types: Sequence[str] | None = None,
+        format: Literal["dure", "slack", "discord", "teams"] = "dure",
+        office: str | None = None,
     ) -> WebhookWithSecret:
         """Sends the events of these types to a URL; without types those of failures and ends of batches."""
-        body = {"url": url} | ({} if event_types is None else {"event_types": list(event_types)})
+        body: dict[str, Any] = {"url": url, "format": format}
+        body |= {} if event_types is None else {"event_types": list(event_types)}
         path = f"{await self._office_path(office)}/webhooks"
         return WebhookWithSecret.read(await self._requests.post(path, body))
 
