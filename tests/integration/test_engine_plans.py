@@ -13,7 +13,9 @@ from django.utils import timezone
 from jobs import lifecycle, sweeps
 from jobs.models import Job, Office
 from jobs.sql import call, statements
-from tests.factories import a_job, a_start, an_office, claimed, expire_lease, released, submitted
+from scheduler.runs import search
+from scheduler.runs.filters import RunFilter, RunState
+from tests.factories import a_job, a_start, a_user, an_office, claimed, expire_lease, released, submitted
 
 pytestmark = pytest.mark.django_db
 
@@ -266,3 +268,13 @@ def test_plans_from_when_the_tables_were_small_read_few_rows_too():
     assert most_read(lambda: released(join)) < FEW_AND_A_DISPATCH
     assert most_read(lambda: lifecycle.cancel(office.id, [join.id], actor="me")) < FEW_AND_A_DISPATCH
     assert most_read(lambda: lifecycle.retry(office.id, [join.id], actor="me")) < FEW_AND_A_DISPATCH
+
+
+def test_failed_runs_are_found_without_reading_those_that_succeeded(office):
+    ended = "INSERT INTO job_executions (task_id, status, finished_at) SELECT 'demo.sum', 'SUCCESS', now()"
+    call.change(f"{ended} FROM generate_series(1, %s)", [ENDED])
+    call.change("ANALYZE job_executions")
+    staff, failed = a_user("staff", is_staff=True), RunFilter(states=[RunState.FAILED])
+    before = read_so_far()["job_executions"]
+    search.search(staff, failed)
+    assert read_so_far()["job_executions"] - before < PLANNED_ANEW[0]
