@@ -15,7 +15,8 @@ from django.db.models import QuerySet
 from jobs.display import first_line
 from jobs.models import Event, Job, Membership
 from jobs.states import ALERT_EVENTS, EventType
-from scheduler.models import AlertsSeen, Schedule
+from scheduler.display import run_error
+from scheduler.models import AlertsSeen, Schedule, WorkflowRunStart
 
 # How far back the list goes, and what is new for a user who has never seen it.
 LISTED_DAYS = timedelta(days=30)
@@ -74,10 +75,22 @@ def _of_events(events: Sequence[Event], own: QuerySet[Schedule]) -> list[Alert]:
         pk: f"{ref} ({task_id})" if ref else task_id
         for pk, ref, task_id in jobs.values_list("pk", "ref", "task_id")
     }
-    return [_of_event(event, names, visible) for event in events]
+    errors = _errors_of_runs([event for event in events if event.type == EventType.WORKFLOW_RUN_FAILED])
+    return [_of_event(event, names, visible, errors.get(event.id)) for event in events]
 
 
-def _of_event(event: Event, names: Mapping[Any, str], visible: Collection[str]) -> Alert:
+def _errors_of_runs(events: Sequence[Event]) -> dict[int, str]:
+    """The errors of workflow runs in the reader's language, by event; those of events are English."""
+    starts = WorkflowRunStart.objects.filter(
+        run__in={event.details["run_id"] for event in events}, ended_at__in={event.at for event in events}
+    )
+    errors = {(str(start.run_id), start.ended_at): run_error(start) for start in starts}
+    return {event.id: error for event in events if (error := errors.get((event.details["run_id"], event.at)))}
+
+
+def _of_event(
+    event: Event, names: Mapping[Any, str], visible: Collection[str], error_of_run: str | None
+) -> Alert:
     details = event.details
     target: tuple[Any, ...]
     if event.type == EventType.WORKFLOW_RUN_FAILED:
@@ -87,5 +100,5 @@ def _of_event(event: Event, names: Mapping[Any, str], visible: Collection[str]) 
         name, target = details["schedule"], (number,) if number in visible else ()
     else:
         name, target = names.get(event.job_id, str(event.job_id)), (event.office_id, event.job_id)
-    error = str(details.get("error") or "")
+    error = error_of_run or str(details.get("error") or "")
     return Alert(f"event-{event.id}", event.at, event.type, name, first_line(error) if error else "", target)

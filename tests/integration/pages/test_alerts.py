@@ -5,12 +5,15 @@ from django.test import Client
 from django.utils import timezone
 
 from jobs import lifecycle
-from jobs.models import Membership
+from jobs.models import Job, Membership
 from jobs.states import EventType, MemberRole
 from scheduler.models import AlertsSeen, Schedule
+from scheduler.workflows import runs
 from tests.factories import a_job, a_user, an_office, done, running
 from tests.integration.pages.clients import sign_in, text_of
 from tests.integration.pages.schedule_pages import of_alice
+from tests.integration.pages.workflow_pages import made
+from tests.schedule_factories import a_step
 
 pytestmark = pytest.mark.django_db
 
@@ -41,6 +44,17 @@ def test_failed_jobs_runs_and_schedules_are_listed_newest_first(office, alice):
     assert "No space left." in page
     assert "On any disk." not in page
     assert "스케줄 실패 지속" in text_of(sign_in(language="ko").get("/alerts"))
+
+
+def test_a_failed_workflow_run_is_listed_in_the_readers_language(office, alice):
+    workflow = made(office, name="report", steps=[a_step("build", max_retries=0)])
+    run = runs.run_now(workflow.id, user_id=a_user("alice").pk, now=timezone.now())
+    running(Job.objects.get(batch=run.batch_id)).fail(error="No space left.")
+    runs.settle_runs(timezone.now())
+    assert "1 of 1 steps failed. build: No space left." in text_of(alice.get("/alerts"))
+    assert "1개 단계 중 1개가 실패했습니다. build: No space left." in text_of(
+        sign_in(language="ko").get("/alerts")
+    )
 
 
 def test_the_number_counts_what_is_new_until_it_is_marked_as_seen(office, alice):
