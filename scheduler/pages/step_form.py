@@ -263,7 +263,7 @@ def _fitting(field: forms.Field, value: Any, name: str) -> forms.Field:
             read = value_of(field, field.clean(text_of(field, value)))
         except forms.ValidationError:
             read = None
-        if read != value or isinstance(read, bool) != isinstance(value, bool):
+        if read != value:
             field = json_field(name)
     if isinstance(field, JSONTextField):
         # The form of the workflow restores what is masked.

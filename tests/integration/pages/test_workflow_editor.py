@@ -124,8 +124,16 @@ def test_what_was_not_changed_stays_as_it_is(edit):
     }
     steps = steps_after(edit([odd, SEND], "change", "0", as_json=True, priority="7"))
     assert steps == [{**odd, "priority": 7}, SEND]
-    named = {**LOAD, "task_id": "demo.sleep", "args": {"seconds": None}}
-    assert steps_after(edit([named], "change", "0", ref="other"))[0]["args"] == {"seconds": None}
+    # Values that a form would read in another way, or not at all.
+    for task_id, args in (
+        ("demo.sleep", {"seconds": None}),
+        ("http.request", {"url": "", "method": " "}),
+        ("demo.flaky", {"failures": True}),
+        ("demo.flaky", {"failures": "3"}),
+    ):
+        step = {"ref": "a", "task_id": task_id, "args": args}
+        (changed,) = steps_after(edit([step], "change", "0", ref="other"))
+        assert json.dumps(changed["args"]) == json.dumps(args)
 
 
 def test_a_value_that_cannot_be_read_is_an_error_of_its_field(edit):
