@@ -74,12 +74,14 @@ def addresses(stack: System) -> dict[str, str]:
     batch = alice.get(f"/api{office}/batches").json["results"][0]["id"]
     failed = alice.get(f"/api{office}/jobs?status=failed").json["results"][0]["id"]
     schedule = alice.get("/api/schedules?name=weekday%20report").json["results"][0]["id"]
+    workflow = alice.get("/api/workflows").json["results"][0]["id"]
     return {
         "monitor": "/",
         "batch": f"{office}/batches/{batch}",
         "jobs": f"{office}/jobs",
         "job": f"{office}/jobs/{failed}",
         "schedule": f"/schedules/{schedule}",
+        "workflow": f"/workflows/{workflow}/edit#step-box-2",
         "exports": "/exports",
     }
 

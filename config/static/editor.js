@@ -248,6 +248,7 @@
   find("json-panel").hidden = true;
   var wrong = find("drawn").querySelector(".tone-bad[data-place]");
   decorate();
-  if (wrong) open(wrong.dataset.place);
+  var named = boxes().find(function (box) { return "#" + box.id === window.location.hash; });
+  if (wrong || named) open((wrong || named).dataset.place).then(function () { if (named) editor.scrollIntoView(); });
   else if (find("why-steps").textContent.trim() && !boxes().length) choose(tabs[1]);
 })();

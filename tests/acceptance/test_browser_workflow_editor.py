@@ -150,6 +150,9 @@ def test_a_value_that_cannot_be_read_keeps_the_form_from_being_sent(editor):
     page.click(".save button.main")
     page.locator(".messages", has_text="Saved.").wait_for()
     page.locator("main", has_text="[1, 2]").wait_for()
+    # The page of the workflow leads to each of its steps.
+    page.click("td a:has-text('send')")
+    page.wait_for_selector("#step-form[data-place='1']")
 
 
 def test_a_workflow_is_edited_by_keyboard_alone(editor):
