@@ -72,6 +72,14 @@ def publish(
     return credentials
 
 
+def read_demo(text: str) -> dict[str, Any]:
+    try:
+        demo = json.loads(text)
+        return {"users": demo["users"], "office_id": demo["office_id"]}
+    except (ValueError, KeyError, TypeError):
+        raise CannotStart("`manage.py demo` did not answer with its users and office.") from None
+
+
 def published(home: Path) -> dict[str, Any] | None:
     """What the running system has published; None if it is not ready."""
     credentials = read_json(home / FILE)

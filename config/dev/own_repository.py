@@ -22,4 +22,5 @@ def programs(path: Path) -> list[Program]:
     file = path / "Procfile"
     if not file.exists():
         return []
-    return [Program(f"{path.name}-{each.name}", each.command) for each in procfile.read(file).values()]
+    own = procfile.read(file).values()
+    return [Program(f"{path.name}-{each.name}", each.command, is_own=True) for each in own]

@@ -8,12 +8,21 @@ from config.dev import CannotStart
 
 # The migrations: they run to their end before the other programs start.
 RELEASE = "release"
+NODE = re.compile(r"^celery\b.*\sworker\b.*\s-n\s+(\S+)")
 
 
 @dataclass(frozen=True)
 class Program:
     name: str
     command: str
+    # Of one's own repository.
+    is_own: bool = False
+
+    @property
+    def node(self) -> str | None:
+        """The name that Celery's worker is told; None for another program."""
+        match = NODE.match(self.command)
+        return match[1] if match else None
 
     @property
     def arguments(self) -> list[str]:

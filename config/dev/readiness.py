@@ -1,7 +1,6 @@
 """Checks whether the started programs are ready, by a request to each and not by their logs."""
 
 import http.client
-import re
 from collections.abc import Callable, Iterable
 
 from celery import Celery
@@ -10,7 +9,6 @@ from celery.utils.nodenames import host_format
 from config.dev.options import Options
 from config.dev.procfile import Program
 
-NODE_NAME = re.compile(r"^celery\b.*\sworker\b.*\s-n\s+(\S+)")
 REQUEST_SECONDS = 2.0
 
 # Returns why a program is not ready; empty if it is.
@@ -24,7 +22,7 @@ def checks(programs: Iterable[Program], options: Options, redis_url: str) -> dic
         "flower": lambda: _check_http("127.0.0.1", options.flower_port, "/healthcheck"),
     }
     needed = {program.name: http_checks[program.name] for program in programs if program.name in http_checks}
-    nodes = [host_format(name[1]) for program in programs if (name := NODE_NAME.match(program.command))]
+    nodes = [host_format(program.node) for program in programs if program.node]
     if nodes:
         needed["workers"] = lambda: _check_workers(redis_url, nodes)
     return needed

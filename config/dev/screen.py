@@ -30,30 +30,35 @@ def error(text: str) -> None:
     print(paint(text, RED + BOLD) if sys.stderr.isatty() else text, file=sys.stderr, flush=True)
 
 
+def report(process: Process) -> None:
+    code = process.returncode or 0
+    how = f"exit code {code}" if code >= 0 else f"signal {-code}"
+    error(f"\n{process.name} ended by itself ({how}). Its last lines:")
+    for line in process.last_lines():
+        print(f"    {line}", file=sys.stderr)
+    error(f"The whole log: {process.log}.")
+
+
 class Screen:
     """Prints new lines of the programs' logs. A terminal that accepts no output never blocks a program."""
 
     def __init__(self, names: list[str]) -> None:
         self.width = max((len(name) for name in names), default=0)
         self.colours = cycle(COLOURS)
-        self.logs: list[tuple[str, Any]] = []
+        self.logs: dict[str, tuple[str, Any]] = {}
 
     def follow(self, process: Process) -> None:
-        """Follow the log of a process, from its start."""
+        """Follow the log of a process from its start, instead of that of an earlier process of this name."""
         log = process.log.open("rb")
         log.seek(process.log_start)
-        label = f"{process.name:<{self.width}} | "
-        self.logs.append((paint(label, next(self.colours)), log))
-
-    def forget(self) -> None:
-        """Follow no log any more."""
-        self.show()
-        for _, log in self.logs:
-            log.close()
-        self.logs.clear()
+        label, earlier = self.logs.get(process.name, ("", None))
+        if earlier:
+            earlier.close()
+        label = label or paint(f"{process.name:<{self.width}} | ", next(self.colours))
+        self.logs[process.name] = (label, log)
 
     def show(self) -> None:
-        for label, log in self.logs:
+        for label, log in self.logs.values():
             while line := log.readline():
                 if not line.endswith(b"\n"):
                     log.seek(-len(line), os.SEEK_CUR)  # the rest is still to be written

@@ -1,6 +1,5 @@
 """The servers and programs of a home: starts them, shows their output, and stops them."""
 
-import json
 import os
 import re
 import sys
@@ -8,7 +7,7 @@ import tempfile
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING
 
 from config.dev import CannotStart, Servers, credentials, readiness, running_servers
 from config.dev import options as preflight
@@ -16,7 +15,7 @@ from config.dev.home import Home
 from config.dev.options import CHECKOUT, Options
 from config.dev.process import Process, raise_if_interrupted, stop, wait_until
 from config.dev.procfile import Program
-from config.dev.screen import Screen, Steps, error, summary
+from config.dev.screen import Screen, Steps, report, summary
 
 if TYPE_CHECKING:
     from config.dev.reload import SourceWatcher
@@ -64,10 +63,10 @@ class System:
         demo_command = self._begin(
             DEMO if self.options.has_demo else ADMIN, environment | secrets.demo_environment()
         )
-        self._start_programs()
+        self._start_programs(self.programs)
         title = "Demo data" if self.options.has_demo else "The user admin"
         with steps.step(title, shows_output=self.options.shows_logs):
-            demo = _demo_data(self._finish(*demo_command))
+            demo = credentials.read_demo(self._finish(*demo_command))
         with steps.step("Processes", shows_output=self.options.shows_logs) as details:
             details.append(", ".join(program.name for program in self.programs))
             self._wait_until_ready(urls.redis)
@@ -83,7 +82,7 @@ class System:
         urls = Servers(servers.database or self.options.database_url, running["redis_url"])
         secrets = credentials.load(self.options.home, os.environ)
         self.environment = self._environment(urls) | secrets.environment()
-        self._start_programs()
+        self._start_programs(self.programs)
         self._wait_until_ready(urls.redis)
         names = ", ".join(program.name for program in self.programs)
         print(f"Running beside Dure at {running['base_url']}: {names}. Ctrl-C stops it.", flush=True)
@@ -119,13 +118,22 @@ class System:
         paths = sorted(_relative(Path(file), [each for each in folders if each]) for file in files)
         names = ", ".join(paths[:3])
         print(f"{names} changed: starting the programs again …", flush=True)
-        stop(self.processes, self._show_and_sleep)
-        self.processes.clear()
-        self.screen.forget()
-        self._start_programs()
+        programs = self._programs_with(files)
+        stopped = [each for each in self.processes if each.name in {program.name for program in programs}]
+        stop(stopped, self._show_and_sleep)
+        self.processes = [each for each in self.processes if each not in stopped]
+        self.screen.show()
+        self._start_programs(programs)
 
-    def _start_programs(self) -> None:
-        for program in self.programs:
+    def _programs_with(self, files: set[str]) -> list[Program]:
+        """The programs that import one of these files: those of one's own are imported by workers only."""
+        own = self.options.own
+        if own is None or not all(Path(file).is_relative_to(own) for file in files):
+            return self.programs
+        return [program for program in self.programs if program.is_own or program.node]
+
+    def _start_programs(self, programs: list[Program]) -> None:
+        for program in programs:
             process = self._process(program, self.environment)
             self.processes.append(process)
             if self.options.shows_logs:
@@ -250,23 +258,6 @@ class System:
         time.sleep(0.02)
 
 
-def report(process: Process) -> None:
-    code = process.returncode or 0
-    how = f"exit code {code}" if code >= 0 else f"signal {-code}"
-    error(f"\n{process.name} ended by itself ({how}). Its last lines:")
-    for line in process.last_lines():
-        print(f"    {line}", file=sys.stderr)
-    error(f"The whole log: {process.log}.")
-
-
 def _relative(file: Path, folders: list[Path]) -> str:
     """The path in the first of these folders that has it."""
     return next((str(file.relative_to(each)) for each in folders if file.is_relative_to(each)), str(file))
-
-
-def _demo_data(text: str) -> dict[str, Any]:
-    try:
-        demo = json.loads(text)
-        return {"users": demo["users"], "office_id": demo["office_id"]}
-    except (ValueError, KeyError, TypeError):
-        raise CannotStart("`manage.py demo` did not answer with its users and office.") from None

@@ -15,8 +15,8 @@ from config.dev.home import is_running, open_home
 from config.dev.options import CHECKOUT, Options
 from config.dev.process import Interrupted, end_with_parent, listen_for_signals
 from config.dev.procfile import RELEASE
-from config.dev.screen import error
-from config.dev.system import Ended, System, report
+from config.dev.screen import error, report
+from config.dev.system import Ended, System
 
 if TYPE_CHECKING:
     from config.dev.reload import SourceWatcher

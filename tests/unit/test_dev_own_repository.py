@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.unit.dev_checkout import CHECKOUT, Checkout, Up
+from tests.unit.process_tools import eventually
 
 SDK = CHECKOUT / "sdk"
 WORKER = """
@@ -45,10 +46,19 @@ def develop(checkout: Checkout, own: Path) -> Up:
     return checkout.start("output-of-dev", RELOAD="1", DURE_OWN_REPOSITORY=str(own))
 
 
-def test_a_saved_file_of_ones_own_starts_the_programs_of_both_again(checkout, own):
+def test_a_saved_file_of_ones_own_starts_the_workers_again_and_one_of_the_checkout_all_programs(
+    checkout, own
+):
+    web = checkout.script("web", 'print("web starts", flush=True)\n' + (checkout.path / "web.py").read_text())
+    checkout.programs(web=f"{web} $PORT")
     up = develop(checkout, own).wait_until_up().wait_for("shop-worker | first shop.greeting")
     (own / "shop" / "greeting.py").write_text("TEXT = 'second'")
     up.wait_for("shop/greeting.py changed").wait_for("shop-worker | second shop.greeting")
+    assert up.output.count("web starts") == 1
+    (checkout.path / "jobs" / "states.py").touch()
+    up.wait_for("jobs/states.py changed")
+    assert eventually(lambda: up.output.count("shop-worker | second") == 2)
+    assert eventually(lambda: up.output.count("web starts") == 2)
     assert up.stop() == 0
 
 
