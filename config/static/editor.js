@@ -14,6 +14,7 @@
   var differs = false; // the panel has a value that could not be applied
   var changes = 0, asked = 0; // how many were sent, and had been when the last preview was asked for
   var previewMissed = false;
+  var scrolled = [0, 0]; // where the drawing stands
   var drag = null;
 
   function find(id) { return document.getElementById(id); }
@@ -85,7 +86,10 @@
   // Boxes become buttons with a handle at the right.
   function decorate() {
     var svg = find("drawn").querySelector("svg");
-    if (svg) svg.setAttribute("role", "group");
+    if (svg) {
+      svg.setAttribute("role", "group");
+      svg.parentElement.scrollTo(scrolled[0], scrolled[1]);
+    }
     boxes().forEach(function (box) {
       var isChosen = box.dataset.place === place;
       box.classList.toggle("chosen", isChosen);
@@ -210,9 +214,11 @@
     send("add", { task_id: find("add-task").value, "step-written_as": "" }).then(function () {
       if (wasRefused) return;
       find("add-task").value = "";
+      find("step-box-" + place).scrollIntoView({ block: "nearest", inline: "nearest" });
       find("step-ref").select();
     });
   });
+  find("drawn").addEventListener("scroll", function (event) { scrolled = [event.target.scrollLeft, event.target.scrollTop]; }, true);
   json.addEventListener("focus", function () { typedFrom = json.value; });
   json.addEventListener("change", function () {
     if (typedFrom === null || typedFrom === json.value) return;

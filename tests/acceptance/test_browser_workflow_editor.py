@@ -187,6 +187,20 @@ def test_a_workflow_is_edited_by_keyboard_alone(editor):
     assert page.is_hidden("#graph-panel")
 
 
+def test_the_drawing_stays_where_it_was_scrolled_to(editor):
+    page = editor(viewport={"width": 360, "height": 800})
+    add(page, "demo.sum", 3)
+    page.check("#step-depends_on_1")
+    wait_for_steps(page, "steps[2].depends_on?.[0] === 'send'")
+    graph = page.locator("#drawn .graph")
+    page.wait_for_function("() => document.querySelectorAll('#drawn path[data-ends]').length === 2")
+    graph.evaluate("graph => graph.scrollTo(150, 0)")
+    page.fill("#step-ref", "last")
+    page.press("#step-ref", "Tab")
+    page.locator("#step-box-2", has_text="last").wait_for()
+    assert graph.evaluate("graph => graph.scrollLeft") == 150
+
+
 def test_the_form_works_without_scripts(editor):
     page = editor(java_script_enabled=False)
     assert page.locator("#drawn [data-place]").count() == 2
