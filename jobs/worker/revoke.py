@@ -8,6 +8,7 @@ Every worker receives them and cancels: once one has, the others find that it is
 Loaded with the Celery app: see `control`.
 """
 
+import re
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -17,7 +18,9 @@ from celery.worker.control import control_command, nok, ok
 
 # Celery's loop waits for the answers, and the sender waits for one second.
 ANSWER_SECONDS = 0.7
-ACTOR = "celery"
+ACTOR, REASON = "celery", "celery control or Flower"
+# Ids of Dure are UUIDs of version 7, those of Celery of version 4.
+OWN_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")
 TIME_LIMIT_REFUSAL = (
     "the time limit of a run is stored with it and does not change: give `timeout_ms` at the submission, "
     "in the office's configuration, or to the Task's decorator"
@@ -32,12 +35,10 @@ set_time_limit: Callable[..., dict[str, str]] = celery_control.time_limit
 def revoke(
     state: Any, task_id: str | Sequence[str], terminate: bool = False, signal: str | None = None, **_: Any
 ) -> dict[str, str]:
-    """Cancel runs by the ids of their messages, whether they wait or run."""
-    from jobs.publish import execution_of
-
+    """Cancel runs by the ids of their messages, or by their own or their jobs', whether they wait or run."""
     ids = [task_id] if isinstance(task_id, str) else list(task_id)
-    others = [message for message in ids if execution_of(message) is None]
-    runs = {message: execution for message in ids if (execution := execution_of(message)) is not None}
+    others = [message for message in ids if named_by(message) is None]
+    runs = {message: named for message in ids if (named := named_by(message)) is not None}
     answers = []
     if others:
         # The pool processes ignore SIGTERM, and SIGKILL is what ends any of them.
@@ -71,11 +72,18 @@ def time_limit(state: Any, task_name: str = "", **limits: Any) -> dict[str, str]
     return set_time_limit(state, task_name=task_name, **limits)
 
 
-def cancel_in_time(executions: Sequence[str], timeout: float = ANSWER_SECONDS) -> dict[str, str]:
-    """Cancel the runs, and say of each what has become of it."""
+def named_by(id: str) -> str | None:
+    """The Execution that a message names, or the job of a join; or the id itself if it is one of Dure's."""
+    from jobs.publish import execution_of
+
+    return execution_of(id) or (id if OWN_ID.fullmatch(id) else None)
+
+
+def cancel_in_time(ids: Sequence[str], timeout: float = ANSWER_SECONDS) -> dict[str, str]:
+    """Cancel the runs and jobs, and say of each what has become of it."""
     answers: list[dict[str, str]] = []
     # Use a thread, since Celery's loop must not wait for a database that does not answer.
-    worker = threading.Thread(target=lambda: answers.append(cancel(executions)), daemon=True)
+    worker = threading.Thread(target=lambda: answers.append(cancel(ids)), daemon=True)
     worker.start()
     worker.join(timeout)
     return (
@@ -83,18 +91,19 @@ def cancel_in_time(executions: Sequence[str], timeout: float = ANSWER_SECONDS) -
     )
 
 
-def cancel(executions: Sequence[str]) -> dict[str, str]:
+def cancel(ids: Sequence[str]) -> dict[str, str]:
     from django.db import DatabaseError, InterfaceError, connection
 
     from jobs import bulk
-    from jobs.models import Execution
+    from jobs.models import Execution, Job
 
+    jobs, runs = Job.objects.filter(pk__in=ids), Execution.objects.filter(pk__in=ids)
     try:
-        bulk.cancel_executions(
-            Execution.objects.filter(pk__in=executions), actor=ACTOR, reason="celery control or Flower"
-        )
-        runs = {str(run.id): run for run in Execution.objects.filter(pk__in=executions)}
-        return report([(execution, runs.get(execution)) for execution in executions])
+        bulk.apply(jobs, bulk.Action(bulk.CANCEL, ACTOR, REASON))
+        bulk.cancel_executions(runs, actor=ACTOR, reason=REASON)
+        found: dict[str, Any] = {str(run.id): run for run in runs.all()}
+        found |= {str(job.id): job.execution or job for job in jobs.select_related("execution")}
+        return report([(id, found.get(id)) for id in ids])
     except (DatabaseError, InterfaceError) as error:
         return nok(f"not cancelled, the database refused: {str(error).strip()}")  # type: ignore[no-any-return]
     finally:
@@ -102,18 +111,18 @@ def cancel(executions: Sequence[str]) -> dict[str, str]:
 
 
 def report(runs: Sequence[tuple[str, Any]]) -> dict[str, str]:
-    from jobs.states import ExecutionStatus
+    from jobs.states import ExecutionStatus, JobStatus
 
     texts, failed = [], False
-    for execution, run in runs:
+    for id, run in runs:
         if run is None:
             text = "there is no such run"
-        elif run.status == ExecutionStatus.CANCELLED:
+        elif run.status in (ExecutionStatus.CANCELLED, JobStatus.CANCELLED):
             text = "cancelled"
         elif run.status == ExecutionStatus.RUNNING and run.cancel_requested_at is not None:
             text = "asked to stop"
         else:
             text = f"not cancelled, it is {run.status}"
         failed = failed or text not in ("cancelled", "asked to stop")
-        texts.append(f"{execution}: {text}")
+        texts.append(f"{id}: {text}")
     return nok("; ".join(texts)) if failed else ok("; ".join(texts))  # type: ignore[no-any-return]

@@ -7,7 +7,7 @@ import pytest
 from celery import current_app
 from celery.events.state import Task
 
-from jobs import publish
+from jobs import joins, publish
 from jobs.models import Event, Execution, Job
 from jobs.states import EventType, ExecutionStatus, JobStatus
 from tests.engine_workers import SLOTS, ended, lines, started
@@ -98,6 +98,21 @@ def test_the_message_of_a_join_ends_in_flower_too(worker):
         )
         expected = ["RELEASED", "SUCCESS", "SUCCESS", "SUCCESS"]
         eventually(lambda: sorted(flower_states(events)) == expected, what="the end of all messages")
+
+
+def test_a_job_or_a_run_is_cancelled_by_its_own_id_too(worker, path):
+    first, second, join = submitted(
+        an_office(),
+        {"ref": "first", "task_id": "try.until", "args": {"path": path}},
+        {"ref": "second", "depends_on": ["first"]},
+        {"depends_on": ["first", "second"]},
+    )
+    message = publish.message_id(str(join.id), joins.DISPATCH)
+    answer = control("revoke", task_id=[str(second.id), message])
+    assert answer == {"ok": f"{second.id}: cancelled; {join.id}: cancelled"}
+    assert (fresh(second).status, fresh(join).status) == (JobStatus.CANCELLED, JobStatus.CANCELLED)
+    assert "ok" in control("revoke", task_id=[str(run_of(started(first)).id)])
+    assert ended(first).status == JobStatus.CANCELLED
 
 
 def test_a_run_without_a_job_is_cancelled(worker, path):
