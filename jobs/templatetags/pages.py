@@ -140,10 +140,8 @@ def local(value: datetime) -> str:
 
 @register.filter
 def clock(value: datetime) -> SafeString:
-    """The time of day alone, for an axis."""
-    return format_html(
-        '<time datetime="{}">{}</time>', value.isoformat(), f"{timezone.localtime(value):%H:%M:%S}"
-    )
+    """The time of day alone, for an axis; the exact time and its zone on hover."""
+    return _time(value, f"{timezone.localtime(value):%H:%M:%S}")
 
 
 @register.filter
