@@ -78,6 +78,14 @@ def backward_status(job_id: str, state: str, operation: str, position: Position)
     return OperationStatus.NO_OPERATION if operation == NO_OPERATION else OperationStatus.TO_ROLL_BACK
 
 
+def ended_status(state: str, direction: str) -> OperationStatus:
+    """How an operation of this direction ended, by the state of its job after it."""
+    forward_end, *rollbacks = split_state(state)
+    if direction == Direction.BACKWARD and rollbacks:
+        return BACKWARD[rollbacks[-1]]
+    return FORWARD[forward_end]
+
+
 def job_status(
     job_id: str, state: str, forward_operation: str, backward_operation: str, position: Position
 ) -> OperationStatus:

@@ -49,6 +49,10 @@ def test_the_page_shows_failures_their_errors_and_the_rollback(alice):
     assert "Error: two fails as asked" in text(page)
     assert str(page.context["label"].name) == "rolling back"
     run_to_end(queue)
+    events = text(alice.get(at(queue))).partition("Events")[2]
+    assert "2. do · forward · failed" in events
+    assert "1. undo · backward · rolled back" in events
+    assert "CANCELED" not in events
     assert statuses(alice.get(at(queue)))[:2] == [
         (OperationStatus.SUCCEEDED, OperationStatus.ROLLED_BACK),
         (OperationStatus.FAILED, OperationStatus.ROLLED_BACK),
