@@ -16,6 +16,7 @@
   var clockOffset = 0; // this machine's clock minus the server's
   var scrollPositions = {}; // of each drawing, by its id
   var checked = []; // the selected rows of a list, by name and value
+  var typed = {}; // what was typed into its forms, by form and field
   var focused = null; // the checkbox or link in it that has the focus
   var opened = []; // the open details, each by the nearest id and its place there
 
@@ -88,7 +89,20 @@
 
   function keyOfFocusable(element) { return element.getAttribute("href") || element.name + " " + element.value; }
 
+  // A choice or a text that differs from the one in the page.
+  function eachField(each) {
+    live.querySelectorAll("form input:not([type=hidden], [type=checkbox], [type=radio]), form select").forEach(function (field) {
+      each(field, field.form.getAttribute("action") + " " + field.name);
+    });
+  }
+
+  function isChanged(field) {
+    return field.options ? !field.options[field.selectedIndex].defaultSelected : field.value !== field.defaultValue;
+  }
+
   function remember() {
+    typed = {};
+    eachField(function (field, key) { if (isChanged(field)) typed[key] = field.value; });
     var active = document.activeElement;
     focused = live.contains(active) && !active.id ? keyOfFocusable(active) : null;
     eachScrollable(function (element) { scrollPositions[element.id] = [element.scrollLeft, element.scrollTop]; });
@@ -98,6 +112,7 @@
 
   function restore() {
     eachScrollable(function (element) { if (scrollPositions[element.id]) element.scrollTo(scrollPositions[element.id][0], scrollPositions[element.id][1]); });
+    eachField(function (field, key) { if (key in typed) field.value = typed[key]; });
     if (focused) Array.from(live.querySelectorAll("a[href], button, input")).some(function (element) {
       if (keyOfFocusable(element) !== focused) return false;
       element.focus({ preventScroll: true });

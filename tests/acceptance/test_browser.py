@@ -68,9 +68,16 @@ def test_an_event_refreshes_a_page_before_its_interval(stack, window, office):
     while not any("snapshot" in frame for frame in events):
         assert time.monotonic() < until, "the socket told nothing"
         page.wait_for_timeout(50)
+    page.fill("input[name=priority]", "7")
+    with page.expect_response("**/live", timeout=WAIT_MS):
+        page.evaluate("document.activeElement.blur(); window.htmx.trigger('#live', 'tick')")
+    page.wait_for_function("() => !document.querySelector('#live.htmx-request, #live.htmx-swapping')")
+    assert page.input_value("input[name=priority]") == "7"
     stack.client("alice").post(f"/api/offices/{office}/jobs/{job['id']}/cancel")
     # Without the socket it would take ten minutes.
     page.locator("#live h2", has_text="cancelled").wait_for()
+    assert page.locator("main button", has_text="Retry").count() == 1
+    assert page.locator("main button.danger").count() == 0
 
 
 def test_jobs_are_cancelled_after_a_preview_of_what_is_skipped(stack, window, office):
