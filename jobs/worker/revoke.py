@@ -101,9 +101,9 @@ def cancel(ids: Sequence[str]) -> dict[str, str]:
     try:
         bulk.apply(jobs, bulk.Action(bulk.CANCEL, ACTOR, REASON))
         bulk.cancel_executions(runs, actor=ACTOR, reason=REASON)
-        found: dict[str, Any] = {str(run.id): run for run in runs.all()}
-        found |= {str(job.id): job.execution or job for job in jobs.select_related("execution")}
-        return report([(id, found.get(id)) for id in ids])
+        by_id: dict[str, Any] = {str(run.id): run for run in runs.all()}
+        by_id |= {str(job.id): job.execution or job for job in jobs.select_related("execution")}
+        return report([(id, by_id.get(id)) for id in ids])
     except (DatabaseError, InterfaceError) as error:
         return nok(f"not cancelled, the database refused: {str(error).strip()}")  # type: ignore[no-any-return]
     finally:
