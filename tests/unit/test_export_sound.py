@@ -15,7 +15,7 @@ import pytest
 
 from exports.failures import BadReplay
 from exports.options import check
-from exports.render import convert
+from exports.render import convert, video
 from exports.render.options import DEFAULTS, RenderOptions
 from exports.render.produce import produce
 from exports.render.progress import Meter
@@ -35,10 +35,10 @@ SOURCES = {
 }
 
 
-def film(path: Path, video: str, audio: str, rate: int = 48_000, layout: str = "stereo") -> Path:
+def film(path: Path, codec: str, audio: str, rate: int = 48_000, layout: str = "stereo") -> Path:
     """Each second begins with a fifth of a second of white and of a tone; then black, and silence."""
     with av.open(str(path), "w") as out:
-        pictures: Any = out.add_stream(video, rate=FPS, options=QUICKLY.get(video))
+        pictures: Any = out.add_stream(codec, rate=FPS, options=QUICKLY.get(codec))
         pictures.width, pictures.height, pictures.pix_fmt = 64, 48, "yuv420p"
         sound: Any = out.add_stream(audio, rate=rate)
         sound.codec_context.layout = layout
@@ -156,6 +156,13 @@ def test_a_part_has_the_sound_of_its_time(films, tmp_path, name, job_type) -> No
     assert end == pytest.approx(2.2, abs=0.03)
 
 
+def test_a_part_from_the_first_key_frame_misses_no_sound(films, tmp_path) -> None:
+    assert export(films["a.mp4"], tmp_path / "out", options=RenderOptions(from_ms=40, to_ms=1_500)) is None
+    assert tones(tmp_path / "out")[0] == near([0.0, 0.96])
+    with films["a.mp4"].open("rb") as source, video.open_recording(source, "mp4") as recording:
+        assert next(video.frames_from(recording, 0.04)).time == 0
+
+
 @pytest.mark.parametrize("job_type", VIDEOS)
 def test_the_sound_can_be_left_out(films, tmp_path, job_type) -> None:
     assert export(films["a.mp4"], tmp_path / "out", job_type, RenderOptions(sound=False)) is None
@@ -233,6 +240,14 @@ def test_pictures_go_before_sound_when_there_is_no_memory_for_both() -> None:
     assert not keeps_sound(picture, 200_000)
     with pytest.raises(BadReplay, match="too large"):
         keeps_sound(picture, 864_000)
+
+
+def test_a_video_without_memory_for_its_sound_says_so(films, tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(convert, "PACKETS_A_SECOND", 10**7)
+    with films["a.mp4"].open("rb") as source, (tmp_path / "out").open("w+b") as target:
+        note = convert.to_video(source, "mp4", target, lambda done, total: None, "MP4", DEFAULTS)
+    assert note == "sound_needs_memory"
+    assert sound_of(tmp_path / "out") is None
 
 
 @pytest.mark.parametrize("job_type", [JobType.GIF, JobType.THUMBNAIL])
