@@ -20,6 +20,8 @@ from tests.chaos.processes import PROC, is_alive
 
 PATIENCE = 15.0
 COMMAND = b"\0".join(part.encode() for part in PROGRAM)
+# Its Execution, fence and attempt.
+Run = tuple[str, str, int]
 ENDED = "SELECT 1 FROM job_attempts WHERE execution_id = %s AND number = %s"
 
 
@@ -29,8 +31,9 @@ class Programs(threading.Thread):
         self.witness = witness
         self.survivors: list[str] = []
         self.started = 0
-        self._over: dict[int, float] = {}  # since when the run of a program is over, as seen here
-        self._reported: set[int] = set()
+        # By the process and its run, since ids of processes come again.
+        self._over: dict[tuple[int, Run], float] = {}  # since when the run of a program is over, as seen here
+        self._reported: set[tuple[int, Run]] = set()
         self._stop_asked = threading.Event()
 
     def run(self) -> None:
@@ -45,22 +48,23 @@ class Programs(threading.Thread):
         pool_of, run_of = self.read_witness()
         now = time.monotonic()
         for pid in self.living():
-            if pid not in run_of or pid in self._reported:
+            if pid not in run_of or (pid, run_of[pid]) in self._reported:
                 continue
             execution, fence, attempt = run_of[pid]
+            program = (pid, run_of[pid])
             pool_is_gone = not is_alive(pool_of.get((execution, fence), os.getpid()))
-            if pid not in self._over and (pool_is_gone or has_ended(execution, attempt)):
-                self._over[pid] = now
-            if now - self._over.get(pid, now) > PATIENCE:
-                self._reported.add(pid)
+            if program not in self._over and (pool_is_gone or has_ended(execution, attempt)):
+                self._over[program] = now
+            if now - self._over.get(program, now) > PATIENCE:
+                self._reported.add(program)
                 why = "its pool process had died" if pool_is_gone else "its run had ended"
                 self.survivors.append(
                     f"program {pid} of {execution}, attempt {attempt}: alive {PATIENCE:.0f} s after {why}"
                 )
 
-    def read_witness(self) -> tuple[dict[tuple[str, str], int], dict[int, tuple[str, str, int]]]:
+    def read_witness(self) -> tuple[dict[tuple[str, str], int], dict[int, Run]]:
         pool_of: dict[tuple[str, str], int] = {}
-        run_of: dict[int, tuple[str, str, int]] = {}
+        run_of: dict[int, Run] = {}
         for line in self.witness.read_text().splitlines() if self.witness.exists() else []:
             what, execution, fence, attempt, pid, _ = line.split()
             if what == "start":
@@ -88,7 +92,7 @@ class Programs(threading.Thread):
         while (left := list(self.living())) and time.monotonic() < until:
             time.sleep(0.2)
         for pid in left:
-            if pid not in self._reported:
+            if pid not in {reported for reported, _ in self._reported}:
                 self.survivors.append(f"program {pid}: alive {PATIENCE:.0f} s after everything was stopped")
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
