@@ -41,7 +41,9 @@
     if (!live || !updated) return;
     updated.textContent = updated.dataset.words.replace("{}", age(updatedAt));
     updated.classList.toggle("bad", age(updatedAt) > 3 * SECONDS && !paused);
-    if (age(requestedAt) >= (stale ? SOON : SECONDS) && !paused && !isInUse() && document.visibilityState === "visible") refresh();
+    // An answer arrives a little after its tick; without the half second the next request would be a tick late.
+    var isDue = Date.now() - requestedAt >= (stale ? SOON : SECONDS) * 1000 - 500;
+    if (isDue && !paused && !isInUse() && document.visibilityState === "visible") refresh();
   }
 
   // A refresh would drop the text that the user is selecting or typing.

@@ -49,6 +49,23 @@ def test_the_overview_refreshes_and_its_auto_refresh_can_be_paused(window):
     assert (pause.inner_text(), pause.get_attribute("aria-pressed")) == ("Resume auto-refresh", "true")
 
 
+def test_the_overview_refreshes_every_ten_seconds(window):
+    page = window().sign_in("alice")
+    # Events would refresh it earlier.
+    page.add_init_script("window.WebSocket = class extends EventTarget {}")
+    page.clock.install()
+    page.goto("/")
+    page.wait_for_function("() => document.getElementById('updated').textContent.startsWith('Updated')")
+    page.clock.pause_at(page.evaluate("() => Date.now() + 1000"))
+    page.evaluate("addEventListener('htmx:beforeRequest', () => { window.requestedAt = Date.now(); })")
+    # The answer arrives a little after the request: no multiple of this step is a whole second.
+    while (first := page.evaluate("window.requestedAt")) is None:
+        page.clock.run_for(37)
+    page.wait_for_function("() => document.getElementById('updated').textContent.includes(' 0 ')")
+    page.clock.run_for(first + 10_000 - page.evaluate("Date.now()"))
+    assert page.evaluate("window.requestedAt") == first + 10_000
+
+
 # Makes the refresh interval longer than a test.
 LONG_INTERVAL = """new MutationObserver(() => {
   const live = document.getElementById("live");
