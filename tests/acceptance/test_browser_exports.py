@@ -23,6 +23,7 @@ MAKING_MS = 120_000
 
 EXPORT = re.compile(r"/exports/\d+$")
 REPLAY = re.compile(r"/exports/replays/\d+$")
+LETTER = re.compile(r"/deadletters/\d+$")
 BAR = "#exports progress"
 PHONE = {"width": 375, "height": 800}
 
@@ -222,6 +223,7 @@ def test_axe_finds_no_violations_on_a_phone(stack, window, event_log_file, langu
     page.goto("/deadletters")
     assert_accessible(page)
     page.click(f"text={name}")
+    page.wait_for_url(LETTER)
     assert_accessible(page)
     page.click(".danger")
     page.locator("button[name=sure]").wait_for()
