@@ -6,7 +6,7 @@
 WRITE = """
     WITH owner AS (
         SELECT id FROM job_executions, set_config('synchronous_commit', 'off', true)
-        WHERE id = %(execution)s AND fence = %(fence)s AND status = 'RUNNING'
+        WHERE id = %(execution)s AND fence = %(fence)s AND status || '' = 'RUNNING'
     ), written AS (
         INSERT INTO run_logs (execution_id, seq, first_seq, level, size, lines)
         SELECT owner.id, c.last, c.first, c.level, c.size, c.lines

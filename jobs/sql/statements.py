@@ -1,4 +1,7 @@
-"""Every statement that is no function, by name, with the verb that uses it and the transition it makes."""
+"""Every statement that is no function, by name, with the verb that uses it and the transition it makes.
+
+Runs that are known by their ids are looked up by them alone, hence `status || ''`: see engine.sql.
+"""
 
 # submit: the batch; one that has ended is open again.
 INSERT_BATCH = """
@@ -48,11 +51,13 @@ INSERT_EXECUTIONS = """
 # progress: fenced like every write of a run; zero rows mean that the caller no longer owns it.
 WRITE_PROGRESS = """
     UPDATE job_executions SET progress = %(progress)s
-    WHERE id = %(execution)s AND fence = %(fence)s AND status = 'RUNNING' AND locked_until > clock_timestamp()
+    WHERE id = %(execution)s AND fence = %(fence)s AND status || '' = 'RUNNING'
+      AND locked_until > clock_timestamp()
 """
 WRITE_SESSION = """
     UPDATE job_executions SET session_id = %(session)s
-    WHERE id = %(execution)s AND fence = %(fence)s AND status = 'RUNNING' AND locked_until > clock_timestamp()
+    WHERE id = %(execution)s AND fence = %(fence)s AND status || '' = 'RUNNING'
+      AND locked_until > clock_timestamp()
 """
 
 # run_data: the dependencies of a run's job.
@@ -84,7 +89,7 @@ LOCK_OFFICE_OF_RUN = """
 SUBMITTER = """
     SELECT q.id, q.batch_id, q.trigger, q.submissions -> %(key)s
     FROM job_executions e JOIN job_queue q ON q.id = e.job_id
-    WHERE e.id = %(execution)s AND e.fence = %(fence)s AND e.status = 'RUNNING'
+    WHERE e.id = %(execution)s AND e.fence = %(fence)s AND e.status || '' = 'RUNNING'
 """
 RECORD_SUBMISSION = """
     UPDATE job_queue
@@ -95,11 +100,11 @@ RECORD_SUBMISSION = """
 # is_cancelled: no row means that another worker owns the run by now, or that it has ended.
 IS_CANCELLED = """
     SELECT cancel_requested_at IS NOT NULL FROM job_executions
-    WHERE id = %(execution)s AND fence = %(fence)s AND status = 'RUNNING'
+    WHERE id = %(execution)s AND fence = %(fence)s AND status || '' = 'RUNNING'
 """
 
 # A message that may not claim: whether its run was cancelled, or it is a duplicate.
-HAS_BEEN_CANCELLED = "SELECT 1 FROM job_executions WHERE id = %s AND status = 'CANCELLED'"
+HAS_BEEN_CANCELLED = "SELECT 1 FROM job_executions WHERE id = %s AND status || '' = 'CANCELLED'"
 
 # perform_atomic: a body may compute for longer than other transactions may stay idle.
 ALLOW_IDLE = "SET LOCAL idle_in_transaction_session_timeout = 0"
