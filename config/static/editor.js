@@ -44,12 +44,15 @@
       if (!response.ok || response.redirected) throw new Error(response.status);
       return response.text();
     }).then(function (html) {
+      var focused = document.activeElement.closest("#drawn [data-place]");
       window.htmx.swap(preview, html, { swapStyle: "innerHTML" });
       var text = find("editor-steps").textContent;
       if (text !== sent) replace(text);
       wasRefused = find("editor-message").textContent !== "";
       differs = wasRefused && action === "change";
       showStep();
+      // Only now the new box can take the focus that the old one had.
+      if (focused && find(focused.id)) find(focused.id).focus({ preventScroll: true });
     });
   }
 

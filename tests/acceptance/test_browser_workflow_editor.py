@@ -110,6 +110,7 @@ def test_references_follow_a_new_name_and_a_change_is_undone(editor):
     wait_for_steps(page, "steps[0].ref === 'load' && Array.isArray(steps[1].args.numbers)")
     assert page.is_disabled("#undo")
     assert steps_of(page) == STEPS
+    assert page.evaluate("document.activeElement.id") == "step-box-1", "a new drawing keeps the focus"
 
 
 def test_json_is_edited_and_seen_in_the_graph_and_errors_stand_at_their_step(stack, window, office):
