@@ -59,6 +59,7 @@ def batch_context(office: Office, batch: Batch, now: datetime, view: BatchView) 
         "counts": [(status, number) for status, number in counts.items() if number],
         "total": sum(counts.values()),
         "state": progress.state_of(counts),
+        "done": counts[JobStatus.DONE],
         "failed": counts[JobStatus.FAILED],
         "percent": progress.percent(counts),
         "path_seconds": path.seconds,

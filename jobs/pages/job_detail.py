@@ -53,8 +53,7 @@ def _render(request: HttpRequest, office_id: UUID, job_id: UUID, template: str) 
         "newest_event": newest,
         "can_operate": can_operate(access),
         "verbs": [verb for verb, states in bulk.APPLIES_TO.items() if job.status in states],
-        "reason_form": ActionForm(verb=bulk.CANCEL),
-        "priority_form": ActionForm(verb=bulk.REPRIORITISE),
+        "action_form": ActionForm(verb=bulk.REPRIORITISE),
         "runs": [
             {"run": row.run, "attempts": row.attempts, "flower": link_for(user, row.run)}
             for row in queries.runs_of(job, now)

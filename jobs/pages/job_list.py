@@ -66,10 +66,10 @@ def confirm(request: HttpRequest, office_id: UUID) -> HttpResponse:
         raise Http404
     selected = selection.filtered_jobs(office, request.POST)
     matching = request.POST.get("scope") == MATCHING
-    # "All that match" are those that matched when they were counted.
-    until = parse_number(request.POST.get("until")) or selection.newest_seq(office)
+    # "All that match" are those that matched when the page was opened, or else when they were counted.
+    newest = parse_number(request.POST.get("newest")) or selection.newest_seq(office)
     ids = [] if matching else request.POST.getlist("job")
-    jobs = selected.jobs.filter(seq__lte=until) if matching else selection.selected_jobs(office, ids)
+    jobs = selected.jobs.filter(seq__lte=newest) if matching else selection.selected_jobs(office, ids)
     preview = bulk.preview(jobs, verb)
     data = request.POST if "sure" in request.POST else None
     form = ActionForm(data, verb=verb)
@@ -87,7 +87,7 @@ def confirm(request: HttpRequest, office_id: UUID) -> HttpResponse:
         "field": "job",
         "verb": verb,
         "matching": matching,
-        "until": until,
+        "newest": newest,
         "ids": ids,
         "hidden": hidden_fields(selected.query),
         "preview": preview,

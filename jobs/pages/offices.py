@@ -44,6 +44,7 @@ def batches(request: HttpRequest, office_id: UUID, *, template: str = "batches.h
             "total": sum(counts[batch.id].values()),
             "percent": progress.percent(counts[batch.id]),
             "state": progress.state_of(counts[batch.id]),
+            "done": counts[batch.id][JobStatus.DONE],
             "failed": counts[batch.id][JobStatus.FAILED],
             "cancelled": counts[batch.id][JobStatus.CANCELLED],
         }

@@ -63,7 +63,10 @@ def live(request: HttpRequest) -> HttpResponse:
 @login_required
 def count(request: HttpRequest) -> HttpResponse:
     values = RunFilterForm(request.GET).values(timezone.now())
-    counted = search.count(current_user(request), values) if values else search.Count(0, False)
+    newest = Place.read(request.GET).newest
+    counted = search.Count(0, False)
+    if values is not None:
+        counted = search.count(current_user(request), replace(values, newest=newest))
     number = f"{counted.number:,}{'+' if counted.more else ''}"
     return HttpResponse(_("%(number)s runs") % {"number": number}, content_type="text/plain; charset=utf-8")
 
@@ -161,7 +164,10 @@ def _listed(request: HttpRequest, user: User, form: RunFilterForm) -> dict[str, 
         if place.is_first and values.sort == Sort.NEWEST:
             newest = result.rows[0].id if result.rows else None
             new = _newer(user, values, place.newest)
-    query = form.query()
+    query, at = form.query(), reverse("scheduler:runs")
+    shown = place.context(at, query, new, newest)
+    counted = query.copy()
+    counted["newest"] = str(shown["newest"])
     return {
         "now": now,
         "rows": result.rows,
@@ -171,7 +177,8 @@ def _listed(request: HttpRequest, user: User, form: RunFilterForm) -> dict[str, 
         "searched_since": result.searched_since,
         "further": _further(query, result, values),
         **page_links(Page((), result.newer, result.older), query),
-        **place.context(reverse("scheduler:runs"), query, new, newest),
+        "counted": counted.urlencode(),
+        **shown,
     }
 
 

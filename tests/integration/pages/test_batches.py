@@ -93,7 +93,12 @@ def test_a_batch_with_a_failure_shows_it_in_the_list_and_first_on_its_page(offic
     assert "the disk is full" in text_of(page)
     assert page.context["state"] == JobStatus.PENDING
     lifecycle.cancel(office.id, [waiting.id], actor="test")
-    assert alice.get(at(office, f"/batches/{bad.batch_id}")).context["state"] == JobStatus.FAILED
+    page = alice.get(at(office, f"/batches/{bad.batch_id}"))
+    assert page.context["state"] == JobStatus.FAILED
+    # "100.0%" would look like a success.
+    for text in (text_of(page), page_text(alice, at(office, "/batches"))):
+        assert "1 of 3 succeeded" in text
+        assert "100.0%" not in text
 
 
 def test_a_job_that_no_worker_has_claimed_is_queued_on_every_page(office, alice):

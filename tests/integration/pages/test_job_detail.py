@@ -9,7 +9,7 @@ from django.utils import timezone
 from jobs.models import Worker
 from jobs.states import JobStatus
 from tests.factories import done, fresh, running, submitted
-from tests.integration.pages.clients import at
+from tests.integration.pages.clients import at, text_of
 
 pytestmark = pytest.mark.django_db
 
@@ -64,6 +64,18 @@ def test_a_running_job_shows_its_lease_its_heartbeat_and_its_dependencies(office
     assert f"/batches/{first.batch_id}#box-{second.id}" in text
     ended = alice.get(at(office, f"/jobs/{first.id}"))
     assert ended.context["current"] is None
+
+
+@pytest.mark.parametrize("verb", ["cancel", "reprioritise"])
+def test_one_form_has_the_reason_for_all_that_can_be_done(office, alice, verb):
+    (job,) = submitted(office, {"ref": "waits"})
+    page = alice.get(at(office, f"/jobs/{job.id}"))
+    assert text_of(page).count('name="reason"') == 1
+    action = at(office, f"/jobs/{job.id}/{verb}")
+    assert f'formaction="{action}"' in text_of(page)
+    # What a browser sends of the whole form, with either button.
+    alice.post(action, {"reason": "not today", "priority": "3", "urgent": ""})
+    assert "reason: not today" in text_of(alice.get(at(office, f"/jobs/{job.id}")))
 
 
 def test_a_few_of_many_neighbours_are_drawn_and_the_others_listed(office, alice):

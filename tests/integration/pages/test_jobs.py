@@ -10,7 +10,7 @@ from jobs import lifecycle
 from jobs.models import Event, Job
 from jobs.states import EventType, JobStatus
 from tests.factories import done, fresh, running, submitted
-from tests.integration.pages.clients import at
+from tests.integration.pages.clients import at, form_fields, text_of
 
 pytestmark = pytest.mark.django_db
 
@@ -90,7 +90,7 @@ def test_matching_jobs_are_cancelled_and_no_others(office, alice):
 
 def counted(page) -> dict[str, str]:
     """The hidden numbers of a confirmation form."""
-    names = ("until", "counted")
+    names = ("newest", "counted")
     return {
         name: match[1]
         for name in names
@@ -128,6 +128,18 @@ def test_more_than_a_hundred_jobs_are_changed_only_after_typing_their_number(
     late = Job.objects.get(ref="came later")
     assert (late.status != JobStatus.CANCELLED, late.priority) == (True, 100)
     assert not Job.objects.filter(changed, pk=other.pk).exists()
+
+
+def test_all_matching_jobs_are_those_of_the_page_that_was_opened(office, alice):
+    (shown,) = submitted(office, {"ref": "shown"})
+    list_page = alice.get(at(office))
+    (late,) = submitted(office, {"ref": "late"})
+    sent = form_fields(list_page, at(office, "/jobs/act")) | {"verb": "cancel"}
+    confirm_page = alice.post(at(office, "/jobs/act"), sent | {"scope": "matching"})
+    assert "What was submitted after the page was opened is not part of it." in text_of(confirm_page)
+    alice.post(at(office, "/jobs/act"), form_fields(confirm_page, at(office, "/jobs/act")) | {"sure": "yes"})
+    assert fresh(shown).status == JobStatus.CANCELLED
+    assert fresh(late).status != JobStatus.CANCELLED
 
 
 def test_the_number_is_asked_for_again_if_more_jobs_match(office, alice):
