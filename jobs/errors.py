@@ -93,6 +93,10 @@ class Fenced(Exception):
     """This run no longer owns its Execution: another one does, or it has ended. Nothing was written."""
 
 
+class NotOnThisWorker(Exception):
+    """This worker lacks the code that a run needs, and another one of its role may have it."""
+
+
 class Refused(CodedError):
     """A verb cannot do what was asked; nothing was changed.
 

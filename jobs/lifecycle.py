@@ -250,6 +250,14 @@ def release_run(execution: str, fence: int, *, trigger: str) -> Settlement | Non
     return _mark_lost(execution, fence, trigger, False, "Its worker was stopped.", None)
 
 
+def give_back(execution: str, fence: int) -> bool:
+    """Undo the claim of a run that this worker lacks the code for; False if it was cancelled, or has ended.
+
+    The caller's main process sends its next dispatch in a moment; if it dies before, the sweep does so.
+    """
+    return bool(call.change(statements.GIVE_BACK, [execution, fence]))
+
+
 def _mark_lost(
     execution: str, fence: int, trigger: str, expired: bool, error: str, max_crashes: int | None
 ) -> Settlement | None:

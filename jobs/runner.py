@@ -13,7 +13,7 @@ import time
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NoReturn
 
 from celery import Task as CeleryTask
 from celery.exceptions import Ignore, Retry, SoftTimeLimitExceeded
@@ -26,7 +26,7 @@ from dure.results import encode_result
 from jobs import burst, counters, deadline, joins, lifecycle, registry, tracebacks
 from jobs.answers import Claim, Settlement
 from jobs.context import RunContext
-from jobs.errors import Fenced, in_english
+from jobs.errors import Fenced, NotOnThisWorker, in_english
 from jobs.redaction import Redactor
 from jobs.run_data import resolve_args
 from jobs.run_logs import capture
@@ -43,7 +43,7 @@ STOPPED = (SoftTimeLimitExceeded, Stopped)
 # The exit codes of billiard's pool processes that one of these signals has stopped.
 TERMINATED = {-(256 - number) for number in (signal.SIGTERM, signal.SIGQUIT, signal.SIGINT, signal.SIGHUP)}
 # Why a message has no end of its own. EngineRequest sends the event that tells Flower.
-CANCELLED, DUPLICATE, FENCED = "cancelled", "duplicate", "fenced"
+CANCELLED, DUPLICATE, FENCED, GIVEN_BACK = "cancelled", "duplicate", "fenced", "given back"
 
 
 @dataclass
@@ -142,10 +142,24 @@ def perform(task_id: str, current: Run) -> None:
     """Run the body and settle its success. A failure leaves as the exception that it was."""
     task = registry.find(task_id)
     context = RunContext(current, logging.getLogger(f"dure.task.{task_id}"))
-    if task.atomic:
-        perform_atomic(task, context, current)
-    else:
-        settle_success(current, call_body(task, context, current))
+    try:
+        if task.atomic:
+            perform_atomic(task, context, current)
+        else:
+            settle_success(current, call_body(task, context, current))
+    except NotOnThisWorker as lacking:
+        give_back(task_id, current, str(lacking))
+
+
+def give_back(task_id: str, current: Run, lacking: str) -> NoReturn:
+    """Let another worker of the role run it: see jobs/worker/give_back.py."""
+    claim = current.claim
+    if lifecycle.give_back(claim.execution_id, claim.fence):
+        current.settled = True
+        log.warning("gave back a run of %s: this worker does not have %s", task_id, lacking)
+        raise Ignore(GIVEN_BACK) from None
+    settle_failure(task_id, current, TaskFailure("Cancelled."), again=False)
+    raise Ignore(CANCELLED) from None
 
 
 def perform_atomic(task: registry.Task, context: Context, current: Run) -> None:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
+from celery.exceptions import Ignore
 from django.contrib.auth.models import User
 from django.utils import timezone
 
@@ -132,7 +133,7 @@ class Claimed:
         """Runs as EngineTask does: every failure is offered to the retry policy."""
         try:
             runner.perform(self.name, self.run)
-        except Fenced:
+        except (Fenced, Ignore):
             return
         except runner.STOPPED as error:
             # The alarm sends it at the deadline, which a test does not wait for.

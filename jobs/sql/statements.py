@@ -115,6 +115,18 @@ RUN_OF_MESSAGE = """
     WHERE status = 'RUNNING' AND worker = %s AND token LIKE %s
 """
 
+# give_back: RUNNING → PENDING, as it was before its claim, and sent again. Only for what no office owns: the
+# start of its attempt is no event.
+GIVE_BACK = """
+    UPDATE job_executions
+    SET status = 'PENDING', attempt = attempt - 1, locked_until = NULL,
+        started_at = CASE WHEN attempt > 1 THEN started_at END,
+        dispatch = dispatch + 1, dispatched_at = clock_timestamp(), sent_at = clock_timestamp(),
+        sent_count = 1
+    WHERE id = %s AND fence = %s AND status || '' = 'RUNNING' AND cancel_requested_at IS NULL
+      AND job_id IS NULL
+"""
+
 # follow_runs: all that a worker runs now. A token begins with the id of the message.
 RUNS_OF_WORKER = """
     SELECT token, id::text, dispatch, job_id, attempt FROM job_executions

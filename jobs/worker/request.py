@@ -12,14 +12,14 @@ from django.conf import settings
 
 from jobs import publish
 from jobs.log_fields import about_run
-from jobs.runner import CANCELLED, DUPLICATE, FENCED
+from jobs.runner import CANCELLED, DUPLICATE, FENCED, GIVEN_BACK
 from jobs.subprocesses import process_tree
-from jobs.worker import bursts, lease_keeper
+from jobs.worker import bursts, give_back, lease_keeper
 from jobs.worker.lease_keeper import Report
 
 # Flower takes the name of an event that it does not know for the state. After Celery's own `task-rejected` a
 # task that has started stays STARTED for ever.
-ENDS = {CANCELLED: "revoked", DUPLICATE: "duplicate", FENCED: "fenced"}
+ENDS = {CANCELLED: "revoked", DUPLICATE: "duplicate", FENCED: "fenced", GIVEN_BACK: "released"}
 
 
 class EngineRequest(Request):  # type: ignore[misc]
@@ -83,12 +83,30 @@ class EngineRequest(Request):  # type: ignore[misc]
             self.report(kind, f"The process that ran this died: {error}")
         elif isinstance(error, Ignore):
             self.send_end(str(error))
+            if str(error) == GIVEN_BACK:
+                self.send_again()
         with about_run(str(self.args[0])):
             return super().on_failure(exc_info, send_failed_event=send_failed_event, return_ok=return_ok)
 
     def send_end(self, why: str) -> None:
         """Tell Flower that a message has ended, which Celery does not do for a message that is ignored."""
         self.send_event(f"task-{ENDS.get(why, ENDS[DUPLICATE])}")
+
+    def send_again(self) -> None:
+        """The run was given back, with the next dispatch."""
+        if lease_keeper.current is None:
+            return
+        execution, dispatch = self.current_run
+        level = self.delivery_info["priority"]
+        send = publish.Send(
+            execution=execution,
+            dispatch=dispatch + 1,
+            role=self.delivery_info["routing_key"],
+            task_id=self.name,
+            level=publish.FAIR if level is None else level,
+            retries=self.request_dict.get("retries", 0),
+        )
+        give_back.send_later(lease_keeper.current.worker.timer, send)
 
     def cancel(self, pool: Any, signal: Any = None, emit_retry: bool = True) -> Any:
         """The worker stops and has waited long enough: release this run, and kill all of its processes."""

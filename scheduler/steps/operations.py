@@ -15,6 +15,7 @@ from dure import InvalidArgs
 from dure import StepRun as StepRun  # modules that were written before there was the package import it here
 from dure.step_context import kept_context
 from jobs.context import RunContext
+from jobs.errors import NotOnThisWorker
 from jobs.sql import call
 from scheduler.steps import libraries
 from scheduler.steps.position import Position
@@ -68,14 +69,24 @@ class OperationReport:
         self.context = context
 
 
+def find_own(library: str, operation: str) -> libraries.Operation:
+    """The operation, if this worker has it: another one may have it, or none any more."""
+    try:
+        return libraries.find_own(library, operation)
+    except libraries.UnknownOperation:
+        pass
+    try:
+        libraries.find(library, operation)
+    except libraries.UnknownOperation as unknown:
+        raise InvalidArgs(str(unknown)) from None
+    raise NotOnThisWorker(f"the operation {library}.{operation}")
+
+
 def run_operation(
     ctx: RunContext, queue_id: int, job_id: str, direction: str, library: str, operation: str
 ) -> Any:
     """Run an operation and return what it returns; its context goes into `ctx.extra`."""
-    try:
-        registered = libraries.find_own(library, operation)
-    except libraries.UnknownOperation as unknown:
-        raise InvalidArgs(str(unknown)) from None
+    registered = find_own(library, operation)
     answer = call.function("dure_step_read", queue_id, ctx.execution_id, True)
     if answer is None:
         raise InvalidArgs("The queue no longer waits for this operation.")

@@ -4,16 +4,19 @@ import sys
 
 import pytest
 
-from jobs import lifecycle, submission
+from jobs import catalogue, lifecycle, submission
 from jobs.models import CatalogueOffer, Job, Membership
 from jobs.states import JobStatus, MemberRole
+from scheduler.steps import lifecycle as steps
 from tests import engine_workers, workers
 from tests.factories import an_office
 from tests.integration.rest_support import client_of, make_user
+from tests.step_factories import a_queue, states
 from tests.workers import eventually
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
+RESERVE = {"forward_operation": "reserve", "arguments": {"size": 1}}
 ENVIRONMENT = {"DURE_WORKER_MODULES": "tests.shop_tasks"}
 
 
@@ -53,8 +56,8 @@ def test_a_worker_brings_a_task_that_no_other_process_imports(tmp_path):
     assert "tests.shop_tasks" not in sys.modules
 
 
-def test_a_run_reaches_the_worker_that_has_its_task(tmp_path):
-    """Two workers of one role; one of them does not have the Task."""
+def test_a_run_reaches_the_worker_that_has_its_task_or_operation(tmp_path):
+    """Two workers of one role; one of them has neither."""
     office = an_office(max_concurrent_jobs=20)
     with (
         workers.running(tmp_path, queues="Designer", name="without", control=False) as without,
@@ -66,6 +69,12 @@ def test_a_run_reaches_the_worker_that_has_its_task(tmp_path):
         for job in Job.objects.filter(id__in=jobs):
             assert engine_workers.ended(job, 60).status == JobStatus.DONE
             assert len(engine_workers.outcomes(job)) == 1
+        catalogue.forget()
+        queues = [a_queue(RESERVE, queue_library="shop") for _ in range(12)]
+        for queue in queues:
+            steps.run(queue.queue_id)
+        for queue in queues:
+            eventually(lambda queue=queue: states(queue) == ["SUCCESS"], what=f"the end of {queue}")
         assert "Received unregistered task" not in without.log.read_text()
 
 

@@ -5,9 +5,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dure import step_operations
+from jobs import catalogue
 from jobs.errors import Conflict
 from jobs.models import Execution
 from jobs.states import Trigger
+from jobs.worker import catalogue as worker_catalogue
 from scheduler.steps import lifecycle
 from tests.step_factories import (
     a_job,
@@ -170,6 +172,40 @@ def test_an_operation_that_is_no_longer_registered_counts_as_a_missing_library(m
     assert states(queue) == ["FAILED, FAILED", "NOTYET"]
     lifecycle.run(queue.queue_id)
     assert states(queue) == ["NOLIB", "NOTYET"]
+
+
+def registered_by_a_worker():
+    worker_catalogue.write("jobs@elsewhere", worker_catalogue.own_rows(["default"]))
+    catalogue.forget()
+
+
+def test_an_operation_that_only_another_worker_has_is_given_back(monkeypatch):
+    queue = a_queue(a_job("a"), {"forward_operation": "nothing"})
+    lifecycle.run(queue.queue_id)
+    registered_by_a_worker()
+    before = execution(queue)
+    with monkeypatch.context() as patch:
+        patch.delitem(step_operations._operations, (LIBRARY, "do"))
+        run_operation(queue)
+    after = execution(queue)
+    assert (after.status, after.attempt, after.started_at) == ("PENDING", 0, None)
+    assert (after.id, after.dispatch) == (before.id, before.dispatch + 1)
+    assert not after.attempts.exists()
+    run_to_end(queue)
+    assert states(queue) == ["SUCCESS", "SUCCESS"]
+    assert Execution.objects.get(id=before.id).attempt == 1
+
+
+def test_an_operation_that_only_another_worker_has_can_be_cancelled(monkeypatch):
+    queue = a_queue({"forward_operation": "do"})
+    lifecycle.run(queue.queue_id)
+    registered_by_a_worker()
+    operation = claimed(queue)
+    lifecycle.cancel(queue.queue_id)
+    monkeypatch.delitem(step_operations._operations, (LIBRARY, "do"))
+    operation.perform()
+    assert fresh(queue).state == "READY"
+    assert states(queue) == ["FAILED, CANCELED"]
 
 
 @pytest.mark.parametrize("odd", ["set", ""])
