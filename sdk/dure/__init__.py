@@ -18,7 +18,15 @@ from dure.failures import (
     Stopped,
     TaskFailure,
 )
-from dure.office_records import Calendar, Delivery, Member, Webhook, WebhookWithSecret, Window
+from dure.office_records import (
+    Calendar,
+    Delivery,
+    Member,
+    OfficeConfig,
+    Webhook,
+    WebhookWithSecret,
+    Window,
+)
 from dure.records import (
     Batch,
     Event,
@@ -30,11 +38,9 @@ from dure.records import (
     LogLine,
     Office,
     Replay,
-    Schedule,
     Task,
-    Workflow,
-    WorkflowRun,
 )
+from dure.schedule_records import Schedule, Turn, Workflow, WorkflowRun
 from dure.step_operations import operation
 from dure.step_records import (
     NewStepQueue,
@@ -77,6 +83,7 @@ __all__ = [
     "Member",
     "NewStepQueue",
     "Office",
+    "OfficeConfig",
     "Operation",
     "OperationLibrary",
     "PermissionRefused",
@@ -92,6 +99,7 @@ __all__ = [
     "Stopped",
     "Task",
     "TaskFailure",
+    "Turn",
     "WaitTimeout",
     "Webhook",
     "WebhookWithSecret",

@@ -10,9 +10,10 @@ from dure.operations.jobs import Jobs
 from dure.operations.offices import Offices
 from dure.operations.schedules import Schedules
 from dure.operations.steps import Steps
+from dure.operations.workflows import Workflows
 
 
-class AsyncClient(Jobs, Executions, Schedules, Calendars, Offices, Steps, Exports):
+class AsyncClient(Jobs, Executions, Schedules, Workflows, Calendars, Offices, Steps, Exports):
     """Calls Dure's API.
 
     `url`, `token` and `office` come from the arguments, else from `DURE_URL`, `DURE_TOKEN` and `DURE_OFFICE`,

@@ -14,6 +14,21 @@ class Member(Record):
 
 
 @dataclass(frozen=True, kw_only=True)
+class OfficeConfig(Record):
+    """Limits, timeouts and retries of the office's jobs; times are in milliseconds."""
+
+    paused: bool
+    max_concurrent_jobs: int
+    default_timeout: int
+    max_retries: int
+    retry_backoff: str
+    retry_base_delay: int
+    max_concurrent_by_role: dict[str, int] = field(default_factory=dict)
+    default_timeout_by_role: dict[str, int] = field(default_factory=dict)
+    retryable_failures: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Webhook(Record):
     id: int
     url: str

@@ -18,10 +18,14 @@ class Record:
         """Missing fields get their default; the documents of exports have their names in camelCase."""
         values = {}
         for name, hint in _hints(cls).items():
-            key = name if name in document else re.sub(r"_(\w)", lambda match: match[1].upper(), name)
+            key = name if name in document else camel_case(name)
             if key in document:
                 values[name] = _read_value(document[key], hint)
         return cls(raw=document, **values)
+
+
+def camel_case(name: str) -> str:
+    return re.sub(r"_(\w)", lambda match: match[1].upper(), name)
 
 
 def _hints(record: "type[Record]") -> dict[str, Any]:

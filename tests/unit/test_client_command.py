@@ -3,6 +3,7 @@
 import io
 import json
 import stat
+from datetime import datetime
 
 import pytest
 
@@ -13,6 +14,7 @@ from tests.unit.stub_server import stub
 from tests.unit.test_client_requests import JOB, OFFICE, answer, header, no_login, problem
 
 assert no_login  # an autouse fixture
+TIME = "2026-12-01T09:00+09:00"
 OFFICES = {"count": 1, "next": None, "previous": None, "results": [
     {"id": OFFICE, "name": "north", "role": "owner", "created_at": "2026-12-01T09:00:00+09:00"}
 ]}  # fmt: skip
@@ -105,6 +107,10 @@ def test_json_is_what_the_api_answers(capsys):
         ["jobs", "list", "--status", "odd"],
         ["jobs", "list", "--limit", "0"],
         ["workflows", "run", "report", "--input", "@absent.json"],
+        ["workflows", "create", "report", '{"task_id": "demo.sum"}'],
+        ["schedules", "create", "nightly", "demo.sum"],
+        ["schedules", "create", "nightly", "demo.sum", "--at", "tomorrow"],
+        ["schedules", "create", "nightly", "demo.sum", "--every", "60", "--cron", "* * * * *"],
         ["exports", "start", "one"],
     ],
 )
@@ -113,6 +119,25 @@ def test_wrong_usage_is_exit_code_2(capsys, arguments):
         cli.main(arguments)
     assert ended.value.code == 2
     assert "usage: dure" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("option", "rule"),
+    [
+        (["--cron", "0 3 * * *"], {"kind": "cron", "cron": "0 3 * * *"}),
+        (["--every", "60", "--paused"], {"kind": "interval", "every_seconds": 60, "enabled": False}),
+        (["--at", TIME], {"kind": "once", "at": datetime.fromisoformat(TIME)}),
+    ],
+)
+def test_a_schedule_is_created_with_the_kind_of_its_rule(option, rule):
+    document = {"id": OFFICE, "name": "nightly", "task_id": "demo.sum", "enabled": True, "timezone": "UTC"}
+    with stub(answer(201, document | {"kind": rule["kind"]})) as server:
+        login.save(login.Login(f"http://127.0.0.1:{server.port}", "secret", OFFICE))
+        assert cli.main(["schedules", "create", "nightly", "demo.sum", "--arg", "numbers=[1]", *option]) == 0
+    body = json.loads(server.requests[0].partition(b"\r\n\r\n")[2])
+    if "at" in body:
+        body["at"] = datetime.fromisoformat(body["at"])
+    assert body == {"name": "nightly", "task_id": "demo.sum", "args": {"numbers": [1]}, **rule}
 
 
 def test_a_command_without_login_says_what_to_do(capsys):

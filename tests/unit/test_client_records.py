@@ -7,19 +7,20 @@ from typing import Any
 import pytest
 import yaml
 
-from dure import office_records, records, step_records, submissions
+from dure import office_records, records, schedule_records, step_records, submissions
 from dure.operations.executions import Level
+from dure.record import camel_case
 
 SCHEMAS = yaml.load(
     (Path(__file__).resolve().parents[2] / "docs" / "openapi.yaml").read_text(),
     Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader),
 )["components"]["schemas"]
-NAMES = {"Batch": "BatchInFull", "Event": "SchedulerEvent"}
+NAMES = {"Batch": "BatchInFull", "Event": "SchedulerEvent", "OfficeConfig": "JobSchedulerConfig"}
 # The client adds them, so that a batch knows its own URL and its jobs.
 ADDED = {"raw", "Batch.office_id", "Batch.jobs"}
 RECORDS = [
     value
-    for module in (records, office_records, step_records)
+    for module in (records, office_records, schedule_records, step_records)
     for value in vars(module).values()
     if getattr(value, "__module__", "") == module.__name__
 ]
@@ -39,11 +40,17 @@ def test_the_schema_has_each_field_of_a_record(record: Any) -> None:
     [
         ("JobSubmission", "JobSubmissionRequest"),
         ("ScheduleOptions", "ScheduleRequest"),
+        ("ScheduleRule", "PreviewRequest"),
+        ("ScheduleChanges", "PatchedScheduleRequest"),
+        ("WorkflowChanges", "PatchedWorkflowRequest"),
+        ("ConfigChanges", "JobSchedulerConfig"),
         ("StepOptions", "StepRequest"),
     ],
 )
 def test_the_schema_has_each_field_of_a_request(options: str, schema: str) -> None:
-    assert set(getattr(submissions, options).__annotations__) <= set(SCHEMAS[schema]["properties"])
+    names = set(SCHEMAS[schema]["properties"])
+    annotations = getattr(submissions, options).__annotations__
+    assert {name for name in annotations if name not in names and camel_case(name) not in names} == set()
 
 
 def test_the_levels_are_those_of_the_api() -> None:

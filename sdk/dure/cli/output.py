@@ -37,6 +37,14 @@ def write_record(options: Options, record: Record, names: Sequence[str]) -> int:
     return DONE
 
 
+def write_deletion(options: Options, record_id: str) -> int:
+    if options.json:
+        write_json({"id": record_id})
+    else:
+        print(f"{record_id} is deleted.")
+    return DONE
+
+
 def write_log(options: Options, lines: Iterable[LogLine]) -> None:
     for line in lines:
         if options.json:

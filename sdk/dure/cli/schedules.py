@@ -1,19 +1,69 @@
 """`dure schedules`."""
 
-from dure.cli.arguments import Options, Parsers, add_limit, command, connect, group, one_of
-from dure.cli.output import write_list, write_record
+import argparse
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+from dure.cli.arguments import (
+    DONE,
+    Options,
+    Parsers,
+    add_limit,
+    add_task,
+    command,
+    connect,
+    group,
+    one_of,
+    positive,
+)
+from dure.cli.output import write_deletion, write_json, write_list, write_record
 from dure.client import Client
+from dure.schedule_records import Schedule
 
 COLUMNS = ["id", "name", "task_id", "enabled", "next_run_at"]
+FIELDS = [
+    *COLUMNS,
+    *("kind", "cron", "every_seconds", "at", "timezone", "args"),
+    *("last_run_at", "last_execution_id", "failing_since"),
+]
+# The kind of the rule that each option gives.
+KINDS = {"cron": "cron", "every_seconds": "interval", "at": "once"}
 
 
 def add(parsers: Parsers) -> None:
-    of_schedules = group(parsers, "schedules", "list, pause and resume schedules")
+    of_schedules = group(parsers, "schedules", "list, create, pause, resume and delete schedules")
     add_limit(command(of_schedules, "list", list_schedules, "list schedules"))
-    for name, run in {"pause": pause, "resume": resume}.items():
-        example = f"dure schedules {name} 'nightly report'"
-        verb = command(of_schedules, name, run, f"{name} a schedule", example=example)
+    _add_create(of_schedules)
+    for name, run, text in (
+        ("show", show, "show a schedule"),
+        ("next", show_next, "show when a schedule is due next"),
+        ("pause", pause, "pause a schedule"),
+        ("resume", resume, "resume a schedule"),
+        ("delete", delete, "delete a schedule; its history stays visible"),
+    ):
+        verb = command(of_schedules, name, run, text, example=f"dure schedules {name} 'nightly report'")
         verb.add_argument("schedule", metavar="SCHEDULE", help="its id or name")
+
+
+def _add_create(of_schedules: Parsers) -> None:
+    example = "dure schedules create 'nightly sum' demo.sum --cron '0 3 * * *' --arg numbers='[1, 2]'"
+    create = command(of_schedules, "create", create_schedule, "create a schedule", example=example)
+    create.add_argument("name", metavar="NAME")
+    add_task(create)
+    rule = create.add_mutually_exclusive_group(required=True)
+    rule.add_argument("--cron", help="a cron rule, such as '0 9 * * MON-FRI'")
+    rule.add_argument("--every", type=positive, dest="every_seconds", metavar="SECONDS", help="an interval")
+    rule.add_argument("--at", type=time, metavar="TIME", help="once, such as 2026-12-01T09:00+09:00")
+    create.add_argument("--timezone", help="of the cron rule; default: the server's")
+    create.add_argument("--paused", action="store_true", help="start nothing until it is resumed")
+
+
+def time(text: str) -> datetime:
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no time such as 2026-12-01T09:00+09:00") from None
 
 
 def list_schedules(options: Options) -> int:
@@ -21,15 +71,53 @@ def list_schedules(options: Options) -> int:
         return write_list(options, client.schedules(limit=options.limit), COLUMNS)
 
 
-def pause(options: Options) -> int:
+def create_schedule(options: Options) -> int:
+    ((name, value),) = [(name, value) for name in KINDS if (value := getattr(options, name)) is not None]
+    values: dict[str, Any] = {name: value, "kind": KINDS[name], "args": dict(options.args)}
+    if options.timezone:
+        values["timezone"] = options.timezone
+    if options.paused:
+        values["enabled"] = False
     with connect(options) as client:
-        return write_record(options, client.pause_schedule(_id(client, options.schedule)), COLUMNS)
+        return write_record(options, client.create_schedule(options.name, options.task, **values), FIELDS)
+
+
+def show(options: Options) -> int:
+    return _with(options, lambda _client, schedule: write_record(options, schedule, FIELDS))
+
+
+def show_next(options: Options) -> int:
+    def write(client: Client, schedule: Schedule) -> int:
+        times = [each.isoformat() for each in client.next_times(schedule)]
+        if options.json:
+            write_json(times)
+        elif times:
+            print("\n".join(times))
+        return DONE
+
+    return _with(options, write)
+
+
+def pause(options: Options) -> int:
+    return _with(
+        options, lambda client, schedule: write_record(options, client.pause_schedule(schedule), COLUMNS)
+    )
 
 
 def resume(options: Options) -> int:
+    return _with(
+        options, lambda client, schedule: write_record(options, client.resume_schedule(schedule), COLUMNS)
+    )
+
+
+def delete(options: Options) -> int:
+    def write(client: Client, schedule: Schedule) -> int:
+        client.delete_schedule(schedule)
+        return write_deletion(options, schedule.id)
+
+    return _with(options, write)
+
+
+def _with(options: Options, act: Callable[[Client, Schedule], int]) -> int:
     with connect(options) as client:
-        return write_record(options, client.resume_schedule(_id(client, options.schedule)), COLUMNS)
-
-
-def _id(client: Client, name_or_id: str) -> str:
-    return one_of(client.schedules(limit=10_000), name_or_id).id
+        return act(client, one_of(client.schedules(limit=10_000), options.schedule))

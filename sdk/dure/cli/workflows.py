@@ -1,5 +1,9 @@
 """`dure workflows`."""
 
+import argparse
+from collections.abc import Callable
+from typing import Any
+
 from dure.cli.arguments import (
     Options,
     Parsers,
@@ -11,29 +15,117 @@ from dure.cli.arguments import (
     group,
     one_of,
 )
-from dure.cli.output import write_end, write_list
+from dure.cli.output import write_deletion, write_end, write_list, write_record
+from dure.client import Client
+from dure.schedule_records import Workflow
+
+COLUMNS = ["id", "name", "status", "next_run_at"]
+FIELDS = [*COLUMNS, "schedule_config", "input_schema", "max_run_retries", "steps"]
+RUN_FIELDS = ["id", "workflow_id", "status", "batch", "error_message"]
 
 
 def add(parsers: Parsers) -> None:
-    of_workflows = group(parsers, "workflows", "list and run workflows")
+    of_workflows = group(parsers, "workflows", "list, create, run, pause, resume and delete workflows")
     add_limit(command(of_workflows, "list", list_workflows, "list workflows"))
+    _add_create(of_workflows)
     example = """dure workflows run report --input '{"day": "2026-12-01"}' --wait"""
     run = command(of_workflows, "run", run_workflow, "start a run of a workflow", example=example)
-    run.add_argument("workflow", metavar="WORKFLOW", help="its id or name")
     run.add_argument(
         "--input", type=document, metavar="JSON", help="the input of the run; @FILE reads a file"
     )
     add_waiting(run)
+    runs = command(of_workflows, "runs", list_runs, "list the newest runs of a workflow")
+    add_limit(runs)
+    show = command(of_workflows, "show", show_workflow, "show a workflow")
+    pause = command(of_workflows, "pause", pause_workflow, "let the schedule of a workflow start nothing")
+    resume = command(of_workflows, "resume", resume_workflow, "let the schedule of a workflow start runs")
+    delete = command(of_workflows, "delete", delete_workflow, "delete a workflow with its runs")
+    for parser in (run, runs, show, pause, resume, delete):
+        parser.add_argument("workflow", metavar="WORKFLOW", help="its id or name")
+
+
+def _add_create(of_workflows: Parsers) -> None:
+    example = "dure workflows create report @steps.json --schedule @schedule.json --active"
+    create = command(of_workflows, "create", create_workflow, "create a workflow", example=example)
+    create.add_argument("name", metavar="NAME")
+    create.add_argument(
+        "steps", type=list_of_jobs, metavar="STEPS", help="a list of jobs, as JSON; @FILE reads a file"
+    )
+    create.add_argument(
+        "--schedule", type=document, metavar="JSON", help="its schedule_config; default: it runs by hand only"
+    )
+    create.add_argument("--input-schema", type=document, metavar="JSON", help="the JSON Schema of its input")
+    create.add_argument("--active", action="store_true", help="start its schedule; default: a draft")
+
+
+def list_of_jobs(text: str) -> list[dict[str, Any]]:
+    value = document(text)
+    if not isinstance(value, list) or not all(isinstance(each, dict) for each in value):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a list of jobs")
+    return value
 
 
 def list_workflows(options: Options) -> int:
     with connect(options) as client:
         workflows = client.workflows(office=options.office, limit=options.limit)
-    return write_list(options, workflows, ["id", "name", "status", "next_run_at"])
+    return write_list(options, workflows, COLUMNS)
+
+
+def create_workflow(options: Options) -> int:
+    with connect(options) as client:
+        workflow = client.create_workflow(
+            options.name,
+            options.steps,
+            schedule_config=options.schedule,
+            input_schema=options.input_schema,
+            status="active" if options.active else "draft",
+        )
+    return write_record(options, workflow, FIELDS)
 
 
 def run_workflow(options: Options) -> int:
+    return _with(
+        options,
+        lambda client, workflow: write_end(
+            options, client, client.execute(workflow, options.input), RUN_FIELDS
+        ),
+    )
+
+
+def list_runs(options: Options) -> int:
+    columns = ["id", "status", "scheduled_time", "ended_at", "retry_count"]
+    return _with(
+        options,
+        lambda client, workflow: write_list(
+            options, client.workflow_runs(workflow, limit=options.limit), columns
+        ),
+    )
+
+
+def show_workflow(options: Options) -> int:
+    return _with(options, lambda _client, workflow: write_record(options, workflow, FIELDS))
+
+
+def pause_workflow(options: Options) -> int:
+    return _with(
+        options, lambda client, workflow: write_record(options, client.pause_workflow(workflow), COLUMNS)
+    )
+
+
+def resume_workflow(options: Options) -> int:
+    return _with(
+        options, lambda client, workflow: write_record(options, client.resume_workflow(workflow), COLUMNS)
+    )
+
+
+def delete_workflow(options: Options) -> int:
+    def write(client: Client, workflow: Workflow) -> int:
+        client.delete_workflow(workflow)
+        return write_deletion(options, workflow.id)
+
+    return _with(options, write)
+
+
+def _with(options: Options, act: Callable[[Client, Workflow], int]) -> int:
     with connect(options) as client:
-        workflow = one_of(client.workflows(office=options.office, limit=10_000), options.workflow)
-        run = client.execute(workflow, options.input)
-        return write_end(options, client, run, ["id", "workflow_id", "status", "batch", "error_message"])
+        return act(client, one_of(client.workflows(office=options.office, limit=10_000), options.workflow))

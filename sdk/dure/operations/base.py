@@ -57,6 +57,9 @@ class Operations:
     async def tasks(self) -> list[Task]:
         return await self._list("/api/tasks", Task, None)
 
+    async def task(self, task_id: str) -> Task:
+        return Task.read(await self._requests.get(f"/api/tasks/{path_part(task_id)}"))
+
     async def refresh(self, work: W) -> W:
         """The same job, batch, Execution, workflow run, step queue or export as it is now."""
         return type(work).read({**work.raw, **await self._requests.get(work.path)})
@@ -77,13 +80,19 @@ class Operations:
         return work
 
     async def _list(
-        self, path: str, record: type[R], limit: int | None, params: Mapping[str, Any] | None = None
+        self,
+        path: str,
+        record: type[R],
+        limit: int | None,
+        params: Mapping[str, Any] | None = None,
+        **added: str,
     ) -> list[R]:
+        """`added` are fields that the answer leaves out."""
         records: list[R] = []
         size = min(limit or LARGEST_PAGE, LARGEST_PAGE)
         for number in range(1, 1_000_000):
             page = await self._requests.get(path, {**(params or {}), "page": number, "page_size": size})
-            records += [record.read(document) for document in page["results"]]
+            records += [record.read({**document, **added}) for document in page["results"]]
             if not page["next"] or (limit is not None and len(records) >= limit):
                 break
         return records[:limit]

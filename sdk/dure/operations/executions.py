@@ -1,11 +1,14 @@
 """Executions, logs and events."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any, Literal
 
 from dure.operations.base import SHORTEST_POLL, Operations, path_part
 from dure.records import Batch, Event, Execution, Job, LogLine
+from dure.schedule_records import Schedule
 
+ExecutionStatus = Literal["PENDING", "RUNNING", "SUCCESS", "FAILED", "CANCELLED"]
+Trigger = Literal["JOB", "SCHEDULE", "MANUAL", "WORKFLOW", "STEP", "EXPORT"]
 Level = Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"]
 
 
@@ -14,6 +17,24 @@ class Executions(Operations):
         """Runs a Task at once, without an office. Refused with 409 while a run of it by you goes on."""
         answer = await self._requests.post(f"/api/tasks/{path_part(task_id)}/run", {"args": dict(args or {})})
         return await self.execution(answer["execution_id"])
+
+    async def executions(
+        self,
+        *,
+        task_id: str | None = None,
+        status: ExecutionStatus | Sequence[ExecutionStatus] | None = None,
+        trigger: Trigger | None = None,
+        schedule: Schedule | str | None = None,
+        limit: int = 100,
+    ) -> list[Execution]:
+        """The newest ones that you may see."""
+        params = {
+            "task_id": task_id,
+            "status": status,
+            "trigger": trigger,
+            "schedule": schedule.id if isinstance(schedule, Schedule) else schedule,
+        }
+        return await self._list("/api/executions", Execution, limit, params)
 
     async def execution(self, execution_id: str) -> Execution:
         return Execution.read(await self._requests.get(f"/api/executions/{path_part(execution_id)}"))

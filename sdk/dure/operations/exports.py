@@ -19,6 +19,19 @@ class Exports(Operations):
             )
         return Replay.read(answer)
 
+    async def replays(self, *, limit: int = 100) -> list[Replay]:
+        """The newest replays."""
+        page = await self._requests.get("/api/replays", {"size": min(limit, LARGEST_PAGE)})
+        return [Replay.read(document) for document in page["content"]]
+
+    async def replay(self, replay_id: int) -> Replay:
+        return Replay.read(await self._requests.get(f"/api/replays/{replay_id}"))
+
+    async def delete_replay(self, replay: Replay | int) -> None:
+        """Deletes its exports and their files too."""
+        replay_id = replay if isinstance(replay, int) else replay.replay_id
+        await self._requests.delete(f"/api/replays/{replay_id}")
+
     async def export(
         self,
         replay: Replay | int,

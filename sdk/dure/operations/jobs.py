@@ -1,7 +1,7 @@
 """Jobs and batches."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Unpack
+from typing import Any, Literal, Unpack
 
 from dure.operations.base import Operations, path_part
 from dure.records import Batch, Explanation, Job
@@ -51,9 +51,50 @@ class Jobs(Operations):
         answer = await self._requests.get(f"/api/offices/{office_id}/batches/{path_part(batch_id)}")
         return Batch.read({**answer, "office_id": office_id})
 
+    async def batches(self, *, office: str | None = None, limit: int = 100) -> list[Batch]:
+        """The newest batches of the office."""
+        office_id = await self.office_id(office)
+        return await self._list(f"/api/offices/{office_id}/batches", Batch, limit, office_id=office_id)
+
     async def cancel(self, job: Job | str, *, reason: str = "", office: str | None = None) -> Job:
         path = await self._job_path(job, office)
         return Job.read(await self._requests.post(f"{path}/cancel", _reason(reason)))
+
+    async def cancel_all(
+        self,
+        *,
+        batch: Batch | str | None = None,
+        role: str | None = None,
+        status: Sequence[Literal["pending", "timeout", "ready", "processing"]] | None = None,
+        reason: str = "",
+        office: str | None = None,
+    ) -> int:
+        """Cancels the unfinished jobs of the office that match, and returns their number.
+
+        Those that run are asked to stop; `status` without `processing` lets them go on.
+        """
+        fields = {
+            "batch": batch.id if isinstance(batch, Batch) else batch,
+            "role": role,
+            "status": None if status is None else list(status),
+            "reason": reason or None,
+        }
+        body = {name: value for name, value in fields.items() if value is not None}
+        answer = await self._requests.post(f"{await self._office_path(office)}/jobs/cancel-all", body)
+        return int(answer["cancelled"] + answer["cancelling"])
+
+    async def set_priority(
+        self,
+        job: Job | str,
+        priority: int | None = None,
+        *,
+        urgent: bool | None = None,
+        office: str | None = None,
+    ) -> Job:
+        """Changes what is given: a lower number runs earlier, urgent jobs before all others."""
+        fields = {"priority": priority, "urgent": urgent}
+        body = {name: value for name, value in fields.items() if value is not None}
+        return Job.read(await self._requests.patch(f"{await self._job_path(job, office)}/priority", body))
 
     async def retry(self, job: Job | str, *, reason: str = "", office: str | None = None) -> Job:
         """Runs a failed or cancelled job again, from the start."""

@@ -1,15 +1,29 @@
-"""The members and webhooks of an office."""
+"""An office: the limits of its jobs, its members and webhooks."""
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
-from dure.office_records import Delivery, Member, Webhook, WebhookWithSecret
+from dure.office_records import Delivery, Member, OfficeConfig, Webhook, WebhookWithSecret
 from dure.operations.base import Operations, path_part
+from dure.record import camel_case
+from dure.submissions import ConfigChanges
 
 Role = Literal["viewer", "operator", "owner"]
 
 
 class Offices(Operations):
+    async def config(self, *, office: str | None = None) -> OfficeConfig:
+        path = f"{await self._office_path(office)}/scheduler/config"
+        return OfficeConfig.read(await self._requests.get(path))
+
+    async def change_config(
+        self, *, office: str | None = None, **changes: Unpack[ConfigChanges]
+    ) -> OfficeConfig:
+        """Changes what is given; `paused=True` starts no more jobs. For owners."""
+        body = {camel_case(name): value for name, value in changes.items()}
+        path = f"{await self._office_path(office)}/scheduler/config"
+        return OfficeConfig.read(await self._requests.patch(path, body))
+
     async def members(self, *, office: str | None = None, limit: int = 100) -> list[Member]:
         return await self._list(f"{await self._office_path(office)}/members", Member, limit)
 
@@ -24,6 +38,9 @@ class Offices(Operations):
 
     async def webhooks(self, *, office: str | None = None, limit: int = 100) -> list[Webhook]:
         return await self._list(f"{await self._office_path(office)}/webhooks", Webhook, limit)
+
+    async def webhook(self, webhook_id: int, *, office: str | None = None) -> Webhook:
+        return Webhook.read(await self._requests.get(await self._webhook_path(webhook_id, office)))
 
     async def create_webhook(
         self,

@@ -1,23 +1,31 @@
-"""Schedules and workflows."""
+"""Schedules."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from datetime import datetime
 from typing import Any, Literal, Unpack
 
 from dure.operations.base import Operations, path_part
-from dure.records import Schedule, Workflow, WorkflowRun
-from dure.submissions import JobSubmission, ScheduleOptions, to_json
+from dure.schedule_records import Schedule, Turn
+from dure.submissions import ScheduleChanges, ScheduleOptions, ScheduleRule, to_json
+
+Kind = Literal["cron", "interval", "once"]
 
 
 class Schedules(Operations):
-    async def schedules(self, *, name: str | None = None, limit: int = 100) -> list[Schedule]:
-        return await self._list("/api/schedules", Schedule, limit, {"name": name})
+    async def schedules(
+        self, *, name: str | None = None, task_id: str | None = None, limit: int = 100
+    ) -> list[Schedule]:
+        return await self._list("/api/schedules", Schedule, limit, {"name": name, "task_id": task_id})
+
+    async def schedule(self, schedule_id: str) -> Schedule:
+        return Schedule.read(await self._requests.get(_path(schedule_id)))
 
     async def create_schedule(
         self,
         name: str,
         task_id: str,
         *,
-        kind: Literal["cron", "interval", "once"],
+        kind: Kind,
         args: Mapping[str, Any] | None = None,
         **options: Unpack[ScheduleOptions],
     ) -> Schedule:
@@ -25,44 +33,47 @@ class Schedules(Operations):
         body = {"name": name, "task_id": task_id, "kind": kind, "args": dict(args or {}), **to_json(options)}
         return Schedule.read(await self._requests.post("/api/schedules", body))
 
-    async def pause_schedule(self, schedule_id: str) -> Schedule:
-        return Schedule.read(await self._requests.post(f"/api/schedules/{path_part(schedule_id)}/pause"))
+    async def change_schedule(self, schedule: Schedule | str, **changes: Unpack[ScheduleChanges]) -> Schedule:
+        """Changes what is given."""
+        return Schedule.read(await self._requests.patch(_path(schedule), to_json(changes)))
 
-    async def resume_schedule(self, schedule_id: str) -> Schedule:
-        return Schedule.read(await self._requests.post(f"/api/schedules/{path_part(schedule_id)}/resume"))
+    async def pause_schedule(self, schedule: Schedule | str) -> Schedule:
+        return Schedule.read(await self._requests.post(f"{_path(schedule)}/pause"))
 
-    async def workflows(
-        self, *, name: str | None = None, office: str | None = None, limit: int = 100
-    ) -> list[Workflow]:
-        office_id = await self.office_id(office) if office else None
-        return await self._list("/api/workflows", Workflow, limit, {"name": name, "office": office_id})
+    async def resume_schedule(self, schedule: Schedule | str) -> Schedule:
+        """Goes on with the next time; what was due meanwhile stays undone."""
+        return Schedule.read(await self._requests.post(f"{_path(schedule)}/resume"))
 
-    async def create_workflow(
+    async def delete_schedule(self, schedule: Schedule | str) -> None:
+        """Its Executions stay visible for the retention time."""
+        await self._requests.delete(_path(schedule))
+
+    async def next_times(self, schedule: Schedule | str, count: int = 5) -> list[datetime]:
+        """When it is due next; none while it is paused."""
+        answer = await self._requests.get(f"{_path(schedule)}/next", {"count": count})
+        return _times(answer)
+
+    async def preview_schedule(
+        self, *, kind: Kind, count: int = 5, **rule: Unpack[ScheduleRule]
+    ) -> list[datetime]:
+        """When a schedule of this rule would be due next; saves nothing."""
+        body = {"kind": kind, "count": count, **to_json(rule)}
+        return _times(await self._requests.post("/api/schedules/preview", body))
+
+    async def turns(
         self,
-        name: str,
-        steps: Sequence[JobSubmission],
+        schedule: Schedule | str,
         *,
-        schedule_config: Mapping[str, Any] | None = None,
-        input_schema: Mapping[str, Any] | None = None,
-        status: Literal["draft", "active"] = "draft",
-        office: str | None = None,
-    ) -> Workflow:
-        """Saves a graph of jobs. Without `schedule_config` it runs only by `execute`."""
-        body = {
-            "office": await self.office_id(office),
-            "name": name,
-            "status": status,
-            "steps": [to_json(step) for step in steps],
-            "schedule_config": dict(schedule_config or {"mode": "immediate"}),
-            "input_schema": input_schema,
-        }
-        return Workflow.read(await self._requests.post("/api/workflows", body))
+        turn: Literal["run", "skipped", "missed"] | None = None,
+        limit: int = 100,
+    ) -> list[Turn]:
+        """What became of its times, the newest first."""
+        return await self._list(f"{_path(schedule)}/turns", Turn, limit, {"turn": turn})
 
-    async def execute(
-        self, workflow: Workflow | str, input: Any = None, *, wait: float | None = None
-    ) -> WorkflowRun:
-        """Starts a run of the workflow now, and waits up to `wait` seconds for its end."""
-        workflow_id = workflow if isinstance(workflow, str) else workflow.id
-        body = {"workflow_id": workflow_id} | ({} if input is None else {"input": input})
-        run = WorkflowRun.read(await self._requests.post("/api/workflow/execute", body))
-        return await self.wait(run, wait) if wait else run
+
+def _path(schedule: Schedule | str) -> str:
+    return f"/api/schedules/{path_part(schedule if isinstance(schedule, str) else schedule.id)}"
+
+
+def _times(answer: Mapping[str, Any]) -> list[datetime]:
+    return [datetime.fromisoformat(time) for time in answer["next"]]

@@ -85,6 +85,9 @@ class Steps(Operations):
         """The jobs of the queue, in order; without one, your jobs that are in no queue."""
         return await self._list("/api/steps" if queue is None else f"{_path(queue)}/jobs", Step, limit)
 
+    async def step(self, queue: StepQueue | int, job_id: str) -> Step:
+        return Step.read(await self._requests.get(f"{_path(queue)}/jobs/{path_part(job_id)}"))
+
     async def create_step(self, **options: Unpack[StepOptions]) -> Step:
         """A job that is in no queue yet."""
         return Step.read(await self._requests.post("/api/steps", dict(options)))
