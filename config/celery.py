@@ -15,6 +15,9 @@ from jobs.worker.bootstep import DeadProcessStep, LeaseKeeperStep
 from jobs.worker.drain import ConsumerGate
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+# Django's checks load every page of the web process, a quarter of a worker's start. `manage.py check` and
+# `manage.py doctor` run them.
+os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
 
 
 class App(Celery):  # type: ignore[misc]

@@ -26,7 +26,6 @@ GRACE = float(workers.QUICK["DURE_GRACE_SECONDS"])
 ENVIRONMENT = {
     "DURE_WORKER_MODULES": "tests.engine_tasks",
     "DURE_LEASE_SECONDS": str(LEASE),
-    "CELERY_SKIP_CHECKS": "1",
 }
 SLOTS = 3
 QUIET_LOOKS = 5

@@ -37,7 +37,6 @@ def scratch(modules: str = "tests.bench.bodies", **settings: str) -> Iterator[Pa
         RAW_RESULT_URL=raw_result,
         DURE_WORKER_MODULES=modules,
         DURE_LOG_LEVEL="WARNING",
-        CELERY_SKIP_CHECKS="1",
         **settings,
     )
     admin = psycopg2.connect(home)

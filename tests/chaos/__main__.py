@@ -76,7 +76,6 @@ def prepare(servers: "Servers", folder: Path, broken: str | None = None) -> Path
         DURE_WORKER_MODULES="tests.chaos.bodies",
         CHAOS_WITNESS=str(witness),
         CHAOS_BREAK=broken or "",
-        CELERY_SKIP_CHECKS="1",
         DURE_LOG_LEVEL="WARNING",
     )
     import django
