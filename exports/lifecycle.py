@@ -25,13 +25,13 @@ from exports.render.options import DEFAULTS, RenderOptions
 from exports.results import Verdict, names_file, report_of
 from exports.states import LIVE, TERMINAL, ErrorCode, JobType, Status
 from exports.transitions import State, advance, settle
+from jobs import activity, registry
 from jobs import lifecycle as engine
-from jobs import registry
 from jobs.answers import Settlement
 from jobs.errors import Conflict
 from jobs.specs import ExecutionSpec
 from jobs.sql import call
-from jobs.states import Trigger
+from jobs.states import Act, Trigger
 
 RENDER = "exports.render"
 UNREPORTED_AFTER = timedelta(seconds=10)
@@ -236,6 +236,7 @@ def cancel(job_id: int, now: datetime) -> ExportJob:
         # An unsent request is deleted, since a worker would render a cancelled export.
         StreamOutbox.objects.filter(stream=REQUESTS, fields__jobId=str(job_id)).delete()
         _end(job, Result(job.pk, Status.CANCELLED), now)
+        activity.record(Act.EXPORT_CANCELLED, owner=job.owner_id, export=job.pk)
     return job
 
 

@@ -23,7 +23,9 @@ from exports.render.detect import EVENT_LOG, SNIFF_BYTES, detect_kind
 from exports.render.sandbox import RenderFailed
 from exports.render.timeline import outline
 from exports.states import LIVE
+from jobs import activity
 from jobs.errors import Conflict, Invalid, Refused, TooLarge
+from jobs.states import Act
 
 
 class NoSpace(Exception):
@@ -74,6 +76,7 @@ def store(owner: User, source: BinaryIO, file_name: str, title: str, now: dateti
             quota.lock(owner.pk)
             quota.check(owner.pk, placed.size)
             row.save(force_insert=True)
+            _record(Act.REPLAY_UPLOADED, row)
     except Refused:
         Store(settings.DURE_REPLAY_PATH).remove(parts)
         raise
@@ -119,8 +122,15 @@ def delete(replay: Replay) -> None:
         if any(job.status in LIVE for job in exports):
             raise Conflict("export_live")
         results = [tuple(job.result_uri.split("/")) for job in exports if job.result_uri]
-        replay.delete()
+        _, deleted = Replay.objects.filter(pk=replay.pk).delete()
+        if not deleted.get(Replay._meta.label):
+            return  # another deletion came first
+        _record(Act.REPLAY_DELETED, replay)
         transaction.on_commit(lambda: _remove_files(tuple(replay.path.split("/")), results))
+
+
+def _record(act: Act, replay: Replay) -> None:
+    activity.record(act, owner=replay.owner_id, replay=replay.pk, title=replay.title)
 
 
 def _place(parts: Parts, source: BinaryIO) -> Placed:

@@ -217,11 +217,13 @@ class Act(models.TextChoices):
     SCHEDULE_PAUSED = "schedule_paused"
     SCHEDULE_RESUMED = "schedule_resumed"
     SCHEDULE_DELETED = "schedule_deleted"
+    SCHEDULE_RESTORED = "schedule_restored"
     SCHEDULE_RUN = "schedule_run"
     TASK_RUN = "task_run"
     CALENDAR_CREATED = "calendar_created"
     CALENDAR_CHANGED = "calendar_changed"
     CALENDAR_DELETED = "calendar_deleted"
+    CALENDAR_RESTORED = "calendar_restored"
     WORKFLOW_CREATED = "workflow_created"
     WORKFLOW_CHANGED = "workflow_changed"
     WORKFLOW_PAUSED = "workflow_paused"
@@ -241,6 +243,11 @@ class Act(models.TextChoices):
     TOKEN_REVOKED = "token_revoked"  # noqa: S105
     LINK_CREATED = "link_created"
     LINK_REVOKED = "link_revoked"
+    REPLAY_UPLOADED = "replay_uploaded"
+    REPLAY_DELETED = "replay_deleted"
+    EXPORT_CANCELLED = "export_cancelled"
+    PASSWORD_CHANGED = "password_changed"  # noqa: S105
+    PASSWORD_RESET = "password_reset"  # noqa: S105
 
 
 # The names of an Execution's states in the v1 contract of task runs: see docs/api.md.

@@ -25,6 +25,11 @@ TEXTS: dict[str, str | Promise] = {
     ),
     # Saved views
     "too_many_views": _("You have %(limit)s saved views; delete one first."),
+    # Undo
+    "undone_already": _("It was restored already."),
+    "cannot_undo": _(
+        "It cannot be restored as it was: what it uses was deleted meanwhile, or something else has its name."
+    ),
     # PeriodicTasks
     "unknown_celery_task": _("There is no Celery task named %(task)s."),
     "redis_unreachable": _("Redis does not answer."),

@@ -2,8 +2,7 @@
 
 It deletes the engine's rows first (jobs, Executions, events, notifications, idempotency records), then
 occurrences, deleted schedules without Executions, ended workflow runs, the step queues that runs have
-copied, and minute statistics. It never deletes
-live rows.
+copied, minute statistics, and deletions that are too old to undo. It never deletes live rows.
 """
 
 import logging
@@ -13,7 +12,7 @@ from datetime import datetime, timedelta
 from django.conf import settings
 
 from jobs import retention as engine
-from scheduler import sql
+from scheduler import deletions, sql
 from scheduler.steps.sql import DELETE_COPIES
 
 log = logging.getLogger(__name__)
@@ -35,6 +34,7 @@ def delete_old(now: datetime, *, seconds: float = 10.0, batch: int = BATCH) -> d
     deleted = engine.delete_old(before, now, until=until, batch=batch)
     for name, statement in STATEMENTS.items():
         deleted[name] = engine.delete_batches(statement, {"before": before, "limit": batch}, until)
+    deleted["deletions"] = engine.repeat(lambda: deletions.delete_old(now, batch), batch, until)
     if any(deleted.values()):
         log.info(
             "retention deleted %s", ", ".join(f"{count} {name}" for name, count in deleted.items() if count)

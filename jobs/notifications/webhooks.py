@@ -122,9 +122,10 @@ def rotate(webhook: Webhook, now: datetime, *, actor: str = "") -> str:
 
 def remove(webhook: Webhook, *, actor: str = "") -> None:
     with events_drained(webhook.office_id):
-        Webhook.objects.filter(pk=webhook.pk).delete()
+        _, deleted = Webhook.objects.filter(pk=webhook.pk).delete()
         _update_has_webhooks(webhook)
-        activity.record(Act.WEBHOOK_DELETED, office=webhook.office_id, actor=actor, webhook=webhook.pk)
+        if deleted.get(Webhook._meta.label):
+            activity.record(Act.WEBHOOK_DELETED, office=webhook.office_id, actor=actor, webhook=webhook.pk)
 
 
 def send_again(notification: Notification) -> None:

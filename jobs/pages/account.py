@@ -10,6 +10,7 @@ from django.contrib.auth.decorators import login_required
 from django.contrib.auth.forms import PasswordChangeForm
 from django.contrib.auth.models import User
 from django.contrib.auth.password_validation import password_validators_help_text_html
+from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -68,7 +69,8 @@ def password(request: HttpRequest) -> HttpResponse:
         return _render(request, status=429, password_form=form)
     if not form.is_valid():
         return _render(request, status=400, password_form=form)
-    form.save()
+    with transaction.atomic():  # the activity log records it
+        form.save()
     throttling.reset_login(user.get_username())
     update_session_auth_hash(request, form.user)
     messages.success(request, _("Password changed. You were signed out everywhere else."))

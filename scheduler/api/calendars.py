@@ -113,5 +113,5 @@ class OneCalendarView(GenericAPIView[Any]):
     )
     def delete(self, request: Request, calendar_id: UUID) -> Response:
         """Delete a calendar that no schedule uses."""
-        calendars.remove(self.calendar(acts=True).id)
+        calendars.remove(self.calendar(acts=True).id, now=database_now())
         return Response(status=204)

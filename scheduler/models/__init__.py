@@ -2,6 +2,7 @@
 
 from scheduler.models.alerts import AlertsSeen
 from scheduler.models.calendar import Calendar
+from scheduler.models.deletion import Deletion
 from scheduler.models.monitoring import Beat, BeatLeader, Minute, QueueProbe
 from scheduler.models.saved_view import SavedView
 from scheduler.models.schedule import Occurrence, Schedule
@@ -13,6 +14,7 @@ __all__ = [
     "Beat",
     "BeatLeader",
     "Calendar",
+    "Deletion",
     "Minute",
     "Occurrence",
     "QueueProbe",

@@ -22,6 +22,7 @@ from scheduler.clock import database_now
 from scheduler.models import Calendar
 from scheduler.pages.forms import instant, wall_text, zone_field
 from scheduler.pages.times import COMMON_ZONES
+from scheduler.pages.undo import offer_undo
 from scheduler.schedules import calendars as domain
 from scheduler.schedules.timezones import KOREAN_TIME
 
@@ -129,11 +130,11 @@ def calendar(request: HttpRequest, calendar_id: UUID) -> HttpResponse:
 def delete(request: HttpRequest, calendar_id: UUID) -> HttpResponse:
     calendar = calendar_for(current_user(request), calendar_id, acts=True)
     try:
-        domain.remove(calendar.id)
+        deletion = domain.remove(calendar.id, now=database_now(), undo_for=current_user(request))
     except Refused as refused:
         messages.error(request, str(refused.text))
         return redirect("scheduler:calendar", calendar.id)
-    messages.success(request, gettext("Calendar deleted."))
+    offer_undo(request, gettext("Calendar deleted."), deletion)
     return redirect("scheduler:calendars")
 
 

@@ -12,8 +12,10 @@ from django.views.decorators.http import require_POST
 
 from jobs.errors import Refused
 from jobs.pages.permissions import current_user
+from scheduler.clock import database_now
 from scheduler.pages.run_filter import RunFilterForm
 from scheduler.pages.run_list import list_address
+from scheduler.pages.undo import offer_undo
 from scheduler.runs import views
 
 LONGEST_QUERY = 2_000
@@ -42,6 +44,6 @@ def save(request: HttpRequest) -> HttpResponse:
 @require_POST
 @login_required
 def delete(request: HttpRequest, view_id: UUID) -> HttpResponse:
-    if views.delete(current_user(request), view_id):
-        messages.success(request, _("View deleted."))
+    if deletion := views.delete(current_user(request), view_id, now=database_now()):
+        offer_undo(request, _("View deleted."), deletion)
     return redirect("scheduler:runs")

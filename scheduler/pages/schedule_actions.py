@@ -18,6 +18,7 @@ from scheduler.access import executions_of, schedule_for
 from scheduler.clock import database_now
 from scheduler.manual_runs import run_schedule
 from scheduler.models import Schedule
+from scheduler.pages.undo import offer_undo
 from scheduler.schedules import lifecycle as schedules
 
 
@@ -83,6 +84,7 @@ def delete(request: HttpRequest, schedule_id: UUID) -> HttpResponse:
     if request.method != "POST":
         context = {"section": "schedules", "schedule": schedule}
         return render(request, "scheduler/schedule_delete.html", context)
-    schedules.remove(schedule.id, now=database_now())
-    messages.success(request, _("Schedule deleted. Its runs stay visible; those in progress continue."))
+    deletion = schedules.remove(schedule.id, now=database_now(), undo_for=current_user(request))
+    text = _("Schedule deleted. Its runs stay visible; those in progress continue.")
+    offer_undo(request, text, deletion)
     return redirect("scheduler:schedules")

@@ -6,17 +6,20 @@ from typing import Any
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils.dateparse import parse_datetime
 
 from jobs import activity
 from jobs.errors import Conflict, FieldErrors, Invalid, InvalidValue
 from jobs.states import Act
-from scheduler.models import Calendar
+from scheduler import deletions
+from scheduler.models import Calendar, Deletion
 from scheduler.schedules import rules
 from scheduler.schedules.rules import Rule
 from scheduler.schedules.timezones import check_instant, check_zone
 from scheduler.schedules.wallclock import wall_of
+from scheduler.states import DeletedKind
 
 MAX_ENTRIES = 1_000
 # How many due times are read to find those outside of a calendar.
@@ -73,15 +76,28 @@ def change(calendar_id: UUID, values: dict[str, Any], *, now: datetime) -> Calen
         return calendar
 
 
-def remove(calendar_id: UUID) -> None:
-    """Raises Conflict while a schedule uses the calendar."""
+def remove(calendar_id: UUID, *, now: datetime, undo_for: User | None = None) -> Deletion | None:
+    """Raises Conflict while a schedule uses the calendar. `undo_for` may restore it."""
     with transaction.atomic():
         # The lock keeps others from choosing the calendar meanwhile.
-        calendar = Calendar.objects.select_for_update().get(pk=calendar_id)
+        calendar = Calendar.objects.select_for_update().filter(pk=calendar_id).first()
+        if calendar is None:
+            return None
         if count := calendar.schedules.count():
             raise Conflict("calendar_in_use", count=count)
-        calendar.delete()
+        kept = deletions.keep(DeletedKind.CALENDAR, calendar, undo_for, now) if undo_for else None
+        Calendar.objects.filter(pk=calendar.pk).delete()
         _record(Act.CALENDAR_DELETED, calendar)
+    return kept
+
+
+def restore(deletion: Deletion, *, now: datetime) -> Calendar:
+    """Undo a deletion; raises Conflict."""
+    with deletions.claimed(deletion, now):
+        calendar = Calendar(**deletions.values_of(deletion, Calendar))
+        calendar.save(force_insert=True)
+        _record(Act.CALENDAR_RESTORED, calendar)
+    return calendar
 
 
 def find_of_owner(calendar_id: UUID | None, owner_id: int | None) -> Calendar | None:

@@ -11,13 +11,18 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from jobs import activity
+from jobs.errors import Conflict
 from jobs.states import Act
-from scheduler.models import Schedule
+from scheduler import deletions
+from scheduler.models import Deletion, Schedule
 from scheduler.schedules import failing, rules
 from scheduler.schedules.calendars import find_of_owner
 from scheduler.schedules.rules import Kind
 from scheduler.schedules.validation import EMPTY, FIELD_OF_KIND, TIMING, check_rule, check_task
+from scheduler.states import DeletedKind
 
+# What a deletion clears.
+CLEARED = ("enabled", "next_run_at", "calendar_id", "notify_office_id", "failing_since")
 # The names of schedules that the activity log lists for one act.
 MOST_NAMES = 20
 
@@ -77,11 +82,17 @@ def _enable_all(task_id: str, owner: User, act: Act, now: datetime) -> int:
     return len(rows)
 
 
-def remove(schedule_id: UUID | str, *, now: datetime) -> None:
-    """Delete the schedule. Executions that it started continue, and stay visible to its owner."""
+def remove(schedule_id: UUID | str, *, now: datetime, undo_for: User | None = None) -> Deletion | None:
+    """Delete the schedule. Executions that it started continue, and stay visible to its owner.
+
+    Of those who delete it at once the first one does. `undo_for` may restore it.
+    """
     with transaction.atomic():
-        schedule = Schedule.objects.filter(pk=schedule_id).first()
-        deleted = Schedule.objects.filter(pk=schedule_id).update(
+        schedule = Schedule.objects.select_for_update(of=("self",)).filter(pk=schedule_id).first()
+        if schedule is None:
+            return None
+        kept = deletions.keep(DeletedKind.SCHEDULE, schedule, undo_for, now) if undo_for else None
+        Schedule.objects.filter(pk=schedule.pk).update(
             deleted_at=now,
             updated_at=now,
             enabled=False,
@@ -90,8 +101,20 @@ def remove(schedule_id: UUID | str, *, now: datetime) -> None:
             notify_office=None,
             failing_since=None,
         )
-        if schedule is not None and deleted:
-            _record(Act.SCHEDULE_DELETED, schedule)
+        _record(Act.SCHEDULE_DELETED, schedule)
+    return kept
+
+
+def restore(deletion: Deletion, *, now: datetime) -> Schedule:
+    """Undo a deletion. Due times in between are decided as if beat had not run; raises Conflict."""
+    kept = deletions.values_of(deletion, Schedule)
+    with deletions.claimed(deletion, now):
+        deleted = Schedule.with_deleted.filter(pk=kept["id"], deleted_at=deletion.deleted_at)
+        if not deleted.update(deleted_at=None, updated_at=now, **{name: kept[name] for name in CLEARED}):
+            raise Conflict("cannot_undo")
+        schedule = Schedule.objects.get(pk=kept["id"])
+        _record(Act.SCHEDULE_RESTORED, schedule)
+    return schedule
 
 
 def _record(act: Act, schedule: Schedule, **details: Any) -> None:

@@ -190,6 +190,26 @@ def test_tokens_are_logged_without_their_text():
     assert alice.activity.latest("id").surface == Surface.COMMAND
 
 
+def test_a_changed_password_is_logged_wherever_it_was_changed():
+    alice, root = a_user("alice"), a_user("root", is_staff=True, is_superuser=True)
+    alice.set_password("correct horse 1")
+    alice.save()
+    assert acts_of(alice) == []
+    page = sign_in("alice")
+    new = {"new_password1": "battery staple 2", "new_password2": "battery staple 2"}
+    page.post("/account/password", {"old_password": "wrong", **new})
+    assert acts_of(alice) == []
+    page.post("/account/password", {"old_password": "correct horse 1", **new})
+    by_admin = {"password1": "staple battery 3", "password2": "staple battery 3", "usable_password": "true"}
+    assert sign_in("root").post(f"/admin/auth/user/{alice.pk}/password/", by_admin).status_code == 302
+    assert rows_of(alice) == [
+        ("alice", Surface.PAGE, "", Act.PASSWORD_CHANGED),
+        ("root", Surface.ADMIN, "", Act.PASSWORD_CHANGED),
+    ]
+    assert list(alice.activity.values_list("details", flat=True)) == [{}, {}]
+    assert acts_of(root) == []
+
+
 def test_the_log_of_a_user_is_for_nobody_else():
     a_user("alice")
     with actors.acting(actors.Actor(Surface.PAGE, "alice")):

@@ -17,6 +17,7 @@ from exports import lifecycle, sample_replay
 from exports.models import ExportJob, Replay
 from exports.render import sandbox
 from exports.states import JobType
+from jobs.states import Act
 from tests.integration import export_tools as tools
 from tests.integration.exports.outcomes import finished
 
@@ -163,3 +164,19 @@ def test_a_replay_with_a_live_export_is_not_deleted(client, minji) -> None:
     job = tools.export_of(minji)
     answer = client.delete(f"/api/replays/{job.replay_id}")
     assert (answer.status_code, answer.json()["code"]) == (409, "export_live")
+
+
+def test_uploads_deletions_and_cancelled_exports_are_in_the_log_of_the_account(client, minji) -> None:
+    replay = upload(client, title="final").json()["replayId"]
+    assert upload(client, b"no replay").status_code == 400
+    export = client.post(f"/api/replays/{replay}/exports/mp4", {}, content_type="application/json").json()[
+        "jobId"
+    ]
+    for expected in (202, 409):
+        assert client.post(f"/api/jobs/{export}/cancel").status_code == expected
+    assert client.delete(f"/api/replays/{replay}").status_code == 204
+    assert list(minji.activity.order_by("id").values_list("act", "details")) == [
+        (Act.REPLAY_UPLOADED, {"replay": replay, "title": "final"}),
+        (Act.EXPORT_CANCELLED, {"export": export}),
+        (Act.REPLAY_DELETED, {"replay": replay, "title": "final"}),
+    ]

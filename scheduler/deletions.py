@@ -1,0 +1,60 @@
+"""Keeps what a user deletes on a page for a day, so that they can undo it exactly.
+
+The verbs that delete a row keep it, and the verbs that restore it claim it, each in its own transaction. The
+row count of the claim decides between two who undo at once. What cannot come back as it was is refused.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import IntegrityError, connection, models, transaction
+
+from jobs.errors import Conflict
+from scheduler.models import Deletion
+from scheduler.states import DeletedKind
+
+KEPT = timedelta(days=1)
+
+
+def keep(kind: DeletedKind, row: models.Model, user: User, now: datetime) -> Deletion:
+    """Called in the transaction of the deletion, with the row as it was."""
+    return Deletion.objects.create(user=user, kind=kind, row=_packed(row), deleted_at=now)
+
+
+@contextmanager
+def claimed(deletion: Deletion, now: datetime) -> Iterator[None]:
+    """A transaction in which the row is restored. Raises Conflict if it was, or no longer fits the rest."""
+    try:
+        with transaction.atomic():
+            if not Deletion.objects.filter(pk=deletion.pk, undone_at=None).update(undone_at=now):
+                raise Conflict("undone_already")
+            yield
+            # Foreign keys are checked at the commit otherwise.
+            connection.check_constraints()
+    except IntegrityError:
+        raise Conflict("cannot_undo") from None
+
+
+def values_of(deletion: Deletion, model: type[models.Model]) -> dict[str, Any]:
+    """The fields of the row, by their names in the database."""
+    return {
+        field.attname: field.to_python(deletion.row[field.attname]) for field in model._meta.concrete_fields
+    }
+
+
+def _packed(row: models.Model) -> dict[str, Any]:
+    return {
+        field.attname: None if field.value_from_object(row) is None else field.value_to_string(row)
+        for field in row._meta.concrete_fields
+    }
+
+
+def delete_old(now: datetime, limit: int) -> int:
+    """Delete at most `limit` rows that nobody can undo any more."""
+    old = (
+        Deletion.objects.filter(deleted_at__lt=now - KEPT).order_by("deleted_at").values_list("pk", flat=True)
+    )
+    return Deletion.objects.filter(pk__in=list(old[:limit])).delete()[0]

@@ -1,0 +1,34 @@
+"""What users have deleted on a page and may restore for a while."""
+
+from django.conf import settings
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from jobs.ids import uuid7
+from scheduler.states import DeletedKind
+
+
+class Deletion(models.Model):
+    """A deleted row as it was; undo.py keeps and restores it."""
+
+    id = models.UUIDField(_("id"), primary_key=True, default=uuid7, editable=False)
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+", verbose_name=_("user")
+    )
+    kind = models.CharField(_("kind"), max_length=10, choices=DeletedKind.choices)
+    # As Django's serializer writes it.
+    row = models.JSONField(_("row"))
+    deleted_at = models.DateTimeField(_("deleted at"))
+    undone_at = models.DateTimeField(_("undone at"), null=True, blank=True)
+
+    class Meta:
+        db_table = "deletions"
+        verbose_name = _("deletion")
+        verbose_name_plural = _("deletions")
+        indexes = [
+            # retention.
+            models.Index(fields=["deleted_at"], name="deletions_by_age"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.id}"

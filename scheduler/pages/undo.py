@@ -1,0 +1,63 @@
+"""Restores what the user has deleted on a page."""
+
+from collections.abc import Callable
+from uuid import UUID
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+from django.views.decorators.http import require_POST
+
+from jobs.errors import Refused
+from jobs.pages.permissions import current_user
+from scheduler.clock import database_now
+from scheduler.models import Deletion
+from scheduler.runs import views
+from scheduler.schedules import calendars
+from scheduler.schedules import lifecycle as schedules
+from scheduler.states import DeletedKind
+
+
+def _restore_schedule(deletion: Deletion) -> str:
+    schedule = schedules.restore(deletion, now=database_now())
+    return reverse("scheduler:schedule", args=[schedule.id])
+
+
+def _restore_calendar(deletion: Deletion) -> str:
+    calendar = calendars.restore(deletion, now=database_now())
+    return reverse("scheduler:calendar", args=[calendar.id])
+
+
+def _restore_view(deletion: Deletion) -> str:
+    view = views.restore(deletion, now=database_now())
+    return f"{reverse('scheduler:runs')}?{view.query}"
+
+
+KINDS: dict[str, tuple[Callable[[Deletion], str], str | Promise]] = {
+    DeletedKind.SCHEDULE: (_restore_schedule, _("Schedule restored.")),
+    DeletedKind.CALENDAR: (_restore_calendar, _("Calendar restored.")),
+    DeletedKind.VIEW: (_restore_view, _("View restored.")),
+}
+
+
+def offer_undo(request: HttpRequest, text: str, deletion: Deletion | None) -> None:
+    """The notice after a deletion, with a button that undoes it."""
+    address = reverse("scheduler:undo", args=[deletion.id]) if deletion else ""
+    messages.success(request, text, extra_tags=address)
+
+
+@require_POST
+@login_required
+def undo(request: HttpRequest, deletion_id: UUID) -> HttpResponse:
+    deletion = get_object_or_404(Deletion, pk=deletion_id, user=current_user(request))
+    restore, text = KINDS[deletion.kind]
+    try:
+        address = restore(deletion)
+    except Refused as refused:
+        return render(request, "scheduler/undo_refused.html", {"reason": refused.text}, status=409)
+    messages.success(request, str(text))
+    return redirect(address)
