@@ -5,8 +5,9 @@ from datetime import datetime, timedelta
 
 from django.db import transaction
 
-from exports import serialize, sql
+from exports import sql
 from exports.models import ExportEvent, ExportJob
+from exports.schemas import ExportOut
 from exports.states import Status
 from jobs import pubsub
 from jobs.sql import call
@@ -25,7 +26,7 @@ def new_event(job: ExportJob, now: datetime) -> ExportEvent:
         owner_id=job.owner_id,
         job_id=job.pk,
         type=TYPES[Status(job.status)],
-        data=serialize.export(job, now),
+        data=ExportOut.at(job, now).dump(),
         at=now,
     )
 

@@ -13,7 +13,6 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from exports.models import ExportJob, ExportLink
-from exports.serialize import has_file
 from jobs import activity
 from jobs.errors import Conflict
 from jobs.states import Act
@@ -33,7 +32,7 @@ class Expired(Exception):
 def create(job: ExportJob, age: timedelta, now: datetime) -> ExportLink:
     with transaction.atomic():
         locked = ExportJob.objects.select_for_update(no_key=True).get(pk=job.pk)
-        if not has_file(locked):
+        if not locked.has_file:
             raise Conflict("no_file_to_share")
         if live(locked, now).count() >= MAX_LINKS:
             raise Conflict("too_many_links", limit=MAX_LINKS)

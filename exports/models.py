@@ -1,6 +1,7 @@
 """The tables of exports. The stream contract defines the name and the columns of the table `jobs`."""
 
 import uuid
+from datetime import datetime
 from pathlib import PurePosixPath
 
 from django.conf import settings
@@ -156,6 +157,23 @@ class ExportJob(models.Model):
     @property
     def options(self) -> RenderOptions:
         return RenderOptions(self.resolution, self.fps, self.from_ms, self.to_ms, self.sound)
+
+    @property
+    def has_file(self) -> bool:
+        """Whether there is a result that has not expired."""
+        return self.status == Status.SUCCEEDED and self.expired_at is None
+
+    @property
+    def result_url(self) -> str | None:
+        """The URL at which the owner downloads the file; its path on the server is not published."""
+        return f"/api/jobs/{self.pk}/result" if self.has_file else None
+
+    def seconds_left(self, now: datetime) -> int | None:
+        """The time left at the speed so far. None before there is enough progress to tell."""
+        if self.status != Status.RUNNING or self.started_at is None or self.progress < 3:
+            return None
+        spent = (now - self.started_at).total_seconds()
+        return max(round(spent * (100 - self.progress) / self.progress), 0)
 
     def download_name(self, title: str) -> str:
         return f"{title or 'replay'}{PurePosixPath(self.result_uri).suffix}"

@@ -17,7 +17,6 @@ from django.conf import settings
 
 from exports.files import Parts, Store
 from exports.models import ExportJob, Replay
-from exports.serialize import has_file
 from exports.states import LIVE
 
 log = logging.getLogger(__name__)
@@ -90,7 +89,7 @@ def _kept_results(folders: list[Path]) -> set[Parts]:
     by_id = {int(folder.name): folder for folder in folders if folder.name.isdigit()}
     kept: set[Parts] = set()
     for job in ExportJob.objects.filter(pk__in=list(by_id)):
-        if has_file(job):
+        if job.has_file:
             kept.add(tuple(job.result_uri.split("/")))
         elif job.status in LIVE:
             kept |= {(*job.folder, path.name) for path in _files(by_id[job.pk])}

@@ -7,9 +7,9 @@ from django.urls import URLPattern, path
 from django.utils import timezone
 from django.utils.timezone import localtime
 
-from exports import serialize
 from exports.events import CHANNEL
 from exports.models import ExportEvent, ExportJob
+from exports.schemas import ExportOut
 from exports.states import LIVE
 from jobs.sockets.database import in_database
 from jobs.sockets.fanout import FeedSocket, Row
@@ -58,7 +58,7 @@ def snapshot(user: User, after: int | None) -> tuple[int, dict[str, Any]]:
         *own.filter(status__in=LIVE)[:MAX_EXPORTS],
         *own.exclude(status__in=LIVE)[:MAX_EXPORTS],
     ]
-    return last_id, {"jobs": [serialize.export(export, now) for export in exports]}
+    return last_id, {"jobs": [ExportOut.at(export, now).dump() for export in exports]}
 
 
 def events_after(owner: int, after: int, limit: int) -> list[Row]:

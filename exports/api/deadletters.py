@@ -10,10 +10,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from exports import deadletters, serialize
-from exports.api.schemas import DEAD_LETTER_EXAMPLE, PAGING, DeadLetterOut, page_example, page_of, page_schema
+from exports import deadletters
+from exports.api.examples import DEAD_LETTER_EXAMPLE, page_example
+from exports.api.pages import PAGING, page_of
 from exports.messages import PROGRESS, REQUESTS, RESULTS
 from exports.models import DeadLetter
+from exports.schemas import DeadLetterOut, DeadLetterPage
 from jobs.api.framework.authentication import user_of
 from jobs.api.framework.filtering import reject_unknown
 from jobs.api.framework.idempotency import idempotent
@@ -34,7 +36,7 @@ class DeadLettersView(_StaffView):
     @extend_schema(
         operation_id="list_dead_letters",
         parameters=[STATE.openapi, STREAM.openapi, *PAGING],
-        responses={200: page_schema("DeadLetterPage", DeadLetterOut)},
+        responses={200: DeadLetterPage},
         examples=[in_response("one letter", page_example(DEAD_LETTER_EXAMPLE))],
     )
     def get(self, request: Request) -> Response:
@@ -45,7 +47,7 @@ class DeadLettersView(_StaffView):
             rows = rows.filter(state=state)
         if stream := STREAM.of(request):
             rows = rows.filter(source_stream=stream)
-        return page_of(request, rows, serialize.dead_letter)
+        return page_of(request, rows, DeadLetterPage, DeadLetterOut.of)
 
 
 @extend_schema(tags=["dead letters"])
@@ -56,13 +58,13 @@ class DeadLetterView(_StaffView):
         letter = DeadLetter.objects.select_related("handled_by").filter(pk=letter_id).first()
         if letter is None:
             raise Http404
-        return Response(serialize.dead_letter(letter))
+        return Response(DeadLetterOut.write(letter))
 
 
 class _HandleView(_StaffView):
     def handle(self, request: Request, letter_id: int, verb: Any) -> Response:
         try:
-            return Response(serialize.dead_letter(verb(letter_id, user_of(request), timezone.now())))
+            return Response(DeadLetterOut.write(verb(letter_id, user_of(request), timezone.now())))
         except DeadLetter.DoesNotExist:
             raise Http404 from None
 

@@ -10,18 +10,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from exports import lifecycle, serialize
+from exports import lifecycle
 from exports.api.downloads import OCTET_STREAM, AcceptsAnyType, download
-from exports.api.schemas import (
-    CANCELLED_EXAMPLE,
-    PAGING,
-    RUNNING_EXAMPLE,
-    ExportOut,
-    page_example,
-    page_of,
-    page_schema,
-)
+from exports.api.examples import CANCELLED_EXAMPLE, RUNNING_EXAMPLE, page_example
+from exports.api.pages import PAGING, page_of
 from exports.models import ExportJob
+from exports.schemas import ExportOut, ExportPage
 from exports.states import CONTENT_TYPES, JobType, Status
 from jobs.api.framework.authentication import user_of
 from jobs.api.framework.filtering import reject_unknown
@@ -74,7 +68,7 @@ class JobsView(APIView):
     @extend_schema(
         operation_id="list_exports",
         parameters=[JOB_TYPE.openapi, STATUS.openapi, *PAGING],
-        responses={200: page_schema("ExportPage", ExportOut)},
+        responses={200: ExportPage},
         examples=[in_response("one is running", page_example(RUNNING_EXAMPLE))],
     )
     def get(self, request: Request) -> Response:
@@ -86,7 +80,7 @@ class JobsView(APIView):
         if status := STATUS.of(request):
             rows = rows.filter(status=status)
         now = timezone.now()
-        return page_of(request, rows, lambda job: serialize.export(job, now))
+        return page_of(request, rows, ExportPage, lambda job: ExportOut.at(job, now))
 
 
 @extend_schema(tags=["exports"])
@@ -94,7 +88,7 @@ class JobView(APIView):
     @extend_schema(operation_id="get_export", responses={200: ExportOut})
     def get(self, request: Request, job_id: int) -> Response:
         """Get one of your exports."""
-        return Response(serialize.export(own_job(request, job_id), timezone.now()))
+        return Response(ExportOut.at(own_job(request, job_id), timezone.now()).dump())
 
 
 @extend_schema(tags=["exports"])
@@ -111,7 +105,8 @@ class CancelView(APIView):
         """Cancel an export."""
         job = lifecycle.cancel(own_job(request, job_id).pk, timezone.now())
         location = request.build_absolute_uri(f"/api/jobs/{job.pk}")
-        return Response(serialize.export(job, timezone.now()), status=202, headers={"Location": location})
+        body = ExportOut.at(job, timezone.now()).dump()
+        return Response(body, status=202, headers={"Location": location})
 
 
 @extend_schema(tags=["exports"])

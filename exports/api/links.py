@@ -1,83 +1,56 @@
 """Links to results: make, list, revoke; and the download by a link."""
 
 from datetime import timedelta
-from typing import Any
 
 from django.http import Http404, HttpResponseBase
 from django.utils import timezone
-from drf_spectacular.utils import extend_schema, extend_schema_serializer, inline_serializer
-from rest_framework import serializers
+from drf_spectacular.utils import extend_schema
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from exports import links, serialize
+from exports import links
 from exports.api.downloads import AcceptsAnyType, download
+from exports.api.examples import LINK_EXAMPLE
 from exports.api.exports import FILE_HEADERS, FILE_RESPONSES, own_job
-from exports.api.schemas import AT, LATER
+from exports.schemas import ExportLinkOut, ExportLinksOut, NewLink
 from jobs.api.framework.idempotency import idempotent
 from jobs.api.framework.openapi_errors import problems
 from jobs.api.framework.openapi_examples import in_request, in_response
 from jobs.api.framework.problem_details import Problem
-from jobs.api.framework.serializers import StrictSerializer, validated
-
-LINK_EXAMPLE = {
-    "linkId": 1,
-    "url": "https://dure.example/api/jobs/1/shared/1.l-2vLKx0CRV9HqzYJ0pYDBdC9o0hmuLZ7U3E3zkGQXk",
-    "createdAt": AT,
-    "expiresAt": LATER,
-}
-
-
-class NewLink(StrictSerializer):
-    expiresInSeconds = serializers.IntegerField(  # noqa: N815 (the name on the wire)
-        required=False,
-        min_value=int(links.MIN_AGE.total_seconds()),
-        max_value=int(links.MAX_AGE.total_seconds()),
-        help_text="Without it a week.",
-    )
-
-
-@extend_schema_serializer(component_name="ExportLink", examples=[in_response("a link", LINK_EXAMPLE)])
-class LinkOut(serializers.Serializer[Any]):
-    linkId = serializers.IntegerField()  # noqa: N815
-    url = serializers.CharField(help_text="A credential: who has it can download the file.")
-    createdAt = serializers.DateTimeField()  # noqa: N815
-    expiresAt = serializers.DateTimeField()  # noqa: N815
-
-
-Links = inline_serializer("ExportLinks", {"content": LinkOut(many=True)})
+from jobs.api.framework.reading import read
 
 
 @extend_schema(tags=["exports"])
 class LinksView(APIView):
     @extend_schema(
         operation_id="list_export_links",
-        responses={200: Links},
+        responses={200: ExportLinksOut},
         examples=[in_response("one link", {"content": [LINK_EXAMPLE]})],
     )
     def get(self, request: Request, job_id: int) -> Response:
         """List the links of one of your exports that have not expired."""
         rows = links.live(own_job(request, job_id), timezone.now())
-        return Response({"content": [serialize.link(row, links.url_of(row)) for row in rows]})
+        content = [ExportLinkOut.of(row, url=links.url_of(row)) for row in rows]
+        return Response(ExportLinksOut.write({"content": content}))
 
     @extend_schema(
         operation_id="share_export",
         request=NewLink,
-        responses={201: LinkOut},
+        responses={201: ExportLinkOut},
         examples=[in_request("for a day", {"expiresInSeconds": 86_400})],
         extensions=problems("no_file_to_share", "too_many_links"),
     )
     @idempotent
     def post(self, request: Request, job_id: int) -> Response:
         """Make a link with which anyone can download the result of one of your exports."""
-        seconds = validated(NewLink(data=request.data)).get("expiresInSeconds")
+        seconds = read(NewLink, request.data).expires_in_seconds
         job = own_job(request, job_id)
         age = links.DEFAULT_AGE if seconds is None else timedelta(seconds=seconds)
         link = links.create(job, age, timezone.now())
         location = request.build_absolute_uri(f"/api/jobs/{job.pk}/links/{link.pk}")
-        body = serialize.link(link, links.url_of(link))
+        body = ExportLinkOut.write(link, url=links.url_of(link))
         return Response(body, status=201, headers={"Location": location})
 
 

@@ -11,26 +11,27 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from exports import lifecycle, quota, replays, serialize
-from exports.api.schemas import (
+from exports import lifecycle, quota, replays
+from exports.api.examples import (
     GIF_PART,
-    PAGING,
     PICTURE_PART,
     REPLAY_EXAMPLE,
     UPLOAD,
     UPLOAD_EXAMPLE,
     VIDEO_PART,
+    page_example,
+)
+from exports.api.pages import PAGING, page_of
+from exports.models import Replay
+from exports.schemas import (
     GifOptions,
     PictureOptions,
     ReplayOut,
-    StartedExport,
-    UsageOut,
+    ReplayPage,
+    StartedExportOut,
+    StorageUsageOut,
     VideoOptions,
-    page_example,
-    page_of,
-    page_schema,
 )
-from exports.models import Replay
 from exports.states import JobType
 from jobs.api.framework.authentication import user_of
 from jobs.api.framework.filtering import reject_unknown
@@ -38,6 +39,7 @@ from jobs.api.framework.idempotency import idempotent
 from jobs.api.framework.openapi_errors import problems
 from jobs.api.framework.openapi_examples import in_request, in_response
 from jobs.api.framework.problem_details import Problem
+from jobs.api.framework.reading import read
 
 
 def own_replay(request: Request, replay_id: int) -> Replay:
@@ -55,14 +57,14 @@ class ReplaysView(APIView):
     @extend_schema(
         operation_id="list_replays",
         parameters=PAGING,
-        responses={200: page_schema("ReplayPage", ReplayOut)},
+        responses={200: ReplayPage},
         examples=[in_response("one replay", page_example(REPLAY_EXAMPLE))],
     )
     def get(self, request: Request) -> Response:
         """List your replays, newest first."""
         reject_unknown(request, ("page", "size"))
         rows = Replay.objects.filter(owner=user_of(request)).order_by("-id")
-        return page_of(request, rows, serialize.replay)
+        return page_of(request, rows, ReplayPage, ReplayOut.of)
 
     @extend_schema(
         operation_id="upload_replay",
@@ -81,15 +83,15 @@ class ReplaysView(APIView):
         except replays.NoSpace as full:
             raise Problem(507, "no_space", str(full), headers={"Retry-After": "60"}) from None
         location = request.build_absolute_uri(f"/api/replays/{replay.pk}")
-        return Response(serialize.replay(replay), status=201, headers={"Location": location})
+        return Response(ReplayOut.write(replay), status=201, headers={"Location": location})
 
 
 @extend_schema(tags=["exports"])
 class UsageView(APIView):
-    @extend_schema(operation_id="get_storage_usage", responses={200: UsageOut})
+    @extend_schema(operation_id="get_storage_usage", responses={200: StorageUsageOut})
     def get(self, request: Request) -> Response:
         """Show how much storage your replays and exports use, and how much they may."""
-        return Response(serialize.usage(quota.usage_of(user_of(request).pk)))
+        return Response(StorageUsageOut.write(quota.usage_of(user_of(request).pk)))
 
 
 def _upload(request: Request) -> "tuple[UploadedFile[Any], str]":
@@ -116,7 +118,7 @@ class ReplayView(APIView):
     @extend_schema(operation_id="get_replay", responses={200: ReplayOut})
     def get(self, request: Request, replay_id: int) -> Response:
         """Get one of your replays."""
-        return Response(serialize.replay(own_replay(request, replay_id)))
+        return Response(ReplayOut.write(own_replay(request, replay_id)))
 
     @extend_schema(operation_id="delete_replay", responses={204: None}, extensions=problems("export_live"))
     def delete(self, request: Request, replay_id: int) -> Response:
@@ -129,10 +131,10 @@ class _StartView(APIView):
     def start(
         self, request: Request, replay_id: int, job_type: JobType, options: type[PictureOptions]
     ) -> Response:
-        render = options(data=request.data).options()
+        render = read(options, request.data).options()
         job = lifecycle.request(own_replay(request, replay_id), job_type, timezone.now(), render)
         location = request.build_absolute_uri(f"/api/jobs/{job.pk}")
-        return Response({"jobId": job.pk}, status=202, headers={"Location": location})
+        return Response(StartedExportOut.write(job), status=202, headers={"Location": location})
 
 
 @extend_schema(tags=["exports"])
@@ -140,7 +142,7 @@ class StartMp4View(_StartView):
     @extend_schema(
         operation_id="export_mp4",
         request=VideoOptions,
-        responses={202: StartedExport},
+        responses={202: StartedExportOut},
         examples=[in_request("ten seconds", VIDEO_PART), in_response("accepted", {"jobId": 1})],
         extensions=problems("quota_exceeded"),
     )
@@ -155,7 +157,7 @@ class StartWebmView(_StartView):
     @extend_schema(
         operation_id="export_webm",
         request=VideoOptions,
-        responses={202: StartedExport},
+        responses={202: StartedExportOut},
         examples=[in_request("ten seconds", VIDEO_PART), in_response("accepted", {"jobId": 3})],
         extensions=problems("quota_exceeded"),
     )
@@ -170,7 +172,7 @@ class StartGifView(_StartView):
     @extend_schema(
         operation_id="export_gif",
         request=GifOptions,
-        responses={202: StartedExport},
+        responses={202: StartedExportOut},
         examples=[in_request("ten seconds", GIF_PART), in_response("accepted", {"jobId": 4})],
         extensions=problems("quota_exceeded"),
     )
@@ -185,7 +187,7 @@ class StartThumbnailView(_StartView):
     @extend_schema(
         operation_id="export_thumbnail",
         request=PictureOptions,
-        responses={202: StartedExport},
+        responses={202: StartedExportOut},
         examples=[in_request("of the beginning", PICTURE_PART), in_response("accepted", {"jobId": 2})],
         extensions=problems("quota_exceeded"),
     )

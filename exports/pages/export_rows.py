@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.utils.translation import gettext
 
-from exports import display, failures, links, serialize
+from exports import display, failures, links
 from exports.files import PathRefused, Store, split
 from exports.models import ExportJob, ExportLink
 from exports.pages.forms import LinkForm
@@ -59,7 +59,7 @@ class ExportRow:
 
     @property
     def seconds_left(self) -> int | None:
-        return serialize.eta_seconds(self.job, self.now)
+        return self.job.seconds_left(self.now)
 
     @property
     def expired(self) -> bool:
@@ -67,7 +67,7 @@ class ExportRow:
 
     @property
     def url(self) -> str | None:
-        return serialize.result_url(self.job)
+        return self.job.result_url
 
     @property
     def is_picture(self) -> bool:
@@ -126,7 +126,7 @@ class ExportRow:
     @property
     def file_missing(self) -> bool:
         """Whether a download would not find the recorded file."""
-        if not serialize.has_file(self.job):
+        if not self.job.has_file:
             return False
         store = Store(settings.DURE_EXPORT_PATH)
         try:
@@ -138,13 +138,13 @@ class ExportRow:
     @property
     def poster(self) -> str:
         """The URL of a thumbnail of the same replay, which the player shows before it plays."""
-        if self.job.job_type not in (JobType.MP4, JobType.WEBM) or not serialize.has_file(self.job):
+        if self.job.job_type not in (JobType.MP4, JobType.WEBM) or not self.job.has_file:
             return ""
         thumbnails = ExportJob.objects.filter(
             replay_id=self.job.replay_id, job_type=JobType.THUMBNAIL, status=Status.SUCCEEDED, expired_at=None
         )
         newest = thumbnails.order_by("-id").first()
-        return (newest and serialize.result_url(newest)) or ""
+        return (newest and newest.result_url) or ""
 
 
 def export_rows(jobs: Sequence[ExportJob], now: datetime) -> list[ExportRow]:

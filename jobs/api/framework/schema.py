@@ -1,7 +1,7 @@
 """Extends drf-spectacular by our authentication, strict bodies, and idempotent POSTs."""
 
 import re
-from typing import Any
+from typing import Any, get_args, get_origin
 
 from drf_spectacular.authentication import SessionScheme
 from drf_spectacular.drainage import get_override
@@ -11,6 +11,7 @@ from drf_spectacular.plumbing import get_doc, is_list_serializer, is_serializer
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 
+from jobs.api.framework import api_models  # noqa: F401 (registers how pydantic models are described)
 from jobs.api.framework.idempotency import HEADER, LONGEST_KEY, REPLAYED
 from jobs.api.framework.serializers import StrictFields
 
@@ -45,6 +46,8 @@ class CookieScheme(SessionScheme):  # type: ignore[no-untyped-call]
 
 class Schema(AutoSchema):
     """Takes an operation's summary from the first sentence of its docstring, unless it is set."""
+
+    _answers_list = False
 
     def get_summary(self) -> str | None:
         match = _FIRST_SENTENCE.match(self._doc())
@@ -104,6 +107,22 @@ class Schema(AutoSchema):
         ):
             described.setdefault("pattern", NOT_BLANK)
         return described
+
+    # `list[Model]` is a list of that pydantic model, in pages if the view has them.
+    def _is_list_view(self, serializer: Any = None) -> bool:
+        if get_origin(serializer or self.get_response_serializers()) is list or self._answers_list:
+            return True
+        return bool(super()._is_list_view(serializer))
+
+    def _get_response_for_code(
+        self, serializer: Any, status_code: Any, media_types: Any = None, direction: Any = "response"
+    ) -> Any:
+        self._answers_list = get_origin(serializer) is list
+        if self._answers_list:
+            (serializer,) = get_args(serializer)
+        return super()._get_response_for_code(  # type: ignore[no-untyped-call]
+            serializer, status_code, media_types, direction
+        )
 
     def _get_examples(
         self, serializer: Any, direction: Any, media_type: Any, status_code: Any = None, extras: Any = None

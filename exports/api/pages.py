@@ -1,0 +1,29 @@
+"""Pages of the lists of exports: `{content, page, size, totalElements, totalPages}`, from page 0."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.db.models import QuerySet
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from exports.schemas import Page
+from jobs.api.framework.query import WholeNumber, invalid_parameter
+from jobs.api_model import ApiOut
+
+MAX_ROW = 1_000_000
+SIZE = WholeNumber("size", "The number of items on a page.", default=20, low=1, high=200)
+PAGE = WholeNumber("page", "The page, from 0.", default=0, low=0, high=MAX_ROW)
+PAGING = [PAGE.openapi, SIZE.openapi]
+
+
+def page_of(
+    request: Request, rows: QuerySet[Any], model: type[Page[Any]], object_of: Callable[[Any], ApiOut]
+) -> Response:
+    page, size = PAGE.of(request), SIZE.of(request)
+    if page * size > MAX_ROW:
+        raise invalid_parameter(PAGE.name, f"Only the first {MAX_ROW:,} rows have pages: narrow the filter.")
+    total = rows.count()
+    content = [object_of(row) for row in rows[page * size : (page + 1) * size]]
+    values = {"content": content, "page": page, "size": size, "total_elements": total}
+    return Response(model.write({**values, "total_pages": -(-total // size)}))
