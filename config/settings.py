@@ -80,7 +80,7 @@ DURE_PROXIES = env.integer("DURE_PROXIES", 0, high=10)
 # --- Django ------------------------------------------------------------------------------------
 
 INSTALLED_APPS = [
-    "django.contrib.admin",
+    "config.admin_app.AdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",

@@ -12,6 +12,8 @@ from config.preferences import set_preferences
 from config.signin import throttled
 from jobs.api.socket_tickets import TicketView
 
+admin.autodiscover()
+
 login = LoginView.as_view(template_name="login.html", redirect_authenticated_user=True)
 
 urlpatterns = [
