@@ -42,6 +42,7 @@ TAGS = {
     "sockets": "Tickets for `/ws/offices/{office_id}/events`, `/ws/queues/{queue_id}` and `/ws/jobs`, "
     "which send the same events as they happen.",
     "webhooks": "URLs that receive an office's events, signed or for a chat, and their deliveries.",
+    "roles": "The queue of each role, which staff may pause for all offices.",
     "tasks": "The registered functions, with the JSON Schema of their arguments.",
     "schedules": "Rules that run a Task: cron, interval or once.",
     "executions": "Runs of Tasks, whatever started them.",
@@ -56,6 +57,7 @@ TAGS = {
 PATH_PARAMETERS = {
     "code": "The `code` of a problem.",
     "name": "The library's name.",
+    "role": "The name of a role.",
     "task_id": "The Task's name.",
     "username": "The member's user name.",
 }

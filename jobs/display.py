@@ -172,6 +172,8 @@ ACT_NAMES: dict[str, Text] = {
     Act.EXPORT_CANCELLED: _("Export cancelled"),
     Act.PASSWORD_CHANGED: _("Password changed"),
     Act.PASSWORD_RESET: _("Password reset by mail"),
+    Act.QUEUE_PAUSED: _("Queue paused"),
+    Act.QUEUE_RESUMED: _("Queue resumed"),
 }
 SURFACE_NAMES: dict[str, Text] = {
     Surface.PAGE: _("pages"),

@@ -97,6 +97,10 @@ class NotOnThisWorker(Exception):
     """This worker lacks the code that a run needs, and another one of its role may have it."""
 
 
+class Held(Exception):
+    """This run may not start yet. It waits in the database, and its message is dropped."""
+
+
 class Refused(CodedError):
     """A verb cannot do what was asked; nothing was changed.
 

@@ -23,7 +23,7 @@ from dure import failures
 from jobs import counters, deadline, joins, publish, pubsub, registry, submission, tracebacks
 from jobs.answers import Advanced, Along, Cancelled, Claim, Retried, Settlement
 from jobs.effects import Effects
-from jobs.errors import Conflict, Fenced
+from jobs.errors import Conflict, Fenced, Held
 from jobs.models import Office
 from jobs.publish import Send
 from jobs.specs import ExecutionSpec
@@ -160,11 +160,17 @@ def start_executions(specs: Sequence[ExecutionSpec]) -> None:
 
 
 def claim(execution: str, dispatch: int, *, token: str, worker: str) -> Claim | None:
-    """PENDING → RUNNING for the one message that may; None for every other. One round trip."""
+    """PENDING → RUNNING for the one message that may; None for every other. One round trip.
+
+    Raises Held when the run may not start yet: it waits, and another message will come.
+    """
     values = (execution, dispatch, token, worker, timedelta(seconds=settings.DURE_LEASE_SECONDS))
     answer = call.retry_while_down(lambda: call.function("dure_claim", *values))
     if answer is None:
         return None
+    if "held" in answer:
+        Effects.read(answer).on_commit()
+        raise Held()
     if answer["publish"]:
         pubsub.publish_change(answer["publish"])
     return Claim.read(execution, dispatch, answer)
@@ -342,7 +348,9 @@ def advance_office(office: UUID | str, now: datetime | None = None) -> Advanced:
 
 
 def dispatch_roles(roles: Sequence[str]) -> int:
-    """Send the jobs that wait for these roles, in as many offices as there are: their first worker came."""
+    """Send what waits for these roles, in as many offices as there are: their first worker came, or a paused
+    role was resumed.
+    """
     waiting = [office for (office,) in call.rows(statements.OFFICES_WAITING_FOR, {"roles": list(roles)})]
     count = 0
     for start in range(0, len(waiting), OFFICES_AT_ONCE):
@@ -353,7 +361,7 @@ def dispatch_roles(roles: Sequence[str]) -> int:
         # What holds the lock of another office has perhaps not seen the worker yet.
         busy = {str(office) for office in piece} - set(answer["done"])
         count += len(effects.send) + sum(advance_office(office).dispatched for office in busy)
-    return count
+    return count + send_due()
 
 
 def return_unclaimed() -> int:

@@ -26,7 +26,7 @@ from dure.results import encode_result
 from jobs import burst, counters, deadline, joins, lifecycle, registry, tracebacks
 from jobs.answers import Claim, Settlement
 from jobs.context import RunContext
-from jobs.errors import Fenced, NotOnThisWorker, in_english
+from jobs.errors import Fenced, Held, NotOnThisWorker, in_english
 from jobs.redaction import Redactor
 from jobs.run_data import resolve_args
 from jobs.run_logs import capture
@@ -43,7 +43,8 @@ STOPPED = (SoftTimeLimitExceeded, Stopped)
 # The exit codes of billiard's pool processes that one of these signals has stopped.
 TERMINATED = {-(256 - number) for number in (signal.SIGTERM, signal.SIGQUIT, signal.SIGINT, signal.SIGHUP)}
 # Why a message has no end of its own. EngineRequest sends the event that tells Flower.
-CANCELLED, DUPLICATE, FENCED, GIVEN_BACK = "cancelled", "duplicate", "fenced", "given back"
+CANCELLED, DUPLICATE, FENCED, HELD = "cancelled", "duplicate", "fenced", "held"
+GIVEN_BACK = "given back"
 
 
 @dataclass
@@ -127,7 +128,15 @@ def claiming(celery_task: CeleryTask, execution_id: str, dispatch: int) -> Calla
     request = celery_task.request
     values = {"token": f"{request.id}:{uuid.uuid4().hex[:8]}", "worker": request.hostname or ""}
     if dispatch != joins.DISPATCH:
-        return lambda: lifecycle.claim(execution_id, dispatch, **values)
+
+        def claim_run() -> Claim | None:
+            try:
+                return lifecycle.claim(execution_id, dispatch, **values)
+            except Held:
+                log.info("%s may not start yet", execution_id)
+                raise Ignore(HELD) from None
+
+        return claim_run
 
     def claim_join() -> Claim | None:
         claim = lifecycle.claim_join(execution_id, **values)

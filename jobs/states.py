@@ -248,6 +248,8 @@ class Act(models.TextChoices):
     EXPORT_CANCELLED = "export_cancelled"
     PASSWORD_CHANGED = "password_changed"  # noqa: S105
     PASSWORD_RESET = "password_reset"  # noqa: S105
+    QUEUE_PAUSED = "queue_paused"
+    QUEUE_RESUMED = "queue_resumed"
 
 
 # The names of an Execution's states in the v1 contract of task runs: see docs/api.md.

@@ -14,6 +14,7 @@ from django_celery_beat.models import PeriodicTask
 
 from jobs.catalogue import TASK
 from jobs.diagnostics import error, first_line, ok, postgresql, register, warning
+from jobs.models import PausedRole
 from jobs.queries import known_roles
 from jobs.sql import call, catalogue
 from scheduler import sql
@@ -84,6 +85,7 @@ def check_workers() -> Iterator[CheckMessage]:
     yield from check_ping(set(alive))
     queues = read_queues(lease)
     yield check_roles(queues)
+    yield from check_pauses()
     yield from check_engine_queues(queues)
     yield check_probes(queues)
     yield check_oldest(queues)
@@ -150,6 +152,14 @@ def check_roles(queues: Sequence[Queue]) -> CheckMessage:
     idle = [queue.role for queue in roles if not queue.workers]
     without = f"none for {', '.join(idle)}, where nothing is waiting" if idle else ""
     return ok("roles", "; ".join(part for part in (counted, without) if part))
+
+
+def check_pauses() -> Iterator[CheckMessage]:
+    if pauses := list(PausedRole.objects.all()):
+        listed = ", ".join(f"{each.role} (by {each.by}, {each.since:%Y-%m-%d %H:%M} UTC)" for each in pauses)
+        yield warning(
+            "paused queues", f"nothing starts in {listed}", "resume it: `manage.py queues resume ROLE`"
+        )
 
 
 def check_engine_queues(queues: Sequence[Queue]) -> Iterator[CheckMessage]:

@@ -13,7 +13,7 @@ from django.db.models import Count, QuerySet
 from django.db.models.functions import Now
 from django.utils.translation import gettext as _
 
-from jobs.models import Execution, Job, ServedRole, Worker
+from jobs.models import Execution, Job, PausedRole, ServedRole, Worker
 from jobs.queries import known_roles
 from jobs.sql import call
 from jobs.states import ExecutionStatus, JobStatus
@@ -95,6 +95,8 @@ def _waiting_reason(run: WorkflowRun) -> str:
     if run.workflow.office.paused:
         return _("Its office is paused.")
     open_jobs = Job.objects.filter(batch=run.batch_id, status__in=(JobStatus.READY, JobStatus.PROCESSING))
+    if open_jobs.filter(role__in=paused_roles()).exists():
+        return _("The queue of its first steps is paused.")
     unserved = sorted(set(open_jobs.values_list("role", flat=True)) - served_roles())
     if unserved:
         return no_worker(", ".join(unserved))
@@ -105,6 +107,10 @@ def _waiting_reason(run: WorkflowRun) -> str:
 
 def no_worker(roles: str) -> str:
     return _("No online worker serves the role %(roles)s.") % {"roles": roles}
+
+
+def paused_roles() -> set[str]:
+    return set(PausedRole.objects.values_list("role", flat=True))
 
 
 def served_roles() -> set[str]:

@@ -11,6 +11,7 @@ from jobs.api import (
     members,
     office,
     office_scheduler,
+    queues,
     run_logs,
     tasks,
 )
@@ -39,6 +40,9 @@ urlpatterns = [
     path(f"{OFFICE}/batches/<uuid:batch_id>", batches.BatchDetailView.as_view(), name="batch"),
     path(f"{OFFICE}/events", events.EventListView.as_view(), name="events"),
     path("", include("jobs.api.webhook_urls")),
+    path("roles", queues.QueueListView.as_view(), name="roles"),
+    path("roles/<str:role>/pause", queues.PauseQueueView.as_view(), name="pause-role"),
+    path("roles/<str:role>/resume", queues.ResumeQueueView.as_view(), name="resume-role"),
     path("tasks", tasks.TaskListView.as_view(), name="tasks"),
     path("tasks/<str:task_id>", tasks.TaskDetailView.as_view(), name="task"),
 ]

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from itertools import chain
 from typing import Any
 
 from django.db.models import Count, Q
@@ -12,7 +13,7 @@ from jobs.display import REMEDIES
 from jobs.errors import in_english
 from jobs.insight.forecast import estimated_times
 from jobs.insight.offers import service_of
-from jobs.models import Dependency, Execution, Job, Office
+from jobs.models import Dependency, Execution, Job, Office, PausedRole
 from jobs.states import (
     JOB_ENDED,
     JOB_WAITING,
@@ -32,6 +33,7 @@ class Code(StrEnum):
     RETRY_BACKOFF = "retry_backoff"
     SCHEDULED = "scheduled"
     OFFICE_PAUSED = "office_paused"
+    QUEUE_PAUSED = "queue_paused"
     NO_WORKER_FOR_ROLE = "no_worker_for_role"
     NO_WORKER_FOR_TASK = "no_worker_for_task"
     OFFICE_LIMIT = "office_limit"
@@ -104,6 +106,7 @@ def reasons_of(office: Office, job: Job, now: datetime) -> Iterator[Reason]:
             yield from time_reasons(job, now)
         if office.paused:
             yield Reason(Code.OFFICE_PAUSED, "The office is paused: nothing new starts in it.", {})
+        yield from paused_queue(job)
         yield from missing_worker(job)
         yield from limits(office, job)
         if job.status == JobStatus.READY:
@@ -182,6 +185,13 @@ def time_reasons(job: Job, now: datetime) -> Iterator[Reason]:
         yield Reason(Code.SCHEDULED, "Does not run before its scheduled time.", {"until": job.run_at})
 
 
+def paused_queue(job: Job) -> Iterator[Reason]:
+    for pause in PausedRole.objects.filter(role=job.role):
+        facts = {"role": job.role, "since": pause.since, "by": pause.by, "why": pause.reason}
+        reason = f": {pause.reason}" if pause.reason else "."
+        yield Reason(Code.QUEUE_PAUSED, f"{pause.by} paused the queue {job.role}{reason}", facts)
+
+
 def missing_worker(job: Job) -> Iterator[Reason]:
     service = service_of(job.task_id, job.role)
     if not service.role_is_served:
@@ -233,6 +243,7 @@ def run_reasons(job: Job) -> Iterator[Reason]:
         stopping = " Cancellation was requested." if run.cancel_requested_at else ""
         yield Reason(Code.RUNNING, f"Runs on {run.worker}.{stopping}", facts)
         return
+    yield from paused_queue(job)
     yield from missing_worker(job)
     facts = {"since": run.dispatched_at, "sent": run.sent_count}
     yield Reason(Code.WAITING_FOR_WORKER, "Was sent to the workers; not picked up yet.", facts)
@@ -252,7 +263,7 @@ def estimated_start(office: Office, job: Job, now: datetime) -> datetime | None:
     """The estimated start; None if it is unknown or the job has started."""
     if job.status in JOB_ENDED or job.status == JobStatus.PROCESSING:
         return None
-    if next(missing_worker(job), None) is not None:
+    if next(chain(paused_queue(job), missing_worker(job)), None) is not None:
         return None
     times = estimated_times(office, now)
     return times[str(job.id)][0] if str(job.id) in times else None

@@ -144,6 +144,21 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name='PausedRole',
+            fields=[
+                ('role', models.CharField(max_length=64, primary_key=True, serialize=False, verbose_name='role')),
+                ('since', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), verbose_name='since')),
+                ('by', models.CharField(max_length=150, verbose_name='by')),
+                ('reason', models.CharField(blank=True, max_length=500, verbose_name='reason')),
+            ],
+            options={
+                'verbose_name': 'paused queue',
+                'verbose_name_plural': 'paused queues',
+                'db_table': 'paused_roles',
+                'ordering': ['role'],
+            },
+        ),
+        migrations.CreateModel(
             name='CatalogueEntry',
             fields=[
                 ('digest', models.CharField(max_length=64, primary_key=True, serialize=False, verbose_name='digest')),
@@ -380,7 +395,7 @@ class Migration(migrations.Migration):
                 ('actor', models.CharField(blank=True, max_length=150, verbose_name='by')),
                 ('surface', models.CharField(blank=True, choices=[('page', 'Page'), ('api', 'Api'), ('admin', 'Admin'), ('command', 'Command')], max_length=10, verbose_name='surface')),
                 ('token', models.CharField(blank=True, max_length=100, verbose_name='token')),
-                ('act', models.CharField(choices=[('office_created', 'Office Created'), ('office_changed', 'Office Changed'), ('office_paused', 'Office Paused'), ('office_resumed', 'Office Resumed'), ('limits_changed', 'Limits Changed'), ('member_added', 'Member Added'), ('member_changed', 'Member Changed'), ('member_removed', 'Member Removed'), ('webhook_created', 'Webhook Created'), ('webhook_changed', 'Webhook Changed'), ('webhook_rotated', 'Webhook Rotated'), ('webhook_deleted', 'Webhook Deleted'), ('schedules_paused', 'Schedules Paused'), ('schedules_resumed', 'Schedules Resumed'), ('schedule_created', 'Schedule Created'), ('schedule_changed', 'Schedule Changed'), ('schedule_paused', 'Schedule Paused'), ('schedule_resumed', 'Schedule Resumed'), ('schedule_deleted', 'Schedule Deleted'), ('schedule_restored', 'Schedule Restored'), ('schedule_run', 'Schedule Run'), ('task_run', 'Task Run'), ('calendar_created', 'Calendar Created'), ('calendar_changed', 'Calendar Changed'), ('calendar_deleted', 'Calendar Deleted'), ('calendar_restored', 'Calendar Restored'), ('workflow_created', 'Workflow Created'), ('workflow_changed', 'Workflow Changed'), ('workflow_paused', 'Workflow Paused'), ('workflow_activated', 'Workflow Activated'), ('workflow_deleted', 'Workflow Deleted'), ('workflow_run', 'Workflow Run'), ('workflow_run_retried', 'Workflow Run Retried'), ('workflow_run_cancelled', 'Workflow Run Cancelled'), ('step_queue_created', 'Step Queue Created'), ('step_queue_changed', 'Step Queue Changed'), ('step_queue_deleted', 'Step Queue Deleted'), ('step_queue_run', 'Step Queue Run'), ('step_queue_resumed', 'Step Queue Resumed'), ('step_queue_cancelled', 'Step Queue Cancelled'), ('rollback_retried', 'Rollback Retried'), ('token_created', 'Token Created'), ('token_revoked', 'Token Revoked'), ('link_created', 'Link Created'), ('link_revoked', 'Link Revoked'), ('replay_uploaded', 'Replay Uploaded'), ('replay_deleted', 'Replay Deleted'), ('export_cancelled', 'Export Cancelled'), ('password_changed', 'Password Changed'), ('password_reset', 'Password Reset')], max_length=30, verbose_name='what happened')),
+                ('act', models.CharField(choices=[('office_created', 'Office Created'), ('office_changed', 'Office Changed'), ('office_paused', 'Office Paused'), ('office_resumed', 'Office Resumed'), ('limits_changed', 'Limits Changed'), ('member_added', 'Member Added'), ('member_changed', 'Member Changed'), ('member_removed', 'Member Removed'), ('webhook_created', 'Webhook Created'), ('webhook_changed', 'Webhook Changed'), ('webhook_rotated', 'Webhook Rotated'), ('webhook_deleted', 'Webhook Deleted'), ('schedules_paused', 'Schedules Paused'), ('schedules_resumed', 'Schedules Resumed'), ('schedule_created', 'Schedule Created'), ('schedule_changed', 'Schedule Changed'), ('schedule_paused', 'Schedule Paused'), ('schedule_resumed', 'Schedule Resumed'), ('schedule_deleted', 'Schedule Deleted'), ('schedule_restored', 'Schedule Restored'), ('schedule_run', 'Schedule Run'), ('task_run', 'Task Run'), ('calendar_created', 'Calendar Created'), ('calendar_changed', 'Calendar Changed'), ('calendar_deleted', 'Calendar Deleted'), ('calendar_restored', 'Calendar Restored'), ('workflow_created', 'Workflow Created'), ('workflow_changed', 'Workflow Changed'), ('workflow_paused', 'Workflow Paused'), ('workflow_activated', 'Workflow Activated'), ('workflow_deleted', 'Workflow Deleted'), ('workflow_run', 'Workflow Run'), ('workflow_run_retried', 'Workflow Run Retried'), ('workflow_run_cancelled', 'Workflow Run Cancelled'), ('step_queue_created', 'Step Queue Created'), ('step_queue_changed', 'Step Queue Changed'), ('step_queue_deleted', 'Step Queue Deleted'), ('step_queue_run', 'Step Queue Run'), ('step_queue_resumed', 'Step Queue Resumed'), ('step_queue_cancelled', 'Step Queue Cancelled'), ('rollback_retried', 'Rollback Retried'), ('token_created', 'Token Created'), ('token_revoked', 'Token Revoked'), ('link_created', 'Link Created'), ('link_revoked', 'Link Revoked'), ('replay_uploaded', 'Replay Uploaded'), ('replay_deleted', 'Replay Deleted'), ('export_cancelled', 'Export Cancelled'), ('password_changed', 'Password Changed'), ('password_reset', 'Password Reset'), ('queue_paused', 'Queue Paused'), ('queue_resumed', 'Queue Resumed')], max_length=30, verbose_name='what happened')),
                 ('details', models.JSONField(default=dict, verbose_name='details')),
                 ('at', models.DateTimeField(db_index=True, verbose_name='time')),
                 ('office', models.ForeignKey(db_index=False, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='activity', to='jobs.office', verbose_name='office')),

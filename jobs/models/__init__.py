@@ -9,7 +9,7 @@ from jobs.models.job import Batch, Dependency, Job
 from jobs.models.notification import EventCursor, Notification, Webhook
 from jobs.models.office import Membership, Office
 from jobs.models.run_log import RunLogChunk
-from jobs.models.worker import Counter, ServedRole, Worker
+from jobs.models.worker import Counter, PausedRole, ServedRole, Worker
 
 __all__ = [
     "Activity",
@@ -28,6 +28,7 @@ __all__ = [
     "Membership",
     "Notification",
     "Office",
+    "PausedRole",
     "RunLogChunk",
     "ServedRole",
     "SocketTicket",

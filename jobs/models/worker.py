@@ -1,6 +1,7 @@
 """Workers with their last heartbeat, for the overview and `explain`."""
 
 from django.db import models
+from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
 
@@ -36,6 +37,24 @@ class ServedRole(models.Model):
         db_table = "served_roles"
         verbose_name = _("served role")
         verbose_name_plural = _("served roles")
+
+    def __str__(self) -> str:
+        return self.role
+
+
+class PausedRole(models.Model):
+    """A role of which no run starts until it is resumed: see jobs/queues.py."""
+
+    role = models.CharField(_("role"), primary_key=True, max_length=64)
+    since = models.DateTimeField(_("since"), db_default=Now())
+    by = models.CharField(_("by"), max_length=150)
+    reason = models.CharField(_("reason"), max_length=500, blank=True)
+
+    class Meta:
+        db_table = "paused_roles"
+        verbose_name = _("paused queue")
+        verbose_name_plural = _("paused queues")
+        ordering = ["role"]
 
     def __str__(self) -> str:
         return self.role

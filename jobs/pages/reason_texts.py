@@ -15,6 +15,7 @@ SENTENCES: dict[Code, Text] = {
     Code.RETRY_BACKOFF: _("Next attempt at %(until)s (retry %(retry_count)s of %(max_retries)s)."),
     Code.SCHEDULED: _("Scheduled for %(until)s."),
     Code.OFFICE_PAUSED: _("The office is paused: no new runs start."),
+    Code.QUEUE_PAUSED: _("%(by)s paused the queue %(role)s at %(since)s. %(why)s"),
     Code.NO_WORKER_FOR_ROLE: _("No online worker serves the queue %(role)s."),
     Code.NO_WORKER_FOR_TASK: _("No online worker of the queue %(role)s has the Task %(task_id)s."),
     Code.OFFICE_LIMIT: _("%(running)s jobs are running; the office allows %(limit)s."),
@@ -38,7 +39,7 @@ def sentence(reason: Reason) -> str:
         remedy = REMEDIES.get(reason.facts["failure_type"], "")
         return f"{WHY_NOT_RETRIED[reason.facts['why']]} {remedy}".strip()
     facts = {name: _fact(value) for name, value in reason.facts.items()}
-    text = str(SENTENCES[reason.code]) % facts
+    text = (str(SENTENCES[reason.code]) % facts).strip()
     if reason.facts.get("cancelling"):
         text += " " + gettext("Cancellation requested.")
     return text

@@ -144,6 +144,7 @@ BEGIN
             )
         ) AS picked
         WHERE s.until > p_now AND s.role <> ALL (v_late_roles)
+          AND NOT EXISTS (SELECT 1 FROM paused_roles p WHERE p.role = s.role)
         ORDER BY picked.urgent DESC, picked.priority, picked.seq
         LIMIT o.max_concurrent_jobs - v_used
     LOOP
@@ -336,7 +337,8 @@ BEGIN
 END $$;
 
 
--- Execution PENDING → RUNNING, for the one message that may. Null: a duplicate, to be dropped.
+-- Execution PENDING → RUNNING, for the one message that may. Null: a duplicate, to be dropped. `held`: the
+-- role is paused, and the run waits without a message: see dure_hold.
 -- A second call with the same token answers the same: a COMMIT can raise and have committed.
 CREATE OR REPLACE FUNCTION dure_claim(
     p_execution uuid, p_dispatch integer, p_token text, p_worker text, p_lease interval
@@ -364,18 +366,45 @@ BEGIN
         locked_until = clock_timestamp() + p_lease, progress = NULL, session_id = ''
     WHERE id = p_execution AND dispatch = p_dispatch AND status || '' = 'PENDING'
       AND dispatched_at IS NOT NULL
+      AND NOT EXISTS (SELECT 1 FROM paused_roles p WHERE p.role = job_executions.role)
     RETURNING * INTO e;
     IF NOT FOUND THEN
         SELECT * INTO e FROM job_executions
         WHERE id = p_execution AND status || '' = 'RUNNING' AND token = p_token AND worker = p_worker;
         IF NOT FOUND THEN
-            RETURN NULL;
+            RETURN dure_hold(p_execution, p_dispatch, v_office, v_now);
         END IF;
     ELSIF v_office IS NOT NULL THEN
         PERFORM dure_log_start(e, (SELECT batch_id FROM job_queue WHERE id = e.job_id), v_now);
     END IF;
     RETURN dure_describe_claim(e)
         || jsonb_build_object('publish', CASE WHEN v_watched > v_now THEN v_office END);
+END $$;
+
+
+-- Lets a run of a paused role wait again, whose message has come: its job is ready and holds no slot; without a
+-- job it is due, for when the role is resumed. Null: another call has claimed it, or it has ended.
+CREATE OR REPLACE FUNCTION dure_hold(
+    p_execution uuid, p_dispatch integer, p_office uuid, p_now timestamptz
+) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+    e job_executions;
+    o offices;
+BEGIN
+    SELECT * INTO e FROM job_executions
+    WHERE id = p_execution AND dispatch = p_dispatch AND status || '' = 'PENDING'
+      AND dispatched_at IS NOT NULL
+    FOR NO KEY UPDATE;
+    IF NOT FOUND THEN
+        RETURN NULL;
+    END IF;
+    IF e.job_id IS NULL THEN
+        UPDATE job_executions SET dispatched_at = NULL, due_at = p_now WHERE id = e.id;
+        RETURN '{"held": true}';
+    END IF;
+    PERFORM dure_return(p_office, ARRAY[e.job_id], p_now);
+    SELECT * INTO o FROM offices WHERE id = p_office;
+    RETURN '{"held": true}' || dure_effects(o, p_now, dure_dispatch(o, p_now), '[]', o.hooked);
 END $$;
 
 
@@ -811,8 +840,8 @@ END $$;
 
 
 -- processing → ready, for jobs of an office that no worker has claimed for `p_after` since they were sent:
--- always if no worker serves their role, else as far as jobs of other roles can use their slots. The late
--- message finds nothing to claim. A run that was lost keeps its slot: it is to start again before others.
+-- always if no worker serves their role, else as far as jobs of other roles can use their slots. Those of a
+-- paused role do not wait so long. The late message finds nothing to claim. A run that was lost keeps its slot: it is to start again before others.
 CREATE OR REPLACE FUNCTION dure_return_unclaimed(p_office uuid, p_after interval) RETURNS jsonb
 LANGUAGE plpgsql SET enable_seqscan = off AS $$
 DECLARE
@@ -834,13 +863,18 @@ BEGIN
         SELECT e.job_id, e.role, e.crash_count FROM job_executions e
         JOIN job_queue q ON q.execution_id = e.id
         WHERE q.office_id = p_office AND q.status = 'processing'
-          AND e.status = 'PENDING' AND e.dispatched_at < v_now - p_after
+          AND e.status = 'PENDING' AND e.dispatched_at IS NOT NULL
+          AND (
+              e.dispatched_at < v_now - p_after
+              OR EXISTS (SELECT 1 FROM paused_roles p WHERE p.role = e.role)
+          )
         FOR NO KEY UPDATE OF e SKIP LOCKED
     )
     SELECT array_agg(u.job_id) FILTER (WHERE s.role IS NULL),
            array_agg(u.job_id) FILTER (WHERE s.role IS NOT NULL AND u.crash_count = 0)
     INTO v_unserved, v_late
-    FROM unclaimed u LEFT JOIN served_roles s ON s.role = u.role AND s.until > v_now;
+    FROM unclaimed u LEFT JOIN served_roles s ON s.role = u.role AND s.until > v_now
+      AND NOT EXISTS (SELECT 1 FROM paused_roles p WHERE p.role = u.role);
     v_count := dure_return(p_office, v_unserved, v_now);
     SELECT sends INTO v_sends FROM dure_dispatch_and_claim(o, v_now, coalesce(v_late, '{}'), NULL);
     SELECT count(*) - o.max_concurrent_jobs INTO v_over FROM job_queue

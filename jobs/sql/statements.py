@@ -177,6 +177,7 @@ SEND_DUE_EXECUTIONS = """
     WITH due AS (
         SELECT id FROM job_executions
         WHERE status = 'PENDING' AND job_id IS NULL AND due_at <= coalesce(%(now)s, now())
+          AND role NOT IN (SELECT role FROM paused_roles)
         ORDER BY due_at LIMIT %(limit)s FOR NO KEY UPDATE SKIP LOCKED
     )
     UPDATE job_executions e
@@ -192,7 +193,7 @@ STUCK_OFFICES = """
     WHERE EXISTS (
             SELECT 1 FROM served_roles s
             JOIN job_queue q ON q.office_id = o.id AND q.role = s.role AND q.status = 'ready'
-            WHERE s.until > now()
+            WHERE s.until > now() AND s.role NOT IN (SELECT role FROM paused_roles)
         )
        OR EXISTS (
            SELECT 1 FROM job_queue q WHERE q.office_id = o.id AND q.status IN ('pending', 'timeout')
@@ -282,13 +283,17 @@ OFFICES_WAITING_FOR = """
 # return_unclaimed: offices with jobs whose slots no worker uses, and others could.
 UNCLAIMED_OFFICES = """
     SELECT DISTINCT e.office_id FROM job_executions e
+    WHERE e.status = 'PENDING' AND e.dispatched_at IS NOT NULL AND e.job_id IS NOT NULL
+      AND e.role IN (SELECT role FROM paused_roles)
+    UNION
+    SELECT e.office_id FROM job_executions e
     WHERE e.status = 'PENDING' AND e.dispatched_at < clock_timestamp() - %(after)s AND e.job_id IS NOT NULL
       AND (
           NOT EXISTS (SELECT 1 FROM served_roles s WHERE s.role = e.role AND s.until > now())
           OR EXISTS (
               SELECT 1 FROM served_roles s
               JOIN job_queue q ON q.office_id = e.office_id AND q.role = s.role AND q.status = 'ready'
-              WHERE s.until > now() AND s.role <> e.role
+              WHERE s.until > now() AND s.role <> e.role AND s.role NOT IN (SELECT role FROM paused_roles)
           )
       )
 """
@@ -301,6 +306,14 @@ OVERDUE_OFFICES = """
         ORDER BY queue_timeout_at LIMIT %(limit)s
     ) AS overdue
 """
+
+# pause_queue: no row if it is paused already.
+PAUSE_ROLE = """
+    INSERT INTO paused_roles (role, by, reason, since)
+    VALUES (%(role)s, %(by)s, %(reason)s, clock_timestamp())
+    ON CONFLICT DO NOTHING
+"""
+RESUME_ROLE = "DELETE FROM paused_roles WHERE role = %s"
 
 # finish_timed_out: the policy of a run whose owner was killed.
 RETRY_POLICY = """

@@ -12,14 +12,20 @@ from django.conf import settings
 
 from jobs import publish
 from jobs.log_fields import about_run
-from jobs.runner import CANCELLED, DUPLICATE, FENCED, GIVEN_BACK
+from jobs.runner import CANCELLED, DUPLICATE, FENCED, GIVEN_BACK, HELD
 from jobs.subprocesses import process_tree
 from jobs.worker import bursts, give_back, lease_keeper
 from jobs.worker.lease_keeper import Report
 
 # Flower takes the name of an event that it does not know for the state. After Celery's own `task-rejected` a
 # task that has started stays STARTED for ever.
-ENDS = {CANCELLED: "revoked", DUPLICATE: "duplicate", FENCED: "fenced", GIVEN_BACK: "released"}
+ENDS = {
+    CANCELLED: "revoked",
+    DUPLICATE: "duplicate",
+    FENCED: "fenced",
+    GIVEN_BACK: "released",
+    HELD: "held",
+}
 
 
 class EngineRequest(Request):  # type: ignore[misc]

@@ -8,12 +8,13 @@ from dure.operations.executions import Executions
 from dure.operations.exports import Exports
 from dure.operations.jobs import Jobs
 from dure.operations.offices import Offices
+from dure.operations.roles import Roles
 from dure.operations.schedules import Schedules
 from dure.operations.steps import Steps
 from dure.operations.workflows import Workflows
 
 
-class AsyncClient(Jobs, Executions, Schedules, Workflows, Calendars, Offices, Steps, Exports):
+class AsyncClient(Jobs, Executions, Schedules, Workflows, Calendars, Offices, Roles, Steps, Exports):
     """Calls Dure's API.
 
     `url`, `token` and `office` come from the arguments, else from `DURE_URL`, `DURE_TOKEN` and `DURE_OFFICE`,

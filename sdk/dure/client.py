@@ -145,6 +145,10 @@ class Client:
     deliveries = blocking(AsyncClient.deliveries)
     send_again = blocking(AsyncClient.send_again)
 
+    roles = blocking(AsyncClient.roles)
+    pause_role = blocking(AsyncClient.pause_role)
+    resume_role = blocking(AsyncClient.resume_role)
+
     calendars = blocking(AsyncClient.calendars)
     calendar = blocking(AsyncClient.calendar)
     create_calendar = blocking(AsyncClient.create_calendar)

@@ -29,6 +29,22 @@ class OfficeConfig(Record):
 
 
 @dataclass(frozen=True, kw_only=True)
+class RolePause(Record):
+    since: datetime
+    by: str
+    reason: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RoleQueue(Record):
+    """The queue of a role, which all offices share."""
+
+    role: str
+    served: bool
+    paused: RolePause | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Webhook(Record):
     id: int
     url: str

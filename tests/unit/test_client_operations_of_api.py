@@ -46,6 +46,7 @@ METHODS = {
     "replay": "get_replay",
     "replays": "list_replays",
     "retry": "retry_job",
+    "roles": "list_roles",
     "schedule": "show_schedule",
     "schedules": "list_schedules",
     "send_again": "send_delivery_again",

@@ -25,7 +25,7 @@ from tests.integration.exports.outcomes import finished
 from tests.integration.rest_support import client_of, make_user
 
 # They name no tenant's object: everybody sees the same.
-SHARED = {"task_id": "demo.sum", "name": "provisioning", "code": "invalid"}
+SHARED = {"task_id": "demo.sum", "name": "provisioning", "code": "invalid", "role": "FE"}
 
 
 class Tenant:

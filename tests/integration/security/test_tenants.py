@@ -22,7 +22,7 @@ from tests.integration.security.tenants import (
 pytestmark = pytest.mark.django_db
 
 # Dead letters belong to the installation: staff only, and 403 for everybody else.
-FOR_STAFF = "/api/deadletters"
+FOR_STAFF = ("/api/deadletters", "/api/roles")
 OWNERS_ONLY = "Owners only"
 NOTHING = "0199c0de-0000-7000-8000-00000000ffff"
 
@@ -193,7 +193,7 @@ def test_an_operator_does_nothing_that_only_owners_may(ours):
     assert changes(before) == []
 
 
-def test_only_staff_see_dead_letters(ours):
+def test_only_staff_see_dead_letters_and_queues(ours):
     owner, before = client_of(ours.owner), snapshot()
     wrong = [
         f"{operation}: {problem}"

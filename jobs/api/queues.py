@@ -1,0 +1,131 @@
+"""The queues of all roles, for staff: list, pause, resume. Those of /api/queues are step queues."""
+
+from typing import Any
+
+from django.http import Http404
+from drf_spectacular.utils import extend_schema, extend_schema_serializer
+from rest_framework import serializers
+from rest_framework.generics import GenericAPIView
+from rest_framework.permissions import IsAdminUser
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from jobs import queues
+from jobs.api.framework.authentication import user_of
+from jobs.api.framework.filtering import PAGING, reject_unknown
+from jobs.api.framework.openapi_examples import in_request, in_response
+from jobs.api.framework.serializers import StrictSerializer, validated
+from jobs.api.tasks import TaskPagination
+from jobs.serialize import iso_time
+
+PAUSED = {
+    "role": "FE",
+    "served": True,
+    "paused": {"since": "2026-12-01T09:00:00+09:00", "by": "root", "reason": "the shop is being moved"},
+}
+RESUMED = {**PAUSED, "paused": None}
+
+
+class PauseSerializer(StrictSerializer):
+    reason = serializers.CharField(
+        required=False,
+        allow_blank=True,
+        max_length=queues.LONGEST_REASON,
+        help_text="Everybody whose job waits can read it.",
+    )
+
+
+@extend_schema_serializer(component_name="RolePause")
+class PauseDocument(serializers.Serializer[Any]):
+    since = serializers.DateTimeField()
+    by = serializers.CharField()
+    reason = serializers.CharField()
+
+
+@extend_schema_serializer(component_name="RoleQueue")
+class QueueDocument(serializers.Serializer[Any]):
+    role = serializers.CharField()
+    served = serializers.BooleanField(help_text="Whether an online worker serves it.")
+    paused = PauseDocument(allow_null=True, help_text="Null unless it is paused.")
+
+
+def queue_json(queue: queues.Queue) -> dict[str, Any]:
+    pause = queue.pause
+    return {
+        "role": queue.role,
+        "served": queue.is_served,
+        "paused": pause and {"since": iso_time(pause.since), "by": pause.by, "reason": pause.reason},
+    }
+
+
+class _QueueView(GenericAPIView[Any]):
+    permission_classes = (IsAdminUser,)
+    pagination_class: Any = None
+    filter_backends = ()
+
+    def queue(self, role: str) -> queues.Queue:
+        queue = queues.find_queue(role)
+        if queue is None:
+            raise Http404
+        return queue
+
+
+class QueueListView(_QueueView):
+    """The queues, and which of them are paused."""
+
+    pagination_class = TaskPagination
+
+    @extend_schema(
+        operation_id="list_roles",
+        tags=["roles"],
+        summary="List the roles, and whether their queues are paused",
+        description="Staff only.",
+        responses=QueueDocument(many=True),
+        examples=[in_response("a paused one", PAUSED)],
+    )
+    def get(self, request: Request) -> Response:
+        reject_unknown(request, PAGING)
+        rows: Any = queues.queues()
+        page = self.paginate_queryset(rows) or []
+        return self.get_paginated_response([queue_json(queue) for queue in page])
+
+
+class PauseQueueView(_QueueView):
+    """Pause one."""
+
+    @extend_schema(
+        operation_id="pause_role",
+        tags=["roles"],
+        summary="Pause the queue of a role",
+        description="Staff only. No run of the role starts, in any office and by any trigger, until it is "
+        "resumed; runs that have started go on. A queue that is paused already stays as it is.",
+        request=PauseSerializer,
+        responses=QueueDocument,
+        examples=[
+            in_request("with a reason", {"reason": "the shop is being moved"}),
+            in_response("paused", PAUSED),
+        ],
+    )
+    def post(self, request: Request, role: str) -> Response:
+        reason: str = validated(PauseSerializer(data=request.data)).get("reason", "")
+        self.queue(role)
+        queues.pause_queue(role, user_of(request), reason)
+        return Response(queue_json(self.queue(role)))
+
+
+class ResumeQueueView(_QueueView):
+    """Resume one."""
+
+    @extend_schema(
+        operation_id="resume_role",
+        tags=["roles"],
+        summary="Resume the queue of a role",
+        description="Staff only. What has waited starts at once. A queue that is not paused stays as it is.",
+        request=None,
+        responses=QueueDocument,
+        examples=[in_response("resumed", RESUMED)],
+    )
+    def post(self, request: Request, role: str) -> Response:
+        self.queue(role)
+        queues.resume_queue(role, user_of(request))
+        return Response(queue_json(self.queue(role)))
