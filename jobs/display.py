@@ -174,6 +174,8 @@ ACT_NAMES: dict[str, Text] = {
     Act.PASSWORD_RESET: _("Password reset by mail"),
     Act.QUEUE_PAUSED: _("Queue paused"),
     Act.QUEUE_RESUMED: _("Queue resumed"),
+    Act.WORKER_DRAINED: _("Worker drained"),
+    Act.WORKER_RESUMED: _("Worker resumed"),
 }
 SURFACE_NAMES: dict[str, Text] = {
     Surface.PAGE: _("pages"),

@@ -81,6 +81,9 @@ TEXTS: dict[str, str | Promise] = {
     "jobs_processing": _("%(count)s jobs of the office are running: cancel them and wait until they stop."),
     "last_owner": _("An office needs an owner: make another member an owner first."),
     "unknown_user": _("There is no such user."),
+    # Workers
+    "worker_unreachable": _("The worker %(name)s did not answer: it is offline, or the broker is."),
+    "worker_refused": _("The worker %(name)s refused: %(error)s."),
     # Webhooks
     "too_many_webhooks": _("An office has at most %(limit)s webhooks."),
     "webhook_not_signed": _("A chat takes no signatures: this webhook has no secret."),

@@ -250,6 +250,8 @@ class Act(models.TextChoices):
     PASSWORD_RESET = "password_reset"  # noqa: S105
     QUEUE_PAUSED = "queue_paused"
     QUEUE_RESUMED = "queue_resumed"
+    WORKER_DRAINED = "worker_drained"
+    WORKER_RESUMED = "worker_resumed"
 
 
 # The names of an Execution's states in the v1 contract of task runs: see docs/api.md.

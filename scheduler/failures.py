@@ -54,9 +54,10 @@ def normalise(error: str) -> str:
     return VARIABLE.sub("…", first_line(error))[:LONGEST] if error.strip() else ""
 
 
-def recent_groups(user: User, now: datetime) -> list[FailureGroup]:
+def recent_groups(user: User, now: datetime, worker: str = "") -> list[FailureGroup]:
     """The groups of the last day's failures: those that were not retried first, then the most frequent."""
     failed = executions_of(user).filter(status=ExecutionStatus.FAILED, finished_at__gte=now - WINDOW)
+    failed = failed.filter(worker=worker) if worker else failed
     rows = failed.select_related("job").annotate(beginning=Left("error", 4 * LONGEST))
     rows = rows.defer("args", "result", "progress", "error", "job__args", "job__error_message")
     newest = rows.order_by("-finished_at")[:MOST_FAILURES]

@@ -7,13 +7,14 @@ throughput are those of the installation.
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.db.models import Count, QuerySet
 from django.db.models.functions import Now
 from django.utils.translation import gettext as _
 
-from jobs.models import Execution, Job, PausedRole, ServedRole, Worker
+from jobs.models import Execution, Job, Office, PausedRole, ServedRole, Worker
 from jobs.queries import known_roles
 from jobs.sql import call
 from jobs.states import ExecutionStatus, JobStatus
@@ -55,6 +56,16 @@ class QueueStatus:
     processing: int
     oldest_ready_seconds: float | None
     probe_seconds: float | None
+
+
+@dataclass(frozen=True)
+class WaitingOffice:
+    """What one office has in a queue; without an office, what belongs to none."""
+
+    office: UUID | None
+    name: str | None
+    queued: int
+    seconds: float
 
 
 def run_counts(user: User, now: datetime) -> Counts:
@@ -142,6 +153,13 @@ def queues() -> list[QueueStatus]:
         for role in dict.fromkeys([*known_roles(), *sorted(live)])
         for ready, processing, age in [live.get(role, (0, 0, None))]
     ]
+
+
+def waiting_offices(role: str, offices: QuerySet[Office] | None) -> list[WaitingOffice]:
+    """Whose work waits in the queue of this role, most first: of these offices, or of all."""
+    visible = None if offices is None else list(offices.values_list("id", flat=True))
+    values = {"role": role, "offices": visible, "limit": LATE_LIMIT}
+    return [WaitingOffice(*row) for row in call.rows(sql.WAITING_OFFICES, values)]
 
 
 def workers(now: datetime) -> QuerySet[Worker]:

@@ -24,6 +24,7 @@ STATEMENTS = {
     "runs": sql.DELETE_RUNS,
     "step_queues": DELETE_COPIES,
     "minutes": sql.DELETE_MINUTES,
+    "minutes_of_roles": sql.DELETE_MINUTES_OF_ROLES,
 }
 
 

@@ -186,35 +186,52 @@ START_PROBES = """
 RESET_UNSENT_PROBES = "UPDATE queue_probes SET sent_at = NULL WHERE role = ANY (%s)"
 MARK_PROBE_SEEN = "UPDATE queue_probes SET seen_at = clock_timestamp() WHERE role = %s"
 
-# rollup_minutes: counts the Executions that ended in each past minute. The margin of ten seconds is for ends
-# that commit after their timestamp.
-ROLL_UP_MINUTES = """
-    INSERT INTO execution_minutes (minute, done, failed, wait_p50_ms, wait_ms, run_p50_ms, run_ms)
-    SELECT date_trunc('minute', finished_at),
-           count(*) FILTER (WHERE status = 'SUCCESS'), count(*) FILTER (WHERE status = 'FAILED'),
-           greatest(0, percentile_cont(0.5) WITHIN GROUP (
-               ORDER BY extract(epoch FROM started_at - coalesce(scheduled_for, created_at)) * 1000)),
-           greatest(0, percentile_cont(0.95) WITHIN GROUP (
-               ORDER BY extract(epoch FROM started_at - coalesce(scheduled_for, created_at)) * 1000)),
-           greatest(0, percentile_cont(0.5) WITHIN GROUP (
-               ORDER BY extract(epoch FROM finished_at - attempt_started_at) * 1000)),
-           greatest(0, percentile_cont(0.95) WITHIN GROUP (
-               ORDER BY extract(epoch FROM finished_at - attempt_started_at) * 1000))
-    FROM job_executions
-    WHERE finished_at >= greatest(
-              coalesce((SELECT max(minute) + interval '1 minute' FROM execution_minutes), '-infinity'),
-              date_trunc('minute', %(now)s::timestamptz) - interval '1 day')
-      AND finished_at < date_trunc('minute', %(now)s::timestamptz - interval '10 seconds')
-    GROUP BY 1
-    ON CONFLICT (minute) DO NOTHING
+# rollup_minutes: counts the Executions that ended in each past minute, all of them and those of each role.
+# The margin of ten seconds is for ends that commit after their timestamp.
+_COUNTS = """
+    count(*) FILTER (WHERE status = 'SUCCESS'), count(*) FILTER (WHERE status = 'FAILED'),
+    greatest(0, percentile_cont(0.5) WITHIN GROUP (ORDER BY wait)),
+    greatest(0, percentile_cont(0.95) WITHIN GROUP (ORDER BY wait)),
+    greatest(0, percentile_cont(0.5) WITHIN GROUP (ORDER BY run)),
+    greatest(0, percentile_cont(0.95) WITHIN GROUP (ORDER BY run))
 """
+ROLL_UP_MINUTES = f"""
+    WITH ended AS (
+        SELECT date_trunc('minute', finished_at) AS minute, role, status,
+               extract(epoch FROM started_at - coalesce(scheduled_for, created_at)) * 1000 AS wait,
+               extract(epoch FROM finished_at - attempt_started_at) * 1000 AS run
+        FROM job_executions
+        WHERE finished_at >= greatest(
+                  coalesce((SELECT max(minute) + interval '1 minute' FROM execution_minutes), '-infinity'),
+                  date_trunc('minute', %(now)s::timestamptz) - interval '1 day')
+          AND finished_at < date_trunc('minute', %(now)s::timestamptz - interval '10 seconds')
+    ), of_roles AS (
+        INSERT INTO role_minutes (minute, role, done, failed, wait_p50_ms, wait_ms, run_p50_ms, run_ms)
+        SELECT minute, role, {_COUNTS} FROM ended GROUP BY minute, role
+        ON CONFLICT (role, minute) DO NOTHING
+    )
+    INSERT INTO execution_minutes (minute, done, failed, wait_p50_ms, wait_ms, run_p50_ms, run_ms)
+    SELECT minute, {_COUNTS} FROM ended GROUP BY minute
+    ON CONFLICT (minute) DO NOTHING
+"""  # noqa: S608 (no value of a user is part of it)
 
-# rollup_minutes: the length of all queues, with the newest minute that is counted.
+# rollup_minutes: the length of all queues and of each, with the newest minute that is counted.
 SAMPLE_QUEUES = """
+    WITH newest (minute) AS (
+        SELECT date_trunc('minute', %(now)s::timestamptz - interval '10 seconds') - interval '1 minute'
+    ), queues AS (
+        SELECT role, count(*) AS queued FROM (
+            SELECT role FROM job_queue WHERE status = 'ready'
+            UNION ALL
+            SELECT role FROM job_executions WHERE status = 'PENDING' AND dispatched_at IS NOT NULL
+        ) AS live GROUP BY role
+    ), of_roles AS (
+        INSERT INTO role_minutes (minute, role, done, failed, queued)
+        SELECT newest.minute, role, 0, 0, queued FROM newest, queues
+        ON CONFLICT (role, minute) DO UPDATE SET queued = EXCLUDED.queued
+    )
     INSERT INTO execution_minutes (minute, done, failed, queued)
-    SELECT date_trunc('minute', %(now)s::timestamptz - interval '10 seconds') - interval '1 minute', 0, 0,
-           (SELECT count(*) FROM job_queue WHERE status = 'ready')
-           + (SELECT count(*) FROM job_executions WHERE status = 'PENDING' AND dispatched_at IS NOT NULL)
+    SELECT newest.minute, 0, 0, (SELECT coalesce(sum(queued), 0) FROM queues) FROM newest
     ON CONFLICT (minute) DO UPDATE SET queued = EXCLUDED.queued
 """
 
@@ -226,7 +243,19 @@ TRENDS = """
            max(queued)
     FROM execution_minutes WHERE minute >= %(first)s GROUP BY 1
 """
-# overview: the same of the newest jobs of some offices.
+# queue page: the same of one role.
+TRENDS_OF_ROLE = """
+    SELECT date_bin(%(step)s, a.minute, %(first)s),
+           coalesce(sum(r.done), 0)::bigint, coalesce(sum(r.failed), 0)::bigint,
+           (sum(r.wait_p50_ms * (r.done + r.failed)) / nullif(sum(r.done + r.failed), 0))::float,
+           max(r.wait_ms)::float,
+           (sum(r.run_p50_ms * (r.done + r.failed)) / nullif(sum(r.done + r.failed), 0))::float,
+           max(r.run_ms)::float,
+           max(CASE WHEN a.queued IS NOT NULL THEN coalesce(r.queued, 0) END)
+    FROM execution_minutes a LEFT JOIN role_minutes r ON r.minute = a.minute AND r.role = %(role)s
+    WHERE a.minute >= %(first)s GROUP BY 1
+"""
+# overview: the same of the newest jobs of some offices, of all roles or of one.
 TRENDS_OF_OFFICES = """
     SELECT date_bin(%(step)s, completed_at, %(first)s), count(*) FILTER (WHERE status = 'done'),
            count(*) FILTER (WHERE status = 'failed'),
@@ -242,12 +271,13 @@ TRENDS_OF_OFFICES = """
         FROM unnest(%(offices)s::uuid[]) AS o (id)
         CROSS JOIN unnest(ARRAY['done', 'failed']) AS s (status)
         CROSS JOIN LATERAL (
-            SELECT q.status, q.completed_at, q.execution_id FROM job_queue q
+            SELECT q.status, q.completed_at, q.execution_id, q.role FROM job_queue q
             WHERE q.office_id = o.id AND q.status = s.status AND q.completed_at IS NOT NULL
               AND q.completed_at >= %(first)s
             ORDER BY q.completed_at DESC LIMIT %(most)s
         ) AS newest
         LEFT JOIN job_executions e ON e.id = newest.execution_id
+        WHERE %(role)s::text IS NULL OR newest.role = %(role)s
     ) AS ends GROUP BY 1
 """
 
@@ -278,6 +308,7 @@ DELETE_RUNS = """
     DELETE FROM scheduled_jobs r USING old WHERE r.id = old.id
 """
 DELETE_MINUTES = "DELETE FROM execution_minutes WHERE minute < %(before)s AND %(limit)s > 0"
+DELETE_MINUTES_OF_ROLES = "DELETE FROM role_minutes WHERE minute < %(before)s AND %(limit)s > 0"
 
 # run list: the longest time of each statement of this transaction.
 LIMIT_TIME = "SELECT set_config('statement_timeout', %s, true)"
@@ -296,6 +327,20 @@ QUEUES = """
         UNION ALL
         SELECT role, 0, count(*), NULL FROM job_executions WHERE status = 'RUNNING' GROUP BY role
     ) AS parts GROUP BY role
+"""
+# queue page: the work of a role that waits, as above, by office; `offices` NULL: of all, and of none.
+WAITING_OFFICES = """
+    SELECT waiting.office_id, o.name, sum(number)::bigint,
+           greatest(0, extract(epoch FROM now() - min(since)))::float
+    FROM (
+        SELECT office_id, count(*) AS number, min(ready_at) AS since
+        FROM job_queue WHERE status = 'ready' AND role = %(role)s GROUP BY office_id
+        UNION ALL
+        SELECT office_id, count(*), min(dispatched_at) FROM job_executions
+        WHERE status = 'PENDING' AND dispatched_at IS NOT NULL AND role = %(role)s GROUP BY office_id
+    ) AS waiting LEFT JOIN offices o ON o.id = waiting.office_id
+    WHERE %(offices)s::uuid[] IS NULL OR waiting.office_id = ANY (%(offices)s::uuid[])
+    GROUP BY 1, 2 ORDER BY 3 DESC, 4 DESC LIMIT %(limit)s
 """
 QUEUE_PROBES = """
     SELECT role, extract(epoch FROM now() - coalesce(seen_at, sent_at))::float, seen_at IS NOT NULL

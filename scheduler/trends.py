@@ -35,13 +35,16 @@ class Step:
     queued: int | None = None
 
 
-def steps(user: User, span: str, now: datetime) -> list[Step]:
-    """For staff those of the installation, for others those of the jobs in their offices, oldest first."""
+def steps(user: User, span: str, now: datetime, role: str | None = None) -> list[Step]:
+    """For staff those of the installation, for others those of the jobs in their offices, oldest first.
+
+    With a role only its own.
+    """
     length, step = RANGES[span]
     last = _floor(now, step) + step
-    values = {"first": last - length, "step": step}
+    values = {"first": last - length, "step": step, "role": role}
     if user.is_staff:
-        rows = call.rows(sql.TRENDS, values)
+        rows = call.rows(sql.TRENDS if role is None else sql.TRENDS_OF_ROLE, values)
     else:
         offices = list(offices_of(user).values_list("id", flat=True)[:MOST_OFFICES])
         rows = call.rows(sql.TRENDS_OF_OFFICES, values | {"offices": offices, "most": MOST_JOBS})

@@ -1,13 +1,12 @@
 """Workers as of their last heartbeat, and the engine's counters."""
 
-from datetime import timedelta
-
 from django.conf import settings
 from django.contrib import admin
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from jobs import workers
 from jobs.admin import columns
 from jobs.admin.base import ReadOnlyAdmin
 from jobs.admin.links import Link
@@ -16,8 +15,7 @@ from jobs.models import Counter, ServedRole, Worker
 
 @columns.computed(_("online"), boolean=True)
 def online(worker: Worker) -> bool:
-    """Whether the worker's last heartbeat is younger than a lease."""
-    return worker.seen_at > timezone.now() - timedelta(seconds=settings.DURE_LEASE_SECONDS)
+    return workers.is_online(worker, timezone.now())
 
 
 @columns.computed(_("roles"))

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from django import template
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 from django.utils.html import format_html
@@ -225,6 +226,22 @@ def _beginning(text: str, most: int) -> str:
         return text
     rest = gettext("… and %(count)s characters more") % {"count": f"{len(text) - most:,}"}
     return f"{text[:most]}\n{rest}"
+
+
+@register.filter
+def worker_link(name: str) -> SafeString | str:
+    """The name of a worker, with its page."""
+    return _link("scheduler:worker", name)
+
+
+@register.filter
+def role_link(name: str) -> SafeString | str:
+    """The name of a role, with the page of its queue."""
+    return _link("scheduler:queue", name)
+
+
+def _link(page: str, name: str) -> SafeString | str:
+    return format_html('<a href="{}">{}</a>', reverse(page, args=[name]), name) if name else "–"
 
 
 @register.filter

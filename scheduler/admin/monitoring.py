@@ -3,7 +3,7 @@
 from django.contrib import admin
 
 from jobs.admin.base import ReadOnlyAdmin
-from scheduler.models import Beat, BeatLeader, Calendar, Deletion, Minute, QueueProbe, SavedView
+from scheduler.models import Beat, BeatLeader, Calendar, Deletion, Minute, QueueProbe, RoleMinute, SavedView
 
 
 @admin.register(Beat)
@@ -57,3 +57,10 @@ class MinuteAdmin(ReadOnlyAdmin):
     list_display = ("minute", "done", "failed", "wait_ms", "run_ms")
     search_fields = ()
     fields = ("minute", "done", "failed", "wait_ms", "run_ms")
+
+
+@admin.register(RoleMinute)
+class RoleMinuteAdmin(ReadOnlyAdmin):
+    list_display = ("role", "minute", "done", "failed", "queued", "wait_ms", "run_ms")
+    search_fields = ()
+    fields = ("role", "minute", "done", "failed", "queued", "wait_ms", "run_ms")

@@ -62,6 +62,27 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name='RoleMinute',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('done', models.PositiveIntegerField(verbose_name='succeeded')),
+                ('failed', models.PositiveIntegerField(verbose_name='failed')),
+                ('wait_p50_ms', models.PositiveBigIntegerField(null=True, verbose_name='wait (ms, p50)')),
+                ('run_p50_ms', models.PositiveBigIntegerField(null=True, verbose_name='duration (ms, p50)')),
+                ('queued', models.PositiveIntegerField(null=True, verbose_name='queued')),
+                ('wait_ms', models.PositiveBigIntegerField(null=True, verbose_name='wait (ms, p95)')),
+                ('run_ms', models.PositiveBigIntegerField(null=True, verbose_name='duration (ms, p95)')),
+                ('role', models.CharField(max_length=64, verbose_name='role')),
+                ('minute', models.DateTimeField(verbose_name='minute')),
+            ],
+            options={
+                'verbose_name': 'minute statistics of a role',
+                'verbose_name_plural': 'minute statistics of roles',
+                'db_table': 'role_minutes',
+                'constraints': [models.UniqueConstraint(fields=('role', 'minute'), name='role_minutes_once')],
+            },
+        ),
+        migrations.CreateModel(
             name='AlertsSeen',
             fields=[
                 ('user', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='+', serialize=False, to=settings.AUTH_USER_MODEL, verbose_name='user')),

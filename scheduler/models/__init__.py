@@ -3,7 +3,7 @@
 from scheduler.models.alerts import AlertsSeen
 from scheduler.models.calendar import Calendar
 from scheduler.models.deletion import Deletion
-from scheduler.models.monitoring import Beat, BeatLeader, Minute, QueueProbe
+from scheduler.models.monitoring import Beat, BeatLeader, Minute, QueueProbe, RoleMinute
 from scheduler.models.saved_view import SavedView
 from scheduler.models.schedule import Occurrence, Schedule
 from scheduler.models.workflow import Workflow, WorkflowRun, WorkflowRunStart
@@ -18,6 +18,7 @@ __all__ = [
     "Minute",
     "Occurrence",
     "QueueProbe",
+    "RoleMinute",
     "SavedView",
     "Schedule",
     "Step",

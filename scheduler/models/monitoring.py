@@ -52,10 +52,9 @@ class QueueProbe(models.Model):
         return self.role
 
 
-class Minute(models.Model):
+class Counts(models.Model):
     """How many Executions ended in a minute, how long they took, and how many were queued after it."""
 
-    minute = models.DateTimeField(_("minute"), primary_key=True)
     done = models.PositiveIntegerField(_("succeeded"))
     failed = models.PositiveIntegerField(_("failed"))
     # Medians and 95th percentiles of the time until the first start, and of the last attempt's duration.
@@ -66,9 +65,34 @@ class Minute(models.Model):
     run_ms = models.PositiveBigIntegerField(_("duration (ms, p95)"), null=True)
 
     class Meta:
+        abstract = True
+
+
+class Minute(Counts):
+    """All Executions of a minute."""
+
+    minute = models.DateTimeField(_("minute"), primary_key=True)
+
+    class Meta:
         db_table = "execution_minutes"
         verbose_name = _("minute statistics")
         verbose_name_plural = _("minute statistics")
 
     def __str__(self) -> str:
         return f"{self.minute}: {self.done} succeeded, {self.failed} failed"
+
+
+class RoleMinute(Counts):
+    """Those of one role. A minute in which nothing ended and nothing was queued has no row."""
+
+    role = models.CharField(_("role"), max_length=64)
+    minute = models.DateTimeField(_("minute"))
+
+    class Meta:
+        db_table = "role_minutes"
+        verbose_name = _("minute statistics of a role")
+        verbose_name_plural = _("minute statistics of roles")
+        constraints = [models.UniqueConstraint(fields=["role", "minute"], name="role_minutes_once")]
+
+    def __str__(self) -> str:
+        return f"{self.role} {self.minute}: {self.done} succeeded, {self.failed} failed"

@@ -54,13 +54,15 @@ class Chart:
 def charts(request: HttpRequest) -> HttpResponse:
     span = request.GET.get("range", DEFAULT_RANGE)
     span = span if span in trends.RANGES else DEFAULT_RANGE
-    steps = trends.steps(current_user(request), span, timezone.now())
+    role = request.GET.get("role", "").replace("\x00", "") or None
+    steps = trends.steps(current_user(request), span, timezone.now(), role)
     done, failed = trends.total(steps)
     context = {
         "span": span,
+        "role": role,
         "ranges": list(trends.RANGES),
         "steps": steps,
-        "bars": bars(steps),
+        "bars": bars(steps, role),
         "highest": max((step.done + step.failed for step in steps), default=0),
         "done": done,
         "failed": failed,
@@ -69,7 +71,7 @@ def charts(request: HttpRequest) -> HttpResponse:
     return render(request, "scheduler/charts.html", context)
 
 
-def bars(steps: Sequence[Step]) -> list[Bar]:
+def bars(steps: Sequence[Step], role: str | None = None) -> list[Bar]:
     """The highest step fills the chart."""
     highest = max((step.done + step.failed for step in steps), default=0) or 1
     width = WIDTH / max(1, len(steps))
@@ -81,7 +83,7 @@ def bars(steps: Sequence[Step]) -> list[Bar]:
             Bar(
                 *(step, round(index * width, 2), round(width * 0.8, 2)),
                 *(HEIGHT - done, done, HEIGHT - done - failed, failed),
-                runs_of(step),
+                runs_of(step, role),
             )
         )
     return chart
@@ -92,10 +94,10 @@ def bar_height(number: int, highest: int) -> int:
     return max(2, round(HEIGHT * number / highest)) if number else 0
 
 
-def runs_of(step: Step) -> str:
+def runs_of(step: Step, role: str | None) -> str:
     """The list of the runs of this time."""
     since, until = (f"{timezone.localtime(at):%Y-%m-%dT%H:%M}" for at in (step.start, step.end))
-    query = urlencode({"range": "custom", "since": since, "until": until})
+    query = urlencode({"range": "custom", "since": since, "until": until} | ({"role": role} if role else {}))
     return f"{reverse('scheduler:runs')}?{query}"
 
 

@@ -31,6 +31,7 @@ class RunFilterForm(forms.Form):
     )
     trigger = forms.ChoiceField(label=_("Trigger"), choices=TRIGGERS, required=False)
     task = forms.CharField(label=_("Task"), max_length=LONGEST, required=False)
+    role = forms.CharField(label=_("Role"), max_length=64, required=False)
     worker = forms.CharField(label=_("Worker"), max_length=LONGEST, required=False)
     office = forms.UUIDField(label=_("Office"), required=False)
     batch = forms.UUIDField(label=_("Batch"), required=False)
@@ -81,6 +82,7 @@ class RunFilterForm(forms.Form):
             failure_types=data["failure"],
             trigger=data["trigger"],
             task_id=data["task"].strip(),
+            role=data["role"].strip(),
             worker=data["worker"].strip(),
             office=data["office"],
             batch=data["batch"],

@@ -165,9 +165,9 @@ def _listed(request: HttpRequest, user: User, form: RunFilterForm) -> dict[str, 
             newest = result.rows[0].id if result.rows else None
             new = _newer(user, values, place.newest)
     query, at = form.query(), reverse("scheduler:runs")
-    shown = place.context(at, query, new, newest)
+    links = place.context(at, query, new, newest)
     counted = query.copy()
-    counted["newest"] = str(shown["newest"])
+    counted["newest"] = str(links["newest"])
     return {
         "now": now,
         "rows": result.rows,
@@ -178,7 +178,7 @@ def _listed(request: HttpRequest, user: User, form: RunFilterForm) -> dict[str, 
         "further": _further(query, result, values),
         **page_links(Page((), result.newer, result.older), query),
         "counted": counted.urlencode(),
-        **shown,
+        **links,
     }
 
 

@@ -1,6 +1,7 @@
 """URLs of the overview and of the pages of schedules, workflows and Executions."""
 
-from django.urls import include, path
+from django.urls import include, path, register_converter
+from django.urls.converters import StringConverter
 
 from scheduler.pages import (
     alerts,
@@ -9,6 +10,7 @@ from scheduler.pages import (
     executions,
     finder,
     monitor,
+    queues,
     run_again,
     run_list,
     saved_views,
@@ -17,20 +19,30 @@ from scheduler.pages import (
     schedules,
     tasks,
     undo,
+    workers,
     workflow_actions,
     workflow_edit,
     workflow_run,
     workflows,
 )
 
+
+class NameConverter(StringConverter):
+    """The name of a worker or of a role, with a slash too; PostgreSQL has no NUL in texts."""
+
+    regex = r"[^\x00]{1,200}"
+
+
+register_converter(NameConverter, "name")
+
 SCHEDULE = "schedules/<uuid:schedule_id>"
 WORKFLOW = "workflows/<uuid:workflow_id>"
 RUN = f"{WORKFLOW}/runs/<uuid:run_id>"
 WORKFLOW_RUN_LIVE = {"template": "workflow_run_live.html"}
 EXECUTION = "executions/<uuid:execution_id>"
-SCHEDULE_LIVE, SCHEDULES_LIVE, WORKFLOW_LIVE, WORKFLOWS_LIVE, EXECUTION_LIVE = (
+SCHEDULE_LIVE, SCHEDULES_LIVE, WORKFLOW_LIVE, WORKFLOWS_LIVE, EXECUTION_LIVE, WORKER_LIVE, QUEUE_LIVE = (
     {"template": f"{name}_live.html"}
-    for name in ("schedule", "schedules", "workflow", "workflows", "execution")
+    for name in ("schedule", "schedules", "workflow", "workflows", "execution", "worker", "queue")
 )
 
 namespaced = [
@@ -58,6 +70,12 @@ namespaced = [
     path("calendars/new", calendars.new, name="new-calendar"),
     path("calendars/<uuid:calendar_id>", calendars.calendar, name="calendar"),
     path("calendars/<uuid:calendar_id>/delete", calendars.delete, name="calendar-delete"),
+    path("queues/<name:role>/live", queues.queue, QUEUE_LIVE, name="queue-live"),
+    path("queues/<name:role>", queues.queue, name="queue"),
+    path("workers/<name:name>/live", workers.worker, WORKER_LIVE, name="worker-live"),
+    path("workers/<name:name>/drain", workers.act, {"verb": "drain"}, name="worker-drain"),
+    path("workers/<name:name>/resume", workers.act, {"verb": "resume"}, name="worker-resume"),
+    path("workers/<name:name>", workers.worker, name="worker"),
     path("workflows", workflows.workflows, name="workflows"),
     path("workflows/live", workflows.workflows, WORKFLOWS_LIVE, name="workflows-live"),
     path("workflows/new", workflow_edit.new, name="new-workflow"),

@@ -33,6 +33,9 @@ class RunState(StrEnum):
     CANCELLED = "cancelled"
 
 
+ENDED = (RunState.SUCCEEDED, RunState.FAILED, RunState.CANCELLED)
+
+
 class Sort(StrEnum):
     NEWEST = "newest"
     OLDEST = "oldest"
@@ -46,6 +49,7 @@ class RunFilter:
     failure_types: Collection[str] = ()
     trigger: str = ""
     task_id: str = ""
+    role: str = ""
     worker: str = ""
     office: UUID | None = None
     batch: UUID | None = None
@@ -146,6 +150,8 @@ def _common(values: RunFilter, states: dict[str, Q]) -> Q:
         condition &= Q(failure_type__in=list(values.failure_types))
     if values.task_id:
         condition &= Q(task_id=values.task_id)
+    if values.role:
+        condition &= Q(role=values.role)
     # Ids grow with time; the time itself decides.
     if values.since:
         condition &= Q(id__gte=uuid7_at(values.since, smallest=True), created_at__gte=values.since)

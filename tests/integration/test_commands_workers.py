@@ -11,12 +11,13 @@ import psutil
 import pytest
 from celery import current_app
 
-from jobs import redis
+from jobs import redis, workers
 from jobs.models import Worker
-from jobs.states import ExecutionStatus, JobStatus
+from jobs.states import Act, ExecutionStatus, JobStatus
 from jobs.worker import registration
 from tests.engine_workers import ended, started
 from tests.factories import a_job, a_user, an_office, fresh
+from tests.integration.pages.clients import signed_in
 from tests.workers import ROLES, environment, eventually
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -111,6 +112,23 @@ def test_a_drained_worker_stays_drained_after_it_lost_its_broker(worker, drain):
     assert its_row().draining
     ask("dure_resume")
     assert ended(waiting).status == JobStatus.DONE
+
+
+def test_staff_drain_and_resume_a_worker_on_its_page(worker, drain, monkeypatch):
+    monkeypatch.setattr(workers, "ANSWER_SECONDS", 30.0)
+    staff = a_user("steve", is_staff=True)
+    client = signed_in(staff)
+    eventually(lambda: Worker.objects.filter(name=NAME).exists(), what="its heartbeat")
+    answer = client.post(f"/workers/{NAME}/drain", follow=True)
+    assert "takes nothing new" in answer.content.decode()
+    eventually(is_drained, what="a worker that is shown as draining")
+    waiting = a_job(an_office(), role="BE")
+    assert takes_nothing(waiting)
+    assert f'action="/workers/{NAME}/resume"' in client.get(f"/workers/{NAME}").content.decode()
+    client.post(f"/workers/{NAME}/resume")
+    assert ended(waiting).status == JobStatus.DONE
+    acts = staff.activity.order_by("id").values_list("act", "details", "surface")
+    assert list(acts) == [(act, {"worker": NAME}, "page") for act in (Act.WORKER_DRAINED, Act.WORKER_RESUMED)]
 
 
 def test_a_queue_that_is_added_does_not_open_a_drained_worker(worker, drain):

@@ -17,7 +17,15 @@ from jobs.models import Attempt, Execution, Job
 from jobs.sql import call
 from scheduler import metrics, queue_probes, retention, sql
 from scheduler.clock import database_now
-from scheduler.models import Minute, Occurrence, QueueProbe, Schedule, WorkflowRun, WorkflowRunStart
+from scheduler.models import (
+    Minute,
+    Occurrence,
+    QueueProbe,
+    RoleMinute,
+    Schedule,
+    WorkflowRun,
+    WorkflowRunStart,
+)
 from scheduler.schedules.firing import fire_due
 from scheduler.workflows import runs
 from tests.factories import a_job, a_start, an_office, claimed, done, expire_lease, submitted
@@ -100,6 +108,8 @@ def test_a_past_minute_is_counted_once():
     ]
     assert counted == [(5, 1, 1, 5000, 4000), (7, 1, 0, 5000, 4000)]
     assert set(Minute.objects.values_list("wait_p50_ms", "run_p50_ms")) == {(5000, 4000)}
+    of_roles = RoleMinute.objects.order_by("minute").values_list("role", "minute__minute", "done", "wait_ms")
+    assert list(of_roles) == [("default", 5, 1, 5000), ("default", 7, 1, 5000)]
     call.change(sql.ROLL_UP_MINUTES, {"now": now + timedelta(minutes=1)})
     assert Minute.objects.filter(minute=now.replace(second=0)).exists()
 
@@ -114,6 +124,7 @@ def test_the_length_of_the_queues_is_kept_with_the_last_counted_minute():
         call.change(sql.SAMPLE_QUEUES, {"now": now})
     newest = Minute.objects.latest("minute")
     assert (newest.done, newest.queued) == (0, 3)
+    assert RoleMinute.objects.get(minute=newest.minute).queued == 3
     assert now - timedelta(minutes=3) < newest.minute < now - timedelta(minutes=1)
 
 

@@ -131,14 +131,14 @@ def test_more_than_a_hundred_jobs_are_changed_only_after_typing_their_number(
 
 
 def test_all_matching_jobs_are_those_of_the_page_that_was_opened(office, alice):
-    (shown,) = submitted(office, {"ref": "shown"})
+    (listed,) = submitted(office, {"ref": "listed"})
     list_page = alice.get(at(office))
     (late,) = submitted(office, {"ref": "late"})
     sent = form_fields(list_page, at(office, "/jobs/act")) | {"verb": "cancel"}
     confirm_page = alice.post(at(office, "/jobs/act"), sent | {"scope": "matching"})
     assert "What was submitted after the page was opened is not part of it." in text_of(confirm_page)
     alice.post(at(office, "/jobs/act"), form_fields(confirm_page, at(office, "/jobs/act")) | {"sure": "yes"})
-    assert fresh(shown).status == JobStatus.CANCELLED
+    assert fresh(listed).status == JobStatus.CANCELLED
     assert fresh(late).status != JobStatus.CANCELLED
 
 

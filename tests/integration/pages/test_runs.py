@@ -110,9 +110,9 @@ def test_the_count_stops_at_ten_thousand(alice, jobs):
     assert text_of(alice.get("/runs/count")) == "3 runs"
     assert text_of(alice.get("/runs/count?state=failed")) == "1 runs"
     assert text_of(alice.get("/runs/count?state=odd")) == "0 runs"
-    shown = alice.get("/runs").context["newest"]
+    newest = alice.get("/runs").context["newest"]
     by_hand()
-    assert text_of(alice.get(f"/runs/count?newest={shown}")) == "3 runs"
+    assert text_of(alice.get(f"/runs/count?newest={newest}")) == "3 runs"
 
 
 # --- actions -----------------------------------------------------------------------------------------

@@ -1,0 +1,87 @@
+"""The page of a worker: what it runs and has run, what it offers, and for staff how to drain it."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST, require_safe
+
+from jobs import workers
+from jobs.errors import Refused
+from jobs.models import Worker
+from jobs.pages.permissions import current_user
+from jobs.states import ExecutionStatus
+from scheduler import access, failures
+from scheduler.pages.causes import causes_of, queues_of_executions
+from scheduler.pages.task_arguments import public_tasks
+from scheduler.runs import search
+from scheduler.runs.filters import ENDED, RunFilter
+
+RUNNING_LIMIT = 50
+ENDED_LIMIT = 15
+FAILURES_LIMIT = 10
+VERBS = {"drain": workers.drain, "resume": workers.resume}
+
+
+@require_safe
+@login_required
+def worker(request: HttpRequest, name: str, *, template: str = "worker.html") -> HttpResponse:
+    """The page, or with another template the part of it that is refreshed.
+
+    A worker that has stopped has no row any more; its page shows what it has run.
+    """
+    user, now = current_user(request), timezone.now()
+    row = Worker.objects.filter(name=name).first()
+    context = {
+        "section": "monitor",
+        "now": now,
+        "name": name,
+        "live_at": reverse("scheduler:worker-live", args=[name]),
+        "worker": row,
+        "online": row is not None and workers.is_online(row, now),
+        "offers": workers.offers_of(name),
+        "public": {task.task_id for task in public_tasks()},
+        "may_act": user.is_staff,
+        **_runs(user, name),
+        "failures": failures.recent_groups(user, now, worker=name)[:FAILURES_LIMIT],
+    }
+    linked = [*context["running"], *(group.last for group in context["failures"])]
+    context["step_queues"] = queues_of_executions(linked)
+    return render(request, f"scheduler/{template}", context)
+
+
+@require_POST
+@login_required
+def act(request: HttpRequest, name: str, verb: str) -> HttpResponse:
+    user = current_user(request)
+    if not user.is_staff:
+        raise PermissionDenied
+    if not Worker.objects.filter(name=name).exists():
+        raise Http404
+    try:
+        VERBS[verb](name, user=user.pk)
+    except Refused as refused:
+        messages.error(request, str(refused.text))
+    else:
+        text = _("The worker takes nothing new, and finishes what runs.")
+        messages.success(request, text if verb == "drain" else _("The worker takes work again."))
+    return redirect("scheduler:worker", name)
+
+
+def _runs(user: User, name: str) -> dict[str, Any]:
+    """What it runs, and its last runs, as far as the user may see them."""
+    live = access.executions_of(user).filter(status=ExecutionStatus.RUNNING, worker=name)
+    ended = search.search(user, RunFilter(worker=name, states=ENDED), size=ENDED_LIMIT)
+    return {
+        "running": list(live.select_related("job").order_by("attempt_started_at")[:RUNNING_LIMIT]),
+        "rows": ended.rows,
+        "causes": causes_of([run.execution for run in ended.rows if run.execution and not run.job]),
+        "searched_since": ended.searched_since,
+    }
