@@ -56,6 +56,7 @@ class QueueStatus:
     processing: int
     oldest_ready_seconds: float | None
     probe_seconds: float | None
+    pause: PausedRole | None
 
 
 @dataclass(frozen=True)
@@ -142,15 +143,19 @@ def due_schedules(user: User) -> QuerySet[Schedule]:
 
 
 def queues() -> list[QueueStatus]:
-    """Every role's queue: ready and running work, its oldest entry, and the age of its last probe.
+    """Every role's queue: ready and running work, its oldest entry, the age of its last probe, and its pause.
 
     The roles that every installation knows come first, then others that have work or a worker.
     """
     live = {role: (ready, processing, age) for role, ready, processing, age in call.rows(sql.QUEUES)}
     probes = {role: seconds for role, seconds, was_seen in call.rows(sql.QUEUE_PROBES) if was_seen}
+    pauses = PausedRole.objects.in_bulk()
     return [
-        QueueStatus(role, ready, processing, None if age is None else max(0.0, age), probes.get(role))
-        for role in dict.fromkeys([*known_roles(), *sorted(live)])
+        QueueStatus(
+            *(role, ready, processing, None if age is None else max(0.0, age)),
+            *(probes.get(role), pauses.get(role)),
+        )
+        for role in dict.fromkeys([*known_roles(), *sorted(live), *sorted(pauses)])
         for ready, processing, age in [live.get(role, (0, 0, None))]
     ]
 

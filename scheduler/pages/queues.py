@@ -1,15 +1,18 @@
-"""The page of a role's queue: its length, its wait, the workers that serve it, and who waits."""
+"""The page of a role's queue: its length, its waits, its workers and who waits; staff pause it there."""
 
 from typing import Any
 
+from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.http import require_safe
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST, require_safe
 
-from jobs import workers
+from jobs import queues, workers
 from jobs.access import offices_of
 from jobs.pages.permissions import current_user
 from jobs.states import ExecutionStatus
@@ -35,6 +38,7 @@ def queue(request: HttpRequest, role: str, *, template: str = "queue.html") -> H
         "role": role,
         "live_at": reverse("scheduler:queue-live", args=[role]),
         "queue": status,
+        "may_act": user.is_staff,
         "served": role in monitor.served_roles(),
         "workers": [
             {"worker": row, "online": workers.is_online(row, now)}
@@ -46,3 +50,23 @@ def queue(request: HttpRequest, role: str, *, template: str = "queue.html") -> H
         "waiting": monitor.waiting_offices(role, None if user.is_staff else offices_of(user)),
     }
     return render(request, f"scheduler/{template}", context)
+
+
+@require_POST
+@login_required
+def act(request: HttpRequest, role: str, verb: str) -> HttpResponse:
+    user = current_user(request)
+    if not user.is_staff:
+        raise PermissionDenied
+    if queues.find_queue(role) is None:
+        raise Http404
+    if verb == "resume":
+        changed, text = queues.resume_queue(role, user), _("Queue resumed.")
+    else:
+        reason = request.POST.get("reason", "")[: queues.LONGEST_REASON]
+        changed, text = queues.pause_queue(role, user, reason), _("Queue paused.")
+    if changed:
+        messages.success(request, text)
+    else:
+        messages.warning(request, _("Nothing was changed: somebody else did it before."))
+    return redirect("scheduler:queue", role)

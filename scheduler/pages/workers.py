@@ -42,7 +42,7 @@ def worker(request: HttpRequest, name: str, *, template: str = "worker.html") ->
     context = {
         "section": "monitor",
         "now": now,
-        "name": name,
+        "of_worker": name,
         "live_at": reverse("scheduler:worker-live", args=[name]),
         "worker": row,
         "online": row is not None and workers.is_online(row, now),

@@ -25,6 +25,6 @@ def test_a_module_of_no_package_has_none():
 
 def test_it_agrees_with_the_standard_library():
     packages = {
-        name: found for name, found in metadata.packages_distributions().items() if name.isidentifier()
+        name: owners for name, owners in metadata.packages_distributions().items() if name.isidentifier()
     }
-    assert {name for name, found in packages.items() if package_of(name)[0] not in found} == set()
+    assert {name for name, owners in packages.items() if package_of(name)[0] not in owners} == set()

@@ -7,9 +7,10 @@ from django.utils import timezone
 
 from jobs.models import Worker
 from jobs.sql import call
+from jobs.states import Act, JobStatus
 from jobs.worker import catalogue
 from scheduler import sql
-from tests.factories import a_user, an_office, running, serve_roles, submitted, unserve_roles
+from tests.factories import a_user, an_office, fresh, running, serve_roles, submitted, unserve_roles
 from tests.integration.pages.clients import at, page_text, sign_in, text_of
 
 pytestmark = pytest.mark.django_db
@@ -115,6 +116,25 @@ def test_a_queues_page_shows_its_length_its_workers_and_who_waits(office, alice,
     assert "No worker serves the role" not in text
     unserve_roles("FE")
     assert "No worker serves the role FE now" in text_of(steve.get(page.context["live_at"]))
+
+
+def test_staff_pause_and_resume_a_queue_on_its_page(office, alice, steve):
+    serve_roles("FE")
+    assert alice.post("/queues/FE/pause").status_code == 403
+    assert steve.post("/queues/no-such-role/pause").status_code == 404
+    paused = steve.post("/queues/FE/pause", {"reason": "the disk is full"}, follow=True)
+    assert "by steve: nothing of this role starts" in text_of(paused)
+    assert "the disk is full" in text_of(paused)
+    (job,) = submitted(office, {"role": "FE"})
+    assert fresh(job).status == JobStatus.READY
+    assert "(paused)" in page_text(steve, "/")
+    assert 'id="pause-queue"' not in page_text(alice, "/queues/FE")
+    again = steve.post("/queues/FE/pause", follow=True)
+    assert "Nothing was changed" in text_of(again)
+    assert "Queue resumed." in text_of(steve.post("/queues/FE/resume", follow=True))
+    assert 'id="pause-queue"' in page_text(steve, "/queues/FE")
+    acts = a_user("steve").activity.order_by("id").values_list("act", flat=True)
+    assert list(acts) == [Act.QUEUE_PAUSED, Act.QUEUE_RESUMED]
 
 
 @pytest.mark.parametrize("role", ["no-such-role", "%00", "FE/x"])
