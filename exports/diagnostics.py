@@ -1,7 +1,6 @@
 """Folders, fonts and codecs of exports, and unsent messages: streams, notifications, webhooks."""
 
 import os
-import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -11,6 +10,7 @@ from django.core.checks import CheckMessage
 from django.db.models import Q
 from redis.exceptions import ResponseError
 
+from exports import disk
 from exports.messages import DEADLETTER, PROGRESS
 from exports.models import DeadLetter
 from exports.streams import BACKEND
@@ -23,7 +23,6 @@ from jobs.sql import call
 SILENT_MS = 30_000
 LATE = 60.0
 START_LISTENER = "start one: `python manage.py listen`"
-FULL, NEARLY_FULL = 200 * 2**20, 2 * 2**30
 HANGUL = "두레"
 OUTBOX = "SELECT count(*), coalesce(extract(epoch FROM now() - min(created_at)), 0)::float FROM stream_outbox"
 LATE_NOTIFICATIONS = """
@@ -49,8 +48,8 @@ def check_exports() -> Iterator[CheckMessage]:
         ("replays", "DURE_REPLAY_PATH", settings.DURE_REPLAY_PATH),
     ):
         yield check_folder(name, variable, root)
-    existing = _nearest_existing(settings.DURE_EXPORT_PATH)
-    yield check_free_space(shutil.disk_usage(existing).free, settings.DURE_EXPORT_PATH)
+    fullest = disk.fullest()
+    yield check_free_space(fullest.free, fullest.path)
     yield check_font()
     yield check_codec()
 
@@ -124,7 +123,7 @@ def check_folder(name: str, variable: str, root: Path) -> CheckMessage:
     """Mode bits do not reveal a read-only mount, a quota or a full disk; writing does."""
     hint = f"give the processes' account write access, or set {variable} to another folder"
     if not root.exists():
-        parent = _nearest_existing(root)
+        parent = disk.nearest_existing(root)
         if os.access(parent, os.W_OK | os.X_OK):
             return ok(name, f"{root} will be created with the first file")
         return error(name, f"{root} is missing, and {parent} cannot be written", hint)
@@ -137,16 +136,12 @@ def check_folder(name: str, variable: str, root: Path) -> CheckMessage:
     return ok(name, f"{root} can be written")
 
 
-def _nearest_existing(path: Path) -> Path:
-    return next(folder for folder in (path, *path.parents) if folder.exists())
-
-
 def check_free_space(free: int, root: Path) -> CheckMessage:
     text = f"{free / 2**30:.1f} GiB free at {root}"
-    if free < FULL:
+    if free < disk.FULL:
         return error("disk", text, "free space: exports fail, and so does the embedded PostgreSQL")
-    if free < NEARLY_FULL:
-        return warning("disk", text, "free space soon, or move DURE_EXPORT_PATH to a larger disk")
+    if free < disk.NEARLY_FULL:
+        return warning("disk", text, "free space soon, or move the folder to a larger disk")
     return ok("disk", text)
 
 

@@ -10,10 +10,11 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.contrib.auth.models import User
-from django.db.models import Count, QuerySet
-from django.db.models.functions import Now
+from django.db.models import Count, QuerySet, TextField
+from django.db.models.functions import Cast, Now
 from django.utils.translation import gettext as _
 
+from jobs.access import offices_of
 from jobs.models import Execution, Job, Office, PausedRole, ServedRole, Worker
 from jobs.queries import known_roles
 from jobs.sql import call
@@ -26,6 +27,7 @@ LATE_AFTER = timedelta(seconds=60)
 WINDOW = timedelta(days=1)
 LIST_LIMIT = 10
 LATE_LIMIT = 50
+OFFICES_WITH_LIMIT_0 = 100
 RUNNING_LIMIT = 500
 MINUTES = 60
 # How long a worker is listed after its last heartbeat.
@@ -123,6 +125,16 @@ def no_worker(roles: str) -> str:
 
 def paused_roles() -> set[str]:
     return set(PausedRole.objects.values_list("role", flat=True))
+
+
+def limit_0(role: str) -> str:
+    return _("The office allows no jobs of the role %(role)s: its limit is 0.") % {"role": role}
+
+
+def offices_with_limit_0(user: User) -> QuerySet[Office]:
+    """Offices that allow no jobs of some role."""
+    limits = Cast("max_concurrent_by_role", TextField())
+    return offices_of(user).alias(limits=limits).filter(limits__regex=r": 0[,}]")[:OFFICES_WITH_LIMIT_0]
 
 
 def served_roles() -> set[str]:

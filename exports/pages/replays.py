@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from exports import display, quota
+from exports import disk, display, quota
 from exports import replays as storage
 from exports.models import Replay
 from exports.pages.export_rows import export_rows, own_exports
@@ -86,6 +86,7 @@ def _list(request: HttpRequest, form: UploadForm, status: int = 200) -> HttpResp
         "max_title": storage.MAX_TITLE,
         "max_bytes": settings.DURE_MAX_UPLOAD_BYTES,
         "usage": quota.usage_of(current_user(request).pk),
+        "disk": disk.fullest() if current_user(request).is_staff else None,
         **page_links(page, QueryDict(mutable=True)),
     }
     return render(request, "exports/replays.html", context, status=status)

@@ -210,22 +210,20 @@ def queue_timeout(job: Job) -> Iterator[Reason]:
 
 
 def limits(office: Office, job: Job) -> Iterator[Reason]:
+    """A limit of 0 comes first, since no end of a run changes it."""
     processing = Job.objects.filter(office=office, status=JobStatus.PROCESSING)
     used = processing.aggregate(all=Count("id"), role=Count("id", filter=Q(role=job.role)))
-    limit = office.max_concurrent_jobs
-    if used["all"] >= limit:
-        yield Reason(
-            Code.OFFICE_LIMIT,
-            f"{used['all']} jobs are processing; the office allows {limit}.",
-            {"running": used["all"], "limit": limit},
-        )
     limit = office.max_concurrent_by_role.get(job.role)
-    if limit is not None and used["role"] >= limit:
-        yield Reason(
-            Code.ROLE_LIMIT,
-            f"{used['role']} jobs of the role {job.role} are processing; the office allows {limit}.",
-            {"role": job.role, "running": used["role"], "limit": limit},
-        )
+    if limit == 0:
+        message = f"The office allows no jobs of the role {job.role}: its limit is 0."
+        yield Reason(Code.ROLE_LIMIT, message, {"role": job.role, "running": used["role"], "limit": 0})
+    if used["all"] >= office.max_concurrent_jobs:
+        facts = {"running": used["all"], "limit": office.max_concurrent_jobs}
+        message = f"{facts['running']} jobs are processing; the office allows {facts['limit']}."
+        yield Reason(Code.OFFICE_LIMIT, message, facts)
+    if limit and used["role"] >= limit:
+        message = f"{used['role']} jobs of the role {job.role} are processing; the office allows {limit}."
+        yield Reason(Code.ROLE_LIMIT, message, {"role": job.role, "running": used["role"], "limit": limit})
 
 
 def run_reasons(job: Job) -> Iterator[Reason]:

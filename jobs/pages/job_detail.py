@@ -23,7 +23,7 @@ from jobs.pages.forms import ActionForm
 from jobs.pages.graph_drawing import Drawing, draw
 from jobs.pages.job_list import add_result_message
 from jobs.pages.permissions import can_operate, current_user, office_access
-from jobs.pages.reason_texts import sentence
+from jobs.pages.reason_texts import LIMITS, sentence, start_worker
 from jobs.pages.run_logs import job_log_context
 from jobs.states import ExecutionStatus, JobStatus, MemberRole
 
@@ -101,6 +101,8 @@ def job_context(office: Office, job: Job, now: datetime) -> dict[str, Any]:
         "job": job,
         "explained": explanation,
         "reasons": [sentence(reason) for reason in explanation.reasons],
+        "is_limited": any(reason.code in LIMITS for reason in explanation.reasons),
+        "start_worker": start_worker(explanation.reasons),
         "current": run if job.status == JobStatus.PROCESSING else None,
         "worker": Worker.objects.filter(name=run.worker).first() if run and run.worker else None,
         "parents": parents,

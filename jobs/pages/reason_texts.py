@@ -1,5 +1,6 @@
 """The reasons that `explain` finds, in the user's language: its own messages are the API's English."""
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
@@ -24,6 +25,8 @@ SENTENCES: dict[Code, Text] = {
     Code.QUEUE_TIMEOUT: _("Fails unless it has started by %(until)s."),
     Code.RUNNING: _("Running on %(worker)s (lease until %(lease_until)s)."),
 }
+NO_JOBS_OF_ROLE: Text = _("The office allows no jobs of the role %(role)s: its limit is 0.")
+LIMITS = (Code.OFFICE_LIMIT, Code.ROLE_LIMIT, Code.OFFICE_PAUSED)
 WHY_NOT_RETRIED: dict[str, Text] = {
     Why.FAILURE_TYPE: _("Another attempt would fail in the same way, so there is none."),
     Why.OFFICE: _("The office does not retry this type of failure."),
@@ -39,10 +42,17 @@ def sentence(reason: Reason) -> str:
         remedy = REMEDIES.get(reason.facts["failure_type"], "")
         return f"{WHY_NOT_RETRIED[reason.facts['why']]} {remedy}".strip()
     facts = {name: _fact(value) for name, value in reason.facts.items()}
-    text = (str(SENTENCES[reason.code]) % facts).strip()
+    none_allowed = reason.code == Code.ROLE_LIMIT and reason.facts["limit"] == 0
+    text = (str(NO_JOBS_OF_ROLE if none_allowed else SENTENCES[reason.code]) % facts).strip()
     if reason.facts.get("cancelling"):
         text += " " + gettext("Cancellation requested.")
     return text
+
+
+def start_worker(reasons: Iterable[Reason]) -> str:
+    """The command that starts the worker for which the job waits, if any."""
+    roles = [reason.facts["role"] for reason in reasons if reason.code == Code.NO_WORKER_FOR_ROLE]
+    return f"celery -A config worker -Q {roles[0]}" if roles else ""
 
 
 def _fact(value: Any) -> Any:

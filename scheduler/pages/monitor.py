@@ -1,19 +1,22 @@
 """The overview. Users see their own work, staff everything."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
+from functools import reduce
+from operator import or_
 from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
-from django.db.models import Count, QuerySet
+from django.db.models import Count, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 from django.utils.translation import gettext
 from django.views.decorators.http import require_safe
 
+from jobs import workers
 from jobs.access import offices_of
 from jobs.insight.stats import OfficeCounts, office_counts, unclaimed_jobs
 from jobs.models import Execution, Job
@@ -61,7 +64,7 @@ def overview(user: User) -> dict[str, Any]:
         "tiles": tiles(user, list(counts.values())),
         "beat": beats.status(),
         "run_counts": monitor.run_counts(user, now),
-        "delayed": [*monitor.late_runs(user, now), *sent, *unserved(user, now)],
+        "delayed": [*monitor.late_runs(user, now), *sent, *unserved(user, now), *forbidden(user, now)],
         "rows": [{"office": office, "counts": counts[office.id]} for office in offices],
         "running": in_progress,
         "failures": failed,
@@ -75,7 +78,7 @@ def overview(user: User) -> dict[str, Any]:
 def installation(now: datetime) -> dict[str, Any]:
     """What only staff see: workers and queues, which all offices share."""
     return {
-        "workers": monitor.workers(now),
+        "workers": [(worker, workers.is_online(worker, now)) for worker in monitor.workers(now)],
         "no_worker": not monitor.served_roles(),
         "queues": monitor.queues(),
         "flower": settings.DURE_FLOWER_URL,
@@ -132,16 +135,37 @@ def unclaimed(user: User, now: datetime) -> list[dict[str, Any]]:
 
 def unserved(user: User, now: datetime) -> list[dict[str, Any]]:
     """Jobs that have waited for more than a minute for a role without a worker."""
-    waiting = Job.objects.filter(
-        office__in=offices_of(user), status=JobStatus.READY, ready_at__lt=now - monitor.LATE_AFTER
-    ).exclude(role__in=monitor.served_roles())
+    waiting = _ready(user, now).exclude(role__in=monitor.served_roles())
+    return _late_jobs(waiting, now, monitor.no_worker)
+
+
+def forbidden(user: User, now: datetime) -> list[dict[str, Any]]:
+    """Jobs that have waited for more than a minute in an office whose limit for their role is 0."""
+    roles = [
+        Q(office=office, role=role)
+        for office, limits in monitor.offices_with_limit_0(user).values_list("pk", "max_concurrent_by_role")
+        for role, limit in limits.items()
+        if limit == 0
+    ]
+    if not roles:
+        return []
+    waiting = _ready(user, now).filter(reduce(or_, roles), role__in=monitor.served_roles())
+    return _late_jobs(waiting, now, monitor.limit_0)
+
+
+def _ready(user: User, now: datetime) -> QuerySet[Job]:
+    since = now - monitor.LATE_AFTER
+    return Job.objects.filter(office__in=offices_of(user), status=JobStatus.READY, ready_at__lt=since)
+
+
+def _late_jobs(jobs: QuerySet[Job], now: datetime, reason: Callable[[str], str]) -> list[dict[str, Any]]:
     return [
         {
             "job": job,
             "late_seconds": job.ready_at and (now - job.ready_at).total_seconds(),
-            "reason": monitor.no_worker(job.role),
+            "reason": reason(job.role),
         }
-        for job in waiting.order_by("ready_at")[: monitor.LATE_LIMIT]
+        for job in jobs.order_by("ready_at")[: monitor.LATE_LIMIT]
     ]
 
 

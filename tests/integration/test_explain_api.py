@@ -53,6 +53,14 @@ def test_explain_reports_the_office_limit_and_the_queue_position(client, office)
     assert explained(client, second)["queue_position"] == 2
 
 
+def test_a_role_limit_of_0_comes_first(client, office):
+    Office.objects.filter(pk=office.pk).update(max_concurrent_jobs=1, max_concurrent_by_role={"QA": 0})
+    _, job = submitted(office, {"role": "FE"}, {"role": "QA"})
+    reasons = client.get(f"/api/offices/{office.id}/jobs/{job.id}/explain").json()["reasons"]
+    assert [reason["code"] for reason in reasons] == ["role_limit", "office_limit"]
+    assert reasons[0]["message"] == "The office allows no jobs of the role QA: its limit is 0."
+
+
 def test_explain_reports_the_role_limit(client, office):
     Office.objects.filter(pk=office.pk).update(max_concurrent_jobs=5, max_concurrent_by_role={"FE": 1})
     office.refresh_from_db()

@@ -196,6 +196,37 @@ def test_a_job_without_a_worker_is_delayed_and_the_monitor_shows_why(office, ali
     assert "stuck" in text
 
 
+def test_a_job_of_a_role_with_the_limit_0_is_late_and_leads_to_the_limits(office, alice):
+    office.max_concurrent_by_role = {"FE": 1, "QA": 0}
+    office.save()
+    stuck, _full, waits = submitted(
+        office, {"ref": "stuck", "role": "QA"}, {"role": "FE"}, {"ref": "waits", "role": "FE"}, name="x"
+    )
+    assert alice.get("/").context["delayed"] == []
+    Job.objects.filter(pk__in=[stuck.pk, waits.pk]).update(ready_at=timezone.now() - timedelta(minutes=2))
+    answer = alice.get("/")
+    assert [late["job"] for late in answer.context["delayed"]] == [stuck]
+    assert "The office allows no jobs of the role QA: its limit is 0." in text_of(answer)
+    page = text_of(alice.get(f"/offices/{office.id}/jobs/{stuck.id}"))
+    assert "The office allows no jobs of the role QA: its limit is 0." in page
+    assert f'href="/offices/{office.id}">Limits of the office' in page
+    korean = text_of(sign_in("alice", "ko").get(f"/offices/{office.id}/jobs/{stuck.id}"))
+    assert "한도가 0" in korean
+
+
+def test_a_worker_that_is_gone_is_marked_and_its_job_says_how_to_start_one(office, alice):
+    now = timezone.now()
+    for name, age in (("here@one", 1), ("gone@two", 120)):
+        seen = now - timedelta(seconds=age)
+        Worker.objects.create(name=name, roles=["QA"], started_at=seen, seen_at=seen)
+    unserve_roles("QA")
+    stuck = submitted(office, {"role": "QA"}, name="x")[0]
+    rows = text_of(sign_in("root", is_staff=True).get("/")).split("<tr>")
+    offline = {name for row in rows for name in ("here@one", "gone@two") if name in row and "Offline" in row}
+    assert offline == {"gone@two"}
+    assert "celery -A config worker -Q QA" in text_of(alice.get(f"/offices/{office.id}/jobs/{stuck.id}"))
+
+
 def test_the_states_of_workflow_runs_are_counted_beside_those_of_jobs(office, alice):
     now = timezone.now()
     a_workflow(office, now=now)  # one is pending

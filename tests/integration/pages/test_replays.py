@@ -8,7 +8,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.utils import timezone
 
-from exports import lifecycle
+from exports import disk, lifecycle
 from exports.models import ExportJob, Replay
 from exports.render.options import RenderOptions
 from exports.states import JobType
@@ -161,3 +161,13 @@ def test_the_page_of_replays_shows_how_much_storage_is_used(page, minji, setting
     assert (
         f'max="{10 * 2**20}"' in html and "of 10.0 MB used" in html and "Results of exports: 2.9 KB" in html
     )
+
+
+def test_only_staff_see_the_free_space_of_the_disk(page, minji, monkeypatch, settings):
+    assert "for all users" not in page_text(page, "/exports/replays")
+    minji.is_staff = True
+    minji.save()
+    assert f"free at {settings.DURE_EXPORT_PATH}" in page_text(page, "/exports/replays")
+    assert "notice warning" not in page_text(page, "/exports/replays")
+    monkeypatch.setattr(disk, "FULL", 2**62)
+    assert "notice warning" in page_text(page, "/exports/replays")
