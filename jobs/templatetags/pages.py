@@ -38,9 +38,15 @@ def state(status: Any) -> SafeString:
 @register.filter
 def job_state(job: Job) -> SafeString:
     """The state of a job, whose run is loaded with it."""
+    return state(effective(job))
+
+
+@register.filter
+def effective(job: Job) -> str:
+    """The name of this state in code."""
     run = job.execution
     claimed = run is not None and run.status != ExecutionStatus.PENDING
-    return state(effective_state(job.status, claimed=claimed))
+    return effective_state(job.status, claimed=claimed)
 
 
 @register.filter
@@ -68,6 +74,11 @@ def badge(label: display.Label) -> SafeString:
 @register.filter
 def tone(status: Any) -> str:
     return f"tone-{display.state_label(status).tone}"
+
+
+@register.filter
+def sign(status: Any) -> str:
+    return display.state_label(status).sign
 
 
 @register.filter

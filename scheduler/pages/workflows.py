@@ -13,6 +13,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
+from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_safe
 
 from jobs.access import RANK, access_for, max_role, offices_of, role_of_staff
@@ -30,6 +31,7 @@ from jobs.states import MemberRole
 from scheduler import display, sql
 from scheduler.access import workflow_for, workflows_of
 from scheduler.models import Workflow, WorkflowRun
+from scheduler.pages.run_grid import grid_of
 from scheduler.pages.schedules import MARKS, ORDER, Mark, mark
 from scheduler.pages.steps_graph import drawing_of, steps_of
 from scheduler.pages.times import language
@@ -121,6 +123,7 @@ def recent_marks(workflows: Collection[UUID]) -> dict[UUID, list[Mark]]:
     return marks
 
 
+@gzip_page
 @require_safe
 @login_required
 def workflow(request: HttpRequest, workflow_id: UUID, *, template: str = "workflow.html") -> HttpResponse:
@@ -143,6 +146,7 @@ def workflow(request: HttpRequest, workflow_id: UUID, *, template: str = "workfl
         "steps": steps,
         "drawing": drawing_of(steps),
         "runs": run_rows(page.rows),
+        "grid": grid_of(page.rows, steps),
         "query": request.GET,
         **page_links(page, filter_query(request.GET, ())),
     }

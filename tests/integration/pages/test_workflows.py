@@ -7,8 +7,9 @@ from django.test import Client
 from django.utils import timezone
 
 from jobs.models import Job, Membership
-from jobs.states import MemberRole
+from jobs.states import JobStatus, MemberRole
 from scheduler.models import Workflow, WorkflowRun
+from scheduler.pages import run_grid
 from scheduler.states import RunStatus, WorkflowStatus
 from scheduler.workflows import runs
 from tests.factories import a_user, an_office, claimed
@@ -50,6 +51,53 @@ def failed(workflow: Workflow) -> WorkflowRun:
     run.refresh_from_db()
     assert run.status == RunStatus.FAILED
     return run
+
+
+# --- runs and steps --------------------------------------------------------------------------------
+
+
+def test_the_grid_has_a_column_for_each_run_and_a_cell_for_each_step(office):
+    workflow = made(office, steps=STEPS)
+    first, second = failed(workflow), started(workflow)
+    page = sign_in().get(f"/workflows/{workflow.id}")
+    grid = page.context["grid"]
+    assert [run.pk for run in grid.runs] == [second.pk, first.pk]
+    assert [row.name for row in grid.rows] == ["load", "send"]
+    text = text_of(page)
+    for row in grid.rows:
+        for run, job in zip(grid.runs, row.jobs, strict=True):
+            assert job.batch_id == run.batch_id
+            assert f'href="/offices/{office.id}/jobs/{job.pk}"' in text
+    assert 'aria-label="load: Failed">✕</a>' in text
+    assert 'aria-label="load: Queued">◇</a>' in text
+    # It is refreshed with the page.
+    assert 'aria-label="load: Failed"' in text_of(sign_in().get(f"/workflows/{workflow.id}/live"))
+    assert 'aria-label="load: 실패"' in text_of(sign_in(language="ko").get(f"/workflows/{workflow.id}"))
+
+
+def test_the_grid_keeps_steps_that_were_renamed_and_tells_those_without_a_name_apart(office):
+    unnamed = {"task_id": "demo.sum", "args": {"numbers": [1]}}
+    workflow = made(office, steps=[a_step("old"), unnamed, unnamed])
+    run = started(workflow)
+    Workflow.objects.filter(pk=workflow.pk).update(steps=[a_step("new"), unnamed, unnamed])
+    started(workflow)
+    grid = sign_in().get(f"/workflows/{workflow.id}").context["grid"]
+    assert sorted(row.name for row in grid.rows) == ["demo.sum", "demo.sum", "new", "old"]
+    assert grid.rows[0].name == "new"
+    (old,) = [row for row in grid.rows if row.name == "old"]
+    assert [job and job.batch_id for job in old.jobs] == [None, run.batch_id]
+
+
+def test_the_grid_of_many_steps_has_those_that_failed(office, monkeypatch):
+    monkeypatch.setattr(run_grid, "MOST_STEPS", 2)
+    workflow = made(office, steps=[a_step("a"), a_step("b", "a"), a_step("c", "b")])
+    run = started(workflow)
+    Job.objects.filter(batch=run.batch_id, ref="c").update(
+        status=JobStatus.FAILED, completed_at=timezone.now(), due_at=None
+    )
+    page = sign_in().get(f"/workflows/{workflow.id}")
+    assert [row.name for row in page.context["grid"].rows] == ["a", "c"]
+    assert "1 more step is left out" in text_of(page)
 
 
 # --- whose they are --------------------------------------------------------------------------------
