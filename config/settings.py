@@ -399,13 +399,13 @@ SPECTACULAR_SETTINGS = {
     "ENUM_NAME_OVERRIDES": {
         "JobStatus": "jobs.states.JobStatus",
         "LiveJobStatus": "jobs.api.control.LIVE",
-        "JobExecutionStatus": "jobs.api.documents.EXECUTION_STATUSES",
+        "JobExecutionStatus": "jobs.serialize.EXECUTION_STATUSES",
         "MemberRole": "jobs.states.MemberRole",
         "EventType": "jobs.states.CLIENT_EVENTS",
         "WorkflowStatus": "scheduler.states.WorkflowStatus",
         "RunStatus": "scheduler.states.RunStatus",
         "QueueState": "scheduler.steps.states.QueueState",
-        "ScheduleKind": "scheduler.api.documents.KINDS",
+        "ScheduleKind": "scheduler.api.schemas.KINDS",
     },
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",

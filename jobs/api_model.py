@@ -6,8 +6,7 @@ comes from the attributes of a row, and is not checked again: the database has d
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, tzinfo
-from functools import lru_cache
+from datetime import datetime
 from typing import Annotated, Any, Self, TypeVar
 
 from django.utils import timezone
@@ -33,13 +32,7 @@ OUT_CAMEL_CASE = ConfigDict(alias_generator=AliasGenerator(serialization_alias=t
 
 def iso_time(value: datetime | None) -> str | None:
     """ISO 8601, with the offset of the time zone in the settings."""
-    return None if value is None else _iso_time(value, timezone.get_current_timezone())
-
-
-# The jobs of a submission were all created at one time, and ready at another.
-@lru_cache(maxsize=2)
-def _iso_time(value: datetime, zone: tzinfo) -> str:
-    return timezone.localtime(value, zone).isoformat()
+    return None if value is None else timezone.localtime(value, timezone.get_default_timezone()).isoformat()
 
 
 def whole(value: object) -> object:
@@ -81,6 +74,10 @@ Time = Annotated[str, PlainValidator(iso_time), WithJsonSchema({"type": "string"
 # Must come after Field(ge=…), or the bounds are missing from the JSON schema.
 WHOLE = BeforeValidator(whole)
 EMPTY_IS_NONE = BeforeValidator(lambda value: value or None)
+# The rows of a relation.
+ROWS = BeforeValidator(lambda related: list(related.all()))
+# 30 and 30.0 are written as they are.
+Number = Annotated[int | float, WithJsonSchema({"type": "number"})]
 TextOrNone = Annotated[str | None, EMPTY_IS_NONE]
 
 

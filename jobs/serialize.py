@@ -1,32 +1,35 @@
-"""Jobs, Executions, attempts and events as JSON, in the form of the v1 contract.
-
-Plain functions instead of serializers: the answer to a submission holds up to ten thousand jobs.
-"""
+"""Jobs, Executions, attempts and events as the v1 contract has them, and what reads their rows."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime, tzinfo
-from functools import lru_cache
-from typing import Any
+from datetime import datetime
+from typing import Annotated, Any
 from uuid import UUID
 
 from django.db.models import QuerySet
-from django.utils import timezone
+from pydantic import AliasPath, Field, WithJsonSchema
 
+from jobs.api_model import EMPTY_IS_NONE, JSON, AnyOf, ApiOut, TextOrNone, Time, iso_time
 from jobs.display import REMEDIES
 from jobs.errors import in_english
-from jobs.models import Attempt, Event, Execution, Job
+from jobs.models import Event, Execution, Job
 from jobs.sql import call, reports
 from jobs.states import (
+    CLIENT_EVENTS,
     V1_EXECUTION_STATUS,
     V1_EXECUTION_TIMED_OUT,
     EventType,
     ExecutionStatus,
     FailureType,
     JobStatus,
+    OnDependencyFailure,
+    Outcome,
 )
 from jobs.submission import Prepared
 
-JSON = dict[str, Any]
+EXECUTION_STATUSES = [
+    (status, status) for status in (*dict.fromkeys(V1_EXECUTION_STATUS.values()), V1_EXECUTION_TIMED_OUT)
+]
+FailureOrNone = Annotated[Annotated[str, AnyOf(FailureType.choices)] | None, EMPTY_IS_NONE]
 
 # An Execution has a copy of the job's args, and other columns that the answer does not need.
 _JOB_FIELDS = (
@@ -38,27 +41,114 @@ _JOB_FIELDS = (
 _EXECUTION_FIELDS = ("status", "started_at", "result", "progress", "session_id")
 
 
-def iso_time(value: datetime | None) -> str | None:
-    """ISO 8601, with the offset of the time zone in the settings."""
-    return None if value is None else _iso_time(value, timezone.get_current_timezone())
+class ProgressOut(ApiOut):
+    fraction: (
+        Annotated[int | float, WithJsonSchema({"type": "number", "maximum": 1, "minimum": 0})] | None
+    ) = Field(description="From 0 to 1; null if unknown.")
+    message: str = Field(description="A message from the Task.")
 
 
-# The jobs of a submission were all created at one time, and ready at another.
-@lru_cache(maxsize=2)
-def _iso_time(value: datetime, zone: tzinfo) -> str:
-    return timezone.localtime(value, zone).isoformat()
+class JobOut(ApiOut):
+    id: UUID
+    ref: TextOrNone = Field(description="The name within its submission.")
+    office_id: UUID
+    batch: UUID | None = Field(
+        validation_alias="batch_id", description="Null for a job submitted on its own."
+    )
+    task_id: str
+    args: dict[str, Any]
+    role: str = Field(description="The role whose workers run it.")
+    priority: int = Field(description="Lower runs earlier.")
+    urgent: bool = Field(description="Runs before all jobs that are not urgent.")
+    status: Annotated[str, AnyOf(JobStatus.choices)]
+    depends_on: list[UUID] = Field(description="In submission order.")
+    on_dependency_failure: Annotated[str, AnyOf(OnDependencyFailure.choices)] = Field(
+        description="Whether the job then waits, fails as well, or runs anyway."
+    )
+    timeout_ms: int = Field(description="Time limit of an attempt.")
+    queue_timeout_ms: int | None = Field(description="How long it may wait after it became ready.")
+    max_retries: int
+    retry_count: int = Field(description="Retries so far.")
+    retry_at: Time | None = Field(description="Time of the next retry.")
+    run_at: Time | None = Field(description="Earliest start.")
+    created_at: Time
+    queued_at: Time | None = Field(validation_alias="ready_at", description="When it last became ready.")
+    started_at: Time | None = Field(
+        validation_alias="claimed_at",
+        description="When a worker first claimed it; null while it waits for one.",
+    )
+    completed_at: Time | None
+    cancelled_at: Time | None = Field(description="On a job that is still processing: asked to stop.")
+    failure_type: FailureOrNone = Field(description="From the last attempt.")
+    error_message: TextOrNone = Field(description="From the last attempt.")
+    result: Any = Field(
+        None, validation_alias=AliasPath("execution", "result"), description="What the Task returned."
+    )
+    progress: ProgressOut | None = Field(None, validation_alias=AliasPath("execution", "progress"))
+    session_id: TextOrNone = Field(
+        None,
+        validation_alias=AliasPath("execution", "session_id"),
+        description="The session id that the Task recorded.",
+    )
+    unique_key: TextOrNone = Field(description="Unique among the unfinished jobs of the office.")
+
+
+class AttemptOut(ApiOut):
+    number: int
+    started_at: Time
+    timeout_at: Time = Field(description="When its time limit ends.")
+    ended_at: Time | None = Field(description="Null while it runs.")
+    outcome: Annotated[str, AnyOf(Outcome.choices)] | None
+    failure_type: FailureOrNone
+    error_message: TextOrNone = Field(validation_alias="error")
+    traceback: TextOrNone = Field(description="The frames of the Task's own code.")
+    worker: TextOrNone
+    session_id: TextOrNone = Field(description="The session that the Task recorded.")
+
+
+class JobExecutionOut(ApiOut):
+    id: UUID
+    attempt: int = Field(description="Number of the attempt, from 1; 0 before the first one.")
+    status: Annotated[str, AnyOf(EXECUTION_STATUSES)]
+    started_at: Time | None
+    timeout_at: Time | None = Field(description="The attempt is stopped at this time.")
+    completed_at: Time | None = Field(validation_alias="finished_at")
+    session_id: TextOrNone
+    error_message: TextOrNone = Field(validation_alias="error")
+    worker: TextOrNone
+    attempts: list[AttemptOut]
+
+
+class JobInFullOut(JobOut):
+    executions: list[JobExecutionOut]
+
+
+class SchedulerEventOut(ApiOut):
+    id: int
+    type: Annotated[str, AnyOf(CLIENT_EVENTS)]
+    job_id: UUID | None = Field(description="Null for an event of a whole batch.")
+    batch_id: UUID | None
+    office_id: UUID
+    details: JSON = Field(description="Further data; the keys depend on the type.")
+    timestamp: Time = Field(validation_alias="at")
 
 
 def with_job_fields(jobs: QuerySet[Job]) -> QuerySet[Job]:
-    """The jobs with all columns that `job_json` reads, in one statement."""
+    """The jobs with all columns of a JobOut, in one statement."""
     execution_fields = (f"execution__{name}" for name in _EXECUTION_FIELDS)
     return jobs.select_related("execution").only(*_JOB_FIELDS, *execution_fields)
 
 
 def jobs_json(jobs: Sequence[Job], dependencies: Mapping[str, list[str]] | None = None) -> list[JSON]:
+    add_dependencies(jobs, dependencies)
+    return [JobOut.write(job) for job in jobs]
+
+
+def add_dependencies(jobs: Sequence[Job], dependencies: Mapping[str, list[str]] | None = None) -> None:
     if dependencies is None:
         dependencies = dependencies_of([job.id for job in jobs])
-    return [job_json(job, dependencies.get(str(job.id), [])) for job in jobs]
+    for job in jobs:
+        job.depends_on = dependencies.get(str(job.id), ())
 
 
 def dependencies_of(ids: Sequence[UUID]) -> dict[str, list[str]]:
@@ -67,54 +157,10 @@ def dependencies_of(ids: Sequence[UUID]) -> dict[str, list[str]]:
     return {child: parents.split() for child, parents in rows}
 
 
-def job_json(job: Any, depends_on: list[str]) -> JSON:
-    """`job` is a Job, or has its attributes."""
-    execution = job.execution
-    started_at = job.started_at
-    # During a job's first run, only its Execution has the start time.
-    if started_at is None and job.status == JobStatus.PROCESSING and execution is not None:
-        started_at = execution.started_at
-    return {
-        "id": str(job.id),
-        "ref": job.ref or None,
-        "office_id": str(job.office_id),
-        "batch": str(job.batch_id) if job.batch_id else None,
-        "task_id": job.task_id,
-        "args": job.args,
-        "role": job.role,
-        "priority": job.priority,
-        "urgent": job.urgent,
-        "status": job.status,
-        "depends_on": depends_on,
-        "on_dependency_failure": job.on_dependency_failure,
-        "timeout_ms": job.timeout_ms,
-        "queue_timeout_ms": job.queue_timeout_ms,
-        "max_retries": job.max_retries,
-        "retry_count": job.retry_count,
-        "retry_at": iso_time(job.retry_at),
-        "run_at": iso_time(job.run_at),
-        "created_at": iso_time(job.created_at),
-        "queued_at": iso_time(job.ready_at),
-        "started_at": iso_time(started_at),
-        "completed_at": iso_time(job.completed_at),
-        "cancelled_at": iso_time(job.cancelled_at),
-        "failure_type": job.failure_type or None,
-        "error_message": job.error_message or None,
-        "result": execution.result if execution is not None else None,
-        "progress": execution.progress if execution is not None else None,
-        "session_id": (execution.session_id or None) if execution is not None else None,
-        "unique_key": job.unique_key or None,
-    }
-
-
-class _NewJob:
-    """The attributes that `job_json` reads, of a job that has not started."""
-
-    retry_count = 0
-    retry_at = started_at = completed_at = cancelled_at = failure_type = error_message = execution = None
-
-    def __init__(self, fields: JSON) -> None:
-        vars(self).update(fields)
+# What the data of a submission lacks of a job that has not started.
+_NOT_STARTED: Mapping[str, Any] = dict.fromkeys(
+    ("retry_at", "claimed_at", "completed_at", "cancelled_at", "failure_type", "error_message")
+)
 
 
 def new_job_json(
@@ -126,52 +172,40 @@ def new_job_json(
     depends_on: list[str],
 ) -> JSON:
     """A job that has not started since its submission, from the submission's own data."""
-    job: Any = _NewJob(fields)
-    job.office_id, job.batch_id = submission.office, submission.batch
-    job.status, job.created_at, job.ready_at = status, created_at, ready_at
-    job.run_at = datetime.fromisoformat(fields["run_at"]) if fields["run_at"] else None
-    return job_json(job, depends_on)
+    return JobOut.write(
+        {
+            **_NOT_STARTED,
+            **fields,
+            "office_id": submission.office,
+            "batch_id": submission.batch,
+            "status": status,
+            "depends_on": depends_on,
+            "retry_count": 0,
+            "run_at": datetime.fromisoformat(fields["run_at"]) if fields["run_at"] else None,
+            "created_at": created_at,
+            "ready_at": ready_at,
+        }
+    )
 
 
 def job_detail_json(job: Job) -> JSON:
     """A job with its Executions, the oldest first, and their attempts."""
     executions = job.executions.order_by("created_at", "id").prefetch_related("attempts")
-    answer = job_json(job, dependencies_of([job.id]).get(str(job.id), []))
-    answer["executions"] = [execution_json(execution) for execution in executions]
-    return answer
+    add_dependencies([job])
+    return JobInFullOut.write(job, executions=[_execution(run) for run in executions])
 
 
-def execution_json(run: Execution) -> JSON:
-    running = run.status == ExecutionStatus.RUNNING
-    attempts = [attempt_json(attempt) for attempt in run.attempts.all()]
-    if running:
+def _execution(run: Execution) -> JobExecutionOut:
+    attempts = [AttemptOut.of(attempt) for attempt in run.attempts.all()]
+    values: JSON = {"status": execution_status(run), "attempts": attempts}
+    if run.status == ExecutionStatus.RUNNING:
+        values["error"] = None
         # The row of an attempt is written when it ends.
+        not_ended = dict.fromkeys(("ended_at", "outcome", "failure_type", "error", "traceback"))
         attempts.append(
-            {
-                "number": run.attempt,
-                "started_at": iso_time(run.attempt_started_at),
-                "timeout_at": iso_time(run.timeout_at),
-                "ended_at": None,
-                "outcome": None,
-                "failure_type": None,
-                "error_message": None,
-                "traceback": None,
-                "worker": run.worker,
-                "session_id": run.session_id or None,
-            }
+            AttemptOut.of(run, number=run.attempt, started_at=run.attempt_started_at, **not_ended)
         )
-    return {
-        "id": str(run.id),
-        "attempt": run.attempt,
-        "status": execution_status(run),
-        "started_at": iso_time(run.started_at),
-        "timeout_at": iso_time(run.timeout_at),
-        "completed_at": iso_time(run.finished_at),
-        "session_id": run.session_id or None,
-        "error_message": None if running else (run.error or None),
-        "worker": run.worker or None,
-        "attempts": attempts,
-    }
+    return JobExecutionOut.of(run, **values)
 
 
 def execution_status(run: Execution) -> str:
@@ -183,32 +217,13 @@ def execution_status(run: Execution) -> str:
     return V1_EXECUTION_STATUS[status]
 
 
-def attempt_json(attempt: Attempt) -> JSON:
-    return {
-        "number": attempt.number,
-        "started_at": iso_time(attempt.started_at),
-        "timeout_at": iso_time(attempt.timeout_at),
-        "ended_at": iso_time(attempt.ended_at),
-        "outcome": attempt.outcome,
-        "failure_type": attempt.failure_type or None,
-        "error_message": attempt.error or None,
-        "traceback": attempt.traceback or None,
-        "worker": attempt.worker or None,
-        "session_id": attempt.session_id or None,
-    }
+def event_of(event: Event) -> SchedulerEventOut:
+    """The v1 contract's SchedulerEvent, with the id to resume after."""
+    return SchedulerEventOut.of(event, details=_event_details(event))
 
 
 def event_json(event: Event) -> JSON:
-    """The v1 contract's SchedulerEvent, with the id to resume after."""
-    return {
-        "id": event.id,
-        "type": event.type,
-        "job_id": str(event.job_id) if event.job_id else None,
-        "batch_id": str(event.batch_id) if event.batch_id else None,
-        "office_id": str(event.office_id),
-        "details": _event_details(event),
-        "timestamp": iso_time(event.at),
-    }
+    return event_of(event).dump()
 
 
 def _event_details(event: Event) -> JSON:

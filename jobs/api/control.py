@@ -1,25 +1,27 @@
 """Retry, cancel and reorder jobs."""
 
-from dataclasses import asdict
 from uuid import UUID
 
 from drf_spectacular.utils import extend_schema, extend_schema_field
+from pydantic import Field
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from jobs import lifecycle, serialize
-from jobs.api import documents, examples
+from jobs.api import examples
 from jobs.api.framework.idempotency import idempotent
 from jobs.api.framework.openapi_errors import problems
 from jobs.api.framework.openapi_examples import in_request, in_response
 from jobs.api.framework.problem_details import Problem
 from jobs.api.framework.serializers import RoleField, StrictSerializer, validated
 from jobs.api.views import ACTS, JobView, OfficeView, accepted, batch_address, job_address
+from jobs.api_model import JSON, ApiOut
 from jobs.bulk import HIGHEST_PRIORITY, LOWEST_PRIORITY, CancelFilter, cancel_matching
 from jobs.errors import Conflict
 from jobs.insight import retries
 from jobs.models import Job
+from jobs.serialize import JobOut
 from jobs.states import JOB_LIVE
 
 LIVE = [(str(status), str(status)) for status in JOB_LIVE]
@@ -54,7 +56,7 @@ class RetryView(ReasonView):
         "Execution, with its counts at 0. A job with `on_dependency_failure` `fail` can be retried after the "
         "dependencies that failed or were cancelled; `jobs` of the refusal names them.",
         request=ReasonSerializer,
-        responses={202: documents.JobDocument},
+        responses={202: JobOut},
         examples=[in_request("after a manual merge", {"reason": "merged by hand"})],
         extensions=problems("not_retryable", "retry_dependencies_first"),
     )
@@ -76,7 +78,7 @@ class CancelView(ReasonView):
         description="A running job is asked to stop and killed after its grace period; until then its "
         "status stays `processing` and `cancelled_at` is set.",
         request=ReasonSerializer,
-        responses={202: documents.JobDocument},
+        responses={202: JobOut},
         examples=[
             in_request("with a reason", {"reason": "no longer needed"}),
             in_response("it had not started", examples.CANCELLED_JOB),
@@ -123,9 +125,9 @@ class CancelAllSerializer(ReasonSerializer):
         return super().to_internal_value(data)
 
 
-class CancelledSerializer(serializers.Serializer[None]):
-    cancelled = serializers.IntegerField(help_text="Cancelled at once.")
-    cancelling = serializers.IntegerField(help_text="Running; asked to stop.")
+class CancelledOut(ApiOut):
+    cancelled: int = Field(description="Cancelled at once.")
+    cancelling: int = Field(description="Running; asked to stop.")
 
 
 class CancelAllView(OfficeView):
@@ -137,7 +139,7 @@ class CancelAllView(OfficeView):
         summary="Cancel all matching jobs",
         description="By batch, state and role; by default all unfinished jobs of the office.",
         request=CancelAllSerializer,
-        responses={202: CancelledSerializer},
+        responses={202: CancelledOut},
         examples=[
             in_request("waiting front end jobs", {"status": ["pending", "ready"], "role": "FE"}),
             in_response("two of them are running", {"cancelled": 41, "cancelling": 2}),
@@ -158,7 +160,9 @@ class CancelAllView(OfficeView):
         )
         answer = cancel_matching(office.id, selection, actor=self.actor(), reason=data.get("reason", ""))
         jobs = request.build_absolute_uri(f"/api/offices/{office_id}/jobs")
-        return accepted(asdict(answer), batch_address(request, office_id, batch) if batch else jobs)
+        return accepted(
+            CancelledOut.write(answer), batch_address(request, office_id, batch) if batch else jobs
+        )
 
 
 class PrioritySerializer(StrictSerializer):
@@ -193,7 +197,7 @@ class PriorityView(JobView):
         summary="Change a job's priority",
         description="A lower number runs earlier; urgent jobs run before all others.",
         request=PrioritySerializer,
-        responses=documents.JobDocument,
+        responses=JobOut,
         examples=[
             in_request("ten earlier", {"delta": -10}),
             in_request("next", {"urgent": True}),
@@ -217,7 +221,7 @@ class PriorityView(JobView):
         return Response(current_json(job.id))
 
 
-def current_json(job_id: UUID) -> serialize.JSON:
+def current_json(job_id: UUID) -> JSON:
     return serialize.jobs_json(list(serialize.with_job_fields(Job.objects.filter(pk=job_id))))[0]
 
 

@@ -2,20 +2,31 @@
 
 from uuid import UUID
 
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import extend_schema, extend_schema_serializer
+from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from jobs import serialize
-from jobs.api import documents
+from jobs.api import examples
 from jobs.api.framework.filtering import reject_unknown
+from jobs.api.framework.openapi_examples import in_response
 from jobs.api.framework.query import WholeNumber
 from jobs.api.views import OfficeView
+from jobs.api_model import ApiOut
 from jobs.models import Event
+from jobs.serialize import SchedulerEventOut, event_of
 from jobs.states import CLIENT_EVENTS
 
 AFTER = WholeNumber("after", "Only events with a greater id than this.", default=0, low=0, high=2**63 - 1)
 LIMIT = WholeNumber("limit", "Maximum number of events.", default=100, low=1, high=1_000)
+
+
+@extend_schema_serializer(
+    examples=[in_response("one event", {"results": [examples.EVENT], "next_after": 4711})]
+)
+class EventListOut(ApiOut):
+    results: list[SchedulerEventOut]
+    next_after: int = Field(description="The `after` of the next request.")
 
 
 class EventListView(OfficeView):
@@ -27,7 +38,7 @@ class EventListView(OfficeView):
         summary="An office's events, oldest first",
         description="Continue after `next_after` to miss nothing: a later event has a greater id.",
         parameters=[AFTER.openapi, LIMIT.openapi],
-        responses=documents.EventListDocument,
+        responses=EventListOut,
     )
     def get(self, request: Request, office_id: UUID) -> Response:
         office = self.office()
@@ -35,9 +46,7 @@ class EventListView(OfficeView):
         after, limit = AFTER.of(request), LIMIT.of(request)
         events = Event.objects.filter(office_id=office.id, id__gt=after, type__in=CLIENT_EVENTS)
         page = list(events.order_by("id")[:limit])
+        results = [event_of(event) for event in page]
         return Response(
-            {
-                "results": [serialize.event_json(event) for event in page],
-                "next_after": page[-1].id if page else after,
-            }
+            EventListOut.write({"results": results, "next_after": page[-1].id if page else after})
         )

@@ -2,6 +2,9 @@
 
 from typing import Any
 
+from jobs.api.framework.api_models import add_examples
+from jobs.api.framework.openapi_examples import in_response
+from jobs.serialize import JobInFullOut, JobOut
 from jobs.states import (
     V1_EXECUTION_STATUS,
     EventType,
@@ -282,3 +285,10 @@ DELIVERY = {
     "gave_up_at": None,
     "answer": "503 Service Unavailable",
 }
+
+add_examples(
+    {
+        JobOut: in_response("a waiting job", WAITING_JOB),
+        JobInFullOut: in_response("running for the second time", JOB_IN_FULL),
+    }
+)

@@ -1,39 +1,38 @@
 """The reasons why a job is not running."""
 
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID
 
 from django.utils import timezone
-from drf_spectacular.utils import extend_schema, extend_schema_serializer
-from rest_framework import serializers
+from drf_spectacular.utils import extend_schema
+from pydantic import ConfigDict, Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from jobs import serialize
 from jobs.api.framework.openapi_examples import in_response
 from jobs.api.views import JobView
+from jobs.api_model import AnyOf, ApiOut, Time, iso_time
 from jobs.insight.explain import Code, Explanation, Reason, explain
 from jobs.states import JobStatus
 
 
-@extend_schema_serializer(component_name="Reason")
-class ReasonDocument(serializers.Serializer[None]):
+class ReasonOut(ApiOut):
     """Further members depend on the code: jobs, count, running, limit, role, until, since, worker …"""
 
-    code = serializers.ChoiceField([str(code) for code in Code])
-    message = serializers.CharField()
+    model_config = ConfigDict(extra="allow")
+
+    code: Annotated[str, AnyOf([str(code) for code in Code])]
+    message: str
 
 
-@extend_schema_serializer(component_name="Explanation")
-class ExplanationDocument(serializers.Serializer[None]):
-    state = serializers.ChoiceField(JobStatus.choices)
-    reasons = ReasonDocument(many=True)
-    queue_position = serializers.IntegerField(
-        allow_null=True,
-        help_text="Position among the office's ready jobs, from 1; null if not ready.",
+class ExplanationOut(ApiOut):
+    state: Annotated[str, AnyOf(JobStatus.choices)]
+    reasons: list[ReasonOut]
+    queue_position: int | None = Field(
+        description="Position among the office's ready jobs, from 1; null if not ready."
     )
-    estimated_start = serializers.DateTimeField(allow_null=True, help_text="Null if unknown.")
+    estimated_start: Time | None = Field(description="Null if unknown.")
 
 
 EXAMPLE = {
@@ -59,7 +58,7 @@ class ExplainView(JobView):
         tags=["jobs"],
         summary="Why a job is not running now",
         description="Everything that holds it back at once, the decisive reason first.",
-        responses=ExplanationDocument,
+        responses=ExplanationOut,
         examples=[in_response("the office is full", EXAMPLE)],
     )
     def get(self, request: Request, office_id: UUID, job_id: UUID) -> Response:
@@ -68,17 +67,12 @@ class ExplainView(JobView):
 
 
 def explanation_json(explained: Explanation) -> dict[str, Any]:
-    return {
-        "state": explained.state,
-        "reasons": [reason_json(reason) for reason in explained.reasons],
-        "queue_position": explained.queue_position,
-        "estimated_start": serialize.iso_time(explained.estimated_start),
-    }
+    return ExplanationOut.write(explained, reasons=[reason_of(reason) for reason in explained.reasons])
 
 
-def reason_json(reason: Reason) -> dict[str, Any]:
+def reason_of(reason: Reason) -> ReasonOut:
     facts = {
-        name: serialize.iso_time(value) if isinstance(value, datetime) else value
+        name: iso_time(value) if isinstance(value, datetime) else value
         for name, value in reason.facts.items()
     }
-    return {"code": reason.code.value, "message": reason.message, **facts}
+    return ReasonOut(code=reason.code.value, message=reason.message, **facts)

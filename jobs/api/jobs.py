@@ -7,7 +7,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from jobs import lifecycle, serialize, submission
-from jobs.api import documents, examples, submissions
+from jobs.api import examples, submissions
+from jobs.api.batches import SubmittedBatchOut
 from jobs.api.filters import JobFilter
 from jobs.api.framework.filtering import FilterBackend
 from jobs.api.framework.idempotency import idempotent
@@ -15,7 +16,9 @@ from jobs.api.framework.openapi_errors import problems
 from jobs.api.framework.openapi_examples import in_request, in_response
 from jobs.api.framework.pagination import RoughPagination
 from jobs.api.views import ACTS, JobView, OfficeView, batch_address, job_address
+from jobs.api_model import JSON
 from jobs.models import Batch, Job
+from jobs.serialize import JobInFullOut, JobOut
 from jobs.sql import call, reports
 from jobs.submission import Prepared
 
@@ -33,7 +36,7 @@ class JobListView(OfficeView):
         tags=["jobs"],
         summary="List jobs",
         description="`count` is exact up to 10,000, and an estimate beyond.",
-        responses=documents.JobDocument(many=True),
+        responses=list[JobOut],
     )
     def get(self, request: Request, office_id: UUID) -> Response:
         jobs = self.filter_queryset(self.office().jobs.all())
@@ -58,7 +61,7 @@ class JobListView(OfficeView):
         responses={
             201: PolymorphicProxySerializer(
                 component_name="Submitted",
-                serializers=[documents.JobDocument, submissions.SubmittedDocument],
+                serializers=[JobOut, submissions.SubmittedJobsOut],  # type: ignore[list-item]
                 resource_type_field_name=None,
             )
         },
@@ -80,19 +83,14 @@ class JobListView(OfficeView):
                 answer[0], status=201, headers={"Location": job_address(request, office_id, ids[0])}
             )
         batch = Batch.objects.get(pk=prepared.batch)
-        batch_json = {
-            "id": str(batch.id),
-            "name": batch.name or None,
-            "created_at": serialize.iso_time(batch.created_at),
-        }
         return Response(
-            {"batch": batch_json, "jobs": answer},
+            {"batch": SubmittedBatchOut.write(batch), "jobs": answer},
             status=201,
             headers={"Location": batch_address(request, office_id, batch.id)},
         )
 
 
-def submitted_jobs(prepared: Prepared) -> list[serialize.JSON]:
+def submitted_jobs(prepared: Prepared) -> list[JSON]:
     """The jobs as they are now, in the order of the submission.
 
     For jobs that have not started, only the status is read: reading ten thousand rows and a hundred thousand
@@ -125,7 +123,7 @@ class JobDetailView(JobView):
         operation_id="get_job",
         tags=["jobs"],
         summary="One job, with its executions and attempts",
-        responses=documents.JobInFullDocument,
+        responses=JobInFullOut,
     )
     def get(self, request: Request, office_id: UUID, job_id: UUID) -> Response:
         return Response(serialize.job_detail_json(self.job(self.office())))

@@ -1,25 +1,27 @@
 """Offices and their members."""
 
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID
 
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import extend_schema, extend_schema_serializer
+from pydantic import Field, WithJsonSchema
 from rest_framework import serializers
 from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from jobs import office_deletion, offices, serialize
+from jobs import office_deletion, offices
 from jobs.access import Access, max_role, offices_of, require_access, role_of_staff
-from jobs.api import documents
+from jobs.api import examples
 from jobs.api.framework.authentication import user_of
 from jobs.api.framework.filtering import FilterBackend
 from jobs.api.framework.idempotency import idempotent
 from jobs.api.framework.openapi_errors import problems
-from jobs.api.framework.openapi_examples import in_request
+from jobs.api.framework.openapi_examples import in_request, in_response
 from jobs.api.framework.pagination import PagePagination
 from jobs.api.framework.serializers import StrictModelSerializer
 from jobs.api.views import OfficeView
+from jobs.api_model import AnyOf, ApiOut, Time
 from jobs.models import Office
 from jobs.offices import MOST_ADDRESSES
 from jobs.states import MemberRole
@@ -39,14 +41,15 @@ class OfficeSerializer(StrictModelSerializer):
         fields = ("name", "notify_emails")
 
 
-def office_json(office: Office, role: str) -> serialize.JSON:
-    return {
-        "id": str(office.id),
-        "name": office.name,
-        "created_at": serialize.iso_time(office.created_at),
-        "role": role,
-        "notify_emails": office.notify_emails,
-    }
+@extend_schema_serializer(examples=[in_response("an office", examples.OFFICE_MADE)])
+class OfficeOut(ApiOut):
+    id: UUID
+    name: str
+    created_at: Time
+    role: Annotated[str, AnyOf(MemberRole.choices)] = Field(description="The role of the caller.")
+    notify_emails: list[Annotated[str, WithJsonSchema({"type": "string", "format": "email"})]] = Field(
+        description="Addresses that receive an email when a job fails for good."
+    )
 
 
 class OfficeListView(GenericAPIView[Office]):
@@ -61,13 +64,15 @@ class OfficeListView(GenericAPIView[Office]):
         tags=["offices"],
         summary="List the offices you are a member of",
         description="Staff see all of them.",
-        responses=documents.OfficeDocument(many=True),
+        responses=list[OfficeOut],
     )
     def get(self, request: Request) -> Response:
         user = user_of(request)
         staff = role_of_staff(user)
         page = self.paginate_queryset(self.filter_queryset(offices_of(user).order_by("name", "id"))) or []
-        return self.get_paginated_response([office_json(office, role_in(office, staff)) for office in page])
+        return self.get_paginated_response(
+            [OfficeOut.write(office, role=role_in(office, staff)) for office in page]
+        )
 
     @extend_schema(
         operation_id="create_office",
@@ -75,7 +80,7 @@ class OfficeListView(GenericAPIView[Office]):
         summary="Create an office",
         description="The caller becomes its owner.",
         request=OfficeSerializer,
-        responses={201: documents.OfficeDocument},
+        responses={201: OfficeOut},
         examples=[in_request("an office", {"name": "Seoul studio"})],
     )
     @idempotent
@@ -84,7 +89,9 @@ class OfficeListView(GenericAPIView[Office]):
         serializer.is_valid(raise_exception=True)
         office = offices.create(user_of(request), **serializer.validated_data)
         location = request.build_absolute_uri(f"/api/offices/{office.id}")
-        return Response(office_json(office, MemberRole.OWNER), status=201, headers={"Location": location})
+        return Response(
+            OfficeOut.write(office, role=MemberRole.OWNER), status=201, headers={"Location": location}
+        )
 
 
 def role_in(office: Any, staff: str | None) -> str:
@@ -97,12 +104,10 @@ class OfficeDetailView(OfficeView):
     def access(self, role: str = MemberRole.VIEWER) -> Access:
         return require_access(user_of(self.request), self.kwargs["office_id"], role)
 
-    @extend_schema(
-        operation_id="get_office", tags=["offices"], summary="One office", responses=documents.OfficeDocument
-    )
+    @extend_schema(operation_id="get_office", tags=["offices"], summary="One office", responses=OfficeOut)
     def get(self, request: Request, office_id: UUID) -> Response:
         access = self.access()
-        return Response(office_json(access.office, access.role))
+        return Response(OfficeOut.write(access.office, role=access.role))
 
     @extend_schema(
         operation_id="change_office",
@@ -110,7 +115,7 @@ class OfficeDetailView(OfficeView):
         summary="Change an office's name or notification addresses",
         description="Owners only. Its limits are at `/scheduler/config`.",
         request=OfficeSerializer(partial=True),
-        responses=documents.OfficeDocument,
+        responses=OfficeOut,
         examples=[in_request("other addresses", {"notify_emails": ["ops@dure.example"]})],
     )
     def patch(self, request: Request, office_id: UUID) -> Response:
@@ -118,7 +123,7 @@ class OfficeDetailView(OfficeView):
         serializer = OfficeSerializer(access.office, data=request.data, partial=True)
         serializer.is_valid(raise_exception=True)
         offices.change(access.office, serializer.validated_data, actor=self.actor())
-        return Response(office_json(access.office, access.role))
+        return Response(OfficeOut.write(access.office, role=access.role))
 
     @extend_schema(
         operation_id="delete_office",

@@ -1,10 +1,9 @@
 """An office's scheduler: statistics, settings, and a manual pass."""
 
-from dataclasses import asdict
 from uuid import UUID
 
 from drf_spectacular.utils import extend_schema, extend_schema_serializer
-from rest_framework import serializers
+from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -12,6 +11,7 @@ from jobs import lifecycle, office_config
 from jobs.api import examples
 from jobs.api.framework.openapi_examples import in_request, in_response
 from jobs.api.views import ACTS, CONFIGURES, OfficeView
+from jobs.api_model import ApiOut, Number
 from jobs.insight import stats
 from jobs.models import Office
 
@@ -19,27 +19,25 @@ DEFAULTS = office_config.config_of(Office())
 HIGHER_LIMITS = {"maxConcurrentJobs": 10, "maxConcurrentByRole": {"FE": 2, "QA": None}}
 
 
-@extend_schema_serializer(
-    component_name="JobQueueStats", examples=[in_response("three of each", examples.STATS)]
-)
-class StatsSerializer(serializers.Serializer[None]):
-    office_id = serializers.UUIDField()
-    pending = serializers.IntegerField()
-    ready = serializers.IntegerField()
-    processing = serializers.IntegerField()
-    done = serializers.IntegerField()
-    failed = serializers.IntegerField()
-    cancelled = serializers.IntegerField()
-    timeout = serializers.IntegerField(help_text="Timed out and waiting for a retry.")
-    avg_completion_time = serializers.FloatField(
-        help_text="In milliseconds, from the start of the first attempt to the end, over the last 1,000 "
+@extend_schema_serializer(examples=[in_response("three of each", examples.STATS)])
+class JobQueueStatsOut(ApiOut):
+    office_id: UUID
+    pending: int
+    ready: int
+    processing: int
+    done: int
+    failed: int
+    cancelled: int
+    timeout: int = Field(description="Timed out and waiting for a retry.")
+    avg_completion_time: Number = Field(
+        description="In milliseconds, from the start of the first attempt to the end, over the last 1,000 "
         "jobs that succeeded; 0 if there are none."
     )
 
 
-class ProcessedSerializer(serializers.Serializer[None]):
-    promoted = serializers.IntegerField(help_text="Jobs that became ready.")
-    dispatched = serializers.IntegerField(help_text="Jobs that were sent to a worker.")
+class ProcessedOut(ApiOut):
+    promoted: int = Field(description="Jobs that became ready.")
+    dispatched: int = Field(description="Jobs that were sent to a worker.")
 
 
 class StatsView(OfficeView):
@@ -49,7 +47,7 @@ class StatsView(OfficeView):
         operation_id="get_job_queue_stats",
         tags=["scheduler"],
         summary="Number of jobs in each state",
-        responses=StatsSerializer,
+        responses=JobQueueStatsOut,
     )
     def get(self, request: Request, office_id: UUID) -> Response:
         return Response(stats.of(self.office().id))
@@ -99,8 +97,8 @@ class ProcessView(OfficeView):
         summary="Promote ready jobs and fill free slots now",
         description="The engine also does this by itself.",
         request=None,
-        responses=ProcessedSerializer,
+        responses=ProcessedOut,
         examples=[in_response("done", {"promoted": 2, "dispatched": 1})],
     )
     def post(self, request: Request, office_id: UUID) -> Response:
-        return Response(asdict(lifecycle.advance_office(self.office(ACTS).id)))
+        return Response(ProcessedOut.write(lifecycle.advance_office(self.office(ACTS).id)))

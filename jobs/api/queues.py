@@ -16,7 +16,7 @@ from jobs.api.framework.filtering import PAGING, reject_unknown
 from jobs.api.framework.openapi_examples import in_request, in_response
 from jobs.api.framework.serializers import StrictSerializer, validated
 from jobs.api.tasks import TaskPagination
-from jobs.serialize import iso_time
+from jobs.api_model import iso_time
 
 PAUSED = {
     "role": "FE",

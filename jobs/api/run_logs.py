@@ -1,23 +1,23 @@
 """The log of a run: its lines after any of them, and all of them as a file."""
 
 from collections.abc import Callable, Iterator
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 from uuid import UUID
 
 from django.http import HttpResponseBase, StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiExample, OpenApiResponse, extend_schema, extend_schema_serializer
-from rest_framework import serializers
+from pydantic import Field
 from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from jobs.api import examples
-from jobs.api.documents import DocumentSerializer
 from jobs.api.framework.filtering import reject_unknown
 from jobs.api.framework.openapi_examples import in_response
 from jobs.api.framework.query import OneOf, WholeNumber
 from jobs.api.views import JobView
+from jobs.api_model import AnyOf, ApiOut, TextOrNone, Time
 from jobs.models import Execution
 from jobs.run_logs import reading
 from jobs.run_logs.lines import LEVELS, STREAMS
@@ -33,22 +33,21 @@ F = TypeVar("F", bound=Callable[..., Any])
 TEXT_BYTES = 64 * 1024
 
 
-@extend_schema_serializer(component_name="LogLine")
-class LogLineDocument(DocumentSerializer):
-    seq = serializers.IntegerField(help_text="Grows from line to line, and has gaps between attempts.")
-    at = serializers.DateTimeField()
-    attempt = serializers.IntegerField()
-    level = serializers.ChoiceField(tuple(LEVELS))
-    stream = serializers.ChoiceField(STREAMS)
-    logger = serializers.CharField(allow_null=True, help_text="Null for what was printed.")
-    message = serializers.CharField(allow_blank=True)
+class LogLineOut(ApiOut):
+    seq: int = Field(description="Grows from line to line, and has gaps between attempts.")
+    at: Time
+    attempt: int
+    level: Annotated[str, AnyOf(tuple(LEVELS))]
+    stream: Annotated[str, AnyOf(STREAMS)]
+    logger: TextOrNone = Field(description="Null for what was printed.")
+    message: str
 
 
-@extend_schema_serializer(component_name="RunLog", examples=[in_response("two lines", examples.RUN_LOG)])
-class RunLogDocument(DocumentSerializer):
-    results = LogLineDocument(many=True)
-    next_after = serializers.IntegerField(help_text="The `after` of the next request.")
-    truncated = serializers.BooleanField(help_text="Whether earlier lines were not kept.")
+@extend_schema_serializer(examples=[in_response("two lines", examples.RUN_LOG)])
+class RunLogOut(ApiOut):
+    results: list[LogLineOut]
+    next_after: int = Field(description="The `after` of the next request.")
+    truncated: bool = Field(description="Whether earlier lines were not kept.")
 
 
 def describe_page(operation_id: str, tag: str, summary: str) -> Callable[[F], F]:
@@ -61,7 +60,7 @@ def describe_page(operation_id: str, tag: str, summary: str) -> Callable[[F], F]
             "of programs counts as INFO, and what is printed to stderr as WARNING."
         ),
         parameters=[parameter.openapi for parameter in PAGE],
-        responses=RunLogDocument,
+        responses=RunLogOut,
     )
 
 

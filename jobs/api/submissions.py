@@ -5,9 +5,11 @@ from rest_framework import serializers
 
 from jobs import schemas
 from jobs.api import examples
-from jobs.api.documents import DocumentSerializer, JobDocument
+from jobs.api.batches import SubmittedBatchOut
 from jobs.api.framework.openapi_examples import in_request, in_response
 from jobs.api.framework.serializers import RoleField, StrictSerializer
+from jobs.api_model import ApiOut
+from jobs.serialize import JobOut
 from jobs.states import Backoff, OnDependencyFailure
 
 
@@ -122,16 +124,7 @@ class BatchSubmissionDocument(StrictSerializer):
     )
 
 
-class SubmittedBatchDocument(DocumentSerializer):
-    id = serializers.UUIDField()
-    name = serializers.CharField(allow_null=True)
-    created_at = serializers.DateTimeField()
-
-
-@extend_schema_serializer(
-    component_name="SubmittedJobs",
-    examples=[in_response("a batch", examples.SUBMITTED)],
-)
-class SubmittedDocument(DocumentSerializer):
-    batch = SubmittedBatchDocument()
-    jobs = JobDocument(many=True)
+@extend_schema_serializer(examples=[in_response("a batch", examples.SUBMITTED)])
+class SubmittedJobsOut(ApiOut):
+    batch: SubmittedBatchOut
+    jobs: list[JobOut]

@@ -1,42 +1,58 @@
 """The registered Tasks."""
 
-from typing import Any
+from typing import Annotated, Any
 
 from django.db.models import QuerySet
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import extend_schema, extend_schema_serializer
+from pydantic import Field
 from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from jobs import catalogue
-from jobs.api import documents
+from jobs.api import examples
 from jobs.api.framework.filtering import PAGING, reject_unknown
+from jobs.api.framework.openapi_examples import in_response
 from jobs.api.framework.pagination import PagePagination
 from jobs.api.framework.problem_details import Problem
+from jobs.api_model import JSON, AnyOf, ApiOut, Time
 from jobs.insight.offers import Service, service_of, services
 from jobs.known_tasks import KnownTask, UnknownTask
-from jobs.serialize import iso_time
+from jobs.states import OnLost
 
 
-def task_json(task: KnownTask, service: Service) -> dict[str, Any]:
+@extend_schema_serializer(examples=[in_response("a Task", examples.TASK)])
+class TaskOut(ApiOut):
+    task_id: str
+    description: str
+    role: str = Field(description="The role whose workers run it, unless the job names another.")
+    args_schema: JSON = Field(validation_alias="schema", description="JSON Schema of `args`.")
+    timeout_ms: int | None = Field(description="Null: the office's setting.")
+    max_retries: int | None = Field(description="Null: the office's setting.")
+    retry_base_delay: int | None = Field(description="In milliseconds. Null: the office's setting.")
+    on_lost: Annotated[str, AnyOf(OnLost.choices)] = Field(description="What happens if its worker dies.")
+    atomic: bool = Field(description="Its database writes commit together with its result.")
+    available: bool = Field(description="Whether an online worker has it and serves its role.")
+    seen_at: Time | None = Field(description="When a worker that has it was last heard of. Null: never.")
+    package: str = Field(description="The installed package of its code; empty if there is none.")
+    version: str = Field(description="The version of that package.")
+    code_digest: str = Field(description="SHA-256 of the file of its code; empty before a worker.")
+    schemas_differ: bool = Field(description="Whether online workers have different schemas.")
+
+
+def task_json(task: KnownTask, service: Service) -> JSON:
     newest = service.newest
-    return {
-        "task_id": task.task_id,
-        "description": task.description,
-        "role": task.role,
-        "args_schema": task.schema,
-        "timeout_ms": int(task.timeout * 1000) if task.timeout is not None else None,
-        "max_retries": task.max_retries,
-        "retry_base_delay": int(task.retry_backoff * 1000) if task.retry_backoff is not None else None,
-        "on_lost": task.on_lost,
-        "atomic": task.atomic,
-        "available": service.is_available,
-        "seen_at": iso_time(service.seen_at),
-        "package": newest.package if newest else "",
-        "version": newest.version if newest else "",
-        "code_digest": newest.code_digest if newest else "",
-        "schemas_differ": service.schemas_differ,
-    }
+    return TaskOut.write(
+        task,
+        timeout_ms=int(task.timeout * 1000) if task.timeout is not None else None,
+        retry_base_delay=int(task.retry_backoff * 1000) if task.retry_backoff is not None else None,
+        available=service.is_available,
+        seen_at=service.seen_at,
+        package=newest.package if newest else "",
+        version=newest.version if newest else "",
+        code_digest=newest.code_digest if newest else "",
+        schemas_differ=service.schemas_differ,
+    )
 
 
 class TaskPagination(PagePagination):
@@ -56,7 +72,7 @@ class TaskListView(GenericAPIView[Any]):
         operation_id="list_tasks",
         tags=["tasks"],
         summary="List the registered Tasks",
-        responses=documents.TaskDocument(many=True),
+        responses=list[TaskOut],
     )
     def get(self, request: Request) -> Response:
         reject_unknown(request, PAGING)
@@ -72,9 +88,7 @@ class TaskDetailView(GenericAPIView[Any]):
     pagination_class = None
     filter_backends = ()
 
-    @extend_schema(
-        operation_id="get_task", tags=["tasks"], summary="One Task", responses=documents.TaskDocument
-    )
+    @extend_schema(operation_id="get_task", tags=["tasks"], summary="One Task", responses=TaskOut)
     def get(self, request: Request, task_id: str) -> Response:
         try:
             task = catalogue.find(task_id)

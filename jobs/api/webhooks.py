@@ -1,15 +1,15 @@
 """The API of an office's webhooks and their deliveries, for its owners."""
 
-from typing import Any
+from typing import Annotated
 from uuid import UUID
 
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema, extend_schema_serializer
+from pydantic import Field
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from jobs import serialize
 from jobs.api import examples
 from jobs.api.framework.filtering import FilterBackend
 from jobs.api.framework.idempotency import idempotent
@@ -19,6 +19,7 @@ from jobs.api.framework.pagination import PagePagination, RoughPagination
 from jobs.api.framework.problem_details import Problem
 from jobs.api.framework.serializers import StrictSerializer, validated
 from jobs.api.views import CONFIGURES, OfficeView
+from jobs.api_model import JSON, AnyOf, ApiOut, TextOrNone, Time
 from jobs.models import Notification, Webhook
 from jobs.notifications import batches, creation, webhooks
 from jobs.states import CLIENT_EVENTS, WebhookFormat
@@ -43,54 +44,42 @@ class NewWebhookSerializer(WebhookSerializer):
     )
 
 
-@extend_schema_serializer(
-    component_name="Webhook", examples=[in_response("failures and ends of batches", examples.WEBHOOK)]
-)
-class WebhookDocument(serializers.Serializer[Any]):
-    id = serializers.IntegerField()
-    url = serializers.CharField(
-        help_text="The URL of a chat is a credential: only its server is returned, followed by `/…`."
+@extend_schema_serializer(examples=[in_response("failures and ends of batches", examples.WEBHOOK)])
+class WebhookOut(ApiOut):
+    id: int
+    url: str = Field(
+        validation_alias="public_url",
+        description="The URL of a chat is a credential: only its server is returned, followed by `/…`.",
     )
-    format = serializers.ChoiceField(WebhookFormat.values)
-    event_types = serializers.ListField(child=serializers.ChoiceField(CLIENT_EVENTS))
-    enabled = serializers.BooleanField()
-    disabled_reason = serializers.CharField(
-        allow_null=True, help_text="Set when the system disabled it, not an owner."
-    )
-    created_at = serializers.DateTimeField()
-    old_secret_until = serializers.DateTimeField(
-        allow_null=True, help_text="Until then messages are also signed with the previous secret."
+    format: Annotated[str, AnyOf(WebhookFormat.values)]
+    event_types: list[Annotated[str, AnyOf(CLIENT_EVENTS)]]
+    enabled: bool
+    disabled_reason: TextOrNone = Field(description="Set when the system disabled it, not an owner.")
+    created_at: Time
+    old_secret_until: Time | None = Field(
+        description="Until then messages are also signed with the previous secret."
     )
 
 
-@extend_schema_serializer(
-    component_name="WebhookWithSecret", examples=[in_response("a new one", examples.WEBHOOK_WITH_SECRET)]
-)
-class WebhookWithSecretDocument(WebhookDocument):
-    secret = serializers.CharField(
-        allow_null=True,
-        help_text="Shown only in this response. Null for a chat, whose messages are not signed.",
+@extend_schema_serializer(examples=[in_response("a new one", examples.WEBHOOK_WITH_SECRET)])
+class WebhookWithSecretOut(WebhookOut):
+    secret: str | None = Field(
+        description="Shown only in this response. Null for a chat, whose messages are not signed."
     )
 
 
-@extend_schema_serializer(
-    component_name="Delivery", examples=[in_response("it is tried again soon", examples.DELIVERY)]
-)
-class DeliveryDocument(serializers.Serializer[Any]):
-    id = serializers.IntegerField()
-    webhook_id = serializers.CharField(help_text="The `webhook-id` header, the same for all attempts.")
-    event_id = serializers.IntegerField()
-    body = serializers.DictField(help_text="The event: type, timestamp and data.")
-    attempts = serializers.IntegerField()
-    created_at = serializers.DateTimeField()
-    next_at = serializers.DateTimeField(allow_null=True, help_text="The time of the next attempt.")
-    sent_at = serializers.DateTimeField(
-        allow_null=True, help_text="The time at which the receiver accepted it."
-    )
-    gave_up_at = serializers.DateTimeField(
-        allow_null=True, help_text="The time of the last attempt, if all failed."
-    )
-    answer = serializers.CharField(allow_null=True, help_text="The receiver's response to the last attempt.")
+@extend_schema_serializer(examples=[in_response("it is tried again soon", examples.DELIVERY)])
+class DeliveryOut(ApiOut):
+    id: int
+    webhook_id: str = Field(description="The `webhook-id` header, the same for all attempts.")
+    event_id: int
+    body: JSON = Field(description="The event: type, timestamp and data.")
+    attempts: int
+    created_at: Time
+    next_at: Time | None = Field(description="The time of the next attempt.")
+    sent_at: Time | None = Field(description="The time at which the receiver accepted it.")
+    gave_up_at: Time | None = Field(description="The time of the last attempt, if all failed.")
+    answer: TextOrNone = Field(description="The receiver's response to the last attempt.")
 
 
 class WebhookListView(OfficeView):
@@ -105,12 +94,12 @@ class WebhookListView(OfficeView):
         tags=["webhooks"],
         summary="List an office's webhooks",
         description="Owners only.",
-        responses=WebhookDocument(many=True),
+        responses=list[WebhookOut],
     )
     def get(self, request: Request, office_id: UUID) -> Response:
         rows = self.office(CONFIGURES).webhooks.order_by("id")
         page = self.paginate_queryset(self.filter_queryset(rows)) or []
-        return self.get_paginated_response([webhook_json(webhook) for webhook in page])
+        return self.get_paginated_response([WebhookOut.write(webhook) for webhook in page])
 
     @extend_schema(
         operation_id="create_webhook",
@@ -119,7 +108,7 @@ class WebhookListView(OfficeView):
         description="Owners only. The webhook receives later events, as messages of the Standard Webhooks "
         "specification or of a chat. The response shows the secret that signs them; it is not shown again.",
         request=NewWebhookSerializer,
-        responses={201: WebhookWithSecretDocument},
+        responses={201: WebhookWithSecretOut},
         examples=[
             in_request("failures and ends of batches", examples.NEW_WEBHOOK),
             in_request("failures in a channel of Slack", examples.NEW_CHAT_WEBHOOK),
@@ -154,10 +143,10 @@ class WebhookDetailView(WebhookView):
         tags=["webhooks"],
         summary="Get a webhook",
         description="Owners only.",
-        responses=WebhookDocument,
+        responses=WebhookOut,
     )
     def get(self, request: Request, office_id: UUID, webhook_id: int) -> Response:
-        return Response(webhook_json(self.webhook()))
+        return Response(WebhookOut.write(self.webhook()))
 
     @extend_schema(
         operation_id="change_webhook",
@@ -166,14 +155,14 @@ class WebhookDetailView(WebhookView):
         description="Owners only. A webhook that is enabled again does not receive the events it missed. "
         "Disabling a webhook gives up the deliveries that wait for it.",
         request=WebhookSerializer(partial=True),
-        responses=WebhookDocument,
+        responses=WebhookOut,
         examples=[in_request("disable", {"enabled": False})],
     )
     def patch(self, request: Request, office_id: UUID, webhook_id: int) -> Response:
         webhook = self.webhook()
         data = validated(WebhookSerializer(data=request.data, partial=True))
         webhooks.change(webhook, **data, actor=self.actor())
-        return Response(webhook_json(webhook))
+        return Response(WebhookOut.write(webhook))
 
     @extend_schema(
         operation_id="delete_webhook",
@@ -197,7 +186,7 @@ class RotateView(WebhookView):
         description="Owners only. For a day messages carry two signatures, of the new and of the previous "
         "secret. The new secret is shown only in this response.",
         request=None,
-        responses=WebhookWithSecretDocument,
+        responses=WebhookWithSecretOut,
         examples=[in_response("for a day both are valid", examples.ROTATED)],
         extensions=problems("webhook_not_signed"),
     )
@@ -218,7 +207,7 @@ class TestView(WebhookView):
         description="Owners only. The message has the type `test` and is sent like every "
         "other; its delivery, with a negative `event_id`, shows the response.",
         request=None,
-        responses={202: DeliveryDocument},
+        responses={202: DeliveryOut},
         extensions=problems("webhook_disabled"),
     )
     @idempotent
@@ -240,7 +229,7 @@ class DeliveryListView(WebhookView):
         tags=["webhooks"],
         summary="List a webhook's deliveries, newest first",
         description="Owners only.",
-        responses=DeliveryDocument(many=True),
+        responses=list[DeliveryOut],
     )
     def get(self, request: Request, office_id: UUID, webhook_id: int) -> Response:
         deliveries = Notification.objects.filter(webhook=self.webhook()).order_by("-id")
@@ -257,7 +246,7 @@ class SendAgainView(WebhookView):
         summary="Send a delivery again",
         description="Owners only. Its `webhook-id` stays the same.",
         request=None,
-        responses={202: DeliveryDocument},
+        responses={202: DeliveryOut},
         extensions=problems("webhook_disabled"),
     )
     def post(self, request: Request, office_id: UUID, webhook_id: int, delivery_id: int) -> Response:
@@ -270,33 +259,13 @@ class SendAgainView(WebhookView):
         return Response(delivery_json(notification), status=202, headers={"Location": location})
 
 
-def webhook_json(webhook: Webhook) -> serialize.JSON:
-    return {
-        "id": webhook.pk,
-        "url": webhook.public_url,
-        "format": webhook.format,
-        "event_types": webhook.event_types,
-        "enabled": webhook.enabled,
-        "disabled_reason": webhook.disabled_reason or None,
-        "created_at": serialize.iso_time(webhook.created_at),
-        "old_secret_until": serialize.iso_time(webhook.old_secret_until),
-    }
+def with_secret(webhook: Webhook, secret: str) -> JSON:
+    return WebhookWithSecretOut.write(webhook, secret=None if webhook.is_chat else secret)
 
 
-def with_secret(webhook: Webhook, secret: str) -> serialize.JSON:
-    return {**webhook_json(webhook), "secret": None if webhook.is_chat else secret}
-
-
-def delivery_json(notification: Notification) -> serialize.JSON:
-    return {
-        "id": notification.pk,
-        "webhook_id": batches.message_id(notification.pk),
-        "event_id": notification.event_id,
-        "body": creation.parse_body(notification),
-        "attempts": notification.attempts,
-        "created_at": serialize.iso_time(notification.created_at),
-        "next_at": serialize.iso_time(notification.next_at),
-        "sent_at": serialize.iso_time(notification.sent_at),
-        "gave_up_at": serialize.iso_time(notification.gave_up_at),
-        "answer": notification.answer or None,
-    }
+def delivery_json(notification: Notification) -> JSON:
+    return DeliveryOut.write(
+        notification,
+        webhook_id=batches.message_id(notification.pk),
+        body=creation.parse_body(notification),
+    )

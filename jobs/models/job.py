@@ -1,5 +1,8 @@
 """Jobs, the batches they were submitted in, and the edges between them."""
 
+from collections.abc import Sequence
+from datetime import datetime
+
 from django.contrib.postgres.functions import RandomUUID
 from django.db import models
 from django.db.models import F, Q, Value
@@ -143,6 +146,9 @@ class Job(models.Model):
     # Set once the job has ended: after a retry its joins have been counted and are released directly.
     ended_before = models.BooleanField(_("ended before"), default=False, db_default=False)
 
+    # The ids of the jobs that it depends on: no column, jobs/serialize.py reads them for many jobs at once.
+    depends_on: Sequence[str] = ()
+
     class Meta:
         db_table = "job_queue"
         verbose_name = _("job")
@@ -217,6 +223,13 @@ class Job(models.Model):
                 condition=Q(status__in=JOB_LIVE) & ~Q(unique_key=""),
             ),
         ]
+
+    @property
+    def claimed_at(self) -> datetime | None:
+        """When it started. During a job's first run, only its Execution has that time."""
+        if self.started_at is None and self.status == JobStatus.PROCESSING and self.execution is not None:
+            return self.execution.started_at
+        return self.started_at
 
     def __str__(self) -> str:
         return self.ref or str(self.id)

@@ -22,6 +22,7 @@ from django.conf import settings
 from django.db import transaction
 
 from jobs import publish, serialize
+from jobs.api_model import iso_time
 from jobs.models import Batch, Event, EventCursor, Job, Notification, Office, Webhook
 from jobs.sql import call
 from jobs.sql import notifications as statements
@@ -158,7 +159,7 @@ def event_bodies(events: Sequence[Event]) -> list[dict[str, Any]]:
     return [
         {
             "type": event.type,
-            "timestamp": serialize.iso_time(event.at),
+            "timestamp": iso_time(event.at),
             "data": {**serialize.event_json(event), **names[event.job_id], **names[event.batch_id]},
         }
         for event in events

@@ -13,7 +13,8 @@ from django.conf import settings
 from django.db.models import Min
 from django.utils import timezone
 
-from jobs import activity, serialize
+from jobs import activity
+from jobs.api_model import iso_time
 from jobs.errors import Conflict, ErrorText, Invalid
 from jobs.http_client import Allowance, RequestRefused
 from jobs.http_client.target import Target, read_url
@@ -147,7 +148,7 @@ def send_test(webhook: Webhook) -> Notification:
         now = timezone.now()
         least = Notification.objects.filter(webhook=webhook).aggregate(least=Min("event_id"))["least"]
         data = {"office_id": str(webhook.office_id), "webhook_id": webhook.pk}
-        body = {"type": TEST_TYPE, "timestamp": serialize.iso_time(now), "data": data}
+        body = {"type": TEST_TYPE, "timestamp": iso_time(now), "data": data}
         return Notification.objects.create(
             office_id=webhook.office_id,
             webhook=webhook,

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.utils import timezone
 
-from jobs import serialize
+from jobs.api_model import iso_time
 from jobs.models import Execution, Job
 from jobs.run_logs.lines import LOG, MOST_LINES, Line, attempt_of, decode, level_name, seq_of
 from jobs.sql import call, run_logs
@@ -108,7 +108,7 @@ def latest_run(job: Job) -> Execution | None:
 def entry_json(entry: Entry) -> dict[str, Any]:
     return {
         "seq": entry.seq,
-        "at": serialize.iso_time(entry.at),
+        "at": iso_time(entry.at),
         "attempt": entry.attempt,
         "level": entry.level,
         "stream": entry.line.stream,

@@ -101,8 +101,8 @@ def database_rows(executions: list[str], timeout: float = LOOKUP_SECONDS) -> dic
 def look_up(executions: list[str]) -> dict[str, dict[str, Any]]:
     from django.db import DatabaseError, InterfaceError, connection
 
+    from jobs.api_model import iso_time
     from jobs.models import Execution
-    from jobs.serialize import iso_time
 
     try:
         return {

@@ -18,7 +18,7 @@ from jobs.api.framework.pagination import PagePagination
 from jobs.api.framework.serializers import StrictSerializer, validated
 from scheduler.access import calendar_for, calendars_of
 from scheduler.api import examples, shapes
-from scheduler.api.documents import CalendarDocument
+from scheduler.api.schemas import CalendarOut
 from scheduler.clock import database_now
 from scheduler.models import Calendar
 from scheduler.schedules import calendars
@@ -63,7 +63,7 @@ class CalendarsView(GenericAPIView[Calendar]):
     filter_backends = ()
     queryset = Calendar.objects.none()
 
-    @extend_schema(operation_id="list_calendars", responses=CalendarDocument(many=True))
+    @extend_schema(operation_id="list_calendars", responses=list[CalendarOut])
     def get(self, request: Request) -> Response:
         """List your calendars, by name. Staff see the calendars of all users."""
         page = self.paginate_queryset(calendars_of(user_of(request)))
@@ -71,7 +71,7 @@ class CalendarsView(GenericAPIView[Calendar]):
 
     @extend_schema(
         operation_id="create_calendar",
-        responses={201: CalendarDocument},
+        responses={201: CalendarOut},
         examples=[in_request("holidays and a maintenance window", examples.NEW_CALENDAR)],
     )
     @idempotent
@@ -92,14 +92,14 @@ class OneCalendarView(GenericAPIView[Any]):
     def calendar(self, *, acts: bool = False) -> Calendar:
         return calendar_for(user_of(self.request), self.kwargs["calendar_id"], acts=acts)
 
-    @extend_schema(operation_id="show_calendar", responses=CalendarDocument)
+    @extend_schema(operation_id="show_calendar", responses=CalendarOut)
     def get(self, request: Request, calendar_id: UUID) -> Response:
         """Show a calendar."""
         return Response(shapes.calendar_json(self.calendar()))
 
     @extend_schema(
         operation_id="change_calendar",
-        responses=CalendarDocument,
+        responses=CalendarOut,
         examples=[in_request("other holidays", {"dates": ["2026-12-25", "2027-01-01"]})],
     )
     def patch(self, request: Request, calendar_id: UUID) -> Response:

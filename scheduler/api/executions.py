@@ -7,7 +7,7 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import Http404
 from django_filters import rest_framework as filters
-from drf_spectacular.utils import extend_schema, inline_serializer
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
@@ -24,6 +24,7 @@ from jobs.api.framework.openapi_examples import in_request, in_response
 from jobs.api.framework.pagination import RoughPagination
 from jobs.api.framework.serializers import StrictSerializer, validated
 from jobs.api.views import ACTS, accepted
+from jobs.api_model import ApiOut
 from jobs.errors import Conflict
 from jobs.keyset import NewestOfParts
 from jobs.known_tasks import UnknownTask
@@ -31,13 +32,17 @@ from jobs.models import Execution
 from jobs.states import EXECUTION_ENDED, ExecutionStatus, Trigger
 from scheduler.access import executions_by_cause, executions_of, may_cancel
 from scheduler.api import examples, shapes
-from scheduler.api.documents import ExecutionDocument
+from scheduler.api.schemas import ExecutionOut
 from scheduler.manual_runs import run_task
 from scheduler.schedules.history import of_schedule
 
 
 class RunSerializer(StrictSerializer):
     args = serializers.DictField(default=dict, help_text="Arguments that match the Task's `args_schema`.")
+
+
+class StartedExecutionOut(ApiOut):
+    execution_id: UUID
 
 
 @extend_schema(tags=["tasks"])
@@ -48,7 +53,7 @@ class RunTaskView(GenericAPIView[Execution]):
 
     @extend_schema(
         operation_id="run_task",
-        responses={202: inline_serializer("StartedExecution", {"execution_id": serializers.UUIDField()})},
+        responses={202: StartedExecutionOut},
         examples=[
             in_request("a sum", {"args": {"numbers": [1, 2, 3]}}),
             in_response("accepted", {"execution_id": examples.EXECUTION}),
@@ -104,13 +109,12 @@ class ExecutionPagination(RoughPagination):
 
 @extend_schema(tags=["executions"])
 class ExecutionsView(GenericAPIView[Execution]):
-    serializer_class = ExecutionDocument
     pagination_class = ExecutionPagination
     filter_backends = (FilterBackend,)
     filterset_class = ExecutionFilter
     queryset = Execution.objects.none()
 
-    @extend_schema(operation_id="list_executions", responses=ExecutionDocument(many=True))
+    @extend_schema(operation_id="list_executions", responses=list[ExecutionOut])
     def get(self, request: Request) -> Response:
         """List the runs that you may see, newest first."""
         parts = [self.filter_queryset(part) for part in executions_by_cause(user_of(request))]
@@ -122,7 +126,6 @@ class ExecutionsView(GenericAPIView[Execution]):
 class ExecutionView(GenericAPIView[Execution]):
     pagination_class = None
     filter_backends = ()
-    serializer_class = ExecutionDocument
 
     def execution(self) -> Execution:
         execution = executions_of(user_of(self.request)).filter(pk=self.kwargs["execution_id"]).first()
@@ -133,7 +136,7 @@ class ExecutionView(GenericAPIView[Execution]):
 
 @extend_schema(tags=["executions"])
 class OneExecutionView(ExecutionView):
-    @extend_schema(operation_id="show_execution", responses=ExecutionDocument)
+    @extend_schema(operation_id="show_execution", responses=ExecutionOut)
     def get(self, request: Request, execution_id: UUID) -> Response:
         """Show a run, with its attempts."""
         return Response(shapes.execution_json(self.execution()))
@@ -144,7 +147,7 @@ class CancelExecutionView(ExecutionView):
     @extend_schema(
         operation_id="cancel_execution",
         request=None,
-        responses={202: ExecutionDocument},
+        responses={202: ExecutionOut},
         examples=[in_response("the run had not started", examples.EXECUTION_CANCELLED)],
         extensions=problems("ended"),
     )

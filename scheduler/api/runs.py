@@ -25,8 +25,8 @@ from jobs.api.views import ACTS, accepted
 from jobs.models import Job
 from jobs.states import MemberRole
 from scheduler.access import workflow_for
-from scheduler.api import examples, shapes
-from scheduler.api.documents import RunWithHistoryDocument, RunWithResultsDocument
+from scheduler.api import examples
+from scheduler.api.schemas import WorkflowRunOut, WorkflowRunWithResultsOut
 from scheduler.api.workflows import WorkflowView
 from scheduler.clock import database_now
 from scheduler.models import WorkflowRun
@@ -64,20 +64,17 @@ class RunsView(WorkflowView):
     filter_backends = (FilterBackend,)
     filterset_class = RunFilter
     queryset = WorkflowRun.objects.none()
-    serializer_class = RunWithHistoryDocument
 
-    @extend_schema(operation_id="list_runs", responses=RunWithHistoryDocument(many=True))
+    @extend_schema(operation_id="list_runs", responses=list[WorkflowRunOut])
     def get(self, request: Request, workflow_id: UUID) -> Response:
         """List the runs of a workflow, newest first. Each has its starts: the workflow_run_history."""
         workflow = workflow_for(user_of(request), workflow_id)
         all_runs = WorkflowRun.objects.filter(workflow=workflow).order_by("-scheduled_time")
         page = self.paginate_queryset(self.filter_queryset(all_runs.prefetch_related("history")))
-        return self.get_paginated_response([shapes.run_with_history_json(row) for row in page or ()])
+        return self.get_paginated_response([WorkflowRunOut.write(row) for row in page or ()])
 
 
 class RunView(WorkflowView):
-    serializer_class = RunWithHistoryDocument
-
     def run(self, needed: str) -> WorkflowRun:
         workflow = workflow_for(user_of(self.request), self.kwargs["workflow_id"], needed)
         run = WorkflowRun.objects.filter(workflow=workflow, pk=self.kwargs["run_id"]).first()
@@ -88,10 +85,10 @@ class RunView(WorkflowView):
 
 @extend_schema(tags=["workflows"])
 class OneRunView(RunView):
-    @extend_schema(operation_id="show_run", responses=RunWithHistoryDocument)
+    @extend_schema(operation_id="show_run", responses=WorkflowRunOut)
     def get(self, request: Request, workflow_id: UUID, run_id: UUID) -> Response:
         """Show a run of a workflow, with its starts."""
-        return Response(shapes.run_with_history_json(self.run(MemberRole.VIEWER)))
+        return Response(WorkflowRunOut.write(self.run(MemberRole.VIEWER)))
 
 
 @extend_schema(tags=["workflows"])
@@ -99,14 +96,14 @@ class ResumeRunView(RunView):
     @extend_schema(
         operation_id="resume_run",
         request=None,
-        responses={202: RunWithHistoryDocument},
+        responses={202: WorkflowRunOut},
         extensions=problems("not_resumable"),
     )
     def post(self, request: Request, workflow_id: UUID, run_id: UUID) -> Response:
         """Retry the failed and cancelled steps of a run. Steps that succeeded are kept."""
         run = self.run(ACTS)
         resumed = runs.resume(run.id, actor=user_of(request).get_username(), now=database_now())
-        return accepted(shapes.run_with_history_json(resumed), _run_url(request, resumed))
+        return accepted(WorkflowRunOut.write(resumed), _run_url(request, resumed))
 
 
 @extend_schema(tags=["workflows"])
@@ -114,14 +111,14 @@ class CancelRunView(RunView):
     @extend_schema(
         operation_id="cancel_run",
         request=None,
-        responses={202: RunWithHistoryDocument},
+        responses={202: WorkflowRunOut},
         extensions=problems("run_not_running"),
     )
     def post(self, request: Request, workflow_id: UUID, run_id: UUID) -> Response:
         """Cancel a run in progress. It ends once its running steps have stopped, and is not retried."""
         run = self.run(ACTS)
         cancelled = runs.cancel(run.id, actor=user_of(request).get_username(), now=database_now())
-        return accepted(shapes.run_with_history_json(cancelled), _run_url(request, cancelled))
+        return accepted(WorkflowRunOut.write(cancelled), _run_url(request, cancelled))
 
 
 @extend_schema(tags=["workflows"])
@@ -132,7 +129,7 @@ class ExecuteView(GenericAPIView[Any]):
 
     @extend_schema(
         operation_id="execute_workflow",
-        responses={202: RunWithHistoryDocument, 200: RunWithResultsDocument},
+        responses={202: WorkflowRunOut, 200: WorkflowRunWithResultsOut},
         examples=[
             in_request("and wait for it", {"workflow_id": examples.WORKFLOW, "wait": 30}),
             in_request("with an input", {"workflow_id": examples.WORKFLOW, "input": {"month": "2026-11"}}),
@@ -162,7 +159,7 @@ class ExecuteView(GenericAPIView[Any]):
         workflow_for(user, workflow_id, ACTS)
         now, run_input = database_now(), values.get("input")
         run = runs.run_now(workflow_id, user_id=user.pk, now=now, run_input=run_input)
-        return accepted(shapes.run_with_history_json(run), _run_url(request, run))
+        return accepted(WorkflowRunOut.write(run), _run_url(request, run))
 
 
 def _run_url(request: Request, run: WorkflowRun) -> str:
@@ -191,4 +188,5 @@ def _with_results(run: WorkflowRun) -> dict[str, Any]:
         if run.batch_id
         else []
     )
-    return {**shapes.run_with_history_json(run), "results": serialize.jobs_json(jobs)}
+    serialize.add_dependencies(jobs)
+    return WorkflowRunWithResultsOut.write(run, results=jobs)

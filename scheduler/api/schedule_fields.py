@@ -5,7 +5,7 @@ from rest_framework import serializers
 from jobs.api.framework.serializers import StrictSerializer
 from jobs.schemas import LONGEST_DELAY_MS, LONGEST_TIMEOUT_MS
 from jobs.states import Backoff, OnLost
-from scheduler.api.documents import KINDS, POLICIES
+from scheduler.api.schemas import KINDS, POLICIES
 from scheduler.schedules.catchup import DEFAULT_GRACE_SECONDS
 from scheduler.schedules.timezones import KOREAN_TIME
 from scheduler.schedules.validation import (

@@ -17,11 +17,10 @@ from jobs.api.framework.openapi_examples import in_request, in_response
 from jobs.api.framework.pagination import PagePagination, RoughPagination
 from jobs.api.framework.query import WholeNumber
 from jobs.api.framework.serializers import validated
-from jobs.serialize import iso_time
 from scheduler.access import schedule_for, schedules_of
 from scheduler.api import examples, shapes
-from scheduler.api.documents import KINDS, NextDocument, OccurrenceDocument, ScheduleDocument
 from scheduler.api.schedule_fields import MAX_TIMES, PreviewSerializer, ScheduleSerializer
+from scheduler.api.schemas import KINDS, NextTimesOut, OccurrenceOut, ScheduleOut
 from scheduler.clock import database_now
 from scheduler.models import Occurrence, Schedule
 from scheduler.schedules import calendars, clock_changes, rules
@@ -64,7 +63,7 @@ class SchedulesView(GenericAPIView[Schedule]):
     filterset_class = ScheduleFilter
     queryset = Schedule.objects.none()
 
-    @extend_schema(operation_id="list_schedules", responses=ScheduleDocument(many=True))
+    @extend_schema(operation_id="list_schedules", responses=list[ScheduleOut])
     def get(self, request: Request) -> Response:
         """List your schedules, by name. Staff see the schedules of all users."""
         page = self.paginate_queryset(self.filter_queryset(schedules_of(user_of(request))))
@@ -72,7 +71,7 @@ class SchedulesView(GenericAPIView[Schedule]):
 
     @extend_schema(
         operation_id="create_schedule",
-        responses={201: ScheduleDocument},
+        responses={201: ScheduleOut},
         examples=[
             in_request("every morning", examples.NEW_SCHEDULE),
             in_request("every minute, also while the previous run continues", examples.EVERY_MINUTE),
@@ -89,14 +88,14 @@ class SchedulesView(GenericAPIView[Schedule]):
 
 @extend_schema(tags=["schedules"])
 class OneScheduleView(ScheduleView):
-    @extend_schema(operation_id="show_schedule", responses=ScheduleDocument)
+    @extend_schema(operation_id="show_schedule", responses=ScheduleOut)
     def get(self, request: Request, schedule_id: UUID) -> Response:
         """Show a schedule."""
         return Response(shapes.schedule_json(self.schedule()))
 
     @extend_schema(
         operation_id="change_schedule",
-        responses=ScheduleDocument,
+        responses=ScheduleOut,
         examples=[in_request("an hour later", {"cron": "0 10 * * *"})],
     )
     def patch(self, request: Request, schedule_id: UUID) -> Response:
@@ -105,7 +104,7 @@ class OneScheduleView(ScheduleView):
 
     @extend_schema(
         operation_id="replace_schedule",
-        responses=ScheduleDocument,
+        responses=ScheduleOut,
         examples=[in_request("every morning", examples.NEW_SCHEDULE)],
     )
     def put(self, request: Request, schedule_id: UUID) -> Response:
@@ -127,7 +126,7 @@ class OneScheduleView(ScheduleView):
         return Response(shapes.schedule_json(changed))
 
 
-@extend_schema(tags=["schedules"], request=None, responses=ScheduleDocument)
+@extend_schema(tags=["schedules"], request=None, responses=ScheduleOut)
 class PauseScheduleView(ScheduleView):
     @extend_schema(operation_id="pause_schedule", examples=[in_response("paused", examples.PAUSED_SCHEDULE)])
     def post(self, request: Request, schedule_id: UUID) -> Response:
@@ -137,7 +136,7 @@ class PauseScheduleView(ScheduleView):
         )
 
 
-@extend_schema(tags=["schedules"], request=None, responses=ScheduleDocument)
+@extend_schema(tags=["schedules"], request=None, responses=ScheduleOut)
 class ResumeScheduleView(ScheduleView):
     @extend_schema(operation_id="resume_schedule")
     def post(self, request: Request, schedule_id: UUID) -> Response:
@@ -151,7 +150,7 @@ class ResumeScheduleView(ScheduleView):
 class NextTimesView(ScheduleView):
     @extend_schema(
         operation_id="next_times",
-        responses=NextDocument,
+        responses=NextTimesOut,
         parameters=[COUNT.openapi],
     )
     def get(self, request: Request, schedule_id: UUID) -> Response:
@@ -171,7 +170,7 @@ class PreviewView(GenericAPIView[Schedule]):
 
     @extend_schema(
         operation_id="preview_schedule",
-        responses=NextDocument,
+        responses=NextTimesOut,
         examples=[in_request("every morning", examples.RULE)],
     )
     def post(self, request: Request) -> Response:
@@ -198,9 +197,8 @@ class OccurrencesView(ScheduleView):
     filter_backends = (FilterBackend,)
     filterset_class = OccurrenceFilter
     queryset = Occurrence.objects.none()
-    serializer_class = OccurrenceDocument
 
-    @extend_schema(operation_id="list_turns", responses=OccurrenceDocument(many=True))
+    @extend_schema(operation_id="list_turns", responses=list[OccurrenceOut])
     def get(self, request: Request, schedule_id: UUID) -> Response:
         """List the scheduled runs, newest first, with their outcome: run, skipped or missed."""
         occurrences = Occurrence.objects.filter(schedule=self.schedule()).order_by("-due_at")
@@ -208,9 +206,5 @@ class OccurrencesView(ScheduleView):
         return self.get_paginated_response([shapes.occurrence_json(row) for row in page or ()])
 
 
-def _next_times_json(rule: rules.Rule, times: list[Any], now: datetime) -> dict[str, Any]:
-    return {
-        "next": [iso_time(time) for time in times],
-        "clock_changes": [shapes.clock_change_json(change) for change in clock_changes.of_rule(rule, now)],
-        "words": shapes.rule_words(rule),
-    }
+def _next_times_json(rule: rules.Rule, times: list[datetime], now: datetime) -> dict[str, Any]:
+    return shapes.next_times_json(rule, times, clock_changes.of_rule(rule, now))

@@ -1,6 +1,6 @@
 """Pause and resume all schedules of a Task."""
 
-from drf_spectacular.utils import extend_schema, inline_serializer
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
@@ -9,6 +9,7 @@ from rest_framework.response import Response
 from jobs.api.framework.authentication import user_of
 from jobs.api.framework.openapi_examples import in_request, in_response
 from jobs.api.framework.serializers import StrictSerializer, validated
+from jobs.api_model import ApiOut
 from scheduler.clock import database_now
 from scheduler.models import Schedule
 from scheduler.schedules import lifecycle as schedules
@@ -18,8 +19,14 @@ class TaskSerializer(StrictSerializer):
     task_id = serializers.CharField(max_length=200)
 
 
-PAUSED = inline_serializer("PausedSchedules", {"paused": serializers.IntegerField()})
-RESUMED = inline_serializer("ResumedSchedules", {"resumed": serializers.IntegerField()})
+class PausedSchedulesOut(ApiOut):
+    paused: int
+
+
+class ResumedSchedulesOut(ApiOut):
+    resumed: int
+
+
 OF_TASK = in_request("of a Task", {"task_id": "demo.sum"})
 
 
@@ -36,7 +43,7 @@ class TaskSchedulesView(GenericAPIView[Schedule]):
 class PauseSchedulesView(TaskSchedulesView):
     @extend_schema(
         operation_id="pause_schedules",
-        responses=PAUSED,
+        responses=PausedSchedulesOut,
         examples=[OF_TASK, in_response("two were enabled", {"paused": 2})],
     )
     def post(self, request: Request) -> Response:
@@ -49,7 +56,7 @@ class PauseSchedulesView(TaskSchedulesView):
 class ResumeSchedulesView(TaskSchedulesView):
     @extend_schema(
         operation_id="resume_schedules",
-        responses=RESUMED,
+        responses=ResumedSchedulesOut,
         examples=[OF_TASK, in_response("two were paused", {"resumed": 2})],
     )
     def post(self, request: Request) -> Response:

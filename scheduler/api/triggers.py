@@ -9,7 +9,7 @@ from django.conf import settings
 from django.contrib.auth.models import AnonymousUser, User
 from django.utils.crypto import constant_time_compare
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
-from drf_spectacular.utils import extend_schema, inline_serializer
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import AuthenticationFailed
@@ -19,9 +19,10 @@ from rest_framework.response import Response
 
 from jobs.api.framework.authentication import SessionAuthentication, TokenAuthentication
 from jobs.api.framework.openapi_examples import in_response
+from jobs.api_model import ApiOut
 from scheduler.access import runs_of
-from scheduler.api import examples, shapes
-from scheduler.api.documents import RunDocument
+from scheduler.api import examples
+from scheduler.api.schemas import ScheduledJobOut
 from scheduler.clock import database_now
 from scheduler.models import WorkflowRun
 from scheduler.workflows import lifecycle as workflows
@@ -64,6 +65,17 @@ class TriggerView(GenericAPIView[Any]):
     serializer_class = serializers.Serializer
 
 
+class ExecutedOut(ApiOut):
+    executed: list[ScheduledJobOut]
+
+
+class RegisteredOut(ApiOut):
+    created: int
+    kept: int
+    replaced: int
+    removed: int
+
+
 @extend_schema(tags=["monitor"])
 class CronView(TriggerView):
     @extend_schema(
@@ -71,17 +83,13 @@ class CronView(TriggerView):
         summary="Schedule the next run of every active workflow",
         description="Creates, keeps or replaces its pending run. A second call changes nothing.",
         request=None,
-        responses=inline_serializer(
-            "Registered",
-            {name: serializers.IntegerField() for name in ("created", "kept", "replaced", "removed")},
-        ),
+        responses=RegisteredOut,
         examples=[in_response("one was new", {"created": 1, "kept": 41, "replaced": 0, "removed": 0})],
     )
     def post(self, request: Request) -> Response:
-        return Response(workflows.schedule_all(database_now()))
+        return Response(RegisteredOut.write(workflows.schedule_all(database_now())))
 
 
-EXECUTED = inline_serializer("Executed", {"executed": RunDocument(many=True)})
 STARTED = ("one was due", {"executed": [examples.RUN_STARTED]})
 
 
@@ -90,7 +98,7 @@ class ExecuteDueView(TriggerView):
     @extend_schema(
         operation_id="execute_due_now",
         request=None,
-        responses=EXECUTED,
+        responses=ExecutedOut,
         examples=[in_response(*STARTED)],
     )
     def get(self, request: Request) -> Response:
@@ -98,7 +106,7 @@ class ExecuteDueView(TriggerView):
         return self.post(request)
 
     @extend_schema(
-        operation_id="execute_due", request=None, responses=EXECUTED, examples=[in_response(*STARTED)]
+        operation_id="execute_due", request=None, responses=ExecutedOut, examples=[in_response(*STARTED)]
     )
     def post(self, request: Request) -> Response:
         """Start the due runs. The answer has those that this call started and you may see."""
@@ -107,4 +115,4 @@ class ExecuteDueView(TriggerView):
         runs.settle_runs(now)
         visible = runs_of(request.user) if isinstance(request.user, User) else WorkflowRun.objects.all()
         executed = visible.filter(id__in=started).order_by("scheduled_time")
-        return Response({"executed": [shapes.run_json(run) for run in executed]})
+        return Response(ExecutedOut.write({"executed": list(executed)}))

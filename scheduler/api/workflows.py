@@ -23,8 +23,8 @@ from jobs.api.submissions import JobSubmissionDocument
 from jobs.api.views import ACTS
 from scheduler.access import workflow_for, workflows_of
 from scheduler.api import examples, shapes
-from scheduler.api.documents import WorkflowDocument
 from scheduler.api.schedule_config import SCHEDULE_CONFIG
+from scheduler.api.schemas import WorkflowOut
 from scheduler.clock import database_now
 from scheduler.models import Workflow, WorkflowRun
 from scheduler.states import RunStatus, WorkflowStatus
@@ -101,7 +101,7 @@ class WorkflowsView(WorkflowView):
     filterset_class = WorkflowFilter
     queryset = Workflow.objects.none()
 
-    @extend_schema(operation_id="list_workflows", responses=WorkflowDocument(many=True))
+    @extend_schema(operation_id="list_workflows", responses=list[WorkflowOut])
     def get(self, request: Request) -> Response:
         """List the workflows of your offices, by name."""
         visible = workflows_of(user_of(request)).prefetch_related(PENDING)
@@ -110,7 +110,7 @@ class WorkflowsView(WorkflowView):
 
     @extend_schema(
         operation_id="create_workflow",
-        responses={201: WorkflowDocument},
+        responses={201: WorkflowOut},
         examples=[in_request("a build every morning", examples.NEW_WORKFLOW)],
         extensions=problems("cycle", "not_found"),
     )
@@ -126,14 +126,14 @@ class WorkflowsView(WorkflowView):
 
 @extend_schema(tags=["workflows"])
 class OneWorkflowView(WorkflowView):
-    @extend_schema(operation_id="show_workflow", responses=WorkflowDocument)
+    @extend_schema(operation_id="show_workflow", responses=WorkflowOut)
     def get(self, request: Request, workflow_id: UUID) -> Response:
         """Show a workflow."""
         return self.answer(workflow_for(user_of(request), workflow_id).id)
 
     @extend_schema(
         operation_id="change_workflow",
-        responses=WorkflowDocument,
+        responses=WorkflowOut,
         examples=[
             in_request("another time", examples.ANOTHER_TIME),
             in_request("not for now", {"status": "paused"}),

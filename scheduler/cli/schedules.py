@@ -8,13 +8,13 @@ from uuid import UUID
 from django.core.management.base import CommandParser
 from django.db.models import QuerySet
 
+from jobs.api_model import iso_time
 from jobs.cli.command import Complaint, one_of
 from jobs.cli.filters import add_since
 from jobs.cli.format import as_text, cut, pairs, section, table
 from jobs.display import local_time
 from jobs.models import Execution
 from jobs.selection import narrow
-from jobs.serialize import iso_time
 from scheduler.api import shapes
 from scheduler.display import occurrence_reason_in_english
 from scheduler.models import Occurrence, Schedule

@@ -17,10 +17,10 @@ from django.utils.translation import gettext
 from dure import SessionError, TaskFailure
 from jobs import http_client
 from jobs import lifecycle as engine
+from jobs.api_model import iso_time
 from jobs.models import Webhook
 from jobs.notifications import chat, signing, webhooks
 from jobs.notifications.texts import MAX_ERROR, Summary, single_line, time_of
-from jobs.serialize import iso_time
 from jobs.specs import ExecutionSpec
 from jobs.sql import call
 from jobs.states import EventType, FailureType, Trigger

@@ -63,7 +63,7 @@ def _of_object(schema: JSON, names: Mapping[str, str]) -> JSON:
     return {
         name: value
         for name in ("type", "description", "properties", "required", "additionalProperties")
-        if (value := result.get(name, schema.get(name))) not in (None, [])
+        if (value := result.get(name, schema.get(name))) not in (None, [], True)
     }
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from jobs.serialize import iso_time
+from jobs.api_model import iso_time
 from scheduler.steps import libraries
 from scheduler.steps.job_checks import QueueCheck
 from scheduler.steps.models import Step, StepEvent, StepQueue
