@@ -61,7 +61,7 @@ def overview(user: User) -> dict[str, Any]:
     linked = [*(row["execution"] for row in sent), *in_progress, *(group.last for group in failed)]
     return {
         "now": now,
-        "tiles": tiles(user, list(counts.values())),
+        "tiles": tiles(user, list(counts.values()), now),
         "beat": beats.status(),
         "run_counts": monitor.run_counts(user, now),
         "delayed": [*monitor.late_runs(user, now), *sent, *unserved(user, now), *forbidden(user, now)],
@@ -85,15 +85,19 @@ def installation(now: datetime) -> dict[str, Any]:
     }
 
 
-def tiles(user: User, counts: Sequence[OfficeCounts]) -> dict[str, int]:
-    """Live work: jobs, and Executions without a job. Ended work: for staff every Execution of the
-    installation, for others the jobs of their offices."""
+def tiles(user: User, counts: Sequence[OfficeCounts], now: datetime) -> dict[str, int]:
+    """Jobs, and Executions without a job. Ended work of staff: every Execution of the installation."""
     if user.is_staff:
         ended = monitor.execution_counts()
         totals = live_jobs() | {"done": ended.completed, "failed": ended.failed}
     else:
         names = ("waiting", "running", "done", "failed")
         totals = {name: sum(getattr(office, name) for office in counts) for name in names}
+        for part in access.executions_without_job(user):
+            ended_part = part.filter(job__isnull=True, finished_at__gte=now - monitor.WINDOW).order_by()
+            numbers = dict(ended_part.values_list("status").annotate(number=Count("*")))
+            totals["done"] += numbers.get(ExecutionStatus.SUCCESS, 0)
+            totals["failed"] += numbers.get(ExecutionStatus.FAILED, 0)
     without_job = access.executions_of(user).filter(status__in=EXECUTION_LIVE, job__isnull=True).order_by()
     live = dict(without_job.values_list("status").annotate(number=Count("*")))
     totals["waiting"] += live.get(ExecutionStatus.PENDING, 0)

@@ -68,5 +68,5 @@ def act(request: HttpRequest, role: str, verb: str) -> HttpResponse:
     if changed:
         messages.success(request, text)
     else:
-        messages.warning(request, _("Nothing was changed: somebody else did it before."))
+        messages.warning(request, _("Nothing was changed: another user did it before."))
     return redirect("scheduler:queue", role)

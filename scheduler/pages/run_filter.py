@@ -14,6 +14,7 @@ from scheduler.runs.filters import RunFilter, RunState, Sort
 
 CUSTOM = "custom"
 RANGES = {"1h": timedelta(hours=1), "24h": timedelta(days=1), "7d": timedelta(days=7)}
+RANGE_NAMES = [("1h", _("Last hour")), ("24h", _("Last 24 hours")), ("7d", _("Last 7 days"))]
 LONGEST = 200
 FAILURES = [(str(kind), FAILURE_NAMES[kind]) for kind in FailureType]
 TRIGGERS = [(str(trigger), TRIGGER_NAMES[trigger]) for trigger in Trigger]
@@ -38,14 +39,10 @@ class RunFilterForm(forms.Form):
     schedule = forms.UUIDField(label=_("Schedule"), required=False)
     range = forms.ChoiceField(
         label=_("Created"),
-        choices=[
-            ("1h", _("Last hour")),
-            ("24h", _("Last 24 hours")),
-            ("7d", _("Last 7 days")),
-            (CUSTOM, _("Custom")),
-        ],
+        choices=[*RANGE_NAMES, (CUSTOM, _("Custom"))],
         required=False,
     )
+    ended = forms.ChoiceField(label=_("Ended"), choices=RANGE_NAMES, required=False)
     since = forms.DateTimeField(label=_("From"), required=False)
     until = forms.DateTimeField(label=_("To"), required=False)
     sort = forms.ChoiceField(
@@ -89,5 +86,6 @@ class RunFilterForm(forms.Form):
             schedule=data["schedule"],
             since=since,
             until=until,
+            ended_since=now - RANGES[data["ended"]] if data["ended"] else None,
             sort=Sort(data["sort"] or Sort.NEWEST),
         )

@@ -23,6 +23,7 @@ from scheduler.pages import (
     workflow_actions,
     workflow_edit,
     workflow_run,
+    workflow_runs,
     workflows,
 )
 
@@ -39,6 +40,7 @@ SCHEDULE = "schedules/<uuid:schedule_id>"
 WORKFLOW = "workflows/<uuid:workflow_id>"
 RUN = f"{WORKFLOW}/runs/<uuid:run_id>"
 WORKFLOW_RUN_LIVE = {"template": "workflow_run_live.html"}
+WORKFLOW_RUNS_LIVE = {"template": "workflow_runs_live.html"}
 EXECUTION = "executions/<uuid:execution_id>"
 SCHEDULE_LIVE, SCHEDULES_LIVE, WORKFLOW_LIVE, WORKFLOWS_LIVE, EXECUTION_LIVE, WORKER_LIVE, QUEUE_LIVE = (
     {"template": f"{name}_live.html"}
@@ -79,6 +81,8 @@ namespaced = [
     path("workers/<name:name>/resume", workers.act, {"verb": "resume"}, name="worker-resume"),
     path("workers/<name:name>", workers.worker, name="worker"),
     path("workflows", workflows.workflows, name="workflows"),
+    path("workflows/runs", workflow_runs.workflow_runs, name="workflow-runs"),
+    path("workflows/runs/live", workflow_runs.workflow_runs, WORKFLOW_RUNS_LIVE, name="workflow-runs-live"),
     path("workflows/live", workflows.workflows, WORKFLOWS_LIVE, name="workflows-live"),
     path("workflows/new", workflow_edit.new, name="new-workflow"),
     path("workflows/preview", workflow_edit.preview_new, name="new-workflow-preview"),

@@ -56,6 +56,7 @@ class RunFilter:
     schedule: UUID | None = None
     since: datetime | None = None
     until: datetime | None = None
+    ended_since: datetime | None = None
     # The id of the newest run of the list; later ones are not part of it.
     newest: UUID | None = None
     sort: Sort = Sort.NEWEST
@@ -118,6 +119,8 @@ def of_jobs(values: RunFilter, offices: Collection[UUID] | None) -> Q | None:
         condition &= Q(execution__worker=values.worker)
     if values.batch:
         condition &= Q(batch_id=values.batch)
+    if values.ended_since:
+        condition &= Q(completed_at__gte=values.ended_since)
     if values.q:
         condition &= _text_of_jobs(values.q, offices)
     return condition
@@ -134,6 +137,8 @@ def of_executions(values: RunFilter) -> Q | None:
         condition &= of_schedule(values.schedule)
     if values.worker:
         condition &= Q(worker=values.worker)
+    if values.ended_since:
+        condition &= Q(finished_at__gte=values.ended_since)
     if values.q:
         condition &= _text(values.q, "task_id", "error")
     return condition

@@ -14,9 +14,9 @@ from scheduler.states import RunStatus
 from scheduler.steps import lifecycle as steps
 from scheduler.steps import queues
 from scheduler.workflows import runs
-from tests.factories import a_user, an_office, done, fresh, running, submitted, unserve_roles
+from tests.factories import a_start, a_user, an_office, done, fresh, running, submitted, unserve_roles
 from tests.integration.pages.clients import at, sign_in, text_of
-from tests.schedule_factories import a_schedule, a_workflow
+from tests.schedule_factories import a_schedule, a_workflow, claim
 from tests.step_factories import a_job as a_step
 from tests.step_factories import a_queue, completed
 from tests.step_factories import claimed as claimed_step
@@ -24,6 +24,12 @@ from tests.step_factories import claimed as claimed_step
 RUN_TILE = re.compile(r'id="tile-runs-(\w+)">(\d+)<')
 
 pytestmark = pytest.mark.django_db
+
+
+def tile_links(text: str, prefix: str) -> dict[str, str]:
+    """Where each tile leads."""
+    links = re.findall(rf'<a href="([^"]*)"><b id="{prefix}([a-z]+)"', text)
+    return {name: address.replace("&amp;", "&") for address, name in links}
 
 
 def test_the_monitor_counts_the_users_work_and_shows_runs_and_failures(office, alice):
@@ -38,6 +44,39 @@ def test_the_monitor_counts_the_users_work_and_shows_runs_and_failures(office, a
     assert "broken" in text
     assert "w9@test" in text
     assert third.ref not in text
+
+
+def test_each_tile_leads_to_what_it_counts(office, alice):
+    old, failed, good, *_ = submitted(office, *({"max_retries": 0} for _ in range(5)), name="x")
+    for job in (old, failed):
+        running(job).fail()
+    done(good)
+    # Created long ago, ended just now.
+    Execution.objects.filter(job=failed).update(created_at=timezone.now() - timedelta(days=3))
+    Job.objects.filter(pk=failed.pk).update(created_at=timezone.now() - timedelta(days=3))
+    Job.objects.filter(pk=old.pk).update(completed_at=timezone.now() - timedelta(hours=25))
+    for status in (ExecutionStatus.SUCCESS, ExecutionStatus.PENDING):
+        by_hand = Execution.objects.get(pk=a_start(source=str(a_user("alice").pk)))
+        if status == ExecutionStatus.SUCCESS:
+            claim(by_hand).finish()
+    page = alice.get("/")
+    assert page.context["tiles"] == {"waiting": 3, "running": 0, "done": 2, "failed": 1}
+    for name, address in tile_links(text_of(page), "tile-").items():
+        if name != "delayed":
+            assert len(alice.get(address).context["rows"]) == page.context["tiles"][name], address
+
+
+def test_a_filter_of_workflow_runs_that_makes_no_sense_lists_none(office, alice):
+    started = runs.run_now(a_workflow(office, now=timezone.now()).id, user_id=None, now=timezone.now())
+    assert {row["run"].pk for row in alice.get("/workflows/runs?status=running").context["rows"]} == {
+        started.pk
+    }
+    for query in ("status=odd", "ended=%00", "status=running&ended=9y"):
+        page = alice.get(f"/workflows/runs?{query}")
+        assert (page.status_code, page.context["rows"]) == (200, []), query
+        assert b'role="alert"' in page.content
+    assert sign_in("mallory").get("/workflows/runs").context["rows"] == []
+    assert len(alice.get(alice.get("/workflows/runs").context["live_at"]).context["rows"]) == 2
 
 
 def test_the_monitor_says_that_no_beat_is_running(alice):
@@ -132,7 +171,7 @@ def test_failures_of_one_cause_are_one_line_with_count_times_and_a_link(office, 
     write = groups["Cannot write … bytes to …"]
     assert write.last.job.ref == "second"
     assert write.first_at < write.last.finished_at
-    address = "/runs?state=failed&range=24h&failure=error&q=Cannot%20write"
+    address = "/runs?state=failed&ended=24h&failure=error&q=Cannot%20write"
     assert address.replace("&", "&amp;") in text_of(page)
     assert [run.name for run in alice.get(address).context["rows"]] == ["second", "first"]
 
@@ -243,6 +282,8 @@ def test_the_states_of_workflow_runs_are_counted_beside_those_of_jobs(office, al
         text = alice.get(path).content.decode()
         assert {name: int(number) for name, number in RUN_TILE.findall(text)} == counted
         assert "Succeeded (24 h)" in text
+        for name, address in tile_links(text, "tile-runs-").items():
+            assert len(alice.get(address).context["rows"]) == counted[name], address
     others = sign_in("mallory").get("/").content.decode()
     assert {number for _, number in RUN_TILE.findall(others)} == {"0"}
 
