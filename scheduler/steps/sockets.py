@@ -13,7 +13,7 @@ from jobs.sockets.database import in_database
 from jobs.sockets.fanout import FeedSocket, Row
 from scheduler.steps import pubsub
 from scheduler.steps.access import queue_for
-from scheduler.steps.api import shapes
+from scheduler.steps.api.schemas import StepQueueEventOut, StepQueueOut
 from scheduler.steps.models import StepEvent
 
 # Renewed every 20 s while a socket of this process listens.
@@ -58,12 +58,12 @@ def snapshot(user: User, queue_id: int, after: int | None) -> tuple[int, dict[st
         queue.refresh_from_db()
         newest = StepEvent.objects.filter(queue=queue).order_by("-id").values_list("id", flat=True).first()
         last_id = newest or 0
-        return (last_id if after is None else min(after, last_id)), shapes.queue(queue)
+        return (last_id if after is None else min(after, last_id)), StepQueueOut.write(queue)
 
 
 def events_after(queue_id: int, after: int, limit: int) -> list[Row]:
     events = StepEvent.objects.filter(queue=queue_id, id__gt=after).order_by("id")[:limit]
-    return [shapes.event(event) for event in events]
+    return [StepQueueEventOut.write(event) for event in events]
 
 
 urlpatterns: list[URLPattern] = [path("ws/queues/<int:queue_id>", QueueSocket.as_asgi())]

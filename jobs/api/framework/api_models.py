@@ -7,13 +7,14 @@ from drf_spectacular.drainage import set_override
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.plumbing import ResolvedComponent, list_hash
 from drf_spectacular.utils import OpenApiExample
+from pydantic.json_schema import GenerateJsonSchema
 
 from jobs.api_model import JSON, ApiModel
 
 # The order of keys in the schema; others come first.
 ORDER = (
     *("enum", "type", "items", "format", "additionalProperties", "minLength", "maximum", "minimum"),
-    *("description", "pattern", "maxLength", "maxItems", "allOf", "oneOf"),
+    *("oneOf", "description", "pattern", "maxLength", "maxItems"),
 )
 
 
@@ -21,6 +22,11 @@ def add_examples(examples: Mapping[type[ApiModel], OpenApiExample]) -> None:
     """Examples of models, for operations that have none of their own."""
     for model, example in examples.items():
         set_override(model, "examples", [example])
+
+
+class _Unsorted(GenerateJsonSchema):
+    def sort(self, value: JSON, parent_key: str | None = None) -> JSON:
+        return value
 
 
 class ApiModelExtension(PydanticExtension):  # type: ignore[no-untyped-call]
@@ -34,7 +40,9 @@ class ApiModelExtension(PydanticExtension):  # type: ignore[no-untyped-call]
     def map_serializer(self, auto_schema: AutoSchema, direction: str) -> JSON:
         is_request = direction == "request"
         schema = self.target.model_json_schema(
-            mode="validation" if is_request else "serialization", ref_template="{model}"
+            mode="validation" if is_request else "serialization",
+            ref_template="{model}",
+            schema_generator=_Unsorted,
         )
         parts = schema.pop("$defs", {})
         names = {

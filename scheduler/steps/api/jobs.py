@@ -17,7 +17,7 @@ from jobs.api.framework.serializers import validated
 from jobs.api.views import ACTS
 from scheduler.steps import queues
 from scheduler.steps.access import step_for, steps_of
-from scheduler.steps.api import documents, examples, shapes
+from scheduler.steps.api import examples, schemas
 from scheduler.steps.api.steps import StepSerializer
 from scheduler.steps.models import Step
 
@@ -29,16 +29,16 @@ class JobsView(GenericAPIView[Step]):
     filter_backends = (FilterBackend,)
     queryset = Step.objects.none()
 
-    @extend_schema(operation_id="list_unlinked_steps", responses=documents.StepDocument(many=True))
+    @extend_schema(operation_id="list_unlinked_steps", responses=list[schemas.StepOut])
     def get(self, request: Request) -> Response:
         """List your jobs that are in no queue yet, oldest first."""
         steps = steps_of(user_of(request)).order_by("job_id")
         page = self.paginate_queryset(self.filter_queryset(steps))
-        return self.get_paginated_response([shapes.step(step) for step in page or ()])
+        return self.get_paginated_response([schemas.step_json(step) for step in page or ()])
 
     @extend_schema(
         operation_id="create_step",
-        responses={201: documents.StepDocument},
+        responses={201: schemas.StepOut},
         examples=[
             in_request("reserve an address", examples.NEW_STEP),
             in_response("in no queue yet", examples.UNLINKED_STEP),
@@ -50,7 +50,7 @@ class JobsView(GenericAPIView[Step]):
         """Create a job that is in no queue yet. POST /api/queues/:queue_id/jobs enqueues it."""
         step = queues.create_job(validated(StepSerializer(data=request.data)), user_of(request))
         location = request.build_absolute_uri(f"/api/steps/{step.job_id}")
-        return Response(shapes.step(step), status=201, headers={"Location": location})
+        return Response(schemas.step_json(step), status=201, headers={"Location": location})
 
 
 @extend_schema(tags=["step queues"])
@@ -59,10 +59,10 @@ class OneJobView(GenericAPIView[Step]):
     pagination_class = None
     filter_backends = ()
 
-    @extend_schema(operation_id="show_unlinked_step", responses=documents.StepDocument)
+    @extend_schema(operation_id="show_unlinked_step", responses=schemas.StepOut)
     def get(self, request: Request, job_id: UUID) -> Response:
         """Show a job of a step queue, whether it is enqueued or not."""
-        return Response(shapes.step(step_for(user_of(request), job_id)))
+        return Response(schemas.step_json(step_for(user_of(request), job_id)))
 
     @extend_schema(operation_id="delete_step", responses={204: None}, extensions=problems("job_in_queue"))
     def delete(self, request: Request, job_id: UUID) -> Response:

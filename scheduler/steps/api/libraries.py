@@ -11,7 +11,7 @@ from jobs.api.framework.filtering import PAGING, reject_unknown
 from jobs.api.framework.problem_details import Problem
 from jobs.api.tasks import TaskPagination
 from scheduler.steps import libraries
-from scheduler.steps.api import documents, shapes
+from scheduler.steps.api import schemas
 
 
 @extend_schema(tags=["step queues"])
@@ -19,13 +19,13 @@ class LibrariesView(GenericAPIView[Any]):
     pagination_class = TaskPagination
     filter_backends = ()
 
-    @extend_schema(operation_id="list_libraries", responses=documents.LibraryDocument(many=True))
+    @extend_schema(operation_id="list_libraries", responses=list[schemas.OperationLibraryOut])
     def get(self, request: Request) -> Response:
         """List the operation libraries, with their operations and arguments."""
         reject_unknown(request, PAGING)
         names: Any = libraries.names()
         page = self.paginate_queryset(names) or []
-        return self.get_paginated_response([shapes.library(name) for name in page])
+        return self.get_paginated_response([schemas.library_json(name) for name in page])
 
 
 @extend_schema(tags=["step queues"])
@@ -33,9 +33,9 @@ class OneLibraryView(GenericAPIView[Any]):
     pagination_class = None
     filter_backends = ()
 
-    @extend_schema(operation_id="show_library", responses=documents.LibraryDocument)
+    @extend_schema(operation_id="show_library", responses=schemas.OperationLibraryOut)
     def get(self, request: Request, name: str) -> Response:
         """Show an operation library."""
         if name not in libraries.names():
             raise Problem(404, "not_found", f"No library {name[:100]!r} is registered.")
-        return Response(shapes.library(name))
+        return Response(schemas.library_json(name))

@@ -19,7 +19,7 @@ from jobs.api.framework.serializers import StrictSerializer, validated
 from jobs.api.views import ACTS
 from scheduler.steps import queues
 from scheduler.steps.access import queues_of
-from scheduler.steps.api import documents, examples, shapes
+from scheduler.steps.api import examples, schemas
 from scheduler.steps.api.views import QueueView
 from scheduler.steps.job_checks import check_queue
 from scheduler.steps.models import StepQueue
@@ -71,16 +71,16 @@ class QueuesView(GenericAPIView[StepQueue]):
     filterset_class = QueueFilter
     queryset = StepQueue.objects.none()
 
-    @extend_schema(operation_id="list_queues", responses=documents.QueueDocument(many=True))
+    @extend_schema(operation_id="list_queues", responses=list[schemas.StepQueueOut])
     def get(self, request: Request) -> Response:
         """List your queues and those of your offices, newest first."""
         visible = queues_of(user_of(request)).select_related("owner").order_by("-queue_id")
         page = self.paginate_queryset(self.filter_queryset(visible))
-        return self.get_paginated_response([shapes.queue(queue) for queue in page or ()])
+        return self.get_paginated_response([schemas.StepQueueOut.write(queue) for queue in page or ()])
 
     @extend_schema(
         operation_id="create_queue",
-        responses={201: documents.NewQueueDocument},
+        responses={201: schemas.NewStepQueueOut},
         examples=[
             in_request("for a machine", examples.NEW_QUEUE),
             in_response("without a callback", examples.QUEUE),
@@ -99,10 +99,10 @@ class QueuesView(GenericAPIView[StepQueue]):
 
 @extend_schema(tags=["step queues"])
 class OneQueueView(QueueView):
-    @extend_schema(operation_id="show_queue", responses=documents.QueueDocument)
+    @extend_schema(operation_id="show_queue", responses=schemas.StepQueueOut)
     def get(self, request: Request, queue_id: int) -> Response:
         """Show a step queue."""
-        return Response(shapes.queue(self.queue()))
+        return Response(schemas.StepQueueOut.write(self.queue()))
 
     @extend_schema(operation_id="delete_queue", responses={204: None}, extensions=problems("queue_running"))
     def delete(self, request: Request, queue_id: int) -> Response:
@@ -117,7 +117,7 @@ class CopyView(QueueView):
 
     @extend_schema(
         operation_id="copy_queue",
-        responses={201: documents.NewQueueDocument},
+        responses={201: schemas.NewStepQueueOut},
         examples=[
             in_request("under another name", {"name": "web-2"}),
             in_response("with its jobs", examples.COPIED_QUEUE),
@@ -136,17 +136,15 @@ class CopyView(QueueView):
 class CheckView(QueueView):
     @extend_schema(
         operation_id="check_queue",
-        responses=documents.QueueCheckDocument,
+        responses=schemas.StepQueueCheckOut,
         extensions=problems("queue_empty"),
     )
     def get(self, request: Request, queue_id: int) -> Response:
         """Check all jobs of a queue without running any. Also whether workers serve their roles."""
-        return Response(shapes.queue_check(check_queue(self.queue())))
+        return Response(schemas.queue_check_json(check_queue(self.queue())))
 
 
 def _created(request: Request, queue: StepQueue) -> Response:
-    body = shapes.queue(queue)
-    if queue.callback_secret:
-        body["callback_secret"] = queue.callback_secret
+    body = schemas.NewStepQueueOut.write(queue)
     location = request.build_absolute_uri(f"/api/queues/{queue.queue_id}")
     return Response(body, status=201, headers={"Location": location})

@@ -16,7 +16,7 @@ from jobs.api.framework.openapi_examples import in_response
 from jobs.api.framework.query import Seconds, WholeNumber
 from jobs.api.views import ACTS
 from scheduler.steps import lifecycle, pubsub
-from scheduler.steps.api import documents, examples, shapes
+from scheduler.steps.api import examples, schemas
 from scheduler.steps.api.views import QueueView, read_queue
 from scheduler.steps.models import StepEvent
 from scheduler.steps.states import StepEventType
@@ -32,7 +32,7 @@ class RunView(QueueView):
         operation_id="run_queue",
         request=None,
         parameters=[WAIT.openapi],
-        responses={202: documents.QueueDocument, 200: documents.QueueDocument},
+        responses={202: schemas.StepQueueOut, 200: schemas.StepQueueOut},
         examples=[
             in_response("accepted", examples.RUNNING_QUEUE, 202),
             in_response("it has ended", examples.ENDED_QUEUE, 200),
@@ -59,7 +59,7 @@ class RunView(QueueView):
             )
         if ended is None:
             return started
-        body = shapes.queue(read_queue(queue.queue_id))
+        body = schemas.StepQueueOut.write(read_queue(queue.queue_id))
         # Another run may have started since; the answer describes this one.
         return Response(body | {"run": number} | ended.details)
 
@@ -77,7 +77,7 @@ class ResumeView(QueueView):
     @extend_schema(
         operation_id="resume_queue",
         request=None,
-        responses={202: documents.QueueDocument},
+        responses={202: schemas.StepQueueOut},
         examples=[in_response("accepted", examples.RUNNING_QUEUE)],
         extensions=problems("queue_running", "nothing_to_resume"),
     )
@@ -92,7 +92,7 @@ class CancelView(QueueView):
     @extend_schema(
         operation_id="cancel_queue",
         request=None,
-        responses={202: documents.QueueDocument},
+        responses={202: schemas.StepQueueOut},
         examples=[in_response("the queue will roll back", examples.CANCELLING_QUEUE)],
         extensions=problems("nothing_to_cancel"),
     )
@@ -106,7 +106,7 @@ class CancelView(QueueView):
 class EventsView(QueueView):
     @extend_schema(
         operation_id="list_queue_events",
-        responses=documents.StepEventListDocument,
+        responses=schemas.StepQueueEventListOut,
         parameters=[AFTER.openapi, LIMIT.openapi],
     )
     def get(self, request: Request, queue_id: int) -> Response:
@@ -114,8 +114,9 @@ class EventsView(QueueView):
         reject_unknown(request, ("after", "limit"))
         after, limit = AFTER.of(request), LIMIT.of(request)
         events = StepEvent.objects.filter(queue=self.queue(), id__gt=after).order_by("id")[:limit]
-        results = [shapes.event(event) for event in events]
-        return Response({"results": results, "next_after": results[-1]["id"] if results else after})
+        results = list(events)
+        last = results[-1].id if results else after
+        return Response(schemas.StepQueueEventListOut.write({"results": results, "next_after": last}))
 
 
 def _finished_event(queue_id: int, number: int) -> StepEvent | None:

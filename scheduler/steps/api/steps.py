@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from uuid import UUID
 
 from django.http import Http404
-from drf_spectacular.utils import PolymorphicProxySerializer, extend_schema
+from drf_spectacular.utils import PolymorphicProxySerializer, extend_schema, extend_schema_field
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -19,7 +19,7 @@ from jobs.api.framework.serializers import StrictSerializer, validated
 from jobs.api.views import ACTS
 from scheduler.steps import lifecycle, queues
 from scheduler.steps.access import step_for
-from scheduler.steps.api import documents, examples, shapes
+from scheduler.steps.api import examples, schemas
 from scheduler.steps.api.views import QueueView
 from scheduler.steps.models import Step, StepQueue
 from scheduler.steps.states import (
@@ -32,6 +32,11 @@ from scheduler.steps.states import (
 )
 
 
+@extend_schema_field({})
+class ArgumentsField(serializers.JSONField):
+    """The arguments of both operations: any JSON value."""
+
+
 class StepSerializer(StrictSerializer):
     forward_operation = serializers.CharField(
         default=NO_OPERATION, max_length=100, help_text="The operation of the library that does the job."
@@ -41,7 +46,7 @@ class StepSerializer(StrictSerializer):
         max_length=100,
         help_text="The operation that rolls it back when this job or a later one fails.",
     )
-    arguments = documents.ArgumentsField(
+    arguments = ArgumentsField(
         default=lambda: EMPTY_ARGS,  # type: ignore[arg-type,return-value]
         allow_null=True,
         help_text=(
@@ -88,19 +93,19 @@ class StepsView(QueueView):
     filter_backends = (FilterBackend,)
     queryset = Step.objects.none()
 
-    @extend_schema(operation_id="list_steps", responses=documents.StepDocument(many=True))
+    @extend_schema(operation_id="list_steps", responses=list[schemas.StepOut])
     def get(self, request: Request, queue_id: int) -> Response:
         """List a queue's jobs in order."""
         steps = Step.objects.filter(queue=self.queue()).order_by("number")
         page = self.paginate_queryset(self.filter_queryset(steps))
-        return self.get_paginated_response([shapes.step(step) for step in page or ()])
+        return self.get_paginated_response([schemas.step_json(step) for step in page or ()])
 
     @extend_schema(
         operation_id="enqueue_step",
         request=PolymorphicProxySerializer(
             "StepToEnqueue", [StepSerializer, EnqueuedJobSerializer], resource_type_field_name=None
         ),
-        responses={201: documents.StepDocument},
+        responses={201: schemas.StepOut},
         examples=[
             in_request("reserve an address", examples.NEW_STEP),
             in_request("a job that exists", {"job_id": examples.STEP}),
@@ -117,20 +122,20 @@ class StepsView(QueueView):
         else:
             step = queues.enqueue(queue.queue_id, validated(StepSerializer(data=request.data)))
         location = request.build_absolute_uri(f"/api/queues/{queue.queue_id}/jobs/{step.job_id}")
-        return Response(shapes.step(step), status=201, headers={"Location": location})
+        return Response(schemas.step_json(step), status=201, headers={"Location": location})
 
 
 @extend_schema(tags=["step queues"])
 class OneStepView(QueueView):
-    @extend_schema(operation_id="show_step", responses=documents.StepDocument)
+    @extend_schema(operation_id="show_step", responses=schemas.StepOut)
     def get(self, request: Request, queue_id: int, job_id: UUID) -> Response:
         """Show a job of a queue."""
-        return Response(shapes.step(step_of(self.queue(), job_id)))
+        return Response(schemas.step_json(step_of(self.queue(), job_id)))
 
     @extend_schema(
         operation_id="move_step",
         request=MoveSerializer,
-        responses=documents.StepDocument,
+        responses=schemas.StepOut,
         examples=[in_request("to the beginning", {"number": 1})],
         extensions=problems("queue_running"),
     )
@@ -140,7 +145,7 @@ class OneStepView(QueueView):
         number = validated(MoveSerializer(data=request.data)).get("number")
         if number is not None:
             queues.move_job(queue.queue_id, step_of(queue, job_id).job_id, number)
-        return Response(shapes.step(step_of(queue, job_id)))
+        return Response(schemas.step_json(step_of(queue, job_id)))
 
     @extend_schema(operation_id="remove_step", responses={204: None}, extensions=problems("queue_running"))
     def delete(self, request: Request, queue_id: int, job_id: UUID) -> Response:
@@ -155,7 +160,7 @@ class RerunView(QueueView):
     @extend_schema(
         operation_id="rerun_backward",
         request=None,
-        responses={202: documents.QueueDocument},
+        responses={202: schemas.StepQueueOut},
         examples=[in_response("accepted", examples.RUNNING_QUEUE)],
         extensions=problems("queue_running", "not_failed", "unknown_operation"),
     )

@@ -10,7 +10,7 @@ from jobs.api.framework.serializers import StrictSerializer
 from jobs.api.views import accepted
 from jobs.states import MemberRole
 from scheduler.steps.access import queue_for
-from scheduler.steps.api import shapes
+from scheduler.steps.api import schemas
 from scheduler.steps.models import StepQueue
 
 
@@ -24,7 +24,7 @@ class QueueView(GenericAPIView[Any]):
 
     def accepted(self, queue_id: int) -> Response:
         location = self.request.build_absolute_uri(f"/api/queues/{queue_id}")
-        return accepted(shapes.queue(read_queue(queue_id)), location)
+        return accepted(schemas.StepQueueOut.write(read_queue(queue_id)), location)
 
 
 def read_queue(queue_id: int) -> StepQueue:
