@@ -49,6 +49,7 @@ def jobs(request: HttpRequest, office_id: UUID, *, template: str = "list.html") 
         **page_links(page, selected.query),
         **place.context(at, selected.query, place.count_new(selected.jobs), newest),
         "filter": selected,
+        "form": selection.SearchForm(),
         "hidden": hidden_fields(selected.query),
         "statuses": list(JobStatus),
         "roles": queries.known_roles(),

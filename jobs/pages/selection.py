@@ -2,16 +2,25 @@
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from datetime import datetime
 
+from django import forms
 from django.db.models import QuerySet
 from django.http import QueryDict
+from django.utils import timezone
 
+from jobs import search
 from jobs.api.filters import JobFilter
 from jobs.ids import parse_uuid
 from jobs.models import Job, Office
+from jobs.pages.time_range import TimeRangeForm
 from jobs.states import JOB_ENDED
 
-FILTERS = ("status", "role", "batch", "task_id")
+FILTERS = ("status", "role", "batch", "task_id", "q", *TimeRangeForm.base_fields)
+
+
+class SearchForm(TimeRangeForm):
+    q = forms.CharField(max_length=search.LONGEST_TEXT, required=False)
 
 
 @dataclass(frozen=True)
@@ -22,6 +31,8 @@ class Selection:
     query: QueryDict
     statuses: Collection[str]
     problems: list[str]
+    # Older jobs were not searched for a text.
+    searched_since: datetime | None = None
 
     @property
     def few(self) -> bool:
@@ -41,11 +52,17 @@ def filter_query(data: QueryDict, names: Iterable[str]) -> QueryDict:
 def filtered_jobs(office: Office, data: QueryDict) -> Selection:
     query = filter_query(data, FILTERS)
     jobs = Job.objects.filter(office=office)
+    form = SearchForm(query)
     job_filter = JobFilter(query, queryset=jobs)
-    if not job_filter.is_valid():
-        problems = [f"{name}: {' '.join(errors)}" for name, errors in job_filter.form.errors.items()]
+    if not (form.is_valid() and job_filter.is_valid()):
+        errors = {**job_filter.form.errors, **form.errors}
+        problems = [f"{name}: {' '.join(texts)}".removeprefix("__all__: ") for name, texts in errors.items()]
         return Selection(jobs.none(), query, (), problems)
-    return Selection(job_filter.qs.order_by(), query, job_filter.form.cleaned_data["status"], [])
+    since, until = form.bounds(timezone.now())
+    jobs, searched_since = search.created_between(job_filter.qs.order_by(), since, until), None
+    if text := form.cleaned_data["q"].strip():
+        jobs, searched_since = search.with_text(office, jobs, text)
+    return Selection(jobs, query, job_filter.form.cleaned_data["status"], [], searched_since)
 
 
 def selected_jobs(office: Office, ids: Iterable[str]) -> QuerySet[Job]:

@@ -23,9 +23,10 @@ from jobs.pages.forms import ActionForm, CountForm
 from jobs.pages.job_list import MATCHING, add_result_message, hidden_fields
 from jobs.pages.live_list import New, Place
 from jobs.pages.permissions import current_user
+from jobs.pages.time_range import CUSTOM, RANGE_NAMES
 from scheduler.models import SavedView
 from scheduler.pages.causes import causes_of
-from scheduler.pages.run_filter import CUSTOM, FAILURES, RANGE_NAMES, TRIGGERS, RunFilterForm
+from scheduler.pages.run_filter import FAILURES, TRIGGERS, RunFilterForm
 from scheduler.runs import bulk, csv_export, search
 from scheduler.runs.filters import RunFilter, RunState, Sort
 

@@ -14,8 +14,8 @@ from jobs.ids import parse_uuid
 from jobs.keyset import page_links, page_of
 from jobs.pages.permissions import current_user
 from jobs.pages.selection import filter_query
+from jobs.pages.time_range import RANGE_NAMES, RANGES
 from scheduler import access
-from scheduler.pages.run_filter import RANGE_NAMES, RANGES
 from scheduler.pages.workflows import run_rows
 from scheduler.states import RunStatus
 

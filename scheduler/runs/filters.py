@@ -4,20 +4,17 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
 from uuid import UUID
 
-from django.db.models import Q, TextField
-from django.db.models.functions import Cast
+from django.db.models import Q
 
 from jobs.ids import parse_uuid, uuid7_at
 from jobs.models import Batch, Execution, Job, Office
+from jobs.search import text_condition
 from jobs.selection import in_states
 from jobs.states import TRIGGERS_OF_JOBS, ExecutionStatus, JobStatus
 from scheduler.schedules.history import of_schedule
 
-# An id in part, as pages show it.
-SHORTEST_ID = 6
 MOST_BATCHES = 200
 BATCHES_SEARCHED = 20_000
 
@@ -140,7 +137,7 @@ def of_executions(values: RunFilter) -> Q | None:
     if values.ended_since:
         condition &= Q(finished_at__gte=values.ended_since)
     if values.q:
-        condition &= _text(values.q, "task_id", "error")
+        condition &= text_condition(values.q, "task_id", "error")
     return condition
 
 
@@ -176,7 +173,7 @@ def _text_of_jobs(text: str, offices: Collection[UUID] | None) -> Q:
     ids = list(
         Batch.objects.filter(pk__in=newest, name__icontains=text).values_list("id", flat=True)[:MOST_BATCHES]
     )
-    condition = _text(text, "ref", "task_id", "error_message")
+    condition = text_condition(text, "ref", "task_id", "error_message")
     if ids:
         condition |= Q(batch_id__in=ids)
     if office_ids := list(named.values_list("id", flat=True)[:MOST_BATCHES]):
@@ -184,21 +181,3 @@ def _text_of_jobs(text: str, offices: Collection[UUID] | None) -> Q:
     if identity := parse_uuid(text):
         condition |= Q(execution_id=identity) | Q(batch_id=identity)
     return condition
-
-
-def _text(text: str, *fields: str) -> Q:
-    """Somewhere in these texts or in the arguments, or an id or a part of one."""
-    if identity := parse_uuid(text):
-        return Q(pk=identity)
-    condition = Q(arguments__icontains=text)
-    for field in fields:
-        condition |= Q(**{f"{field}__icontains": text})
-    hexadecimal = text.lstrip("…").lower()
-    if len(hexadecimal) >= SHORTEST_ID and set(hexadecimal) <= set("0123456789abcdef-"):
-        condition |= Q(identity__contains=hexadecimal)
-    return condition
-
-
-def searched_texts() -> dict[str, Any]:
-    """The expressions that the conditions on texts name."""
-    return {"arguments": Cast("args", TextField()), "identity": Cast("id", TextField())}

@@ -18,6 +18,7 @@ from django.db.models.functions import Cast
 from jobs.access import offices_of
 from jobs.ids import time_of
 from jobs.models import Job
+from jobs.search import SKEW, number_at, searched_texts
 from scheduler import sql
 from scheduler.access import executions_without_job
 from scheduler.runs import filters
@@ -28,9 +29,6 @@ PAGE = 50
 # The newest rows of each part that a search reads first; if these do not suffice, so many more, for so long.
 SEARCHED_FIRST, SEARCHED = 1_000, 20_000
 TIMEOUT_MS = 200
-# An office's jobs are read in the order of their numbers. Their ids have the same order, except for those of
-# submissions at the same time, of which each has at most so many jobs.
-SKEW = 10_000
 MOST_OFFICES = 30
 # Lists count up to this number.
 COUNTED = 10_000
@@ -70,7 +68,7 @@ class Part:
     by_number: bool = False
 
     def matching(self, floor: UUID | None) -> QuerySet[Any]:
-        rows: QuerySet[Any] = self.scope.alias(**filters.searched_texts()).filter(self.condition)
+        rows: QuerySet[Any] = self.scope.alias(**searched_texts()).filter(self.condition)
         if floor is None:
             return rows
         if self.by_number:
@@ -93,12 +91,6 @@ class Part:
         """By id; as a text where the index by id would lead PostgreSQL through the rows of other offices."""
         place = Cast("id", TextField()) if self.by_number else F("id")
         return rows.order_by(place.asc() if upward else place.desc())
-
-
-def number_at(place: UUID) -> int:
-    """The number of the newest job up to this id."""
-    jobs = Job.objects.filter(id__lte=place).order_by("-id")
-    return jobs.values_list("seq", flat=True).first() or 0
 
 
 def parts_of(user: User, values: RunFilter) -> list[Part]:

@@ -2,11 +2,13 @@
 
 import re
 import uuid
+from datetime import timedelta
 
 import pytest
 from django.db.models import Q
+from django.utils import timezone
 
-from jobs import lifecycle
+from jobs import lifecycle, search
 from jobs.models import Event, Job
 from jobs.states import EventType, JobStatus
 from tests.factories import done, fresh, running, submitted
@@ -37,6 +39,55 @@ def test_the_filter_of_the_list_is_in_its_address(office, alice):
     assert wrong.status_code == 200
     assert b'role="alert"' in wrong.content
     assert refs(wrong) == []
+
+
+def test_jobs_are_searched_by_text_and_by_time_of_creation(office, alice):
+    broken, sums, _ = submitted(
+        office,
+        {"ref": "broken", "max_retries": 0},
+        {"ref": "sums", "args": {"numbers": [4711]}},
+        {"ref": "plain"},
+        name="Release 7",
+    )
+    (other,) = submitted(office, {"ref": "other"}, name="nightly")
+    running(broken).fail(error="The disk is full.", failure_type="permission_error")
+    Job.objects.filter(pk=other.pk).update(created_at=timezone.now() - timedelta(days=2))
+    for query, expected in (
+        ("q=disk", ["broken"]),
+        ("q=4711", ["sums"]),
+        ("q=release", ["plain", "sums", "broken"]),
+        (f"q={sums.id}", ["sums"]),
+        (f"q={str(sums.id)[-8:]}", ["sums"]),
+        ("q=release&status=failed", ["broken"]),
+        ("range=24h", ["plain", "sums", "broken"]),
+        ("range=custom&until=2001-01-01T00:00", []),
+        ("range=custom&since=2001-01-01T00:00", ["other", "plain", "sums", "broken"]),
+    ):
+        assert refs(alice.get(at(office) + f"?{query}")) == expected, query
+    page = text_of(alice.get(at(office) + "?q=disk"))
+    assert "Permission denied" in page
+    assert "The disk is full." in page
+    alice.post(at(office, "/jobs/act"), {"verb": "cancel", "scope": "matching", "q": "471", "sure": "yes"})
+    assert [fresh(job).status == JobStatus.CANCELLED for job in (sums, other)] == [True, False]
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["q=" + "x" * 201, "q=%00", "range=odd", "since=odd", "since=2002-01-01T00:00&until=2001-01-01T00:00"],
+)
+def test_a_search_of_jobs_that_makes_no_sense_lists_none(office, alice, query):
+    submitted(office, {"ref": "a"})
+    page = alice.get(at(office) + f"?{query}")
+    assert refs(page) == []
+    assert b'role="alert"' in page.content
+
+
+def test_a_text_is_searched_in_the_newest_jobs_and_the_page_says_so(office, alice, monkeypatch):
+    monkeypatch.setattr(search, "SEARCHED", 2)
+    submitted(office, {"ref": "load 1"}, {"ref": "load 2"}, {"ref": "load 3"})
+    page = alice.get(at(office) + "?q=load")
+    assert refs(page) == ["load 3", "load 2"]
+    assert "were searched" in text_of(page)
 
 
 def test_pages_have_no_gap_and_no_overlap_while_jobs_arrive(office, alice):
