@@ -37,6 +37,8 @@ class KnownTask:
     on_lost: str = OnLost.RETRY
     atomic: bool = False
     public: bool = True
+    exclusive: bool = False  # one run at a time for each owner
+    rate_limit: str | None = None  # such as 10/m: starts in any minute
 
     @classmethod
     def read(cls, values: Mapping[str, Any]) -> Self:

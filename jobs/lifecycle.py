@@ -352,16 +352,20 @@ def dispatch_roles(roles: Sequence[str]) -> int:
     role was resumed.
     """
     waiting = [office for (office,) in call.rows(statements.OFFICES_WAITING_FOR, {"roles": list(roles)})]
+    return _dispatch_offices(waiting) + send_due()
+
+
+def _dispatch_offices(offices: Sequence[UUID]) -> int:
     count = 0
-    for start in range(0, len(waiting), OFFICES_AT_ONCE):
-        piece = waiting[start : start + OFFICES_AT_ONCE]
+    for start in range(0, len(offices), OFFICES_AT_ONCE):
+        piece = offices[start : start + OFFICES_AT_ONCE]
         answer = call.function("dure_dispatch_offices", piece)
         effects = Effects.read(answer)
         effects.on_commit()
         # What holds the lock of another office has perhaps not seen the worker yet.
         busy = {str(office) for office in piece} - set(answer["done"])
         count += len(effects.send) + sum(advance_office(office).dispatched for office in busy)
-    return count + send_due()
+    return count
 
 
 def return_unclaimed() -> int:
@@ -386,10 +390,14 @@ def fail_overdue(now: datetime | None = None, limit: int = 1_000) -> int:
 
 
 def send_due(now: datetime | None = None, limit: int = 1_000) -> int:
-    """Send what has become due: jobs at their `run_at` or their retry, and other Executions' retries."""
+    """Send what has become due: jobs at their `run_at` or their retry, those that their Task's rate limit
+    allows now, and other Executions.
+    """
     count = 0
     for (office,) in call.rows(statements.DUE_OFFICES, {"now": now, "limit": limit}):
         count += advance_office(office, now).promoted
+    held = [office for (office,) in call.rows(statements.OFFICES_WITH_HELD, {"now": now, "most": limit})]
+    count += _dispatch_offices(held)
     due = call.rows(statements.SEND_DUE_EXECUTIONS, {"now": now, "limit": limit})
     _send(due)
     return count + len(due)

@@ -31,6 +31,8 @@ class ExecutionSpec:
     trigger: str
     args: Mapping[str, Any]
     source: str = ""
+    # The owner and the Task, if of these one run at a time may run.
+    exclusive_for: str = ""
     max_retries: int = 3
     retry_backoff: str = Backoff.EXPONENTIAL
     retry_base_delay_ms: int = 60_000
@@ -41,9 +43,13 @@ class ExecutionSpec:
     id: UUID = field(default_factory=uuid7)
 
     @classmethod
-    def for_task(cls, task: KnownTask, **values: Any) -> Self:
-        """A spec with the Task's values; each argument that is not None takes precedence."""
+    def for_task(cls, task: KnownTask, *, owner: str = "", **values: Any) -> Self:
+        """A spec with the Task's values; each argument that is not None takes precedence.
+
+        An exclusive Task has one run at a time for each owner.
+        """
         declared = {
+            "exclusive_for": f"{owner}:{task.task_id}" if task.exclusive and owner else None,
             "max_retries": task.max_retries,
             "retry_base_delay_ms": None if task.retry_backoff is None else int(task.retry_backoff * 1000),
             "timeout_ms": None if task.timeout is None else int(task.timeout * 1000),

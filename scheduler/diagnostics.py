@@ -92,6 +92,7 @@ def check_workers() -> Iterator[CheckMessage]:
     values = {"kind": TASK, "lease": lease}
     different = [name for (name,) in call.rows(catalogue.DIFFERENT_SCHEMAS, values)]
     yield from check_tasks(different, call.rows(catalogue.LACKING_WORKERS, values))
+    yield from check_limits([name for (name,) in call.rows(catalogue.DIFFERENT_LIMITS, values)])
 
 
 def read_queues(lease: float) -> list[Queue]:
@@ -191,6 +192,15 @@ def check_tasks(different: Sequence[str], lacking: Sequence[tuple[str, str]]) ->
         )
     if not different and not lacking:
         yield ok("tasks", "all workers of a role have the same Tasks")
+
+
+def check_limits(different: Sequence[str]) -> Iterator[CheckMessage]:
+    if different:
+        yield warning(
+            "limits",
+            f"online workers have different limits of {', '.join(different)}; the last one's are in force",
+            "deploy the same version to all of them; the page of the Task shows which worker has which",
+        )
 
 
 def check_probes(queues: Sequence[Queue]) -> CheckMessage:

@@ -2,6 +2,7 @@
 
 A schedule with the overlap policy "allow" takes no part: its runs are never skipped for another run of the
 Task, and no other run is skipped or refused for them. A schedule without an owner counts as its own owner.
+An exclusive Task has one run at a time whatever the policy: then a run of such a schedule waits.
 Every start of a run locks the pair of owner and Task first, so of two at the same moment the second one sees
 the first.
 """

@@ -21,7 +21,8 @@ from scheduler.states import OccurrenceOutcome
 def run_task(task_id: str, args: dict[str, Any], *, owner_id: int) -> UUID:
     """Start an Execution for a user. Raises Conflict while another one of theirs has not ended."""
     task = check_task(task_id, args)
-    spec = ExecutionSpec.for_task(task, trigger=Trigger.MANUAL, source=str(owner_id), args=args)
+    owner = str(owner_id)
+    spec = ExecutionSpec.for_task(task, owner=owner, trigger=Trigger.MANUAL, source=owner, args=args)
     with transaction.atomic():
         _start(spec)
         activity.record(Act.TASK_RUN, owner=owner_id, task_id=task_id, run=str(spec.id))

@@ -114,6 +114,8 @@ def _waiting_reason(run: WorkflowRun) -> str:
     unserved = sorted(set(open_jobs.values_list("role", flat=True)) - served_roles())
     if unserved:
         return no_worker(", ".join(unserved))
+    if open_jobs.filter(held=True, status=JobStatus.READY).exists():
+        return _("Its first steps wait for a limit of their Task.")
     if open_jobs.filter(status=JobStatus.PROCESSING).exists():
         return _("Its first steps were sent to workers, but no worker was free to start them yet.")
     return _("Its first steps wait for a free slot of the office.")

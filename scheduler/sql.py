@@ -91,7 +91,8 @@ TRY_LOCK_OWNED_TASKS = """
            pg_try_advisory_xact_lock(hashtextextended('dure.exclusive:' || owner || ':' || task, 0))
     FROM (SELECT DISTINCT * FROM unnest(%(owners)s::text[], %(tasks)s::text[]) AS pair (owner, task)) AS pairs
 """
-# exclusion: the live runs of these owners and Tasks, by hand or by a schedule that excludes other runs.
+# exclusion: the live runs of these owners and Tasks, by hand or by a schedule that excludes other runs. All
+# runs of an exclusive Task do.
 LIVE_RUNS_OF_OWNERS = """
     SELECT owner, task_id, id, schedule FROM (
         SELECT e.id, e.task_id, s.id AS schedule,
@@ -100,7 +101,8 @@ LIVE_RUNS_OF_OWNERS = """
         FROM job_executions e
         LEFT JOIN schedules s ON s.id = CASE WHEN e.trigger = 'SCHEDULE' THEN e.source::uuid END
         WHERE e.status IN ('PENDING', 'RUNNING') AND e.job_id IS NULL AND e.task_id = ANY (%(tasks)s)
-          AND e.trigger IN ('MANUAL', 'SCHEDULE') AND (s.id IS NULL OR s.overlap = 'skip')
+          AND e.trigger IN ('MANUAL', 'SCHEDULE')
+          AND (s.id IS NULL OR s.overlap = 'skip' OR e.exclusive_for <> '')
     ) AS live
     WHERE (owner, task_id) IN (SELECT * FROM unnest(%(owners)s::text[], %(tasks)s::text[]))
     ORDER BY id

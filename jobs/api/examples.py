@@ -201,12 +201,15 @@ TASK = {
     "retry_base_delay": None,
     "on_lost": OnLost.RETRY.value,
     "atomic": False,
+    "exclusive": False,
+    "rate_limit": None,
     "available": True,
     "seen_at": "2026-12-01T09:00:00.000000+09:00",
     "package": "shop",
     "version": "1.4.0",
     "code_digest": "5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03",
     "schemas_differ": False,
+    "limits_differ": False,
 }
 OFFICE_MADE = {
     "id": OFFICE,

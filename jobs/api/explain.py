@@ -13,7 +13,8 @@ from rest_framework.response import Response
 from jobs.api.framework.openapi_examples import in_response
 from jobs.api.views import JobView
 from jobs.api_model import AnyOf, ApiOut, Time, iso_time
-from jobs.insight.explain import Code, Explanation, Reason, explain
+from jobs.insight.explain import Explanation, explain
+from jobs.insight.reasons import Code, Reason
 from jobs.states import JobStatus
 
 

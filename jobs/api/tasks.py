@@ -32,12 +32,21 @@ class TaskOut(ApiOut):
     retry_base_delay: int | None = Field(description="In milliseconds. Null: the office's setting.")
     on_lost: Annotated[str, AnyOf(OnLost.choices)] = Field(description="What happens if its worker dies.")
     atomic: bool = Field(description="Its database writes commit together with its result.")
+    exclusive: bool = Field(
+        description="Whether an office, or a user whose runs have no office, has one run at a time."
+    )
+    rate_limit: str | None = Field(
+        description="The starts in a second, minute, hour or day, such as `10/m`. Null: any."
+    )
     available: bool = Field(description="Whether an online worker has it and serves its role.")
     seen_at: Time | None = Field(description="When a worker that has it was last heard of. Null: never.")
     package: str = Field(description="The installed package of its code; empty if there is none.")
     version: str = Field(description="The version of that package.")
     code_digest: str = Field(description="SHA-256 of the file of its code; empty before a worker.")
     schemas_differ: bool = Field(description="Whether online workers have different schemas.")
+    limits_differ: bool = Field(
+        description="Whether online workers have a different `exclusive` or `rate_limit`."
+    )
 
 
 def task_json(task: KnownTask, service: Service) -> JSON:
@@ -52,6 +61,7 @@ def task_json(task: KnownTask, service: Service) -> JSON:
         version=newest.version if newest else "",
         code_digest=newest.code_digest if newest else "",
         schemas_differ=service.schemas_differ,
+        limits_differ=service.limits_differ,
     )
 
 

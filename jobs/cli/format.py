@@ -8,7 +8,8 @@ from typing import Any
 from jobs import display, queries, serialize
 from jobs.api.explain import explanation_json
 from jobs.display import local_time
-from jobs.insight.explain import Explanation, Reason
+from jobs.insight.explain import Explanation
+from jobs.insight.reasons import Reason
 from jobs.models import Event, Execution, Job
 from jobs.states import ExecutionStatus
 

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from enum import StrEnum
 from itertools import chain
 from typing import Any
 
@@ -11,9 +10,10 @@ from django.db.models import Count, Q
 
 from jobs.display import REMEDIES
 from jobs.errors import in_english
+from jobs.insight.conditions import exclusive_run, missing_worker, paused_queue, rate_limit
 from jobs.insight.forecast import estimated_times
-from jobs.insight.offers import service_of
-from jobs.models import Dependency, Execution, Job, Office, PausedRole
+from jobs.insight.reasons import Code, Reason, Why
+from jobs.models import Dependency, Execution, Job, Office
 from jobs.states import (
     JOB_ENDED,
     JOB_WAITING,
@@ -27,33 +27,6 @@ from jobs.states import (
 MOST_PARENTS = 20
 
 
-class Code(StrEnum):
-    DEPENDENCY_FAILED = "dependency_failed"
-    DEPENDENCIES_UNFINISHED = "dependencies_unfinished"
-    RETRY_BACKOFF = "retry_backoff"
-    SCHEDULED = "scheduled"
-    OFFICE_PAUSED = "office_paused"
-    QUEUE_PAUSED = "queue_paused"
-    NO_WORKER_FOR_ROLE = "no_worker_for_role"
-    NO_WORKER_FOR_TASK = "no_worker_for_task"
-    OFFICE_LIMIT = "office_limit"
-    ROLE_LIMIT = "role_limit"
-    WAITING_FOR_WORKER = "waiting_for_worker"
-    QUEUE_TIMEOUT = "queue_timeout"
-    RUNNING = "running"
-    NOT_RETRIED = "not_retried"
-
-
-class Why(StrEnum):
-    """Why a failed job is not retried."""
-
-    FAILURE_TYPE = "failure_type"
-    OFFICE = "office"
-    QUEUE_TIMEOUT = "queue_timeout"
-    RETRIES_USED = "retries_used"
-    TASK = "task"
-
-
 WHY_NOT_RETRIED = {
     Why.FAILURE_TYPE: "Another attempt would fail in the same way, so there is none.",
     Why.OFFICE: "The office does not retry this type of failure.",
@@ -61,15 +34,6 @@ WHY_NOT_RETRIED = {
     Why.RETRIES_USED: "Its retries are used up.",
     Why.TASK: "Its Task does not retry this failure.",
 }
-
-
-@dataclass(frozen=True)
-class Reason:
-    """One thing that holds a job back; `facts` are for programs, `message` for people."""
-
-    code: Code
-    message: str
-    facts: dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -108,6 +72,8 @@ def reasons_of(office: Office, job: Job, now: datetime) -> Iterator[Reason]:
             yield Reason(Code.OFFICE_PAUSED, "The office is paused: nothing new starts in it.", {})
         yield from paused_queue(job)
         yield from missing_worker(job)
+        yield from exclusive_run(job)
+        yield from rate_limit(job, now)
         yield from limits(office, job)
         if job.status == JobStatus.READY:
             yield from queue_timeout(job)
@@ -185,24 +151,6 @@ def time_reasons(job: Job, now: datetime) -> Iterator[Reason]:
         yield Reason(Code.SCHEDULED, "Does not run before its scheduled time.", {"until": job.run_at})
 
 
-def paused_queue(job: Job) -> Iterator[Reason]:
-    for pause in PausedRole.objects.filter(role=job.role):
-        facts = {"role": job.role, "since": pause.since, "by": pause.by, "why": pause.reason}
-        reason = f": {pause.reason}" if pause.reason else "."
-        yield Reason(Code.QUEUE_PAUSED, f"{pause.by} paused the queue {job.role}{reason}", facts)
-
-
-def missing_worker(job: Job) -> Iterator[Reason]:
-    service = service_of(job.task_id, job.role)
-    if not service.role_is_served:
-        message = f"No online worker serves the queue {job.role}."
-        yield Reason(Code.NO_WORKER_FOR_ROLE, message, {"role": job.role})
-    elif not service.is_available:
-        message = f"No online worker of the queue {job.role} has the Task {job.task_id}."
-        facts = {"task_id": job.task_id, "role": job.role, "seen_at": service.seen_at}
-        yield Reason(Code.NO_WORKER_FOR_TASK, message, facts)
-
-
 def queue_timeout(job: Job) -> Iterator[Reason]:
     if job.queue_timeout_at is not None:
         facts = {"until": job.queue_timeout_at}
@@ -261,7 +209,8 @@ def estimated_start(office: Office, job: Job, now: datetime) -> datetime | None:
     """The estimated start; None if it is unknown or the job has started."""
     if job.status in JOB_ENDED or job.status == JobStatus.PROCESSING:
         return None
-    if next(chain(paused_queue(job), missing_worker(job)), None) is not None:
+    blocking = chain(paused_queue(job), missing_worker(job), exclusive_run(job), rate_limit(job, now))
+    if next(blocking, None) is not None:
         return None
     times = estimated_times(office, now)
     return times[str(job.id)][0] if str(job.id) in times else None

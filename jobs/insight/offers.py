@@ -24,6 +24,7 @@ class Offer:
     digest: str
     # As normalised JSON, to compare.
     schema: str
+    limits: str
     package: str
     version: str
     code_digest: str
@@ -51,8 +52,12 @@ class Service:
     @property
     def schemas_differ(self) -> bool:
         """Whether online workers would check the same arguments differently."""
-        online = [offer.schema for offer in self.offers if offer.online]
-        return any(schema != online[0] for schema in online)
+        return len({offer.schema for offer in self.offers if offer.online}) > 1
+
+    @property
+    def limits_differ(self) -> bool:
+        """Whether online workers have registered different limits. Those of the last one are in force."""
+        return len({offer.limits for offer in self.offers if offer.online}) > 1
 
 
 def services(tasks: Collection[tuple[str, str]]) -> dict[str, Service]:

@@ -45,6 +45,7 @@ class Migration(migrations.Migration):
                 ('paused', models.BooleanField(default=False, verbose_name='paused')),
                 ('notify_emails', models.JSONField(blank=True, default=list, verbose_name='mail addresses')),
                 ('has_webhooks', models.BooleanField(db_column='hooked', default=False, editable=False, verbose_name='has webhooks')),
+                ('holds', models.BooleanField(db_default=False, default=False, editable=False, verbose_name='holds jobs')),
                 ('watched_until', models.DateTimeField(blank=True, editable=False, null=True, verbose_name='watched until')),
             ],
             options={
@@ -63,6 +64,7 @@ class Migration(migrations.Migration):
                 ('trigger', models.CharField(choices=[('JOB', 'Job'), ('SCHEDULE', 'Schedule'), ('MANUAL', 'Manual'), ('WORKFLOW', 'Workflow'), ('STEP', 'Step'), ('EXPORT', 'Export')], max_length=10, verbose_name='trigger', db_default='MANUAL')),
                 ('office_id', models.UUIDField(blank=True, null=True, verbose_name='office')),
                 ('source', models.CharField(blank=True, max_length=80, verbose_name='caused by', db_default='')),
+                ('exclusive_for', models.CharField(blank=True, db_default='', max_length=300, verbose_name='exclusive for')),
                 ('args', models.JSONField(default=dict, verbose_name='arguments', db_default=models.Value({}, models.JSONField()))),
                 ('status', models.CharField(choices=[('PENDING', 'Pending'), ('RUNNING', 'Running'), ('SUCCESS', 'Success'), ('FAILED', 'Failed'), ('CANCELLED', 'Cancelled')], default='PENDING', max_length=10, verbose_name='status', db_default='PENDING')),
                 ('dispatch', models.IntegerField(default=1, verbose_name='messages', db_default=1)),
@@ -177,6 +179,34 @@ class Migration(migrations.Migration):
                 'db_table': 'catalogue_entries',
                 'ordering': ['kind', 'name', '-registered_at'],
                 'indexes': [models.Index(fields=['kind', 'name', 'registered_at'], name='catalogue_versions')],
+            },
+        ),
+        migrations.CreateModel(
+            name='TaskLimit',
+            fields=[
+                ('task_id', models.CharField(max_length=200, primary_key=True, serialize=False, verbose_name='Task')),
+                ('exclusive', models.BooleanField(default=False, verbose_name='exclusive')),
+                ('max_starts', models.IntegerField(null=True, verbose_name='starts at most')),
+                ('period', models.DurationField(null=True, verbose_name='in this time')),
+                ('started', models.BigIntegerField(default=0, verbose_name='starts')),
+            ],
+            options={
+                'verbose_name': 'limit of a Task',
+                'verbose_name_plural': 'limits of Tasks',
+                'db_table': 'task_limits',
+                'ordering': ['task_id'],
+            },
+        ),
+        migrations.CreateModel(
+            name='TaskStart',
+            fields=[
+                ('pk', models.CompositePrimaryKey('task_id', 'place', blank=True, editable=False, primary_key=True, serialize=False)),
+                ('task_id', models.CharField(max_length=200)),
+                ('place', models.IntegerField()),
+                ('at', models.DateTimeField()),
+            ],
+            options={
+                'db_table': 'task_starts',
             },
         ),
         migrations.CreateModel(
@@ -343,6 +373,7 @@ class Migration(migrations.Migration):
                 ('cancelled_at', models.DateTimeField(blank=True, null=True, verbose_name='cancelled at')),
                 ('failure_type', models.CharField(blank=True, max_length=20, verbose_name='failed because', db_default='')),
                 ('error_message', models.TextField(blank=True, verbose_name='error', db_default='')),
+                ('held', models.BooleanField(db_default=False, default=False, verbose_name='held')),
                 ('ended_before', models.BooleanField(default=False, verbose_name='ended before', db_default=False)),
                 ('batch', models.ForeignKey(blank=True, db_index=False, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='jobs', to='jobs.batch', verbose_name='batch')),
                 ('execution', models.ForeignKey(db_constraint=False, db_index=False, null=True, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to='jobs.execution', verbose_name='run')),
@@ -499,7 +530,11 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='job',
-            index=models.Index(models.F('office'), models.F('role'), models.OrderBy(models.F('urgent'), descending=True), models.F('priority'), models.F('seq'), condition=models.Q(('status', 'ready')), name='jobs_ready'),
+            index=models.Index(models.F('office'), models.F('role'), models.F('held'), models.OrderBy(models.F('urgent'), descending=True), models.F('priority'), models.F('seq'), condition=models.Q(('status', 'ready')), name='jobs_ready'),
+        ),
+        migrations.AddIndex(
+            model_name='job',
+            index=models.Index(models.F('office'), models.F('task_id'), models.OrderBy(models.F('urgent'), descending=True), models.F('priority'), models.F('seq'), condition=models.Q(('held', True), ('status', 'ready')), name='jobs_held'),
         ),
         migrations.AddIndex(
             model_name='job',
@@ -576,6 +611,10 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='execution',
             constraint=models.UniqueConstraint(condition=models.Q(('status__in', ('PENDING', 'RUNNING'))), fields=('job',), name='one_live_execution_per_job'),
+        ),
+        migrations.AddConstraint(
+            model_name='execution',
+            constraint=models.UniqueConstraint(condition=models.Q(('status', 'RUNNING'), models.Q(('exclusive_for', ''), _negated=True)), fields=('exclusive_for',), name='one_exclusive_run'),
         ),
         migrations.AddConstraint(
             model_name='dependency',

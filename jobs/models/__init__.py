@@ -2,7 +2,7 @@
 
 from jobs.models.access import ApiToken, IdempotentAnswer, SocketTicket
 from jobs.models.activity import Activity
-from jobs.models.catalogue import CatalogueEntry, CatalogueOffer
+from jobs.models.catalogue import CatalogueEntry, CatalogueOffer, TaskLimit, TaskStart
 from jobs.models.event import Event
 from jobs.models.execution import Attempt, Execution
 from jobs.models.job import Batch, Dependency, Job
@@ -32,6 +32,8 @@ __all__ = [
     "RunLogChunk",
     "ServedRole",
     "SocketTicket",
+    "TaskLimit",
+    "TaskStart",
     "Webhook",
     "Worker",
 ]

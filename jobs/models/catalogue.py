@@ -33,6 +33,43 @@ class CatalogueEntry(models.Model):
         return self.name
 
 
+class TaskLimit(models.Model):
+    """When runs of a Task may start, as a worker has registered it last. Tasks without limits have no row."""
+
+    task_id = models.CharField(_("Task"), primary_key=True, max_length=200)
+    # One run at a time for each owner.
+    exclusive = models.BooleanField(_("exclusive"), default=False)
+    # At most so many starts in any period of this length; null if there is no such limit.
+    max_starts = models.IntegerField(_("starts at most"), null=True)
+    period = models.DurationField(_("in this time"), null=True)
+    # The starts so far; the next one takes the place `started % max_starts` of the ring.
+    started = models.BigIntegerField(_("starts"), default=0)
+
+    class Meta:
+        db_table = "task_limits"
+        verbose_name = _("limit of a Task")
+        verbose_name_plural = _("limits of Tasks")
+        ordering = ["task_id"]
+
+    def __str__(self) -> str:
+        return self.task_id
+
+
+class TaskStart(models.Model):
+    """One of the newest starts of a Task with a rate limit."""
+
+    pk = models.CompositePrimaryKey("task_id", "place")
+    task_id = models.CharField(max_length=200)
+    place = models.IntegerField()
+    at = models.DateTimeField()
+
+    class Meta:
+        db_table = "task_starts"
+
+    def __str__(self) -> str:
+        return f"{self.task_id} {self.place}"
+
+
 class CatalogueOffer(models.Model):
     """A worker offers an entry. It is online as long as the worker is."""
 

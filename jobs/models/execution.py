@@ -50,6 +50,8 @@ class Execution(models.Model):
     )
     # The cause of a run without a job: the id of a schedule, a step or an export.
     source = models.CharField(_("caused by"), max_length=80, blank=True, db_default="")
+    # The owner and the Task, while of these one run at a time may run: see dure_hold.
+    exclusive_for = models.CharField(_("exclusive for"), max_length=300, blank=True, db_default="")
     args = models.JSONField(_("arguments"), default=dict, db_default=Value({}, models.JSONField()))
     status = models.CharField(
         _("status"),
@@ -159,6 +161,11 @@ class Execution(models.Model):
                     (),
                     output_field=models.BooleanField(),
                 ),
+            ),
+            models.UniqueConstraint(
+                fields=["exclusive_for"],
+                name="one_exclusive_run",
+                condition=Q(status=ExecutionStatus.RUNNING) & ~Q(exclusive_for=""),
             ),
             models.UniqueConstraint(
                 fields=["job"], name="one_live_execution_per_job", condition=Q(status__in=EXECUTION_LIVE)

@@ -133,6 +133,8 @@ class Job(models.Model):
     cancelled_at = models.DateTimeField(_("cancelled at"), null=True, blank=True)
     failure_type = models.CharField(_("failed because"), max_length=20, blank=True, db_default="")
     error_message = models.TextField(_("error"), blank=True, db_default="")
+    # Ready, and passed by: its Task is limited, and no further run of it may start now.
+    held = models.BooleanField(_("held"), default=False, db_default=False)
     # The run that counts now; earlier ones, from before a retry by hand, are found by their job.
     execution = models.ForeignKey(
         Execution,
@@ -158,11 +160,22 @@ class Job(models.Model):
             models.Index(
                 F("office"),
                 F("role"),
+                F("held"),
                 F("urgent").desc(),
                 F("priority"),
                 F("seq"),
                 name="jobs_ready",
                 condition=Q(status=JobStatus.READY),
+            ),
+            # dispatch: those that a limit of their Task holds.
+            models.Index(
+                F("office"),
+                F("task_id"),
+                F("urgent").desc(),
+                F("priority"),
+                F("seq"),
+                name="jobs_held",
+                condition=Q(status=JobStatus.READY, held=True),
             ),
             # dispatch: the slots in use.
             models.Index(

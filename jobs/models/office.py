@@ -55,6 +55,9 @@ class Office(models.Model):
     # The engine publishes each change only while a socket watches the office's events: see jobs/sockets/.
     watched_until = models.DateTimeField(_("watched until"), null=True, blank=True, editable=False)
 
+    # Whether a limit of a Task holds ready jobs of this office: see dure_hold_jobs.
+    holds = models.BooleanField(_("holds jobs"), default=False, db_default=False, editable=False)
+
     class Meta:
         db_table = "offices"
         verbose_name = _("office")

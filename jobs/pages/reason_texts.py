@@ -8,7 +8,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from jobs.display import REMEDIES, Text, local_time
-from jobs.insight.explain import Code, Reason, Why
+from jobs.insight.reasons import Code, Reason, Why
 
 SENTENCES: dict[Code, Text] = {
     Code.DEPENDENCY_FAILED: _("Failed or cancelled dependencies: %(jobs)s. Retry them, or cancel this job."),
@@ -17,6 +17,11 @@ SENTENCES: dict[Code, Text] = {
     Code.SCHEDULED: _("Scheduled for %(until)s."),
     Code.OFFICE_PAUSED: _("The office is paused: no new runs start."),
     Code.QUEUE_PAUSED: _("%(by)s paused the queue %(role)s at %(since)s. %(why)s"),
+    Code.EXCLUSIVE_RUNNING: _("The Task %(task_id)s has one run at a time in an office: %(jobs)s is first."),
+    Code.RATE_LIMITED: _(
+        "The Task %(task_id)s has %(limit)s starts in %(seconds)s s at most; the next one is possible at "
+        "%(until)s."
+    ),
     Code.NO_WORKER_FOR_ROLE: _("No online worker serves the queue %(role)s."),
     Code.NO_WORKER_FOR_TASK: _("No online worker of the queue %(role)s has the Task %(task_id)s."),
     Code.OFFICE_LIMIT: _("%(running)s jobs are running; the office allows %(limit)s."),

@@ -37,6 +37,16 @@ WRITE_CATALOGUE = """
     SELECT (SELECT count(*) FROM entries) + (SELECT count(*) FROM offers) + (SELECT count(*) FROM withdrawn)
 """
 
+# write: the limits of its Tasks. The worker that registers last is right.
+LIMIT_TASKS = """
+    SELECT dure_limit_task(t.task_id, t.exclusive, t.max_starts, t.seconds * interval '1 second')
+    FROM (
+        SELECT * FROM jsonb_to_recordset(%(tasks)s::jsonb) AS t (
+            task_id text, exclusive boolean, max_starts integer, seconds integer
+        ) ORDER BY task_id
+    ) AS t
+"""
+
 # deregister: from now on its offers alone know when it was last heard of.
 LEAVE_CATALOGUE = "UPDATE catalogue_offers SET seen_at = clock_timestamp() WHERE worker = %s"
 
@@ -56,7 +66,11 @@ OFFERS = """
     SELECT t.name, EXISTS (SELECT 1 FROM served_roles s WHERE s.role = t.role AND s.until > now()),
            o.worker, coalesce(w.seen_at, o.seen_at), coalesce(w.seen_at > l.since, false),
            coalesce(w.seen_at > l.since AND NOT w.draining AND w.roles ? t.role, false),
-           e.digest, e.definition::jsonb -> 'schema', e.package, e.version, e.code_digest
+           e.digest, e.definition::jsonb -> 'schema',
+           jsonb_build_array(
+               coalesce(e.definition::jsonb -> 'exclusive', 'false'), e.definition::jsonb ->> 'rate_limit'
+           ),
+           e.package, e.version, e.code_digest
     FROM unnest(%(names)s::text[], %(roles)s::text[]) AS t (name, role)
     CROSS JOIN (SELECT now() - %(lease)s * interval '1 second' AS since) AS l
     LEFT JOIN catalogue_offers o ON o.kind = %(kind)s AND o.name = t.name
@@ -72,6 +86,17 @@ DIFFERENT_SCHEMAS = """
     JOIN workers w ON w.name = o.worker AND w.seen_at > now() - %(lease)s * interval '1 second'
     WHERE o.kind = %(kind)s
     GROUP BY o.name HAVING count(DISTINCT e.definition::jsonb -> 'schema') > 1
+    ORDER BY o.name
+"""
+# doctor: Tasks of which online workers have different limits.
+DIFFERENT_LIMITS = """
+    SELECT o.name FROM catalogue_offers o
+    JOIN catalogue_entries e ON e.digest = o.entry_id
+    JOIN workers w ON w.name = o.worker AND w.seen_at > now() - %(lease)s * interval '1 second'
+    WHERE o.kind = %(kind)s
+    GROUP BY o.name HAVING count(DISTINCT jsonb_build_array(
+        coalesce(e.definition::jsonb -> 'exclusive', 'false'), e.definition::jsonb ->> 'rate_limit'
+    )) > 1
     ORDER BY o.name
 """
 # doctor: Tasks of a role, and the workers of the role that lack them while others have them.

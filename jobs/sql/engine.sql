@@ -1,7 +1,7 @@
 -- The engine's hot path, as functions: a job costs one call to claim it and one to finish it.
 --
 -- Rules that hold in all of them:
---   * Lock order is office, job, execution. Everything that happens to an office's jobs holds the
+--   * Lock order is office, job, execution, and last the row of one limited Task. Everything that happens to an office's jobs holds the
 --     office's row lock, so its events are written in the order in which they commit, and the slots
 --     in use can be counted from live rows.
 --   * The clock is the database's, read after the lock was won: now() would be as old as the wait.
@@ -74,7 +74,7 @@ DECLARE
 BEGIN
     WITH ready AS (
         UPDATE job_queue
-        SET status = 'ready', ready_at = p_now, due_at = NULL,
+        SET status = 'ready', ready_at = p_now, due_at = NULL, held = false,
             queue_timeout_at = p_now + queue_timeout_ms * interval '1 millisecond'
         WHERE id = ANY (p_jobs) AND office_id IS NOT DISTINCT FROM p_office
           AND status || '' IN ('pending', 'timeout') AND (due_at IS NULL OR due_at <= p_now)
@@ -95,6 +95,7 @@ END $$;
 -- let through. The level is how full the office already is: the broker serves the emptier office first.
 -- `p_late` are jobs whose workers have not claimed them for long: they count as if they held no slot, and
 -- their roles get nothing more.
+-- Jobs of a limited Task that may not start yet are `held`: the next dispatches pass them by.
 -- `p_along` describes a process that can claim one of them at once: the `job` that it names, or (see
 -- jobs/burst.py) one of its roles, whose level is urgent enough, unless another message of the roles has
 -- waited for long: less of another office's than of its own. That one is `claim`, and not among `sends`.
@@ -107,6 +108,7 @@ DECLARE
     v_by_role jsonb;
     v_level integer;
     v_claims boolean;  -- whether `claim` is this one
+    v_held boolean := false;
     e job_executions;
     j record;
 BEGIN
@@ -126,13 +128,17 @@ BEGIN
     IF v_used >= o.max_concurrent_jobs THEN
         RETURN;
     END IF;
+    IF o.holds THEN
+        PERFORM dure_unhold(o, o.max_concurrent_jobs - v_used, p_now);
+        o.holds := false;
+    END IF;
     FOR j IN
-        SELECT picked.* FROM served_roles s CROSS JOIN LATERAL (
+        SELECT picked.*, l.exclusive, l.max_starts FROM served_roles s CROSS JOIN LATERAL (
             SELECT q.id, q.seq, q.role, q.urgent, q.priority, q.task_id, q.args, q.timeout_ms,
                    q.max_retries, q.retry_backoff, q.retry_base_delay_ms, q.on_lost, q.trigger,
                    q.execution_id, q.batch_id
             FROM job_queue q
-            WHERE q.office_id = o.id AND q.role = s.role AND q.status = 'ready'
+            WHERE q.office_id = o.id AND q.role = s.role AND q.status = 'ready' AND NOT q.held
             ORDER BY q.urgent DESC, q.priority, q.seq
             LIMIT least(
                 o.max_concurrent_jobs - v_used,
@@ -143,11 +149,17 @@ BEGIN
                 )
             )
         ) AS picked
+        LEFT JOIN task_limits l ON l.task_id = picked.task_id
         WHERE s.until > p_now AND s.role <> ALL (v_late_roles)
           AND NOT EXISTS (SELECT 1 FROM paused_roles p WHERE p.role = s.role)
         ORDER BY picked.urgent DESC, picked.priority, picked.seq
         LIMIT o.max_concurrent_jobs - v_used
     LOOP
+        IF j.exclusive IS NOT NULL AND dure_startable(j.task_id, o.id, 1, p_now) < 1 THEN
+            PERFORM dure_hold_jobs(o.id, j.task_id);
+            v_held := true;
+            CONTINUE;
+        END IF;
         v_level := CASE
             WHEN j.urgent OR v_used < 1 THEN 0
             WHEN v_used < 3 THEN 3
@@ -155,7 +167,8 @@ BEGIN
             ELSE 9
         END;
         v_used := v_used + 1;
-        v_claims := claim IS NULL AND p_along IS NOT NULL AND CASE
+        -- A start that counts is one of a claim of its own.
+        v_claims := claim IS NULL AND p_along IS NOT NULL AND j.max_starts IS NULL AND CASE
             WHEN p_along ? 'job' THEN p_along ->> 'job' = j.id::text
             ELSE p_along -> 'roles' ? j.role AND v_level <= (p_along ->> 'level')::integer
         END;
@@ -180,7 +193,7 @@ BEGIN
             INSERT INTO job_executions (
                 id, task_id, role, trigger, office_id, job_id, source, args, status,
                 dispatch, dispatched_at, sent_at, sent_count, fence,
-                token, worker,
+                token, worker, exclusive_for,
                 attempt, retry_count, crash_count, max_retries, retry_backoff, retry_base_delay_ms,
                 timeout_ms, on_lost, created_at, failure_type, error, session_id, due_at,
                 started_at, attempt_started_at, timeout_at, locked_until
@@ -190,6 +203,7 @@ BEGIN
                 1, p_now, p_now, 1, CASE WHEN v_claims THEN dure_first_fence(p_now) ELSE 0 END,
                 CASE WHEN v_claims THEN p_along ->> 'token' ELSE '' END,
                 CASE WHEN v_claims THEN p_along ->> 'worker' ELSE '' END,
+                CASE WHEN j.exclusive THEN o.id || ':' || j.task_id ELSE '' END,
                 v_claims::integer, 0, 0, j.max_retries, j.retry_backoff, j.retry_base_delay_ms,
                 j.timeout_ms, j.on_lost, p_now, '', '', '', NULL,
                 CASE WHEN v_claims THEN p_now END, CASE WHEN v_claims THEN p_now END,
@@ -198,7 +212,7 @@ BEGIN
             ) RETURNING * INTO e;
         END IF;
         UPDATE job_queue
-        SET status = 'processing', execution_id = e.id, due_at = NULL, retry_at = NULL
+        SET status = 'processing', execution_id = e.id, due_at = NULL, retry_at = NULL, held = false
         WHERE id = j.id;
         IF v_claims THEN
             PERFORM dure_log_start(e, j.batch_id, p_now);
@@ -211,6 +225,138 @@ BEGIN
             ));
         END IF;
     END LOOP;
+    IF v_held THEN
+        -- Others may have the slots of those that are held now.
+        SELECT dure_dispatch_and_claim.sends || d.sends, coalesce(dure_dispatch_and_claim.claim, d.claim)
+        INTO sends, claim
+        FROM dure_dispatch_and_claim(o, p_now, p_late, CASE WHEN claim IS NULL THEN p_along END) AS d;
+    END IF;
+END $$;
+
+
+-- How many runs of a limited Task may start now for an office, up to `p_most`. An exclusive Task has one at a
+-- time; of one with a rate limit, a start is possible again when the one `max_starts` before it is old enough.
+-- What the office has sent already starts first.
+CREATE OR REPLACE FUNCTION dure_startable(p_task text, p_office uuid, p_most integer, p_now timestamptz)
+RETURNS integer LANGUAGE plpgsql STABLE AS $$
+DECLARE
+    v_sent integer;
+    l task_limits;
+BEGIN
+    SELECT * INTO l FROM task_limits WHERE task_id = p_task;
+    IF l.exclusive THEN
+        IF EXISTS (
+            SELECT 1 FROM job_queue
+            WHERE office_id = p_office AND status = 'processing' AND task_id = p_task
+        ) THEN
+            RETURN 0;
+        END IF;
+        p_most := least(p_most, 1);
+    END IF;
+    IF l.max_starts IS NULL THEN
+        RETURN p_most;
+    END IF;
+    SELECT count(*) INTO v_sent FROM job_queue q JOIN job_executions e ON e.id = q.execution_id
+    WHERE q.office_id = p_office AND q.status = 'processing' AND q.task_id = p_task
+      AND e.status || '' = 'PENDING';
+    RETURN (
+        SELECT count(*) FROM generate_series(v_sent, least(v_sent + p_most, l.max_starts) - 1) AS further
+        WHERE NOT EXISTS (
+            SELECT 1 FROM task_starts s
+            WHERE s.task_id = p_task AND s.place = (l.started + further) % l.max_starts
+              AND s.at > p_now - l.period
+        )
+    );
+END $$;
+
+
+-- Lets the dispatches of an office pass the ready jobs of a Task by: it may not start now.
+CREATE OR REPLACE FUNCTION dure_hold_jobs(p_office uuid, p_task text) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    UPDATE job_queue SET held = true
+    WHERE office_id = p_office AND status = 'ready' AND NOT held AND task_id = p_task;
+    UPDATE offices SET holds = true WHERE id = p_office AND NOT holds;
+END $$;
+
+
+-- Gives the first held jobs of each Task back to the dispatch, as many as may start now.
+CREATE OR REPLACE FUNCTION dure_unhold(o offices, p_slots integer, p_now timestamptz) RETURNS void
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_task text;
+BEGIN
+    FOR v_task IN
+        SELECT l.task_id FROM task_limits l WHERE EXISTS (
+            SELECT 1 FROM job_queue
+            WHERE office_id = o.id AND status = 'ready' AND held AND task_id = l.task_id
+        )
+    LOOP
+        UPDATE job_queue SET held = false WHERE id IN (
+            SELECT id FROM job_queue
+            WHERE office_id = o.id AND status = 'ready' AND held AND task_id = v_task
+            ORDER BY urgent DESC, priority, seq
+            LIMIT dure_startable(v_task, o.id, p_slots, p_now)
+        );
+    END LOOP;
+    UPDATE offices SET holds = false
+    WHERE id = o.id
+      AND NOT EXISTS (SELECT 1 FROM job_queue WHERE office_id = o.id AND status = 'ready' AND held);
+END $$;
+
+
+-- Counts a start of a Task with a rate limit: `at` is its time, or `until` when the next one is possible.
+-- Starts have their place in a ring of `max_starts`; the row of the Task is locked until the commit.
+CREATE OR REPLACE FUNCTION dure_count_start(p_task text, OUT at timestamptz, OUT until timestamptz)
+LANGUAGE plpgsql AS $$
+DECLARE
+    l task_limits;
+BEGIN
+    SELECT * INTO l FROM task_limits WHERE task_id = p_task FOR NO KEY UPDATE;
+    at := clock_timestamp();
+    IF l.max_starts IS NULL THEN
+        RETURN;
+    END IF;
+    SELECT s.at + l.period INTO until FROM task_starts s
+    WHERE s.task_id = p_task AND s.place = l.started % l.max_starts;
+    IF until >= at THEN
+        RETURN;
+    END IF;
+    until := NULL;
+    INSERT INTO task_starts AS s (task_id, place, at) VALUES (p_task, l.started % l.max_starts, at)
+    ON CONFLICT (task_id, place) DO UPDATE SET at = EXCLUDED.at;
+    UPDATE task_limits SET started = started + 1 WHERE task_id = p_task;
+END $$;
+
+
+-- Sets what workers have registered of a Task. After a change of the limit the newest starts still count.
+CREATE OR REPLACE FUNCTION dure_limit_task(
+    p_task text, p_exclusive boolean, p_max_starts integer, p_period interval
+) RETURNS void LANGUAGE plpgsql SET enable_seqscan = off AS $$
+DECLARE
+    l task_limits;
+    v_starts timestamptz[];
+BEGIN
+    IF p_exclusive OR p_max_starts IS NOT NULL THEN
+        INSERT INTO task_limits (task_id, exclusive, started) VALUES (p_task, false, 0) ON CONFLICT DO NOTHING;
+    END IF;
+    SELECT * INTO l FROM task_limits WHERE task_id = p_task FOR NO KEY UPDATE;
+    IF NOT FOUND OR (l.exclusive, l.max_starts, l.period)
+       IS NOT DISTINCT FROM (p_exclusive, p_max_starts, p_period) THEN
+        RETURN;
+    END IF;
+    IF l.max_starts IS DISTINCT FROM p_max_starts THEN
+        v_starts := ARRAY(
+            SELECT at FROM task_starts WHERE task_id = p_task ORDER BY at DESC LIMIT coalesce(p_max_starts, 0)
+        );
+        DELETE FROM task_starts WHERE task_id = p_task;
+        INSERT INTO task_starts (task_id, place, at)
+        SELECT p_task, cardinality(v_starts) - number, at
+        FROM unnest(v_starts) WITH ORDINALITY AS s (at, number);
+        l.started := cardinality(v_starts);
+    END IF;
+    UPDATE task_limits
+    SET exclusive = p_exclusive, max_starts = p_max_starts, period = p_period, started = l.started
+    WHERE task_id = p_task;
 END $$;
 
 
@@ -337,8 +483,8 @@ BEGIN
 END $$;
 
 
--- Execution PENDING → RUNNING, for the one message that may. Null: a duplicate, to be dropped. `held`: the
--- role is paused, and the run waits without a message: see dure_hold.
+-- Execution PENDING → RUNNING, for the one message that may. Null: a duplicate, to be dropped. `held`: it
+-- may not start yet, and waits without a message: see dure_hold.
 -- A second call with the same token answers the same: a COMMIT can raise and have committed.
 CREATE OR REPLACE FUNCTION dure_claim(
     p_execution uuid, p_dispatch integer, p_token text, p_worker text, p_lease interval
@@ -348,6 +494,8 @@ DECLARE
     v_office uuid;
     v_now timestamptz;
     v_watched timestamptz;
+    v_allowed boolean := false;
+    v_hold jsonb;
     e job_executions;
 BEGIN
     SELECT o.id, o.watched_until INTO v_office, v_watched
@@ -357,40 +505,63 @@ BEGIN
     -- A claim need not wait for the disk: when a crash of the database undoes it, its message is
     -- republished, and no write of its owner is accepted.
     PERFORM set_config('synchronous_commit', 'off', true);
-    UPDATE job_executions
-    SET status = 'RUNNING', attempt = attempt + 1,
-        fence = greatest(fence + 1, dure_first_fence(v_now)),
-        token = p_token, worker = p_worker,
-        started_at = coalesce(started_at, v_now), attempt_started_at = v_now,
-        timeout_at = v_now + timeout_ms * interval '1 millisecond',
-        locked_until = clock_timestamp() + p_lease, progress = NULL, session_id = ''
-    WHERE id = p_execution AND dispatch = p_dispatch AND status || '' = 'PENDING'
-      AND dispatched_at IS NOT NULL
-      AND NOT EXISTS (SELECT 1 FROM paused_roles p WHERE p.role = job_executions.role)
-    RETURNING * INTO e;
-    IF NOT FOUND THEN
+    LOOP
+        UPDATE job_executions
+        SET status = 'RUNNING', attempt = attempt + 1,
+            fence = greatest(fence + 1, dure_first_fence(v_now)),
+            token = p_token, worker = p_worker,
+            started_at = coalesce(started_at, v_now), attempt_started_at = v_now,
+            timeout_at = v_now + timeout_ms * interval '1 millisecond',
+            locked_until = clock_timestamp() + p_lease, progress = NULL, session_id = ''
+        WHERE id = p_execution AND dispatch = p_dispatch AND status || '' = 'PENDING'
+          AND dispatched_at IS NOT NULL
+          AND (
+              v_allowed
+              OR NOT EXISTS (SELECT 1 FROM paused_roles p WHERE p.role = job_executions.role)
+              AND NOT EXISTS (
+                  SELECT 1 FROM task_limits l
+                  WHERE l.task_id = job_executions.task_id AND l.max_starts IS NOT NULL
+              )
+              AND (job_id IS NOT NULL OR exclusive_for = '')
+          )
+        RETURNING * INTO e;
+        IF FOUND THEN
+            IF v_office IS NOT NULL THEN
+                PERFORM dure_log_start(e, (SELECT batch_id FROM job_queue WHERE id = e.job_id), v_now);
+            END IF;
+            EXIT;
+        END IF;
         SELECT * INTO e FROM job_executions
         WHERE id = p_execution AND status || '' = 'RUNNING' AND token = p_token AND worker = p_worker;
-        IF NOT FOUND THEN
-            RETURN dure_hold(p_execution, p_dispatch, v_office, v_now);
+        EXIT WHEN FOUND;
+        v_hold := dure_hold(p_execution, p_dispatch, v_office, v_now);
+        IF v_hold IS NULL OR NOT v_hold ? 'at' THEN
+            RETURN v_hold;
         END IF;
-    ELSIF v_office IS NOT NULL THEN
-        PERFORM dure_log_start(e, (SELECT batch_id FROM job_queue WHERE id = e.job_id), v_now);
-    END IF;
+        v_allowed := true;
+        v_now := v_hold ->> 'at';
+    END LOOP;
     RETURN dure_describe_claim(e)
         || jsonb_build_object('publish', CASE WHEN v_watched > v_now THEN v_office END);
 END $$;
 
 
--- Lets a run of a paused role wait again, whose message has come: its job is ready and holds no slot; without a
--- job it is due, for when the role is resumed. Null: another call has claimed it, or it has ended.
+-- What a message finds whose run may not start without a look at its limits. `at`: it may, from then on, and
+-- that is counted. `held`: it waits again. A job is ready, and holds no slot; what has no job is due, for when
+-- its role is resumed, its Task's rate allows it, or an exclusive run has ended. Null: there is nothing to claim.
 CREATE OR REPLACE FUNCTION dure_hold(
     p_execution uuid, p_dispatch integer, p_office uuid, p_now timestamptz
 ) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
+    v_due timestamptz;
     e job_executions;
     o offices;
+    s record;
 BEGIN
+    SELECT * INTO e FROM job_executions WHERE id = p_execution;
+    IF e.job_id IS NULL AND e.exclusive_for <> '' THEN
+        PERFORM dure_lock_exclusive(e.exclusive_for);
+    END IF;
     SELECT * INTO e FROM job_executions
     WHERE id = p_execution AND dispatch = p_dispatch AND status || '' = 'PENDING'
       AND dispatched_at IS NOT NULL
@@ -398,13 +569,75 @@ BEGIN
     IF NOT FOUND THEN
         RETURN NULL;
     END IF;
+    IF EXISTS (SELECT 1 FROM paused_roles WHERE role = e.role) THEN
+        v_due := p_now;
+    ELSIF e.job_id IS NULL AND e.exclusive_for <> '' AND EXISTS (
+        SELECT 1 FROM job_executions WHERE exclusive_for = e.exclusive_for AND status = 'RUNNING'
+    ) THEN
+        v_due := p_now + interval '30 seconds';  -- in case that nobody wakes it: see dure_wake_exclusive
+    ELSE
+        SELECT * INTO s FROM dure_count_start(e.task_id);
+        IF s.until IS NULL THEN
+            RETURN jsonb_build_object('at', s.at);
+        END IF;
+        IF e.job_id IS NULL THEN
+            v_due := coalesce(dure_next_start(e.task_id), s.until);
+        END IF;
+    END IF;
     IF e.job_id IS NULL THEN
-        UPDATE job_executions SET dispatched_at = NULL, due_at = p_now WHERE id = e.id;
+        UPDATE job_executions SET dispatched_at = NULL, due_at = v_due, sent_count = 0 WHERE id = e.id;
         RETURN '{"held": true}';
     END IF;
     PERFORM dure_return(p_office, ARRAY[e.job_id], p_now);
+    IF v_due IS NULL THEN
+        PERFORM dure_hold_jobs(p_office, e.task_id);
+    END IF;
     SELECT * INTO o FROM offices WHERE id = p_office;
     RETURN '{"held": true}' || dure_effects(o, p_now, dure_dispatch(o, p_now), '[]', o.hooked);
+END $$;
+
+
+-- When a further run without a job may start, after those that wait for the same rate limit already.
+CREATE OR REPLACE FUNCTION dure_next_start(p_task text) RETURNS timestamptz LANGUAGE sql STABLE AS $$
+    SELECT s.at + l.period * (1 + w.waiting / l.max_starts)
+    FROM task_limits l
+    CROSS JOIN LATERAL (
+        SELECT count(*) AS waiting FROM job_executions
+        WHERE task_id = p_task AND status = 'PENDING' AND job_id IS NULL AND dispatched_at IS NULL
+          AND due_at > clock_timestamp()
+    ) AS w
+    JOIN task_starts s ON s.task_id = p_task AND s.place = (l.started + w.waiting) % l.max_starts
+    WHERE l.task_id = p_task
+$$;
+
+
+-- One transaction at a time decides whether an exclusive run without an office starts, or wakes the next one.
+CREATE OR REPLACE FUNCTION dure_lock_exclusive(p_key text) RETURNS void LANGUAGE sql AS $$
+    SELECT pg_advisory_xact_lock(hashtextextended('dure.exclusive_run:' || p_key, 0))
+$$;
+
+
+-- Sends the run without a job that has waited longest for the end of this exclusive one. (A run between two
+-- attempts has been sent before, and one that was held has not since.)
+CREATE OR REPLACE FUNCTION dure_wake_exclusive(e job_executions, p_now timestamptz) RETURNS jsonb
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_sends jsonb;
+BEGIN
+    PERFORM dure_lock_exclusive(e.exclusive_for);
+    WITH woken AS (
+        UPDATE job_executions
+        SET dispatch = dispatch + 1, dispatched_at = p_now, sent_at = p_now, sent_count = 1, due_at = NULL
+        WHERE id = (
+            SELECT id FROM job_executions
+            WHERE task_id = e.task_id AND status = 'PENDING' AND job_id IS NULL
+              AND exclusive_for = e.exclusive_for AND dispatched_at IS NULL AND sent_count = 0
+            ORDER BY id LIMIT 1
+        )
+        RETURNING id, dispatch, role, task_id, retry_count
+    )
+    SELECT jsonb_agg(jsonb_build_array(id, dispatch, role, task_id, 0, retry_count)) INTO v_sends FROM woken;
+    RETURN coalesce(v_sends, '[]');
 END $$;
 
 
@@ -621,6 +854,9 @@ BEGIN
         'state', v_status, 'source', e.source, 'failure_type', v_failure, 'error', v_error
     );
     IF o.id IS NULL THEN
+        IF e.exclusive_for <> '' AND NOT v_restart THEN
+            v_sends := dure_wake_exclusive(e, v_now);
+        END IF;
         RETURN v_answer || jsonb_build_object('send', v_sends);
     END IF;
 

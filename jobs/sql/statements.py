@@ -33,16 +33,18 @@ FIND_SUBMITTED = """
 # start_executions: those that no job owns. With `due_at` they are sent later, else at once.
 INSERT_EXECUTIONS = """
     INSERT INTO job_executions (
-        id, task_id, role, trigger, source, args, status, dispatch, dispatched_at, sent_at, sent_count,
-        due_at, fence, token, worker, attempt, retry_count, crash_count, max_retries, retry_backoff,
-        retry_base_delay_ms, timeout_ms, on_lost, created_at, scheduled_for, failure_type, error, session_id
+        id, task_id, role, trigger, source, exclusive_for, args, status, dispatch, dispatched_at, sent_at,
+        sent_count, due_at, fence, token, worker, attempt, retry_count, crash_count, max_retries,
+        retry_backoff, retry_base_delay_ms, timeout_ms, on_lost, created_at, scheduled_for, failure_type,
+        error, session_id
     )
-    SELECT s.id, s.task_id, s.role, s.trigger, s.source, s.args, 'PENDING', 1,
+    SELECT s.id, s.task_id, s.role, s.trigger, s.source, s.exclusive_for, s.args, 'PENDING', 1,
            CASE WHEN s.due_at IS NULL THEN clock_timestamp() END, clock_timestamp(), 1, s.due_at,
            0, '', '', 0, 0, 0, s.max_retries, s.retry_backoff,
            s.retry_base_delay_ms, s.timeout_ms, s.on_lost, clock_timestamp(), s.scheduled_for, '', '', ''
     FROM jsonb_to_recordset(%(specs)s::jsonb) AS s (
-        id uuid, task_id text, role text, trigger text, source text, args jsonb, max_retries integer,
+        id uuid, task_id text, role text, trigger text, source text, exclusive_for text, args jsonb,
+        max_retries integer,
         retry_backoff text, retry_base_delay_ms bigint, timeout_ms bigint, on_lost text,
         scheduled_for timestamptz, due_at timestamptz
     )
@@ -185,6 +187,29 @@ SEND_DUE_EXECUTIONS = """
         sent_count = 1, due_at = NULL
     FROM due WHERE e.id = due.id
     RETURNING e.id, e.dispatch, e.role, e.task_id, 0, e.retry_count
+"""
+
+# send_due: offices with held jobs of a Task whose rate limit allows further starts, those that have waited
+# longest first, and only if they have room for them.
+OFFICES_WITH_HELD = """
+    SELECT DISTINCT f.id FROM task_limits l CROSS JOIN LATERAL (
+        SELECT o.id FROM offices o CROSS JOIN LATERAL (
+            SELECT q.seq, q.role FROM job_queue q
+            WHERE q.office_id = o.id AND q.task_id = l.task_id AND q.status = 'ready' AND q.held
+            ORDER BY q.urgent DESC, q.priority, q.seq LIMIT 1
+        ) AS h
+        CROSS JOIN LATERAL (
+            SELECT count(*) AS used, count(*) FILTER (WHERE role = h.role) AS of_role FROM job_queue
+            WHERE office_id = o.id AND status = 'processing'
+        ) AS p
+        WHERE o.holds AND NOT o.paused AND p.used < o.max_concurrent_jobs
+          AND p.of_role < coalesce((o.max_concurrent_by_role ->> h.role)::integer, o.max_concurrent_jobs)
+          AND h.role IN (SELECT role FROM served_roles WHERE until > now())
+          AND h.role NOT IN (SELECT role FROM paused_roles)
+        ORDER BY h.seq
+        LIMIT dure_startable(l.task_id, NULL, %(most)s, coalesce(%(now)s, clock_timestamp()))
+    ) AS f
+    WHERE l.max_starts IS NOT NULL
 """
 
 # advance_stuck_offices: those with a waiting job that may be free, or a ready one that could be sent.

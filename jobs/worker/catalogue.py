@@ -9,11 +9,14 @@ from importlib import metadata
 from pathlib import Path
 
 from django.conf import settings
+from django.db import transaction
 
+from dure.definitions import parse_rate_limit
 from jobs import catalogue
 from jobs.catalogue import Registration
+from jobs.known_tasks import KnownTask
 from jobs.sql import call
-from jobs.sql.catalogue import WRITE_CATALOGUE
+from jobs.sql.catalogue import LIMIT_TASKS, WRITE_CATALOGUE
 
 
 def row_of(registration: Registration) -> dict[str, str]:
@@ -38,9 +41,29 @@ def own_rows(roles: Iterable[str]) -> list[dict[str, str]]:
 
 
 def write(worker: str, rows: list[dict[str, str]]) -> int:
-    """Write them in one statement; returns how many rows it changed."""
-    ((changed,),) = call.rows(WRITE_CATALOGUE, {"worker": worker, "entries": call.as_json(rows)})
+    """Write them; returns how many rows of the catalogue that changed."""
+    with transaction.atomic():
+        ((changed,),) = call.rows(WRITE_CATALOGUE, {"worker": worker, "entries": call.as_json(rows)})
+        call.rows(LIMIT_TASKS, {"tasks": call.as_json(limits_of(rows))})
     return int(changed)
+
+
+def limits_of(rows: list[dict[str, str]]) -> list[dict[str, object]]:
+    """When runs of the Tasks among these entries may start."""
+    limits = []
+    for row in rows:
+        if row["kind"] == catalogue.TASK:
+            task = KnownTask.read(json.loads(row["definition"]))
+            starts, seconds = parse_rate_limit(task.rate_limit) if task.rate_limit else (None, None)
+            limits.append(
+                {
+                    "task_id": task.task_id,
+                    "exclusive": task.exclusive,
+                    "max_starts": starts,
+                    "seconds": seconds,
+                }
+            )
+    return limits
 
 
 @functools.cache

@@ -5,6 +5,7 @@ from datetime import datetime
 from jobs.known_tasks import KnownTask
 from jobs.specs import ExecutionSpec
 from jobs.states import Trigger
+from scheduler.exclusion import owner_of
 from scheduler.models import Schedule
 
 
@@ -18,6 +19,7 @@ def spec_for(
 ) -> ExecutionSpec:
     return ExecutionSpec.for_task(
         task,
+        owner=owner_of(schedule),
         trigger=trigger,
         source=source,
         args=schedule.args,

@@ -23,6 +23,8 @@ def task(
     atomic: bool = False,
     on_cancel: Callable[[str, dict[str, Any]], None] | None = None,
     public: bool = True,
+    exclusive: bool = False,
+    rate_limit: str | None = None,
 ) -> Callable[[Body], Body]:
     """Register a function as a Task. The function stays as it is, so that a test can call it.
 
@@ -45,6 +47,9 @@ def task(
     `atomic`: what the body writes to Dure's database commits together with its result, or not at all.
     `on_cancel`: called with the Execution's id and the arguments when a cancel has stopped a run.
     `public`: False hides the Task from clients; only the system starts it.
+    `exclusive`: one run at a time for each office, and for each user whose runs belong to no office.
+    `rate_limit`: at most so many starts in any second (s), minute (m), hour (h) or day (d), such as `"10/m"`,
+    over all workers and offices; each attempt is a start.
     """
 
     def register(function: Body) -> Body:
@@ -65,6 +70,8 @@ def task(
                 atomic=atomic,
                 on_cancel=on_cancel,
                 public=public,
+                exclusive=exclusive,
+                rate_limit=rate_limit,
             )
         )
         return function

@@ -1,6 +1,7 @@
 """The Tasks that this process knows: functions under a `task_id`, with their options."""
 
 import inspect
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, get_type_hints
@@ -12,6 +13,9 @@ from dure.roles import is_role
 
 LONGEST_TASK_ID = 200
 ON_LOST = ("retry", "fail")
+MOST_STARTS = 100_000
+RATE_LIMIT = re.compile(r"([0-9]{1,6})/([smhd])")
+PERIODS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -33,6 +37,8 @@ class Definition:
     atomic: bool
     on_cancel: Callable[[str, dict[str, Any]], None] | None
     public: bool
+    exclusive: bool
+    rate_limit: str | None
 
     @property
     def schema(self) -> dict[str, Any]:
@@ -98,8 +104,26 @@ def _check(definition: Definition) -> None:
         raise ValueError(f"{task_id!r}: on_lost is one of {', '.join(ON_LOST)}.")
     if definition.timeout is not None and definition.timeout <= 0:
         raise ValueError(f"{task_id!r}: timeout is a number of seconds above 0.")
+    if not isinstance(definition.exclusive, bool):
+        raise ValueError(f"{task_id!r}: exclusive is True or False.")
+    if definition.rate_limit is not None:
+        try:
+            parse_rate_limit(definition.rate_limit)
+        except ValueError as error:
+            raise ValueError(f"{task_id!r}: {error}") from None
     if definition.max_retries is not None and definition.max_retries < 0:
         raise ValueError(f"{task_id!r}: max_retries is 0 or more.")
+
+
+def parse_rate_limit(text: str) -> tuple[int, int]:
+    """The number of starts, and the seconds of the period. Raises ValueError."""
+    match = RATE_LIMIT.fullmatch(text) if isinstance(text, str) else None
+    if match is None or not 1 <= int(match[1]) <= MOST_STARTS:
+        raise ValueError(
+            f"rate_limit is a number of starts from 1 to {MOST_STARTS} in a second, minute, hour or day, "
+            f"such as '10/m'; got {text!r}."
+        )
+    return int(match[1]), PERIODS[match[2]]
 
 
 def is_same(first: Callable[..., Any], second: Callable[..., Any]) -> bool:

@@ -21,6 +21,8 @@ class Task(Record):
     role: str
     description: str = ""
     args_schema: dict[str, Any] = field(default_factory=dict)
+    exclusive: bool = False
+    rate_limit: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable
 from datetime import timedelta
 
-from jobs.insight.explain import Code
+from jobs.insight.reasons import Code
 from jobs.states import EventType, FailureType, JobStatus, OnDependencyFailure, Outcome
 from tests.chaos.history import Happening, History, JobAtTheEnd
 from tests.chaos.recovery import PROMISED

@@ -11,8 +11,9 @@ from django.utils import timezone
 
 from jobs import catalogue, lifecycle, submission
 from jobs.catalogue import Registration
-from jobs.insight.explain import Code, explain
+from jobs.insight.explain import explain
 from jobs.insight.offers import service_of
+from jobs.insight.reasons import Code
 from jobs.known_tasks import UnknownTask
 from jobs.models import CatalogueEntry, CatalogueOffer, Job
 from jobs.pages.reason_texts import sentence

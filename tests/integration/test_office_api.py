@@ -337,6 +337,7 @@ def test_tasks_are_listed_with_their_arguments(client):
     assert set(task) == {
         *("task_id", "description", "role", "args_schema", "timeout_ms", "max_retries", "retry_base_delay"),
         *("on_lost", "atomic", "available", "seen_at", "package", "version", "code_digest", "schemas_differ"),
+        *("exclusive", "rate_limit", "limits_differ"),
     }
     assert task["args_schema"]["required"] == ["numbers"]
     assert (task["description"], task["on_lost"]) == ("Adds numbers.", "retry")

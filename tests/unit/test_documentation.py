@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from config.health import CHECKS, OTHER_PROCESSES
-from jobs.insight.explain import Code
+from jobs.insight.reasons import Code
 from jobs.states import FailureType
 
 ROOT = Path(__file__).resolve().parents[2]

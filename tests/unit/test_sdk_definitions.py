@@ -43,6 +43,24 @@ def test_the_same_function_may_be_loaded_again():
         ({"on_lost": "again"}, "on_lost is one of retry, fail"),
         ({"timeout": 0}, "timeout"),
         ({"max_retries": -1}, "max_retries"),
+        ({"exclusive": "yes"}, "exclusive is True or False"),
+        *(
+            ({"rate_limit": text}, "rate_limit is a number of starts")
+            for text in (
+                "",
+                "10",
+                "10/",
+                "/m",
+                "0/m",
+                "-1/m",
+                "1.5/m",
+                "100001/d",
+                "10/w",
+                "10 /m",
+                "10/m\n",
+                10,
+            )
+        ),
     ],
 )
 def test_options_that_do_not_fit_are_refused(options, message):
@@ -106,3 +124,8 @@ def test_an_author_needs_no_server_and_no_client():
         [sys.executable, "-c", code], cwd=CHECKOUT / "sdk", capture_output=True, text=True, check=True
     )
     assert done.stdout == "[]\nClient []\n"
+
+
+def test_a_rate_limit_is_a_number_of_starts_in_a_period():
+    limits = {text: definitions.parse_rate_limit(text) for text in ("1/s", "10/m", "5/h", "100000/d")}
+    assert limits == {"1/s": (1, 1), "10/m": (10, 60), "5/h": (5, 3_600), "100000/d": (100_000, 86_400)}
