@@ -9,6 +9,8 @@ from typing import Any
 
 from kombu.transport import TRANSPORT_ALIASES, redis
 
+from config import env
+
 
 class Channel(redis.Channel):
     _shared_client: Any = None
@@ -24,6 +26,8 @@ class Channel(redis.Channel):
 
 class Transport(redis.Transport):
     Channel = Channel
+    # A worker that is stopped waits for the answer to its last request.
+    brpop_timeout: float = env.seconds("DURE_POLL_SECONDS", 1.0, high=10.0)  # type: ignore[assignment]
 
 
 # Under its usual names, since Flower and other tools tell the kind of a broker from the scheme of its URL.

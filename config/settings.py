@@ -303,6 +303,7 @@ CELERY_ACCEPT_CONTENT = CELERY_RESULT_ACCEPT_CONTENT = ["json"]
 CELERY_TASK_ACKS_LATE = False
 CELERY_TASK_REJECT_ON_WORKER_LOST = False
 # A worker takes only what it can start now, so a cancel or a new priority still counts.
+CELERY_WORKER_POOL = "jobs.worker.pool:EnginePool"
 CELERY_WORKER_CONSUMER = "jobs.worker.consumer:EngineConsumer"
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_DISABLE_PREFETCH = True

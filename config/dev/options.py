@@ -1,6 +1,7 @@
 """The options of `make up` from environment variables, and the checks before it starts anything."""
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,6 +31,8 @@ class Options:
     reloads: bool
     # A repository of one's own Tasks.
     own: Path | None
+    # Its programs alone are started, for a Dure that runs elsewhere.
+    only_own: bool
 
     @property
     def python_path(self) -> str:
@@ -81,6 +84,7 @@ def read() -> Options:
         shows_logs=env.flag("LOGS"),
         reloads=env.flag("RELOAD"),
         own=own,
+        only_own=env.flag("DURE_ONLY_OWN"),
     )
     if options.port == options.flower_port:
         raise CannotStart(f"PORT and FLOWER_PORT are both {options.port}: change one of them.")
@@ -101,6 +105,24 @@ def check_ports(options: Options) -> None:
                 f"Port {port} cannot be used, {problem}: stop what uses it, "
                 f"or choose another one: make up {variable}={port + 1}"
             )
+
+
+def check_elsewhere(options: Options, programs: Sequence[object]) -> None:
+    """Whether the programs of one's own repository can run for a Dure that runs elsewhere."""
+    needed = {
+        "DATABASE_URL": options.database_url,
+        "REDIS_URL": options.redis_url,
+        "DURE_SECRET_KEY": env.text("DURE_SECRET_KEY"),
+    }
+    if missing := [name for name, value in needed.items() if not value]:
+        raise CannotStart(
+            f"--only-own needs {', '.join(missing)}: the values of the Dure that runs elsewhere, in the "
+            f"environment or in {options.own}/.env."
+        )
+    if not programs:
+        raise CannotStart(f"{options.own} has no Procfile whose programs could be started.")
+    check_postgres(options.database_url)
+    check_redis(options.redis_url)
 
 
 def check_postgres(url: str) -> None:

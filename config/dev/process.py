@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import FrameType
-from typing import IO
+from typing import IO, Protocol
 
 from config.dev.home import Home
 
@@ -26,6 +26,16 @@ _libc = ctypes.CDLL(None) if sys.platform.startswith("linux") else None
 _received: list[tuple[int, float]] = []
 
 
+class Spawned(Protocol):
+    """What is needed of Popen."""
+
+    pid: int
+
+    def poll(self) -> int | None: ...
+
+    def send_signal(self, number: signal.Signals, /) -> None: ...
+
+
 class Interrupted(Exception):
     """This process received a signal to stop."""
 
@@ -33,7 +43,7 @@ class Interrupted(Exception):
 class Process:
     """A program in a session of its own, with its output in a log file."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913
         self,
         home: Home,
         name: str,
@@ -43,11 +53,14 @@ class Process:
         stop_signal: signal.Signals = signal.SIGTERM,
         stop_seconds: float = 15.0,
         death_signal: signal.Signals = signal.SIGKILL,
+        inherited: Sequence[int] = (),
+        spawn: Callable[[Path], Spawned] | None = None,
         **options: object,
     ) -> None:
         """Only the main thread may call this, since the kernel ties the process to the calling thread.
 
-        The kernel sends `death_signal` when this process dies. `options` are those of Popen.
+        The kernel sends `death_signal` when this process dies. `spawn` starts it, with its output there,
+        and not Popen, whose `options` the others are. `inherited` are files of ours that it has too.
         """
         self.name = name
         self.log = home.logs / f"{name}.log"
@@ -59,15 +72,19 @@ class Process:
             self.log.replace(self.log.with_suffix(".log.1"))
         self.log_start = self.log.stat().st_size if self.log.exists() else 0
         with os.fdopen(os.open(self.log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600), "ab") as log:
-            self.popen: subprocess.Popen[bytes] = subprocess.Popen(  # type: ignore[call-overload]
-                [str(part) for part in command],
-                stdin=subprocess.DEVNULL,
-                stdout=stdout or log,
-                stderr=log,
-                start_new_session=True,
-                pass_fds=[home.lock.fileno()],
-                preexec_fn=lambda: prepare(runner, death_signal),  # noqa: PLW1509
-                **options,
+            self.popen: Spawned = (
+                spawn(self.log)
+                if spawn
+                else subprocess.Popen(  # type: ignore[call-overload]
+                    [str(part) for part in command],
+                    stdin=subprocess.DEVNULL,
+                    stdout=stdout or log,
+                    stderr=log,
+                    start_new_session=True,
+                    pass_fds=[home.lock.fileno(), *inherited],
+                    preexec_fn=lambda: prepare(runner, death_signal),  # noqa: PLW1509
+                    **options,
+                )
             )
         home.record_group(self.pid)
 
@@ -94,25 +111,35 @@ class Process:
         return self.log.read_text(errors="replace").splitlines()[-number:]
 
 
-def stop(processes: Sequence[Process], pause: Callable[[], None] = lambda: time.sleep(0.02)) -> list[str]:
+def stop(
+    processes: Sequence[Process],
+    pause: Callable[[], None] = lambda: time.sleep(0.02),
+    ended: Callable[[Process], None] = lambda _process: None,
+) -> list[str]:
     """Stops the processes and kills what does not stop in time; returns the names of those.
 
-    `pause` is called while waiting. A second signal to this process ends the waiting.
+    `pause` is called while waiting, `ended` for each that has ended. A second signal to this process ends the
+    waiting.
     """
     started_at = time.monotonic()
     for process in processes:
         if not process.has_ended():
             process.signal(process.stop_signal)
-    while waiting := [process for process in processes if not process.has_ended()]:
+    waiting = list(processes)
+    while waiting:
+        for process in [process for process in waiting if process.has_ended()]:
+            waiting.remove(process)
+            process.kill_group()
+            ended(process)
         elapsed = time.monotonic() - started_at
         for process in waiting:
             if not process.killed and (elapsed > process.stop_seconds or is_stop_repeated()):
                 process.kill_group()
                 process.killed = True
         if all(process.killed and elapsed > process.stop_seconds + KILL_SECONDS for process in waiting):
-            break  # the kernel cannot end them, for a broken disk or the like
+            break  # all have ended, or the kernel cannot end them, for a broken disk or the like
         pause()
-    for process in processes:
+    for process in waiting:
         process.kill_group()
     return [process.name for process in processes if process.killed]
 

@@ -5,15 +5,18 @@ import re
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from config.dev import CannotStart, Servers, credentials, readiness, running_servers
 from config.dev import options as preflight
+from config.dev.forks import Generations
 from config.dev.home import Home
 from config.dev.options import CHECKOUT, Options
-from config.dev.process import Process, raise_if_interrupted, stop, wait_until
+from config.dev.process import Process, Spawned, raise_if_interrupted, stop, wait_until
 from config.dev.procfile import Program
 from config.dev.screen import Screen, Steps, report, summary
 
@@ -23,11 +26,13 @@ if TYPE_CHECKING:
 DEMO = Program("demo", "python manage.py demo")
 ADMIN = Program("demo", "python manage.py demo --admin-only")
 READY_SECONDS = 60.0
-TICK_SECONDS = 0.1
+TICK_SECONDS = 0.05
+# After a restart, before the next one is prepared.
+QUIET_SECONDS = 3.0
 # Longer than a worker drains (DURE_DRAIN_SECONDS) and releases its runs.
 STOP_SECONDS = 14.0
 # `make dev` starts workers again soon: what runs then is handed back.
-RELOAD_DRAIN_SECONDS = "0.5"
+RELOAD = {"DURE_DRAIN_SECONDS": "0.5", "DURE_POLL_SECONDS": "0.1"}
 ERROR_LINE = re.compile(r"^[\w.]*(Error|Exception|Configured): ")
 
 
@@ -50,12 +55,15 @@ class System:
         self.processes: list[Process] = []
         self.screen = Screen([program.name for program in programs])
         self.environment: dict[str, str] = {}
+        self.generations: Generations | None = None
+        self.restarted_at = 0.0
 
     def start(self, release: Program | None) -> None:
         steps = Steps()
         secrets = credentials.load(self.home.path, os.environ)
         urls = self._start_servers(steps)
         environment = self.environment = self._environment(urls) | secrets.environment()
+        self._import_code()
         with steps.step("Migrations"):
             if release:
                 self._finish(*self._begin(release, environment))
@@ -80,12 +88,21 @@ class System:
             raise CannotStart(f"The system in {self.options.home} is not ready yet: wait for it.")
         servers = running_servers(self.options.home) or Servers()
         urls = Servers(servers.database or self.options.database_url, running["redis_url"])
+        self._start_own(urls, f"Running beside Dure at {running['base_url']}")
+
+    def start_for_another(self) -> None:
+        """Start the programs for a Dure that runs elsewhere."""
+        urls = Servers(self.options.database_url, self.options.redis_url)
+        self._start_own(urls, f"Running with the Redis at {address(urls.redis)}")
+
+    def _start_own(self, urls: Servers, where: str) -> None:
         secrets = credentials.load(self.options.home, os.environ)
         self.environment = self._environment(urls) | secrets.environment()
+        self._import_code()
         self._start_programs(self.programs)
         self._wait_until_ready(urls.redis)
         names = ", ".join(program.name for program in self.programs)
-        print(f"Running beside Dure at {running['base_url']}: {names}. Ctrl-C stops it.", flush=True)
+        print(f"{where}: {names}. Ctrl-C stops {'it' if len(self.programs) == 1 else 'them'}.", flush=True)
 
     def watch(self) -> None:
         """Shows the output until a process ends or a signal arrives."""
@@ -111,6 +128,8 @@ class System:
                 print("It starts again when you save a change.", flush=True)
             if files := watcher.changed_files():
                 self._restart(files)
+            elif self.generations and time.monotonic() > self.restarted_at + QUIET_SECONDS:
+                self.generations.prepare_next()
             time.sleep(TICK_SECONDS)
 
     def _restart(self, files: set[str]) -> None:
@@ -118,12 +137,20 @@ class System:
         paths = sorted(_relative(Path(file), [each for each in folders if each]) for file in files)
         names = ", ".join(paths[:3])
         print(f"{names} changed: starting the programs again …", flush=True)
-        programs = self._programs_with(files)
-        stopped = [each for each in self.processes if each.name in {program.name for program in programs}]
-        stop(stopped, self._show_and_sleep)
-        self.processes = [each for each in self.processes if each not in stopped]
-        self.screen.show()
-        self._start_programs(programs)
+        if self.generations:
+            self.generations.replace()
+        # The first of these get the processors first.
+        programs = {program.name: program for program in sorted(self._programs_with(files), key=_urgency)}
+        running = {process.name: process for process in self.processes}
+
+        def start_again(stopped: Process) -> None:
+            self.processes.remove(stopped)
+            self.screen.show()
+            self._start_programs([programs[stopped.name]])
+
+        stop([running[name] for name in programs if name in running], self._show_and_sleep, start_again)
+        self._start_programs([program for name, program in programs.items() if name not in running])
+        self.restarted_at = time.monotonic()
 
     def _programs_with(self, files: set[str]) -> list[Program]:
         """The programs that import one of these files: those of one's own are imported by workers only."""
@@ -132,9 +159,19 @@ class System:
             return self.programs
         return [program for program in self.programs if program.is_own or program.node]
 
+    def _import_code(self) -> None:
+        """For `make dev`: the programs are forked from a process that has imported the code."""
+        if self.options.reloads:
+            self.generations = Generations(self.home, self.environment)
+
     def _start_programs(self, programs: list[Program]) -> None:
+        generation = self.generations.current if self.generations and programs else None
+        if generation:
+            wait_until(generation.has_answered, pause=0.005)
         for program in programs:
-            process = self._process(program, self.environment)
+            forks = generation is not None and generation.can_start(program)
+            spawn = partial(generation.start, program) if generation and forks else None
+            process = self._process(program, self.environment, spawn=spawn)
             self.processes.append(process)
             if self.options.shows_logs:
                 self.screen.follow(process)
@@ -143,6 +180,8 @@ class System:
         """Stops the programs, then their servers; returns the names of what had to be killed."""
         killed = stop(self.processes, self._show_and_sleep)
         self.screen.show()
+        if self.generations:
+            self.generations.close()
         for server in reversed(self.servers):
             killed += stop([server])
         self.home.close()
@@ -180,7 +219,7 @@ class System:
         """
         return {
             "REMAP_SIGTERM": "SIGQUIT",
-            **({"DURE_DRAIN_SECONDS": RELOAD_DRAIN_SECONDS} if self.options.reloads else {}),
+            **(RELOAD if self.options.reloads else {}),
             **os.environ,
             "PATH": f"{Path(sys.prefix) / 'bin'}{os.pathsep}{os.environ.get('PATH', os.defpath)}",
             "PYTHONUNBUFFERED": "1",
@@ -194,13 +233,18 @@ class System:
         }
 
     def _process(
-        self, program: Program, environment: Mapping[str, str], stdout: IO[bytes] | None = None
+        self,
+        program: Program,
+        environment: Mapping[str, str],
+        stdout: IO[bytes] | None = None,
+        spawn: Callable[[Path], Spawned] | None = None,
     ) -> Process:
         return Process(
             self.home,
             program.name,
             program.arguments,
             stdout=stdout,
+            spawn=spawn,
             stop_seconds=STOP_SECONDS,
             env=environment,
             cwd=CHECKOUT,
@@ -256,6 +300,19 @@ class System:
     def _show_and_sleep(self) -> None:
         self.screen.show()
         time.sleep(0.02)
+
+
+def address(url: str) -> str:
+    """The URL without its password."""
+    parts = urlsplit(url)
+    return f"{parts.hostname}:{parts.port}" if parts.port else parts.hostname or url
+
+
+def _urgency(program: Program) -> int:
+    """What one waits for after a change comes first."""
+    if program.is_own or program.name in ("web", "worker"):
+        return 0
+    return 1 if program.node else 2
 
 
 def _relative(file: Path, folders: list[Path]) -> str:

@@ -64,6 +64,10 @@ def up() -> int:
 def prepare(requested: Options) -> tuple[System, Callable[[], None]]:
     """What is to run, and how it starts: a system, or one's own programs beside the one that runs already."""
     own = own_repository.programs(requested.own) if requested.own else []
+    if requested.own and requested.only_own:
+        preflight.check_elsewhere(requested, own)
+        system = System(open_home(requested.home / "own" / requested.own.name), requested, own)
+        return system, system.start_for_another
     if requested.own and is_running(requested.home):
         if not own:
             raise CannotStart(

@@ -18,7 +18,7 @@ import psutil
 import psycopg2
 
 from config.dev.ports import free_port
-from config.dev.process import Process
+from config.dev.process import Process, wait_until
 from tests.chaos.cluster import Servers
 
 DEBIAN = Path("/usr/lib/postgresql")
@@ -91,7 +91,7 @@ class Replicated(Servers):
         for process in everything:
             with suppress(psutil.NoSuchProcess):
                 process.kill()
-        self.nodes["primary"].popen.wait()
+        wait_until(self.nodes["primary"].has_ended)
 
     def promote(self) -> None:
         self._run("pg_ctl", "promote", "-D", self._data("standby"))
@@ -112,7 +112,7 @@ class Replicated(Servers):
         for process in self.nodes.values():
             if not process.has_ended():
                 process.signal(signal.SIGQUIT)
-                process.popen.wait()
+                wait_until(process.has_ended)
         self.nodes.clear()
         self.postgres = self.redis
         super().stop()

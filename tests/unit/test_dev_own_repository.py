@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from config.dev import Servers, running_servers
 from tests.unit.dev_checkout import CHECKOUT, Checkout, Up
 from tests.unit.process_tools import eventually
 
@@ -42,8 +43,8 @@ def own(checkout, tmp_path):
     return folder
 
 
-def develop(checkout: Checkout, own: Path) -> Up:
-    return checkout.start("output-of-dev", RELOAD="1", DURE_OWN_REPOSITORY=str(own))
+def develop(checkout: Checkout, own: Path, **more: str) -> Up:
+    return checkout.start("output-of-dev", RELOAD="1", DURE_OWN_REPOSITORY=str(own), **more)
 
 
 def test_a_saved_file_of_ones_own_starts_the_workers_again_and_one_of_the_checkout_all_programs(
@@ -80,6 +81,29 @@ def test_ones_own_programs_run_beside_a_system_which_goes_on_without_them(checko
     assert system.stop() == 0
 
 
+def test_ones_own_programs_run_for_a_dure_that_runs_elsewhere(checkout, own, tmp_path):
+    system = checkout.start().wait_until_up()
+    urls = running_servers(checkout.home) or Servers(os.environ["DATABASE_URL"], os.environ["REDIS_URL"])
+    elsewhere = {
+        "DURE_ONLY_OWN": "1",
+        "DURE_HOME": str(tmp_path / "another"),
+        "DATABASE_URL": urls.database,
+        "REDIS_URL": urls.redis,
+    }
+    refused = develop(checkout, own, **elsewhere, DURE_SECRET_KEY="")
+    assert refused.process.wait(60) == 1
+    assert "--only-own needs DURE_SECRET_KEY: the values of the Dure that runs elsewhere" in refused.output
+    program = develop(checkout, own, **elsewhere, DURE_SECRET_KEY="of-the-other-one")
+    program.wait_for("shop-worker | first").wait_for("Running with the Redis at 127.0.0.1:")
+    assert not re.search("PostgreSQL|demo|web", program.output)
+    assert program.stop() == 0
+    away = develop(checkout, own, **elsewhere | {"REDIS_URL": "redis://127.0.0.1:1/0"}, DURE_SECRET_KEY="a")
+    assert away.process.wait(60) == 1
+    assert "REDIS_URL does not answer" in away.output
+    assert system.process.poll() is None
+    assert system.stop() == 0
+
+
 def test_a_folder_that_does_not_exist_is_refused(checkout, tmp_path):
     done = checkout.run(DURE_OWN_REPOSITORY=str(tmp_path / "nothing"))
     assert (done.returncode, done.stderr.count("\n")) == (1, 1)
@@ -89,7 +113,7 @@ def test_a_folder_that_does_not_exist_is_refused(checkout, tmp_path):
 def a_checkout(path: Path) -> Path:
     (path / "config" / "dev").mkdir(parents=True)
     (path / "config" / "dev" / "up.py").touch()
-    (path / "Makefile").write_text("dev:\n\t@echo $(CURDIR) $$DURE_OWN_REPOSITORY\n")
+    (path / "Makefile").write_text("dev:\n\t@echo $(CURDIR) $$DURE_OWN_REPOSITORY$$DURE_ONLY_OWN\n")
     return path
 
 
@@ -112,6 +136,7 @@ def test_the_command_runs_make_dev_in_the_checkout_that_is_named(tmp_path):
     assert command(tmp_path).stdout == f"{first} {tmp_path}\n"
     assert command(tmp_path, "--checkout", "second").stdout == f"{second} {tmp_path}\n"
     assert command(tmp_path, DURE_CHECKOUT=str(second)).stdout == f"{second} {tmp_path}\n"
+    assert command(tmp_path, "--only-own").stdout == f"{first} {tmp_path}1\n"
 
 
 def test_the_command_runs_the_checkout_that_the_package_is_linked_from(tmp_path):

@@ -14,6 +14,8 @@ DESCRIPTION = f"""{TEXT[0].upper() + TEXT[1:]}.
 
 It starts what `make dev` starts in a checkout of Dure, with the Tasks of this folder, and the programs of the
 Procfile here. If that Dure runs already, it starts the programs of the Procfile beside it. Ctrl-C stops them.
+With --only-own it starts those alone, for a Dure of the same release that runs elsewhere: it needs its
+DATABASE_URL, REDIS_URL and DURE_SECRET_KEY.
 The file .env here sets variables, such as {VARIABLE} and DURE_WORKER_MODULES."""
 NO_CHECKOUT = f"""Dure's server is not here: this package has the client, the decorators and what tests need.
 Clone Dure, and write the folder of the clone into the file .env here: {VARIABLE}=/path/to/dure"""
@@ -22,6 +24,9 @@ Clone Dure, and write the folder of the clone into the file .env here: {VARIABLE
 def add(parsers: Parsers) -> None:
     parser = parsers.add_parser("dev", help=TEXT, description=DESCRIPTION)
     parser.add_argument("--checkout", metavar="FOLDER", help=f"the checkout of Dure; default: {VARIABLE}")
+    parser.add_argument(
+        "--only-own", action="store_true", help="start the programs here for a Dure that runs elsewhere"
+    )
     parser.set_defaults(run=run)
 
 
@@ -29,6 +34,8 @@ def run(options: Options) -> int:
     here = Path.cwd()
     checkout = find_checkout(options.checkout, here)
     environment = {**os.environ, "DURE_OWN_REPOSITORY": str(here)}
+    if options.only_own:
+        environment["DURE_ONLY_OWN"] = "1"
     command = ["make", "--no-print-directory", "-C", str(checkout), "dev"]
     try:
         os.execvpe(command[0], command, environment)  # noqa: S606 - a list of our own, without a shell

@@ -1,0 +1,111 @@
+"""`make dev` forks its programs from a process that has imported the code."""
+
+import json
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from config.dev.forks import Generation, Generations
+from config.dev.home import Home, open_home
+from config.dev.process import Process, stop
+from config.dev.procfile import Program
+from tests.unit.process_tools import eventually
+
+# None of them connects to anything while the code is imported.
+ENVIRONMENT = {
+    **{name: value for name, value in os.environ.items() if not name.startswith("DURE_")},
+    "DATABASE_URL": "postgresql://nobody@127.0.0.1:1/nothing",
+    "REDIS_URL": "redis://127.0.0.1:1/0",
+    "GREETING": "a b",
+}
+WRITES = """
+import json, os, sys
+loaded = "jobs.lifecycle" in sys.modules
+group = os.getpgid(0) == os.getpid()
+print(json.dumps([sys.argv[1:], os.environ["GREETING"], loaded, group, __name__]), flush=True)
+sys.exit(3)
+"""
+SLEEPS = "import time\nprint('ready', flush=True)\ntime.sleep(300)"
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Iterator[Home]:
+    home = open_home(tmp_path / "var")
+    yield home
+    home.close()
+
+
+@pytest.fixture
+def generations(home: Home) -> Iterator[Generations]:
+    generations = Generations(home, ENVIRONMENT)
+    assert eventually(generations.current.has_answered, 60)
+    yield generations
+    generations.close()
+
+
+def started(home: Home, generation: Generation, program: Program) -> Process:
+    assert generation.can_start(program)
+    return Process(home, program.name, [], spawn=lambda log: generation.start(program, log))
+
+
+def script(folder: Path, text: str) -> str:
+    path = folder / "script.py"
+    path.write_text(text)
+    return f"python {path}"
+
+
+def test_a_program_has_its_arguments_its_log_and_the_code_that_was_imported(home, generations, tmp_path):
+    command = f"""{script(tmp_path, WRITES)} $GREETING "$GREETING" ${{NOTHING:-else}}"""
+    process = started(home, generations.current, Program("writer", command))
+    assert eventually(process.has_ended, 60)
+    assert process.returncode == 3
+    answer = json.loads(process.log.read_text())
+    assert answer == [["a", "b", "a b", "else"], "a b", True, True, "__main__"]
+
+
+def test_a_program_is_stopped_by_its_signal_and_the_next_one_has_the_code_of_then(
+    home, generations, tmp_path
+):
+    first = generations.current
+    process = started(home, first, Program("sleeper", script(tmp_path, SLEEPS)))
+    assert eventually(lambda: "ready" in process.log.read_text(), 60)
+    generations.prepare_next()
+    generations.replace()
+    assert eventually(generations.current.has_answered, 60)
+    assert generations.current is not first
+    assert not process.has_ended(), "it ends when it is told to"
+    assert stop([process]) == []
+    assert process.returncode == -signal.SIGTERM
+    generations.prepare_next()
+    assert eventually(first.process.has_ended, 60)
+    assert started(home, generations.current, Program("other", script(tmp_path, SLEEPS))).pid
+
+
+def test_the_programs_end_with_the_process_that_has_started_them(home, generations, tmp_path):
+    process = started(home, generations.current, Program("sleeper", script(tmp_path, SLEEPS)))
+    generations.current.process.kill_group()
+    assert eventually(process.has_ended, 60)
+    assert process.returncode == -signal.SIGKILL
+    if sys.platform.startswith("linux"):
+        assert eventually(lambda: not Path(f"/proc/{process.pid}/exe").exists(), 60)
+
+
+def test_what_is_imported_before_a_change_is_nothing_of_the_checkout(home):
+    generation = Generation(home, ENVIRONMENT, ["json", "jobs.redis", "config.celery", "dure"])
+
+    def has_prepared() -> bool:
+        generation.read()
+        return generation.prepared is not None
+
+    assert eventually(has_prepared, 60)
+    assert set(generation.prepared or ()) <= {"__main__", "__mp_main__"}
+    generation.close()
+
+
+@pytest.mark.parametrize("command", ["celery", "python x | cat", "python x; y", "X=1 python x", "node x"])
+def test_what_needs_a_shell_or_another_program_is_executed(generations, command):
+    assert not generations.current.can_start(Program("other", command))
