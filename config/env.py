@@ -62,6 +62,28 @@ def choice(name: str, default: str, allowed: tuple[str, ...]) -> str:
     return value
 
 
+def issuer(name: str, *, http: bool) -> str:
+    """The address of an OpenID provider, exactly as it names itself; plain HTTP only where it is allowed."""
+    url = text(name)
+    if not url:
+        return ""
+    try:
+        parts = urlsplit(url)
+        _ = parts.port
+    except ValueError as error:
+        raise ImproperlyConfigured(f"{name} is not a URL: {error}.") from None
+    schemes = ("https", "http") if http else ("https",)
+    if (
+        parts.scheme not in schemes
+        or not parts.hostname
+        or parts.query
+        or parts.fragment
+        or "@" in parts.netloc
+    ):
+        raise ImproperlyConfigured(f"{name} must look like https://id.example/realm; got {url!r}.")
+    return url
+
+
 def folder(name: str, default: Path) -> Path:
     return Path(text(name, str(default))).expanduser().absolute()
 

@@ -205,6 +205,9 @@ DURE_MAX_UPLOAD_BYTES = env.integer("DURE_MAX_UPLOAD_BYTES", 512 * 2**20, low=2*
 # The bearer token with which Prometheus reads /metrics: see config/metrics.py.
 DURE_METRICS_TOKEN = env.text("DURE_METRICS_TOKEN")
 
+# The link for a new password is offered only where it is set how to send mail.
+DURE_MAIL_IS_SET = bool(env.text("DURE_EMAIL_HOST") or env.text("DURE_EMAIL_BACKEND"))
+PASSWORD_RESET_TIMEOUT = 3_600
 EMAIL_BACKEND = env.text("DURE_EMAIL_BACKEND", "django.core.mail.backends.smtp.EmailBackend")
 EMAIL_HOST = env.text("DURE_EMAIL_HOST", "localhost")
 EMAIL_PORT = env.integer("DURE_EMAIL_PORT", 25, low=1, high=65_535)
@@ -213,6 +216,23 @@ EMAIL_HOST_PASSWORD = env.text("DURE_EMAIL_PASSWORD")
 EMAIL_USE_TLS = env.flag("DURE_EMAIL_TLS")
 EMAIL_TIMEOUT = 10
 DEFAULT_FROM_EMAIL = env.text("DURE_EMAIL_FROM", "dure@localhost")
+
+# Single sign-on by OpenID Connect: off without an issuer. docs/operations.md explains it.
+DURE_OIDC_ISSUER = env.issuer("DURE_OIDC_ISSUER", http=not PRODUCTION)
+DURE_OIDC_CLIENT_ID = env.text("DURE_OIDC_CLIENT_ID")
+DURE_OIDC_CLIENT_SECRET = env.text("DURE_OIDC_CLIENT_SECRET")
+DURE_OIDC_SCOPES = env.text("DURE_OIDC_SCOPES", "openid email profile")
+# The claim by which a user is known at the first sign-in: a verified address, or a name.
+DURE_OIDC_USER_CLAIM = env.choice("DURE_OIDC_USER_CLAIM", "email", ("email", "preferred_username"))
+DURE_OIDC_CREATE_USERS = env.flag("DURE_OIDC_CREATE_USERS")
+DURE_OIDC_STAFF_CLAIM = env.text("DURE_OIDC_STAFF_CLAIM")
+DURE_OIDC_STAFF_VALUE = env.text("DURE_OIDC_STAFF_VALUE")
+if DURE_OIDC_ISSUER and not (DURE_OIDC_CLIENT_ID and DURE_OIDC_CLIENT_SECRET):
+    raise ImproperlyConfigured("DURE_OIDC_ISSUER needs DURE_OIDC_CLIENT_ID and DURE_OIDC_CLIENT_SECRET.")
+if "openid" not in DURE_OIDC_SCOPES.split():
+    raise ImproperlyConfigured("DURE_OIDC_SCOPES must contain openid.")
+if bool(DURE_OIDC_STAFF_CLAIM) != bool(DURE_OIDC_STAFF_VALUE):
+    raise ImproperlyConfigured("DURE_OIDC_STAFF_CLAIM and DURE_OIDC_STAFF_VALUE belong together.")
 
 # --- The engine --------------------------------------------------------------------------------
 
@@ -372,6 +392,7 @@ REST_FRAMEWORK = {
         # Answers of 401, by address.
         "refused": env.text("DURE_RATE_REFUSED", "300/min"),
         "login": env.text("DURE_RATE_LOGIN", "10/min"),
+        "reset": env.text("DURE_RATE_RESET", "5/h"),
     },
     "EXCEPTION_HANDLER": "jobs.api.framework.problem_details.handle",
     "NUM_PROXIES": DURE_PROXIES,

@@ -13,6 +13,14 @@ from jobs.api.framework import throttling
 View = Callable[..., HttpResponseBase]
 
 
+def too_many(wait: float) -> HttpResponse:
+    """The response to an attempt that was not made."""
+    seconds = max(1, ceil(wait))
+    text = _("Too many attempts to sign in. Please wait %(seconds)s seconds.") % {"seconds": seconds}
+    headers = {"Retry-After": str(seconds)}
+    return HttpResponse(f"{text}\n", status=429, content_type="text/plain", headers=headers)
+
+
 def throttled(view: View) -> View:
     """Decorates a view that takes `username` and a password by POST: 429 after too many attempts."""
 
@@ -24,10 +32,7 @@ def throttled(view: View) -> View:
         # Before the password is checked, so that attempts at the same moment count as well.
         wait = throttling.count_login(request, username)
         if wait is not None:
-            seconds = max(1, ceil(wait))
-            text = _("Too many attempts to sign in. Please wait %(seconds)s seconds.") % {"seconds": seconds}
-            headers = {"Retry-After": str(seconds)}
-            return HttpResponse(f"{text}\n", status=429, content_type="text/plain", headers=headers)
+            return too_many(wait)
         response = view(request, *args, **kwargs)
         if request.user.is_authenticated:
             throttling.reset_login(username)

@@ -2,25 +2,29 @@
 
 from django.conf import settings
 from django.contrib import admin
-from django.contrib.auth.views import LoginView, LogoutView
 from django.urls import include, path
 from django.views.generic import RedirectView
 from django.views.i18n import set_language
 
 from config.api import DocsView, ProblemKindView, SchemaView
+from config.oidc import views as oidc
+from config.password_reset import new_password, request_reset
 from config.preferences import set_preferences
 from config.signin import throttled
+from config.signin_pages import SignInView, SignOutView
 from jobs.api.socket_tickets import TicketView
 
 admin.autodiscover()
 
-login = LoginView.as_view(template_name="login.html", redirect_authenticated_user=True)
-
 urlpatterns = [
     # Browsers request it on pages without an icon of their own, such as the admin's.
     path("favicon.ico", RedirectView.as_view(url=f"{settings.STATIC_URL}favicon.svg")),
-    path("login", throttled(login), name="login"),
-    path("logout", LogoutView.as_view(next_page="/login"), name="logout"),
+    path("login", throttled(SignInView.as_view()), name="login"),
+    path("login/oidc", oidc.start, name="oidc"),
+    path("login/oidc/callback", oidc.callback),
+    path("logout", SignOutView.as_view(), name="logout"),
+    path("password/reset", request_reset, name="password_reset"),
+    path("password/new/<uidb64>/<token>", new_password, name="password_new"),
     path("language", set_language, name="set_language"),
     path("preferences", set_preferences, name="set_preferences"),
     path("admin/login/", throttled(admin.site.login)),

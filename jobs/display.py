@@ -171,6 +171,8 @@ ACT_NAMES: dict[str, Text] = {
     Act.REPLAY_DELETED: _("Replay deleted"),
     Act.EXPORT_CANCELLED: _("Export cancelled"),
     Act.PASSWORD_CHANGED: _("Password changed"),
+    Act.IDENTITY_LINKED: _("Single sign-on linked"),
+    Act.IDENTITY_UNLINKED: _("Single sign-on unlinked"),
     Act.PASSWORD_RESET: _("Password reset by mail"),
     Act.QUEUE_PAUSED: _("Queue paused"),
     Act.QUEUE_RESUMED: _("Queue resumed"),

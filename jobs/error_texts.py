@@ -6,6 +6,14 @@ from django.utils.translation import gettext_lazy as _
 from jobs.errors import ProblemCode
 
 TEXTS: dict[str, str | Promise] = {
+    # Single sign-on
+    "identity_unknown": _("There is no active account for you here. Ask an operator for one."),
+    "identity_taken": _(
+        "The account that belongs to you cannot be told, or is linked already. Ask an operator."
+    ),
+    "identity_without_claim": _(
+        "Your organisation does not say who you are: %(claim)s is missing or not verified."
+    ),
     "other": "%(text)s",
     "in_field": "%(field)s: %(text)s",
     # Values

@@ -247,6 +247,8 @@ class Act(models.TextChoices):
     REPLAY_DELETED = "replay_deleted"
     EXPORT_CANCELLED = "export_cancelled"
     PASSWORD_CHANGED = "password_changed"  # noqa: S105
+    IDENTITY_LINKED = "identity_linked"
+    IDENTITY_UNLINKED = "identity_unlinked"
     PASSWORD_RESET = "password_reset"  # noqa: S105
     QUEUE_PAUSED = "queue_paused"
     QUEUE_RESUMED = "queue_resumed"

@@ -5,7 +5,7 @@ import os
 
 from celery import shared_task, signals
 
-from jobs import lifecycle, publish, pubsub, registry, sweeps
+from jobs import lifecycle, passwords, publish, pubsub, registry, sweeps
 from jobs.known_tasks import UnknownTask
 from jobs.models import Execution
 from jobs.notifications import creation, delivery
@@ -73,3 +73,9 @@ def create_notifications(office: str) -> None:
 def send_notifications() -> None:
     """Send the notifications that are due. Not on the control queue: see jobs/notifications/delivery.py."""
     delivery.send_due()
+
+
+@shared_task(name=passwords.SEND_RESET, ignore_result=True)  # type: ignore[untyped-decorator]
+def send_password_reset(users: list[int], language: str) -> None:
+    """Mail the links for new passwords. A mail that is lost is requested again."""
+    passwords.send_reset(users, language)

@@ -1,4 +1,4 @@
-"""API tokens, socket tickets and idempotency records. No secret is shown but a new token, once."""
+"""API tokens, identities, socket tickets and idempotency records. No secret is shown but a new token."""
 
 from typing import Any
 
@@ -9,12 +9,12 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
-from jobs import tokens
+from jobs import identities, tokens
 from jobs.admin import columns
 from jobs.admin.actions import Operator, RowAction
 from jobs.admin.base import LargeTableAdmin, ReadOnlyAdmin
 from jobs.admin.forms import secret_page
-from jobs.models import ApiToken, IdempotentAnswer, SocketTicket
+from jobs.models import ApiToken, IdempotentAnswer, Identity, SocketTicket
 from jobs.pages.permissions import current_user
 
 USER = columns.linked("user", _("user"))
@@ -30,6 +30,28 @@ class TokenForm(forms.ModelForm):  # type: ignore[type-arg]
     class Meta:
         model = ApiToken
         fields = ("user", "name", "expires_at")
+
+
+def unlink(identity: Identity, operator: Operator) -> None:
+    identities.unlink(identity)
+
+
+@admin.register(Identity)
+class IdentityAdmin(ReadOnlyAdmin):
+    list_display = (USER, "issuer", "subject", "created_at")
+    list_select_related = ("user",)
+    people = ("user",)
+    beginnings = ("subject",)
+    fields = ("user", "issuer", "subject", "created_at")
+    row_actions = (
+        RowAction(
+            "unlink",
+            _("Unlink…"),
+            lambda n: ngettext("Unlink %d identity", "Unlink %d identities", n) % n,
+            do=unlink,
+            note=_("At the next sign-in the user is found anew, by the claim that the settings name."),
+        ),
+    )
 
 
 @admin.register(ApiToken)

@@ -5,6 +5,7 @@ from jobs.models.activity import Activity
 from jobs.models.catalogue import CatalogueEntry, CatalogueOffer, TaskLimit, TaskStart
 from jobs.models.event import Event
 from jobs.models.execution import Attempt, Execution
+from jobs.models.identity import Identity
 from jobs.models.job import Batch, Dependency, Job
 from jobs.models.notification import EventCursor, Notification, Webhook
 from jobs.models.office import Membership, Office
@@ -24,6 +25,7 @@ __all__ = [
     "EventCursor",
     "Execution",
     "IdempotentAnswer",
+    "Identity",
     "Job",
     "Membership",
     "Notification",

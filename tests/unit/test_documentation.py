@@ -14,7 +14,7 @@ from jobs.states import FailureType
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("config", "jobs", "scheduler", "exports", "workers")
-READERS = ("text", "flag", "integer", "seconds", "words", "choice", "folder", "postgres", "redis")
+READERS = ("text", "flag", "integer", "seconds", "words", "choice", "folder", "postgres", "redis", "issuer")
 # Set by one of our processes for another.
 OURS = {"DURE_EMBEDDED_VARIABLES", "DJANGO_SETTINGS_MODULE", "PATH"}
 # Read by programs that we start, not by our Python.

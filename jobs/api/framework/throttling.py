@@ -189,6 +189,13 @@ def count_login(request: HttpRequest, username: str) -> float | None:
     return max((wait for wait in waits if wait is not None), default=None)
 
 
+def count_reset(request: HttpRequest, email: str) -> float | None:
+    """Count a request of a link for a new password, by the mail's address and by the client's."""
+    idents = (_account(email), f"address:{client_address(request)}")
+    waits = [count_request("reset", ident) for ident in idents]
+    return max((wait for wait in waits if wait is not None), default=None)
+
+
 def reset_login(username: str) -> None:
     """Reset the account's attempts after a successful sign-in."""
     counter().reset(f"login:{_account(username)}")

@@ -10,6 +10,7 @@ from django.core.management.base import BaseCommand, CommandParser, DjangoHelpFo
 
 from config import diagnostics  # noqa: F401 (registers its checks)
 from config.doctor import report
+from config.oidc import diagnostics as _oidc  # noqa: F401
 from exports import diagnostics as _exports  # noqa: F401
 from jobs.diagnostics import Subject, postgresql, redis, run  # noqa: F401
 from scheduler import diagnostics as _scheduler  # noqa: F401
@@ -26,6 +27,7 @@ SUBJECTS = (
     Subject("outgoing", needs=("schema", "redis")),
     Subject("exports"),
     Subject("addresses"),
+    Subject("sign-on"),
 )
 
 

@@ -1,0 +1,76 @@
+"""A new password by a link that is sent by mail. Nothing tells whether an account exists."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth import views
+from django.contrib.auth.forms import PasswordResetForm
+from django.http import Http404, HttpRequest, HttpResponseBase
+from django.utils.translation import get_language
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+
+from config.signin import too_many
+from jobs import passwords
+from jobs.api.framework import throttling
+
+
+class AddressForm(PasswordResetForm):
+    def save(self, **_options: Any) -> None:  # type: ignore[override]
+        """A worker sends the mail, so that an address without an account takes as long as another."""
+        users = [user.pk for user in self.get_users(self.cleaned_data["email"])]
+        passwords.request_reset(users, get_language() or settings.LANGUAGE_CODE)
+
+
+class RequestView(views.PasswordResetView):
+    template_name = "password_reset.html"
+    form_class = AddressForm
+    success_url = settings.LOGIN_URL
+
+    def form_valid(self, form: Any) -> Any:
+        text = _("If an account has this address, we have sent it a mail with a link for a new password.")
+        messages.success(self.request, text)
+        return super().form_valid(form)
+
+
+class NewPasswordView(views.PasswordResetConfirmView):
+    template_name = "password_new.html"
+    success_url = settings.LOGIN_URL
+
+    def form_valid(self, form: Any) -> Any:
+        messages.success(
+            self.request, _("Password changed. You were signed out everywhere; sign in with it now.")
+        )
+        return super().form_valid(form)
+
+
+View = Callable[..., HttpResponseBase]
+
+
+def _only_with_mail(view: View) -> View:
+    @wraps(view)
+    def wrapper(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        if not settings.DURE_MAIL_IS_SET:
+            raise Http404
+        return view(request, *args, **kwargs)
+
+    return never_cache(wrapper)
+
+
+def _throttled(view: View) -> View:
+    @wraps(view)
+    def wrapper(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        if request.method == "POST":
+            wait = throttling.count_reset(request, request.POST.get("email", ""))
+            if wait is not None:
+                return too_many(wait)
+        return view(request, *args, **kwargs)
+
+    return wrapper
+
+
+request_reset = _only_with_mail(_throttled(RequestView.as_view()))
+new_password = _only_with_mail(NewPasswordView.as_view())
