@@ -210,7 +210,7 @@ def _execution(run: Execution) -> JobExecutionOut:
 
 def execution_status(run: Execution) -> str:
     """The status in the v1 contract; while waiting for a retry, how the last attempt ended."""
-    waits = run.status == ExecutionStatus.PENDING and run.due_at is not None
+    waits = run.status == ExecutionStatus.PENDING and run.due_at is not None and run.attempt > 0
     status = ExecutionStatus.FAILED if waits else run.status
     if status == ExecutionStatus.FAILED and run.failure_type == FailureType.TIMEOUT:
         return V1_EXECUTION_TIMED_OUT

@@ -5,12 +5,14 @@ from django.contrib import admin
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
 
-from jobs import workers
+from jobs import queues, workers
 from jobs.admin import columns
+from jobs.admin.actions import RowAction
 from jobs.admin.base import ReadOnlyAdmin
 from jobs.admin.links import Link
-from jobs.models import Counter, ServedRole, Worker
+from jobs.models import Counter, PausedRole, ServedRole, TaskLimit, Worker
 
 
 @columns.computed(_("online"), boolean=True)
@@ -34,11 +36,47 @@ class WorkerAdmin(ReadOnlyAdmin):
         return [Link(f"{address}/worker/{row.name}", "Flower")] if address else []
 
 
+def paused_roles() -> set[str]:
+    return set(PausedRole.objects.values_list("role", flat=True))
+
+
 @admin.register(ServedRole)
 class ServedRoleAdmin(ReadOnlyAdmin):
     list_display = ("role", "until")
     search_fields = ()
     fields = ("role", "until")
+    row_actions = (
+        RowAction(
+            "pause",
+            _("Pause…"),
+            lambda n: ngettext("Pause %d queue", "Pause %d queues", n) % n,
+            do=lambda row, operator: queues.pause_queue(row.role, operator.user, operator.reason),
+            refusal=lambda row: _("paused already") if row.role in paused_roles() else "",
+            note=_("No new runs start; current runs continue."),
+        ),
+    )
+
+
+@admin.register(PausedRole)
+class PausedRoleAdmin(ReadOnlyAdmin):
+    list_display = ("role", "since", "by", "reason")
+    search_fields = ()
+    fields = ("role", "since", "by", "reason")
+    row_actions = (
+        RowAction(
+            "resume",
+            _("Resume…"),
+            lambda n: ngettext("Resume %d queue", "Resume %d queues", n) % n,
+            do=lambda row, operator: queues.resume_queue(row.role, operator.user),
+        ),
+    )
+
+
+@admin.register(TaskLimit)
+class TaskLimitAdmin(ReadOnlyAdmin):
+    list_display = ("task_id", "exclusive", "max_starts", "period", "started")
+    search_fields = ()
+    fields = ("task_id", "exclusive", "max_starts", "period", "started")
 
 
 @admin.register(Counter)

@@ -21,7 +21,17 @@ from scheduler.diagnostics import check_limits
 from scheduler.models import Occurrence
 from scheduler.schedules.catchup import MANUAL_RUNNING, OTHER_SCHEDULE_RUNNING
 from scheduler.schedules.firing import fire_due
-from tests.factories import Claimed, a_user, an_office, claimed, fresh, released, running, submitted
+from tests.factories import (
+    Claimed,
+    a_user,
+    an_office,
+    claimed,
+    expire_lease,
+    fresh,
+    released,
+    running,
+    submitted,
+)
 from tests.integration.rest_support import client_of
 from tests.schedule_factories import T0, a_schedule, after, executions, turns
 
@@ -127,6 +137,20 @@ def test_a_lost_run_starts_again_before_the_others():
     assert statuses(first, second) == ["processing", "ready"]
     running(first, token="t2").finish()
     assert statuses(second) == ["processing"]
+
+
+def test_the_run_of_a_killed_worker_keeps_others_waiting_until_it_is_rescued():
+    register(exclusive=True)
+    first, second = packs(an_office(), {}, {})
+    run = running(first)
+    expire_lease(run.execution)
+    lifecycle.advance_office(first.office_id)
+    assert statuses(first, second) == ["processing", "ready"]
+    sweeps.sweep_once()
+    assert statuses(first, second) == ["processing", "ready"]
+    assert run.finish() is None
+    running(first, token="t2").finish()
+    assert statuses(first, second) == ["done", "processing"]
 
 
 @pytest.mark.parametrize("claims_first", [False, True])

@@ -25,8 +25,11 @@ from jobs.models import (
     Job,
     Notification,
     Office,
+    PausedRole,
     RunLogChunk,
     SocketTicket,
+    TaskLimit,
+    TaskStart,
     Webhook,
     Worker,
 )
@@ -62,7 +65,9 @@ LOOKED_AT = (
         Job,
         Notification,
         EventCursor,
+        PausedRole,
         SocketTicket,
+        TaskLimit,
         Worker,
     ),
     *(Beat, QueueProbe, Minute, Occurrence, WorkflowRunStart, WorkflowRun, Step, StepEvent),
@@ -76,7 +81,7 @@ def test_every_table_is_in_the_admin():
     missing += list(apps.get_app_config("django_celery_beat").get_models())
     # Rows with two keys have no pages of their own: edges and logs are on those of their jobs and runs. What
     # workers offer is on the pages of Tasks; when a user has seen the alerts is on none.
-    unlisted = {Dependency, RunLogChunk, CatalogueEntry, CatalogueOffer, AlertsSeen}
+    unlisted = {Dependency, RunLogChunk, CatalogueEntry, CatalogueOffer, TaskStart, AlertsSeen}
     unlisted.add(apps.get_model("django_celery_beat", "PeriodicTasks"))
     assert set(missing) - registered == unlisted
 

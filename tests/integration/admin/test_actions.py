@@ -11,7 +11,7 @@ from django_celery_beat.models import PeriodicTask
 
 from exports.models import DeadLetter, ExportJob, StreamOutbox
 from exports.states import Status
-from jobs.models import Event, Execution, Notification, Office, Webhook
+from jobs.models import Event, Execution, Notification, Office, PausedRole, ServedRole, Webhook
 from jobs.states import EventType, JobStatus, Outcome
 from scheduler.clock import database_now
 from scheduler.models import Schedule, Step, StepQueue, Workflow, WorkflowRun
@@ -19,7 +19,7 @@ from scheduler.states import RunStatus, WorkflowStatus
 from scheduler.steps.states import Direction, QueueState
 from scheduler.workflows import runs
 from scheduler.workflows.runs import run_now, settle_runs
-from tests.factories import a_user, an_office, claimed, submitted
+from tests.factories import a_user, an_office, claimed, serve_roles, submitted
 from tests.integration.admin.action_form import address
 from tests.integration.export_tools import export_of, roots
 from tests.schedule_factories import a_schedule, a_workflow
@@ -68,6 +68,17 @@ def test_schedules_are_paused_and_resumed_if_their_state_allows(root):
     assert "None of the selected items can be changed" in page
     act(root, "resume", made[0])
     assert list(Schedule.objects.filter(enabled=True)) == [made[0]]
+
+
+def test_a_queue_is_paused_and_resumed(root):
+    serve_roles("FE")
+    row = ServedRole.objects.get(role="FE")
+    act(root, "pause", row, reason="the shop moves")
+    pause = PausedRole.objects.get()
+    assert (pause.role, pause.by, pause.reason) == ("FE", "root", "the shop moves")
+    assert "1: paused already" in act(root, "pause", row, sure=False)
+    act(root, "resume", pause)
+    assert not PausedRole.objects.exists()
 
 
 def test_a_schedule_is_run_now_once_and_keeps_its_next_run(root):
