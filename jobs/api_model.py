@@ -48,8 +48,9 @@ class AnyOf:
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JSON:
         pairs = [pair if isinstance(pair, tuple) else (pair, pair) for pair in self.choices]
+        described: JSON = {"enum": [value for value, _ in pairs], "type": "string"}
         # The labels are part of the key by which drf-spectacular finds the same choices again.
-        return {"enum": [value for value, _ in pairs], "type": "string", "x-choices": pairs}
+        return described | ({"x-choices": pairs} if pairs != [(value, value) for value, _ in pairs] else {})
 
 
 class OneOf(AnyOf):

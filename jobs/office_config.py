@@ -21,10 +21,11 @@ from pydantic.config import JsonDict
 
 from dure.roles import PATTERN, is_role
 from jobs import activity, lifecycle, schemas
+from jobs.api_model import WHOLE, OneOf
 from jobs.errors import Invalid, pydantic_errors
 from jobs.models import Office
-from jobs.schemas import WHOLE, OneOf, Role, Strategy
-from jobs.states import RETRYABLE, Act
+from jobs.schemas import Role
+from jobs.states import RETRYABLE, Act, Backoff
 
 MOST_JOBS_AT_ONCE = 10_000
 MOST_ROLES = 200
@@ -38,7 +39,7 @@ def _unique(failures: list[str]) -> list[str]:
 
 Limit = Annotated[int, Field(ge=0, le=MOST_JOBS_AT_ONCE), WHOLE]
 Milliseconds = Annotated[int, Field(ge=1, le=LONGEST_DEFAULT_MS), WHOLE]
-Retryable = Annotated[str, OneOf(tuple(str(failure) for failure in RETRYABLE))]
+Retryable = Annotated[str, OneOf([str(failure) for failure in RETRYABLE])]
 
 
 # pydantic would write `patternProperties`, which generators of clients ignore.
@@ -88,7 +89,9 @@ class JobSchedulerConfig(BaseModel):
         WHOLE,
         Field(description="For jobs whose Task and submission set none.", examples=[2]),
     ]
-    retry_backoff: Annotated[Strategy, Field(description="How the delay grows from retry to retry.")]
+    retry_backoff: Annotated[
+        str, OneOf(Backoff.values), Field(description="How the delay grows from retry to retry.")
+    ]
     retry_base_delay: Annotated[
         int,
         Field(ge=0, le=schemas.LONGEST_DELAY_MS),

@@ -1,10 +1,9 @@
-"""Pydantic models of submissions, for submission.py and the API's schema.
+"""The jobs of a submission: how submission.py reads them, and the API describes them.
 
 JSON's types are taken as they are: "5" is not a number, and true is not 1.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
 from uuid import UUID
@@ -17,12 +16,13 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
-    GetCoreSchemaHandler,
     ValidationError,
+    WithJsonSchema,
 )
-from pydantic_core import CoreSchema, PydanticCustomError, core_schema
+from pydantic_core import PydanticCustomError
 
 from dure import roles
+from jobs.api_model import EMPTY_IS_NONE, WHOLE, ApiModel, OneOf
 from jobs.errors import ErrorText, FieldErrors, InvalidValue
 from jobs.states import Backoff, OnDependencyFailure
 
@@ -31,23 +31,9 @@ LONGEST_TIMEOUT_MS = 30 * 86_400_000
 LONGEST_DELAY_MS = 24 * 3_600_000
 MOST_RETRIES = 100
 LOWEST_PRIORITY, HIGHEST_PRIORITY = -(2**31), 2**31 - 1
+DEFAULT_PRIORITY = 100
 FURTHEST_AHEAD = timedelta(days=3650)
 EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
-
-
-@dataclass(frozen=True)
-class OneOf:
-    """Restricts a text to these values, in pydantic and in the schema that it writes."""
-
-    allowed: tuple[str, ...]
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        return core_schema.literal_schema(list(self.allowed))
-
-
-def _whole(value: object) -> object:
-    """Convert 5.0, which is a whole number in JSON."""
-    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _utc_time(value: object) -> str:
@@ -69,19 +55,15 @@ def _role(name: str) -> str:
     return name
 
 
-# Must come after Field(ge=…), or the bounds are missing from the JSON schema.
-WHOLE = BeforeValidator(_whole)
-EMPTY_IS_NONE = BeforeValidator(lambda value: value or None)
 Text = Annotated[str, Field(max_length=LONGEST_TEXT)]
 NotEmpty = Annotated[str, Field(min_length=1)]
 Role = Annotated[str, AfterValidator(_role)]
-Strategy = Annotated[str, OneOf(tuple(Backoff.values))]
-DependencyPolicy = Annotated[str, OneOf(tuple(OnDependencyFailure.values))]
+RoleName = Annotated[Role, WithJsonSchema({"type": "string", "pattern": roles.PATTERN, "minLength": 1})]
 Priority = Annotated[int, Field(ge=LOWEST_PRIORITY, le=HIGHEST_PRIORITY), WHOLE]
 Timeout = Annotated[int, Field(ge=1, le=LONGEST_TIMEOUT_MS), WHOLE]
 Retries = Annotated[int, Field(ge=0, le=MOST_RETRIES), WHOLE]
 Delay = Annotated[int, Field(ge=0, le=LONGEST_DELAY_MS), WHOLE]
-Time = Annotated[str, BeforeValidator(_utc_time)]
+Time = Annotated[str, BeforeValidator(_utc_time), WithJsonSchema({"type": "string", "format": "date-time"})]
 
 # The API's error for an invalid field: one text for each field, instead of pydantic's.
 TEXT_ERROR = ErrorText("text_up_to", limit=LONGEST_TEXT)
@@ -96,35 +78,79 @@ def _one_of(allowed: Sequence[str]) -> ErrorText:
     return ErrorText("one_of", limit=", ".join(allowed))
 
 
-class JobIn(BaseModel):
-    """One job of a submission. None is like a field that is not there: its default applies."""
+# One job of a submission. None is like a field that is not there: its default applies.
+class JobIn(ApiModel):
+    model_config = ConfigDict(extra="forbid", strict=True, title="JobSubmission")
 
-    model_config = ConfigDict(extra="forbid", strict=True)
+    ref: Annotated[Text | None, TEXT_ERROR] = Field(
+        None, description="The job's name within this submission."
+    )
+    task_id: Annotated[NotEmpty, ErrorText("required")] = Field(description="One of `GET /api/tasks`.")
+    args: Annotated[dict[str, Any] | None, OBJECT_ERROR] = Field(
+        None, description="Valid for the Task's `args_schema`; at most 256 KiB."
+    )
+    role: Annotated[RoleName | None, ErrorText("role_name")] = Field(
+        None, description="The role whose workers run it; default: the Task's."
+    )
+    priority: Annotated[Priority | None, _between(LOWEST_PRIORITY, HIGHEST_PRIORITY)] = Field(
+        None, description="Lower runs earlier.", json_schema_extra={"default": DEFAULT_PRIORITY}
+    )
+    urgent: Annotated[bool | None, ErrorText("boolean")] = Field(
+        None,
+        description="Runs before all jobs that are not urgent.",
+        json_schema_extra={"default": False},
+    )
+    depends_on: Annotated[list[NotEmpty] | None, ErrorText("dependency_list")] = Field(
+        None, description="Refs of this submission, or ids of existing jobs of the office; each once."
+    )
+    timeout_ms: Annotated[Timeout | None, _between(1, LONGEST_TIMEOUT_MS)] = Field(
+        None, description="Time limit of an attempt; default: the Task's or the office's."
+    )
+    queue_timeout_ms: Annotated[Timeout | None, _between(1, LONGEST_TIMEOUT_MS)] = Field(
+        None,
+        description="If the job has not started so long after it became ready, it fails with `timeout`.",
+    )
+    max_retries: Annotated[Retries | None, _between(0, MOST_RETRIES)] = Field(
+        None, description="Maximum number of automatic retries; default: the Task's or the office's."
+    )
+    retry_backoff: Annotated[Annotated[str, OneOf(Backoff.choices)] | None, _one_of(Backoff.values)] = Field(
+        None, description="How the delay grows from retry to retry."
+    )
+    retry_base_delay: Annotated[Delay | None, _between(0, LONGEST_DELAY_MS)] = Field(
+        None, description="The first delay, in milliseconds."
+    )
+    on_dependency_failure: Annotated[
+        Annotated[str, OneOf(OnDependencyFailure.choices)] | None, _one_of(OnDependencyFailure.values)
+    ] = Field(
+        None,
+        description="When a dependency fails or is cancelled: wait until a retry succeeds, fail as well, "
+        "or run anyway.",
+        json_schema_extra={"default": OnDependencyFailure.BLOCK.value},
+    )
+    unique_key: Annotated[Text | None, TEXT_ERROR] = Field(
+        None, description="Unique among the unfinished jobs of the office."
+    )
+    run_at: Annotated[Time | None, ErrorText("time_with_offset")] = Field(
+        None, description="Earliest start, with an offset; within ten years."
+    )
 
-    ref: Annotated[Text | None, TEXT_ERROR] = None
-    task_id: Annotated[NotEmpty, ErrorText("required")]
-    args: Annotated[dict[str, Any] | None, OBJECT_ERROR] = None
-    role: Annotated[Role | None, ErrorText("role_name")] = None
-    priority: Annotated[Priority | None, _between(LOWEST_PRIORITY, HIGHEST_PRIORITY)] = None
-    urgent: Annotated[bool | None, ErrorText("boolean")] = None
-    depends_on: Annotated[list[NotEmpty] | None, ErrorText("dependency_list")] = None
-    on_dependency_failure: Annotated[DependencyPolicy | None, _one_of(OnDependencyFailure.values)] = None
-    timeout_ms: Annotated[Timeout | None, _between(1, LONGEST_TIMEOUT_MS)] = None
-    queue_timeout_ms: Annotated[Timeout | None, _between(1, LONGEST_TIMEOUT_MS)] = None
-    max_retries: Annotated[Retries | None, _between(0, MOST_RETRIES)] = None
-    retry_backoff: Annotated[Strategy | None, _one_of(Backoff.values)] = None
-    retry_base_delay: Annotated[Delay | None, _between(0, LONGEST_DELAY_MS)] = None
-    unique_key: Annotated[Text | None, TEXT_ERROR] = None
-    run_at: Annotated[Time | None, ErrorText("time_with_offset")] = None
 
+# The batch of a submission: a new one, or one of the office's by its id.
+class BatchIn(ApiModel):
+    model_config = ConfigDict(extra="forbid", strict=True, title="BatchReference")
 
-class BatchIn(BaseModel):
-    """The batch of a submission: a new one, or one of the office's by its id."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-    id: Annotated[Annotated[UUID, Field(strict=False)] | None, ErrorText("uuid")] = None
+    id: Annotated[Annotated[UUID, Field(strict=False)] | None, ErrorText("uuid")] = Field(
+        None, description="Jobs are added to an existing batch."
+    )
     name: Annotated[Text | None, EMPTY_IS_NONE, TEXT_ERROR] = None
+
+
+# jobs/submission.py reads the jobs one by one, to report errors of many.
+class BatchSubmissionIn(ApiModel):
+    model_config = ConfigDict(extra="forbid")
+
+    batch: BatchIn | None = None
+    jobs: list[JobIn] = Field(description="At most 10,000, with 100,000 dependencies.")
 
 
 def field_errors(model: type[BaseModel], error: ValidationError) -> FieldErrors:

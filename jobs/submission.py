@@ -14,14 +14,13 @@ from jobs.ids import parse_uuid, uuid7
 from jobs.known_tasks import KnownTask, UnknownTask
 from jobs.models import Batch, Job, Office
 from jobs.references import Malformed, find_references
-from jobs.schemas import BatchIn, JobIn, field_errors
+from jobs.schemas import DEFAULT_PRIORITY, BatchIn, JobIn, field_errors
 from jobs.specs import NO_OCCASION, Occasion
 from jobs.sql import call
 from jobs.states import OnDependencyFailure, Trigger
 
 SHOWN_ERRORS = 50
 SHOWN_MEMBERS = 20
-DEFAULT_PRIORITY = 100
 
 JOB = TypeAdapter(JobIn)
 BATCH = TypeAdapter(BatchIn)

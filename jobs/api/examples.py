@@ -3,7 +3,8 @@
 from typing import Any
 
 from jobs.api.framework.api_models import add_examples
-from jobs.api.framework.openapi_examples import in_response
+from jobs.api.framework.openapi_examples import in_request, in_response
+from jobs.schemas import BatchSubmissionIn, JobIn
 from jobs.serialize import JobInFullOut, JobOut
 from jobs.states import (
     V1_EXECUTION_STATUS,
@@ -291,6 +292,8 @@ DELIVERY = {
 
 add_examples(
     {
+        JobIn: in_request("one job", ONE_JOB),
+        BatchSubmissionIn: in_request("two jobs, one after the other", TWO_JOBS),
         JobOut: in_response("a waiting job", WAITING_JOB),
         JobInFullOut: in_response("running for the second time", JOB_IN_FULL),
     }

@@ -2,12 +2,12 @@
 
 from uuid import UUID
 
-from drf_spectacular.utils import PolymorphicProxySerializer, extend_schema
+from drf_spectacular.utils import PolymorphicProxySerializer, extend_schema, extend_schema_serializer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from jobs import lifecycle, serialize, submission
-from jobs.api import examples, submissions
+from jobs.api import examples
 from jobs.api.batches import SubmittedBatchOut
 from jobs.api.filters import JobFilter
 from jobs.api.framework.filtering import FilterBackend
@@ -16,11 +16,18 @@ from jobs.api.framework.openapi_errors import problems
 from jobs.api.framework.openapi_examples import in_request, in_response
 from jobs.api.framework.pagination import RoughPagination
 from jobs.api.views import ACTS, JobView, OfficeView, batch_address, job_address
-from jobs.api_model import JSON
+from jobs.api_model import JSON, ApiOut
 from jobs.models import Batch, Job
+from jobs.schemas import BatchSubmissionIn, JobIn
 from jobs.serialize import JobInFullOut, JobOut
 from jobs.sql import call, reports
 from jobs.submission import Prepared
+
+
+@extend_schema_serializer(examples=[in_response("a batch", examples.SUBMITTED)])
+class SubmittedJobsOut(ApiOut):
+    batch: SubmittedBatchOut
+    jobs: list[JobOut]
 
 
 class JobListView(OfficeView):
@@ -55,13 +62,13 @@ class JobListView(OfficeView):
         ),
         request=PolymorphicProxySerializer(
             component_name="Submission",
-            serializers=[submissions.JobSubmissionDocument, submissions.BatchSubmissionDocument],
+            serializers=[JobIn, BatchSubmissionIn],  # type: ignore[list-item]
             resource_type_field_name=None,
         ),
         responses={
             201: PolymorphicProxySerializer(
                 component_name="Submitted",
-                serializers=[JobOut, submissions.SubmittedJobsOut],  # type: ignore[list-item]
+                serializers=[JobOut, SubmittedJobsOut],  # type: ignore[list-item]
                 resource_type_field_name=None,
             )
         },

@@ -19,7 +19,6 @@ from jobs.api.framework.openapi_errors import problems
 from jobs.api.framework.openapi_examples import in_request
 from jobs.api.framework.pagination import PagePagination
 from jobs.api.framework.serializers import StrictSerializer, validated
-from jobs.api.submissions import JobSubmissionDocument
 from jobs.api.views import ACTS
 from scheduler.access import workflow_for, workflows_of
 from scheduler.api import examples, shapes
@@ -33,7 +32,7 @@ from scheduler.workflows import lifecycle as workflows
 PENDING = Prefetch("runs", WorkflowRun.objects.filter(status=RunStatus.PENDING))
 
 
-@extend_schema_field(JobSubmissionDocument(many=True))
+@extend_schema_field({"type": "array", "items": {"$ref": "#/components/schemas/JobSubmissionRequest"}})
 class StepsField(serializers.ListField):
     """Jobs as they are submitted; scheduler/workflows/steps.py checks them."""
 

@@ -1,6 +1,7 @@
 """Describes the pydantic models of the API's objects in its schema, in the form of DRF's serializers."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from drf_spectacular.contrib.pydantic import PydanticExtension
 from drf_spectacular.drainage import set_override
@@ -16,6 +17,10 @@ ORDER = (
     *("enum", "type", "items", "format", "additionalProperties", "minLength", "maximum", "minimum"),
     *("oneOf", "description", "pattern", "maxLength", "maxItems"),
 )
+
+
+# Surrounding spaces are removed, so a text of spaces only would be empty.
+NOT_BLANK = r"\S"
 
 
 def add_examples(examples: Mapping[type[ApiModel], OpenApiExample]) -> None:
@@ -64,7 +69,7 @@ def _component_name(class_name: str) -> str:
 def _of_object(schema: JSON, names: Mapping[str, str]) -> JSON:
     required = schema.get("required", ())
     fields = {
-        name: _of_field(field, names, is_required=name in required)
+        name: _of_field(_without_default(field, is_required=name in required), names)
         for name, field in schema["properties"].items()
     }
     result = {"type": "object", "properties": fields, "required": sorted(required)}
@@ -75,10 +80,15 @@ def _of_object(schema: JSON, names: Mapping[str, str]) -> JSON:
     }
 
 
-def _of_field(schema: JSON, names: Mapping[str, str], *, is_required: bool = True) -> JSON:
+def _without_default(field: JSON, *, is_required: bool) -> JSON:
+    """Null is no default: the field may be left out."""
+    if is_required or field.get("default", 0) is None:
+        field.pop("default", None)
+    return field
+
+
+def _of_field(schema: JSON, names: Mapping[str, str]) -> JSON:
     schema.pop("title", None)
-    if is_required or schema.get("default", 0) is None:
-        schema.pop("default", None)
     if "$ref" in schema:
         ref = {"$ref": f"#/components/schemas/{names[schema.pop('$ref')]}"}
         return {"allOf": [ref], **schema} if schema else ref
@@ -93,9 +103,26 @@ def _of_field(schema: JSON, names: Mapping[str, str], *, is_required: bool = Tru
         schema["additionalProperties"] = _of_field(schema["additionalProperties"], names)
     if choices := schema.pop("x-choices", None):
         schema["x-spec-enum-id"] = list_hash(choices)
+    _add_limits(schema)
+    return dict(sorted(schema.items(), key=_place))
+
+
+def _add_limits(schema: JSON) -> None:
+    if schema.get("minLength") == 1 and not schema.keys() & {"pattern", "format"}:
+        schema["pattern"] = NOT_BLANK
+    if "integer" in schema.get("type", ()) and schema.get("maximum", 0) >= 2**31:
+        schema["format"] = "int64"
     if schema.get("type") in ("number", ["number", "null"]):
         schema["format"] = "double"
-    return dict(sorted(schema.items(), key=lambda item: ORDER.index(item[0]) if item[0] in ORDER else -1))
+
+
+def _place(item: tuple[str, Any]) -> int:
+    match item:
+        case ("pattern", pattern) if pattern != NOT_BLANK:
+            return ORDER.index("type")
+        case ("format", "int64"):
+            return ORDER.index("minimum")
+    return ORDER.index(item[0]) if item[0] in ORDER else -1
 
 
 def _or_null(schema: JSON) -> JSON:

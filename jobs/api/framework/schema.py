@@ -11,12 +11,10 @@ from drf_spectacular.plumbing import get_doc, is_list_serializer, is_serializer
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 
-from jobs.api.framework import api_models  # noqa: F401 (registers how pydantic models are described)
+from jobs.api.framework.api_models import NOT_BLANK
 from jobs.api.framework.idempotency import HEADER, LONGEST_KEY, REPLAYED
 from jobs.api.framework.serializers import StrictFields
 
-# Surrounding spaces are removed, so a text of spaces only would be empty.
-NOT_BLANK = r"\S"
 _FIRST_SENTENCE = re.compile(r"(.+?)\.(?:\s+|$)(.*)", re.DOTALL)
 
 
