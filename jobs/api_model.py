@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Self, TypeVar
+from uuid import UUID
 
 from django.utils import timezone
 from pydantic import (
@@ -15,6 +16,7 @@ from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
+    Field,
     GetCoreSchemaHandler,
     GetJsonSchemaHandler,
     PlainValidator,
@@ -77,6 +79,7 @@ WHOLE = BeforeValidator(whole)
 EMPTY_IS_NONE = BeforeValidator(lambda value: value or None)
 # The rows of a relation.
 ROWS = BeforeValidator(lambda related: list(related.all()))
+Uuid = Annotated[UUID, Field(strict=False)]
 # 30 and 30.0 are written as they are.
 Number = Annotated[int | float, WithJsonSchema({"type": "number"})]
 TextOrNone = Annotated[str | None, EMPTY_IS_NONE]
@@ -102,6 +105,15 @@ class ApiIn(ApiModel):
             fields = ", ".join(field.alias or name for name, field in cls.model_fields.items())
             raise PydanticCustomError("unknown_fields", "unknown", {"names": unknown, "fields": fields})
         return data
+
+    def values(self) -> dict[str, Any]:
+        """The fields that the request has, or that have a default."""
+        values = self.model_dump()
+        return {
+            name: value
+            for name, value in values.items()
+            if name in self.model_fields_set or value is not None
+        }
 
 
 class ApiOut(ApiModel):

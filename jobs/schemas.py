@@ -16,6 +16,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    StringConstraints,
     ValidationError,
     WithJsonSchema,
 )
@@ -57,7 +58,7 @@ def _role(name: str) -> str:
 
 Text = Annotated[str, Field(max_length=LONGEST_TEXT)]
 NotEmpty = Annotated[str, Field(min_length=1)]
-Role = Annotated[str, AfterValidator(_role)]
+Role = Annotated[str, StringConstraints(min_length=1, strip_whitespace=False), AfterValidator(_role)]
 RoleName = Annotated[Role, WithJsonSchema({"type": "string", "pattern": roles.PATTERN, "minLength": 1})]
 Priority = Annotated[int, Field(ge=LOWEST_PRIORITY, le=HIGHEST_PRIORITY), WHOLE]
 Timeout = Annotated[int, Field(ge=1, le=LONGEST_TIMEOUT_MS), WHOLE]

@@ -1,10 +1,11 @@
 """Retry, cancel and reorder jobs."""
 
+from typing import Annotated, Self
 from uuid import UUID
 
-from drf_spectacular.utils import extend_schema, extend_schema_field
-from pydantic import Field
-from rest_framework import serializers
+from drf_spectacular.utils import extend_schema
+from pydantic import Field, PlainValidator, ValidationInfo, WithJsonSchema, field_validator, model_validator
+from pydantic_core import PydanticCustomError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -14,22 +15,23 @@ from jobs.api.framework.idempotency import idempotent
 from jobs.api.framework.openapi_errors import problems
 from jobs.api.framework.openapi_examples import in_request, in_response
 from jobs.api.framework.problem_details import Problem
-from jobs.api.framework.serializers import RoleField, StrictSerializer, validated
+from jobs.api.framework.reading import read
 from jobs.api.views import ACTS, JobView, OfficeView, accepted, batch_address, job_address
-from jobs.api_model import JSON, ApiOut
+from jobs.api_model import JSON, WHOLE, ApiIn, ApiOut, Omittable, Uuid
 from jobs.bulk import HIGHEST_PRIORITY, LOWEST_PRIORITY, CancelFilter, cancel_matching
 from jobs.errors import Conflict
 from jobs.insight import retries
 from jobs.models import Job
+from jobs.schemas import RoleName
 from jobs.serialize import JobOut
 from jobs.states import JOB_LIVE
 
 LIVE = [(str(status), str(status)) for status in JOB_LIVE]
 
 
-class ReasonSerializer(StrictSerializer):
-    reason = serializers.CharField(
-        required=False, allow_blank=True, max_length=500, help_text="Recorded in the job's event."
+class ReasonIn(ApiIn):
+    reason: Omittable[Annotated[str, Field(max_length=500)]] = Field(
+        None, description="Recorded in the job's event."
     )
 
 
@@ -38,7 +40,7 @@ class ReasonView(JobView):
 
     def read(self) -> tuple[Job, str]:
         office = self.office(ACTS)
-        reason: str = validated(ReasonSerializer(data=self.request.data)).get("reason", "")
+        reason = read(ReasonIn, self.request.data).reason or ""
         return self.job(office), reason
 
     def accepted(self, job: Job) -> Response:
@@ -55,7 +57,7 @@ class RetryView(ReasonView):
         description="For a job that failed, was cancelled, or timed out and waits for a retry: a new "
         "Execution, with its counts at 0. A job with `on_dependency_failure` `fail` can be retried after the "
         "dependencies that failed or were cancelled; `jobs` of the refusal names them.",
-        request=ReasonSerializer,
+        request=ReasonIn,
         responses={202: JobOut},
         examples=[in_request("after a manual merge", {"reason": "merged by hand"})],
         extensions=problems("not_retryable", "retry_dependencies_first"),
@@ -77,7 +79,7 @@ class CancelView(ReasonView):
         summary="Cancel a job",
         description="A running job is asked to stop and killed after its grace period; until then its "
         "status stays `processing` and `cancelled_at` is set.",
-        request=ReasonSerializer,
+        request=ReasonIn,
         responses={202: JobOut},
         examples=[
             in_request("with a reason", {"reason": "no longer needed"}),
@@ -94,35 +96,31 @@ class CancelView(ReasonView):
         return self.accepted(job)
 
 
-@extend_schema_field(
-    {
-        "oneOf": [
-            {"enum": [name for name, _ in LIVE]},
-            {"type": "array", "items": {"enum": [name for name, _ in LIVE]}, "minItems": 1},
-        ]
-    }
-)
-class StatesField(serializers.MultipleChoiceField):
-    """One state, or a list of states."""
+def _states(value: object) -> list[str]:
+    states = [value] if isinstance(value, str) else value
+    if not isinstance(states, list):
+        raise PydanticCustomError("list_type", "not a list")
+    if not states:
+        raise PydanticCustomError("empty", "This selection may not be empty.")
+    for state in states:
+        if state not in JOB_LIVE:
+            raise PydanticCustomError("choice", '"{state}" is not a valid choice.', {"state": state})
+    return sorted(set(states))
 
 
-class CancelAllSerializer(ReasonSerializer):
-    batch = serializers.UUIDField(required=False, help_text="Only jobs of this batch.")
-    status = StatesField(
-        choices=LIVE,
-        required=False,
-        allow_empty=False,
-        help_text="One state or several; default: all unfinished ones.",
-    )
-    role = RoleField(required=False, help_text="Only jobs of this role.")
-    include_processing = serializers.BooleanField(
-        required=False, default=True, help_text="If false, running jobs continue."
-    )
+STATE: JSON = {"enum": [name for name, _ in LIVE]}
+States = Annotated[
+    list[str],
+    PlainValidator(_states),
+    WithJsonSchema({"oneOf": [STATE, {"type": "array", "items": STATE, "minItems": 1}]}),
+]
 
-    def to_internal_value(self, data: object) -> object:
-        if isinstance(data, dict) and isinstance(data.get("status"), str):
-            data = {**data, "status": [data["status"]]}
-        return super().to_internal_value(data)
+
+class CancelAllIn(ReasonIn):
+    batch: Omittable[Uuid] = Field(None, description="Only jobs of this batch.")
+    status: Omittable[States] = Field(None, description="One state or several; default: all unfinished ones.")
+    role: Omittable[RoleName] = Field(None, description="Only jobs of this role.")
+    include_processing: bool = Field(True, description="If false, running jobs continue.")
 
 
 class CancelledOut(ApiOut):
@@ -138,7 +136,7 @@ class CancelAllView(OfficeView):
         tags=["jobs"],
         summary="Cancel all matching jobs",
         description="By batch, state and role; by default all unfinished jobs of the office.",
-        request=CancelAllSerializer,
+        request=CancelAllIn,
         responses={202: CancelledOut},
         examples=[
             in_request("waiting front end jobs", {"status": ["pending", "ready"], "role": "FE"}),
@@ -148,44 +146,44 @@ class CancelAllView(OfficeView):
     @idempotent
     def post(self, request: Request, office_id: UUID) -> Response:
         office = self.office(ACTS)
-        data = validated(CancelAllSerializer(data=request.data))
-        if (batch := data.get("batch")) and not office.batches.filter(pk=batch).exists():
+        data = read(CancelAllIn, request.data)
+        if (batch := data.batch) and not office.batches.filter(pk=batch).exists():
             sentence = "There is no such batch in this office."
             raise Problem(400, "invalid", sentence, errors={"batch": [sentence]})
         selection = CancelFilter(
             batch=batch,
-            statuses=sorted(data.get("status") or JOB_LIVE),
-            role=data.get("role", ""),
-            include_processing=data["include_processing"],
+            statuses=data.status or sorted(JOB_LIVE),
+            role=data.role or "",
+            include_processing=data.include_processing,
         )
-        answer = cancel_matching(office.id, selection, actor=self.actor(), reason=data.get("reason", ""))
+        answer = cancel_matching(office.id, selection, actor=self.actor(), reason=data.reason or "")
         jobs = request.build_absolute_uri(f"/api/offices/{office_id}/jobs")
         return accepted(
             CancelledOut.write(answer), batch_address(request, office_id, batch) if batch else jobs
         )
 
 
-class PrioritySerializer(StrictSerializer):
-    priority = serializers.IntegerField(
-        required=False,
-        min_value=LOWEST_PRIORITY,
-        max_value=HIGHEST_PRIORITY,
-        help_text="Lower runs earlier.",
+class PriorityIn(ApiIn):
+    priority: Omittable[Annotated[int, Field(ge=LOWEST_PRIORITY, le=HIGHEST_PRIORITY), WHOLE]] = Field(
+        None, description="Lower runs earlier."
     )
-    urgent = serializers.BooleanField(required=False, help_text="Runs before all jobs that are not urgent.")
-    delta = serializers.IntegerField(
-        required=False,
-        min_value=LOWEST_PRIORITY,
-        max_value=HIGHEST_PRIORITY,
-        help_text="Added to the current priority.",
+    urgent: Omittable[bool] = Field(None, description="Runs before all jobs that are not urgent.")
+    delta: Omittable[Annotated[int, Field(ge=LOWEST_PRIORITY, le=HIGHEST_PRIORITY), WHOLE]] = Field(
+        None, description="Added to the current priority."
     )
 
-    def validate(self, attrs: dict[str, object]) -> dict[str, object]:
-        if not attrs:
-            raise serializers.ValidationError("Give priority, urgent or delta.")
-        if "priority" in attrs and "delta" in attrs:
-            raise serializers.ValidationError({"delta": ["Give either priority or delta."]})
-        return attrs
+    @field_validator("delta")
+    @classmethod
+    def _refuse_both(cls, delta: int, info: ValidationInfo) -> int:
+        if "priority" in info.data and info.data["priority"] is not None:
+            raise PydanticCustomError("both", "Give either priority or delta.")
+        return delta
+
+    @model_validator(mode="after")
+    def _refuse_nothing(self) -> Self:
+        if not self.model_fields_set:
+            raise PydanticCustomError("nothing", "Give priority, urgent or delta.")
+        return self
 
 
 class PriorityView(JobView):
@@ -196,7 +194,7 @@ class PriorityView(JobView):
         tags=["jobs"],
         summary="Change a job's priority",
         description="A lower number runs earlier; urgent jobs run before all others.",
-        request=PrioritySerializer,
+        request=PriorityIn,
         responses=JobOut,
         examples=[
             in_request("ten earlier", {"delta": -10}),
@@ -207,14 +205,14 @@ class PriorityView(JobView):
     )
     def patch(self, request: Request, office_id: UUID, job_id: UUID) -> Response:
         office = self.office(ACTS)
-        data = validated(PrioritySerializer(data=request.data))
+        data = read(PriorityIn, request.data)
         job = self.job(office)
         if not lifecycle.reprioritise(
             office.id,
             [job.id],
-            priority=data.get("priority"),
-            urgent=data.get("urgent"),
-            delta=data.get("delta"),
+            priority=data.priority,
+            urgent=data.urgent,
+            delta=data.delta,
             actor=self.actor(),
         ):
             raise ended_conflict(job)

@@ -1,9 +1,10 @@
 """The members of an office, for its owners."""
 
+from typing import Annotated
 from uuid import UUID
 
 from drf_spectacular.utils import OpenApiExample, extend_schema
-from rest_framework import serializers
+from pydantic import AliasPath, Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -14,19 +15,21 @@ from jobs.api.framework.idempotency import idempotent
 from jobs.api.framework.openapi_errors import problems
 from jobs.api.framework.pagination import PagePagination
 from jobs.api.framework.problem_details import Problem
-from jobs.api.framework.serializers import StrictSerializer, validated
+from jobs.api.framework.reading import read
 from jobs.api.views import CONFIGURES, OfficeView
+from jobs.api_model import AnyOf, ApiIn, ApiOut, OneOf
 from jobs.models import Membership
 from jobs.states import MemberRole
 
 
-class MemberSerializer(StrictSerializer):
-    username = serializers.CharField(max_length=150)
-    role = serializers.ChoiceField(MemberRole.choices)
+class MemberIn(ApiIn):
+    username: Annotated[str, Field(min_length=1, max_length=150)]
+    role: Annotated[str, OneOf(MemberRole.choices)]
 
 
-def member_json(member: Membership) -> dict[str, str]:
-    return {"username": member.user.get_username(), "role": member.role}
+class MemberOut(ApiOut):
+    username: Annotated[str, Field(max_length=150)] = Field(validation_alias=AliasPath("user", "username"))
+    role: Annotated[str, AnyOf(MemberRole.choices)]
 
 
 class MemberListView(OfficeView):
@@ -41,31 +44,33 @@ class MemberListView(OfficeView):
         tags=["offices"],
         summary="List an office's members",
         description="Owners only.",
-        responses=MemberSerializer(many=True),
+        responses=list[MemberOut],
         examples=[OpenApiExample("an operator", examples.MEMBER)],
     )
     def get(self, request: Request, office_id: UUID) -> Response:
         rows = self.office(CONFIGURES).memberships.select_related("user").order_by("user__username")
         page = self.paginate_queryset(self.filter_queryset(rows)) or []
-        return self.get_paginated_response([member_json(member) for member in page])
+        return self.get_paginated_response([MemberOut.write(member) for member in page])
 
     @extend_schema(
         operation_id="set_member",
         tags=["offices"],
         summary="Add a member, or change a member's role",
         description="Owners only.",
-        request=MemberSerializer,
-        responses={201: MemberSerializer, 200: MemberSerializer},
+        request=MemberIn,
+        responses={201: MemberOut, 200: MemberOut},
         examples=[OpenApiExample("an operator", examples.MEMBER)],
         extensions=problems("last_owner"),
     )
     @idempotent
     def post(self, request: Request, office_id: UUID) -> Response:
         office = self.office(CONFIGURES)
-        data = validated(MemberSerializer(data=request.data))
-        member, is_new = members.set_role(office, data["username"], data["role"], actor=self.actor())
-        location = request.build_absolute_uri(f"{request.path}/{data['username']}")
-        return Response(member_json(member), status=201 if is_new else 200, headers={"Location": location})
+        data = read(MemberIn, request.data)
+        member, is_new = members.set_role(office, data.username, data.role, actor=self.actor())
+        location = request.build_absolute_uri(f"{request.path}/{data.username}")
+        return Response(
+            MemberOut.write(member), status=201 if is_new else 200, headers={"Location": location}
+        )
 
 
 class MemberDetailView(OfficeView):

@@ -3,9 +3,11 @@
 from typing import Annotated, Any
 from uuid import UUID
 
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
 from drf_spectacular.utils import extend_schema, extend_schema_serializer
-from pydantic import Field, WithJsonSchema
-from rest_framework import serializers
+from pydantic import AfterValidator, Field, WithJsonSchema
+from pydantic_core import PydanticCustomError
 from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -19,26 +21,32 @@ from jobs.api.framework.idempotency import idempotent
 from jobs.api.framework.openapi_errors import problems
 from jobs.api.framework.openapi_examples import in_request, in_response
 from jobs.api.framework.pagination import PagePagination
-from jobs.api.framework.serializers import StrictModelSerializer
+from jobs.api.framework.reading import read, read_changes
 from jobs.api.views import OfficeView
-from jobs.api_model import AnyOf, ApiOut, Time
+from jobs.api_model import AnyOf, ApiIn, ApiOut, Omittable, Time
 from jobs.models import Office
 from jobs.offices import MOST_ADDRESSES
 from jobs.states import MemberRole
 
 
-class OfficeSerializer(StrictModelSerializer):
-    name = serializers.CharField(max_length=200)
-    notify_emails = serializers.ListField(
-        child=serializers.EmailField(max_length=254),
-        max_length=MOST_ADDRESSES,
-        required=False,
-        help_text="Addresses that receive an email when a job fails for good.",
-    )
+def _email(text: str) -> str:
+    try:
+        validate_email(text)
+    except ValidationError:
+        raise PydanticCustomError("email", "Enter a valid email address.") from None
+    return text
 
-    class Meta:
-        model = Office
-        fields = ("name", "notify_emails")
+
+Email = Annotated[
+    str, Field(min_length=1, max_length=254, json_schema_extra={"format": "email"}), AfterValidator(_email)
+]
+
+
+class OfficeIn(ApiIn):
+    name: Annotated[str, Field(min_length=1, max_length=200)]
+    notify_emails: Omittable[Annotated[list[Email], Field(max_length=MOST_ADDRESSES)]] = Field(
+        None, description="Addresses that receive an email when a job fails for good."
+    )
 
 
 @extend_schema_serializer(examples=[in_response("an office", examples.OFFICE_MADE)])
@@ -79,15 +87,13 @@ class OfficeListView(GenericAPIView[Office]):
         tags=["offices"],
         summary="Create an office",
         description="The caller becomes its owner.",
-        request=OfficeSerializer,
+        request=OfficeIn,
         responses={201: OfficeOut},
         examples=[in_request("an office", {"name": "Seoul studio"})],
     )
     @idempotent
     def post(self, request: Request) -> Response:
-        serializer = OfficeSerializer(data=request.data)
-        serializer.is_valid(raise_exception=True)
-        office = offices.create(user_of(request), **serializer.validated_data)
+        office = offices.create(user_of(request), **read(OfficeIn, request.data).values())
         location = request.build_absolute_uri(f"/api/offices/{office.id}")
         return Response(
             OfficeOut.write(office, role=MemberRole.OWNER), status=201, headers={"Location": location}
@@ -114,15 +120,13 @@ class OfficeDetailView(OfficeView):
         tags=["offices"],
         summary="Change an office's name or notification addresses",
         description="Owners only. Its limits are at `/scheduler/config`.",
-        request=OfficeSerializer(partial=True),
+        request=OfficeIn,
         responses=OfficeOut,
         examples=[in_request("other addresses", {"notify_emails": ["ops@dure.example"]})],
     )
     def patch(self, request: Request, office_id: UUID) -> Response:
         access = self.access(MemberRole.OWNER)
-        serializer = OfficeSerializer(access.office, data=request.data, partial=True)
-        serializer.is_valid(raise_exception=True)
-        offices.change(access.office, serializer.validated_data, actor=self.actor())
+        offices.change(access.office, read_changes(OfficeIn, request.data), actor=self.actor())
         return Response(OfficeOut.write(access.office, role=access.role))
 
     @extend_schema(

@@ -6,7 +6,6 @@ from uuid import UUID
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema, extend_schema_serializer
 from pydantic import Field
-from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -17,29 +16,28 @@ from jobs.api.framework.openapi_errors import problems
 from jobs.api.framework.openapi_examples import in_request, in_response
 from jobs.api.framework.pagination import PagePagination, RoughPagination
 from jobs.api.framework.problem_details import Problem
-from jobs.api.framework.serializers import StrictSerializer, validated
+from jobs.api.framework.reading import read, read_changes
 from jobs.api.views import CONFIGURES, OfficeView
-from jobs.api_model import JSON, AnyOf, ApiOut, TextOrNone, Time
+from jobs.api_model import JSON, AnyOf, ApiIn, ApiOut, Omittable, OneOf, TextOrNone, Time
 from jobs.models import Notification, Webhook
 from jobs.notifications import batches, creation, webhooks
 from jobs.states import CLIENT_EVENTS, WebhookFormat
 
 
-class WebhookSerializer(StrictSerializer):
-    url = serializers.CharField(max_length=2000, help_text="http:// or https://, at a public address.")
-    event_types = serializers.ListField(
-        child=serializers.ChoiceField(CLIENT_EVENTS),
-        required=False,
-        help_text=f"The events to send; by default {', '.join(creation.DEFAULT_TYPES)}.",
+class WebhookIn(ApiIn):
+    url: Annotated[str, Field(min_length=1, max_length=2000)] = Field(
+        description="http:// or https://, at a public address."
     )
-    enabled = serializers.BooleanField(required=False, help_text="A disabled webhook receives nothing.")
+    event_types: Omittable[list[Annotated[str, OneOf(CLIENT_EVENTS)]]] = Field(
+        None, description=f"The events to send; by default {', '.join(creation.DEFAULT_TYPES)}."
+    )
+    enabled: Omittable[bool] = Field(None, description="A disabled webhook receives nothing.")
 
 
-class NewWebhookSerializer(WebhookSerializer):
-    format = serializers.ChoiceField(
-        WebhookFormat.values,
-        required=False,
-        help_text="What it sends: signed events (`dure`, the default), or the messages that an incoming "
+class NewWebhookIn(WebhookIn):
+    format: Omittable[Annotated[str, OneOf(WebhookFormat.values)]] = Field(
+        None,
+        description="What it sends: signed events (`dure`, the default), or the messages that an incoming "
         "webhook of Slack, Discord or Microsoft Teams takes. It does not change later.",
     )
 
@@ -107,7 +105,7 @@ class WebhookListView(OfficeView):
         summary="Create a webhook",
         description="Owners only. The webhook receives later events, as messages of the Standard Webhooks "
         "specification or of a chat. The response shows the secret that signs them; it is not shown again.",
-        request=NewWebhookSerializer,
+        request=NewWebhookIn,
         responses={201: WebhookWithSecretOut},
         examples=[
             in_request("failures and ends of batches", examples.NEW_WEBHOOK),
@@ -118,9 +116,7 @@ class WebhookListView(OfficeView):
     @idempotent
     def post(self, request: Request, office_id: UUID) -> Response:
         office = self.office(CONFIGURES)
-        webhook = webhooks.add(
-            office, **validated(NewWebhookSerializer(data=request.data)), actor=self.actor()
-        )
+        webhook = webhooks.add(office, **read(NewWebhookIn, request.data).values(), actor=self.actor())
         location = request.build_absolute_uri(f"{request.path}/{webhook.pk}")
         return Response(with_secret(webhook, webhook.secret), status=201, headers={"Location": location})
 
@@ -154,13 +150,13 @@ class WebhookDetailView(WebhookView):
         summary="Change a webhook",
         description="Owners only. A webhook that is enabled again does not receive the events it missed. "
         "Disabling a webhook gives up the deliveries that wait for it.",
-        request=WebhookSerializer(partial=True),
+        request=WebhookIn,
         responses=WebhookOut,
         examples=[in_request("disable", {"enabled": False})],
     )
     def patch(self, request: Request, office_id: UUID, webhook_id: int) -> Response:
         webhook = self.webhook()
-        data = validated(WebhookSerializer(data=request.data, partial=True))
+        data = read_changes(WebhookIn, request.data)
         webhooks.change(webhook, **data, actor=self.actor())
         return Response(WebhookOut.write(webhook))
 

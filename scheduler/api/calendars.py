@@ -1,11 +1,10 @@
 """Calendars: the days and maintenance windows at which schedules skip their runs."""
 
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID
 
-from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema, extend_schema_field
-from rest_framework import serializers
+from drf_spectacular.utils import extend_schema
+from pydantic import Field
 from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -15,7 +14,8 @@ from jobs.api.framework.idempotency import idempotent
 from jobs.api.framework.openapi_errors import problems
 from jobs.api.framework.openapi_examples import in_request
 from jobs.api.framework.pagination import PagePagination
-from jobs.api.framework.serializers import StrictSerializer, validated
+from jobs.api.framework.reading import read, read_changes
+from jobs.api_model import ApiIn
 from scheduler.access import calendar_for, calendars_of
 from scheduler.api import examples, shapes
 from scheduler.api.schemas import CalendarOut
@@ -25,40 +25,35 @@ from scheduler.schedules import calendars
 from scheduler.schedules.calendars import MAX_ENTRIES
 from scheduler.schedules.timezones import KOREAN_TIME
 
-
 # The domain parses these texts, and reads a time without an offset as Korean.
-@extend_schema_field(OpenApiTypes.DATETIME)
-class TimeField(serializers.CharField):
-    pass
+A_TIME = Field(json_schema_extra={"format": "date-time"})
+A_DAY = Field(json_schema_extra={"format": "date"})
 
 
-@extend_schema_field(OpenApiTypes.DATE)
-class DayField(serializers.CharField):
-    pass
-
-
-class WindowSerializer(StrictSerializer):
-    starts_at = TimeField(max_length=40, help_text="Without an offset it is Korean time.")
-    ends_at = TimeField(max_length=40, help_text="The first moment after the window.")
-
-
-class CalendarSerializer(StrictSerializer):
-    name = serializers.CharField(max_length=200)
-    dates = serializers.ListField(
-        child=DayField(max_length=10),
-        default=list,
-        max_length=MAX_ENTRIES,
-        help_text="Whole days in the time zone, like `2026-12-25`.",
+class WindowIn(ApiIn):
+    starts_at: Annotated[str, Field(min_length=1, max_length=40), A_TIME] = Field(
+        description="Without an offset it is Korean time."
     )
-    windows = serializers.ListField(
-        child=WindowSerializer(), default=list, max_length=MAX_ENTRIES, help_text="Maintenance windows."
+    ends_at: Annotated[str, Field(min_length=1, max_length=40), A_TIME] = Field(
+        description="The first moment after the window."
     )
-    timezone = serializers.CharField(default=KOREAN_TIME, max_length=64, help_text="That of `dates`.")
+
+
+class CalendarIn(ApiIn):
+    name: Annotated[str, Field(min_length=1, max_length=200)]
+    dates: Annotated[
+        list[Annotated[str, Field(min_length=1, max_length=10), A_DAY]], Field(max_length=MAX_ENTRIES)
+    ] = Field(default_factory=list, description="Whole days in the time zone, like `2026-12-25`.")
+    windows: Annotated[list[WindowIn], Field(max_length=MAX_ENTRIES)] = Field(
+        default_factory=list, description="Maintenance windows."
+    )
+    timezone: Annotated[str, Field(min_length=1, max_length=64)] = Field(
+        KOREAN_TIME, description="That of `dates`."
+    )
 
 
 @extend_schema(tags=["schedules"])
 class CalendarsView(GenericAPIView[Calendar]):
-    serializer_class = CalendarSerializer
     pagination_class = PagePagination
     filter_backends = ()
     queryset = Calendar.objects.none()
@@ -71,13 +66,14 @@ class CalendarsView(GenericAPIView[Calendar]):
 
     @extend_schema(
         operation_id="create_calendar",
+        request=CalendarIn,
         responses={201: CalendarOut},
         examples=[in_request("holidays and a maintenance window", examples.NEW_CALENDAR)],
     )
     @idempotent
     def post(self, request: Request) -> Response:
         """Create a calendar."""
-        values = validated(CalendarSerializer(data=request.data))
+        values = read(CalendarIn, request.data).values()
         calendar = calendars.create(values, owner=user_of(request), now=database_now())
         location = request.build_absolute_uri(f"/api/calendars/{calendar.id}")
         return Response(shapes.calendar_json(calendar), status=201, headers={"Location": location})
@@ -85,7 +81,6 @@ class CalendarsView(GenericAPIView[Calendar]):
 
 @extend_schema(tags=["schedules"])
 class OneCalendarView(GenericAPIView[Any]):
-    serializer_class = CalendarSerializer
     pagination_class = None
     filter_backends = ()
 
@@ -99,12 +94,13 @@ class OneCalendarView(GenericAPIView[Any]):
 
     @extend_schema(
         operation_id="change_calendar",
+        request=CalendarIn,
         responses=CalendarOut,
         examples=[in_request("other holidays", {"dates": ["2026-12-25", "2027-01-01"]})],
     )
     def patch(self, request: Request, calendar_id: UUID) -> Response:
         """Change a calendar. It counts for the next scheduled run of each schedule that uses it."""
-        values = validated(CalendarSerializer(data=request.data, partial=True))
+        values = read_changes(CalendarIn, request.data)
         changed = calendars.change(self.calendar(acts=True).id, values, now=database_now())
         return Response(shapes.calendar_json(changed))
 

@@ -8,7 +8,7 @@ from django.db.models import QuerySet
 from django.http import Http404
 from django_filters import rest_framework as filters
 from drf_spectacular.utils import extend_schema
-from rest_framework import serializers
+from pydantic import Field
 from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -22,9 +22,9 @@ from jobs.api.framework.idempotency import idempotent
 from jobs.api.framework.openapi_errors import problems
 from jobs.api.framework.openapi_examples import in_request, in_response
 from jobs.api.framework.pagination import RoughPagination
-from jobs.api.framework.serializers import StrictSerializer, validated
+from jobs.api.framework.reading import read
 from jobs.api.views import ACTS, accepted
-from jobs.api_model import ApiOut
+from jobs.api_model import ApiIn, ApiOut
 from jobs.errors import Conflict
 from jobs.keyset import NewestOfParts
 from jobs.known_tasks import UnknownTask
@@ -37,8 +37,10 @@ from scheduler.manual_runs import run_task
 from scheduler.schedules.history import of_schedule
 
 
-class RunSerializer(StrictSerializer):
-    args = serializers.DictField(default=dict, help_text="Arguments that match the Task's `args_schema`.")
+class RunIn(ApiIn):
+    args: dict[str, Any] = Field(
+        default_factory=dict, description="Arguments that match the Task's `args_schema`."
+    )
 
 
 class StartedExecutionOut(ApiOut):
@@ -49,10 +51,10 @@ class StartedExecutionOut(ApiOut):
 class RunTaskView(GenericAPIView[Execution]):
     pagination_class = None
     filter_backends = ()
-    serializer_class = RunSerializer
 
     @extend_schema(
         operation_id="run_task",
+        request=RunIn,
         responses={202: StartedExecutionOut},
         examples=[
             in_request("a sum", {"args": {"numbers": [1, 2, 3]}}),
@@ -69,8 +71,8 @@ class RunTaskView(GenericAPIView[Execution]):
             public = False
         if not public:
             raise Http404
-        values = validated(RunSerializer(data=request.data))
-        execution = run_task(task_id, values["args"], owner_id=user_of(request).pk)
+        args = read(RunIn, request.data).args
+        execution = run_task(task_id, args, owner_id=user_of(request).pk)
         location = request.build_absolute_uri(f"/api/executions/{execution}")
         return accepted({"execution_id": str(execution)}, location)
 

@@ -1,13 +1,14 @@
 """Workflow runs: start a run and wait for it, list, show, cancel, resume."""
 
 import time
-from typing import Any, cast
+from typing import Annotated, Any, cast
 from uuid import UUID
 
 from django.http import Http404
 from django_filters import rest_framework as filters
 from drf_spectacular.utils import extend_schema
-from rest_framework import serializers
+from pydantic import BeforeValidator, Field
+from pydantic_core import PydanticCustomError
 from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -20,8 +21,9 @@ from jobs.api.framework.idempotency import idempotent
 from jobs.api.framework.openapi_errors import problems
 from jobs.api.framework.openapi_examples import in_request, in_response
 from jobs.api.framework.pagination import PagePagination
-from jobs.api.framework.serializers import StrictSerializer, validated
+from jobs.api.framework.reading import read
 from jobs.api.views import ACTS, accepted
+from jobs.api_model import ApiIn, Omittable, Uuid
 from jobs.models import Job
 from jobs.states import MemberRole
 from scheduler.access import workflow_for
@@ -37,16 +39,19 @@ MAX_WAIT_SECONDS = 60
 POLL_SECONDS = 0.2
 
 
-class ExecuteSerializer(StrictSerializer):
-    workflow_id = serializers.UUIDField()
-    wait = serializers.FloatField(
-        required=False,
-        min_value=0,
-        max_value=MAX_WAIT_SECONDS,
-        help_text="How long to wait for the end, in seconds.",
+def _not_null(value: object) -> object:
+    if value is None:
+        raise PydanticCustomError("null", "null")
+    return value
+
+
+class ExecuteIn(ApiIn):
+    workflow_id: Uuid
+    wait: Omittable[Annotated[float, Field(ge=0, le=MAX_WAIT_SECONDS)]] = Field(
+        None, description="How long to wait for the end, in seconds."
     )
-    input = serializers.JSONField(
-        required=False, help_text="What the steps read as `$input`; valid for the workflow's `input_schema`."
+    input: Annotated[Any, BeforeValidator(_not_null)] = Field(
+        None, description="What the steps read as `$input`; valid for the workflow's `input_schema`."
     )
 
 
@@ -125,10 +130,10 @@ class CancelRunView(RunView):
 class ExecuteView(GenericAPIView[Any]):
     pagination_class = None
     filter_backends = ()
-    serializer_class = ExecuteSerializer
 
     @extend_schema(
         operation_id="execute_workflow",
+        request=ExecuteIn,
         responses={202: WorkflowRunOut, 200: WorkflowRunWithResultsOut},
         examples=[
             in_request("and wait for it", {"workflow_id": examples.WORKFLOW, "wait": 30}),
@@ -140,7 +145,7 @@ class ExecuteView(GenericAPIView[Any]):
     )
     def post(self, request: Request) -> Response:
         """Run a workflow now, whatever its mode. With `wait`, 200 and the jobs' results once it has ended."""
-        wait = validated(ExecuteSerializer(data=request.data)).get("wait", 0)
+        wait = read(ExecuteIn, request.data).wait
         started = self._start(request)
         if wait:
             # Wait outside the transaction of the Idempotency-Key, since messages are sent after its commit.
@@ -154,11 +159,11 @@ class ExecuteView(GenericAPIView[Any]):
 
     @idempotent
     def _start(self, request: Request) -> Response:
-        values = validated(ExecuteSerializer(data=request.data))
-        user, workflow_id = user_of(request), values["workflow_id"]
+        values = read(ExecuteIn, request.data)
+        user, workflow_id = user_of(request), values.workflow_id
         workflow_for(user, workflow_id, ACTS)
-        now, run_input = database_now(), values.get("input")
-        run = runs.run_now(workflow_id, user_id=user.pk, now=now, run_input=run_input)
+        now = database_now()
+        run = runs.run_now(workflow_id, user_id=user.pk, now=now, run_input=values.input)
         return accepted(WorkflowRunOut.write(run), _run_url(request, run))
 
 

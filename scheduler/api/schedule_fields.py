@@ -1,8 +1,14 @@
 """The fields of schedules, and of rules that are previewed, in requests."""
 
-from rest_framework import serializers
+from datetime import datetime
+from typing import Annotated, Any
 
-from jobs.api.framework.serializers import StrictSerializer
+from pydantic import AfterValidator, Field, PlainValidator, WithJsonSchema
+from pydantic_core import PydanticCustomError
+from rest_framework.exceptions import ValidationError
+from rest_framework.fields import DateTimeField
+
+from jobs.api_model import WHOLE, ApiIn, OneOf, Uuid
 from jobs.schemas import LONGEST_DELAY_MS, LONGEST_TIMEOUT_MS
 from jobs.states import Backoff, OnLost
 from scheduler.api.schemas import KINDS, POLICIES
@@ -19,115 +25,86 @@ from scheduler.states import Overlap
 MAX_TIMES = 100
 
 
+def _moment(value: object) -> datetime:
+    if not isinstance(value, str):
+        raise PydanticCustomError("string_type", "not a text")
+    try:
+        moment: datetime = DateTimeField().run_validation(value)
+    except ValidationError as error:
+        raise PydanticCustomError("moment", "{text}", {"text": str(error.args[0])}) from None
+    return moment
+
+
+# Without an offset it is Korean time.
+Moment = Annotated[
+    datetime, PlainValidator(_moment), WithJsonSchema({"type": "string", "format": "date-time"})
+]
+NONE_IS_EMPTY = AfterValidator(lambda value: value or "")
+
+
 # The fields of a preview, which a schedule has too.
-class RuleSerializer(StrictSerializer):
-    kind = serializers.ChoiceField(KINDS, help_text="Each kind takes its own field below.")
-    cron = serializers.CharField(
-        required=False,
-        allow_null=True,
-        allow_blank=True,
-        max_length=1000,
-        help_text="For the kind cron: five fields, like `0 9 * * 1-5`, or six with the second first.",
+class RuleIn(ApiIn):
+    kind: Annotated[str, OneOf(KINDS)] = Field(description="Each kind takes its own field below.")
+    cron: Annotated[Annotated[str, Field(max_length=1000)] | None, NONE_IS_EMPTY] = Field(
+        None, description="For the kind cron: five fields, like `0 9 * * 1-5`, or six with the second first."
     )
-    every_seconds = serializers.IntegerField(
-        required=False,
-        allow_null=True,
-        min_value=1,
-        max_value=MAX_INTERVAL_SECONDS,
-        help_text="For the kind interval.",
+    every_seconds: Annotated[int, Field(ge=1, le=MAX_INTERVAL_SECONDS), WHOLE] | None = Field(
+        None, description="For the kind interval."
     )
-    at = serializers.DateTimeField(
-        required=False, allow_null=True, help_text="For the kind once. Without an offset it is Korean time."
+    at: Moment | None = Field(None, description="For the kind once. Without an offset it is Korean time.")
+    timezone: Annotated[str, Field(min_length=1, max_length=64)] = Field(
+        KOREAN_TIME, description="The time zone of `cron`."
     )
-    timezone = serializers.CharField(default=KOREAN_TIME, max_length=64, help_text="The time zone of `cron`.")
-    starts_at = serializers.DateTimeField(
-        required=False, allow_null=True, help_text="The schedule does not fire before this time."
-    )
-    ends_at = serializers.DateTimeField(
-        required=False, allow_null=True, help_text="The schedule does not fire after this time."
-    )
-
-    def validate_cron(self, text: str | None) -> str:
-        return text or ""
+    starts_at: Moment | None = Field(None, description="The schedule does not fire before this time.")
+    ends_at: Moment | None = Field(None, description="The schedule does not fire after this time.")
 
 
-class PreviewSerializer(RuleSerializer):
-    count = serializers.IntegerField(default=5, min_value=1, max_value=MAX_TIMES, help_text="How many times.")
+class PreviewIn(RuleIn):
+    count: Annotated[int, Field(ge=1, le=MAX_TIMES), WHOLE] = Field(5, description="How many times.")
 
 
-class ScheduleSerializer(RuleSerializer):
-    name = serializers.CharField(max_length=200)
-    task_id = serializers.CharField(max_length=200, help_text="One of `GET /api/tasks`.")
-    args = serializers.DictField(default=dict, help_text="Arguments that match the Task's `args_schema`.")
-    enabled = serializers.BooleanField(default=True)
-    overlap = serializers.ChoiceField(
-        Overlap.choices,
-        default=Overlap.SKIP.value,
-        help_text="What happens if the previous run is still in progress.",
+class ScheduleIn(RuleIn):
+    name: Annotated[str, Field(min_length=1, max_length=200)]
+    task_id: Annotated[str, Field(min_length=1, max_length=200)] = Field(
+        description="One of `GET /api/tasks`."
     )
-    catch_up = serializers.ChoiceField(
-        POLICIES,
-        default="latest",
-        help_text="Which of the runs missed in an outage are run afterwards.",
+    args: dict[str, Any] = Field(
+        default_factory=dict, description="Arguments that match the Task's `args_schema`."
     )
-    grace = serializers.IntegerField(
-        default=DEFAULT_GRACE_SECONDS,
-        min_value=1,
-        max_value=MAX_GRACE_SECONDS,
-        help_text="With the `catch_up` policy none: how many seconds late a run may still start.",
+    enabled: bool = True
+    overlap: Annotated[str, OneOf(Overlap.choices)] = Field(
+        Overlap.SKIP.value, description="What happens if the previous run is still in progress."
     )
-    calendar = serializers.UUIDField(
-        required=False, allow_null=True, help_text="A calendar of yours: at its days and times no run starts."
+    catch_up: Annotated[str, OneOf(POLICIES)] = Field(
+        "latest", description="Which of the runs missed in an outage are run afterwards."
     )
-    max_retries = serializers.IntegerField(default=3, min_value=0, max_value=MAX_RETRIES)
-    retry_backoff = serializers.ChoiceField(
-        Backoff.choices,
-        required=False,
-        allow_null=True,
-        help_text="How the delay grows; null: exponential.",
+    grace: Annotated[int, Field(ge=1, le=MAX_GRACE_SECONDS), WHOLE] = Field(
+        DEFAULT_GRACE_SECONDS,
+        description="With the `catch_up` policy none: how many seconds late a run may still start.",
     )
-    retry_base_delay = serializers.IntegerField(
-        required=False,
-        allow_null=True,
-        min_value=0,
-        max_value=LONGEST_DELAY_MS,
-        help_text="The first delay, in milliseconds; default: the Task's.",
+    calendar: Uuid | None = Field(
+        None, description="A calendar of yours: at its days and times no run starts."
     )
-    timeout_ms = serializers.IntegerField(
-        required=False,
-        allow_null=True,
-        min_value=1,
-        max_value=LONGEST_TIMEOUT_MS,
-        help_text="Time limit of an attempt; default: the Task's.",
+    max_retries: Annotated[int, Field(ge=0, le=MAX_RETRIES), WHOLE] = 3
+    retry_backoff: Annotated[Annotated[str, OneOf(Backoff.choices)] | None, NONE_IS_EMPTY] = Field(
+        None, description="How the delay grows; null: exponential."
     )
-    on_lost = serializers.ChoiceField(
-        OnLost.choices,
-        required=False,
-        allow_null=True,
-        help_text="What happens if the worker dies; default: as the Task says.",
+    retry_base_delay: Annotated[int, Field(ge=0, le=LONGEST_DELAY_MS), WHOLE] | None = Field(
+        None, description="The first delay, in milliseconds; default: the Task's."
     )
-    notify_after_failures = serializers.IntegerField(
-        required=False,
-        allow_null=True,
-        min_value=1,
-        max_value=MAX_NOTIFY_AFTER,
-        help_text="Notify when so many runs in a row have failed for good; null: never.",
+    timeout_ms: Annotated[int, Field(ge=1, le=LONGEST_TIMEOUT_MS), WHOLE] | None = Field(
+        None, description="Time limit of an attempt; default: the Task's."
     )
-    notify_after_missed = serializers.IntegerField(
-        required=False,
-        allow_null=True,
-        min_value=1,
-        max_value=MAX_NOTIFY_AFTER,
-        help_text="Notify when so many scheduled runs were missed since the last success; null: never.",
+    on_lost: Annotated[Annotated[str, OneOf(OnLost.choices)] | None, NONE_IS_EMPTY] = Field(
+        None, description="What happens if the worker dies; default: as the Task says."
     )
-    notify_office = serializers.UUIDField(
-        required=False,
-        allow_null=True,
-        help_text="An office in which you may act: its webhooks and mail addresses are notified too.",
+    notify_after_failures: Annotated[int, Field(ge=1, le=MAX_NOTIFY_AFTER), WHOLE] | None = Field(
+        None, description="Notify when so many runs in a row have failed for good; null: never."
     )
-
-    def validate_retry_backoff(self, value: str | None) -> str:
-        return value or ""
-
-    def validate_on_lost(self, value: str | None) -> str:
-        return value or ""
+    notify_after_missed: Annotated[int, Field(ge=1, le=MAX_NOTIFY_AFTER), WHOLE] | None = Field(
+        None,
+        description="Notify when so many scheduled runs were missed since the last success; null: never.",
+    )
+    notify_office: Uuid | None = Field(
+        None, description="An office in which you may act: its webhooks and mail addresses are notified too."
+    )

@@ -16,10 +16,10 @@ from jobs.api.framework.idempotency import idempotent
 from jobs.api.framework.openapi_examples import in_request, in_response
 from jobs.api.framework.pagination import PagePagination, RoughPagination
 from jobs.api.framework.query import WholeNumber
-from jobs.api.framework.serializers import validated
+from jobs.api.framework.reading import read, read_changes
 from scheduler.access import schedule_for, schedules_of
 from scheduler.api import examples, shapes
-from scheduler.api.schedule_fields import MAX_TIMES, PreviewSerializer, ScheduleSerializer
+from scheduler.api.schedule_fields import MAX_TIMES, PreviewIn, ScheduleIn
 from scheduler.api.schemas import KINDS, NextTimesOut, OccurrenceOut, ScheduleOut
 from scheduler.clock import database_now
 from scheduler.models import Occurrence, Schedule
@@ -49,7 +49,6 @@ class ScheduleView(GenericAPIView[Any]):
 
     pagination_class: Any = None
     filter_backends: Any = ()
-    serializer_class: Any = ScheduleSerializer
 
     def schedule(self, *, acts: bool = False) -> Schedule:
         return schedule_for(user_of(self.request), self.kwargs["schedule_id"], acts=acts)
@@ -57,7 +56,6 @@ class ScheduleView(GenericAPIView[Any]):
 
 @extend_schema(tags=["schedules"])
 class SchedulesView(GenericAPIView[Schedule]):
-    serializer_class = ScheduleSerializer
     pagination_class = PagePagination
     filter_backends = (FilterBackend,)
     filterset_class = ScheduleFilter
@@ -71,6 +69,7 @@ class SchedulesView(GenericAPIView[Schedule]):
 
     @extend_schema(
         operation_id="create_schedule",
+        request=ScheduleIn,
         responses={201: ScheduleOut},
         examples=[
             in_request("every morning", examples.NEW_SCHEDULE),
@@ -80,7 +79,7 @@ class SchedulesView(GenericAPIView[Schedule]):
     @idempotent
     def post(self, request: Request) -> Response:
         """Create a schedule. Its rule counts from now on."""
-        values = validated(ScheduleSerializer(data=request.data))
+        values = read(ScheduleIn, request.data).values()
         schedule = schedules.create(values, owner=user_of(request), now=database_now())
         location = request.build_absolute_uri(f"/api/schedules/{schedule.id}")
         return Response(shapes.schedule_json(schedule), status=201, headers={"Location": location})
@@ -95,15 +94,17 @@ class OneScheduleView(ScheduleView):
 
     @extend_schema(
         operation_id="change_schedule",
+        request=ScheduleIn,
         responses=ScheduleOut,
         examples=[in_request("an hour later", {"cron": "0 10 * * *"})],
     )
     def patch(self, request: Request, schedule_id: UUID) -> Response:
         """Change a schedule. A change of the rule counts from now; other changes keep the next run."""
-        return self._change(validated(ScheduleSerializer(data=request.data, partial=True)))
+        return self._change(read_changes(ScheduleIn, request.data))
 
     @extend_schema(
         operation_id="replace_schedule",
+        request=ScheduleIn,
         responses=ScheduleOut,
         examples=[in_request("every morning", examples.NEW_SCHEDULE)],
     )
@@ -113,7 +114,7 @@ class OneScheduleView(ScheduleView):
         empty |= {"retry_backoff": "", "retry_base_delay": None, "timeout_ms": None, "on_lost": ""}
         empty |= {"calendar": None, "notify_office": None}
         empty |= {"notify_after_failures": None, "notify_after_missed": None}
-        return self._change(empty | validated(ScheduleSerializer(data=request.data)))
+        return self._change(empty | read(ScheduleIn, request.data).values())
 
     @extend_schema(operation_id="delete_schedule", responses={204: None})
     def delete(self, request: Request, schedule_id: UUID) -> Response:
@@ -166,19 +167,19 @@ class NextTimesView(ScheduleView):
 class PreviewView(GenericAPIView[Schedule]):
     pagination_class = None
     filter_backends = ()
-    serializer_class = PreviewSerializer
 
     @extend_schema(
         operation_id="preview_schedule",
+        request=PreviewIn,
         responses=NextTimesOut,
         examples=[in_request("every morning", examples.RULE)],
     )
     def post(self, request: Request) -> Response:
         """Preview a rule that is not saved: its next times, and the rule in words."""
-        values = validated(PreviewSerializer(data=request.data))
+        preview = read(PreviewIn, request.data)
         now = database_now()
-        rule = check_rule(values, now)
-        return Response(_next_times_json(rule, rules.upcoming(rule, now, values["count"]), now))
+        rule = check_rule(preview.values(), now)
+        return Response(_next_times_json(rule, rules.upcoming(rule, now, preview.count), now))
 
 
 class OccurrenceFilter(filters.FilterSet):  # type: ignore[misc]

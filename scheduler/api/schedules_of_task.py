@@ -1,22 +1,24 @@
 """Pause and resume all schedules of a Task."""
 
+from typing import Annotated
+
 from drf_spectacular.utils import extend_schema
-from rest_framework import serializers
+from pydantic import Field
 from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from jobs.api.framework.authentication import user_of
 from jobs.api.framework.openapi_examples import in_request, in_response
-from jobs.api.framework.serializers import StrictSerializer, validated
-from jobs.api_model import ApiOut
+from jobs.api.framework.reading import read
+from jobs.api_model import ApiIn, ApiOut
 from scheduler.clock import database_now
 from scheduler.models import Schedule
 from scheduler.schedules import lifecycle as schedules
 
 
-class TaskSerializer(StrictSerializer):
-    task_id = serializers.CharField(max_length=200)
+class TaskIn(ApiIn):
+    task_id: Annotated[str, Field(min_length=1, max_length=200)]
 
 
 class PausedSchedulesOut(ApiOut):
@@ -33,16 +35,16 @@ OF_TASK = in_request("of a Task", {"task_id": "demo.sum"})
 class TaskSchedulesView(GenericAPIView[Schedule]):
     pagination_class = None
     filter_backends = ()
-    serializer_class = TaskSerializer
 
     def task_id(self, request: Request) -> str:
-        return str(validated(TaskSerializer(data=request.data))["task_id"])
+        return read(TaskIn, request.data).task_id
 
 
 @extend_schema(tags=["schedules"])
 class PauseSchedulesView(TaskSchedulesView):
     @extend_schema(
         operation_id="pause_schedules",
+        request=TaskIn,
         responses=PausedSchedulesOut,
         examples=[OF_TASK, in_response("two were enabled", {"paused": 2})],
     )
@@ -56,6 +58,7 @@ class PauseSchedulesView(TaskSchedulesView):
 class ResumeSchedulesView(TaskSchedulesView):
     @extend_schema(
         operation_id="resume_schedules",
+        request=TaskIn,
         responses=ResumedSchedulesOut,
         examples=[OF_TASK, in_response("two were paused", {"resumed": 2})],
     )

@@ -1,12 +1,12 @@
 """Workflows. Their runs are in runs.py."""
 
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID
 
 from django.db.models import Prefetch
 from django_filters import rest_framework as filters
-from drf_spectacular.utils import extend_schema, extend_schema_field
-from rest_framework import serializers
+from drf_spectacular.utils import extend_schema
+from pydantic import Field, WithJsonSchema
 from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -18,8 +18,9 @@ from jobs.api.framework.idempotency import idempotent
 from jobs.api.framework.openapi_errors import problems
 from jobs.api.framework.openapi_examples import in_request
 from jobs.api.framework.pagination import PagePagination
-from jobs.api.framework.serializers import StrictSerializer, validated
+from jobs.api.framework.reading import read, read_changes
 from jobs.api.views import ACTS
+from jobs.api_model import JSON, WHOLE, ApiIn, OneOf, Uuid
 from scheduler.access import workflow_for, workflows_of
 from scheduler.api import examples, shapes
 from scheduler.api.schedule_config import SCHEDULE_CONFIG
@@ -32,44 +33,30 @@ from scheduler.workflows import lifecycle as workflows
 PENDING = Prefetch("runs", WorkflowRun.objects.filter(status=RunStatus.PENDING))
 
 
-@extend_schema_field({"type": "array", "items": {"$ref": "#/components/schemas/JobSubmissionRequest"}})
-class StepsField(serializers.ListField):
-    """Jobs as they are submitted; scheduler/workflows/steps.py checks them."""
+# scheduler/workflows/steps.py and recurrence.py read these.
+Steps = list[Annotated[JSON, WithJsonSchema({"x-component": "JobSubmissionRequest"})]]
+ScheduleConfig = Annotated[JSON, WithJsonSchema(SCHEDULE_CONFIG)]
 
 
-@extend_schema_field(SCHEDULE_CONFIG)
-class ScheduleConfigField(serializers.DictField):
-    """When the workflow runs; scheduler/workflows/recurrence.py parses it."""
-
-
-class WorkflowSerializer(StrictSerializer):
-    name = serializers.CharField(max_length=200)
-    status = serializers.ChoiceField(
-        WorkflowStatus.choices,
-        default=WorkflowStatus.DRAFT.value,
-        help_text="Only an active workflow runs without a request.",
+class WorkflowIn(ApiIn):
+    name: Annotated[str, Field(min_length=1, max_length=200)]
+    status: Annotated[str, OneOf(WorkflowStatus.choices)] = Field(
+        WorkflowStatus.DRAFT.value, description="Only an active workflow runs without a request."
     )
-    steps = StepsField(
-        child=serializers.DictField(),
-        default=list,
-        help_text="The jobs of a run; `depends_on` names refs of other steps.",
+    steps: Steps = Field(
+        default_factory=list, description="The jobs of a run; `depends_on` names refs of other steps."
     )
-    schedule_config = ScheduleConfigField()
-    max_run_retries = serializers.IntegerField(
-        default=0,
-        min_value=0,
-        max_value=workflows.MAX_RUN_RETRIES,
-        help_text="How often a failed run is tried again from its failed steps, by itself or by hand.",
+    schedule_config: ScheduleConfig
+    max_run_retries: Annotated[int, Field(ge=0, le=workflows.MAX_RUN_RETRIES), WHOLE] = Field(
+        0, description="How often a failed run is tried again from its failed steps, by itself or by hand."
     )
-    input_schema = serializers.DictField(
-        required=False,
-        allow_null=True,
-        help_text="The JSON Schema of a run's input, which steps read as `$input`; null accepts any.",
+    input_schema: dict[str, Any] | None = Field(
+        None, description="The JSON Schema of a run's input, which steps read as `$input`; null accepts any."
     )
 
 
-class NewWorkflowSerializer(WorkflowSerializer):
-    office = serializers.UUIDField(help_text="The office that gets the jobs of a run.")
+class NewWorkflowIn(WorkflowIn):
+    office: Uuid = Field(description="The office that gets the jobs of a run.")
 
 
 class WorkflowFilter(filters.FilterSet):  # type: ignore[misc]
@@ -85,7 +72,6 @@ class WorkflowFilter(filters.FilterSet):  # type: ignore[misc]
 class WorkflowView(GenericAPIView[Any]):
     pagination_class: Any = None
     filter_backends: Any = ()
-    serializer_class: Any = WorkflowSerializer
 
     def answer(self, workflow_id: UUID, status: int = 200, **headers: str) -> Response:
         workflow = Workflow.objects.prefetch_related(PENDING).get(pk=workflow_id)
@@ -94,7 +80,6 @@ class WorkflowView(GenericAPIView[Any]):
 
 @extend_schema(tags=["workflows"])
 class WorkflowsView(WorkflowView):
-    serializer_class = NewWorkflowSerializer
     pagination_class = PagePagination
     filter_backends = (FilterBackend,)
     filterset_class = WorkflowFilter
@@ -109,6 +94,7 @@ class WorkflowsView(WorkflowView):
 
     @extend_schema(
         operation_id="create_workflow",
+        request=NewWorkflowIn,
         responses={201: WorkflowOut},
         examples=[in_request("a build every morning", examples.NEW_WORKFLOW)],
         extensions=problems("cycle", "not_found"),
@@ -116,7 +102,7 @@ class WorkflowsView(WorkflowView):
     @idempotent
     def post(self, request: Request) -> Response:
         """Create a workflow. The next run of an active workflow is scheduled at once."""
-        values = validated(NewWorkflowSerializer(data=request.data))
+        values = read(NewWorkflowIn, request.data).values()
         office = require_access(user_of(request), values.pop("office"), ACTS).office
         workflow = workflows.create(office, values, now=database_now())
         location = request.build_absolute_uri(f"/api/workflows/{workflow.id}")
@@ -132,6 +118,7 @@ class OneWorkflowView(WorkflowView):
 
     @extend_schema(
         operation_id="change_workflow",
+        request=WorkflowIn,
         responses=WorkflowOut,
         examples=[
             in_request("another time", examples.ANOTHER_TIME),
@@ -142,7 +129,7 @@ class OneWorkflowView(WorkflowView):
     def patch(self, request: Request, workflow_id: UUID) -> Response:
         """Change a workflow. Its next run is rescheduled at once; a run in progress keeps its steps."""
         workflow_for(user_of(request), workflow_id, ACTS)
-        values = validated(WorkflowSerializer(data=request.data, partial=True))
+        values = read_changes(WorkflowIn, request.data)
         return self.answer(workflows.change(workflow_id, values, now=database_now()).id)
 
     @extend_schema(operation_id="delete_workflow", responses={204: None})

@@ -15,7 +15,7 @@ from jobs.api_model import JSON, ApiModel
 # The order of keys in the schema; others come first.
 ORDER = (
     *("enum", "type", "items", "format", "additionalProperties", "minLength", "maximum", "minimum"),
-    *("oneOf", "description", "pattern", "maxLength", "maxItems"),
+    *("description", "pattern", "maxLength", "maxItems"),
 )
 
 
@@ -89,6 +89,8 @@ def _without_default(field: JSON, *, is_required: bool) -> JSON:
 
 def _of_field(schema: JSON, names: Mapping[str, str]) -> JSON:
     schema.pop("title", None)
+    if component := schema.pop("x-component", None):
+        return {"$ref": f"#/components/schemas/{component}"}
     if "$ref" in schema:
         ref = {"$ref": f"#/components/schemas/{names[schema.pop('$ref')]}"}
         return {"allOf": [ref], **schema} if schema else ref
@@ -104,7 +106,7 @@ def _of_field(schema: JSON, names: Mapping[str, str]) -> JSON:
     if choices := schema.pop("x-choices", None):
         schema["x-spec-enum-id"] = list_hash(choices)
     _add_limits(schema)
-    return dict(sorted(schema.items(), key=_place))
+    return schema if "oneOf" in schema else dict(sorted(schema.items(), key=_place))
 
 
 def _add_limits(schema: JSON) -> None:

@@ -1,5 +1,7 @@
 """Reads a request into a pydantic model, with the errors of a DRF serializer."""
 
+from copy import copy
+from functools import cache
 from typing import Any, TypeVar
 
 import pydantic
@@ -47,6 +49,23 @@ def read(model: type[M], data: Any) -> M:
         raise ValidationError(_errors(error.errors(include_url=False), list(data))) from None
 
 
+def read_changes(model: type[ApiIn], data: Any) -> dict[str, Any]:
+    """The fields of a PATCH, none of which is required."""
+    changes: ApiIn = read(partial_of(model), data)
+    return changes.model_dump(exclude_unset=True)
+
+
+@cache
+def partial_of(model: type[M]) -> type[M]:
+    fields = {name: copy(field) for name, field in model.model_fields.items() if field.is_required()}
+    for field in fields.values():
+        field.default = None
+    changes: Any = {name: (field.annotation, field) for name, field in fields.items()}
+    partial = pydantic.create_model(model.__name__, __base__=model, **changes)
+    partial.model_config["title"] = model.model_config.get("title") or model.__name__
+    return partial
+
+
 def _errors(problems: list[Any], names: list[str]) -> dict[str, Any]:
     """DRF's errors, by dotted path. Values of a wrong type are reported alone."""
     mistyped = {
@@ -66,7 +85,7 @@ def _errors(problems: list[Any], names: list[str]) -> dict[str, Any]:
             for name in problem["ctx"]["names"][:20]:
                 errors[".".join(filter(None, (path, str(name)[:100])))] = [sentence]
         else:
-            errors[path] = [_text_of(problem)]
+            errors[path or "non_field_errors"] = [_text_of(problem)]
     return errors
 
 
@@ -87,5 +106,7 @@ def _text_of(problem: Any) -> str:
     context = problem.get("ctx", {})
     if isinstance(error := context.get("error"), CodedError):
         return str(error)
+    if problem["type"] not in _TEXTS:
+        return str(problem["msg"])
     limits = {name: whole(limit) for name, limit in context.items()}
     return _TEXTS[problem["type"]].format(value=value, type=type(value).__name__, **limits)

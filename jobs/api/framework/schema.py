@@ -13,7 +13,9 @@ from rest_framework import serializers
 
 from jobs.api.framework.api_models import NOT_BLANK
 from jobs.api.framework.idempotency import HEADER, LONGEST_KEY, REPLAYED
+from jobs.api.framework.reading import partial_of
 from jobs.api.framework.serializers import StrictFields
+from jobs.api_model import ApiIn
 
 _FIRST_SENTENCE = re.compile(r"(.+?)\.(?:\s+|$)(.*)", re.DOTALL)
 
@@ -105,6 +107,11 @@ class Schema(AutoSchema):
         ):
             described.setdefault("pattern", NOT_BLANK)
         return described
+
+    def _get_request_for_media_type(self, serializer: Any, direction: Any = "request") -> Any:
+        if self.method == "PATCH" and isinstance(serializer, type) and issubclass(serializer, ApiIn):
+            serializer = partial_of(serializer)
+        return super()._get_request_for_media_type(serializer, direction)  # type: ignore[no-untyped-call]
 
     # `list[Model]` is a list of that pydantic model, in pages if the view has them.
     def _is_list_view(self, serializer: Any = None) -> bool:

@@ -13,18 +13,17 @@ from jobs.api.framework.idempotency import idempotent
 from jobs.api.framework.openapi_errors import problems
 from jobs.api.framework.openapi_examples import in_request, in_response
 from jobs.api.framework.pagination import PagePagination
-from jobs.api.framework.serializers import validated
+from jobs.api.framework.reading import read
 from jobs.api.views import ACTS
 from scheduler.steps import queues
 from scheduler.steps.access import step_for, steps_of
 from scheduler.steps.api import examples, schemas
-from scheduler.steps.api.steps import StepSerializer
+from scheduler.steps.api.steps import StepIn
 from scheduler.steps.models import Step
 
 
 @extend_schema(tags=["step queues"])
 class JobsView(GenericAPIView[Step]):
-    serializer_class = StepSerializer
     pagination_class = PagePagination
     filter_backends = (FilterBackend,)
     queryset = Step.objects.none()
@@ -38,6 +37,7 @@ class JobsView(GenericAPIView[Step]):
 
     @extend_schema(
         operation_id="create_step",
+        request=StepIn,
         responses={201: schemas.StepOut},
         examples=[
             in_request("reserve an address", examples.NEW_STEP),
@@ -48,14 +48,13 @@ class JobsView(GenericAPIView[Step]):
     @idempotent
     def post(self, request: Request) -> Response:
         """Create a job that is in no queue yet. POST /api/queues/:queue_id/jobs enqueues it."""
-        step = queues.create_job(validated(StepSerializer(data=request.data)), user_of(request))
+        step = queues.create_job(read(StepIn, request.data).values(), user_of(request))
         location = request.build_absolute_uri(f"/api/steps/{step.job_id}")
         return Response(schemas.step_json(step), status=201, headers={"Location": location})
 
 
 @extend_schema(tags=["step queues"])
 class OneJobView(GenericAPIView[Step]):
-    serializer_class = StepSerializer
     pagination_class = None
     filter_backends = ()
 

@@ -1,9 +1,11 @@
 """Creating, listing, showing and deleting step queues."""
 
+from typing import Annotated
+
 from django.utils import timezone
 from django_filters import rest_framework as filters
 from drf_spectacular.utils import extend_schema
-from rest_framework import serializers
+from pydantic import Field
 from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -15,8 +17,9 @@ from jobs.api.framework.idempotency import idempotent
 from jobs.api.framework.openapi_errors import problems
 from jobs.api.framework.openapi_examples import in_request, in_response
 from jobs.api.framework.pagination import PagePagination
-from jobs.api.framework.serializers import StrictSerializer, validated
+from jobs.api.framework.reading import read
 from jobs.api.views import ACTS
+from jobs.api_model import ApiIn, Omittable, Uuid
 from scheduler.steps import queues
 from scheduler.steps.access import queues_of
 from scheduler.steps.api import examples, schemas
@@ -26,29 +29,22 @@ from scheduler.steps.models import StepQueue
 from scheduler.steps.states import UNINIT, QueueState
 
 
-class QueueSerializer(StrictSerializer):
-    name = serializers.CharField(default="", allow_blank=True, max_length=200)
-    queue_library = serializers.CharField(
-        default=UNINIT,
-        max_length=100,
-        help_text="The default library of the jobs: one of `GET /api/libraries`.",
+class QueueIn(ApiIn):
+    name: Annotated[str, Field(max_length=200)] = ""
+    queue_library: Annotated[str, Field(min_length=1, max_length=100)] = Field(
+        UNINIT, description="The default library of the jobs: one of `GET /api/libraries`."
     )
-    office = serializers.UUIDField(
-        default=None,
-        allow_null=True,
-        help_text="The office that owns the queue; without it, the caller does.",
+    office: Uuid | None = Field(
+        None, description="The office that owns the queue; without it, the caller does."
     )
-    callback_url = serializers.CharField(
-        default="",
-        allow_blank=True,
-        max_length=2000,
-        help_text="A public URL that receives a signed message when a run has ended, as webhooks do.",
+    callback_url: Annotated[str, Field(max_length=2000)] = Field(
+        "", description="A public URL that receives a signed message when a run has ended, as webhooks do."
     )
 
 
-class CopySerializer(StrictSerializer):
-    name = serializers.CharField(
-        required=False, allow_blank=True, max_length=200, help_text="By default that of the queue."
+class CopyIn(ApiIn):
+    name: Omittable[Annotated[str, Field(max_length=200)]] = Field(
+        None, description="By default that of the queue."
     )
 
 
@@ -65,7 +61,6 @@ class QueueFilter(filters.FilterSet):  # type: ignore[misc]
 
 @extend_schema(tags=["step queues"])
 class QueuesView(GenericAPIView[StepQueue]):
-    serializer_class = QueueSerializer
     pagination_class = PagePagination
     filter_backends = (FilterBackend,)
     filterset_class = QueueFilter
@@ -80,6 +75,7 @@ class QueuesView(GenericAPIView[StepQueue]):
 
     @extend_schema(
         operation_id="create_queue",
+        request=QueueIn,
         responses={201: schemas.NewStepQueueOut},
         examples=[
             in_request("for a machine", examples.NEW_QUEUE),
@@ -91,8 +87,8 @@ class QueuesView(GenericAPIView[StepQueue]):
     @idempotent
     def post(self, request: Request) -> Response:
         """Create a step queue. It is EMPTY and belongs to the caller, or with `office` to that office."""
-        values = validated(QueueSerializer(data=request.data))
-        user, office_id = user_of(request), values.pop("office")
+        values = read(QueueIn, request.data).values()
+        user, office_id = user_of(request), values.pop("office", None)
         office = require_access(user, office_id, ACTS).office if office_id else None
         return _created(request, queues.create(values, owner=user, office=office, now=timezone.now()))
 
@@ -113,10 +109,9 @@ class OneQueueView(QueueView):
 
 @extend_schema(tags=["step queues"])
 class CopyView(QueueView):
-    serializer_class = CopySerializer
-
     @extend_schema(
         operation_id="copy_queue",
+        request=CopyIn,
         responses={201: schemas.NewStepQueueOut},
         examples=[
             in_request("under another name", {"name": "web-2"}),
@@ -127,7 +122,8 @@ class CopyView(QueueView):
     def post(self, request: Request, queue_id: int) -> Response:
         """Create a queue with the same library, office, callback and jobs. None of them has run."""
         source = self.queue(ACTS)
-        name = validated(CopySerializer(data=request.data)).get("name", source.name)
+        name = read(CopyIn, request.data).name
+        name = source.name if name is None else name
         queue = queues.copy(source.queue_id, owner=user_of(request), name=name, now=timezone.now())
         return _created(request, queue)
 

@@ -1,11 +1,12 @@
 """Enqueuing, listing, moving and removing the jobs of a step queue, and retrying their rollback."""
 
 from collections.abc import Mapping
+from typing import Annotated, Any
 from uuid import UUID
 
 from django.http import Http404
-from drf_spectacular.utils import PolymorphicProxySerializer, extend_schema, extend_schema_field
-from rest_framework import serializers
+from drf_spectacular.utils import PolymorphicProxySerializer, extend_schema
+from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -15,8 +16,9 @@ from jobs.api.framework.idempotency import idempotent
 from jobs.api.framework.openapi_errors import problems
 from jobs.api.framework.openapi_examples import in_request, in_response
 from jobs.api.framework.pagination import PagePagination
-from jobs.api.framework.serializers import StrictSerializer, validated
+from jobs.api.framework.reading import read
 from jobs.api.views import ACTS
+from jobs.api_model import WHOLE, ApiIn, Omittable, Uuid
 from scheduler.steps import lifecycle, queues
 from scheduler.steps.access import step_for
 from scheduler.steps.api import examples, schemas
@@ -32,63 +34,44 @@ from scheduler.steps.states import (
 )
 
 
-@extend_schema_field({})
-class ArgumentsField(serializers.JSONField):
-    """The arguments of both operations: any JSON value."""
-
-
-class StepSerializer(StrictSerializer):
-    forward_operation = serializers.CharField(
-        default=NO_OPERATION, max_length=100, help_text="The operation of the library that does the job."
+class StepIn(ApiIn):
+    forward_operation: Annotated[str, Field(min_length=1, max_length=100)] = Field(
+        NO_OPERATION, description="The operation of the library that does the job."
     )
-    backward_operation = serializers.CharField(
-        default=NO_OPERATION,
-        max_length=100,
-        help_text="The operation that rolls it back when this job or a later one fails.",
+    backward_operation: Annotated[str, Field(min_length=1, max_length=100)] = Field(
+        NO_OPERATION, description="The operation that rolls it back when this job or a later one fails."
     )
-    arguments = ArgumentsField(
-        default=lambda: EMPTY_ARGS,  # type: ignore[arg-type,return-value]
-        allow_null=True,
-        help_text=(
-            "The arguments of both operations. Of an object each takes the keys that it names. Of a list "
-            "each takes as many values as it has parameters, in order. Any other value is the first argument."
-        ),
+    arguments: Any = Field(
+        default_factory=lambda: EMPTY_ARGS,
+        description="The arguments of both operations. Of an object each takes the keys that it names. "
+        "Of a list each takes as many values as it has parameters, in order. Any other value is the first "
+        "argument.",
     )
-    operation_library = serializers.CharField(
-        default=UNINIT, max_length=100, help_text="One of `GET /api/libraries`; by default the queue's."
+    operation_library: Annotated[str, Field(min_length=1, max_length=100)] = Field(
+        UNINIT, description="One of `GET /api/libraries`; by default the queue's."
     )
-    expired_time = serializers.FloatField(
-        default=EXPIRED_TIME,
-        min_value=0.001,
-        max_value=MAX_OPERATION_SECONDS,
-        help_text="The time limit of an operation, in seconds.",
+    expired_time: Annotated[float, Field(ge=0.001, le=MAX_OPERATION_SECONDS)] = Field(
+        EXPIRED_TIME, description="The time limit of an operation, in seconds."
     )
-    undo_retries = serializers.IntegerField(
-        required=False,
-        min_value=0,
-        max_value=MAX_UNDO_RETRIES,
-        help_text=(
-            "How often a backward operation that failed is retried. Default: as often as the operation says, "
-            "or 3 times. With 0 its first failure is final."
-        ),
+    undo_retries: Omittable[Annotated[int, Field(ge=0, le=MAX_UNDO_RETRIES), WHOLE]] = Field(
+        None,
+        description="How often a backward operation that failed is retried. Default: as often as the "
+        "operation says, or 3 times. With 0 its first failure is final.",
     )
 
 
-class MoveSerializer(StrictSerializer):
-    number = serializers.IntegerField(
-        required=False,
-        min_value=1,
-        help_text="The new position in the queue, from 1; without it nothing moves.",
+class MoveIn(ApiIn):
+    number: Omittable[Annotated[int, Field(ge=1), WHOLE]] = Field(
+        None, description="The new position in the queue, from 1; without it nothing moves."
     )
 
 
-class EnqueuedJobSerializer(StrictSerializer):
-    job_id = serializers.UUIDField(help_text="A job of `POST /api/steps` that is in no queue yet.")
+class EnqueuedJobIn(ApiIn):
+    job_id: Uuid = Field(description="A job of `POST /api/steps` that is in no queue yet.")
 
 
 @extend_schema(tags=["step queues"])
 class StepsView(QueueView):
-    serializer_class = StepSerializer
     pagination_class = PagePagination
     filter_backends = (FilterBackend,)
     queryset = Step.objects.none()
@@ -103,7 +86,9 @@ class StepsView(QueueView):
     @extend_schema(
         operation_id="enqueue_step",
         request=PolymorphicProxySerializer(
-            "StepToEnqueue", [StepSerializer, EnqueuedJobSerializer], resource_type_field_name=None
+            "StepToEnqueue",
+            [StepIn, EnqueuedJobIn],  # type: ignore[list-item]
+            resource_type_field_name=None,
         ),
         responses={201: schemas.StepOut},
         examples=[
@@ -117,10 +102,10 @@ class StepsView(QueueView):
         """Append a new job to a queue, or with `job_id` an existing one. A running queue accepts none."""
         queue = self.queue(ACTS)
         if isinstance(request.data, Mapping) and "job_id" in request.data:
-            job_id = validated(EnqueuedJobSerializer(data=request.data))["job_id"]
+            job_id = read(EnqueuedJobIn, request.data).job_id
             step = queues.enqueue_job(queue.queue_id, step_for(user_of(request), job_id))
         else:
-            step = queues.enqueue(queue.queue_id, validated(StepSerializer(data=request.data)))
+            step = queues.enqueue(queue.queue_id, read(StepIn, request.data).values())
         location = request.build_absolute_uri(f"/api/queues/{queue.queue_id}/jobs/{step.job_id}")
         return Response(schemas.step_json(step), status=201, headers={"Location": location})
 
@@ -134,7 +119,7 @@ class OneStepView(QueueView):
 
     @extend_schema(
         operation_id="move_step",
-        request=MoveSerializer,
+        request=MoveIn,
         responses=schemas.StepOut,
         examples=[in_request("to the beginning", {"number": 1})],
         extensions=problems("queue_running"),
@@ -142,7 +127,7 @@ class OneStepView(QueueView):
     def patch(self, request: Request, queue_id: int, job_id: UUID) -> Response:
         """Move a job within its queue. A running queue keeps its order."""
         queue = self.queue(ACTS)
-        number = validated(MoveSerializer(data=request.data)).get("number")
+        number = read(MoveIn, request.data).number
         if number is not None:
             queues.move_job(queue.queue_id, step_of(queue, job_id).job_id, number)
         return Response(schemas.step_json(step_of(queue, job_id)))

@@ -6,7 +6,6 @@ from rest_framework.generics import GenericAPIView
 from rest_framework.response import Response
 
 from jobs.api.framework.authentication import user_of
-from jobs.api.framework.serializers import StrictSerializer
 from jobs.api.views import accepted
 from jobs.states import MemberRole
 from scheduler.steps.access import queue_for
@@ -17,7 +16,6 @@ from scheduler.steps.models import StepQueue
 class QueueView(GenericAPIView[Any]):
     pagination_class: Any = None
     filter_backends: Any = ()
-    serializer_class: Any = StrictSerializer
 
     def queue(self, needed: str = MemberRole.VIEWER) -> StepQueue:
         return queue_for(user_of(self.request), self.kwargs["queue_id"], needed)
