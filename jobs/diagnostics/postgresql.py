@@ -21,7 +21,7 @@ from jobs.diagnostics import (
     register,
     warning,
 )
-from jobs.sql import call, engine
+from jobs.sql import call, drift, engine
 
 SKEW_WARNING, SKEW_ERROR = 1.0, 5.0
 # The share of all connections from which on there may soon be none left.
@@ -96,6 +96,8 @@ def check_schema() -> Iterator[CheckMessage]:
         name for (name,) in call.rows("SELECT DISTINCT proname FROM pg_proc WHERE proname ^@ 'dure_'")
     }
     yield check_functions(sorted(expected - existing), len(expected))
+    if difference := drift.problem():
+        yield error("schema", difference, drift.REMEDY)
     if problem := engine.version_problem():
         yield error("engine", *problem)
 
