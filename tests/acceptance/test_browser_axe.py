@@ -73,6 +73,11 @@ PAGES = [
     (MEMBER, "/workflows/{workflow}/runs/{workflow_run}"),
     (MEMBER, "/runs"),
     (MEMBER, "/runs?q=for&state=failed&range=24h"),
+    (MEMBER, "/workflows/runs?status=completed"),
+    (MEMBER, "/workers/{worker}"),
+    (STAFF, "/workers/{worker}"),
+    (MEMBER, "/queues/default"),
+    (STAFF, "/queues/default"),
     (MEMBER, "/executions/{execution}"),
     (STAFF, "/executions/{execution}"),
     (MEMBER, "/runs/{execution}/again"),
@@ -165,6 +170,7 @@ def made(system: System, office: str) -> Iterator[dict[str, Any]]:
     names |= jobs_of(alice, office) | times_of(alice, office) | settings_of(alice, office)
     export = alice.get("/api/jobs").json["content"][0]
     names |= {"export": export["jobId"], "replay": export["replayId"]}
+    names["worker"] = alice.get("/api/scheduler/monitor").json["workers"][0]["name"]
     names["queue"], names["empty_queue"] = failed_step_queue(alice), step_queue(alice)
     names["long_queue"] = step_queue(alice, *({"forward_operation": "reserve_address"} for _ in range(70)))
     assert eventually(lambda: alice.get(f"/api/queues/{names['queue']}").json["state"] == "READY", 200)

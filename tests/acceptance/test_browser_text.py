@@ -54,6 +54,9 @@ PAGES = [
     "/workflows/{workflow}",
     "/workflows/{workflow}/edit",
     "/workflows/{workflow}/runs/{workflow_run}",
+    "/workflows/runs",
+    "/workers/{worker}",
+    "/queues/default",
     "/step-queues",
     "/step-queues/new",
     "/step-queues/{queue}",
@@ -120,6 +123,7 @@ def make_objects(alice: Client) -> dict[str, Any]:
         "webhook": webhook.json["id"],
         "queue": queue.json["queue_id"],
         "execution": run.json["execution_id"],
+        "worker": alice.get("/api/scheduler/monitor").json["workers"][0]["name"],
     }
 
 
