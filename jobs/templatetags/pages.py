@@ -12,6 +12,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
+from dure.roles import is_role
 from jobs import display
 from jobs.insight.progress import effective_state
 from jobs.models import Execution, Job
@@ -247,8 +248,8 @@ def worker_link(name: str) -> SafeString | str:
 
 @register.filter
 def role_link(name: str) -> SafeString | str:
-    """The name of a role, with the page of its queue."""
-    return _link("scheduler:queue", name)
+    """The name of a role, with the page of its queue. The engine's own queues have none."""
+    return _link("scheduler:queue", name) if is_role(name) else name or "–"
 
 
 def _link(page: str, name: str) -> SafeString | str:
