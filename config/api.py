@@ -10,13 +10,13 @@ from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.renderers import OpenApiJsonRenderer, OpenApiJsonRenderer2, OpenApiYamlRenderer
 from drf_spectacular.utils import extend_schema
 from drf_spectacular.views import SpectacularSwaggerSplitView
-from rest_framework import serializers
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from jobs.api.framework.openapi_examples import in_response
+from jobs.api_model import ApiOut
 from jobs.errors import PROBLEM_CODES
 
 # Swagger UI writes styles into its page, and icons as data.
@@ -56,9 +56,9 @@ class DocsView(SpectacularSwaggerSplitView):
         return response
 
 
-class ProblemKindSerializer(serializers.Serializer[None]):
-    code = serializers.CharField()
-    meaning = serializers.CharField()
+class ProblemKindOut(ApiOut):
+    code: str
+    meaning: str
 
 
 class ProblemKindView(APIView):
@@ -71,7 +71,7 @@ class ProblemKindView(APIView):
         tags=["problems"],
         summary="Explain the code of a problem",
         description="The `type` of a problem is this URL.",
-        responses=ProblemKindSerializer,
+        responses=ProblemKindOut,
         examples=[
             in_response("a code", {"code": "not_found", "meaning": PROBLEM_CODES["not_found"].meaning})
         ],

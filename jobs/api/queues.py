@@ -1,10 +1,10 @@
 """The queues of all roles, for staff: list, pause, resume. Those of /api/queues are step queues."""
 
-from typing import Any
+from typing import Annotated, Any
 
 from django.http import Http404
-from drf_spectacular.utils import extend_schema, extend_schema_serializer
-from rest_framework import serializers
+from drf_spectacular.utils import extend_schema
+from pydantic import Field
 from rest_framework.generics import GenericAPIView
 from rest_framework.permissions import IsAdminUser
 from rest_framework.request import Request
@@ -14,9 +14,9 @@ from jobs import queues
 from jobs.api.framework.authentication import user_of
 from jobs.api.framework.filtering import PAGING, reject_unknown
 from jobs.api.framework.openapi_examples import in_request, in_response
-from jobs.api.framework.serializers import StrictSerializer, validated
+from jobs.api.framework.reading import read
 from jobs.api.tasks import TaskPagination
-from jobs.api_model import iso_time
+from jobs.api_model import ApiIn, ApiOut, Omittable, Time
 
 PAUSED = {
     "role": "FE",
@@ -26,36 +26,22 @@ PAUSED = {
 RESUMED = {**PAUSED, "paused": None}
 
 
-class PauseSerializer(StrictSerializer):
-    reason = serializers.CharField(
-        required=False,
-        allow_blank=True,
-        max_length=queues.LONGEST_REASON,
-        help_text="Everybody whose job waits can read it.",
+class PauseIn(ApiIn):
+    reason: Omittable[Annotated[str, Field(max_length=queues.LONGEST_REASON)]] = Field(
+        None, description="Everybody whose job waits can read it."
     )
 
 
-@extend_schema_serializer(component_name="RolePause")
-class PauseDocument(serializers.Serializer[Any]):
-    since = serializers.DateTimeField()
-    by = serializers.CharField()
-    reason = serializers.CharField()
+class RolePauseOut(ApiOut):
+    since: Time
+    by: str
+    reason: str
 
 
-@extend_schema_serializer(component_name="RoleQueue")
-class QueueDocument(serializers.Serializer[Any]):
-    role = serializers.CharField()
-    served = serializers.BooleanField(help_text="Whether an online worker serves it.")
-    paused = PauseDocument(allow_null=True, help_text="Null unless it is paused.")
-
-
-def queue_json(queue: queues.Queue) -> dict[str, Any]:
-    pause = queue.pause
-    return {
-        "role": queue.role,
-        "served": queue.is_served,
-        "paused": pause and {"since": iso_time(pause.since), "by": pause.by, "reason": pause.reason},
-    }
+class RoleQueueOut(ApiOut):
+    role: str
+    served: bool = Field(validation_alias="is_served", description="Whether an online worker serves it.")
+    paused: RolePauseOut | None = Field(validation_alias="pause", description="Null unless it is paused.")
 
 
 class _QueueView(GenericAPIView[Any]):
@@ -80,14 +66,14 @@ class QueueListView(_QueueView):
         tags=["roles"],
         summary="List the roles, and whether their queues are paused",
         description="Staff only.",
-        responses=QueueDocument(many=True),
+        responses=list[RoleQueueOut],
         examples=[in_response("a paused one", PAUSED)],
     )
     def get(self, request: Request) -> Response:
         reject_unknown(request, PAGING)
         rows: Any = queues.queues()
         page = self.paginate_queryset(rows) or []
-        return self.get_paginated_response([queue_json(queue) for queue in page])
+        return self.get_paginated_response([RoleQueueOut.write(queue) for queue in page])
 
 
 class PauseQueueView(_QueueView):
@@ -99,18 +85,18 @@ class PauseQueueView(_QueueView):
         summary="Pause the queue of a role",
         description="Staff only. No run of the role starts, in any office and by any trigger, until it is "
         "resumed; runs that have started go on. A queue that is paused already stays as it is.",
-        request=PauseSerializer,
-        responses=QueueDocument,
+        request=PauseIn,
+        responses=RoleQueueOut,
         examples=[
             in_request("with a reason", {"reason": "the shop is being moved"}),
             in_response("paused", PAUSED),
         ],
     )
     def post(self, request: Request, role: str) -> Response:
-        reason: str = validated(PauseSerializer(data=request.data)).get("reason", "")
+        reason = read(PauseIn, request.data).reason or ""
         self.queue(role)
         queues.pause_queue(role, user_of(request), reason)
-        return Response(queue_json(self.queue(role)))
+        return Response(RoleQueueOut.write(self.queue(role)))
 
 
 class ResumeQueueView(_QueueView):
@@ -122,10 +108,10 @@ class ResumeQueueView(_QueueView):
         summary="Resume the queue of a role",
         description="Staff only. What has waited starts at once. A queue that is not paused stays as it is.",
         request=None,
-        responses=QueueDocument,
+        responses=RoleQueueOut,
         examples=[in_response("resumed", RESUMED)],
     )
     def post(self, request: Request, role: str) -> Response:
         self.queue(role)
         queues.resume_queue(role, user_of(request))
-        return Response(queue_json(self.queue(role)))
+        return Response(RoleQueueOut.write(self.queue(role)))

@@ -5,7 +5,6 @@ from uuid import UUID
 
 from drf_spectacular.utils import extend_schema, extend_schema_serializer
 from pydantic import AfterValidator, Field
-from rest_framework import serializers
 from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -106,7 +105,6 @@ class MonitorOut(ApiOut):
 class MonitorView(GenericAPIView[Any]):
     pagination_class = None
     filter_backends = ()
-    serializer_class = serializers.Serializer
 
     @extend_schema(operation_id="monitor", responses=MonitorOut)
     def get(self, request: Request) -> Response:

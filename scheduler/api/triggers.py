@@ -10,7 +10,6 @@ from django.contrib.auth.models import AnonymousUser, User
 from django.utils.crypto import constant_time_compare
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.utils import extend_schema
-from rest_framework import serializers
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.generics import GenericAPIView
@@ -62,7 +61,6 @@ class TriggerView(GenericAPIView[Any]):
     authentication_classes = [TokenAuthentication, SessionAuthentication, CronSecret]
     pagination_class = None
     filter_backends = ()
-    serializer_class = serializers.Serializer
 
 
 class ExecutedOut(ApiOut):

@@ -1,15 +1,15 @@
 """Helpers of the tests of the REST framework: users with tokens, and an urlconf of small views."""
 
-from typing import Any
+from typing import Annotated, Any
 
 from django.contrib.auth.models import Group, User
 from django.http import HttpRequest, HttpResponse
 from django.test import Client
 from django.urls import path
 from django.utils import timezone
-from rest_framework import serializers
-from rest_framework.exceptions import PermissionDenied
-from rest_framework.generics import ListAPIView
+from pydantic import Field
+from rest_framework.exceptions import PermissionDenied, ValidationError
+from rest_framework.generics import GenericAPIView
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -20,8 +20,9 @@ from config.urls import urlpatterns as real_urlpatterns
 from jobs.api.framework.filtering import reject_unknown
 from jobs.api.framework.idempotency import idempotent
 from jobs.api.framework.pagination import RoughPagination
-from jobs.api.framework.serializers import StrictModelSerializer
+from jobs.api.framework.reading import read
 from jobs.api.framework.throttling import KEY_PREFIX, counter
+from jobs.api_model import ApiIn, ApiOut
 from jobs.models.access import ApiToken
 
 __all__ = ["handler400", "handler403", "handler404", "handler500"]
@@ -44,27 +45,34 @@ def forget_counts() -> None:
         redis.delete(key)
 
 
-class GroupSerializer(StrictModelSerializer):
-    class Meta:
-        model = Group
-        fields = ["id", "name"]
+class GroupIn(ApiIn):
+    name: Annotated[str, Field(min_length=1, max_length=150)]
 
 
-class Groups(ListAPIView[Group]):
+class GroupOut(ApiOut):
+    id: int
+    name: str
+
+
+class Groups(GenericAPIView[Group]):
     queryset = Group.objects.order_by("id")
-    serializer_class = GroupSerializer
     filterset_fields = ["name"]
+
+    def get(self, request: Request) -> Response:
+        page = self.paginate_queryset(self.filter_queryset(self.get_queryset())) or []
+        return self.get_paginated_response([GroupOut.write(group) for group in page])
 
     @idempotent
     def post(self, request: Request) -> Response:
-        serializer = GroupSerializer(data=request.data)
-        serializer.is_valid(raise_exception=True)
-        group = serializer.save()
+        name = read(GroupIn, request.data).name
+        if Group.objects.filter(name=name).exists():
+            raise ValidationError({"name": ["There is such a group already."]})
+        group = Group.objects.create(name=name)
         if group.name == "refused":
             return Response({"detail": "no"}, status=409)
         if group.name == "boom":
             raise ZeroDivisionError
-        return Response(serializer.data, status=201, headers={"Location": f"/api/groups/{group.pk}"})
+        return Response(GroupOut.write(group), status=201, headers={"Location": f"/api/groups/{group.pk}"})
 
 
 class RoughGroups(Groups):
@@ -99,10 +107,6 @@ def boom(request: HttpRequest) -> HttpResponse:
 class Boom(APIView):
     def get(self, request: Request) -> Response:
         raise ZeroDivisionError("secret detail")
-
-
-class Typed(serializers.Serializer[Any]):
-    number = serializers.IntegerField()
 
 
 urlpatterns = [

@@ -1,4 +1,4 @@
-"""Extends drf-spectacular by our authentication, strict bodies, and idempotent POSTs."""
+"""Extends drf-spectacular by our authentication, lists of pydantic models, and idempotent POSTs."""
 
 import re
 from typing import Any, get_args, get_origin
@@ -9,12 +9,10 @@ from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.plumbing import get_doc, is_list_serializer, is_serializer
 from drf_spectacular.utils import OpenApiParameter
-from rest_framework import serializers
 
-from jobs.api.framework.api_models import NOT_BLANK
+from jobs.api.framework import api_models  # noqa: F401 (registers how pydantic models are described)
 from jobs.api.framework.idempotency import HEADER, LONGEST_KEY, REPLAYED
 from jobs.api.framework.reading import partial_of
-from jobs.api.framework.serializers import StrictFields
 from jobs.api_model import ApiIn
 
 _FIRST_SENTENCE = re.compile(r"(.+?)\.(?:\s+|$)(.*)", re.DOTALL)
@@ -81,32 +79,6 @@ class Schema(AutoSchema):
             response=[200, 201, 202],
         )
         return [*parameters, key, replayed]
-
-    def get_serializer_name(self, serializer: Any, direction: Any) -> str:
-        return str(super().get_serializer_name(serializer, direction)).removesuffix("Document")
-
-    def _map_basic_serializer(self, serializer: Any, direction: Any) -> Any:
-        described = super()._map_basic_serializer(serializer, direction)  # type: ignore[no-untyped-call]
-        if direction == "request" and isinstance(serializer, StrictFields):
-            described["additionalProperties"] = False
-        return described
-
-    def _map_serializer_field(self, field: Any, direction: Any, bypass_extensions: bool = False) -> Any:
-        described = super()._map_serializer_field(  # type: ignore[no-untyped-call]
-            field, direction, bypass_extensions
-        )
-        if isinstance(field, serializers.JSONField) and field.allow_null:
-            # The schema for any value allows null already.
-            described.pop("oneOf", None)
-        if (
-            direction == "request"
-            and isinstance(field, serializers.CharField)
-            and field.trim_whitespace
-            and not field.allow_blank
-            and "format" not in described
-        ):
-            described.setdefault("pattern", NOT_BLANK)
-        return described
 
     def _get_request_for_media_type(self, serializer: Any, direction: Any = "request") -> Any:
         if self.method == "PATCH" and isinstance(serializer, type) and issubclass(serializer, ApiIn):

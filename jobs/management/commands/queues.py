@@ -4,7 +4,7 @@ from functools import partial
 from typing import Any
 
 from jobs import queues
-from jobs.api.queues import queue_json
+from jobs.api.queues import RoleQueueOut
 from jobs.cli.command import DONE, LIST, Complaint, Console, add_author
 from jobs.display import local_time
 
@@ -25,7 +25,9 @@ class Command(Console):
 
     def show_list(self, options: dict[str, Any]) -> int:
         rows = queues.queues()
-        self.show({"results": [queue_json(queue) for queue in rows]}, [line_of(queue) for queue in rows])
+        self.show(
+            {"results": [RoleQueueOut.write(queue) for queue in rows]}, [line_of(queue) for queue in rows]
+        )
         return DONE
 
     def act(self, verb: str, options: dict[str, Any]) -> int:
@@ -36,7 +38,7 @@ class Command(Console):
         else:
             queues.resume_queue(role, actor)
         queue = find(role)
-        self.show(queue_json(queue), [line_of(queue)])
+        self.show(RoleQueueOut.write(queue), [line_of(queue)])
         return DONE
 
 
