@@ -25,8 +25,8 @@ help: ## list the commands
 up: ## install and start the whole system; Ctrl-C stops it
 	@$(INSTALL) --steps 7 $(RUNTIME) && exec $(PY) -m config.dev.up
 
-dev: install-dev ## like make up; starts the programs again when a source file is saved
-	@RELOAD=1 LOGS=$${LOGS:-1} exec $(PY) -m config.dev.up
+dev: ## like make up; starts the programs again when a source file is saved
+	@$(INSTALL) --steps 7 $(RUNTIME) && RELOAD=1 LOGS=$${LOGS:-1} exec $(PY) -m config.dev.up
 
 test: install-dev ## run the whole suite on servers of its own
 	@exec $(WITH_SERVERS) -- $(PY) -m pytest -n auto $(ARGS)
