@@ -96,6 +96,7 @@ EVENT_NAMES: dict[str, Text] = {
     EventType.SCHEDULE_FAILING: _("Schedule failing"),
     EventType.SCHEDULE_RECOVERED: _("Schedule recovered"),
     EventType.JOB_REPRIORITISED: _("Priority changed"),
+    EventType.JOB_CANCEL_REQUESTED: _("Cancellation requested"),
 }
 # The details of an event that people want to see; the others are for programs.
 EVENT_DETAIL_NAMES: dict[str, Text] = {

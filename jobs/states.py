@@ -158,11 +158,14 @@ class EventType(models.TextChoices):
     WORKFLOW_RUN_FAILED = "workflow_run_failed"
     SCHEDULE_FAILING = "schedule_failing"
     SCHEDULE_RECOVERED = "schedule_recovered"
-    # Records who changed an order and why, for operators. Clients do not receive it.
+    # These record who changed an order or cancelled a running job, and why, for operators. Clients do not
+    # receive them.
     JOB_REPRIORITISED = "job_reprioritised"
+    JOB_CANCEL_REQUESTED = "job_cancel_requested"
 
 
-CLIENT_EVENTS: Final = tuple(type for type in EventType.values if type != EventType.JOB_REPRIORITISED)
+OPERATORS_EVENTS: Final = (EventType.JOB_REPRIORITISED, EventType.JOB_CANCEL_REQUESTED)
+CLIENT_EVENTS: Final = tuple(type for type in EventType.values if type not in OPERATORS_EVENTS)
 
 
 # The failures that need a person: listed as alerts on the pages, and sent to new webhooks by default.

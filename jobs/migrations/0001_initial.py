@@ -271,7 +271,7 @@ class Migration(migrations.Migration):
                 ('office_id', models.UUIDField(verbose_name='office')),
                 ('job_id', models.UUIDField(null=True, verbose_name='job')),
                 ('batch_id', models.UUIDField(null=True, verbose_name='batch')),
-                ('type', models.CharField(choices=[('job_ready', 'Job Ready'), ('job_started', 'Job Started'), ('job_completed', 'Job Completed'), ('job_failed', 'Job Failed'), ('job_timeout', 'Job Timeout'), ('job_retrying', 'Job Retrying'), ('job_cancelled', 'Job Cancelled'), ('batch_completed', 'Batch Completed'), ('workflow_run_failed', 'Workflow Run Failed'), ('schedule_failing', 'Schedule Failing'), ('schedule_recovered', 'Schedule Recovered'), ('job_reprioritised', 'Job Reprioritised')], max_length=20, verbose_name='what happened')),
+                ('type', models.CharField(choices=[('job_ready', 'Job Ready'), ('job_started', 'Job Started'), ('job_completed', 'Job Completed'), ('job_failed', 'Job Failed'), ('job_timeout', 'Job Timeout'), ('job_retrying', 'Job Retrying'), ('job_cancelled', 'Job Cancelled'), ('batch_completed', 'Batch Completed'), ('workflow_run_failed', 'Workflow Run Failed'), ('schedule_failing', 'Schedule Failing'), ('schedule_recovered', 'Schedule Recovered'), ('job_reprioritised', 'Job Reprioritised'), ('job_cancel_requested', 'Job Cancel Requested')], max_length=20, verbose_name='what happened')),
                 ('details', models.JSONField(default=dict, verbose_name='details')),
                 ('at', models.DateTimeField(verbose_name='time')),
             ],

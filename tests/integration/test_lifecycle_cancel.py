@@ -8,7 +8,7 @@ from jobs import lifecycle
 from jobs.answers import Cancelled, Settlement
 from jobs.effects import Effects
 from jobs.models import Event, Execution, Job
-from jobs.states import ExecutionStatus, JobStatus, Trigger
+from jobs.states import CLIENT_EVENTS, ExecutionStatus, JobStatus, Trigger
 from tests.events import T, batches_completed, details, event_types
 from tests.factories import a_job, a_start, an_office, claimed, done, fresh, submitted
 
@@ -51,6 +51,18 @@ def test_a_running_job_is_asked_to_stop_and_keeps_its_slot_until_it_has(monkeypa
     run.fail()
     assert (fresh(first).status, fresh(second).status) == ("cancelled", "processing")
     assert event_types(first)[-1] == T.JOB_CANCELLED
+
+
+def test_who_cancels_a_running_job_is_recorded_once_for_operators():
+    job = a_job(an_office())
+    run = claimed(job)
+    assert cancel(job) == Cancelled(0, 1)
+    lifecycle.cancel(job.office_id, [job.id], actor="another", reason="too late")
+    assert details(job, T.JOB_CANCEL_REQUESTED) == {"actor": "me", "reason": "enough"}
+    run.fail()
+    assert event_types(job)[-2:] == [T.JOB_CANCEL_REQUESTED, T.JOB_CANCELLED]
+    assert event_types(job).count(T.JOB_CANCEL_REQUESTED) == 1
+    assert T.JOB_CANCEL_REQUESTED not in CLIENT_EVENTS
 
 
 def test_a_cancelled_run_that_is_lost_is_cancelled_and_does_not_start_again():

@@ -1242,7 +1242,7 @@ BEGIN
     SELECT * INTO o FROM offices WHERE id = p_office;
     -- The Executions first: a claim that is under way holds its row, and is seen as RUNNING after it.
     WITH locked AS (
-        SELECT e.id, e.status FROM job_executions e
+        SELECT e.id, e.status, e.cancel_requested_at IS NULL AS is_first FROM job_executions e
         WHERE e.job_id = ANY (p_jobs) AND e.office_id = p_office AND e.status IN ('PENDING', 'RUNNING')
         ORDER BY e.id FOR NO KEY UPDATE
     ), stopped AS (
@@ -1253,7 +1253,12 @@ BEGIN
     ), asked_to_stop AS (
         UPDATE job_executions e SET cancel_requested_at = coalesce(e.cancel_requested_at, v_now)
         FROM locked l WHERE e.id = l.id AND l.status = 'RUNNING'
-        RETURNING e.id, e.job_id
+        RETURNING e.id, e.job_id, l.is_first
+    ), logged AS (
+        -- The run's end says that it was cancelled, and only this says by whom.
+        INSERT INTO job_events (office_id, job_id, batch_id, type, details, at)
+        SELECT p_office, j.id, j.batch_id, 'job_cancel_requested', p_details, v_now
+        FROM asked_to_stop a JOIN job_queue j ON j.id = a.job_id WHERE a.is_first ORDER BY j.seq
     )
     SELECT array_agg(id), array_agg(job_id) INTO v_stop, v_stopping FROM asked_to_stop;
 
