@@ -138,7 +138,8 @@ class _Extended:
     """A row with further attributes."""
 
     def __init__(self, row: object, further: Mapping[str, object]) -> None:
-        vars(self).update(further, _row=row)
+        # The columns are copied, since each call of __getattr__ costs more than all of them.
+        vars(self).update(getattr(row, "__dict__", ()), _row=row, **further)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._row, name)

@@ -7,8 +7,8 @@ from exports.messages import RESULTS
 from exports.models import DeadLetter
 from exports.replays import MAX_TITLE
 from exports.states import JobType, Phase, Status
-from jobs.api.framework.api_models import add_examples
 from jobs.api.framework.openapi_examples import in_response
+from jobs.api.framework.openapi_models import add_examples
 
 AT, LATER = "2026-12-01T09:00:00+09:00", "2026-12-01T09:01:15+09:00"
 SHA256 = "f20e64f593d0de66f8baea58a36d077df598cf0c615a20cca29ad6a4f6398611"

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from jobs.api.framework.api_models import add_examples
 from jobs.api.framework.openapi_examples import in_request, in_response
+from jobs.api.framework.openapi_models import add_examples
 from jobs.schemas import BatchSubmissionIn, JobIn
 from jobs.serialize import JobInFullOut, JobOut
 from jobs.states import (

@@ -10,7 +10,7 @@ from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.plumbing import get_doc, is_list_serializer, is_serializer
 from drf_spectacular.utils import OpenApiParameter
 
-from jobs.api.framework import api_models  # noqa: F401 (registers how pydantic models are described)
+from jobs.api.framework import openapi_models  # noqa: F401 (registers how pydantic models are described)
 from jobs.api.framework.idempotency import HEADER, LONGEST_KEY, REPLAYED
 from jobs.api.framework.reading import partial_of
 from jobs.api_model import ApiIn
