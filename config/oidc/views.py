@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 @never_cache
 def start(request: HttpRequest) -> HttpResponse:
     _require_provider()
-    wait = throttling.count_login(request, "")
+    wait = throttling.count_anonymous(request)
     if wait is not None:
         return too_many(wait)
     request.session[NEXT] = request.GET.get("next", "")

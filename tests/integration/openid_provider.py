@@ -6,6 +6,7 @@ import json
 import threading
 import time
 from contextlib import contextmanager
+from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
 
@@ -15,10 +16,16 @@ from joserfc.jwk import RSAKey
 CLIENT, SECRET = "dure", "a secret of the client"
 
 
+@cache
+def a_key(_name: str) -> RSAKey:
+    """The same key for the same name, since making one takes long."""
+    return RSAKey.generate_key(2048, {"kid": "one", "use": "sig", "alg": "RS256"})
+
+
 class Provider:
     def __init__(self, port: int) -> None:
         self.issuer = f"http://127.0.0.1:{port}"
-        self.key = RSAKey.generate_key(2048, {"kid": "one", "use": "sig", "alg": "RS256"})
+        self.key = a_key("the provider's")
         self.claims = {"sub": "1234", "email": "alice@example.com", "email_verified": True}
         # What the user's data has beyond the ID token.
         self.user_data: dict[str, object] = {}

@@ -179,6 +179,11 @@ def count_unauthorized(request: Request) -> float | None:
     return count_request("refused", client_address(request))
 
 
+def count_anonymous(request: HttpRequest) -> float | None:
+    """Count a request that names no account, by address; the seconds to wait, if any."""
+    return count_request("anonymous", client_address(request))
+
+
 def count_login(request: HttpRequest, username: str) -> float | None:
     """Count an attempt to sign in, before the password is checked; the seconds to wait, if any.
 

@@ -5,14 +5,13 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
-from joserfc.jwk import RSAKey
 
 from config.oidc import diagnostics
 from config.oidc import provider as oidc
 from jobs.models import Identity
 from tests.factories import a_user
 from tests.integration.admin.action_form import act
-from tests.integration.openid_provider import CLIENT, SECRET, Provider, running_provider
+from tests.integration.openid_provider import CLIENT, SECRET, Provider, a_key, running_provider
 from tests.integration.pages import clients as pages
 from tests.integration.pages.clients import text_of
 from tests.integration.rest_support import forget_counts
@@ -155,7 +154,7 @@ def test_a_wrong_id_token_is_refused(provider, client, forged):
 
 def test_a_signature_of_another_key_is_refused(provider, client):
     a_user("alice", email="alice@example.com")
-    provider.signing_key = RSAKey.generate_key(2048, {"kid": "one"})
+    provider.signing_key = a_key("another")
     assert FAILED in refusal_of(provider, client)
 
 
@@ -225,6 +224,18 @@ def test_the_doctor_says_whether_the_provider_answers_as_configured(provider, se
     assert messages() == [("provider", "Error")]
     settings.DURE_OIDC_ISSUER = ""
     assert messages() == [("provider", "Info")]
+
+
+def test_starts_are_limited_by_address_and_not_for_all_together(provider, settings):
+    rates = {**settings.REST_FRAMEWORK["DEFAULT_THROTTLE_RATES"], "anonymous": "3/min", "login": "3/min"}
+    settings.REST_FRAMEWORK = {**settings.REST_FRAMEWORK, "DEFAULT_THROTTLE_RATES": rates}
+
+    def start(address: str) -> int:
+        return Client().get("/login/oidc", REMOTE_ADDR=address).status_code
+
+    assert [start(f"198.51.100.{number}") for number in range(5)] == [302] * 5
+    assert [start("198.51.100.99") for _ in range(4)] == [302] * 3 + [429]
+    forget_counts()
 
 
 def test_an_operator_unlinks_an_identity_and_the_next_sign_in_links_it_anew(provider, client):
