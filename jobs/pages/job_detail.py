@@ -18,6 +18,7 @@ from jobs.flower import link_for
 from jobs.insight import retries
 from jobs.insight.explain import explain
 from jobs.insight.progress import Node
+from jobs.insight.stats import run_times
 from jobs.models import Dependency, Job, Office, Worker
 from jobs.pages.forms import ActionForm
 from jobs.pages.graph_drawing import Drawing, draw
@@ -104,6 +105,7 @@ def job_context(office: Office, job: Job, now: datetime) -> dict[str, Any]:
         "is_limited": any(reason.code in LIMITS for reason in explanation.reasons),
         "start_worker": start_worker(explanation.reasons),
         "current": run if job.status == JobStatus.PROCESSING else None,
+        "usual": run_times(office.id).get(job.task_id) if job.status == JobStatus.PROCESSING else None,
         "worker": Worker.objects.filter(name=run.worker).first() if run and run.worker else None,
         "parents": parents,
         "children": children,

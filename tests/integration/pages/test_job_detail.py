@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from jobs.models import Worker
+from jobs.models import Execution, Worker
 from jobs.states import JobStatus
 from tests.factories import done, fresh, running, submitted
 from tests.integration.pages.clients import at, text_of
@@ -64,6 +64,19 @@ def test_a_running_job_shows_its_lease_its_heartbeat_and_its_dependencies(office
     assert f"/batches/{first.batch_id}#box-{second.id}" in text
     ended = alice.get(at(office, f"/jobs/{first.id}"))
     assert ended.context["current"] is None
+
+
+def test_a_running_job_says_how_long_its_task_usually_runs(office, alice):
+    (first,) = submitted(office, {"ref": "first"})
+    claim = running(first)
+    assert "usually" not in text_of(alice.get(at(office, f"/jobs/{first.id}")))
+    claim.finish()
+    run = fresh(first).execution
+    ended = run.attempt_started_at + timedelta(seconds=75)
+    Execution.objects.filter(pk=run.pk).update(finished_at=ended)
+    (second,) = submitted(office, {"ref": "second"})
+    running(second)
+    assert "(usually 1:15)" in text_of(alice.get(at(office, f"/jobs/{second.id}")))
 
 
 @pytest.mark.parametrize("verb", ["cancel", "reprioritise"])
