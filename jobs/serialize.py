@@ -29,6 +29,8 @@ from jobs.submission import Prepared
 EXECUTION_STATUSES = [
     (status, status) for status in (*dict.fromkeys(V1_EXECUTION_STATUS.values()), V1_EXECUTION_TIMED_OUT)
 ]
+# Ids that are text already: a submission may have a hundred thousand.
+UuidText = Annotated[str, WithJsonSchema({"type": "string", "format": "uuid"})]
 FailureOrNone = Annotated[Annotated[str, AnyOf(FailureType.choices)] | None, EMPTY_IS_NONE]
 
 # An Execution has a copy of the job's args, and other columns that the answer does not need.
@@ -61,7 +63,7 @@ class JobOut(ApiOut):
     priority: int = Field(description="Lower runs earlier.")
     urgent: bool = Field(description="Runs before all jobs that are not urgent.")
     status: Annotated[str, AnyOf(JobStatus.choices)]
-    depends_on: list[UUID] = Field(description="In submission order.")
+    depends_on: list[UuidText] = Field(description="In submission order.")
     on_dependency_failure: Annotated[str, AnyOf(OnDependencyFailure.choices)] = Field(
         description="Whether the job then waits, fails as well, or runs anyway."
     )
