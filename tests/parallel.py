@@ -1,4 +1,4 @@
-"""Runs the suite in two processes (`-n auto`, as `make test` does).
+"""Runs the suite in several processes (`-n auto`, as `make test` does).
 
 A part named by its path runs in one process, and so does everything with `-n 0` or a Redis named by
 REDIS_URL. The processes share a PostgreSQL server, where pytest-django creates a database for each. Each has
@@ -21,9 +21,10 @@ from config.dev.with_servers import EMBEDDED_VARIABLES
 if TYPE_CHECKING:
     from execnet import XSpec
 
-PROCESSES = 2
-WHOLE_SYSTEM = "tests/acceptance"
-# The slowest tests run first, so that both processes finish at about the same time.
+# More than cores, since most tests wait for other processes.
+PROCESSES = 4
+ACCEPTANCE = "tests/acceptance/"
+# The slowest tests run first, so that all processes finish at about the same time.
 ORDER = ("acceptance", "concurrency", "integration", "unit")
 
 
@@ -54,11 +55,13 @@ def stop(server: process.Process, home: Home) -> None:
 
 
 class ByFile(LoadScopeScheduling):  # type: ignore[misc]
-    """Keeps the tests of a file together, and all tests that share the running system."""
+    """Keeps the tests of a file together. Acceptance tests share two running systems, one with a browser."""
 
     def _split_scope(self, nodeid: str) -> str:
         file = nodeid.partition("::")[0]
-        return WHOLE_SYSTEM if file.startswith(f"{WHOLE_SYSTEM}/") else file
+        if not file.startswith(ACCEPTANCE):
+            return file
+        return f"{ACCEPTANCE}test_browser" if file.startswith(f"{ACCEPTANCE}test_browser") else ACCEPTANCE
 
 
 @pytest.hookimpl(optionalhook=True)
