@@ -1,6 +1,9 @@
 """Limits of Tasks hold for dispatches and claims at once, over several connections."""
 
+import time
+
 import pytest
+from django.db import transaction
 
 from jobs import lifecycle
 from jobs.errors import Held
@@ -8,7 +11,7 @@ from jobs.models import Execution, Job, TaskStart
 from jobs.specs import ExecutionSpec
 from jobs.sql import call
 from jobs.states import Trigger
-from tests.concurrency.threads import all_at_once
+from tests.concurrency.threads import PATIENCE, all_at_once, start_thread, wait_until_blocked
 from tests.factories import Claimed, an_office, fresh, submitted
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -95,12 +98,33 @@ def test_one_exclusive_run_of_an_owner_starts_at_once():
     assert claim(send.execution, send.dispatch) is not None
 
 
+def test_a_claim_waits_for_the_claim_of_another_exclusive_run():
+    first, second, *_ = starts("1")
+    with transaction.atomic():
+        assert claim(first) is not None
+        other = start_thread(lambda: claim(second))
+        wait_until_blocked(other)
+    assert other.result(PATIENCE) is None
+    assert Execution.objects.get(pk=second).dispatched_at is None
+
+
+def test_a_claim_waits_for_the_end_of_an_exclusive_run():
+    first, second, *_ = starts("1")
+    run = claim(first)
+    with transaction.atomic():
+        run.finish()
+        other = start_thread(lambda: claim(second))
+        wait_until_blocked(other)
+    assert other.result(PATIENCE) is not None
+
+
 def test_every_exclusive_run_starts_once_though_claims_and_ends_meet():
     starts("1")
 
     def work(number):
-        count = 0
+        count, until = 0, time.monotonic() + PATIENCE / 2
         while Execution.objects.filter(status__in=("PENDING", "RUNNING")).exists():
+            assert time.monotonic() < until, "a run waits, and nobody wakes it"
             for run in Execution.objects.filter(status="PENDING", dispatched_at__isnull=False):
                 won = claim(run.id, run.dispatch, token=f"{number}:{run.id}:{run.dispatch}")
                 if won is not None:
