@@ -89,7 +89,7 @@ def test_an_operation_shows_only_its_execution_of_the_current_run(alice):
         return [row.cells[0].run is not None for row in page.context["rows"]]
 
     assert runs(alice.get(at(queue))) == [True, True]
-    assert text(alice.get(at(queue))).count("played@test") == 2
+    assert text(alice.get(at(queue))).count(">played@test<") == 2
     lifecycle.run(queue.queue_id)
     page = alice.get(at(queue))
     assert runs(page) == [True, False]
