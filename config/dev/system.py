@@ -6,29 +6,22 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping
-from functools import partial
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO
 from urllib.parse import urlsplit
 
 from config.dev import CannotStart, Servers, credentials, readiness, running_servers
 from config.dev import options as preflight
-from config.dev.forks import Generations
 from config.dev.home import Home
 from config.dev.options import CHECKOUT, Options
 from config.dev.process import Process, Spawned, raise_if_interrupted, stop, wait_until
 from config.dev.procfile import Program
-from config.dev.screen import Screen, Steps, report, summary
-
-if TYPE_CHECKING:
-    from config.dev.reload import SourceWatcher
+from config.dev.screen import Screen, Steps, summary
 
 DEMO = Program("demo", "python manage.py demo")
 ADMIN = Program("demo", "python manage.py demo --admin-only")
 READY_SECONDS = 60.0
 TICK_SECONDS = 0.05
-# After a restart, before the next one is prepared.
-QUIET_SECONDS = 3.0
 # Longer than a worker drains (DURE_DRAIN_SECONDS) and releases its runs.
 STOP_SECONDS = 14.0
 # `make dev` starts workers again soon: what runs then is handed back.
@@ -55,8 +48,6 @@ class System:
         self.processes: list[Process] = []
         self.screen = Screen([program.name for program in programs])
         self.environment: dict[str, str] = {}
-        self.generations: Generations | None = None
-        self.restarted_at = 0.0
 
     def start(self, release: Program | None) -> None:
         steps = Steps()
@@ -111,67 +102,19 @@ class System:
             self._tick()
             time.sleep(TICK_SECONDS)
 
-    def watch_and_reload(self, watcher: "SourceWatcher") -> None:
-        """Starts the programs again when a source file is saved, until a signal arrives or a server ends.
-
-        A program that ends by itself, for a syntax error or the like, waits for the next change.
-        """
-        while True:
-            raise_if_interrupted()
-            try:
-                self._tick()
-            except Ended as end:
-                if end.process in self.servers:
-                    raise
-                self.processes.remove(end.process)
-                report(end.process)
-                print("It starts again when you save a change.", flush=True)
-            if files := watcher.changed_files():
-                self._restart(files)
-            elif self.generations and time.monotonic() > self.restarted_at + QUIET_SECONDS:
-                self.generations.prepare_next()
-            time.sleep(TICK_SECONDS)
-
-    def _restart(self, files: set[str]) -> None:
-        folders = [self.options.own, CHECKOUT]
-        paths = sorted(_relative(Path(file), [each for each in folders if each]) for file in files)
-        names = ", ".join(paths[:3])
-        print(f"{names} changed: starting the programs again …", flush=True)
-        if self.generations:
-            self.generations.replace()
-        # The first of these get the processors first.
-        programs = {program.name: program for program in sorted(self._programs_with(files), key=_urgency)}
-        running = {process.name: process for process in self.processes}
-
-        def start_again(stopped: Process) -> None:
-            self.processes.remove(stopped)
-            self.screen.show()
-            self._start_programs([programs[stopped.name]])
-
-        stop([running[name] for name in programs if name in running], self._show_and_sleep, start_again)
-        self._start_programs([program for name, program in programs.items() if name not in running])
-        self.restarted_at = time.monotonic()
-
-    def _programs_with(self, files: set[str]) -> list[Program]:
-        """The programs that import one of these files: those of one's own are imported by workers only."""
-        own = self.options.own
-        if own is None or not all(Path(file).is_relative_to(own) for file in files):
-            return self.programs
-        return [program for program in self.programs if program.is_own or program.node]
-
     def _import_code(self) -> None:
-        """For `make dev`: the programs are forked from a process that has imported the code."""
-        if self.options.reloads:
-            self.generations = Generations(self.home, self.environment)
+        """Called once the environment of the programs is known."""
+
+    def _forget_code(self) -> None:
+        """Called when the programs have stopped."""
+
+    def _spawn(self, _program: Program) -> Callable[[Path], Spawned] | None:
+        """How the program is started, if it is not executed."""
+        return None
 
     def _start_programs(self, programs: list[Program]) -> None:
-        generation = self.generations.current if self.generations and programs else None
-        if generation:
-            wait_until(generation.has_answered, pause=0.005)
         for program in programs:
-            forks = generation is not None and generation.can_start(program)
-            spawn = partial(generation.start, program) if generation and forks else None
-            process = self._process(program, self.environment, spawn=spawn)
+            process = self._process(program, self.environment, spawn=self._spawn(program))
             self.processes.append(process)
             if self.options.shows_logs:
                 self.screen.follow(process)
@@ -180,8 +123,7 @@ class System:
         """Stops the programs, then their servers; returns the names of what had to be killed."""
         killed = stop(self.processes, self._show_and_sleep)
         self.screen.show()
-        if self.generations:
-            self.generations.close()
+        self._forget_code()
         for server in reversed(self.servers):
             killed += stop([server])
         self.home.close()
@@ -306,15 +248,3 @@ def address(url: str) -> str:
     """The URL without its password."""
     parts = urlsplit(url)
     return f"{parts.hostname}:{parts.port}" if parts.port else parts.hostname or url
-
-
-def _urgency(program: Program) -> int:
-    """What one waits for after a change comes first."""
-    if program.is_own or program.name in ("web", "worker"):
-        return 0
-    return 1 if program.node else 2
-
-
-def _relative(file: Path, folders: list[Path]) -> str:
-    """The path in the first of these folders that has it."""
-    return next((str(file.relative_to(each)) for each in folders if file.is_relative_to(each)), str(file))

@@ -5,21 +5,17 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from django.core.exceptions import ImproperlyConfigured
 
 from config.dev import CannotStart, credentials, own_repository, procfile
 from config.dev import options as preflight
-from config.dev.home import is_running, open_home
+from config.dev.home import Home, is_running, open_home
 from config.dev.options import CHECKOUT, Options
 from config.dev.process import Interrupted, end_with_parent, listen_for_signals
-from config.dev.procfile import RELEASE
+from config.dev.procfile import RELEASE, Program
 from config.dev.screen import error, report
 from config.dev.system import Ended, System
-
-if TYPE_CHECKING:
-    from config.dev.reload import SourceWatcher
 
 
 def main() -> int:
@@ -42,14 +38,8 @@ def up() -> int:
     system, start = prepare(requested)
     with stopped_at_the_end(system):
         try:
-            if requested.reloads:
-                # Before the programs read their files.
-                with watched_sources(requested.python_path) as watcher:
-                    start()
-                    system.watch_and_reload(watcher)
-            else:
-                start()
-                system.watch()
+            start()
+            system.watch()
         except Interrupted as signal:
             print(f"\n{signal}: stopping everything … (again: kill instead of waiting)", flush=True)
             return 0
@@ -66,7 +56,7 @@ def prepare(requested: Options) -> tuple[System, Callable[[], None]]:
     own = own_repository.programs(requested.own) if requested.own else []
     if requested.own and requested.only_own:
         preflight.check_elsewhere(requested, own)
-        system = System(open_home(requested.home / "own" / requested.own.name), requested, own)
+        system = system_of(open_home(requested.home / "own" / requested.own.name), requested, own)
         return system, system.start_for_another
     if requested.own and is_running(requested.home):
         if not own:
@@ -74,26 +64,23 @@ def prepare(requested: Options) -> tuple[System, Callable[[], None]]:
                 f"Dure runs in {requested.home} already, and {requested.own} has no Procfile whose programs "
                 "could run beside it."
             )
-        system = System(open_home(requested.home / "own" / requested.own.name), requested, own)
+        system = system_of(open_home(requested.home / "own" / requested.own.name), requested, own)
         return system, system.start_beside
     programs = procfile.read(CHECKOUT / "Procfile")
     release = programs.pop(RELEASE, None)
     home = open_home(requested.home)
     preflight.check_ports(requested)
     credentials.remove(home)
-    system = System(home, requested, [*programs.values(), *own])
+    system = system_of(home, requested, [*programs.values(), *own])
     return system, lambda: system.start(release)
 
 
-@contextmanager
-def watched_sources(python_path: str) -> Iterator["SourceWatcher"]:
-    from config.dev.reload import SourceWatcher, source_folders
+def system_of(home: Home, requested: Options, programs: list[Program]) -> System:
+    if not requested.reloads:
+        return System(home, requested, programs)
+    from config.dev.reloading import ReloadingSystem
 
-    watcher = SourceWatcher(source_folders(CHECKOUT, python_path))
-    try:
-        yield watcher
-    finally:
-        watcher.stop()
+    return ReloadingSystem(home, requested, programs)
 
 
 @contextmanager
