@@ -115,6 +115,7 @@ class BatchDetailView(OfficeView):
     def get(self, request: Request, office_id: UUID, batch_id: UUID) -> Response:
         office = self.office()
         reject_unknown(request, (GRAPH.name,))
+        with_graph = GRAPH.of(request)
         batch = office.batches.filter(pk=batch_id).first()
         if batch is None:
             raise Problem(404, "not_found", "There is no such batch in this office.")
@@ -122,11 +123,12 @@ class BatchDetailView(OfficeView):
         nodes = progress.nodes_of(batch)
         parents = progress.edges_of(batch, nodes)
         path = progress.critical_path(nodes, parents, stats.run_times(office.id), now)
+        optional = {"graph": graph_of(nodes, parents)} if with_graph else {}
         return Response(
             BatchInFullOut.write(
                 batch,
+                **optional,
                 progress=progress_of(progress.counts_of([batch.id])[batch.id]),
-                graph=graph_of(nodes, parents) if GRAPH.of(request) else None,
                 critical_path={"jobs": path.jobs, "seconds": round(path.seconds, 3)},
                 estimated_end=progress.estimated_end(office, nodes, now),
             )
