@@ -114,7 +114,10 @@ def submit_async(port: int) -> dure.Job:
         pytest.param(problem(429, "throttled", Retry_After="7"), id="too many requests"),
         pytest.param(problem(503, "busy", Retry_After="7"), id="unavailable"),
         pytest.param(problem(409, "request_in_progress", Retry_After="7"), id="the first is still processed"),
-        pytest.param(b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n", id="a proxy without server"),
+        pytest.param(
+            b"HTTP/1.1 502 Bad Gateway\r\nConnection: close\r\nContent-Length: 0\r\n\r\n",
+            id="a proxy without server",
+        ),
     ],
 )
 def test_a_submission_is_repeated_with_its_key(call: Callable[[int], dure.Job], failure, pauses):
