@@ -16,6 +16,7 @@
   var previewMissed = false;
   var scrolled = [0, 0]; // where the drawing stands
   var drag = null;
+  var released = Promise.resolve(), release = null; // whether a button of the pointer is pressed
 
   function find(id) { return document.getElementById(id); }
   function boxes() { return Array.from(find("drawn").querySelectorAll("[data-place]")); }
@@ -28,11 +29,15 @@
       find("editor-message").textContent = editor.dataset.failed;
     }).then(function () {
       waiting -= 1;
-      if (waiting || !previewMissed) return;
-      previewMissed = false;
-      window.htmx.trigger(json, "input");
+      askForMissedPreview();
     });
     return queue;
+  }
+
+  function askForMissedPreview() {
+    if (waiting || !previewMissed) return;
+    previewMissed = false;
+    window.htmx.trigger(json, "input");
   }
 
   function post(action, values) {
@@ -43,6 +48,9 @@
     return fetch(preview.getAttribute("hx-post"), { method: "POST", body: data }).then(function (response) {
       if (!response.ok || response.redirected) throw new Error(response.status);
       return response.text();
+    }).then(function (html) {
+      // Leaving a field sends its change. What is pressed meanwhile must not move before it was clicked.
+      return released.then(function () { return html; });
     }).then(function (html) {
       var focused = document.activeElement.closest("#drawn [data-place]");
       window.htmx.swap(preview, html, { swapStyle: "innerHTML" });
@@ -171,6 +179,18 @@
     if (to && to.dataset.place !== from) send("connect", { place: to.dataset.place, parent: from, "step-written_as": "" });
   }
 
+  function press() {
+    if (!release) released = new Promise(function (resolve) { release = resolve; });
+  }
+
+  // The click follows the release.
+  function lift() {
+    if (!release) return;
+    setTimeout(release);
+    setTimeout(askForMissedPreview);
+    release = null;
+  }
+
   // --- events ---
   function isTyping(target) { return target.matches("input:not([type=checkbox]), select, textarea"); }
 
@@ -202,6 +222,9 @@
     else if (box && !event.target.matches("form *, .handle")) open(box.dataset.place);
   }
 
+  document.addEventListener("pointerdown", press, true);
+  document.addEventListener("pointerup", lift, true);
+  document.addEventListener("pointercancel", lift, true);
   editor.addEventListener("click", click);
   editor.addEventListener("keydown", pressKey);
   editor.addEventListener("pointerdown", startDrag);
@@ -248,7 +271,9 @@
   });
   // The answer to an older question would draw the steps as they were.
   document.body.addEventListener("htmx:beforeSwap", function (event) {
-    if (event.detail.target === preview && asked !== changes) event.detail.shouldSwap = false;
+    if (event.detail.target !== preview) return;
+    if (release) previewMissed = true;
+    if (release || asked !== changes) event.detail.shouldSwap = false;
   });
   document.body.addEventListener("htmx:afterSwap", decorate);
 

@@ -19,6 +19,7 @@
   var typed = {}; // what was typed into its forms, by form and field
   var focused = null; // the checkbox or link in it that has the focus
   var opened = []; // the open details, each by the nearest id and its place there
+  var pressed = false; // a button of the pointer is, in the live part
 
   function serverTime() {
     var mark = live && live.querySelector("[data-now]");
@@ -135,6 +136,12 @@
   }
   document.body.addEventListener("htmx:beforeSwap", function (swap) {
     if (swap.detail.target !== live) return;
+    // A click counts only on what is there from the press to the release.
+    if (pressed) {
+      swap.detail.shouldSwap = false;
+      stale = true;
+      return;
+    }
     // The user was signed out and redirected: the response is not a part of this page.
     if (new URL(swap.detail.xhr.responseURL).pathname !== live.getAttribute("hx-get").split("?")[0]) {
       swap.detail.shouldSwap = false;
@@ -149,6 +156,10 @@
     restore();
     serverTime();
     tick();
+  });
+  document.addEventListener("pointerdown", function (event) { pressed = Boolean(live) && live.contains(event.target); }, true);
+  ["pointerup", "pointercancel"].forEach(function (name) {
+    document.addEventListener(name, function () { window.setTimeout(function () { pressed = false; }); }, true);
   });
   document.addEventListener("visibilitychange", tick);
   serverTime();

@@ -204,6 +204,14 @@ def test_a_batch_page_follows_the_batch_to_its_end(stack, window, office):
     page.locator("#live .row", has_text="100.0%").wait_for()
     assert page.locator("#graph a.tone-good").count() == 2
     assert page.evaluate("window.stillTheSamePage")
+    # A link that is pressed when a refresh arrives is still there when it is released.
+    page.hover("#live a:has-text('View jobs')")
+    page.mouse.down()
+    with page.expect_response("**/live*") as answer:
+        page.evaluate("htmx.trigger('#live', 'tick')")
+    answer.value.finished()
+    page.mouse.up()
+    page.wait_for_url("**/jobs?batch=*")
 
 
 @pytest.fixture

@@ -33,11 +33,10 @@ def add(page: Any, task_id: str, count: int) -> None:
 
 def drag(page: Any, parent: int, child: int) -> None:
     """From the handle of a step to another step."""
-    page.locator(f"#step-box-{parent} .handle").scroll_into_view_if_needed()
-    start = page.locator(f"#step-box-{parent} .handle").bounding_box()
-    end = page.locator(f"#step-box-{child} rect.box").bounding_box()
-    page.mouse.move(start["x"] + start["width"] / 2, start["y"] + start["height"] / 2)
+    # A preview may replace the drawing until a button of the mouse is pressed; hover() then looks again.
+    page.locator(f"#step-box-{parent} .handle").hover()
     page.mouse.down()
+    end = page.locator(f"#step-box-{child} rect.box").bounding_box()
     page.mouse.move(end["x"] + 40, end["y"] + 20, steps=5)
     page.mouse.up()
 
@@ -134,8 +133,12 @@ def test_json_is_edited_and_seen_in_the_graph_and_errors_stand_at_their_step(sta
     assert "400 (Bad Request)" in opened.complaints.pop()
     page.locator("#why-step-arg_failures", has_text="expected: int").wait_for()
     page.fill("#step-arg_failures", "1")
-    # What was typed last is sent with the form.
-    page.click(".save button.main")
+    # What was typed last is sent with the form, and the button stays below a pointer that is pressed for long.
+    page.hover(".save button.main")
+    with page.expect_response("**/preview") as answer:
+        page.mouse.down()
+    answer.value.finished()
+    page.mouse.up()
     page.locator(".messages", has_text="Saved.").wait_for()
 
 
