@@ -1,9 +1,9 @@
 -- The engine's hot path, as functions: a job costs one call to claim it and one to finish it.
 --
 -- Rules that hold in all of them:
---   * Lock order is office, job, execution, and last the row of one limited Task. Everything that happens to an office's jobs holds the
---     office's row lock, so its events are written in the order in which they commit, and the slots
---     in use can be counted from live rows.
+--   * Lock order is office, job, execution, and last the row of one limited Task. Everything that happens
+--     to an office's jobs holds the office's row lock, so its events are written in the order in which they
+--     commit, and the slots in use can be counted from live rows.
 --   * The clock is the database's, read after the lock was won: now() would be as old as the wait.
 --   * What has to happen after the commit comes back as JSON: see dure_effects and jobs/effects.py.
 --   * Rows that are known by their ids are looked up by them. A plan that was made while the tables were
@@ -1077,7 +1077,8 @@ END $$;
 
 -- processing → ready, for jobs of an office that no worker has claimed for `p_after` since they were sent:
 -- always if no worker serves their role, else as far as jobs of other roles can use their slots. Those of a
--- paused role do not wait so long. The late message finds nothing to claim. A run that was lost keeps its slot: it is to start again before others.
+-- paused role do not wait so long. The late message finds nothing to claim. A run that was lost keeps its
+-- slot: it is to start again before others.
 CREATE OR REPLACE FUNCTION dure_return_unclaimed(p_office uuid, p_after interval) RETURNS jsonb
 LANGUAGE plpgsql SET enable_seqscan = off AS $$
 DECLARE
