@@ -133,7 +133,7 @@ def test_json_is_edited_and_seen_in_the_graph_and_errors_stand_at_their_step(sta
     assert "400 (Bad Request)" in opened.complaints.pop()
     page.locator("#why-step-arg_failures", has_text="expected: int").wait_for()
     page.fill("#step-arg_failures", "1")
-    # What was typed last is sent with the form, and the button stays below a pointer that is pressed for long.
+    # What was typed last is sent with the form, and the button stays below a pointer that is pressed long.
     page.hover(".save button.main")
     with page.expect_response("**/preview") as answer:
         page.mouse.down()
