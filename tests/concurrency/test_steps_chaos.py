@@ -1,4 +1,4 @@
-"""Hundreds of step queues run as specified although their workers are killed.
+"""Five hundred step queues run as specified although their workers are killed.
 
 The kills are of pool processes, which their worker sees at once, and of whole workers, whose leases have
 to run out. What is checked is the database's record, and a file to which every start was written.
@@ -29,7 +29,7 @@ from tests.workers import Process, worker
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(600)]
 
-QUEUES = int(os.environ.get("DURE_TEST_STEP_QUEUES", "200"))
+QUEUES = int(os.environ.get("DURE_TEST_STEP_QUEUES", "500"))
 SECONDS = int(os.environ.get("DURE_TEST_PATIENCE", "300"))
 # A process is killed each time that so many attempts have ended, and every so many kills a whole worker.
 KILL_EVERY = 15
