@@ -3,7 +3,6 @@
 import array
 import io
 import math
-import os
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
@@ -202,7 +201,7 @@ def test_a_part_after_the_end_of_the_sound_is_silent(films, tmp_path) -> None:
 
 @pytest.mark.parametrize("name", ["a.mp4", "a.mkv", "a.avi"])
 def test_sound_that_cannot_be_read_is_left_out(films, tmp_path, name) -> None:
-    source = changed(films[name], tmp_path / name, lambda at, data: os.urandom(len(data)))
+    source = changed(films[name], tmp_path / name, lambda at, data: bytes(len(data)))
     assert export(source, tmp_path / "out") == "sound_unreadable"
     assert sound_of(tmp_path / "out") is None
     assert len(flashes(tmp_path / "out")) == SECONDS
