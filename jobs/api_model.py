@@ -20,6 +20,7 @@ from pydantic import (
     GetCoreSchemaHandler,
     GetJsonSchemaHandler,
     PlainValidator,
+    StringConstraints,
     WithJsonSchema,
     model_validator,
 )
@@ -66,8 +67,9 @@ class OneOf(AnyOf):
 
 class _NotNull:
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        schema: Any = handler(source)
-        return schema["schema"]  # type: ignore[no-any-return]
+        nullable: Any = handler(source)
+        value: CoreSchema = nullable["schema"]
+        return value
 
 
 T = TypeVar("T")
@@ -79,6 +81,8 @@ WHOLE = BeforeValidator(whole)
 EMPTY_IS_NONE = BeforeValidator(lambda value: value or None)
 # The rows of a relation.
 ROWS = BeforeValidator(lambda related: list(related.all()))
+# An object whose keys are the caller's: they are kept as they are, while texts are stripped.
+Object = dict[Annotated[str, StringConstraints(strip_whitespace=False)], Any]
 Uuid = Annotated[UUID, Field(strict=False)]
 # 30 and 30.0 are written as they are.
 Number = Annotated[int | float, WithJsonSchema({"type": "number"})]

@@ -24,7 +24,7 @@ from jobs.api.framework.openapi_examples import in_request, in_response
 from jobs.api.framework.pagination import RoughPagination
 from jobs.api.framework.reading import read
 from jobs.api.views import ACTS, accepted
-from jobs.api_model import ApiIn, ApiOut
+from jobs.api_model import ApiIn, ApiOut, Object
 from jobs.errors import Conflict
 from jobs.keyset import NewestOfParts
 from jobs.known_tasks import UnknownTask
@@ -38,9 +38,7 @@ from scheduler.schedules.history import of_schedule
 
 
 class RunIn(ApiIn):
-    args: dict[str, Any] = Field(
-        default_factory=dict, description="Arguments that match the Task's `args_schema`."
-    )
+    args: Object = Field(default_factory=dict, description="Arguments that match the Task's `args_schema`.")
 
 
 class StartedExecutionOut(ApiOut):

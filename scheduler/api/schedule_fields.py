@@ -1,14 +1,14 @@
 """The fields of schedules, and of rules that are previewed, in requests."""
 
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import AfterValidator, Field, PlainValidator, WithJsonSchema
 from pydantic_core import PydanticCustomError
 from rest_framework.exceptions import ValidationError
 from rest_framework.fields import DateTimeField
 
-from jobs.api_model import WHOLE, ApiIn, OneOf, Uuid
+from jobs.api_model import WHOLE, ApiIn, Object, OneOf, Uuid
 from jobs.schemas import LONGEST_DELAY_MS, LONGEST_TIMEOUT_MS
 from jobs.states import Backoff, OnLost
 from scheduler.api.schemas import KINDS, POLICIES
@@ -68,9 +68,7 @@ class ScheduleIn(RuleIn):
     task_id: Annotated[str, Field(min_length=1, max_length=200)] = Field(
         description="One of `GET /api/tasks`."
     )
-    args: dict[str, Any] = Field(
-        default_factory=dict, description="Arguments that match the Task's `args_schema`."
-    )
+    args: Object = Field(default_factory=dict, description="Arguments that match the Task's `args_schema`.")
     enabled: bool = True
     overlap: Annotated[str, OneOf(Overlap.choices)] = Field(
         Overlap.SKIP.value, description="What happens if the previous run is still in progress."

@@ -20,7 +20,7 @@ from jobs.api.framework.openapi_examples import in_request
 from jobs.api.framework.pagination import PagePagination
 from jobs.api.framework.reading import read, read_changes
 from jobs.api.views import ACTS
-from jobs.api_model import JSON, WHOLE, ApiIn, OneOf, Uuid
+from jobs.api_model import WHOLE, ApiIn, Object, OneOf, Uuid
 from scheduler.access import workflow_for, workflows_of
 from scheduler.api import examples, shapes
 from scheduler.api.schedule_config import SCHEDULE_CONFIG
@@ -34,8 +34,8 @@ PENDING = Prefetch("runs", WorkflowRun.objects.filter(status=RunStatus.PENDING))
 
 
 # scheduler/workflows/steps.py and recurrence.py read these.
-Steps = list[Annotated[JSON, WithJsonSchema({"x-component": "JobSubmissionRequest"})]]
-ScheduleConfig = Annotated[JSON, WithJsonSchema(SCHEDULE_CONFIG)]
+Steps = list[Annotated[Object, WithJsonSchema({"x-component": "JobSubmissionRequest"})]]
+ScheduleConfig = Annotated[Object, WithJsonSchema(SCHEDULE_CONFIG)]
 
 
 class WorkflowIn(ApiIn):
@@ -50,7 +50,7 @@ class WorkflowIn(ApiIn):
     max_run_retries: Annotated[int, Field(ge=0, le=workflows.MAX_RUN_RETRIES), WHOLE] = Field(
         0, description="How often a failed run is tried again from its failed steps, by itself or by hand."
     )
-    input_schema: dict[str, Any] | None = Field(
+    input_schema: Object | None = Field(
         None, description="The JSON Schema of a run's input, which steps read as `$input`; null accepts any."
     )
 

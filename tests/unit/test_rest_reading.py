@@ -9,7 +9,7 @@ from rest_framework.exceptions import ValidationError
 
 from jobs.api.framework.problem_details import flatten_errors
 from jobs.api.framework.reading import read, read_changes
-from jobs.api_model import WHOLE, ApiIn, Omittable, OneOf
+from jobs.api_model import WHOLE, ApiIn, Object, Omittable, OneOf, Uuid
 
 COLOURS = ["red", "green"]
 
@@ -24,12 +24,12 @@ class Thing(ApiIn):
     share: Omittable[Annotated[float, Field(ge=0.5, le=2)]] = None
     flag: Omittable[bool] = None
     colour: Omittable[Annotated[str, OneOf(COLOURS)]] = None
-    id: Omittable[Annotated[UUID, Field(strict=False)]] = None
+    id: Omittable[Uuid] = None
     words: Omittable[
         Annotated[list[Annotated[str, Field(min_length=1, max_length=5)]], Field(max_length=2)]
     ] = None
     parts: Omittable[list[Part]] = None
-    args: Omittable[dict[str, Any]] = None
+    args: Omittable[Object] = None
     note: str | None = None
 
 
@@ -117,3 +117,8 @@ def test_a_good_request_is_read_into_values():
     }
     read_values = {**data, "name": "red", "number": 5, "id": UUID("0199c0de-0000-7000-8000-000000000001")}
     assert read(Thing, data).values() == read_values
+
+
+def test_the_keys_of_an_object_are_kept_as_they_are():
+    args = {" a ": 1, "a": {" b": " c "}}
+    assert read(Thing, {"name": "x", "args": args}).args == args
