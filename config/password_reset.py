@@ -7,8 +7,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import views
-from django.contrib.auth.forms import PasswordResetForm
-from django.http import Http404, HttpRequest, HttpResponseBase
+from django.http import Http404, HttpRequest, HttpResponseBase, HttpResponseRedirect
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
@@ -18,22 +17,17 @@ from jobs import passwords
 from jobs.api.framework import throttling
 
 
-class AddressForm(PasswordResetForm):
-    def save(self, **_options: Any) -> None:  # type: ignore[override]
-        """A worker sends the mail, so that an address without an account takes as long as another."""
-        users = [user.pk for user in self.get_users(self.cleaned_data["email"])]
-        passwords.request_reset(users, get_language() or settings.LANGUAGE_CODE)
-
-
 class RequestView(views.PasswordResetView):
     template_name = "password_reset.html"
-    form_class = AddressForm
     success_url = settings.LOGIN_URL
 
-    def form_valid(self, form: Any) -> Any:
+    def form_valid(self, form: Any) -> HttpResponseRedirect:
+        """A worker sends the mail, so that an address without an account takes as long as another."""
+        users = [user.pk for user in form.get_users(form.cleaned_data["email"])]
+        passwords.request_reset(users, get_language() or settings.LANGUAGE_CODE)
         text = _("If an account has this address, we have sent it a mail with a link for a new password.")
         messages.success(self.request, text)
-        return super().form_valid(form)
+        return HttpResponseRedirect(self.get_success_url())
 
 
 class NewPasswordView(views.PasswordResetConfirmView):
