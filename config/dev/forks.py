@@ -1,4 +1,4 @@
-"""Starts programs by a fork of a process that has imported the code already: see generation.py."""
+"""Starts programs by a fork of a process that has imported the code already: see fork_server.py."""
 
 import json
 import os
@@ -17,13 +17,13 @@ from config.dev.options import CHECKOUT
 from config.dev.process import Process, stop
 from config.dev.procfile import Program
 
-SCRIPT = CHECKOUT / "config" / "dev" / "generation.py"
+SCRIPT = CHECKOUT / "config" / "dev" / "fork_server.py"
 # What the process can run, written such that the shell makes nothing but a list of arguments of it.
 RUNNABLE = re.compile(r"(celery|python)\s[^;|&<>()`\n]*")
 START_SECONDS = 10.0
 
 
-class Generation:
+class ForkServer:
     """The process that has one version of the code, and the programs that it has started."""
 
     def __init__(self, home: Home, environment: Mapping[str, str], modules: list[str]) -> None:
@@ -33,7 +33,7 @@ class Generation:
         with theirs:
             self.process = Process(
                 home,
-                "generation",
+                "fork-server",
                 [sys.executable, SCRIPT, str(theirs.fileno())],
                 stop_signal=signal.SIGKILL,
                 inherited=[theirs.fileno()],
@@ -126,28 +126,28 @@ class Generation:
 class Fork:
     """A program that was started by a fork, as Popen presents one that was executed."""
 
-    def __init__(self, generation: Generation, pid: int) -> None:
-        self.generation = generation
+    def __init__(self, fork_server: ForkServer, pid: int) -> None:
+        self.fork_server = fork_server
         self.pid = pid
 
     def poll(self) -> int | None:
-        self.generation.read()
-        return self.generation.codes.get(self.pid)
+        self.fork_server.read()
+        return self.fork_server.codes.get(self.pid)
 
     def send_signal(self, number: signal.Signals) -> None:
         if self.poll() is None:
             os.kill(self.pid, number)
 
 
-class Generations:
+class ForkServers:
     """The processes that have imported the code of now, and of before as long as a program of it runs."""
 
     def __init__(self, home: Home, environment: Mapping[str, str]) -> None:
         self._home = home
         self._environment = environment
-        self._all: list[Generation] = []
+        self._all: list[ForkServer] = []
         self.current = self._prepare([])
-        self._next: Generation | None = None
+        self._next: ForkServer | None = None
         self.current.load()
 
     def replace(self) -> None:
@@ -169,7 +169,7 @@ class Generations:
         for each in self._all:
             each.close()
 
-    def _prepare(self, modules: list[str]) -> Generation:
-        generation = Generation(self._home, self._environment, modules)
-        self._all.append(generation)
-        return generation
+    def _prepare(self, modules: list[str]) -> ForkServer:
+        fork_server = ForkServer(self._home, self._environment, modules)
+        self._all.append(fork_server)
+        return fork_server

@@ -78,7 +78,7 @@ def prepare(requested: Options) -> tuple[System, Callable[[], None]]:
 def system_of(home: Home, requested: Options, programs: list[Program]) -> System:
     if not requested.reloads:
         return System(home, requested, programs)
-    from config.dev.reloading import ReloadingSystem
+    from config.dev.reloading_system import ReloadingSystem
 
     return ReloadingSystem(home, requested, programs)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from config.dev.forks import Generation, Generations
+from config.dev.forks import ForkServer, ForkServers
 from config.dev.home import Home, open_home
 from config.dev.process import Process, stop
 from config.dev.procfile import Program
@@ -40,16 +40,16 @@ def home(tmp_path: Path) -> Iterator[Home]:
 
 
 @pytest.fixture
-def generations(home: Home) -> Iterator[Generations]:
-    generations = Generations(home, ENVIRONMENT)
-    assert eventually(generations.current.has_answered, 60)
-    yield generations
-    generations.close()
+def fork_servers(home: Home) -> Iterator[ForkServers]:
+    fork_servers = ForkServers(home, ENVIRONMENT)
+    assert eventually(fork_servers.current.has_answered, 60)
+    yield fork_servers
+    fork_servers.close()
 
 
-def started(home: Home, generation: Generation, program: Program) -> Process:
-    assert generation.can_start(program)
-    return Process(home, program.name, [], spawn=lambda log: generation.start(program, log))
+def started(home: Home, fork_server: ForkServer, program: Program) -> Process:
+    assert fork_server.can_start(program)
+    return Process(home, program.name, [], spawn=lambda log: fork_server.start(program, log))
 
 
 def script(folder: Path, text: str) -> str:
@@ -58,9 +58,9 @@ def script(folder: Path, text: str) -> str:
     return f"python {path}"
 
 
-def test_a_program_has_its_arguments_its_log_and_the_code_that_was_imported(home, generations, tmp_path):
+def test_a_program_has_its_arguments_its_log_and_the_code_that_was_imported(home, fork_servers, tmp_path):
     command = f"""{script(tmp_path, WRITES)} $GREETING "$GREETING" ${{NOTHING:-else}}"""
-    process = started(home, generations.current, Program("writer", command))
+    process = started(home, fork_servers.current, Program("writer", command))
     assert eventually(process.has_ended, 60)
     assert process.returncode == 3
     answer = json.loads(process.log.read_text())
@@ -68,26 +68,26 @@ def test_a_program_has_its_arguments_its_log_and_the_code_that_was_imported(home
 
 
 def test_a_program_is_stopped_by_its_signal_and_the_next_one_has_the_code_of_then(
-    home, generations, tmp_path
+    home, fork_servers, tmp_path
 ):
-    first = generations.current
+    first = fork_servers.current
     process = started(home, first, Program("sleeper", script(tmp_path, SLEEPS)))
     assert eventually(lambda: "ready" in process.log.read_text(), 60)
-    generations.prepare_next()
-    generations.replace()
-    assert eventually(generations.current.has_answered, 60)
-    assert generations.current is not first
+    fork_servers.prepare_next()
+    fork_servers.replace()
+    assert eventually(fork_servers.current.has_answered, 60)
+    assert fork_servers.current is not first
     assert not process.has_ended(), "it ends when it is told to"
     assert stop([process]) == []
     assert process.returncode == -signal.SIGTERM
-    generations.prepare_next()
+    fork_servers.prepare_next()
     assert eventually(first.process.has_ended, 60)
-    assert started(home, generations.current, Program("other", script(tmp_path, SLEEPS))).pid
+    assert started(home, fork_servers.current, Program("other", script(tmp_path, SLEEPS))).pid
 
 
-def test_the_programs_end_with_the_process_that_has_started_them(home, generations, tmp_path):
-    process = started(home, generations.current, Program("sleeper", script(tmp_path, SLEEPS)))
-    generations.current.process.kill_group()
+def test_the_programs_end_with_the_process_that_has_started_them(home, fork_servers, tmp_path):
+    process = started(home, fork_servers.current, Program("sleeper", script(tmp_path, SLEEPS)))
+    fork_servers.current.process.kill_group()
     assert eventually(process.has_ended, 60)
     assert process.returncode == -signal.SIGKILL
     if sys.platform.startswith("linux"):
@@ -95,17 +95,17 @@ def test_the_programs_end_with_the_process_that_has_started_them(home, generatio
 
 
 def test_what_is_imported_before_a_change_is_nothing_of_the_checkout(home):
-    generation = Generation(home, ENVIRONMENT, ["json", "jobs.redis", "config.celery", "dure"])
+    fork_server = ForkServer(home, ENVIRONMENT, ["json", "jobs.redis", "config.celery", "dure"])
 
     def has_prepared() -> bool:
-        generation.read()
-        return generation.prepared is not None
+        fork_server.read()
+        return fork_server.prepared is not None
 
     assert eventually(has_prepared, 60)
-    assert set(generation.prepared or ()) <= {"__main__", "__mp_main__"}
-    generation.close()
+    assert set(fork_server.prepared or ()) <= {"__main__", "__mp_main__"}
+    fork_server.close()
 
 
 @pytest.mark.parametrize("command", ["celery", "python x | cat", "python x; y", "X=1 python x", "node x"])
-def test_what_needs_a_shell_or_another_program_is_executed(generations, command):
-    assert not generations.current.can_start(Program("other", command))
+def test_what_needs_a_shell_or_another_program_is_executed(fork_servers, command):
+    assert not fork_servers.current.can_start(Program("other", command))

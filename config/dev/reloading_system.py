@@ -5,13 +5,13 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from config.dev.forks import Generations
+from config.dev.forks import ForkServers
 from config.dev.home import Home
 from config.dev.options import CHECKOUT, Options
 from config.dev.process import Process, Spawned, raise_if_interrupted, stop, wait_until
 from config.dev.procfile import Program
-from config.dev.reload import SourceWatcher, source_folders
 from config.dev.screen import report
+from config.dev.source_watcher import SourceWatcher, source_folders
 from config.dev.system import TICK_SECONDS, Ended, System
 
 # After a restart, before the next one is prepared.
@@ -25,7 +25,7 @@ class ReloadingSystem(System):
         super().__init__(home, options, programs)
         # Before the programs read their files.
         self.watcher = SourceWatcher(source_folders(CHECKOUT, options.python_path))
-        self.generations: Generations | None = None
+        self.fork_servers: ForkServers | None = None
         self.restarted_at = 0.0
 
     def watch(self) -> None:
@@ -45,8 +45,8 @@ class ReloadingSystem(System):
                 print("It starts again when you save a change.", flush=True)
             if files := self.watcher.changed_files():
                 self._restart(files)
-            elif self.generations and time.monotonic() > self.restarted_at + QUIET_SECONDS:
-                self.generations.prepare_next()
+            elif self.fork_servers and time.monotonic() > self.restarted_at + QUIET_SECONDS:
+                self.fork_servers.prepare_next()
             time.sleep(TICK_SECONDS)
 
     def _restart(self, files: set[str]) -> None:
@@ -76,24 +76,24 @@ class ReloadingSystem(System):
         return [program for program in self.programs if program.is_own or program.node]
 
     def _import_code(self) -> None:
-        if self.generations is None:
-            self.generations = Generations(self.home, self.environment)
+        if self.fork_servers is None:
+            self.fork_servers = ForkServers(self.home, self.environment)
         else:
-            self.generations.replace()
+            self.fork_servers.replace()
         if self.options.shows_logs:  # what modules print when they are imported
-            self.screen.follow(self.generations.current.process)
+            self.screen.follow(self.fork_servers.current.process)
 
     def _forget_code(self) -> None:
         self.watcher.stop()
-        if self.generations:
-            self.generations.close()
+        if self.fork_servers:
+            self.fork_servers.close()
 
     def _spawn(self, _program: Program) -> Callable[[Path], Spawned] | None:
-        if self.generations is None:
+        if self.fork_servers is None:
             return None
-        generation = self.generations.current
-        wait_until(generation.has_answered, pause=0.005)
-        return partial(generation.start, _program) if generation.can_start(_program) else None
+        fork_server = self.fork_servers.current
+        wait_until(fork_server.has_answered, pause=0.005)
+        return partial(fork_server.start, _program) if fork_server.can_start(_program) else None
 
 
 def _urgency(program: Program) -> int:

@@ -44,7 +44,7 @@ PROGRAMS = (
 )
 
 
-class Refusal:
+class CheckoutBlocker:
     """Lets nothing of the checkout be imported."""
 
     @staticmethod
@@ -110,11 +110,11 @@ class Server:
 
     def prepare(self, modules: list[str]) -> dict[str, Any]:
         """Import what no change concerns. What needs the settings, which one may concern, is left out."""
-        sys.meta_path.insert(0, Refusal)
+        sys.meta_path.insert(0, CheckoutBlocker)
         for name in [*PROGRAMS, *modules]:
             with suppress(Exception):
                 importlib.import_module(name)
-        sys.meta_path.remove(Refusal)
+        sys.meta_path.remove(CheckoutBlocker)
         return {"prepared": sorted(PACKAGES & sys.modules.keys())}
 
     def load(self) -> dict[str, Any]:
