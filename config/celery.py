@@ -15,8 +15,8 @@ from jobs.worker.bootstep import DeadProcessStep, LeaseKeeperStep
 from jobs.worker.drain import ConsumerGate
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-# Celery would run Django's checks, which load every page of the web process, a quarter of a worker's start, and
-# would drop what they say. `manage.py check` and `manage.py doctor` say it.
+# Celery would run Django's checks, which load every page of the web process, a quarter of a worker's start,
+# and would drop what they say. `manage.py check` and `manage.py doctor` say it.
 os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
 
 
