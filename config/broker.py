@@ -26,8 +26,8 @@ class Channel(redis.Channel):
 
 class Transport(redis.Transport):
     Channel = Channel
-    # A worker that is stopped waits for the answer to its last request.
-    brpop_timeout: float = env.seconds("DURE_POLL_SECONDS", 1.0, high=10.0)  # type: ignore[assignment]
+    # A worker that is stopped waits for the answer to its last request. Kombu's default is an int.
+    brpop_timeout: Any = env.seconds("DURE_POLL_SECONDS", 1.0, high=10.0)
 
 
 # Under its usual names, since Flower and other tools tell the kind of a broker from the scheme of its URL.
