@@ -53,8 +53,8 @@ class CheckoutBlocker:
             raise ImportError(name)
 
 
-class Child(Exception):
-    """Leaves the loop in a child, which becomes this program."""
+class InChildProcess(Exception):
+    """Leaves the loop in a forked process, which then runs a program with these arguments."""
 
     def __init__(self, arguments: list[str]) -> None:
         super().__init__(*arguments)
@@ -142,7 +142,7 @@ class Server:
             return {"started": pid}
         self.connection.close()
         become_program(parent, log)
-        raise Child(arguments)
+        raise InChildProcess(arguments)
 
 
 def become_program(parent: int, log: str) -> None:
@@ -188,7 +188,7 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         Server(socket.socket(fileno=int(sys.argv[1]))).serve()
-    except Child as program:
+    except InChildProcess as program:
         arguments = program.arguments
     else:
         return
