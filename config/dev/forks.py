@@ -3,18 +3,20 @@
 import json
 import os
 import re
+import select
 import signal
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from config.dev.home import Home
 from config.dev.options import CHECKOUT
-from config.dev.process import Process, stop
+from config.dev.process import Command, Process, stop
 from config.dev.procfile import Program
 
 SCRIPT = CHECKOUT / "config" / "dev" / "fork_server.py"
@@ -31,15 +33,13 @@ class ForkServer:
         self.environment = environment
         self.connection, theirs = socket.socketpair()
         with theirs:
-            self.process = Process(
-                home,
-                "fork-server",
-                [sys.executable, SCRIPT, str(theirs.fileno())],
-                stop_signal=signal.SIGKILL,
-                inherited=[theirs.fileno()],
+            command = Command(
+                arguments=[sys.executable, SCRIPT, str(theirs.fileno())],
                 env=environment,
                 cwd=CHECKOUT,
+                inherited=[theirs.fileno()],
             )
+            self.process = Process(home, "fork-server", command, stop_signal=signal.SIGKILL)
         self.connection.setblocking(False)
         self.modules = modules
         self.is_loaded: bool | None = None
@@ -66,8 +66,8 @@ class ForkServer:
         self._send(do="start", arguments=self._arguments(program), log=str(log))
         deadline = time.monotonic() + START_SECONDS
         while not self.started and not self.process.has_ended() and time.monotonic() < deadline:
+            select.select([self.connection], [], [], max(0.0, deadline - time.monotonic()))
             self.read()
-            time.sleep(0.001)
         if not self.started:
             raise OSError(f"{program.name} could not be started: see {self.process.log}")
         pid = self.started.pop()
@@ -137,6 +137,17 @@ class Fork:
     def send_signal(self, number: signal.Signals) -> None:
         if self.poll() is None:
             os.kill(self.pid, number)
+
+
+@dataclass(frozen=True)
+class ForkedProgram:
+    """A program that a fork server starts."""
+
+    fork_server: ForkServer
+    program: Program
+
+    def start(self, _home: Home, log: Path) -> Fork:
+        return self.fork_server.start(self.program, log)
 
 
 class ForkServers:

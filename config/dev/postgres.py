@@ -18,7 +18,7 @@ import psycopg2
 
 from config.dev import CannotStart
 from config.dev.home import Home, write_private
-from config.dev.process import Process, stop, wait_until
+from config.dev.process import Command, Process, stop, wait_until
 
 MAJOR = 18
 USER = DATABASE = "dure"
@@ -76,22 +76,15 @@ class PostgreSQL:
         folder = self._socket_folder()
         quoted = '"' + str(folder).replace('"', '""') + '"'
         settings = SETTINGS | {"fsync": "on" if self.durable else "off", "unix_socket_directories": quoted}
+        options = [f"--{name}={value}" for name, value in settings.items()]
+        arguments: list[str | Path] = [*self.prefix, _binary("postgres"), "-D", self.data, *options]
         server = Process(
             self.home,
             "postgres",
-            [
-                *self.prefix,
-                _binary("postgres"),
-                "-D",
-                self.data,
-                *(f"--{name}={value}" for name, value in settings.items()),
-            ],
+            Command(arguments=arguments, death_signal=signal.SIGINT, env=_environment(), cwd="/"),
             # A fast shutdown: PostgreSQL closes all connections and loses nothing.
             stop_signal=signal.SIGINT,
             stop_seconds=25.0,
-            death_signal=signal.SIGINT,
-            env=_environment(),
-            cwd="/",
         )
         password = quote((self.folder / "password").read_text().strip(), safe="")
         url = f"postgresql://{USER}:{password}@/{DATABASE}?host={quote(str(folder), safe='')}"

@@ -6,8 +6,9 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 from typing import IO, Protocol
@@ -26,7 +27,7 @@ _libc = ctypes.CDLL(None) if sys.platform.startswith("linux") else None
 _received: list[tuple[int, float]] = []
 
 
-class Spawned(Protocol):
+class ChildProcess(Protocol):
     """What is needed of Popen."""
 
     pid: int
@@ -36,72 +37,84 @@ class Spawned(Protocol):
     def send_signal(self, number: signal.Signals, /) -> None: ...
 
 
+class Startable(Protocol):
+    def start(self, home: Home, log: Path) -> ChildProcess:
+        """Start it, in a session of its own, with its output in this file, which exists."""
+
+
 class Interrupted(Exception):
     """This process received a signal to stop."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Command:
+    """A program that is executed."""
+
+    arguments: Sequence[str | Path]
+    env: Mapping[str, str] | None = None
+    cwd: Path | str | None = None
+    # In place of the log.
+    stdout: IO[bytes] | None = None
+    # The kernel sends it when this process dies.
+    death_signal: signal.Signals = signal.SIGKILL
+    # Files of ours that it has too, besides the lock.
+    inherited: Sequence[int] = ()
+
+    def start(self, home: Home, log: Path) -> ChildProcess:
+        """Only the main thread may call this, since the kernel ties the process to the calling thread."""
+        runner = os.getpid()
+        with log.open("ab") as file:
+            return subprocess.Popen(
+                [str(part) for part in self.arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=self.stdout or file,
+                stderr=file,
+                start_new_session=True,
+                pass_fds=[home.lock.fileno(), *self.inherited],
+                preexec_fn=lambda: prepare(runner, self.death_signal),  # noqa: PLW1509
+                env=self.env,
+                cwd=self.cwd,
+            )
 
 
 class Process:
     """A program in a session of its own, with its output in a log file."""
 
-    def __init__(  # noqa: PLR0913
+    def __init__(
         self,
         home: Home,
         name: str,
-        command: Sequence[str | Path],
+        program: Startable,
         *,
-        stdout: IO[bytes] | None = None,
         stop_signal: signal.Signals = signal.SIGTERM,
         stop_seconds: float = 15.0,
-        death_signal: signal.Signals = signal.SIGKILL,
-        inherited: Sequence[int] = (),
-        spawn: Callable[[Path], Spawned] | None = None,
-        **options: object,
     ) -> None:
-        """Only the main thread may call this, since the kernel ties the process to the calling thread.
-
-        The kernel sends `death_signal` when this process dies. `spawn` starts it, with its output there,
-        and not Popen, whose `options` the others are. `inherited` are files of ours that it has too.
-        """
         self.name = name
         self.log = home.logs / f"{name}.log"
         self.stop_signal = stop_signal
         self.stop_seconds = stop_seconds
         self.killed = False
-        runner = os.getpid()
         if self.log.exists() and self.log.stat().st_size > LARGEST_LOG:
             self.log.replace(self.log.with_suffix(".log.1"))
-        self.log_start = self.log.stat().st_size if self.log.exists() else 0
-        with os.fdopen(os.open(self.log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600), "ab") as log:
-            self.popen: Spawned = (
-                spawn(self.log)
-                if spawn
-                else subprocess.Popen(  # type: ignore[call-overload]
-                    [str(part) for part in command],
-                    stdin=subprocess.DEVNULL,
-                    stdout=stdout or log,
-                    stderr=log,
-                    start_new_session=True,
-                    pass_fds=[home.lock.fileno(), *inherited],
-                    preexec_fn=lambda: prepare(runner, death_signal),  # noqa: PLW1509
-                    **options,
-                )
-            )
+        self.log.touch(0o600)
+        self.log_start = self.log.stat().st_size
+        self.child = program.start(home, self.log)
         home.record_group(self.pid)
 
     @property
     def pid(self) -> int:
-        return self.popen.pid
+        return self.child.pid
 
     @property
     def returncode(self) -> int | None:
-        return self.popen.poll()
+        return self.child.poll()
 
     def has_ended(self) -> bool:
         return self.returncode is not None
 
     def signal(self, number: signal.Signals) -> None:
         with suppress(ProcessLookupError):
-            self.popen.send_signal(number)
+            self.child.send_signal(number)
 
     def kill_group(self) -> None:
         with suppress(ProcessLookupError, PermissionError):

@@ -13,7 +13,7 @@ from config.dev import CannotStart
 from config.dev.home import Home, read_json, write_private, write_private_json
 from config.dev.ports import LOOPBACK, free_port, problem
 from config.dev.postgres import wait_until_it_answers
-from config.dev.process import Process
+from config.dev.process import Command, Process
 from jobs.redis import CHECK, connect
 
 
@@ -24,7 +24,8 @@ def start(home: Home) -> tuple[Process, str]:
     password, port = _password_and_port(folder / "address.json")
     configuration = folder / "valkey.conf"
     write_private(configuration, _configuration(folder, password, port))
-    server = Process(home, "redis", [binary(), configuration], death_signal=signal.SIGTERM, cwd=folder)
+    command = Command(arguments=[binary(), configuration], death_signal=signal.SIGTERM, cwd=folder)
+    server = Process(home, "redis", command)
     url = f"redis://:{quote(password, safe='')}@{LOOPBACK}:{port}/0"
     with connect(CHECK, url) as client:
         wait_until_it_answers(server, "Redis", client.ping)

@@ -1,14 +1,12 @@
 """`make dev`: a system whose programs start again when a source file is saved."""
 
 import time
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
-from config.dev.forks import ForkServers
+from config.dev.forks import ForkedProgram, ForkServers
 from config.dev.home import Home
 from config.dev.options import CHECKOUT, Options
-from config.dev.process import Process, Spawned, raise_if_interrupted, stop, wait_until
+from config.dev.process import Process, Startable, raise_if_interrupted, stop, wait_until
 from config.dev.procfile import Program
 from config.dev.screen import report
 from config.dev.source_watcher import SourceWatcher, source_folders
@@ -88,12 +86,13 @@ class ReloadingSystem(System):
         if self.fork_servers:
             self.fork_servers.close()
 
-    def _spawn(self, _program: Program) -> Callable[[Path], Spawned] | None:
-        if self.fork_servers is None:
-            return None
-        fork_server = self.fork_servers.current
-        wait_until(fork_server.has_answered, pause=0.005)
-        return partial(fork_server.start, _program) if fork_server.can_start(_program) else None
+    def _startable(self, program: Program) -> Startable:
+        if self.fork_servers:
+            fork_server = self.fork_servers.current
+            wait_until(fork_server.has_answered, pause=0.005)
+            if fork_server.can_start(program):
+                return ForkedProgram(fork_server, program)
+        return super()._startable(program)
 
 
 def _urgency(program: Program) -> int:

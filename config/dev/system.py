@@ -5,7 +5,7 @@ import re
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import IO
 from urllib.parse import urlsplit
@@ -14,7 +14,7 @@ from config.dev import CannotStart, Servers, credentials, readiness, running_ser
 from config.dev import options as preflight
 from config.dev.home import Home
 from config.dev.options import CHECKOUT, Options
-from config.dev.process import Process, Spawned, raise_if_interrupted, stop, wait_until
+from config.dev.process import Command, Process, Startable, raise_if_interrupted, stop, wait_until
 from config.dev.procfile import Program
 from config.dev.screen import Screen, Steps, summary
 
@@ -108,13 +108,13 @@ class System:
     def _forget_code(self) -> None:
         """Called when the programs have stopped."""
 
-    def _spawn(self, _program: Program) -> Callable[[Path], Spawned] | None:
-        """How the program is started, if it is not executed."""
-        return None
+    def _startable(self, program: Program) -> Startable:
+        return Command(arguments=program.arguments, env=self.environment, cwd=CHECKOUT)
 
     def _start_programs(self, programs: list[Program]) -> None:
         for program in programs:
-            process = self._process(program, self.environment, spawn=self._spawn(program))
+            startable = self._startable(program)
+            process = Process(self.home, program.name, startable, stop_seconds=STOP_SECONDS)
             self.processes.append(process)
             if self.options.shows_logs:
                 self.screen.follow(process)
@@ -174,29 +174,12 @@ class System:
             "REDIS_URL": urls.redis,
         }
 
-    def _process(
-        self,
-        program: Program,
-        environment: Mapping[str, str],
-        stdout: IO[bytes] | None = None,
-        spawn: Callable[[Path], Spawned] | None = None,
-    ) -> Process:
-        return Process(
-            self.home,
-            program.name,
-            program.arguments,
-            stdout=stdout,
-            spawn=spawn,
-            stop_seconds=STOP_SECONDS,
-            env=environment,
-            cwd=CHECKOUT,
-        )
-
     def _begin(self, program: Program, environment: Mapping[str, str]) -> tuple[Process, IO[bytes]]:
         """Start a program that ends without a signal, with its standard output in a file."""
         (self.home.logs / f"{program.name}.log").unlink(missing_ok=True)
         output = tempfile.TemporaryFile()  # noqa: SIM115 - closed by _finish
-        process = self._process(program, environment, output)
+        command = Command(arguments=program.arguments, env=environment, cwd=CHECKOUT, stdout=output)
+        process = Process(self.home, program.name, command, stop_seconds=STOP_SECONDS)
         self.processes.append(process)
         return process, output
 

@@ -18,7 +18,7 @@ import psutil
 import psycopg2
 
 from config.dev.ports import free_port
-from config.dev.process import Process, wait_until
+from config.dev.process import Command, Process, wait_until
 from tests.chaos.cluster import Servers
 
 DEBIAN = Path("/usr/lib/postgresql")
@@ -134,10 +134,7 @@ class Replicated(Servers):
         self.nodes[node] = Process(
             self.home,
             f"postgres-{node}",
-            command,
-            death_signal=signal.SIGINT,
-            cwd="/",
-            env=environment(),
+            Command(arguments=command, death_signal=signal.SIGINT, cwd="/", env=environment()),
         )
         self._wait(lambda: self.ask("SELECT 1", node) == 1)
 

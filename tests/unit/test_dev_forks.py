@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from config.dev.forks import ForkServer, ForkServers
+from config.dev.forks import ForkedProgram, ForkServer, ForkServers
 from config.dev.home import Home, open_home
 from config.dev.process import Process, stop
 from config.dev.procfile import Program
@@ -49,7 +49,7 @@ def fork_servers(home: Home) -> Iterator[ForkServers]:
 
 def started(home: Home, fork_server: ForkServer, program: Program) -> Process:
     assert fork_server.can_start(program)
-    return Process(home, program.name, [], spawn=lambda log: fork_server.start(program, log))
+    return Process(home, program.name, ForkedProgram(fork_server, program))
 
 
 def script(folder: Path, text: str) -> str:

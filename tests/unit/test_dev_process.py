@@ -9,7 +9,7 @@ import pytest
 
 from config.dev import process
 from config.dev.home import open_home
-from config.dev.process import Process, stop
+from config.dev.process import Command, Process, stop
 from tests.unit.process_tools import eventually, is_alive
 
 IGNORES_TERM = "trap '' TERM; echo ready; while true; do sleep 0.05; done"
@@ -24,14 +24,14 @@ def home(tmp_path):
 
 
 def started(home, script, **options):
-    shell = Process(home, "shell", ["sh", "-c", script], **options)
+    shell = Process(home, "shell", Command(arguments=["sh", "-c", script]), **options)
     if "echo" in script:
         assert eventually(lambda: shell.last_lines())
     return shell
 
 
 def test_a_process_that_stops_is_not_killed(home):
-    sleeper = Process(home, "sleeper", ["sleep", "600"])
+    sleeper = Process(home, "sleeper", Command(arguments=["sleep", "600"]))
     assert stop([sleeper]) == []
     assert sleeper.returncode == -signal.SIGTERM
 
@@ -40,7 +40,7 @@ def test_a_process_that_stops_is_not_killed(home):
 def test_each_stop_signal_stops_a_process_even_where_it_was_inherited_as_ignored(home, number):
     before = signal.signal(number, signal.SIG_IGN)
     try:
-        sleeper = Process(home, "sleeper", ["sleep", "600"])
+        sleeper = Process(home, "sleeper", Command(arguments=["sleep", "600"]))
     finally:
         signal.signal(number, before)
     sleeper.signal(number)
@@ -80,8 +80,9 @@ def test_a_large_log_is_renamed_before_the_process_starts(home, monkeypatch):
 def test_a_process_ends_when_its_parent_is_killed(tmp_path):
     script = (
         "import sys, time; from pathlib import Path; from config.dev.home import open_home;"
-        "from config.dev.process import Process; home = open_home(Path(sys.argv[1]));"
-        "print(Process(home, 'sleeper', ['sleep', '600']).pid, flush=True); time.sleep(600)"
+        "from config.dev.process import Command, Process; home = open_home(Path(sys.argv[1]));"
+        "sleeper = Process(home, 'sleeper', Command(arguments=['sleep', '600']));"
+        "print(sleeper.pid, flush=True); time.sleep(600)"
     )
     parent = subprocess.Popen([sys.executable, "-c", script, str(tmp_path)], stdout=subprocess.PIPE)
     assert parent.stdout is not None

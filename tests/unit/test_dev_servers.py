@@ -17,7 +17,7 @@ from config.dev import CannotStart, postgres
 from config.dev import redis as dev_redis
 from config.dev.home import open_home
 from config.dev.postgres import PostgreSQL
-from config.dev.process import Process, stop
+from config.dev.process import Command, Process, stop
 from tests.unit.process_tools import processes_with_mark
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root starts PostgreSQL as another user")
@@ -131,7 +131,7 @@ def test_a_stale_pid_file_that_names_another_process_does_not_prevent_the_start(
         pass
     home = open_home(tmp_path / "other")
     # Under PostgreSQL's own account, since it takes only such a process for a server.
-    other = Process(home, "other", [*PostgreSQL(home).prefix, "sleep", "600"])
+    other = Process(home, "other", Command(arguments=[*PostgreSQL(home).prefix, "sleep", "600"]))
     data = tmp_path / "postgres" / "data"
     (data / "postmaster.pid").write_text(f"{other.pid}\n{data}\n1\n5432\n\n\n\n")
     with running_postgres(tmp_path) as (_, url):

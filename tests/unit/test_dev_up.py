@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from config.dev.home import open_home
-from config.dev.process import Process
+from config.dev.process import Command, Process
 from config.dev.screen import Screen
 from config.dev.system import STOP_SECONDS
 from tests.unit.dev_checkout import Checkout
@@ -292,9 +292,8 @@ def read_all(terminal: int) -> str:
 def test_the_screen_prints_whole_lines_of_this_run_only(tmp_path, capsys):
     home = open_home(tmp_path)
     (home.logs / "web.log").write_text("an earlier run\n")
-    process = Process(
-        home, "web", ["sh", "-c", "printf 'one\\ntw'; sleep 0.3; printf 'o\\r\\n\\355\\220\\n'"]
-    )
+    script = "printf 'one\\ntw'; sleep 0.3; printf 'o\\r\\n\\355\\220\\n'"
+    process = Process(home, "web", Command(arguments=["sh", "-c", script]))
     screen = Screen(["web", "worker"])
     screen.follow(process)
     while not process.has_ended():
