@@ -12,6 +12,7 @@ from celery import current_app
 from django.db import DatabaseError, InterfaceError, transaction
 
 from jobs import joins, publish, pubsub, redis
+from jobs.notifications import requests
 from jobs.publish import Send
 from jobs.sql import call, statements
 
@@ -57,7 +58,7 @@ class Effects:
         if self.publish:
             pubsub.publish_change(self.publish)
         if self.notify:
-            pubsub.request_notifications(self.notify)
+            requests.request_creation(self.notify)
 
 
 NO_EFFECTS = Effects()

@@ -8,16 +8,12 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from jobs import publish, redis
+from jobs import redis
 
 log = logging.getLogger(__name__)
 
 OFFICE_CHANNEL = "dure:office:{}"
 RUN_LOG_CHANNEL = "dure:run-log:{}"
-CREATE_NOTIFICATIONS = "dure.create_notifications"
-DEBOUNCE_KEY = "dure:create-notifications:{}"
-# Longer than a message waits in a control queue that keeps up; a lost message costs no more than this.
-DEBOUNCE_SECONDS = 2
 # A waiting process also reads this often.
 POLL_SECONDS = 1.0
 
@@ -61,23 +57,3 @@ def _answers(command: Callable[[], object]) -> bool:
     except redis.ERRORS:
         return False
     return True
-
-
-def request_notifications(office: str) -> None:
-    """Have the office's webhooks and mail addresses notified. One message covers many commits."""
-    try:
-        with redis.answering():
-            if not redis.client().set(DEBOUNCE_KEY.format(office), 1, nx=True, ex=DEBOUNCE_SECONDS):
-                return
-    except redis.ERRORS:
-        return  # the broker is away too: the sweep creates them
-    publish.send_control(CREATE_NOTIFICATIONS, office, expires=60)
-
-
-def clear_debounce(office: str) -> None:
-    """Call before reading the events, so that a commit after that sends a new message."""
-    try:
-        with redis.answering():
-            redis.client().delete(DEBOUNCE_KEY.format(office))
-    except redis.ERRORS as error:
-        log.warning("notifications of office %s may be late: %s", office, error)

@@ -27,7 +27,7 @@ def sweep_once(now: datetime | None = None) -> dict[str, int]:
         "unclaimed": lifecycle.return_unclaimed(),
         "promoted": advance_stuck_offices(now),
         "republished": lifecycle.republish(everything=redis_lost_data),
-        "noticed": creation.sweep(now),
+        "notifications": creation.sweep(now),
     }
     for name, count in ((counters.RESCUED, done["rescued"]), (counters.RESENT, done["republished"])):
         if count:

@@ -5,10 +5,10 @@ import os
 
 from celery import shared_task, signals
 
-from jobs import lifecycle, passwords, publish, pubsub, registry, sweeps
+from jobs import lifecycle, passwords, publish, registry, sweeps
 from jobs.known_tasks import UnknownTask
 from jobs.models import Execution
-from jobs.notifications import creation, delivery
+from jobs.notifications import creation, delivery, requests
 from jobs.sql import call
 from jobs.worker import control as control
 
@@ -62,14 +62,14 @@ def sweep() -> None:
     sweeps.sweep_once()
 
 
-@shared_task(name=pubsub.CREATE_NOTIFICATIONS, ignore_result=True)  # type: ignore[untyped-decorator]
+@shared_task(name=requests.CREATE_NOTIFICATIONS, ignore_result=True)  # type: ignore[untyped-decorator]
 def create_notifications(office: str) -> None:
     """Create the notifications of an office's new events."""
-    pubsub.clear_debounce(office)
+    requests.clear_debounce(office)
     creation.create_from_events(office)
 
 
-@shared_task(name=creation.SEND_NOTIFICATIONS, ignore_result=True)  # type: ignore[untyped-decorator]
+@shared_task(name=requests.SEND_NOTIFICATIONS, ignore_result=True)  # type: ignore[untyped-decorator]
 def send_notifications() -> None:
     """Send the notifications that are due. Not on the control queue: see jobs/notifications/delivery.py."""
     delivery.send_due()

@@ -18,12 +18,12 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from django.conf import settings
 from django.db import transaction
 
-from jobs import publish, serialize
+from jobs import serialize
 from jobs.api_model import iso_time
 from jobs.models import Batch, Event, EventCursor, Job, Notification, Office, Webhook
+from jobs.notifications.requests import request_sending
 from jobs.sql import call
 from jobs.sql import notifications as statements
 from jobs.states import EventType
@@ -35,7 +35,6 @@ DEFAULT_TYPES = (
 MAIL_TYPES = (EventType.JOB_FAILED, EventType.SCHEDULE_FAILING, EventType.SCHEDULE_RECOVERED)
 MAIL_INTERVAL = timedelta(minutes=1)
 PAGE = 500
-SEND_NOTIFICATIONS = "dure.send_notifications"
 
 
 def create_from_events(office: UUID | str, now: datetime | None = None) -> int:
@@ -80,11 +79,6 @@ def delete_old(before: datetime, limit: int) -> int:
     """Delete at most `limit` notifications created before then; those that still wait stay."""
     old = Notification.objects.filter(created_at__lt=before, next_at=None).order_by("id")
     return Notification.objects.filter(pk__in=list(old.values_list("pk", flat=True)[:limit])).delete()[0]
-
-
-def request_sending() -> None:
-    """Have due notifications sent, on a queue of its own: sending waits for other people's servers."""
-    publish.send_control(SEND_NOTIFICATIONS, expires=60, queue=settings.DURE_NOTICES_QUEUE)
 
 
 def database_time(now: datetime | None) -> datetime:

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from jobs import joins, publish, pubsub
+from jobs.notifications import requests
 
 
 @pytest.fixture
@@ -19,7 +20,7 @@ def unsent(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(joins, "seed", lambda sizes: bool(list(sizes)) or True)
     monkeypatch.setattr(joins, "count", lambda parts: None)
     monkeypatch.setattr(pubsub, "publish_change", lambda office: None)
-    monkeypatch.setattr(pubsub, "request_notifications", lambda office: None)
+    monkeypatch.setattr(requests, "request_creation", lambda office: None)
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from standardwebhooks import WebhookVerificationError
 from jobs import sweeps
 from jobs.errors import Conflict, Invalid
 from jobs.models import Event, EventCursor, Notification, Office, Webhook
-from jobs.notifications import batches, creation, delivery, webhooks
+from jobs.notifications import batches, creation, delivery, requests, webhooks
 from jobs.states import EventType
 from tests.factories import an_office
 from tests.integration.manual_engine import fail, fail_and_retry, submit, succeed
@@ -162,9 +162,9 @@ def test_creation_skips_an_office_that_another_process_works_on(office, webhook)
 
 def test_the_sweep_creates_notifications_whose_message_was_lost(office, webhook, receiver):
     one_failure(office)
-    assert sweeps.sweep_once()["noticed"] == 2
+    assert sweeps.sweep_once()["notifications"] == 2
     assert delivery.send_due() == 2
-    assert sweeps.sweep_once()["noticed"] == 0
+    assert sweeps.sweep_once()["notifications"] == 0
 
 
 def test_an_office_has_webhooks_exactly_while_one_is_enabled(office, receiver):
@@ -393,12 +393,12 @@ def test_a_url_that_can_never_be_reached_is_refused_at_once(office, url):
 
 def test_a_notification_is_sent_without_a_sweep(office, webhook, receiver, monkeypatch):
     """The engine's commit sends a message that creates it, and its creation sends one that delivers it."""
-    from jobs import publish, pubsub
+    from jobs import publish
     from jobs import tasks as engine_tasks
 
     by_name = {
-        pubsub.CREATE_NOTIFICATIONS: engine_tasks.create_notifications,
-        creation.SEND_NOTIFICATIONS: engine_tasks.send_notifications,
+        requests.CREATE_NOTIFICATIONS: engine_tasks.create_notifications,
+        requests.SEND_NOTIFICATIONS: engine_tasks.send_notifications,
     }
     messages = []
 
@@ -410,5 +410,5 @@ def test_a_notification_is_sent_without_a_sweep(office, webhook, receiver, monke
     monkeypatch.setattr(publish, "send_control", send_control)
     one_failure(office)
     wait_until(lambda: len(receiver.messages) == 2)
-    assert (creation.SEND_NOTIFICATIONS, "notices") in messages
-    assert (pubsub.CREATE_NOTIFICATIONS, "") in messages
+    assert (requests.SEND_NOTIFICATIONS, "notices") in messages
+    assert (requests.CREATE_NOTIFICATIONS, "") in messages

@@ -178,7 +178,7 @@ def test_an_invalid_address_does_not_affect_the_others(office):
 def test_the_sweep_creates_mail_whose_message_was_lost(office):
     (job,) = submit(office, "build")
     fail(job)
-    assert sweeps.sweep_once()["noticed"] == 2
+    assert sweeps.sweep_once()["notifications"] == 2
 
 
 def test_old_notifications_are_deleted_and_waiting_ones_kept(office):
