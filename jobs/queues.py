@@ -32,10 +32,18 @@ class Queue:
 
 def queues() -> list[Queue]:
     """Every known role: those of all installations first, then those of Tasks, workers and pauses."""
-    pauses = PausedRole.objects.in_bulk()
-    served = set(ServedRole.objects.filter(until__gt=Now()).values_list("role", flat=True))
+    pauses, served = PausedRole.objects.in_bulk(), served_roles()
     roles = dict.fromkeys([*known_roles(), *sorted(served), *sorted(pauses)])
     return [Queue(role, role in served, pauses.get(role)) for role in roles]
+
+
+def served_roles() -> set[str]:
+    """Roles with at least one live worker that is not draining."""
+    return set(ServedRole.objects.filter(until__gt=Now()).values_list("role", flat=True))
+
+
+def paused_roles() -> set[str]:
+    return set(PausedRole.objects.values_list("role", flat=True))
 
 
 def find_queue(role: str) -> Queue | None:

@@ -11,12 +11,13 @@ from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.db.models import Count, QuerySet, TextField
-from django.db.models.functions import Cast, Now
+from django.db.models.functions import Cast
 from django.utils.translation import gettext as _
 
 from jobs.access import offices_of
-from jobs.models import Execution, Job, Office, PausedRole, ServedRole, Worker
+from jobs.models import Execution, Job, Office, PausedRole, Worker
 from jobs.queries import known_roles
+from jobs.queues import paused_roles, served_roles
 from jobs.sql import call
 from jobs.states import ExecutionStatus, JobStatus
 from scheduler import access, sql
@@ -125,10 +126,6 @@ def no_worker(roles: str) -> str:
     return _("No online worker serves the role %(roles)s.") % {"roles": roles}
 
 
-def paused_roles() -> set[str]:
-    return set(PausedRole.objects.values_list("role", flat=True))
-
-
 def limit_0(role: str) -> str:
     return _("The office allows no jobs of the role %(role)s: its limit is 0.") % {"role": role}
 
@@ -137,11 +134,6 @@ def offices_with_limit_0(user: User) -> QuerySet[Office]:
     """Offices that allow no jobs of some role."""
     limits = Cast("max_concurrent_by_role", TextField())
     return offices_of(user).alias(limits=limits).filter(limits__regex=r": 0[,}]")[:OFFICES_WITH_LIMIT_0]
-
-
-def served_roles() -> set[str]:
-    """Roles with at least one live worker that is not draining."""
-    return set(ServedRole.objects.filter(until__gt=Now()).values_list("role", flat=True))
 
 
 def pending_runs(user: User) -> QuerySet[WorkflowRun]:

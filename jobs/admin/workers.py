@@ -36,10 +36,6 @@ class WorkerAdmin(ReadOnlyAdmin):
         return [Link(f"{address}/worker/{row.name}", "Flower")] if address else []
 
 
-def paused_roles() -> set[str]:
-    return set(PausedRole.objects.values_list("role", flat=True))
-
-
 @admin.register(ServedRole)
 class ServedRoleAdmin(ReadOnlyAdmin):
     list_display = ("role", "until")
@@ -51,7 +47,7 @@ class ServedRoleAdmin(ReadOnlyAdmin):
             _("Pause…"),
             lambda n: ngettext("Pause %d queue", "Pause %d queues", n) % n,
             do=lambda row, operator: queues.pause_queue(row.role, operator.user, operator.reason),
-            refusal=lambda row: _("paused already") if row.role in paused_roles() else "",
+            refusal=lambda row: _("paused already") if row.role in queues.paused_roles() else "",
             note=_("No new runs start; current runs continue."),
         ),
     )

@@ -21,6 +21,7 @@ from jobs.access import offices_of
 from jobs.insight.stats import OfficeCounts, office_counts, unclaimed_jobs
 from jobs.models import Execution, Job
 from jobs.pages.permissions import current_user
+from jobs.queues import served_roles
 from jobs.selection import in_states
 from jobs.states import EXECUTION_LIVE, JOB_LIVE, ExecutionStatus, JobStatus
 from scheduler import access, beats, failures, monitor
@@ -71,7 +72,7 @@ def overview(user: User) -> dict[str, Any]:
         "step_queues": queues_of_executions(linked),
         "next": upcoming(monitor.due_schedules(user)[:limit], monitor.pending_runs(user)[:limit])[:limit],
         "run_failures": monitor.failed_runs(user)[:limit],
-        **(installation(now) if user.is_staff else {"no_worker": not monitor.served_roles()}),
+        **(installation(now) if user.is_staff else {"no_worker": not served_roles()}),
     }
 
 
@@ -79,7 +80,7 @@ def installation(now: datetime) -> dict[str, Any]:
     """What only staff see: workers and queues, which all offices share."""
     return {
         "workers": [(worker, workers.is_online(worker, now)) for worker in monitor.workers(now)],
-        "no_worker": not monitor.served_roles(),
+        "no_worker": not served_roles(),
         "queues": monitor.queues(),
         "flower": settings.DURE_FLOWER_URL,
     }
@@ -125,7 +126,7 @@ def unclaimed(user: User, now: datetime) -> list[dict[str, Any]]:
         status=ExecutionStatus.PENDING, dispatched_at__lt=now - monitor.LATE_AFTER
     )
     late = list(sent.select_related("job").order_by("dispatched_at")[: monitor.LATE_LIMIT])
-    served = monitor.served_roles() if late else set()
+    served = served_roles() if late else set()
     busy = gettext("It was sent to workers, but no worker was free to start it yet.")
     return [
         {
@@ -139,7 +140,7 @@ def unclaimed(user: User, now: datetime) -> list[dict[str, Any]]:
 
 def unserved(user: User, now: datetime) -> list[dict[str, Any]]:
     """Jobs that have waited for more than a minute for a role without a worker."""
-    waiting = _ready(user, now).exclude(role__in=monitor.served_roles())
+    waiting = _ready(user, now).exclude(role__in=served_roles())
     return _late_jobs(waiting, now, monitor.no_worker)
 
 
@@ -153,7 +154,7 @@ def forbidden(user: User, now: datetime) -> list[dict[str, Any]]:
     ]
     if not roles:
         return []
-    waiting = _ready(user, now).filter(reduce(or_, roles), role__in=monitor.served_roles())
+    waiting = _ready(user, now).filter(reduce(or_, roles), role__in=served_roles())
     return _late_jobs(waiting, now, monitor.limit_0)
 
 

@@ -39,7 +39,7 @@ def queue(request: HttpRequest, role: str, *, template: str = "queue.html") -> H
         "live_at": reverse("scheduler:queue-live", args=[role]),
         "queue": status,
         "may_act": user.is_staff,
-        "served": role in monitor.served_roles(),
+        "served": role in queues.served_roles(),
         "workers": [
             {"worker": row, "online": workers.is_online(row, now)}
             for row in monitor.workers(now)

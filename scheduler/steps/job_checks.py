@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from django.conf import settings
 
 from jobs.errors import Conflict, ErrorText, FieldErrors, Invalid, TooLarge
-from scheduler.monitor import served_roles
+from jobs.queues import served_roles
 from scheduler.steps import libraries
 from scheduler.steps.known_operations import KnownOperation
 from scheduler.steps.models import Step, StepQueue
