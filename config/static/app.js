@@ -1,5 +1,5 @@
-// On every page: search from anywhere, keyboard shortcuts, buttons that copy ids, errors and JSON, and the focus
-// of regions that scroll.
+// On every page: search from anywhere, keyboard shortcuts, buttons that copy ids, errors and JSON, the focus
+// of regions that scroll, and what the pointer presses.
 (function () {
   "use strict";
   var WAIT_MS = 200;
@@ -106,6 +106,34 @@
     addCopyButtons();
     makeScrollableFocusable();
   }
+
+  // --- what the pointer presses, for scripts that replace parts of the page: a click counts only on what is there
+  // from the press to the release ---
+  var press = window.press = { target: null, end: Promise.resolve() };
+  var endPress = null;
+
+  function startPress(event) {
+    if (event.button > 1) return; // a menu opens; the middle button opens a link
+    lift();
+    press.target = event.target;
+    var end = press.end = new Promise(function (resolve) { endPress = resolve; }).then(function () {
+      if (press.end === end) press.target = null;
+    });
+  }
+
+  // The click follows the release.
+  function lift() {
+    if (endPress) window.setTimeout(endPress);
+    endPress = null;
+  }
+
+  document.addEventListener("pointerdown", startPress, true);
+  // A drag, a menu or another window may take the release.
+  ["pointerup", "pointercancel", "dragend", "contextmenu"].forEach(function (name) {
+    document.addEventListener(name, lift, true);
+  });
+  window.addEventListener("blur", lift);
+  document.addEventListener("pointermove", function (event) { if (!event.buttons) lift(); }, true);
 
   document.body.addEventListener("htmx:afterSwap", prepare);
   window.addEventListener("resize", makeScrollableFocusable);

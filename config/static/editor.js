@@ -16,7 +16,6 @@
   var previewMissed = false;
   var scrolled = [0, 0]; // where the drawing stands
   var drag = null;
-  var released = Promise.resolve(), release = null; // whether a button of the pointer is pressed
 
   function find(id) { return document.getElementById(id); }
   function boxes() { return Array.from(find("drawn").querySelectorAll("[data-place]")); }
@@ -50,7 +49,7 @@
       return response.text();
     }).then(function (html) {
       // Leaving a field sends its change. What is pressed meanwhile must not move before it was clicked.
-      return released.then(function () { return html; });
+      return window.press.end.then(function () { return html; });
     }).then(function (html) {
       var focused = document.activeElement.closest("#drawn [data-place]");
       window.htmx.swap(preview, html, { swapStyle: "innerHTML" });
@@ -179,18 +178,6 @@
     if (to && to.dataset.place !== from) send("connect", { place: to.dataset.place, parent: from, "step-written_as": "" });
   }
 
-  function press() {
-    if (!release) released = new Promise(function (resolve) { release = resolve; });
-  }
-
-  // The click follows the release.
-  function lift() {
-    if (!release) return;
-    setTimeout(release);
-    setTimeout(askForMissedPreview);
-    release = null;
-  }
-
   // --- events ---
   function isTyping(target) { return target.matches("input:not([type=checkbox]), select, textarea"); }
 
@@ -222,9 +209,6 @@
     else if (box && !event.target.matches("form *, .handle")) open(box.dataset.place);
   }
 
-  document.addEventListener("pointerdown", press, true);
-  document.addEventListener("pointerup", lift, true);
-  document.addEventListener("pointercancel", lift, true);
   editor.addEventListener("click", click);
   editor.addEventListener("keydown", pressKey);
   editor.addEventListener("pointerdown", startDrag);
@@ -272,8 +256,10 @@
   // The answer to an older question would draw the steps as they were.
   document.body.addEventListener("htmx:beforeSwap", function (event) {
     if (event.detail.target !== preview) return;
-    if (release) previewMissed = true;
-    if (release || asked !== changes) event.detail.shouldSwap = false;
+    if (window.press.target || asked !== changes) event.detail.shouldSwap = false;
+    if (!window.press.target) return;
+    previewMissed = true;
+    window.press.end.then(askForMissedPreview);
   });
   document.body.addEventListener("htmx:afterSwap", decorate);
 

@@ -19,7 +19,6 @@
   var typed = {}; // what was typed into its forms, by form and field
   var focused = null; // the checkbox or link in it that has the focus
   var opened = []; // the open details, each by the nearest id and its place there
-  var pressed = false; // a button of the pointer is, in the live part
 
   function serverTime() {
     var mark = live && live.querySelector("[data-now]");
@@ -136,8 +135,7 @@
   }
   document.body.addEventListener("htmx:beforeSwap", function (swap) {
     if (swap.detail.target !== live) return;
-    // A click counts only on what is there from the press to the release.
-    if (pressed) {
+    if (live.contains(window.press.target)) {
       swap.detail.shouldSwap = false;
       stale = true;
       return;
@@ -156,10 +154,6 @@
     restore();
     serverTime();
     tick();
-  });
-  document.addEventListener("pointerdown", function (event) { pressed = Boolean(live) && live.contains(event.target); }, true);
-  ["pointerup", "pointercancel"].forEach(function (name) {
-    document.addEventListener(name, function () { window.setTimeout(function () { pressed = false; }); }, true);
   });
   document.addEventListener("visibilitychange", tick);
   serverTime();
