@@ -40,8 +40,8 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True)
-class Along:
-    """What a finish may claim along: see jobs/burst.py. `level` is the last that is urgent enough."""
+class NextClaim:
+    """What a finish may claim for its process: see jobs/burst.py. `level` is the last urgent enough."""
 
     token: str
     worker: str
@@ -58,7 +58,7 @@ class Settlement:
     """The end of an attempt, and its effect on the Execution.
 
     `state` is the Execution's status now: PENDING when there will be another attempt. `result` is set
-    when the run succeeded. `following` is the Task and the claim of the run that this end has brought along.
+    when the run succeeded. `next_run` is the Task and the claim of the run that this end has brought along.
     `extra` is what the body left in `Context.extra`; None when another process
     reported the end.
     """
@@ -71,7 +71,7 @@ class Settlement:
     effects: Effects = NO_EFFECTS
     result: Any = None
     extra: Any = None
-    following: tuple[str, Claim] | None = None
+    next_run: tuple[str, Claim] | None = None
 
     @classmethod
     def read(
@@ -88,18 +88,18 @@ class Settlement:
             effects=Effects.read(answer),
             result=json.loads(result or "null") if state == ExecutionStatus.SUCCESS else None,
             extra=extra,
-            following=_read_following(answer.get("claim")),
+            next_run=_read_next_run(answer.get("claim")),
         )
 
 
-def _read_following(answer: Mapping[str, Any] | None) -> tuple[str, Claim] | None:
+def _read_next_run(answer: Mapping[str, Any] | None) -> tuple[str, Claim] | None:
     if answer is None:
         return None
     return answer["task_id"], Claim.read(answer["execution"], answer["dispatch"], answer)
 
 
 @dataclass(frozen=True, slots=True)
-class Advanced:
+class AdvanceResult:
     """How many waiting jobs of an office became ready, and how many ready ones were sent."""
 
     promoted: int
@@ -107,7 +107,7 @@ class Advanced:
 
 
 @dataclass(frozen=True, slots=True)
-class Retried:
+class RetryResult:
     """How many jobs run again, and which do not, because they would fail again with their dependencies."""
 
     count: int
@@ -115,7 +115,7 @@ class Retried:
 
 
 @dataclass(frozen=True, slots=True)
-class Cancelled:
+class CancelResult:
     """The numbers of jobs cancelled at once, and of runs that received a stop request."""
 
     cancelled: int

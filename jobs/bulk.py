@@ -9,7 +9,7 @@ from django.db import transaction
 from django.db.models import Count, QuerySet
 
 from jobs import lifecycle
-from jobs.answers import Cancelled, Retried
+from jobs.answers import CancelResult, RetryResult
 from jobs.errors import Conflict
 from jobs.models import Execution, Job
 from jobs.selection import in_states
@@ -175,7 +175,7 @@ def _retry(office: UUID, ids: Sequence[UUID], action: Action) -> int:
     return changed
 
 
-def _retry_piece(office: UUID, ids: Sequence[UUID], action: Action) -> Iterator[Retried]:
+def _retry_piece(office: UUID, ids: Sequence[UUID], action: Action) -> Iterator[RetryResult]:
     try:
         yield lifecycle.retry(office, ids, actor=action.actor, reason=action.reason)
     except Conflict:
@@ -195,7 +195,7 @@ class CancelFilter:
     include_processing: bool = True
 
 
-def cancel_matching(office: UUID, filter: CancelFilter, *, actor: str, reason: str = "") -> Cancelled:
+def cancel_matching(office: UUID, filter: CancelFilter, *, actor: str, reason: str = "") -> CancelResult:
     """Cancel all matching jobs in one transaction; return how many are cancelled, and how many will stop."""
     statuses = set(filter.statuses)
     if not filter.include_processing:

@@ -1,4 +1,4 @@
-"""A short run brings the next: its finish also claims a job that it has just sent, and its process goes on.
+"""A short run brings the next along: its finish also claims a job that it has sent, for the same process.
 
 That saves the way through Redis and the worker's main process. A burst is the chain of runs that one message
 started. It ends after DURE_BURST_MS, when the worker takes nothing new, when the next job is of a role that
@@ -6,8 +6,8 @@ the worker does not serve, and when another message has waited too long or is mo
 
 Each run is an Execution like any other, with a claim, fence, lease, deadline and attempt of its own, and goes
 through Celery's tracer for its own Task. The token of its claim begins with the id of the burst's message: so
-the lease keeper knows which process runs what. A claim that was made along and whose process dies before it
-begins is ended by its main process, as that of any run.
+the lease keeper knows which process runs what. If a process dies before it begins a run that it has claimed,
+the main process ends that run, as any other.
 """
 
 import logging
@@ -22,7 +22,7 @@ from django.conf import settings
 from django.db import DatabaseError, InterfaceError
 
 from jobs import catalogue, deadline, lifecycle, publish
-from jobs.answers import Along, Claim
+from jobs.answers import Claim, NextClaim
 from jobs.worker import bursts
 
 log = logging.getLogger(__name__)
@@ -44,8 +44,8 @@ class Burst:
     looks_at: float = 0.0
     most_urgent: int | None = None
     lacks_tasks: bool = False
-    following: tuple[str, Claim] | None = None
-    taken: Claim | None = None
+    next_run: tuple[str, Claim] | None = None
+    claim: Claim | None = None
 
 
 _current: Burst | None = None
@@ -61,10 +61,10 @@ def extend_tracers(**_: object) -> None:
         for name, task in current_app.tasks.items():
             if isinstance(task, EngineTask):
                 _tracers[name] = task.__trace__
-                task.__trace__ = _going_on(task.__trace__)
+                task.__trace__ = _with_next_runs(task.__trace__)
 
 
-def _going_on(tracer: Tracer) -> Tracer:
+def _with_next_runs(tracer: Tracer) -> Tracer:
     def trace(message: str, args: Any, kwargs: Any, request: dict[str, Any] | None = None) -> Any:
         global _current  # noqa: PLW0603 (a pool process has one message at a time)
         headers = request or {}
@@ -76,16 +76,16 @@ def _going_on(tracer: Tracer) -> Tracer:
         )
         try:
             answer = tracer(message, args, kwargs, request)
-            while burst.following is not None:
-                task_id, burst.taken = burst.following
-                burst.following = None
+            while burst.next_run is not None:
+                task_id, burst.claim = burst.next_run
+                burst.next_run = None
                 if task_id not in _tracers:
                     # A job may name any role, and the catalogue is a moment old.
                     lifecycle.release_run(
-                        burst.taken.execution_id, burst.taken.fence, trigger=burst.taken.trigger
+                        burst.claim.execution_id, burst.claim.fence, trigger=burst.claim.trigger
                     )
                     break
-                answer = _trace_next(burst, task_id, burst.taken, headers, answer)
+                answer = _trace_next(burst, task_id, burst.claim, headers, answer)
         finally:
             _current = None
             deadline.resume_signals()
@@ -130,16 +130,16 @@ def tell_join(claim: Claim, task_id: str) -> None:
         )
 
 
-def taken(execution: str, dispatch: int) -> Claim | None:
-    """The claim of this run, if it was made along with the end of the one before."""
-    claim = _current.taken if _current is not None else None
+def claim_of(execution: str, dispatch: int) -> Claim | None:
+    """The claim of this run, if the finish of the one before has made it."""
+    claim = _current.claim if _current is not None else None
     if claim is None or (claim.execution_id, claim.dispatch) != (execution, dispatch):
         return None
     return claim
 
 
-def next_claim() -> Along | None:
-    """What the finish of the current run may claim along; None if the burst ends with it."""
+def next_claim() -> NextClaim | None:
+    """What the finish of the current run may claim; None if the burst ends with it."""
     burst = _current
     if burst is None or not burst.roles or time.monotonic() >= burst.ends or bursts.is_stopped():
         return None
@@ -150,7 +150,7 @@ def next_claim() -> Along | None:
     if burst.lacks_tasks:
         return None
     level = publish.LEVELS[-1] if burst.most_urgent is None else burst.most_urgent
-    return Along(f"{burst.message}:{uuid.uuid4().hex[:8]}", burst.worker, burst.roles, level)
+    return NextClaim(f"{burst.message}:{uuid.uuid4().hex[:8]}", burst.worker, burst.roles, level)
 
 
 def lacks_tasks_of(roles: Sequence[str]) -> bool:
@@ -161,11 +161,11 @@ def lacks_tasks_of(roles: Sequence[str]) -> bool:
         return True
 
 
-def follow(following: tuple[str, Claim] | None) -> None:
+def follow(next_run: tuple[str, Claim] | None) -> None:
     """Go on with this run when the current one has returned."""
     if _current is not None:
-        _current.following = following
+        _current.next_run = next_run
 
 
 def goes_on() -> bool:
-    return _current is not None and _current.following is not None
+    return _current is not None and _current.next_run is not None

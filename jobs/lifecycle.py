@@ -21,7 +21,7 @@ from django.db import DatabaseError, IntegrityError, InterfaceError, connection,
 
 from dure import failures
 from jobs import counters, deadline, joins, publish, pubsub, registry, submission, tracebacks
-from jobs.answers import Advanced, Along, Cancelled, Claim, Retried, Settlement
+from jobs.answers import AdvanceResult, CancelResult, Claim, NextClaim, RetryResult, Settlement
 from jobs.effects import Effects
 from jobs.errors import Conflict, Fenced, Held
 from jobs.models import Office
@@ -29,7 +29,7 @@ from jobs.publish import Send
 from jobs.specs import ExecutionSpec
 from jobs.sql import call, statements
 from jobs.states import TRIGGERS_OF_JOBS, ExecutionStatus, FailureType, Outcome
-from jobs.submission import Prepared
+from jobs.submission import PreparedSubmission
 
 log = logging.getLogger(__name__)
 
@@ -44,7 +44,7 @@ LONGEST_ERROR = 20_000
 # --- submit --------------------------------------------------------------------------------------
 
 
-def submit(prepared: Prepared) -> list[UUID]:
+def submit(prepared: PreparedSubmission) -> list[UUID]:
     """Write a submission: all of its jobs and edges, or nothing. Roots become ready and fill free slots.
 
     The joins are seeded before the transaction, so that no dependency can end before its join can be
@@ -83,17 +83,17 @@ def submit_from_run(execution: str, fence: int, key: str, jobs: Sequence[object]
         return ids
 
 
-def _write_one(prepared: Prepared) -> Effects:
+def _write_one(prepared: PreparedSubmission) -> Effects:
     (row,) = prepared.rows()
     parents = [UUID(parent) for _, parent, _ in prepared.edges]
     values = ("dure_submit_one", prepared.office, call.as_json(row), parents)
     if not connection.in_atomic_block:
-        return Effects.read(call.function_unlocked_early(*values))
+        return Effects.read(call.function_with_early_unlock(*values))
     with transaction.atomic():  # the caller's transaction survives a refusal
         return Effects.read(call.function(*values))
 
 
-def _write_all(prepared: Prepared, seeded: bool) -> Effects:
+def _write_all(prepared: PreparedSubmission, seeded: bool) -> Effects:
     with transaction.atomic():
         _insert(prepared)
         # The lock comes late: writing ten thousand rows must not block the office's other jobs. What
@@ -124,7 +124,7 @@ def _unique_key_conflicts() -> Iterator[None]:
         raise
 
 
-def _insert(prepared: Prepared) -> None:
+def _insert(prepared: PreparedSubmission) -> None:
     if prepared.batch is not None:
         occasion = prepared.occasion
         text = None if occasion.input is None else call.as_json(occasion.input)
@@ -226,21 +226,21 @@ def finish(
     traceback: str = "",
     delay_ms: int | None = None,
     extra: object = None,
-    along: Along | None = None,
+    next_claim: NextClaim | None = None,
 ) -> Settlement | None:
     """The owner's report: RUNNING → its end, or PENDING for the next attempt. None: no longer the owner.
 
     One round trip for a job: the same call frees the slot and picks what starts next in it. While the
     database is away this waits for as long as the lease could hold; after that no worker owns the run.
-    `along` says which of the jobs that it sends the same call may claim.
+    `next_claim` says which of the jobs that it sends the same call may claim for this process.
     """
     delay = timedelta(milliseconds=delay_ms) if delay_ms is not None else None
     texts = (failure_type, storable_text(error), storable_text(traceback, tracebacks.MAX_BYTES))
     values = ("dure_finish", execution, fence, outcome, result, *texts, delay, settings.DURE_MAX_CRASHES)
     if trigger in _end_handlers or connection.in_atomic_block:
         return _settle(execution, trigger, lambda: call.function(*values, None), result, extra)
-    text = None if along is None else call.as_json(along.values())
-    return _settle(execution, trigger, lambda: call.function_unlocked_early(*values, text))
+    text = None if next_claim is None else call.as_json(next_claim.values())
+    return _settle(execution, trigger, lambda: call.function_with_early_unlock(*values, text))
 
 
 def mark_lost(execution: str, fence: int, *, trigger: str, expired: bool, error: str) -> Settlement | None:
@@ -339,12 +339,12 @@ def _settle(
 # --- advance_office, send_due: what makes a job ready, and sends it -------------------------------
 
 
-def advance_office(office: UUID | str, now: datetime | None = None) -> Advanced:
+def advance_office(office: UUID | str, now: datetime | None = None) -> AdvanceResult:
     """Make due and unblocked jobs of an office ready, and fill its free slots."""
     answer = call.function("dure_advance_office", office, now)
     effects = Effects.read(answer)
     effects.on_commit()
-    return Advanced(answer["promoted"], len(effects.send))
+    return AdvanceResult(answer["promoted"], len(effects.send))
 
 
 def dispatch_roles(roles: Sequence[str]) -> int:
@@ -406,13 +406,13 @@ def send_due(now: datetime | None = None, limit: int = 1_000) -> int:
 # --- cancel, retry, reprioritise: what people decide ----------------------------------------------
 
 
-def cancel(office: UUID, jobs: Sequence[UUID], *, actor: str, reason: str = "") -> Cancelled:
+def cancel(office: UUID, jobs: Sequence[UUID], *, actor: str, reason: str = "") -> CancelResult:
     """Cancel jobs in any live state. A live run receives a stop request, and is killed after its grace."""
     with transaction.atomic():
         call.rows(statements.LOCK_OFFICE, [office])
         answer = call.function("dure_cancel", office, list(jobs), _event_details(actor, reason))
         Effects.read(answer).on_commit()
-    return Cancelled(answer["cancelled"], answer["cancelling"])
+    return CancelResult(answer["cancelled"], answer["cancelling"])
 
 
 def cancel_execution(execution: UUID | str) -> str | None:
@@ -431,7 +431,7 @@ def cancel_execution(execution: UUID | str) -> str | None:
     return str(status)
 
 
-def retry(office: UUID, jobs: Sequence[UUID], *, actor: str, reason: str = "") -> Retried:
+def retry(office: UUID, jobs: Sequence[UUID], *, actor: str, reason: str = "") -> RetryResult:
     """Run failed, cancelled or timed-out jobs again, each with a new Execution.
 
     A job that fails with its dependencies is retried after them, or together with them.
@@ -440,7 +440,7 @@ def retry(office: UUID, jobs: Sequence[UUID], *, actor: str, reason: str = "") -
         call.rows(statements.LOCK_OFFICE, [office])
         answer = call.function("dure_retry", office, list(jobs), _event_details(actor, reason))
         Effects.read(answer).on_commit()
-    return Retried(answer["retried"], [UUID(job) for job in answer["blocked"]])
+    return RetryResult(answer["retried"], [UUID(job) for job in answer["blocked"]])
 
 
 def reprioritise(

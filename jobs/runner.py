@@ -94,9 +94,9 @@ def run(celery_task: CeleryTask, execution_id: str, dispatch: int) -> None:
     """Run the message that Celery delivered, or a run that the one before has brought along."""
     request = celery_task.request
     stopped = None
-    claim = burst.taken(execution_id, dispatch)
+    claim = burst.claim_of(execution_id, dispatch)
     if claim is None:
-        claim_it = claiming(celery_task, execution_id, dispatch)
+        claim_it = claim_call(celery_task, execution_id, dispatch)
         try:
             claim = claim_it()
         except SoftTimeLimitExceeded as early:
@@ -123,7 +123,7 @@ def run(celery_task: CeleryTask, execution_id: str, dispatch: int) -> None:
         orphans.end_programs()
 
 
-def claiming(celery_task: CeleryTask, execution_id: str, dispatch: int) -> Callable[[], Claim | None]:
+def claim_call(celery_task: CeleryTask, execution_id: str, dispatch: int) -> Callable[[], Claim | None]:
     """The call that claims what the message names: its Execution, or the job of a join."""
     request = celery_task.request
     values = {"token": f"{request.id}:{uuid.uuid4().hex[:8]}", "worker": request.hostname or ""}
@@ -211,11 +211,11 @@ def settle_success(current: Run, result: str) -> Settlement:
             trigger=claim.trigger,
             result=result,
             extra=current.extra,
-            along=burst.next_claim(),
+            next_claim=burst.next_claim(),
         )
         current.settled = True
         if settlement is not None:
-            burst.follow(settlement.following)
+            burst.follow(settlement.next_run)
     finally:
         deadline.drop_signals()
         if not burst.goes_on():

@@ -24,7 +24,7 @@ from jobs.states import (
     OnDependencyFailure,
     Outcome,
 )
-from jobs.submission import Prepared
+from jobs.submission import PreparedSubmission
 
 EXECUTION_STATUSES = [
     (status, status) for status in (*dict.fromkeys(V1_EXECUTION_STATUS.values()), V1_EXECUTION_TIMED_OUT)
@@ -166,7 +166,7 @@ _NOT_STARTED: Mapping[str, Any] = dict.fromkeys(
 
 
 def new_job_json(
-    submission: Prepared,
+    submission: PreparedSubmission,
     fields: JSON,
     status: str,
     created_at: datetime,

@@ -27,7 +27,7 @@ BATCH = TypeAdapter(BatchIn)
 
 
 @dataclass
-class Prepared:
+class PreparedSubmission:
     """A submission that passed every check, with the ids its jobs will have."""
 
     office: UUID
@@ -63,7 +63,7 @@ class Problems:
             raise Invalid("submission_invalid", errors=self.errors)
 
 
-def read(office: Office, body: object, *, trigger: str = Trigger.JOB) -> Prepared:
+def read(office: Office, body: object, *, trigger: str = Trigger.JOB) -> PreparedSubmission:
     """A client's submission: one job, or `{"jobs": [...], "batch": {...}}`."""
     if not isinstance(body, Mapping):
         raise Invalid("submission_object", errors={"body": [ErrorText("object")]})
@@ -103,7 +103,7 @@ def prepare(
     batch: UUID | None = None,
     batch_name: str = "",
     trigger: str = Trigger.JOB,
-) -> Prepared:
+) -> PreparedSubmission:
     """Check jobs one by one, then their graph."""
     if len(values) > settings.DURE_MAX_JOBS_PER_SUBMISSION:
         raise TooLarge("too_many_jobs", limit=settings.DURE_MAX_JOBS_PER_SUBMISSION, count=len(values))
@@ -120,7 +120,7 @@ def prepare(
         reader.read(value, f"jobs.{place}." if named else "", place) for place, value in enumerate(values)
     ]
     problems.refuse()
-    prepared = Prepared(office=office.id, jobs=jobs, batch=batch, batch_name=batch_name)
+    prepared = PreparedSubmission(office=office.id, jobs=jobs, batch=batch, batch_name=batch_name)
     connect(prepared, problems, named)
     return prepared
 
@@ -242,7 +242,7 @@ def first(*values: int | None) -> int:
     return next(value for value in values if value is not None)
 
 
-def connect(prepared: Prepared, problems: Problems, named: bool) -> None:
+def connect(prepared: PreparedSubmission, problems: Problems, named: bool) -> None:
     """Resolve names to edges; refuse unknown and repeated names, and cycles."""
     ids = [str(job["id"]) for job in prepared.jobs]
     by_ref = check_names(prepared, ids, problems, named)
@@ -271,7 +271,9 @@ def connect(prepared: Prepared, problems: Problems, named: bool) -> None:
     refuse_cycle(prepared)
 
 
-def check_names(prepared: Prepared, ids: Sequence[str], problems: Problems, named: bool) -> dict[str, str]:
+def check_names(
+    prepared: PreparedSubmission, ids: Sequence[str], problems: Problems, named: bool
+) -> dict[str, str]:
     """The ids by ref. No ref and no unique key may be used twice."""
     by_ref: dict[str, str] = {}
     keys: set[str] = set()
@@ -288,7 +290,7 @@ def check_names(prepared: Prepared, ids: Sequence[str], problems: Problems, name
     return by_ref
 
 
-def existing_jobs(prepared: Prepared, by_ref: Mapping[str, str]) -> dict[str, str]:
+def existing_jobs(prepared: PreparedSubmission, by_ref: Mapping[str, str]) -> dict[str, str]:
     """The names that are ids of jobs which the office has already, with those ids."""
     candidates = {
         name: number
@@ -303,7 +305,7 @@ def existing_jobs(prepared: Prepared, by_ref: Mapping[str, str]) -> dict[str, st
     return {name: str(number) for name, number in candidates.items() if number in ids}
 
 
-def refuse_cycle(prepared: Prepared) -> None:
+def refuse_cycle(prepared: PreparedSubmission) -> None:
     names = {str(job["id"]): job["ref"] or str(job["id"]) for job in prepared.jobs}
     parents: dict[str, list[str]] = {job: [] for job in names}
     for job, parent, _ in prepared.edges:

@@ -16,7 +16,7 @@ from jobs.api.framework.openapi_errors import problems
 from jobs.api.framework.openapi_examples import in_request, in_response
 from jobs.api.framework.problem_details import Problem
 from jobs.api.framework.reading import read
-from jobs.api.views import ACTS, JobView, OfficeView, accepted, batch_address, job_address
+from jobs.api.views import OPERATOR, JobView, OfficeView, accepted, batch_address, job_address
 from jobs.api_model import JSON, WHOLE, ApiIn, ApiOut, Omittable, Uuid
 from jobs.bulk import HIGHEST_PRIORITY, LOWEST_PRIORITY, CancelFilter, cancel_matching
 from jobs.errors import Conflict
@@ -39,7 +39,7 @@ class ReasonView(JobView):
     """A view of one job that acts for a reason."""
 
     def read(self) -> tuple[Job, str]:
-        office = self.office(ACTS)
+        office = self.office(OPERATOR)
         reason = read(ReasonIn, self.request.data).reason or ""
         return self.job(office), reason
 
@@ -145,7 +145,7 @@ class CancelAllView(OfficeView):
     )
     @idempotent
     def post(self, request: Request, office_id: UUID) -> Response:
-        office = self.office(ACTS)
+        office = self.office(OPERATOR)
         data = read(CancelAllIn, request.data)
         if (batch := data.batch) and not office.batches.filter(pk=batch).exists():
             sentence = "There is no such batch in this office."
@@ -204,7 +204,7 @@ class PriorityView(JobView):
         extensions=problems("ended"),
     )
     def patch(self, request: Request, office_id: UUID, job_id: UUID) -> Response:
-        office = self.office(ACTS)
+        office = self.office(OPERATOR)
         data = read(PriorityIn, request.data)
         job = self.job(office)
         if not lifecycle.reprioritise(

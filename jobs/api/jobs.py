@@ -15,13 +15,13 @@ from jobs.api.framework.idempotency import idempotent
 from jobs.api.framework.openapi_errors import problems
 from jobs.api.framework.openapi_examples import in_request, in_response
 from jobs.api.framework.pagination import RoughPagination
-from jobs.api.views import ACTS, JobView, OfficeView, batch_address, job_address
+from jobs.api.views import OPERATOR, JobView, OfficeView, batch_address, job_address
 from jobs.api_model import JSON, ApiOut
 from jobs.models import Batch, Job
 from jobs.schemas import BatchSubmissionIn, JobIn
 from jobs.serialize import JobInFullOut, JobOut
 from jobs.sql import call, reports
-from jobs.submission import Prepared
+from jobs.submission import PreparedSubmission
 
 
 @extend_schema_serializer(examples=[in_response("a batch", examples.SUBMITTED)])
@@ -82,7 +82,7 @@ class JobListView(OfficeView):
     )
     @idempotent
     def post(self, request: Request, office_id: UUID) -> Response:
-        prepared = submission.read(self.office(ACTS), request.data)
+        prepared = submission.read(self.office(OPERATOR), request.data)
         ids = lifecycle.submit(prepared)
         answer = submitted_jobs(prepared)
         if prepared.batch is None:
@@ -97,7 +97,7 @@ class JobListView(OfficeView):
         )
 
 
-def submitted_jobs(prepared: Prepared) -> list[JSON]:
+def submitted_jobs(prepared: PreparedSubmission) -> list[JSON]:
     """The jobs as they are now, in the order of the submission.
 
     For jobs that have not started, only the status is read: reading ten thousand rows and a hundred thousand

@@ -16,7 +16,7 @@ from jobs.api.framework.openapi_errors import problems
 from jobs.api.framework.pagination import PagePagination
 from jobs.api.framework.problem_details import Problem
 from jobs.api.framework.reading import read
-from jobs.api.views import CONFIGURES, OfficeView
+from jobs.api.views import OWNER, OfficeView
 from jobs.api_model import AnyOf, ApiIn, ApiOut, OneOf
 from jobs.models import Membership
 from jobs.states import MemberRole
@@ -48,7 +48,7 @@ class MemberListView(OfficeView):
         examples=[OpenApiExample("an operator", examples.MEMBER)],
     )
     def get(self, request: Request, office_id: UUID) -> Response:
-        rows = self.office(CONFIGURES).memberships.select_related("user").order_by("user__username")
+        rows = self.office(OWNER).memberships.select_related("user").order_by("user__username")
         page = self.paginate_queryset(self.filter_queryset(rows)) or []
         return self.get_paginated_response([MemberOut.write(member) for member in page])
 
@@ -64,7 +64,7 @@ class MemberListView(OfficeView):
     )
     @idempotent
     def post(self, request: Request, office_id: UUID) -> Response:
-        office = self.office(CONFIGURES)
+        office = self.office(OWNER)
         data = read(MemberIn, request.data)
         member, is_new = members.set_role(office, data.username, data.role, actor=self.actor())
         location = request.build_absolute_uri(f"{request.path}/{data.username}")
@@ -85,7 +85,7 @@ class MemberDetailView(OfficeView):
         extensions=problems("last_owner"),
     )
     def delete(self, request: Request, office_id: UUID, username: str) -> Response:
-        office = self.office(CONFIGURES)
+        office = self.office(OWNER)
         if not members.remove(office, username, actor=self.actor()):
             raise Problem(404, "not_found", "There is no such member in this office.")
         return Response(status=204)

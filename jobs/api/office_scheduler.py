@@ -10,7 +10,7 @@ from rest_framework.response import Response
 from jobs import lifecycle, office_config
 from jobs.api import examples
 from jobs.api.framework.openapi_examples import in_request, in_response
-from jobs.api.views import ACTS, CONFIGURES, OfficeView
+from jobs.api.views import OPERATOR, OWNER, OfficeView
 from jobs.api_model import ApiOut, Number
 from jobs.insight import stats
 from jobs.models import Office
@@ -84,7 +84,7 @@ class ConfigView(OfficeView):
         ],
     )
     def patch(self, request: Request, office_id: UUID) -> Response:
-        office = self.office(CONFIGURES)
+        office = self.office(OWNER)
         return Response(office_config.change(office.id, dict(request.data), actor=self.actor()))
 
 
@@ -101,4 +101,4 @@ class ProcessView(OfficeView):
         examples=[in_response("done", {"promoted": 2, "dispatched": 1})],
     )
     def post(self, request: Request, office_id: UUID) -> Response:
-        return Response(ProcessedOut.write(lifecycle.advance_office(self.office(ACTS).id)))
+        return Response(ProcessedOut.write(lifecycle.advance_office(self.office(OPERATOR).id)))

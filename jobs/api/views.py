@@ -17,8 +17,8 @@ from jobs.api.framework.problem_details import Problem
 from jobs.models import Job, Office
 from jobs.states import MemberRole
 
-ACTS = MemberRole.OPERATOR
-CONFIGURES = MemberRole.OWNER
+OPERATOR = MemberRole.OPERATOR
+OWNER = MemberRole.OWNER
 
 
 class OfficeView(GenericAPIView[Any]):

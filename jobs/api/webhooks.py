@@ -17,7 +17,7 @@ from jobs.api.framework.openapi_examples import in_request, in_response
 from jobs.api.framework.pagination import PagePagination, RoughPagination
 from jobs.api.framework.problem_details import Problem
 from jobs.api.framework.reading import read, read_changes
-from jobs.api.views import CONFIGURES, OfficeView
+from jobs.api.views import OWNER, OfficeView
 from jobs.api_model import JSON, AnyOf, ApiIn, ApiOut, Omittable, OneOf, TextOrNone, Time
 from jobs.models import Notification, Webhook
 from jobs.notifications import batches, creation, webhooks
@@ -95,7 +95,7 @@ class WebhookListView(OfficeView):
         responses=list[WebhookOut],
     )
     def get(self, request: Request, office_id: UUID) -> Response:
-        rows = self.office(CONFIGURES).webhooks.order_by("id")
+        rows = self.office(OWNER).webhooks.order_by("id")
         page = self.paginate_queryset(self.filter_queryset(rows)) or []
         return self.get_paginated_response([WebhookOut.write(webhook) for webhook in page])
 
@@ -115,7 +115,7 @@ class WebhookListView(OfficeView):
     )
     @idempotent
     def post(self, request: Request, office_id: UUID) -> Response:
-        office = self.office(CONFIGURES)
+        office = self.office(OWNER)
         webhook = webhooks.add(office, **read(NewWebhookIn, request.data).values(), actor=self.actor())
         location = request.build_absolute_uri(f"{request.path}/{webhook.pk}")
         return Response(with_secret(webhook, webhook.secret), status=201, headers={"Location": location})
@@ -125,7 +125,7 @@ class WebhookView(OfficeView):
     """A view of one webhook."""
 
     def webhook(self) -> Webhook:
-        webhook = self.office(CONFIGURES).webhooks.filter(pk=self.kwargs["webhook_id"]).first()
+        webhook = self.office(OWNER).webhooks.filter(pk=self.kwargs["webhook_id"]).first()
         if webhook is None:
             raise Problem(404, "not_found", "There is no such webhook in this office.")
         return webhook

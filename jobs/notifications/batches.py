@@ -62,7 +62,7 @@ class WebhookBatch:
             stopped = results and (results[-1].unresponsive or results[-1].gone_410)
             if stopped or (results and time.monotonic() > ends):
                 break
-            results.append(post(self.webhook, self.secrets, message))
+            results.append(send_message(self.webhook, self.secrets, message))
         rest = self.messages[len(results) :]
         return [*results, *(Result([message.id], message.attempt, "", tried=False) for message in rest)]
 
@@ -86,7 +86,7 @@ class MailBatch:
         return [Result(ids, attempt, answer, sent=sent) for attempt, ids in self.ids_by_attempt.items()]
 
 
-Batch = WebhookBatch | MailBatch
+NotificationBatch = WebhookBatch | MailBatch
 
 
 def message_id(notification: int) -> str:
@@ -94,10 +94,10 @@ def message_id(notification: int) -> str:
     return f"msg_{notification}"
 
 
-def post(webhook: Webhook, secrets: Sequence[str], message: Message) -> Result:
+def send_message(webhook: Webhook, secrets: Sequence[str], message: Message) -> Result:
     ids = [message.id]
     try:
-        answer = _post(webhook, secrets, message)
+        answer = _request(webhook, secrets, message)
     except (http_client.RequestRefused, http_client.NoResponse) as error:
         return Result(ids, message.attempt, str(error), unresponsive=True)
     return Result(
@@ -111,7 +111,7 @@ def post(webhook: Webhook, secrets: Sequence[str], message: Message) -> Result:
     )
 
 
-def _post(webhook: Webhook, secrets: Sequence[str], message: Message) -> http_client.Response:
+def _request(webhook: Webhook, secrets: Sequence[str], message: Message) -> http_client.Response:
     if webhook.is_chat:
         event = summarize(json.loads(message.body), webhook.office.name)
         return chat.post(webhook.url, webhook.format, event, seconds=TIMEOUT_SECONDS)

@@ -26,7 +26,7 @@ from django.db import transaction
 
 from jobs.models import Notification, Office, Webhook
 from jobs.notifications import mail, webhooks
-from jobs.notifications.batches import Batch, MailBatch, Message, Result, WebhookBatch
+from jobs.notifications.batches import MailBatch, Message, NotificationBatch, Result, WebhookBatch
 from jobs.notifications.creation import database_time, lock_cursor
 from jobs.sql import call
 from jobs.sql import notifications as statements
@@ -50,7 +50,7 @@ PASS_SECONDS = 60.0
 def send_due(now: datetime | None = None, limit: int = 10_000) -> int:
     """Send due notifications, and return how many arrived."""
     arrived, ends = 0, time.monotonic() + PASS_SECONDS
-    running: dict[Future[list[Result]], Batch] = {}
+    running: dict[Future[list[Result]], NotificationBatch] = {}
     with ThreadPoolExecutor(THREADS, thread_name_prefix="notifications") as threads:
         while True:
             if arrived < limit and time.monotonic() < ends:
@@ -67,13 +67,13 @@ def send_due(now: datetime | None = None, limit: int = 10_000) -> int:
 # --- claim ---------------------------------------------------------------------------------------
 
 
-def claim(limit: int, running: Sequence[Batch], now: datetime | None) -> list[Batch]:
+def claim(limit: int, running: Sequence[NotificationBatch], now: datetime | None) -> list[NotificationBatch]:
     """Claim at most `limit` batches, none for a webhook with a batch in delivery."""
     if limit <= 0:
         return []
     busy = [batch.webhook.pk for batch in running if isinstance(batch, WebhookBatch)]
     time = database_time(now)
-    batches: list[Batch] = [*_claim_for_webhooks(limit, busy, time)]
+    batches: list[NotificationBatch] = [*_claim_for_webhooks(limit, busy, time)]
     return batches + _claim_for_addresses(limit - len(batches), time)
 
 
@@ -128,7 +128,7 @@ def retry_delay(attempt: int, random_value: float) -> timedelta | None:
     return RETRY_DELAYS[attempt - 1] * (1 + JITTER * (2 * random_value - 1))
 
 
-def record(batch: Batch, results: Sequence[Result], now: datetime | None) -> int:
+def record(batch: NotificationBatch, results: Sequence[Result], now: datetime | None) -> int:
     """Write the results, and return how many notifications arrived."""
     time = database_time(now)
     # Equal results are one statement: most batches end with one.

@@ -41,7 +41,7 @@ def function(name: str, *args: Any) -> Any:
     return json.loads(row[0]) if row and row[0] is not None else None
 
 
-def function_unlocked_early(name: str, *args: Any) -> Any:
+def function_with_early_unlock(name: str, *args: Any) -> Any:
     """The same in a transaction of its own whose locks do not wait for the disk, only its answer does.
 
     Others may see what it wrote before a crash of the database could no longer undo it, for as long as one

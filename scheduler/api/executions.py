@@ -23,7 +23,7 @@ from jobs.api.framework.openapi_errors import problems
 from jobs.api.framework.openapi_examples import in_request, in_response
 from jobs.api.framework.pagination import RoughPagination
 from jobs.api.framework.reading import read
-from jobs.api.views import ACTS, accepted
+from jobs.api.views import OPERATOR, accepted
 from jobs.api_model import ApiIn, ApiOut, Object
 from jobs.errors import Conflict
 from jobs.keyset import NewestOfParts
@@ -155,7 +155,7 @@ class CancelExecutionView(ExecutionView):
         """Cancel a run. A run in progress gets a cancellation request."""
         execution = self.execution()
         if execution.job_id is not None and execution.office_id is not None:
-            require_access(user_of(request), execution.office_id, ACTS)
+            require_access(user_of(request), execution.office_id, OPERATOR)
             if execution.status in EXECUTION_ENDED:
                 raise Conflict("ended", status=execution.status)
             engine.cancel(execution.office_id, [execution.job_id], actor=user_of(request).get_username())

@@ -22,7 +22,7 @@ from jobs.api.framework.openapi_errors import problems
 from jobs.api.framework.openapi_examples import in_request, in_response
 from jobs.api.framework.pagination import PagePagination
 from jobs.api.framework.reading import read
-from jobs.api.views import ACTS, accepted
+from jobs.api.views import OPERATOR, accepted
 from jobs.api_model import ApiIn, Omittable, Uuid
 from jobs.models import Job
 from jobs.states import MemberRole
@@ -106,7 +106,7 @@ class ResumeRunView(RunView):
     )
     def post(self, request: Request, workflow_id: UUID, run_id: UUID) -> Response:
         """Retry the failed and cancelled steps of a run. Steps that succeeded are kept."""
-        run = self.run(ACTS)
+        run = self.run(OPERATOR)
         resumed = runs.resume(run.id, actor=user_of(request).get_username(), now=database_now())
         return accepted(WorkflowRunOut.write(resumed), _run_url(request, resumed))
 
@@ -121,7 +121,7 @@ class CancelRunView(RunView):
     )
     def post(self, request: Request, workflow_id: UUID, run_id: UUID) -> Response:
         """Cancel a run in progress. It ends once its running steps have stopped, and is not retried."""
-        run = self.run(ACTS)
+        run = self.run(OPERATOR)
         cancelled = runs.cancel(run.id, actor=user_of(request).get_username(), now=database_now())
         return accepted(WorkflowRunOut.write(cancelled), _run_url(request, cancelled))
 
@@ -161,7 +161,7 @@ class ExecuteView(GenericAPIView[Any]):
     def _start(self, request: Request) -> Response:
         values = read(ExecuteIn, request.data)
         user, workflow_id = user_of(request), values.workflow_id
-        workflow_for(user, workflow_id, ACTS)
+        workflow_for(user, workflow_id, OPERATOR)
         now = database_now()
         run = runs.run_now(workflow_id, user_id=user.pk, now=now, run_input=values.input)
         return accepted(WorkflowRunOut.write(run), _run_url(request, run))

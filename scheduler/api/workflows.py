@@ -19,7 +19,7 @@ from jobs.api.framework.openapi_errors import problems
 from jobs.api.framework.openapi_examples import in_request
 from jobs.api.framework.pagination import PagePagination
 from jobs.api.framework.reading import read, read_changes
-from jobs.api.views import ACTS
+from jobs.api.views import OPERATOR
 from jobs.api_model import WHOLE, ApiIn, Object, OneOf, Uuid
 from scheduler.access import workflow_for, workflows_of
 from scheduler.api import examples, shapes
@@ -103,7 +103,7 @@ class WorkflowsView(WorkflowView):
     def post(self, request: Request) -> Response:
         """Create a workflow. The next run of an active workflow is scheduled at once."""
         values = read(NewWorkflowIn, request.data).values()
-        office = require_access(user_of(request), values.pop("office"), ACTS).office
+        office = require_access(user_of(request), values.pop("office"), OPERATOR).office
         workflow = workflows.create(office, values, now=database_now())
         location = request.build_absolute_uri(f"/api/workflows/{workflow.id}")
         return self.answer(workflow.id, 201, Location=location)
@@ -128,13 +128,13 @@ class OneWorkflowView(WorkflowView):
     )
     def patch(self, request: Request, workflow_id: UUID) -> Response:
         """Change a workflow. Its next run is rescheduled at once; a run in progress keeps its steps."""
-        workflow_for(user_of(request), workflow_id, ACTS)
+        workflow_for(user_of(request), workflow_id, OPERATOR)
         values = read_changes(WorkflowIn, request.data)
         return self.answer(workflows.change(workflow_id, values, now=database_now()).id)
 
     @extend_schema(operation_id="delete_workflow", responses={204: None})
     def delete(self, request: Request, workflow_id: UUID) -> Response:
         """Delete a workflow, with its runs. The jobs of a run in progress continue."""
-        workflow_for(user_of(request), workflow_id, ACTS)
+        workflow_for(user_of(request), workflow_id, OPERATOR)
         workflows.remove(workflow_id)
         return Response(status=204)

@@ -7,10 +7,12 @@ from jobs import submission
 from jobs.errors import ErrorText, FieldErrors, Invalid, Refused
 from jobs.models import Office
 from jobs.states import Trigger
-from jobs.submission import Prepared
+from jobs.submission import PreparedSubmission
 
 
-def prepare(office: Office, steps: object, *, batch: UUID | None = None, name: str = "") -> Prepared:
+def prepare(
+    office: Office, steps: object, *, batch: UUID | None = None, name: str = ""
+) -> PreparedSubmission:
     """The steps, ready to submit. Errors name the fields of steps: `steps.2.task_id`."""
     if not isinstance(steps, list) or not all(isinstance(step, dict) for step in steps):
         raise Invalid(errors={"steps": ["steps_list"]})

@@ -10,7 +10,7 @@ import pytest
 from django.db import connection, transaction
 
 from jobs import lifecycle
-from jobs.answers import Cancelled
+from jobs.answers import CancelResult
 from jobs.models import Attempt, Execution
 from jobs.sql import call, statements
 from jobs.states import ExecutionStatus, JobStatus
@@ -29,7 +29,7 @@ def race(*functions: Callable[[], Any]) -> list[Any]:
     return all_at_once(lambda number: functions[number](), len(functions))
 
 
-def cancel(job: Any) -> Cancelled:
+def cancel(job: Any) -> CancelResult:
     return lifecycle.cancel(job.office_id, [job.id], actor="me")
 
 

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from jobs import lifecycle
-from jobs.answers import Advanced
+from jobs.answers import AdvanceResult
 from jobs.models import Event, Execution, Job, Office
 from jobs.states import FailureType
 from tests.events import T
@@ -125,7 +125,7 @@ def test_a_random_graph_ends_as_its_policies_say_without_any_sweep(
         run_graph(office, graph, jobs, random.Random(seed))
         ends = dict(Job.objects.filter(office=office).values_list("id", "status"))
         assert [ends[job.id] for job in jobs] == expected(graph)
-        assert lifecycle.advance_office(office.id) == Advanced(0, 0), "a sweep had to help"
+        assert lifecycle.advance_office(office.id) == AdvanceResult(0, 0), "a sweep had to help"
         check_order(office, graph, jobs)
         for number, job in enumerate(jobs):
             never_ran = job.id not in set(Execution.objects.values_list("job_id", flat=True))

@@ -5,7 +5,7 @@ from django.db import DatabaseError, connection
 from psycopg2.extensions import TRANSACTION_STATUS_IDLE
 
 from jobs import lifecycle, submission
-from jobs.answers import Cancelled
+from jobs.answers import CancelResult
 from jobs.errors import Conflict
 from jobs.models import Attempt, Execution, Job
 from jobs.sql import call
@@ -96,7 +96,7 @@ def test_a_cancel_may_be_repeated():
     job = a_job(an_office())
     with pytest.raises(DatabaseError):
         cut(b"COMMIT", lambda: lifecycle.cancel(job.office_id, [job.id], actor="me"))
-    assert lifecycle.cancel(job.office_id, [job.id], actor="me") == Cancelled(0, 0)
+    assert lifecycle.cancel(job.office_id, [job.id], actor="me") == CancelResult(0, 0)
     assert event_types(job).count(T.JOB_CANCELLED) == 1
 
 
@@ -109,7 +109,7 @@ def test_the_answer_to_the_end_of_a_run_waits_for_the_disk():
     )
     an_office()
     for _ in range(20):
-        position = call.function_unlocked_early("pg_temp.write")
+        position = call.function_with_early_unlock("pg_temp.write")
         assert call.rows("SELECT pg_current_wal_flush_lsn() >= %s::pg_lsn", [position]) == [(True,)]
 
 

@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from jobs import lifecycle, sweeps
-from jobs.answers import Advanced
+from jobs.answers import AdvanceResult
 from jobs.models import Job, Office
 from jobs.states import JobStatus
 from tests.events import T, event_types
@@ -21,15 +21,15 @@ def test_a_free_join_that_was_not_released_becomes_ready():
     done(first)
     done(second)
     assert fresh(last).status == JobStatus.PENDING
-    assert lifecycle.advance_office(office.id) == Advanced(1, 1)
+    assert lifecycle.advance_office(office.id) == AdvanceResult(1, 1)
     assert fresh(last).status == JobStatus.PROCESSING
-    assert lifecycle.advance_office(office.id) == Advanced(0, 0)
+    assert lifecycle.advance_office(office.id) == AdvanceResult(0, 0)
 
 
 def test_a_job_that_still_waits_stays_pending():
     office = an_office()
     _, second = submitted(office, {"ref": "a"}, {"depends_on": ["a"]})
-    assert lifecycle.advance_office(office.id) == Advanced(0, 0)
+    assert lifecycle.advance_office(office.id) == AdvanceResult(0, 0)
     assert event_types(second) == []
 
 
@@ -48,7 +48,7 @@ def test_a_paused_office_sends_its_ready_jobs_when_it_resumes():
     run.finish()
     assert (fresh(first).status, fresh(second).status) == ("done", "ready")
     Office.objects.filter(id=office.id).update(paused=False)
-    assert lifecycle.advance_office(office.id) == Advanced(0, 1)
+    assert lifecycle.advance_office(office.id) == AdvanceResult(0, 1)
 
 
 def test_a_job_whose_time_has_come_starts_and_not_a_moment_earlier():

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from jobs import lifecycle
-from jobs.answers import Cancelled, Settlement
+from jobs.answers import CancelResult, Settlement
 from jobs.effects import Effects
 from jobs.models import Event, Execution, Job
 from jobs.states import CLIENT_EVENTS, ExecutionStatus, JobStatus, Trigger
@@ -21,7 +21,7 @@ def cancel(*jobs):
 
 def test_a_job_that_waits_is_cancelled_at_once():
     job = submitted(an_office(), {"ref": "a"}, {"ref": "b", "depends_on": ["a"]})[1]
-    assert cancel(job) == Cancelled(1, 0)
+    assert cancel(job) == CancelResult(1, 0)
     job = fresh(job)
     assert (job.status, job.failure_type) == (JobStatus.CANCELLED, "cancelled")
     assert job.cancelled_at == job.completed_at is not None
@@ -31,7 +31,7 @@ def test_a_job_that_waits_is_cancelled_at_once():
 
 def test_a_job_that_was_sent_and_not_claimed_is_cancelled_and_frees_its_slot():
     first, second = submitted(an_office(max_concurrent_jobs=1), {}, {})
-    assert cancel(first) == Cancelled(1, 0)
+    assert cancel(first) == CancelResult(1, 0)
     assert (fresh(first).status, fresh(first).execution.status) == ("cancelled", "CANCELLED")
     assert claimed(first) is None
     assert fresh(second).status == JobStatus.PROCESSING
@@ -42,7 +42,7 @@ def test_a_running_job_is_asked_to_stop_and_keeps_its_slot_until_it_has(monkeypa
     monkeypatch.setattr(Effects, "on_commit", lambda effects: answers.append(effects))
     first, second = submitted(an_office(max_concurrent_jobs=1), {}, {})
     run = claimed(first, worker="w@here")
-    assert cancel(first) == Cancelled(0, 1)
+    assert cancel(first) == CancelResult(0, 1)
     assert answers[-1].stop == [run.execution]
     assert (fresh(first).status, fresh(second).status) == ("processing", "ready")
     assert fresh(first).cancelled_at is not None
@@ -56,7 +56,7 @@ def test_a_running_job_is_asked_to_stop_and_keeps_its_slot_until_it_has(monkeypa
 def test_who_cancels_a_running_job_is_recorded_once_for_operators():
     job = a_job(an_office())
     run = claimed(job)
-    assert cancel(job) == Cancelled(0, 1)
+    assert cancel(job) == CancelResult(0, 1)
     lifecycle.cancel(job.office_id, [job.id], actor="another", reason="too late")
     assert details(job, T.JOB_CANCEL_REQUESTED) == {"actor": "me", "reason": "enough"}
     run.fail()
@@ -76,7 +76,7 @@ def test_a_cancelled_run_that_is_lost_is_cancelled_and_does_not_start_again():
 def test_a_job_that_waits_for_its_retry_is_cancelled_with_its_execution():
     job = a_job(an_office())
     claimed(job).fail(delay_ms=60_000)
-    assert cancel(job) == Cancelled(1, 0)
+    assert cancel(job) == CancelResult(1, 0)
     assert (fresh(job).execution.status, fresh(job).due_at) == (ExecutionStatus.CANCELLED, None)
     lifecycle.advance_office(job.office_id)
     assert fresh(job).status == JobStatus.CANCELLED
@@ -84,7 +84,7 @@ def test_a_job_that_waits_for_its_retry_is_cancelled_with_its_execution():
 
 def test_an_ended_job_is_not_changed_by_a_cancel():
     job = done(a_job(an_office()))
-    assert cancel(job) == Cancelled(0, 0)
+    assert cancel(job) == CancelResult(0, 0)
     assert fresh(job).status == JobStatus.DONE
     assert event_types(job)[-1] == T.JOB_COMPLETED
 
@@ -92,7 +92,7 @@ def test_an_ended_job_is_not_changed_by_a_cancel():
 def test_a_second_cancel_writes_no_second_event():
     job = a_job(an_office())
     cancel(job)
-    assert cancel(job) == Cancelled(0, 0)
+    assert cancel(job) == CancelResult(0, 0)
     assert event_types(job).count(T.JOB_CANCELLED) == 1
 
 
@@ -102,7 +102,7 @@ def test_the_job_of_another_office_cannot_be_cancelled():
     running = a_job(an_office())
     claimed(running)
     answer = lifecycle.cancel(mine.id, [theirs.id, waiting.id, running.id], actor="me")
-    assert answer == Cancelled(0, 0)
+    assert answer == CancelResult(0, 0)
     assert (fresh(theirs).status, fresh(theirs).execution.status) == ("processing", "PENDING")
     assert (fresh(running).cancelled_at, fresh(running).execution.cancel_requested_at) == (None, None)
     assert fresh(waiting).status == JobStatus.READY
@@ -126,7 +126,7 @@ def test_a_whole_batch_is_cancelled_by_one_call_and_ends_once():
         office, *[{"ref": str(n), "depends_on": [str(n - 1)] if n % 5 else []} for n in range(200)]
     )
     run = claimed(jobs[0])
-    assert cancel(*jobs) == Cancelled(199, 1)
+    assert cancel(*jobs) == CancelResult(199, 1)
     assert batches_completed(office) == []
     run.finish()
     assert batches_completed(office) == [{"cancelled": 200}]
@@ -137,7 +137,7 @@ def test_ten_thousand_jobs_are_cancelled_in_one_call():
     office = an_office()
     submitted(office, *[{"ref": str(n), "depends_on": [str(n - 1)] if n % 10 else []} for n in range(10_000)])
     ids = list(Job.objects.filter(office=office).values_list("id", flat=True))
-    assert lifecycle.cancel(office.id, ids, actor="me") == Cancelled(10_000, 0)
+    assert lifecycle.cancel(office.id, ids, actor="me") == CancelResult(10_000, 0)
     assert Event.objects.filter(type=T.JOB_CANCELLED).count() == 10_000
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from jobs import lifecycle, submission
-from jobs.answers import Advanced
+from jobs.answers import AdvanceResult
 from jobs.effects import Effects
 from jobs.models import Execution, Job, Office
 from jobs.states import JobStatus
@@ -140,4 +140,4 @@ def test_the_jobs_of_an_office_take_no_slots_of_another_office():
 
 
 def test_advance_office_of_an_unknown_office_does_nothing():
-    assert lifecycle.advance_office("00000000-0000-7000-8000-000000000000") == Advanced(0, 0)
+    assert lifecycle.advance_office("00000000-0000-7000-8000-000000000000") == AdvanceResult(0, 0)

@@ -8,14 +8,14 @@ from celery import current_app
 from celery.exceptions import SoftTimeLimitExceeded
 
 from jobs import burst, deadline, lifecycle, runner
-from jobs.answers import Along
+from jobs.answers import NextClaim
 from jobs.states import ExecutionStatus, JobStatus
 from tests.engine_workers import outcomes
 from tests.factories import an_office, fresh, running, submitted
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-ALONG = Along("message:1", "w@test", ["default"], 9)
+NEXT_CLAIM = NextClaim("message:1", "w@test", ["default"], 9)
 
 
 @pytest.fixture(params=deadline.SIGNALS, ids=lambda number: number.name)
@@ -83,8 +83,8 @@ def test_a_signal_after_the_end_of_a_run_does_not_lose_the_one_that_it_brought_a
     first, second = submitted(an_office(max_concurrent_jobs=1), {}, {})
     current = burst.Burst("message", "w@test", ["default"], float("inf"))
     monkeypatch.setattr(burst, "_current", current)
-    monkeypatch.setattr(burst, "next_claim", lambda: ALONG)
+    monkeypatch.setattr(burst, "next_claim", lambda: NEXT_CLAIM)
     runner.settle_success(runner.Run(running(first).claim), "null")
-    assert current.following is not None
+    assert current.next_run is not None
     assert fresh(second).execution.status == "RUNNING"
     assert pending_signals() == deadline.SIGNALS, "held until the next run has begun"

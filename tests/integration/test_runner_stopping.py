@@ -3,7 +3,7 @@
 import pytest
 
 from jobs import lifecycle
-from jobs.answers import Cancelled
+from jobs.answers import CancelResult
 from jobs.models import Attempt
 from jobs.sql import call
 from jobs.states import ExecutionStatus, FailureType, JobStatus
@@ -92,7 +92,7 @@ def test_a_cancelled_body_is_asked_to_stop_and_on_cancel_is_called_once(worker, 
     job = submit_task("try.cancellable", args={"path": path})
     eventually(lambda: lines(path), what="its start")
     pool = full_pool(worker)
-    assert cancel(job) == Cancelled(0, 1)
+    assert cancel(job) == CancelResult(0, 1)
     job = ended(job)
     assert (job.status, job.execution.status) == (JobStatus.CANCELLED, ExecutionStatus.CANCELLED)
     assert full_pool(worker) == pool, "no process was killed"

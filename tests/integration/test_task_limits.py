@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from jobs import catalogue, lifecycle, sweeps
-from jobs.answers import Along
+from jobs.answers import NextClaim
 from jobs.catalogue import Registration
 from jobs.errors import Conflict, Held
 from jobs.insight.explain import explain
@@ -112,9 +112,9 @@ def test_the_most_urgent_of_the_held_jobs_is_next():
 def test_a_burst_brings_the_next_exclusive_run_along():
     register(exclusive=True)
     first, second, third = packs(an_office(), {}, {}, {})
-    along = Along(token="message:1", worker="w@test", roles=["default"], level=9)
-    settlement = running(first).finish(along=along)
-    assert settlement.following[1].job == str(second.id)
+    next_claim = NextClaim(token="message:1", worker="w@test", roles=["default"], level=9)
+    settlement = running(first).finish(next_claim=next_claim)
+    assert settlement.next_run[1].job == str(second.id)
     assert statuses(second, third) == ["processing", "ready"]
     assert fresh(second).execution.exclusive_for == f"{second.office_id}:{TASK}"
 
@@ -369,9 +369,9 @@ def test_the_same_claim_twice_is_one_start():
 def test_a_burst_takes_no_run_along_that_counts():
     register(rate_limit="9/m")
     first, second = packs(an_office(max_concurrent_jobs=1), {}, {})
-    along = Along(token="message:1", worker="w@test", roles=["default"], level=9)
-    settlement = running(first).finish(along=along)
-    assert settlement.following is None
+    next_claim = NextClaim(token="message:1", worker="w@test", roles=["default"], level=9)
+    settlement = running(first).finish(next_claim=next_claim)
+    assert settlement.next_run is None
     assert [send.execution for send in settlement.effects.send] == [str(fresh(second).execution_id)]
 
 

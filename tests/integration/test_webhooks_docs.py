@@ -68,7 +68,7 @@ def test_the_receiver_accepts_signed_messages_only(office, started, settings):
     creation.create_from_events(office.pk)
     assert delivery.send_due() == 1
     wait_until(lambda: "job_failed build\n" in output.read_text())
-    forged = batches.post(webhook, [signing.new_secret()], batches.Message(1, 1, "{}"))
+    forged = batches.send_message(webhook, [signing.new_secret()], batches.Message(1, 1, "{}"))
     assert not forged.sent
     assert forged.answer.startswith("401")
 

@@ -14,7 +14,7 @@ from jobs.api.framework.openapi_errors import problems
 from jobs.api.framework.openapi_examples import in_request, in_response
 from jobs.api.framework.pagination import PagePagination
 from jobs.api.framework.reading import read
-from jobs.api.views import ACTS
+from jobs.api.views import OPERATOR
 from scheduler.steps import queues
 from scheduler.steps.access import step_for, steps_of
 from scheduler.steps.api import examples, schemas
@@ -66,5 +66,5 @@ class OneJobView(GenericAPIView[Step]):
     @extend_schema(operation_id="delete_step", responses={204: None}, extensions=problems("job_in_queue"))
     def delete(self, request: Request, job_id: UUID) -> Response:
         """Delete a job that is in no queue."""
-        queues.delete_job(step_for(user_of(request), job_id, ACTS).job_id)
+        queues.delete_job(step_for(user_of(request), job_id, OPERATOR).job_id)
         return Response(status=204)

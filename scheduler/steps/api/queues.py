@@ -18,7 +18,7 @@ from jobs.api.framework.openapi_errors import problems
 from jobs.api.framework.openapi_examples import in_request, in_response
 from jobs.api.framework.pagination import PagePagination
 from jobs.api.framework.reading import read
-from jobs.api.views import ACTS
+from jobs.api.views import OPERATOR
 from jobs.api_model import ApiIn, Omittable, Uuid
 from scheduler.steps import queues
 from scheduler.steps.access import queues_of
@@ -89,7 +89,7 @@ class QueuesView(GenericAPIView[StepQueue]):
         """Create a step queue. It is EMPTY and belongs to the caller, or with `office` to that office."""
         values = read(QueueIn, request.data).values()
         user, office_id = user_of(request), values.pop("office", None)
-        office = require_access(user, office_id, ACTS).office if office_id else None
+        office = require_access(user, office_id, OPERATOR).office if office_id else None
         return _created(request, queues.create(values, owner=user, office=office, now=timezone.now()))
 
 
@@ -103,7 +103,7 @@ class OneQueueView(QueueView):
     @extend_schema(operation_id="delete_queue", responses={204: None}, extensions=problems("queue_running"))
     def delete(self, request: Request, queue_id: int) -> Response:
         """Delete a queue with its jobs and events. A running queue cannot be deleted."""
-        queues.delete(self.queue(ACTS).queue_id)
+        queues.delete(self.queue(OPERATOR).queue_id)
         return Response(status=204)
 
 
@@ -121,7 +121,7 @@ class CopyView(QueueView):
     @idempotent
     def post(self, request: Request, queue_id: int) -> Response:
         """Create a queue with the same library, office, callback and jobs. None of them has run."""
-        source = self.queue(ACTS)
+        source = self.queue(OPERATOR)
         name = read(CopyIn, request.data).name
         name = source.name if name is None else name
         queue = queues.copy(source.queue_id, owner=user_of(request), name=name, now=timezone.now())

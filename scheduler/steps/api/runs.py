@@ -14,7 +14,7 @@ from jobs.api.framework.idempotency import idempotent
 from jobs.api.framework.openapi_errors import problems
 from jobs.api.framework.openapi_examples import in_response
 from jobs.api.framework.query import Seconds, WholeNumber
-from jobs.api.views import ACTS
+from jobs.api.views import OPERATOR
 from scheduler.steps import lifecycle, pubsub
 from scheduler.steps.api import examples, schemas
 from scheduler.steps.api.views import QueueView, read_queue
@@ -43,7 +43,7 @@ class RunView(QueueView):
         """Run a queue from its first job. With `wait`, answer 200 once the run has ended."""
         reject_unknown(request, ("wait",))
         seconds = WAIT.of(request)
-        queue = self.queue(ACTS)
+        queue = self.queue(OPERATOR)
         if seconds:
             pubsub.watch(queue.queue_id, seconds + 1)
         started = self._start(request)
@@ -83,7 +83,7 @@ class ResumeView(QueueView):
     )
     def post(self, request: Request, queue_id: int) -> Response:
         """Go forward again in a run that has rolled back, from the first job that has to run again."""
-        lifecycle.resume(self.queue(ACTS).queue_id)
+        lifecycle.resume(self.queue(OPERATOR).queue_id)
         return self.accepted(queue_id)
 
 
@@ -98,7 +98,7 @@ class CancelView(QueueView):
     )
     def post(self, request: Request, queue_id: int) -> Response:
         """Cancel a run. The queue rolls back from its current job."""
-        lifecycle.cancel(self.queue(ACTS).queue_id)
+        lifecycle.cancel(self.queue(OPERATOR).queue_id)
         return self.accepted(queue_id)
 
 

@@ -17,7 +17,7 @@ from jobs.api.framework.openapi_errors import problems
 from jobs.api.framework.openapi_examples import in_request, in_response
 from jobs.api.framework.pagination import PagePagination
 from jobs.api.framework.reading import read
-from jobs.api.views import ACTS
+from jobs.api.views import OPERATOR
 from jobs.api_model import WHOLE, ApiIn, Omittable, Uuid
 from scheduler.steps import lifecycle, queues
 from scheduler.steps.access import step_for
@@ -100,7 +100,7 @@ class StepsView(QueueView):
     @idempotent
     def post(self, request: Request, queue_id: int) -> Response:
         """Append a new job to a queue, or with `job_id` an existing one. A running queue accepts none."""
-        queue = self.queue(ACTS)
+        queue = self.queue(OPERATOR)
         if isinstance(request.data, Mapping) and "job_id" in request.data:
             job_id = read(EnqueuedJobIn, request.data).job_id
             step = queues.enqueue_job(queue.queue_id, step_for(user_of(request), job_id))
@@ -126,7 +126,7 @@ class OneStepView(QueueView):
     )
     def patch(self, request: Request, queue_id: int, job_id: UUID) -> Response:
         """Move a job within its queue. A running queue keeps its order."""
-        queue = self.queue(ACTS)
+        queue = self.queue(OPERATOR)
         number = read(MoveIn, request.data).number
         if number is not None:
             queues.move_job(queue.queue_id, step_of(queue, job_id).job_id, number)
@@ -135,7 +135,7 @@ class OneStepView(QueueView):
     @extend_schema(operation_id="remove_step", responses={204: None}, extensions=problems("queue_running"))
     def delete(self, request: Request, queue_id: int, job_id: UUID) -> Response:
         """Remove a job from a queue and delete it. What it has done is not rolled back."""
-        queue = self.queue(ACTS)
+        queue = self.queue(OPERATOR)
         queues.remove_job(queue.queue_id, step_of(queue, job_id).job_id)
         return Response(status=204)
 
@@ -151,7 +151,7 @@ class RerunView(QueueView):
     )
     def post(self, request: Request, queue_id: int, job_id: UUID) -> Response:
         """Retry a backward operation that has no retries left."""
-        queue = self.queue(ACTS)
+        queue = self.queue(OPERATOR)
         lifecycle.rerun_backward(queue.queue_id, step_of(queue, job_id).job_id)
         return self.accepted(queue_id)
 

@@ -1,4 +1,4 @@
-"""finish with `along`: the same call claims one of the jobs that it has sent, unless something forbids it."""
+"""finish with `next_claim`: the same call claims a job that it has sent, unless something forbids it."""
 
 import dataclasses
 
@@ -6,7 +6,7 @@ import pytest
 from django.db import transaction
 
 from jobs import lifecycle
-from jobs.answers import Along
+from jobs.answers import NextClaim
 from jobs.sql import call
 from jobs.states import ExecutionStatus, JobStatus
 from tests.events import T, event_types
@@ -14,7 +14,7 @@ from tests.factories import an_office, claimed, fresh, running, submitted
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("unsent")]
 
-ALONG = Along(token="message:1", worker="w@test", roles=["default"], level=9)
+NEXT_CLAIM = NextClaim(token="message:1", worker="w@test", roles=["default"], level=9)
 
 
 @pytest.fixture
@@ -27,14 +27,14 @@ def two(**second):
     return submitted(an_office(max_concurrent_jobs=1), {}, second)
 
 
-def finish_of(job, along=ALONG):
-    return running(job).finish(along=along)
+def finish_of(job, next_claim=NEXT_CLAIM):
+    return running(job).finish(next_claim=next_claim)
 
 
 def test_a_finish_claims_the_job_that_it_sends():
     first, second = two()
     settlement = finish_of(first)
-    task_id, claim = settlement.following
+    task_id, claim = settlement.next_run
     run = fresh(second).execution
     assert (task_id, claim.execution_id, claim.fence) == ("demo.sum", str(run.id), run.fence)
     assert (run.status, run.token, run.worker, run.attempt) == ("RUNNING", "message:1", "w@test", 1)
@@ -44,18 +44,18 @@ def test_a_finish_claims_the_job_that_it_sends():
 
 
 @pytest.mark.parametrize(
-    ("second", "along"),
+    ("second", "next_claim"),
     [
-        ({"role": "QA"}, ALONG),
-        ({}, dataclasses.replace(ALONG, roles=[])),
-        ({}, dataclasses.replace(ALONG, level=-1)),
+        ({"role": "QA"}, NEXT_CLAIM),
+        ({}, dataclasses.replace(NEXT_CLAIM, roles=[])),
+        ({}, dataclasses.replace(NEXT_CLAIM, level=-1)),
     ],
     ids=["of another role", "without roles", "less urgent than what waits"],
 )
-def test_a_job_is_sent_and_not_claimed(second, along):
+def test_a_job_is_sent_and_not_claimed(second, next_claim):
     first, second = two(**second)
-    settlement = finish_of(first, along)
-    assert settlement.following is None
+    settlement = finish_of(first, next_claim)
+    assert settlement.next_run is None
     assert [send.execution for send in settlement.effects.send] == [str(fresh(second).execution_id)]
     assert fresh(second).execution.status == ExecutionStatus.PENDING
 
@@ -66,10 +66,10 @@ def test_nothing_is_claimed_while_a_message_of_any_office_has_waited_for_long():
     call.change(
         "UPDATE job_executions SET sent_at = sent_at - interval '1 second' WHERE job_id = %s", [other.id]
     )
-    assert finish_of(first).following is None
+    assert finish_of(first).next_run is None
     assert claimed(other) is not None
     third, _ = two()
-    assert finish_of(third).following is not None
+    assert finish_of(third).next_run is not None
 
 
 @pytest.mark.parametrize(("waited", "claims"), [("0.5 seconds", True), ("2 seconds", False)])
@@ -78,14 +78,14 @@ def test_messages_of_the_same_office_may_wait_longer(waited, claims):
     call.change(
         "UPDATE job_executions SET sent_at = sent_at - %s::interval WHERE job_id = %s", [waited, second.id]
     )
-    assert (finish_of(first).following is not None) == claims
+    assert (finish_of(first).next_run is not None) == claims
 
 
 def test_a_finish_that_is_fenced_claims_nothing():
     first, second = two()
     run = running(first)
     assert run.lose() is not None
-    assert run.finish(along=ALONG) is None
+    assert run.finish(next_claim=NEXT_CLAIM) is None
     assert fresh(second).execution is None
 
 
@@ -95,8 +95,8 @@ def test_a_finish_within_a_transaction_claims_nothing():
     with transaction.atomic():
         assert (
             lifecycle.finish(
-                run.execution, run.fence, "success", trigger="JOB", result="null", along=ALONG
-            ).following
+                run.execution, run.fence, "success", trigger="JOB", result="null", next_claim=NEXT_CLAIM
+            ).next_run
             is None
         )
     assert fresh(second).execution.status == ExecutionStatus.PENDING
