@@ -52,7 +52,7 @@ def find_queue(role: str) -> Queue | None:
 
 def pause_queue(role: str, actor: User | str, reason: str = "") -> bool:
     """Let nothing more of this role start. False if it is paused already; then the first pause stays."""
-    reason = lifecycle.storable_text(" ".join(reason.split()), LONGEST_REASON)
+    reason = call.storable_text(" ".join(reason.split()), LONGEST_REASON)
     values = {"role": role, "by": _name(actor), "reason": reason}
     with transaction.atomic():
         if not call.change(statements.PAUSE_ROLE, values):

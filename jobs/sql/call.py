@@ -21,6 +21,8 @@ log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
+LONGEST_TEXT = 20_000
+
 # Sent as one message, so that it is one round trip and a pooler keeps it on one connection. The second
 # transaction writes something, because the commit of one that writes nothing does not wait for the disk.
 UNLOCK_EARLY = """
@@ -80,6 +82,11 @@ def change(statement: str, args: Sequence[Any] | Mapping[str, Any] | None = None
 
 def as_json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+def storable_text(text: str, longest: int = LONGEST_TEXT) -> str:
+    """The text as PostgreSQL can store it, cut to a length."""
+    return text.replace("\x00", "\ufffd").encode(errors="replace").decode()[:longest]
 
 
 def retry_while_down(statement: Callable[[], T]) -> T:

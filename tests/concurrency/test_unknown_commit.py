@@ -61,7 +61,7 @@ def test_a_finish_in_a_transaction_with_its_handler_is_not_written_again(monkeyp
     from tests.factories import a_start
 
     settlements = []
-    monkeypatch.setitem(lifecycle._end_handlers, "MANUAL", settlements.append)
+    monkeypatch.setitem(lifecycle.end_handlers, "MANUAL", settlements.append)
     execution = str(a_start())
     row = lifecycle.claim(execution, 1, token="t", worker="w")
     finish = lambda: lifecycle.finish(execution, row.fence, "success", trigger="MANUAL", result="1")  # noqa: E731

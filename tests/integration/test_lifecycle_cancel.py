@@ -143,7 +143,7 @@ def test_ten_thousand_jobs_are_cancelled_in_one_call():
 
 def test_an_execution_that_no_job_owns_is_cancelled_before_its_start(monkeypatch):
     settlements = []
-    monkeypatch.setitem(lifecycle._end_handlers, Trigger.MANUAL, settlements.append)
+    monkeypatch.setitem(lifecycle.end_handlers, Trigger.MANUAL, settlements.append)
     execution = a_start(source="mine")
     assert lifecycle.cancel_execution(execution) == ExecutionStatus.CANCELLED
     assert settlements == [Settlement(str(execution), "mine", "CANCELLED", "cancelled", "")]

@@ -288,7 +288,7 @@ def test_an_execution_that_no_job_owns_retries_by_its_own_row():
 
 def test_an_end_handler_is_called_for_each_attempt_in_its_transaction(monkeypatch):
     settlements = []
-    monkeypatch.setitem(lifecycle._end_handlers, Trigger.MANUAL, settlements.append)
+    monkeypatch.setitem(lifecycle.end_handlers, Trigger.MANUAL, settlements.append)
     execution = str(a_start(source="mine", max_retries=1))
     for dispatch in (1, 2):
         row = lifecycle.claim(execution, dispatch, token=str(dispatch), worker="w")
@@ -306,7 +306,7 @@ def test_an_end_handler_that_fails_rolls_back_the_end(monkeypatch):
     def refuse(*_: object) -> None:
         raise RuntimeError("not now")
 
-    monkeypatch.setitem(lifecycle._end_handlers, Trigger.MANUAL, refuse)
+    monkeypatch.setitem(lifecycle.end_handlers, Trigger.MANUAL, refuse)
     execution = str(a_start())
     row = lifecycle.claim(execution, 1, token="t", worker="w")
     with pytest.raises(RuntimeError):

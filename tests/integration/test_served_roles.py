@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from jobs import lifecycle, publish, sweeps
 from jobs.insight.explain import explain
+from jobs.lifecycle import dispatch
 from jobs.models import Job, ServedRole, Worker
 from jobs.states import ExecutionStatus, JobStatus
 from jobs.worker import registration
@@ -134,7 +135,7 @@ def test_a_sweep_sends_what_waited_for_a_worker():
 
 
 def test_offices_are_dispatched_in_pieces(monkeypatch):
-    monkeypatch.setattr(lifecycle, "OFFICES_AT_ONCE", 2)
+    monkeypatch.setattr(dispatch, "OFFICES_AT_ONCE", 2)
     unserve_roles()
     offices = [an_office() for _ in range(5)]
     unserve_roles()
