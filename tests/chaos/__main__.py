@@ -144,7 +144,7 @@ def drive(options: argparse.Namespace, cluster: "Cluster", witness: Path) -> int
     if not quiet:
         with connection.cursor() as cursor:
             cursor.execute(
-                UNFINISHED.replace("count(*)", "q.id, q.status, q.on_dependency_failure, q.due_at")
+                UNFINISHED.replace("count(*)", "q.id, q.status, q.on_dependency_failure, q.held, q.due_at")
             )
             print("Not ended when patience was:", *cursor.fetchmany(10), sep="\n  ")
     if kept:
@@ -154,6 +154,7 @@ def drive(options: argparse.Namespace, cluster: "Cluster", witness: Path) -> int
     programs.stop()
     programs.end_with_everything()
     events.sampled_excess = sampler.excess
+    events.most_held = sampler.most_held
     events.surviving_programs = programs.survivors
     events.recovery = cluster.recovery
     if options.keep:
@@ -179,21 +180,22 @@ def submit(work: "Workload", options: argparse.Namespace, stop: threading.Event)
         except (DatabaseError, InterfaceError):
             connection.close()
         stop.wait(pause) if left <= 0 else time.sleep(pause)
+    work.owners.stop()
     connection.close()
 
 
 def wait_for_the_end(patience: float, cluster: "Cluster") -> bool:
-    """Waits until no job is ready, running, due later or unblocked."""
+    """Waits until no job is ready, running, due later or unblocked, and no run without a job is live."""
     from django.db import DatabaseError, InterfaceError, connection
 
-    from tests.chaos.sampler import UNFINISHED
+    from tests.chaos.sampler import LIVE_WITHOUT_JOB, UNFINISHED
 
     until = time.monotonic() + patience
     while time.monotonic() < until:
         cluster.keep_up()
         try:
             with connection.cursor() as cursor:
-                cursor.execute(UNFINISHED)
+                cursor.execute(f"SELECT ({UNFINISHED}) + ({LIVE_WITHOUT_JOB})")
                 if cursor.fetchone()[0] == 0:
                     return True
         except (DatabaseError, InterfaceError):

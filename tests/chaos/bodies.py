@@ -1,4 +1,4 @@
-"""The task of chaos runs: it writes a line to a witness file at each physical start and end."""
+"""The Tasks of chaos runs: their body writes a line to a witness file at each physical start and end."""
 
 import os
 import subprocess
@@ -8,6 +8,9 @@ from dure import TaskFailure, task
 from jobs import lifecycle
 from jobs.context import RunContext
 
+WORK, EXCLUSIVE, LIMITED = "chaos.work", "chaos.exclusive", "chaos.limited"
+# At most so many starts of LIMITED in a period of so many seconds.
+MOST_STARTS, PERIOD = 2, 1.0
 WITNESS = os.environ.get("CHAOS_WITNESS", "/dev/null")
 # No program ends by itself within a chaos run.
 PROGRAM = ("sleep", "86400")
@@ -33,7 +36,9 @@ def start_program(ctx: RunContext, kind: str) -> None:
     witness(ctx, "program", pid)
 
 
-@task("chaos.work", on_lost="retry")
+@task(LIMITED, on_lost="retry", retry_backoff=0.2, rate_limit=f"{MOST_STARTS}/s")
+@task(EXCLUSIVE, on_lost="retry", retry_backoff=0.2, exclusive=True)
+@task(WORK, on_lost="retry")
 def work(ctx: RunContext, seconds: float, failures: int = 0, program: str = "") -> dict[str, int]:
     """Works for some time, fails as often as requested, and returns the fence under which it succeeded."""
     witness(ctx, "start")

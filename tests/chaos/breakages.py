@@ -3,7 +3,7 @@
 from jobs.sql import engine
 
 # "slow" takes nothing out: it only widens the gap between counting slots and filling them, as "lock" does.
-NAMES = ("fence", "claim", "lock", "republish", "slow")
+NAMES = ("fence", "claim", "lock", "republish", "slow", "exclusive", "rate")
 
 
 def broken(name: str) -> str | None:
@@ -12,17 +12,25 @@ def broken(name: str) -> str | None:
     if name == "fence":
         return replaced(
             text,
-            "WHERE id = p_execution AND fence = p_fence AND status = 'RUNNING'"
-            " AND locked_until > clock_timestamp()",
+            "WHERE id = p_execution AND fence = p_fence AND status || '' = 'RUNNING'\n"
+            "      AND locked_until > clock_timestamp()",
             "WHERE id = p_execution",
         )
     if name == "claim":
         return replaced(
             text,
-            "WHERE id = p_execution AND dispatch = p_dispatch AND status = 'PENDING'"
-            " AND dispatched_at IS NOT NULL",
-            "WHERE id = p_execution AND status IN ('PENDING', 'RUNNING')",
+            "WHERE id = p_execution AND dispatch = p_dispatch AND status || '' = 'PENDING'\n"
+            "          AND dispatched_at IS NOT NULL\n",
+            "WHERE id = p_execution AND status IN ('PENDING', 'RUNNING')\n",
         )
+    if name == "exclusive":
+        text = replaced(
+            text, "IF j.exclusive IS NOT NULL AND dure_startable(", "IF false AND dure_startable("
+        )
+        text = replaced(text, "AND (job_id IS NOT NULL OR exclusive_for = '')", "")
+        return f"{text}DROP INDEX one_exclusive_run;"
+    if name == "rate":
+        return replaced(text, "IF until >= at THEN", "IF false THEN")
     if name in ("lock", "slow"):
         counted = "    IF v_used >= o.max_concurrent_jobs THEN"
         text = replaced(text, counted, f"    PERFORM pg_sleep(0.02);\n{counted}")

@@ -5,12 +5,20 @@ from collections.abc import Callable
 from datetime import timedelta
 
 from jobs.insight.reasons import Code
-from jobs.states import EventType, FailureType, JobStatus, OnDependencyFailure, Outcome
-from tests.chaos.history import Happening, History, JobAtTheEnd
+from jobs.states import (
+    EXECUTION_LIVE,
+    EventType,
+    FailureType,
+    JobStatus,
+    OnDependencyFailure,
+    Outcome,
+)
+from tests.chaos.bodies import EXCLUSIVE, LIMITED
+from tests.chaos.history import ENDS, Happening, History, JobAtTheEnd
+from tests.chaos.limits import exclusive_runs_are_alone, limits_hold, starts_keep_the_rate
 from tests.chaos.recovery import PROMISED
 
 T = EventType
-ENDS = (T.JOB_COMPLETED, T.JOB_FAILED, T.JOB_CANCELLED, T.JOB_RETRYING)
 FINAL = (T.JOB_COMPLETED, T.JOB_FAILED, T.JOB_CANCELLED)
 BAD = (JobStatus.FAILED, JobStatus.CANCELLED)
 # The retry's time is written with the database's clock and read by the sweep: no slack but rounding.
@@ -18,7 +26,7 @@ ROUNDING = timedelta(milliseconds=5)
 
 
 def nothing_is_lost(history: History) -> list[str]:
-    """Every job has ended, or its policy lets it wait for a failed dependency."""
+    """Every job has ended, or its policy lets it wait for a failed dependency; so has every other run."""
     wrong = []
     stuck: set[str] = set()
     for job in in_order(history):
@@ -33,7 +41,11 @@ def nothing_is_lost(history: History) -> list[str]:
             stuck.add(job.id)
         else:
             wrong.append(f"{job.id} never ended: it is {job.status}")
-    return wrong
+    return wrong + [
+        f"{execution}, without a job, never ended: it is {run.status}"
+        for execution, run in history.runs.items()
+        if run.job is None and run.status in EXECUTION_LIVE
+    ]
 
 
 def in_order(history: History) -> list[JobAtTheEnd]:
@@ -110,27 +122,6 @@ def dependencies_come_first(history: History) -> list[str]:
                 for parent in job.parents
                 if not any(kind in ended[parent] for kind in enough)
             ]
-    return wrong
-
-
-def limits_hold(history: History) -> list[str]:
-    """At no point of an office's event order are more runs live than its limits allow."""
-    wrong = list(history.sampled_excess)
-    running: dict[str, dict[str, str]] = defaultdict(dict)
-    for event in history.events:
-        job = history.jobs[event.job]
-        if event.type == T.JOB_STARTED:
-            running[event.office][event.job] = job.role
-            limit, by_role = history.limits[event.office]
-            if len(running[event.office]) > limit:
-                wrong.append(
-                    f"office {event.office}: {len(running[event.office])} run, {limit} may (event {event.id})"
-                )
-            of_role = sum(1 for role in running[event.office].values() if role == job.role)
-            if of_role > by_role.get(job.role, limit):
-                wrong.append(f"office {event.office}: {of_role} of {job.role} run (event {event.id})")
-        elif event.type in ENDS:
-            running[event.office].pop(event.job, None)
     return wrong
 
 
@@ -227,6 +218,8 @@ CHECKS: tuple[Callable[[History], list[str]], ...] = (
     one_owner_at_a_time,
     dependencies_come_first,
     limits_hold,
+    exclusive_runs_are_alone,
+    starts_keep_the_rate,
     retries_follow_their_policy,
     cancelled_stays_cancelled,
     bodies_ran_for_what_was_accepted,
@@ -253,9 +246,17 @@ def figures(history: History) -> dict[str, int]:
         "attempts": sum(outcomes.values()),
         "lost attempts": outcomes[Outcome.LOST],
         "retried by hand": sum(is_by_hand(event) for event in history.events),
+        "exclusive attempts": attempts_of(history, EXCLUSIVE),
+        "limited attempts": attempts_of(history, LIMITED),
+        "held at most": history.most_held,
+        "runs without a job": sum(run.job is None for run in history.runs.values()),
         "restarts": len(restarted),
         "ms for the median restart": round(1000 * restarted[len(restarted) // 2]) if restarted else 0,
         "ms for the slowest": round(1000 * restarted[-1]) if restarted else 0,
         "physical starts": sum(len(starts) for starts in history.starts.values()),
         "events": len(history.events),
     }
+
+
+def attempts_of(history: History, task: str) -> int:
+    return sum(len(history.attempts.get(execution, ())) for execution in history.runs_of(task))

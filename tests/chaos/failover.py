@@ -137,6 +137,7 @@ def fail_over(
     time.sleep(AFTER_SECONDS)
     for client in clients:
         client.stop()
+    work.owners.stop()
     quiet = chaos.wait_for_the_end(options.patience, cluster)
     missing, late = lost(clients, behind_from if options.asynchronous else killed_at + 1e9, killed_at)
     connection.close()

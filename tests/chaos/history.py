@@ -8,7 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from jobs.states import EventType, JobStatus, Outcome
+from tests.chaos.bodies import LIMITED
 from tests.chaos.recovery import Recovery
+
+# The events that end a run.
+ENDS = (EventType.JOB_COMPLETED, EventType.JOB_FAILED, EventType.JOB_CANCELLED, EventType.JOB_RETRYING)
 
 
 @dataclass
@@ -55,12 +59,25 @@ class AttemptMade:
 
 
 @dataclass
+class RunAtTheEnd:
+    """An Execution. `owner` is its office, or the user whose run belongs to none."""
+
+    task: str
+    owner: str
+    job: str | None
+    status: str
+
+
+@dataclass
 class History:
     limits: dict[str, tuple[int, dict[str, int]]]
     jobs: dict[str, JobAtTheEnd]
     events: list[Happening]
     attempts: dict[str, list[AttemptMade]]  # by Execution
     starts: dict[str, list[tuple[int, float]]] = field(default_factory=dict)  # by Execution: fence, time
+    ends: dict[str, list[tuple[int, float]]] = field(default_factory=dict)  # of bodies that succeeded
+    runs: dict[str, RunAtTheEnd] = field(default_factory=dict)  # by Execution
+    most_held: int = 0
     sampled_excess: list[str] = field(default_factory=list)
     surviving_programs: list[str] = field(default_factory=list)
     recovery: Recovery = field(default_factory=Recovery)
@@ -71,15 +88,22 @@ class History:
             events[event.job].append(event)
         return events
 
+    def runs_of(self, task: str) -> dict[str, RunAtTheEnd]:
+        return {execution: run for execution, run in self.runs.items() if run.task == task}
+
     def restarts(self) -> Iterator[tuple[str, int, float, float]]:
-        """The restarts of runs whose worker died: Execution, attempt, seconds that count, seconds."""
+        """The restarts of runs whose worker died: Execution, attempt, seconds that count, seconds.
+
+        A rate limit may let a run wait for longer.
+        """
         starts = {
             (event.details["execution_id"], event.details.get("attempt")): event.at
             for event in self.events
             if event.type == EventType.JOB_STARTED
         }
+        limited = self.runs_of(LIMITED)
         for execution, attempts in self.attempts.items():
-            for attempt in attempts:
+            for attempt in attempts if execution not in limited else ():
                 again = starts.get((execution, attempt.number + 1))
                 if attempt.outcome != Outcome.LOST or not (again and attempt.started_at and attempt.ended_at):
                     continue
@@ -131,13 +155,38 @@ def read(witness: Path) -> History:
         str(office.id): (office.max_concurrent_jobs, office.max_concurrent_by_role)
         for office in Office.objects.all()
     }
-    return History(limits, jobs, events, attempts, starts_in(witness))
+    return History(
+        limits,
+        jobs,
+        events,
+        attempts,
+        lines_in(witness, "start"),
+        lines_in(witness, "end"),
+        runs_at_the_end(),
+    )
 
 
-def starts_in(witness: Path) -> dict[str, list[tuple[int, float]]]:
-    starts: dict[str, list[tuple[int, float]]] = defaultdict(list)
+def runs_at_the_end() -> dict[str, RunAtTheEnd]:
+    from jobs.models import Execution
+    from jobs.states import Trigger
+    from scheduler.models import Schedule
+
+    owners = {str(schedule.id): str(schedule.owner_id) for schedule in Schedule.objects.all()}
+    return {
+        str(run.id): RunAtTheEnd(
+            run.task_id,
+            str(run.office_id) if run.office_id else owners.get(run.source, run.source),
+            str(run.job_id) if run.job_id else None,
+            run.status,
+        )
+        for run in Execution.objects.exclude(trigger__in=(Trigger.STEP, Trigger.EXPORT))
+    }
+
+
+def lines_in(witness: Path, kind: str) -> dict[str, list[tuple[int, float]]]:
+    lines: dict[str, list[tuple[int, float]]] = defaultdict(list)
     for line in witness.read_text().splitlines() if witness.exists() else []:
         what, execution, fence, _, _, at = line.split()
-        if what == "start":
-            starts[execution].append((int(fence), float(at)))
-    return starts
+        if what == kind:
+            lines[execution].append((int(fence), float(at)))
+    return lines

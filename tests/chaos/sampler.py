@@ -1,15 +1,30 @@
-"""Samples the slots in use continuously, each time in one snapshot, to detect excess runs."""
+"""Samples the slots and limits in use continuously, each time in one snapshot, to detect excess runs."""
 
 import threading
 import time
+from typing import Any
 
 from django.db import DatabaseError, InterfaceError, connection
+
+from tests.chaos.bodies import EXCLUSIVE, LIMITED, MOST_STARTS, PERIOD
 
 SLOTS = """
     SELECT o.name, q.role, count(*), o.max_concurrent_jobs, (o.max_concurrent_by_role ->> q.role)::integer,
            sum(count(*)) OVER (PARTITION BY o.id)
     FROM offices o JOIN job_queue q ON q.office_id = o.id AND q.status = 'processing'
     GROUP BY o.id, o.name, q.role
+"""
+# Offices with several jobs of the exclusive Task in slots, the last starts of the limited one, and held jobs.
+LIMITS = """
+    SELECT (
+        SELECT count(*) FROM (
+            SELECT 1 FROM job_queue WHERE status = 'processing' AND task_id = %(exclusive)s
+            GROUP BY office_id HAVING count(*) > 1
+        ) AS several
+    ), (
+        SELECT count(*) FROM job_executions
+        WHERE task_id = %(limited)s AND attempt_started_at > clock_timestamp() - %(period)s * interval '1 s'
+    ), (SELECT count(*) FROM job_queue WHERE status = 'ready' AND held)
 """
 UNFINISHED = """
     SELECT count(*) FROM job_queue q
@@ -21,12 +36,16 @@ UNFINISHED = """
         )
     )
 """
+LIVE_WITHOUT_JOB = """
+    SELECT count(*) FROM job_executions WHERE job_id IS NULL AND status IN ('PENDING', 'RUNNING')
+"""
 
 
 class Sampler(threading.Thread):
     def __init__(self) -> None:
         super().__init__(daemon=True)
         self.excess: list[str] = []
+        self.most_held = 0
         self.samples = 0
         self._stop_asked = threading.Event()
 
@@ -34,17 +53,25 @@ class Sampler(threading.Thread):
         while not self._stop_asked.is_set():
             try:
                 with connection.cursor() as cursor:
-                    cursor.execute(SLOTS)
-                    for name, role, used, limit, role_limit, total in cursor.fetchall():
-                        if total > limit or (role_limit is not None and used > role_limit):
-                            self.excess.append(
-                                f"{name}: {total} of {limit} slots, {used} of {role_limit} for {role}"
-                            )
+                    self.look(cursor)
                 self.samples += 1
             except (DatabaseError, InterfaceError):
                 connection.close()
             time.sleep(0.02)
         connection.close()
+
+    def look(self, cursor: Any) -> None:
+        cursor.execute(SLOTS)
+        for name, role, used, limit, role_limit, total in cursor.fetchall():
+            if total > limit or (role_limit is not None and used > role_limit):
+                self.excess.append(f"{name}: {total} of {limit} slots, {used} of {role_limit} for {role}")
+        cursor.execute(LIMITS, {"exclusive": EXCLUSIVE, "limited": LIMITED, "period": PERIOD})
+        several, starts, held = cursor.fetchone()
+        if several:
+            self.excess.append(f"{several} offices have several jobs of {EXCLUSIVE} in slots")
+        if starts > MOST_STARTS:
+            self.excess.append(f"{starts} starts of {LIMITED} in a period, {MOST_STARTS} may be")
+        self.most_held = max(self.most_held, held)
 
     def stop(self) -> None:
         self._stop_asked.set()

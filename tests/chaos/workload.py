@@ -14,6 +14,8 @@ from jobs.errors import Conflict
 from jobs.ids import uuid7
 from jobs.models import Job, Office
 from jobs.states import OnDependencyFailure
+from tests.chaos.bodies import EXCLUSIVE, LIMITED, WORK
+from tests.chaos.owners import Owners
 
 # Jobs that a person may retry; the last one finds dependents whose dependency has failed as well.
 RETRIABLE = (
@@ -34,6 +36,9 @@ class Workload:
         self.random = random.Random(self.seed)
         # The choices of people depend on what they find: the graphs must not depend on those.
         self.people = random.Random(self.seed + 1)
+        # Which jobs are of a limited Task changes nothing else of a graph.
+        self.tasks = random.Random(self.seed + 2)
+        self.owners = Owners(self.seed + 3)
         self.made = [
             Office.objects.create(
                 name=f"office {n}",
@@ -62,7 +67,7 @@ class Workload:
 
     def graph(self, size: int) -> list[dict[str, Any]]:
         if self.burst:
-            return [{"ref": str(n), "task_id": "chaos.work", "args": {"seconds": 0}} for n in range(size)]
+            return [{"ref": str(n), "task_id": WORK, "args": {"seconds": 0}} for n in range(size)]
         jobs: list[dict[str, Any]] = []
         # Bursts of empty jobs contend for the locks; long jobs are there to be killed.
         lengths = self.random.choice(((0.0, 0.0, 0.01), (0.1, 0.3, 0.6, 1.2), (0.3, 3.0)))
@@ -73,7 +78,7 @@ class Workload:
             jobs.append(
                 {
                     "ref": str(place),
-                    "task_id": "chaos.work",
+                    "task_id": self.tasks.choices((WORK, EXCLUSIVE, LIMITED), (8, 1, 1))[0],
                     "args": {
                         "seconds": self.random.choice(lengths),
                         "failures": 99 if failing < 0.04 else 1 if failing < 0.12 else 0,
@@ -92,7 +97,8 @@ class Workload:
         return jobs
 
     def act(self) -> None:
-        """Does what a person might: cancels a job, or retries one or several."""
+        """Does what people might: run Tasks by hand, cancel a job, or retry one or several."""
+        self.owners.act()
         office = self.people.choice(self.made)
         if self.people.random() < 0.3:
             live = self.jobs_of(office, {"status__in": ("pending", "ready", "processing")})

@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from tests.chaos import checker
-from tests.chaos.history import AttemptMade, Happening, History, JobAtTheEnd
+from tests.chaos import breakages, checker
+from tests.chaos.bodies import EXCLUSIVE, LIMITED, PERIOD
+from tests.chaos.history import AttemptMade, Happening, History, JobAtTheEnd, RunAtTheEnd
 from tests.chaos.recovery import PROMISED
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
@@ -63,6 +64,16 @@ class Story:
         first = AttemptMade(1, "lost", "one@test", AT, AT + timedelta(seconds=2))
         self.history.attempts[f"run of {job}"] = [first, AttemptMade(2, "success")]
         self.history.recovery.losses.append(("one@test", AT.timestamp()))
+        return self
+
+    def ran(self, task: str, owner: str, since: float, until: float) -> "Story":
+        """A run without a job whose only attempt and whose body took this time."""
+        name = f"run {len(self.history.runs)}"
+        self.history.runs[name] = RunAtTheEnd(task, owner, None, "SUCCESS")
+        times = (AT + timedelta(seconds=since), AT + timedelta(seconds=until))
+        self.history.attempts[name] = [AttemptMade(1, "success", "one@test", *times)]
+        self.history.starts[name] = [(1, since)]
+        self.history.ends[name] = [(1, until)]
         return self
 
     def wrong(self) -> set[str]:
@@ -158,6 +169,31 @@ def test_an_excess_that_was_sampled_is_reported():
     assert story.wrong() == {"limits_hold"}
 
 
+def test_a_run_without_a_job_that_never_ended_is_reported():
+    story = Story().ran(EXCLUSIVE, "alice", 0, 1)
+    story.history.runs["run 0"].status = "PENDING"
+    assert story.wrong() == {"nothing_is_lost"}
+
+
+@pytest.mark.parametrize("second", [1.0, 0.9])
+def test_exclusive_runs_of_one_owner_at_once_are_reported(second):
+    story = Story().ran(EXCLUSIVE, "alice", 0, 1).ran(EXCLUSIVE, "alice", second, 2)
+    story.ran(EXCLUSIVE, "bob", 0, 9).ran("chaos.work", "alice", 0, 9)
+    assert story.wrong() == (set() if second == 1.0 else {"exclusive_runs_are_alone"})
+
+
+def test_bodies_of_exclusive_runs_at_once_are_reported_whatever_their_attempts_say():
+    story = Story().ran(EXCLUSIVE, "alice", 0, 1).ran(EXCLUSIVE, "alice", 1, 2)
+    story.history.starts["run 1"] = [(1, 0.9)]
+    assert story.wrong() == {"exclusive_runs_are_alone"}
+
+
+@pytest.mark.parametrize("third", [PERIOD, PERIOD - 0.001])
+def test_more_starts_in_a_period_than_the_rate_limit_are_reported(third):
+    story = Story().ran(LIMITED, "alice", 0, 9).ran(LIMITED, "bob", 0.5, 9).ran(LIMITED, "alice", third, 9)
+    assert story.wrong() == (set() if third == PERIOD else {"starts_keep_the_rate"})
+
+
 def test_a_retry_before_its_time_is_reported():
     story = Story().job("a", result={"fence": 2}).start("a", 1)
     story.event("retrying", "a", 1, retry_at=(AT + timedelta(seconds=5)).isoformat(), failure_type="error")
@@ -239,6 +275,8 @@ def test_every_check_has_a_history_that_fails_it():
         "one_owner_at_a_time",
         "dependencies_come_first",
         "limits_hold",
+        "exclusive_runs_are_alone",
+        "starts_keep_the_rate",
         "retries_follow_their_policy",
         "cancelled_stays_cancelled",
         "bodies_ran_for_what_was_accepted",
@@ -247,3 +285,8 @@ def test_every_check_has_a_history_that_fails_it():
         "lost_runs_start_again_soon",
     }
     assert {check.__name__ for check in checker.CHECKS} == tried
+
+
+@pytest.mark.parametrize("name", breakages.NAMES)
+def test_the_guard_that_each_breakage_takes_out_is_there(name):
+    breakages.broken(name)
