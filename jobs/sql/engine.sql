@@ -129,7 +129,10 @@ BEGIN
         RETURN;
     END IF;
     IF o.holds THEN
-        PERFORM dure_unhold(o, o.max_concurrent_jobs - v_used, p_now);
+        PERFORM dure_unhold(
+            o, o.max_concurrent_jobs - v_used,
+            ARRAY(SELECT unnest(dure_open_roles(o, v_by_role, p_now)) EXCEPT SELECT unnest(v_late_roles)), p_now
+        );
         o.holds := false;
     END IF;
     FOR j IN
@@ -185,7 +188,7 @@ BEGIN
             v_claims := false;
             UPDATE job_executions
             SET dispatch = dispatch + 1, dispatched_at = p_now, sent_at = p_now, sent_count = 1,
-                due_at = NULL
+                due_at = NULL, exclusive_for = CASE WHEN j.exclusive THEN o.id || ':' || j.task_id ELSE '' END
             WHERE id = j.execution_id AND status || '' = 'PENDING'
             RETURNING * INTO e;
         END IF;
@@ -236,7 +239,7 @@ END $$;
 
 -- How many runs of a limited Task may start now for an office, up to `p_most`. An exclusive Task has one at a
 -- time; of one with a rate limit, a start is possible again when the one `max_starts` before it is old enough.
--- What the office has sent already starts first.
+-- What the office has sent already starts first. Without an office only the rate limit counts.
 CREATE OR REPLACE FUNCTION dure_startable(p_task text, p_office uuid, p_most integer, p_now timestamptz)
 RETURNS integer LANGUAGE plpgsql STABLE AS $$
 DECLARE
@@ -244,7 +247,7 @@ DECLARE
     l task_limits;
 BEGIN
     SELECT * INTO l FROM task_limits WHERE task_id = p_task;
-    IF l.exclusive THEN
+    IF l.exclusive AND p_office IS NOT NULL THEN
         IF EXISTS (
             SELECT 1 FROM job_queue
             WHERE office_id = p_office AND status = 'processing' AND task_id = p_task
@@ -279,9 +282,22 @@ BEGIN
 END $$;
 
 
--- Gives the first held jobs of each Task back to the dispatch, as many as may start now.
-CREATE OR REPLACE FUNCTION dure_unhold(o offices, p_slots integer, p_now timestamptz) RETURNS void
-LANGUAGE plpgsql AS $$
+-- The roles of which an office may start a further job: a worker serves them, and their limit leaves a slot.
+-- `p_by_role` has the slots in use.
+CREATE OR REPLACE FUNCTION dure_open_roles(o offices, p_by_role jsonb, p_now timestamptz) RETURNS text[]
+LANGUAGE sql STABLE AS $$
+    SELECT coalesce(array_agg(s.role), '{}') FROM served_roles s
+    WHERE s.until > p_now
+      AND NOT EXISTS (SELECT 1 FROM paused_roles p WHERE p.role = s.role)
+      AND coalesce((p_by_role ->> s.role)::integer, 0)
+          < coalesce((o.max_concurrent_by_role ->> s.role)::integer, o.max_concurrent_jobs)
+$$;
+
+
+-- Gives the first held jobs of each Task back to the dispatch, as many as may start now, of these roles only:
+-- one that waits for its role as well would keep those behind it waiting.
+CREATE OR REPLACE FUNCTION dure_unhold(o offices, p_slots integer, p_roles text[], p_now timestamptz)
+RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_task text;
 BEGIN
@@ -293,7 +309,7 @@ BEGIN
     LOOP
         UPDATE job_queue SET held = false WHERE id IN (
             SELECT id FROM job_queue
-            WHERE office_id = o.id AND status = 'ready' AND held AND task_id = v_task
+            WHERE office_id = o.id AND status = 'ready' AND held AND task_id = v_task AND role = ANY (p_roles)
             ORDER BY urgent DESC, priority, seq
             LIMIT dure_startable(v_task, o.id, p_slots, p_now)
         );

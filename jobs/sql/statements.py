@@ -159,10 +159,15 @@ REPUBLISH = """
 """
 
 # mark_unsent: messages that the broker did not accept are due for the next republish.
+# What another transaction writes now is left to its next republish: waiting here could be a deadlock.
 MARK_UNSENT = """
+    WITH unsent AS (
+        SELECT e.id FROM unnest(%s::uuid[], %s::integer[]) AS s (execution, dispatch)
+        JOIN job_executions e ON e.id = s.execution AND e.dispatch = s.dispatch AND e.status = 'PENDING'
+        FOR NO KEY UPDATE OF e SKIP LOCKED
+    )
     UPDATE job_executions e SET sent_at = to_timestamp(0), sent_count = 0
-    FROM unnest(%s::uuid[], %s::integer[]) AS s (execution, dispatch)
-    WHERE e.id = s.execution AND e.dispatch = s.dispatch AND e.status = 'PENDING'
+    FROM unsent WHERE e.id = unsent.id
 """
 
 # send_due: offices with a job that has become due.
@@ -194,18 +199,21 @@ SEND_DUE_EXECUTIONS = """
 OFFICES_WITH_HELD = """
     SELECT DISTINCT f.id FROM task_limits l CROSS JOIN LATERAL (
         SELECT o.id FROM offices o CROSS JOIN LATERAL (
-            SELECT q.seq, q.role FROM job_queue q
+            SELECT coalesce(sum(n), 0) AS used, coalesce(jsonb_object_agg(role, n), '{}') AS by_role,
+                   coalesce(sum(of_task), 0) AS of_task
+            FROM (
+                SELECT role, count(*) AS n, count(*) FILTER (WHERE task_id = l.task_id) AS of_task
+                FROM job_queue WHERE office_id = o.id AND status = 'processing' GROUP BY role
+            ) AS by_role
+        ) AS p
+        CROSS JOIN LATERAL (
+            SELECT q.seq FROM job_queue q
             WHERE q.office_id = o.id AND q.task_id = l.task_id AND q.status = 'ready' AND q.held
+              AND q.role = ANY (dure_open_roles(o, p.by_role, now()))
             ORDER BY q.urgent DESC, q.priority, q.seq LIMIT 1
         ) AS h
-        CROSS JOIN LATERAL (
-            SELECT count(*) AS used, count(*) FILTER (WHERE role = h.role) AS of_role FROM job_queue
-            WHERE office_id = o.id AND status = 'processing'
-        ) AS p
         WHERE o.holds AND NOT o.paused AND p.used < o.max_concurrent_jobs
-          AND p.of_role < coalesce((o.max_concurrent_by_role ->> h.role)::integer, o.max_concurrent_jobs)
-          AND h.role IN (SELECT role FROM served_roles WHERE until > now())
-          AND h.role NOT IN (SELECT role FROM paused_roles)
+          AND (NOT l.exclusive OR p.of_task = 0)
         ORDER BY h.seq
         LIMIT dure_startable(l.task_id, NULL, %(most)s, coalesce(%(now)s, clock_timestamp()))
     ) AS f

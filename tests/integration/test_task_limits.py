@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from jobs import catalogue, lifecycle, sweeps
+from jobs import catalogue, lifecycle, queues, sweeps
 from jobs.answers import NextClaim
 from jobs.catalogue import Registration
 from jobs.errors import Conflict, Held
@@ -31,6 +31,7 @@ from tests.factories import (
     released,
     running,
     submitted,
+    unserve_roles,
 )
 from tests.integration.rest_support import client_of
 from tests.schedule_factories import T0, a_schedule, after, executions, turns
@@ -203,6 +204,40 @@ def test_a_cancelled_held_job_leaves_nothing_behind():
     assert statuses(second) == ["ready"]
     running(third).finish()
     assert statuses(second) == ["processing"]
+
+
+@pytest.mark.parametrize("why", ["unserved", "full", "paused"])
+def test_held_jobs_of_a_role_that_cannot_start_keep_no_others_waiting(why):
+    register(exclusive=True)
+    office = an_office(max_concurrent_jobs=5, max_concurrent_by_role={"FE": 1})
+    first, stays, starts = packs(office, {}, {"role": "FE"}, {})
+    if why == "unserved":
+        unserve_roles("FE")
+    elif why == "full":
+        submitted(office, {"role": "FE"})
+    else:
+        queues.pause_queue("FE", "me")
+    running(first).finish()
+    assert statuses(stays, starts) == ["ready", "processing"]
+
+
+def test_an_attempt_after_the_limit_has_gone_is_no_longer_exclusive():
+    register(exclusive=True)
+    first, second = packs(an_office(), {}, {})
+    running(first).fail(delay_ms=0)
+    running(second)
+    register()
+    lifecycle.send_due()
+    assert running(first).claim.attempt == 2
+
+
+def test_an_attempt_after_the_limit_has_come_is_exclusive():
+    register()
+    (job,) = packs(an_office())
+    running(job).fail(delay_ms=0)
+    register(exclusive=True)
+    lifecycle.send_due()
+    assert fresh(job).execution.exclusive_for == f"{job.office_id}:{TASK}"
 
 
 def test_held_jobs_start_when_the_task_is_exclusive_no_longer():
@@ -436,6 +471,33 @@ def test_exclusive_and_rate_limit_hold_together():
     let_pass(61)
     lifecycle.send_due()
     assert statuses(jobs[2]) == ["processing"]
+
+
+def test_an_office_whose_exclusive_run_goes_on_uses_up_no_rate():
+    register(exclusive=True, rate_limit="2/m")
+    busy, other = an_office(), an_office()
+    first, _ = packs(busy, {}, {})
+    running(first)
+    done, waits = packs(other, {}, {})
+    running(done).finish()
+    assert statuses(waits) == ["ready"]
+    let_pass(61)
+    lifecycle.send_due()
+    assert statuses(waits) == ["processing"]
+
+
+def test_a_rate_limit_lets_a_job_of_another_role_start_before_one_that_cannot():
+    register(rate_limit="1/m")
+    office = an_office(max_concurrent_jobs=5, max_concurrent_by_role={"FE": 1})
+    submitted(office, {"role": "FE"})
+    (first,) = packs(office)
+    running(first)
+    stays, starts = packs(office, {"role": "FE"}, {})
+    call.change("UPDATE job_queue SET held = true WHERE id = %s", [stays.id])
+    assert held(stays, starts) == [True, True]
+    let_pass(61)
+    lifecycle.send_due()
+    assert statuses(stays, starts) == ["ready", "processing"]
 
 
 def test_a_task_without_limits_has_no_row():
