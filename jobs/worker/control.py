@@ -45,9 +45,9 @@ def dure_drain(state: Any, **_: Any) -> dict[str, str]:
 @control_command(signature="[-d WORKER,…]")  # type: ignore[untyped-decorator]
 def dure_resume(state: Any, **_: Any) -> dict[str, str]:
     """Take work again after dure_drain."""
-    from jobs.worker import drain, lease_keeper, request
+    from jobs.worker import drain, lease_keeper, stopping
 
-    if request.stopping():
+    if stopping.has_begun():
         return {"error": "it is being stopped"}
     if lease_keeper.current is None or state.consumer.task_consumer is None:
         return {"error": "not ready yet, try again"}

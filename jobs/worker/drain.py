@@ -8,7 +8,7 @@ from typing import Any
 
 from celery import bootsteps
 
-from jobs.worker import bursts
+from jobs.worker import bursts, stopping
 
 _closed = False
 
@@ -21,11 +21,16 @@ class ConsumerGate(bootsteps.StartStopStep):  # type: ignore[misc]
     def start(self, consumer: Any) -> None:
         channel = consumer.task_consumer.channel
         can_consume = channel.qos.can_consume
-        # The last poll of Redis may still be open. Its answer has to be read, or a message would be left
-        # in the socket; it has no consumer any more, so it is returned to its queue.
-        channel.qos.can_consume = lambda: (
-            bool(getattr(channel, "_in_poll", None)) if _closed else can_consume()
-        )
+
+        def is_read() -> bool:
+            # The last poll of Redis may still be open. Its answer has to be read, or a message would be left
+            # in the socket; it has no consumer any more, so it is returned to its queue. A worker that stops
+            # cold does so between any two lines of Celery's loop, and has no pool then that could be asked.
+            if _closed or stopping.is_cold():
+                return bool(getattr(channel, "_in_poll", None))
+            return bool(can_consume())
+
+        channel.qos.can_consume = is_read
 
 
 def is_closed() -> bool:

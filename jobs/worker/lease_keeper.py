@@ -130,7 +130,9 @@ class LeaseKeeper(threading.Thread):
         """
         before = dict(self.runs)
         self.collect_active()
-        for message in before | self.runs:
+        # A process may have begun what the main process only knows to have sent.
+        sent = dict.fromkeys(request.id for request in worker_state.reserved_requests)
+        for message in before | self.runs | sent:
             self.report(Report.RELEASE, message)
         while not self.reports.empty():
             try:

@@ -6,7 +6,6 @@ from typing import Any
 from billiard.einfo import ExceptionWithTraceback
 from billiard.exceptions import WorkerLostError
 from celery.exceptions import Ignore
-from celery.worker import state as worker_state
 from celery.worker.request import Request
 from django.conf import settings
 
@@ -14,7 +13,7 @@ from jobs import publish
 from jobs.log_fields import about_run
 from jobs.runner import CANCELLED, DUPLICATE, FENCED, GIVEN_BACK, HELD
 from jobs.subprocesses import process_tree
-from jobs.worker import bursts, give_back, lease_keeper
+from jobs.worker import bursts, give_back, lease_keeper, stopping
 from jobs.worker.lease_keeper import Report
 
 # Flower takes the name of an event that it does not know for the state. After Celery's own `task-rejected` a
@@ -32,6 +31,7 @@ class EngineRequest(Request):  # type: ignore[misc]
     engine_request = True
     # The run that this message runs now, if it is not the one that the message names.
     following: dict[str, Any] | None = None
+    is_killed = False
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -85,7 +85,8 @@ class EngineRequest(Request):  # type: ignore[misc]
         if isinstance(error, ExceptionWithTraceback):
             error = error.exc
         if isinstance(error, (WorkerLostError, SystemExit, KeyboardInterrupt)):
-            kind = Report.RELEASE if stopping() else Report.LOST
+            # The exit of a process is no loss then.
+            kind = Report.RELEASE if stopping.has_begun() else Report.LOST
             self.report(kind, f"The process that ran this died: {error}")
         elif isinstance(error, Ignore):
             self.send_end(str(error))
@@ -115,20 +116,20 @@ class EngineRequest(Request):  # type: ignore[misc]
         give_back.send_later(lease_keeper.current.worker.timer, send)
 
     def cancel(self, pool: Any, signal: Any = None, emit_retry: bool = True) -> Any:
-        """The worker stops and has waited long enough: release this run, and kill all of its processes."""
-        pid = self.worker_pid
+        """The worker stops and has waited long enough: release this run, and kill all of its processes.
+
+        The first call kills those of all runs, since reading which there are takes as long for one.
+        """
+        requests = {self, *lease_keeper.active_requests()}
         answer = super().cancel(pool, signal=signal, emit_retry=emit_retry)
-        if pid:
-            process_tree.kill_tree(pid)
+        running = [each for each in requests if each.worker_pid and not each.is_killed]
+        if running:
+            process_tree.kill_trees({each.worker_pid for each in running})
+        for each in running:
+            each.is_killed = True
         self.report(Report.RELEASE, "")
         return answer
 
     def report(self, kind: Report, message: str) -> None:
         if lease_keeper.current is not None:
             lease_keeper.current.report(kind, self.id, text=message)
-
-
-def stopping() -> bool:
-    """Whether this worker is stopping; then the exit of a process is no loss."""
-    flags = (worker_state.should_stop, worker_state.should_terminate)
-    return any(flag is not None and flag is not False for flag in flags)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from jobs.subprocesses import process_tree
-from jobs.subprocesses.process_tree import _parse, kill_tree, tree
+from jobs.subprocesses.process_tree import _parse, kill_tree, kill_trees, tree
 from tests.unit.process_tools import PATIENCE, eventually, is_alive, processes_with_mark
 
 NAP = 300
@@ -59,6 +59,15 @@ def test_a_process_and_its_descendants_are_killed(mark):
         signalled = kill_tree(process.pid)
         assert process.wait(PATIENCE) == -signal.SIGKILL
         assert len(signalled) == 3
+        assert eventually(lambda: not processes_with_mark(mark))
+
+
+def test_several_processes_are_killed_with_their_descendants(mark):
+    with (
+        started(f"{napper(mark)} & wait", mark, expected=2) as first,
+        started(f"setsid sh -c {shlex.quote(f'{napper(mark)} & wait')} & wait", mark, expected=5) as second,
+    ):
+        assert len(kill_trees({first.pid, second.pid})) == 5
         assert eventually(lambda: not processes_with_mark(mark))
 
 
