@@ -71,10 +71,15 @@ def _write_one(prepared: PreparedSubmission) -> Effects:
 
 def _write_all(prepared: PreparedSubmission, seeded: bool) -> Effects:
     with transaction.atomic():
-        _insert(prepared)
+        if any(job["unique_key"] for job in prepared.jobs):
+            # The insertion waits for others that take the same key, and those hold this lock.
+            call.rows(statements.LOCK_OFFICE, [prepared.office])
+        is_new_batch = _insert(prepared)
         # The lock comes late: writing ten thousand rows must not block the office's other jobs. What
         # their dependencies did meanwhile is read after the lock.
         call.rows(statements.LOCK_OFFICE, [prepared.office])
+        if prepared.batch is not None and not is_new_batch:
+            call.change(statements.REOPEN_BATCH, [prepared.batch])
         answer = call.function("dure_submit", prepared.office, prepared.roots, prepared.joined)
         if not seeded:
             call.change(statements.ADD_UNSEEDED)
@@ -89,12 +94,14 @@ def _apply_if_written(jobs: list[UUID]) -> bool:
     return bool(rows)
 
 
-def _insert(prepared: PreparedSubmission) -> None:
+def _insert(prepared: PreparedSubmission) -> bool:
+    """Write the jobs and edges; whether their batch is new."""
+    is_new_batch = False
     if prepared.batch is not None:
         occasion = prepared.occasion
         text = None if occasion.input is None else call.as_json(occasion.input)
         values = [prepared.batch, prepared.office, prepared.batch_name, text, occasion.scheduled_for]
-        call.change(statements.INSERT_BATCH, values)
+        is_new_batch = bool(call.change(statements.INSERT_BATCH, values))
     call.change(
         statements.INSERT_JOBS,
         {"office": prepared.office, "batch": prepared.batch, "jobs": call.as_json(prepared.rows())},
@@ -103,6 +110,7 @@ def _insert(prepared: PreparedSubmission) -> None:
         lines = io.StringIO("".join(f"{job}\t{parent}\t{place}\n" for job, parent, place in prepared.edges))
         with connection.cursor() as cursor:
             cursor.copy_expert(statements.COPY_EDGES, lines)
+    return is_new_batch
 
 
 def start_executions(specs: Sequence[ExecutionSpec]) -> None:

@@ -3,12 +3,13 @@
 Runs that are known by their ids are looked up by them alone, hence `status || ''`: see engine.sql.
 """
 
-# submit: the batch; one that has ended is open again.
+# submit: the batch, if it is new. One that has ended is open again: under the lock of its office, as its end.
 INSERT_BATCH = """
     INSERT INTO job_batches (id, office_id, name, input, scheduled_for, created_at)
     VALUES (%s, %s, %s, %s, %s, now())
-    ON CONFLICT (id) DO UPDATE SET ended_at = NULL
+    ON CONFLICT (id) DO NOTHING
 """
+REOPEN_BATCH = "UPDATE job_batches SET ended_at = NULL WHERE id = %s AND ended_at IS NOT NULL"
 
 # submit: see dure_insert_jobs.
 INSERT_JOBS = "SELECT dure_insert_jobs(%(office)s, %(batch)s, %(jobs)s)"

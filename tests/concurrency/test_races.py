@@ -11,10 +11,14 @@ from django.db import connection, transaction
 
 from jobs import lifecycle
 from jobs.answers import CancelResult
-from jobs.models import Attempt, Execution
+from jobs.effects import mark_unsent
+from jobs.errors import Conflict
+from jobs.ids import uuid7
+from jobs.models import Attempt, Batch, Execution
+from jobs.publish import Send
 from jobs.sql import call, statements
 from jobs.states import ExecutionStatus, JobStatus
-from tests.concurrency.threads import PATIENCE, all_at_once, start_thread
+from tests.concurrency.threads import PATIENCE, all_at_once, start_thread, wait_until_blocked
 from tests.events import T, event_types
 from tests.factories import a_job, an_office, claimed, done, fresh, released, submitted
 from tests.workers import eventually
@@ -161,6 +165,39 @@ def test_a_job_submitted_while_its_dependency_fails_follows_its_policy():
         after = {"depends_on": [str(parent.id)], "on_dependency_failure": "fail"}
         _, (child,) = race(run.fail, partial(submitted, office, after))
         assert fresh(child).status == JobStatus.FAILED
+
+
+def test_two_submissions_with_one_unique_key_wait_for_each_other_in_one_order():
+    office = an_office()
+    with transaction.atomic():
+        call.rows(statements.LOCK_OFFICE, [office.id])
+        several = start_thread(partial(submitted, office, {"unique_key": "key"}, {}))
+        wait_until_blocked(several)
+        submitted(office, {"unique_key": "key"})
+    with pytest.raises(Conflict):
+        several.result(PATIENCE)
+
+
+def test_a_batch_that_ends_while_jobs_are_added_stays_open():
+    office, batch = an_office(), uuid7()
+    (job,) = submitted(office, {}, id=str(batch))
+    run = claimed(job)
+    with transaction.atomic():
+        call.rows(statements.LOCK_OFFICE, [office.id])
+        adding = start_thread(partial(submitted, office, {}, {}, id=str(batch)))
+        wait_until_blocked(adding)
+        run.finish()
+    assert len(adding.result(PATIENCE)) == 2
+    assert Batch.objects.get(pk=batch).ended_at is None
+
+
+def test_messages_that_went_nowhere_are_marked_without_waiting():
+    locked, marked = submitted(an_office(), {}, {})
+    sends = [Send(str(job.execution_id), 1, "default", job.task_id, 0, 0) for job in (locked, marked)]
+    with transaction.atomic():
+        call.rows("SELECT 1 FROM job_executions WHERE id = %s FOR UPDATE", [locked.execution_id])
+        start_thread(partial(mark_unsent, sends)).result(PATIENCE)
+    assert [fresh(job).execution.sent_count for job in (locked, marked)] == [1, 0]
 
 
 def test_a_renewal_that_waited_for_a_lock_does_not_revive_a_dead_lease():
