@@ -1,7 +1,7 @@
 """The theme and the time zone that a browser's user has chosen, kept in cookies."""
 
 from collections.abc import Callable
-from zoneinfo import ZoneInfo, available_timezones
+from zoneinfo import ZoneInfo
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
@@ -9,6 +9,8 @@ from django.shortcuts import redirect
 from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST
+
+from scheduler.schedules import timezones
 
 THEMES = ("light", "dark")
 THEME_COOKIE, ZONE_COOKIE = "theme", "zone"
@@ -23,7 +25,7 @@ class TimeZoneMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         zone = request.COOKIES.get(ZONE_COOKIE, "")
-        if zone not in available_timezones() or request.path.startswith("/api/"):
+        if zone not in timezones.names() or request.path.startswith("/api/"):
             return self.get_response(request)
         with timezone.override(ZoneInfo(zone)):
             return self.get_response(request)
@@ -35,7 +37,7 @@ def set_preferences(request: HttpRequest) -> HttpResponse:
     target = request.POST.get("next", "")
     safe = url_has_allowed_host_and_scheme(target, {request.get_host()}, require_https=request.is_secure())
     response = redirect(target if safe else "/")
-    for name, allowed in ((THEME_COOKIE, THEMES), (ZONE_COOKIE, available_timezones())):
+    for name, allowed in ((THEME_COOKIE, THEMES), (ZONE_COOKIE, timezones.names())):
         value = request.POST.get(name, "")
         if value in allowed:
             response.set_cookie(
