@@ -55,6 +55,24 @@ def fast_password_hashing() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(autouse=True, scope="session")
+def static_files_are_listed_once() -> Iterator[None]:
+    """Each test client has its own middleware, and WhiteNoise's lists the files of all apps at its start."""
+    from whitenoise.middleware import WhiteNoiseMiddleware
+
+    list_files = WhiteNoiseMiddleware.add_files_from_finders
+    files: dict[str, Any] = {}
+
+    def add_files(middleware: WhiteNoiseMiddleware) -> None:
+        if not files:
+            list_files(middleware)
+            files.update(middleware.files)
+        middleware.files.update(files)
+
+    with mock.patch.object(WhiteNoiseMiddleware, "add_files_from_finders", add_files):
+        yield
+
+
 @pytest.fixture(autouse=True)
 def nothing_is_remembered_of_the_catalogue() -> None:
     """A process keeps what it read of the catalogue for a moment, and a test may have emptied the tables."""
