@@ -14,6 +14,8 @@
 --   * PostgreSQL plans a function's statements once for each connection. A plan from when a table was
 --     empty would read all of it for as long as the connection lives, hence `SET enable_seqscan = off`;
 --     `plan_cache_mode = force_generic_plan` keeps it from planning the two hottest ones anew by value.
+--   * A function in SQL is planned anew in each call before PostgreSQL 18, unless it is put into its caller's
+--     plan: one expression, without a subquery. All others are PL/pgSQL.
 --
 -- A migration installs a frozen copy of this file, from jobs/migrations/sql. After a change here run
 -- `make engine-migration`. A function whose arguments or answer change gets a new name with a suffix
@@ -35,22 +37,24 @@ $$;
 
 -- Whether a job's dependencies let it start.
 CREATE OR REPLACE FUNCTION dure_is_free(p_job uuid, p_policy text) RETURNS boolean
-LANGUAGE sql STABLE AS $$
-    SELECT NOT EXISTS (
+LANGUAGE plpgsql STABLE AS $$
+BEGIN
+    RETURN NOT EXISTS (
         SELECT 1 FROM job_dependencies d
         CROSS JOIN LATERAL (SELECT status FROM job_queue WHERE id = d.parent_id OFFSET 0) AS p
         WHERE d.job_id = p_job
           AND NOT (p.status = 'done' OR (p_policy = 'run' AND p.status IN ('failed', 'cancelled')))
-    )
-$$;
+    );
+END $$;
 
 
 CREATE OR REPLACE FUNCTION dure_event(
     p_office uuid, p_job uuid, p_batch uuid, p_type text, p_details jsonb, p_at timestamptz
-) RETURNS void LANGUAGE sql AS $$
+) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
     INSERT INTO job_events (office_id, job_id, batch_id, type, details, at)
-    VALUES (p_office, p_job, p_batch, p_type, p_details, p_at)
-$$;
+    VALUES (p_office, p_job, p_batch, p_type, p_details, p_at);
+END $$;
 
 
 -- What has to follow the commit: `send` holds messages to publish, `parts` the chord parts to count;
@@ -377,9 +381,10 @@ BEGIN
 END $$;
 
 
-CREATE OR REPLACE FUNCTION dure_dispatch(o offices, p_now timestamptz) RETURNS jsonb LANGUAGE sql AS $$
-    SELECT sends FROM dure_dispatch_and_claim(o, p_now, '{}', NULL)
-$$;
+CREATE OR REPLACE FUNCTION dure_dispatch(o offices, p_now timestamptz) RETURNS jsonb LANGUAGE plpgsql AS $$
+BEGIN
+    RETURN (SELECT sends FROM dure_dispatch_and_claim(o, p_now, '{}', NULL));
+END $$;
 
 
 -- UUID version 7: time first, so that new rows stay together in the indexes. (PostgreSQL 18 has its
@@ -420,7 +425,7 @@ END $$;
 -- A chord part: the join, the dependency and its place; then what the message of the join needs.
 CREATE OR REPLACE FUNCTION dure_part(
     p_join uuid, p_role text, p_task_id text, p_urgent boolean, p_parent uuid, p_position integer
-) RETURNS jsonb LANGUAGE sql IMMUTABLE AS $$
+) RETURNS jsonb LANGUAGE sql STABLE AS $$
     SELECT jsonb_build_array(
         p_join, p_parent, p_position, p_role, p_task_id, CASE WHEN p_urgent THEN 0 ELSE 3 END
     )
@@ -615,23 +620,27 @@ END $$;
 
 
 -- When a further run without a job may start, after those that wait for the same rate limit already.
-CREATE OR REPLACE FUNCTION dure_next_start(p_task text) RETURNS timestamptz LANGUAGE sql STABLE AS $$
-    SELECT s.at + l.period * (1 + w.waiting / l.max_starts)
-    FROM task_limits l
-    CROSS JOIN LATERAL (
-        SELECT count(*) AS waiting FROM job_executions
-        WHERE task_id = p_task AND status = 'PENDING' AND job_id IS NULL AND dispatched_at IS NULL
-          AND due_at > clock_timestamp()
-    ) AS w
-    JOIN task_starts s ON s.task_id = p_task AND s.place = (l.started + w.waiting) % l.max_starts
-    WHERE l.task_id = p_task
-$$;
+CREATE OR REPLACE FUNCTION dure_next_start(p_task text) RETURNS timestamptz LANGUAGE plpgsql STABLE AS $$
+BEGIN
+    RETURN (
+        SELECT s.at + l.period * (1 + w.waiting / l.max_starts)
+        FROM task_limits l
+        CROSS JOIN LATERAL (
+            SELECT count(*) AS waiting FROM job_executions
+            WHERE task_id = p_task AND status = 'PENDING' AND job_id IS NULL AND dispatched_at IS NULL
+              AND due_at > clock_timestamp()
+        ) AS w
+        JOIN task_starts s ON s.task_id = p_task AND s.place = (l.started + w.waiting) % l.max_starts
+        WHERE l.task_id = p_task
+    );
+END $$;
 
 
 -- One transaction at a time decides whether an exclusive run without an office starts, or wakes the next one.
-CREATE OR REPLACE FUNCTION dure_lock_exclusive(p_key text) RETURNS void LANGUAGE sql AS $$
-    SELECT pg_advisory_xact_lock(hashtextextended('dure.exclusive_run:' || p_key, 0))
-$$;
+CREATE OR REPLACE FUNCTION dure_lock_exclusive(p_key text) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM pg_advisory_xact_lock(hashtextextended('dure.exclusive_run:' || p_key, 0));
+END $$;
 
 
 -- Sends the run without a job that has waited longest for the end of this exclusive one. (A run between two
@@ -1004,7 +1013,8 @@ END $$;
 -- what is not due later is ready since `p_ready_at` if that is given.
 CREATE OR REPLACE FUNCTION dure_insert_jobs(
     p_office uuid, p_batch uuid, p_jobs jsonb, p_ready_at timestamptz DEFAULT NULL
-) RETURNS void LANGUAGE sql AS $$
+) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
     INSERT INTO job_queue (
         id, office_id, batch_id, ref, task_id, args, role, priority, urgent, status, on_dependency_failure,
         dependency_count, timeout_ms, max_retries, retry_backoff, retry_base_delay_ms, retry_count, on_lost,
@@ -1026,8 +1036,8 @@ CREATE OR REPLACE FUNCTION dure_insert_jobs(
         SELECT CASE WHEN is_due THEN p_ready_at END AS ready_at, CASE WHEN NOT is_due THEN j.run_at END AS due_at
         FROM coalesce(j.run_at <= coalesce(p_ready_at, now()), true) AS is_due
     ) AS r
-    ORDER BY j.place
-$$;
+    ORDER BY j.place;
+END $$;
 
 
 -- A submission of one job, from its row to its message, in one call. `p_parents` are jobs of the office.
@@ -1201,7 +1211,7 @@ BEGIN
 END $$;
 
 
-CREATE OR REPLACE FUNCTION dure_queue_timeout_error(p_ms bigint) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+CREATE OR REPLACE FUNCTION dure_queue_timeout_error(p_ms bigint) RETURNS text LANGUAGE sql STABLE AS $$
     SELECT format('It had not started within its queue timeout of %s ms.', p_ms)
 $$;
 
