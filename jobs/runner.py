@@ -127,16 +127,6 @@ def claim_call(celery_task: CeleryTask, execution_id: str, dispatch: int) -> Cal
     """The call that claims what the message names: its Execution, or the job of a join."""
     request = celery_task.request
     values = {"token": f"{request.id}:{uuid.uuid4().hex[:8]}", "worker": request.hostname or ""}
-    if dispatch != joins.DISPATCH:
-
-        def claim_run() -> Claim | None:
-            try:
-                return lifecycle.claim(execution_id, dispatch, **values)
-            except Held:
-                log.info("%s may not start yet", execution_id)
-                raise Ignore(HELD) from None
-
-        return claim_run
 
     def claim_join() -> Claim | None:
         claim = lifecycle.claim_join(execution_id, **values)
@@ -144,7 +134,16 @@ def claim_call(celery_task: CeleryTask, execution_id: str, dispatch: int) -> Cal
             burst.tell_join(claim, celery_task.name)
         return claim
 
-    return claim_join
+    def claim() -> Claim | None:
+        try:
+            if dispatch == joins.DISPATCH:
+                return claim_join()
+            return lifecycle.claim(execution_id, dispatch, **values)
+        except Held:
+            log.info("%s may not start yet", execution_id)
+            raise Ignore(HELD) from None
+
+    return claim
 
 
 def perform(task_id: str, current: Run) -> None:

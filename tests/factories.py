@@ -8,6 +8,7 @@ from django.contrib.auth.models import User
 
 from jobs import lifecycle, submission
 from jobs.answers import Claim, Settlement
+from jobs.errors import Held
 from jobs.models import Job, Membership, Office
 from jobs.specs import ExecutionSpec
 from jobs.sql import call
@@ -115,8 +116,11 @@ def done(job: Job) -> Job:
 
 
 def released(join: Job, *, token: str = "t") -> Claimed | None:
-    """Claims the job as the message of its join does; None if it cannot be claimed."""
-    claim = lifecycle.claim_join(str(join.id), token=token, worker="w@test")
+    """Claims the job as the message of its join does; None if it cannot be claimed, or not yet."""
+    try:
+        claim = lifecycle.claim_join(str(join.id), token=token, worker="w@test")
+    except Held:
+        return None
     return Claimed(claim) if claim is not None else None
 
 

@@ -43,15 +43,17 @@ def claim(execution: str, dispatch: int, *, token: str, worker: str) -> Claim | 
 def claim_join(job: str, *, token: str, worker: str) -> Claim | None:
     """The last part of a job's join has come in: release the job, give it a slot and claim it, in one call.
 
-    None if it waits for something else, if it has been released already, and if no slot is free: then it is
-    ready.
+    None if it waits for something else, and if it has been released already. Raises Held when it is ready now
+    and another message will come: no slot is free, or a limit of its Task is in the way.
     """
     values = (UUID(job), token, worker, timedelta(seconds=settings.DURE_LEASE_SECONDS))
     answer = call.retry_while_down(lambda: call.function("dure_claim_join", *values))
     if answer is None:
         return None
     Effects.read(answer).on_commit()
-    return Claim.read(answer["execution"], answer["dispatch"], answer) if "execution" in answer else None
+    if "execution" not in answer:
+        raise Held()
+    return Claim.read(answer["execution"], answer["dispatch"], answer)
 
 
 def progress(execution: str, fence: int, fraction: float | None, message: str) -> None:

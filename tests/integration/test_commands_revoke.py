@@ -7,8 +7,8 @@ import pytest
 from celery import current_app
 from celery.events.state import Task
 
-from jobs import joins, publish
-from jobs.models import Event, Execution, Job
+from jobs import counters, joins, publish
+from jobs.models import Counter, Event, Execution, Job
 from jobs.states import EventType, ExecutionStatus, JobStatus
 from tests.engine_workers import SLOTS, ended, lines, started
 from tests.factories import a_job, a_start, an_office, fresh, submitted
@@ -98,6 +98,23 @@ def test_the_message_of_a_join_ends_in_flower_too(worker):
         )
         expected = ["RELEASED", "SUCCESS", "SUCCESS", "SUCCESS"]
         eventually(lambda: sorted(flower_states(events)) == expected, what="the end of all messages")
+
+
+def test_the_message_of_a_join_that_has_to_wait_is_no_duplicate(worker, path):
+    echo = {"task_id": "try.echo", "args": {}}
+    with task_events(NAME) as events:
+        submitted(
+            an_office(max_concurrent_jobs=1),
+            echo | {"ref": "a"},
+            echo | {"ref": "b"},
+            {"task_id": "try.until", "args": {"path": path}},
+            echo | {"depends_on": ["a", "b"]},
+        )
+        eventually(lambda: "HELD" in flower_states(events), what="the message of the join")
+        Path(path).touch()
+        expected = ["HELD", *["SUCCESS"] * 4]
+        eventually(lambda: sorted(flower_states(events)) == expected, what="the end of all messages")
+    assert not Counter.objects.filter(name=counters.DUPLICATES).exists()
 
 
 def test_a_job_or_a_run_is_cancelled_by_its_own_id_too(worker, path):

@@ -4,6 +4,7 @@ import pytest
 
 from jobs import lifecycle, office_config
 from jobs.effects import Effects
+from jobs.errors import Held
 from jobs.ids import uuid7
 from jobs.states import ExecutionStatus, JobStatus
 from tests.events import T, event_types
@@ -32,7 +33,8 @@ def test_a_join_without_a_free_slot_is_left_ready():
     done(first)
     done(second)
     others = submitted(office, {}, {})
-    assert released(last) is None
+    with pytest.raises(Held):
+        lifecycle.claim_join(str(last.id), token="t", worker="w")
     assert fresh(last).status == JobStatus.READY
     done(others[0])
     assert fresh(last).status == JobStatus.PROCESSING
