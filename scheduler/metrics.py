@@ -10,7 +10,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.metrics_core import Metric
 
 from jobs import counters, metrics
-from jobs.models import Counter
+from jobs.models import Counter, PausedRole
 from jobs.queries import known_roles
 from jobs.sql import call
 from scheduler import beats, sql
@@ -92,15 +92,18 @@ def queues() -> Iterable[Metric]:
         "dure_queue_canary_seconds", "Since a worker last consumed a queue probe.", labels=["role"]
     )
     alive = GaugeMetricFamily("dure_workers", "Online workers that serve this role.", labels=["role"])
-    for role in dict.fromkeys([*known_roles(), *sorted(live), settings.DURE_CONTROL_QUEUE]):
+    stopped = GaugeMetricFamily("dure_queue_paused", "1 while the queue is paused.", labels=["role"])
+    paused = set(PausedRole.objects.values_list("role", flat=True))
+    for role in dict.fromkeys([*known_roles(), *sorted({*live, *paused}), settings.DURE_CONTROL_QUEUE]):
         count, busy, age = live.get(role, (0, 0, None))
         ready.add_metric([role], count)
         running.add_metric([role], busy)
         oldest.add_metric([role], max(0.0, age or 0.0))
         alive.add_metric([role], workers.get(role, 0))
+        stopped.add_metric([role], role in paused)
         if role in probes:
             probe.add_metric([role], probes[role])
-    yield from (ready, running, oldest, probe, alive)
+    yield from (ready, running, oldest, probe, alive, stopped)
 
 
 def executions() -> Iterable[Metric]:

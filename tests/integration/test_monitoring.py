@@ -14,6 +14,7 @@ from exports import streams
 from exports.messages import REQUESTS
 from jobs import redis
 from jobs.models import Attempt, Execution, Job
+from jobs.queues import pause_queue
 from jobs.sql import call
 from scheduler import metrics, queue_probes, retention, sql
 from scheduler.clock import database_now
@@ -248,6 +249,7 @@ def test_the_metrics_of_queues_and_workers_are_reported():
     assert claimed(first) is not None
     call.change(sql.START_PROBES, {"roles": ["QA"], "lost": queue_probes.LOST_AFTER})
     queue_probes.mark_seen("QA")
+    pause_queue("FE", "me")
     values = figures()
     assert (
         values['dure_workers{role="QA"}'],
@@ -261,6 +263,7 @@ def test_the_metrics_of_queues_and_workers_are_reported():
     assert (values['dure_queue_ready{role="QA"}'], values['dure_queue_running{role="QA"}']) == (1, 1)
     assert values['dure_queue_canary_seconds{role="QA"}'] < 5
     assert 'dure_queue_canary_seconds{role="FE"}' not in values
+    assert [values[f'dure_queue_paused{{role="{role}"}}'] for role in ("FE", "QA")] == [1, 0]
 
 
 def test_the_metrics_of_leases_and_retention_are_reported():
