@@ -81,7 +81,7 @@ def _add_starts(parsers: Parsers) -> None:
     example = "dure submit demo.sum --arg numbers='[1, 2, 3]' --wait"
     submission = command(parsers, "submit", submit, "submit a job to an office", example=example)
     add_task(submission)
-    submission.add_argument("--priority", type=int, help="higher runs earlier")
+    submission.add_argument("--priority", type=int, help="lower runs earlier")
     submission.add_argument(
         "--urgent", action="store_true", default=None, help="before all that are not urgent"
     )
