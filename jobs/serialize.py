@@ -34,12 +34,6 @@ UuidText = Annotated[str, WithJsonSchema({"type": "string", "format": "uuid"})]
 FailureOrNone = Annotated[Annotated[str, AnyOf(FailureType.choices)] | None, EMPTY_IS_NONE]
 
 # An Execution has a copy of the job's args, and other columns that the answer does not need.
-_JOB_FIELDS = (
-    *("seq", "id", "ref", "office_id", "batch_id", "task_id", "args", "role", "priority", "urgent", "status"),
-    *("on_dependency_failure", "timeout_ms", "queue_timeout_ms", "max_retries", "retry_count", "retry_at"),
-    *("run_at", "created_at", "ready_at", "started_at", "completed_at", "cancelled_at", "failure_type"),
-    *("error_message", "unique_key"),
-)
 _EXECUTION_FIELDS = ("status", "started_at", "result", "progress", "session_id")
 
 
@@ -95,6 +89,15 @@ class JobOut(ApiOut):
     unique_key: TextOrNone = Field(description="Unique among the unfinished jobs of the office.")
 
 
+# The columns that a JobOut reads. `claimed_at` reads the time of the start; lists are in the order of `seq`.
+_READ = [field.validation_alias or name for name, field in JobOut.model_fields.items()]
+_JOB_COLUMNS = {
+    "seq",
+    "started_at",
+    *(each.attname for each in Job._meta.concrete_fields if each.attname in _READ),
+}
+
+
 class AttemptOut(ApiOut):
     number: int
     started_at: Time
@@ -138,7 +141,7 @@ class SchedulerEventOut(ApiOut):
 def with_job_fields(jobs: QuerySet[Job]) -> QuerySet[Job]:
     """The jobs with all columns of a JobOut, in one statement."""
     execution_fields = (f"execution__{name}" for name in _EXECUTION_FIELDS)
-    return jobs.select_related("execution").only(*_JOB_FIELDS, *execution_fields)
+    return jobs.select_related("execution").only(*_JOB_COLUMNS, *execution_fields)
 
 
 def jobs_json(jobs: Sequence[Job], dependencies: Mapping[str, list[str]] | None = None) -> list[JSON]:

@@ -210,6 +210,7 @@ class JobReader:
         if task.retry_backoff is not None:
             delay_ms = int(task.retry_backoff * 1000)
         return {
+            **dict(job),
             "id": uuid7(),
             "place": place,
             "ref": job.ref or "",
@@ -221,14 +222,12 @@ class JobReader:
             "depends_on": job.depends_on or [],
             "on_dependency_failure": job.on_dependency_failure or OnDependencyFailure.BLOCK,
             "timeout_ms": first(job.timeout_ms, self.timeout_ms(task, role)),
-            "queue_timeout_ms": job.queue_timeout_ms,
             "max_retries": first(job.max_retries, task.max_retries, self.office.max_retries),
             "retry_backoff": job.retry_backoff or self.office.retry_backoff,
             "retry_base_delay_ms": first(job.retry_base_delay, delay_ms),
             "on_lost": task.on_lost,
             "trigger": self.trigger,
             "unique_key": job.unique_key or "",
-            "run_at": job.run_at,
         }
 
     def timeout_ms(self, task: KnownTask, role: str) -> int:

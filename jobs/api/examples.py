@@ -29,6 +29,7 @@ TWO_SECONDS_LATER = "2026-12-01T09:00:02+09:00"
 WORKER = "jobs@worker-1"
 
 WAITING_JOB: dict[str, Any] = {
+    **dict.fromkeys(JobOut.model_fields),
     "id": CHECK,
     "ref": "check",
     "office_id": OFFICE,
@@ -42,22 +43,9 @@ WAITING_JOB: dict[str, Any] = {
     "depends_on": [BUILD],
     "on_dependency_failure": OnDependencyFailure.BLOCK.value,
     "timeout_ms": 2_700_000,
-    "queue_timeout_ms": None,
     "max_retries": 2,
     "retry_count": 0,
-    "retry_at": None,
-    "run_at": None,
     "created_at": AT,
-    "queued_at": None,
-    "started_at": None,
-    "completed_at": None,
-    "cancelled_at": None,
-    "failure_type": None,
-    "error_message": None,
-    "result": None,
-    "progress": None,
-    "session_id": None,
-    "unique_key": None,
 }
 RUNNING_JOB = {
     **WAITING_JOB,
