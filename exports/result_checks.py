@@ -22,7 +22,7 @@ from exports.streams import Entry
 from jobs.models import Execution
 from jobs.states import ExecutionStatus
 
-# A listener waits so long for small files, instead of applying their results in its next pass.
+# How long a listener waits for small files, instead of applying their results in its next pass.
 SHORT_WAIT_SECONDS = 0.05
 
 

@@ -29,7 +29,7 @@ def event_log(
     score = {"red": 0, "blue": 0}
     for tick in range(int(seconds * tick_rate) or 1):
         at = tick / tick_rate
-        yield json.dumps({"tick": tick, "positions": {f"p{i}": _place(at, i) for i in range(players)}})
+        yield json.dumps({"tick": tick, "positions": {f"p{i}": _position(at, i) for i in range(players)}})
         scorer = tick // (5 * tick_rate) % players
         if tick % (5 * tick_rate) == 5 * tick_rate // 2:
             score[("red", "blue")[scorer % 2]] += 1
@@ -47,7 +47,7 @@ def event_log(
             )
 
 
-def _place(at: float, player: int) -> list[float]:
+def _position(at: float, player: int) -> list[float]:
     x = 50 + 45 * math.sin(at / 2 * (1 + player / 20) + player)
     y = 25 + 21 * math.cos(at / 1.6 * (1 + player / 30) + 2 * player)
     return [round(x, 3), round(y, 3)]

@@ -23,7 +23,7 @@ from jobs.states import FailureType
 
 log = logging.getLogger(__name__)
 
-# After an error of Redis no progress is sent for so long: rendering must not wait for it.
+# How long no progress is sent after an error of Redis: rendering must not wait for it.
 PAUSE_SECONDS = 5.0
 
 

@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 DISPATCH = 0
 EPOCH = "dure:epoch"
 PIPELINE = 1_000
-# Celery's: so long may a chord's body take to be sent, and so long is a sent chord remembered.
+# Celery's: how long sending a chord's body may take, and how long a sent chord is remembered.
 CLAIM_SECONDS = 10
 DONE_SECONDS = 300
 

@@ -16,7 +16,7 @@ from scheduler import sql
 
 log = logging.getLogger(__name__)
 
-# A beat that has died leads for so long after its last renewal.
+# How long a beat that has died still leads after its last renewal.
 LEASE_SECONDS = 5.0
 RENEW_SECONDS = 1.5
 # The share of the lease after which a beat that cannot renew it no longer counts on it.

@@ -15,7 +15,7 @@ RANGES = {
     "24h": (timedelta(days=1), timedelta(minutes=15)),
     "7d": (timedelta(days=7), timedelta(hours=2)),
 }
-# Of the jobs of each office and state, so many of the newest are counted.
+# How many of the newest jobs of each office and state are counted.
 MOST_JOBS = 10_000
 MOST_OFFICES = 30
 
@@ -36,9 +36,8 @@ class Step:
 
 
 def steps(user: User, span: str, now: datetime, role: str | None = None) -> list[Step]:
-    """For staff those of the installation, for others those of the jobs in their offices, oldest first.
-
-    With a role only its own.
+    """The steps, oldest first: for staff those of the installation, for others those of the jobs in their
+    offices; with a role, those of its Executions only.
     """
     length, step = RANGES[span]
     last = _floor(now, step) + step

@@ -21,7 +21,7 @@ from jobs.states import EXECUTION_ENDED, ExecutionStatus
 
 # The listener sends within a second; an older message is stuck.
 SEND_LIMIT = timedelta(seconds=5)
-# Workers report up to four times a second, and ours never pause for so long.
+# Workers report up to four times a second, and ours never pause for this long.
 SILENCE_LIMIT = timedelta(seconds=15)
 ROLE = "export"
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import av
 from PIL import Image, ImageDraw
 
-from exports.render.colors import Ink, planes
+from exports.render.colors import Yuv, planes
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,14 +88,14 @@ class Canvas:
         self,
         points: Sequence[tuple[float, float]],
         half_points: Sequence[tuple[float, float]],
-        ink: Ink,
+        color: Yuv,
         width: int,
     ) -> None:
         """`half_points` are the same points on the color planes; callers that draw often keep both."""
         luma, blue, red = self._pens
-        luma.line(points, ink.y, width)
-        blue.line(half_points, ink.u, (width + 1) // 2)
-        red.line(half_points, ink.v, (width + 1) // 2)
+        luma.line(points, color.y, width)
+        blue.line(half_points, color.u, (width + 1) // 2)
+        red.line(half_points, color.v, (width + 1) // 2)
 
     def picture(self) -> Image.Image:
         """The canvas as RGB."""

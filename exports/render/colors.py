@@ -12,7 +12,7 @@ _MATRIX = (
 
 
 @dataclass(frozen=True, slots=True)
-class Ink:
+class Yuv:
     y: int
     u: int
     v: int
@@ -23,12 +23,12 @@ def rgb(color: str) -> tuple[int, int, int]:
     return int(color[1:3], 16), int(color[3:5], 16), int(color[5:7], 16)
 
 
-def ink(color: tuple[int, int, int]) -> Ink:
+def to_yuv(color: tuple[int, int, int]) -> Yuv:
     y, u, v = (
         round(sum(part * weight for part, weight in zip(color, row, strict=True)) + offset)
         for row, offset in ((_MATRIX[i : i + 3], _MATRIX[i + 3]) for i in (0, 4, 8))
     )
-    return Ink(y, u, v)
+    return Yuv(y, u, v)
 
 
 def blend(top: tuple[int, int, int], below: tuple[int, int, int], share: float) -> tuple[int, int, int]:

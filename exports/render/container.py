@@ -8,16 +8,16 @@ from typing import Any, Self
 class ContainerWriter:
     """Reports how many pictures it has written. The file is complete only after the with block."""
 
-    def __init__(self, container: Any, stream: Any, muxed: Callable[[int], None]) -> None:
+    def __init__(self, container: Any, stream: Any, report: Callable[[int], None]) -> None:
         self._container, self._stream = container, stream
-        self._fed = self._muxed = 0
-        self._report = muxed
+        self._pictures = self._packets = 0
+        self._report = report
 
     def _mux(self, packets: list[Any]) -> None:
         for packet in packets:
             self._container.mux(packet)
-            self._muxed += 1
-        self._report(self._muxed)
+            self._packets += 1
+        self._report(self._packets)
 
     def _flush(self) -> None:
         """Write what the encoder still holds."""

@@ -86,42 +86,42 @@ class Plan:
                 return with_sound, profile
         raise BadReplay("pictures_need_memory")
 
-    def muxed(self, count: int) -> None:
+    def report(self, count: int) -> None:
         # A file may hold more frames than its header says.
         self._report(count, max(self.frames, count))
 
-    def pictures(self, rate: int, hear: video.Hear | None = None) -> Iterator[VideoFrame]:
+    def pictures(self, rate: int, on_sound: video.OnSound | None = None) -> Iterator[VideoFrame]:
         fit = partial(_fit, VideoReformatter(), self.size)
-        return video.at_constant_rate(self.recording, fit, self._part, rate, hear=hear)
+        return video.at_constant_rate(self.recording, fit, self._part, rate, on_sound=on_sound)
 
 
 def _write_gif(plan: Plan, target: BinaryIO) -> None:
     palette = gif.palette_of(plan.pictures(gif.sample_rate(plan.frames, plan.rate)))
     plan.recording.seek(0)
-    with gif.GifEncoder(target, palette, plan.size, plan.rate, plan.muxed) as encoder:
+    with gif.GifEncoder(target, palette, plan.size, plan.rate, plan.report) as encoder:
         for picture in plan.pictures(plan.rate):
             encoder.feed(picture)
 
 
 def _write_video(plan: Plan, target: BinaryIO, sound: Sound | None = None) -> None:
-    with Encoder(target, plan.format, plan.size, plan.rate, plan.muxed, plan.x264) as encoder:
+    with Encoder(target, plan.format, plan.size, plan.rate, plan.report, plan.x264) as encoder:
         if sound is None:
             for picture in plan.pictures(plan.rate):
                 encoder.feed(picture)
             return
         encoder.add_sound(sound.layout)
 
-        def hear(packet: Any) -> None:
+        def on_sound(packet: Any) -> None:
             for piece in sound.pieces(packet):
                 encoder.feed_sound(piece)
 
-        for picture in plan.pictures(plan.rate, hear):
+        for picture in plan.pictures(plan.rate, on_sound):
             encoder.feed(picture)
         # The sound of a part may follow its last picture in the file.
         for packet in video.sound_packets(plan.recording):
             if sound.ended:
                 break
-            hear(packet)
+            on_sound(packet)
 
 
 def _examine_sound(source: BinaryIO, kind: str, part: Part) -> tuple[bool, str | None]:

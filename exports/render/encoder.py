@@ -45,7 +45,7 @@ class Encoder(ContainerWriter):
         file_format: str,
         size: tuple[int, int],
         rate: int,
-        muxed: Callable[[int], None],
+        report: Callable[[int], None],
         x264: str = "",
     ) -> None:
         file: Any = str(target) if isinstance(target, Path) else target
@@ -53,7 +53,7 @@ class Encoder(ContainerWriter):
         container = av.open(file, "w", format=kind.container, options=INTERLEAVE)
         options = {**kind.options, "x264-params": x264} if kind.name == "libx264" else kind.options
         stream = container.add_stream(kind.name, rate=rate, options=options)
-        super().__init__(container, cast("av.VideoStream", stream), muxed)
+        super().__init__(container, cast("av.VideoStream", stream), report)
         self._stream.width, self._stream.height, self._stream.pix_fmt = *size, "yuv420p"
         codec = self._stream.codec_context
         codec.gop_size, codec.thread_count = rate * KEYFRAME_SECONDS, 1
@@ -76,8 +76,8 @@ class Encoder(ContainerWriter):
         self._container.mux(self._sound.encode(piece))
 
     def feed(self, frame: av.VideoFrame) -> None:
-        frame.pts, frame.time_base = self._fed, self._tick
-        self._fed += 1
+        frame.pts, frame.time_base = self._pictures, self._tick
+        self._pictures += 1
         self._mux(self._stream.encode(frame))
 
     def _flush(self) -> None:

@@ -59,12 +59,12 @@ class GifEncoder(ContainerWriter):
         palette: VideoFrame,
         size: tuple[int, int],
         rate: int,
-        muxed: Callable[[int], None],
+        report: Callable[[int], None],
     ) -> None:
         file: Any = str(target) if isinstance(target, Path) else target
         self._tick = Fraction(1, rate)
         container: Any = av.open(file, "w", format="gif", options={"loop": "0"})
-        super().__init__(container, container.add_stream("gif", rate=rate), muxed)
+        super().__init__(container, container.add_stream("gif", rate=rate), report)
         self._stream.width, self._stream.height, self._stream.pix_fmt = *size, "pal8"
         self._stream.codec_context.time_base = self._tick
         self._scaler = VideoReformatter()
@@ -91,8 +91,8 @@ class GifEncoder(ContainerWriter):
 
     def feed(self, frame: VideoFrame) -> None:
         picture = self._scaler.reformat(frame, format=PIXELS, threads=1)
-        picture.pts, picture.time_base = self._fed, self._tick
-        self._fed += 1
+        picture.pts, picture.time_base = self._pictures, self._tick
+        self._pictures += 1
         self._source.push(picture)
         self._encode_mapped()
 

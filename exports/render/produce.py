@@ -82,10 +82,10 @@ class Drawing:
 def _draw_video(drawing: Drawing, job_type: JobType, target: Path, meter: Meter) -> None:
     frames, rate = drawing.outline().frames, drawing.rate
 
-    def muxed(count: int) -> None:
+    def report(count: int) -> None:
         meter.at(Phase.RENDERING, count, frames)
 
-    with Encoder(target, job_type.value, drawing.size, rate, muxed) as encoder:
+    with Encoder(target, job_type.value, drawing.size, rate, report) as encoder:
         for picture in drawing.pictures(frames, rate):
             encoder.feed(picture)
 
@@ -95,10 +95,10 @@ def _draw_gif(drawing: Drawing, target: Path, meter: Meter) -> None:
     samples = gif.sample_rate(frames, rate)
     palette = gif.palette_of(drawing.pictures(-(-frames * samples // rate), samples))
 
-    def muxed(count: int) -> None:
+    def report(count: int) -> None:
         meter.at(Phase.RENDERING, count, frames)
 
-    with gif.GifEncoder(target, palette, drawing.size, rate, muxed) as encoder:
+    with gif.GifEncoder(target, palette, drawing.size, rate, report) as encoder:
         for picture in drawing.pictures(frames, rate):
             encoder.feed(picture)
 

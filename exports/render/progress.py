@@ -1,4 +1,4 @@
-"""Progress by frames muxed: phase by phase, never backwards, at most four times a second."""
+"""Progress by frames written: phase by phase, never backwards, at most four times a second."""
 
 import time
 from collections.abc import Callable

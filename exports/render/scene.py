@@ -12,7 +12,7 @@ from PIL import Image, ImageDraw
 from exports.eventlog import Header, Player, Team
 from exports.render import text
 from exports.render.canvas import Canvas, Sprite, sprite
-from exports.render.colors import Ink, blend, ink, rgb
+from exports.render.colors import Yuv, blend, rgb, to_yuv
 from exports.render.timeline import CAPTION_SECONDS, FADE_SECONDS, FRAMES_PER_SECOND, Caption, Moment
 
 SIZE = (1280, 720)
@@ -54,7 +54,7 @@ class Scene:
             for own_id in header.players
         }
         self._shades = {
-            own_id: [ink(blend(color, FLOOR, 0.25 + 0.2 * step)) for step in range(TRAIL_SHADES)]
+            own_id: [to_yuv(blend(color, FLOOR, 0.25 + 0.2 * step)) for step in range(TRAIL_SHADES)]
             for own_id, color in self._colors.items()
         }
         # Kept for the life of this scene only, so that a long replay holds a bounded number of them.
@@ -103,7 +103,7 @@ class Scene:
         y = min(max(position[1], 0.0), self.header.height)
         return self._left + x * self._scale, self._top + y * self._scale
 
-    def _draw_trail(self, shades: list[Ink], points: list[Position], half_points: list[Position]) -> None:
+    def _draw_trail(self, shades: list[Yuv], points: list[Position], half_points: list[Position]) -> None:
         """Draw a trail in three shades: three lines cost far less than one for each step."""
         step = -(-self._trail_points // TRAIL_SHADES)
         end = len(points)

@@ -81,7 +81,7 @@ class Sound:
         self._length = max(round((end - part.start_ms / 1000) * RATE), 1)
         self._resampler: AudioResampler | None = None
         self._shape: tuple[str, str, int] | None = None
-        self._fed = 0
+        self._position = 0
 
     def pieces(self, packet: Any) -> Iterator[AudioFrame]:
         """The next pieces of the sound. A packet that cannot be decoded is silent."""
@@ -100,7 +100,7 @@ class Sound:
         if _is_end(packet):
             for piece in self._flush():
                 yield from self._place(piece)
-            if not self._fed:  # players do not expect a track without samples
+            if not self._position:  # players do not expect a track without samples
                 yield self._frame(bytes(SILENCE * self._frame_bytes))
             self.ended = True
 
@@ -119,26 +119,26 @@ class Sound:
     def _place(self, piece: AudioFrame) -> Iterator[AudioFrame]:
         """Where its time says: silence before it fills a gap, and samples that come too late are left out."""
         data = bytes(piece.planes[0])[: piece.samples * self._frame_bytes]
-        at = self._fed if piece.time is None else round((piece.time - self._start) * RATE)
-        if self._fed and abs(at - self._fed) <= TOLERANCE:
-            at = self._fed
-        data = data[max(self._fed - at, 0) * self._frame_bytes :]
+        at = self._position if piece.time is None else round((piece.time - self._start) * RATE)
+        if self._position and abs(at - self._position) <= TOLERANCE:
+            at = self._position
+        data = data[max(self._position - at, 0) * self._frame_bytes :]
         if not data:
             return
-        while self._fed < min(at, self._length):
-            count = min(at, self._length, self._fed + SILENCE) - self._fed
+        while self._position < min(at, self._length):
+            count = min(at, self._length, self._position + SILENCE) - self._position
             yield self._frame(bytes(count * self._frame_bytes))
-        data = data[: (self._length - self._fed) * self._frame_bytes]
+        data = data[: (self._length - self._position) * self._frame_bytes]
         if data:
             yield self._frame(data)
-        self.ended = self._fed >= self._length
+        self.ended = self._position >= self._length
 
     def _frame(self, data: bytes) -> AudioFrame:
         count = len(data) // self._frame_bytes
         frame = AudioFrame(SAMPLES, self.layout, count)
         frame.planes[0].update(data)
-        frame.sample_rate, frame.pts = RATE, self._fed
-        self._fed += count
+        frame.sample_rate, frame.pts = RATE, self._position
+        self._position += count
         return frame
 
 

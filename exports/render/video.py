@@ -29,7 +29,7 @@ ROUNDING = 1e-4  # seconds; differences of times are not exact
 # The sound of a part is decoded from a little earlier, since most codecs need the packets before.
 PREROLL_SECONDS = 0.1
 
-Hear = Callable[[Any], None]  # takes a packet of the sound
+OnSound = Callable[[Any], None]  # takes a packet of the sound
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,12 +78,12 @@ def open_recording(source: BinaryIO, kind: str) -> Iterator[Recording]:
         yield _recording(container)
 
 
-def frames(recording: Recording, hear: Hear | None = None) -> Iterator[VideoFrame]:
-    """The decoded pictures; the size of each is checked first. The packets of its sound go to `hear`."""
-    packets = recording.container.demux(recording.stream, *([recording.sound] if hear else []))
+def frames(recording: Recording, on_sound: OnSound | None = None) -> Iterator[VideoFrame]:
+    """The decoded pictures; the size of each is checked first. The packets of its sound go to `on_sound`."""
+    packets = recording.container.demux(recording.stream, *([recording.sound] if on_sound else []))
     while (packet := _next_packet(packets)) is not None:
-        if hear and packet.stream.type == "audio":
-            hear(packet)
+        if on_sound and packet.stream.type == "audio":
+            on_sound(packet)
             continue
         with _reading_to_end():
             # PyAV's own loop would keep the last picture while it decodes the next.
@@ -120,14 +120,14 @@ def at_constant_rate(
     part: Part = WHOLE,
     rate: int = 0,
     limit_ms: int = MAX_DURATION_MS,
-    hear: Hear | None = None,
+    on_sound: OnSound | None = None,
 ) -> Iterator[VideoFrame]:
     """The pictures at a constant rate: for each output frame the newest picture not after it, fitted."""
     rate = rate or recording.rate
     end = math.inf if part.end_ms is None else (part.end_ms - part.start_ms) * rate / 1000
     index, current, time = 0, None, 0.0
-    first = recording.origin + part.start_ms / 1000 if part.start_ms or hear else None
-    for frame in frames_from(recording, part.start_ms / 1000, hear):
+    first = recording.origin + part.start_ms / 1000 if part.start_ms or on_sound else None
+    for frame in frames_from(recording, part.start_ms / 1000, on_sound):
         time = frame.time if frame.time is not None else (first or 0.0) + index / rate
         first = time if first is None else first
         if (time - first) * 1000 > limit_ms:
@@ -146,7 +146,9 @@ def at_constant_rate(
         yield current
 
 
-def frames_from(recording: Recording, seconds: float, hear: Hear | None = None) -> Iterator[VideoFrame]:
+def frames_from(
+    recording: Recording, seconds: float, on_sound: OnSound | None = None
+) -> Iterator[VideoFrame]:
     """The decoded pictures from the key frame before this time on."""
     if seconds:
         before = max(seconds - PREROLL_SECONDS, 0)
@@ -156,7 +158,7 @@ def frames_from(recording: Recording, seconds: float, hear: Hear | None = None) 
         del picture
         # In a file without an index the seek may go too far.
         recording.seek(before if is_before else 0)
-    yield from frames(recording, hear)
+    yield from frames(recording, on_sound)
 
 
 def _recording(container: Any) -> Recording:

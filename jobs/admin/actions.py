@@ -20,7 +20,7 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from jobs.display import Text
 
-# So many rows of a selection are read; so many of them are named; so many reasons are shown.
+# How many rows of a selection are read, how many of them are named, and how many reasons are shown.
 MOST = 1_000
 NAMED = 20
 REASONS_SHOWN = 10

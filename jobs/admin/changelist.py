@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from jobs.admin.base import LargeTableAdmin
 
 AFTER, BEFORE = "after", "before"
-# Conditions that no index answers are applied to so many of the newest rows.
+# How many of the newest rows are tested by conditions that no index answers.
 NEWEST = 100_000
 
 

@@ -19,7 +19,7 @@ from jobs.states import JOB_ENDED, JOB_LIVE, JOB_WAITING, ExecutionStatus, JobSt
 
 RECENT = 1_000
 DAY = timedelta(days=1)
-# Counting so many ended jobs of one state takes a few milliseconds. If there are more, all are counted,
+# Counting this many ended jobs of one state takes a few milliseconds. If there are more, all are counted,
 # which takes a tenth of a second for a million, and this process keeps the number for a while.
 COUNTED_EACH_TIME = 100_000
 KEPT_SECONDS = 30.0

@@ -39,7 +39,7 @@ class TaskLimit(models.Model):
     task_id = models.CharField(_("Task"), primary_key=True, max_length=200)
     # One run at a time for each owner.
     exclusive = models.BooleanField(_("exclusive"), default=False)
-    # At most so many starts in any period of this length; null if there is no such limit.
+    # The most starts in any period of this length; null if there is no such limit.
     max_starts = models.IntegerField(_("starts at most"), null=True)
     period = models.DurationField(_("in this time"), null=True)
     # The starts so far; the next one takes the place `started % max_starts` of the ring.

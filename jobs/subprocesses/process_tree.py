@@ -23,7 +23,7 @@ PROC = Path("/proc")
 QUIET_ROUNDS = 15
 # Only a fork bomb needs this many.
 FREEZE_ROUNDS = 50
-# A process that survives SIGKILL for so long hangs in the kernel; waiting longer would hold up the run.
+# A process that survives SIGKILL for this long hangs in the kernel; waiting longer would hold up the run.
 KILL_TIMEOUT_SECONDS = 5.0
 
 

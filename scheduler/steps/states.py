@@ -13,7 +13,7 @@ from dure.step_operations import UNINIT as UNINIT
 QUEUE_NOT_RUNNING: Final = "QUEUE_NOT_RUNNING"
 EXPIRED_TIME: Final = 30.0
 MAX_OPERATION_SECONDS: Final = 86_400
-# With a first delay of 5 s, which doubles, the last of so many retries comes after two months.
+# With a first delay of 5 s, which doubles, the last of this many retries comes after two months.
 MAX_UNDO_RETRIES: Final = 20
 
 # The value of a link that leads to no job.

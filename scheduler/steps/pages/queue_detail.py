@@ -24,7 +24,7 @@ from scheduler.steps.job_checks import check_queue
 from scheduler.steps.models import Step, StepQueue
 from scheduler.steps.pages.queue_context import queue_context
 
-# The check of a queue shows so many jobs that could not run.
+# How many jobs that could not run the check of a queue shows.
 SHOWN_ERRORS = 10
 
 
