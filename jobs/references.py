@@ -11,11 +11,11 @@ from typing import Any
 RESULT, INPUT, PATH = "$result", "$input", "path"
 
 
-class Malformed(ValueError):
+class MalformedReference(ValueError):
     """A reference with other keys than its own, or with values that are no texts."""
 
 
-class Missing(LookupError):
+class MissingValue(LookupError):
     """There is nothing at the path of a reference."""
 
 
@@ -40,7 +40,7 @@ class Reference:
             try:
                 value = value[int(part)] if isinstance(value, list) else value[part]
             except (KeyError, IndexError, TypeError, ValueError):
-                raise Missing(f"There is no {part!r} in {self}.") from None
+                raise MissingValue(f"There is no {part!r} in {self}.") from None
         return value
 
 
@@ -52,9 +52,9 @@ def read_reference(value: Any) -> Reference | None:
     is_result = RESULT in value
     allowed = {RESULT, PATH} if is_result else {INPUT}
     if not (set(value) <= allowed and isinstance(path, str) and (not is_result or isinstance(name, str))):
-        raise Malformed
+        raise MalformedReference
     if is_result and not name:
-        raise Malformed
+        raise MalformedReference
     return Reference(name or "", path)
 
 

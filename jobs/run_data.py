@@ -11,7 +11,7 @@ from typing import Any
 from django.conf import settings
 
 from dure import TaskFailure
-from jobs.references import Malformed, Missing, Reference, find_references, replace_references
+from jobs.references import MalformedReference, MissingValue, Reference, find_references, replace_references
 from jobs.specs import NO_OCCASION, Occasion
 from jobs.sql import call, statements
 from jobs.states import FailureType, JobStatus
@@ -72,7 +72,7 @@ def resolve_args(execution_id: str, args: dict[str, Any]) -> dict[str, Any]:
     def read(reference: Reference) -> Any:
         if not reference.is_input:
             if reference.name not in results:
-                raise Missing(f"The dependency {reference.name!r} has no result.")
+                raise MissingValue(f"The dependency {reference.name!r} has no result.")
             return reference.follow(results[reference.name])
         if not input_of_run:
             input_of_run.append(read_occasion(execution_id).input)
@@ -80,7 +80,7 @@ def resolve_args(execution_id: str, args: dict[str, Any]) -> dict[str, Any]:
 
     try:
         resolved: dict[str, Any] = replace_references(args, read)
-    except Missing as missing:
+    except MissingValue as missing:
         raise TaskFailure(str(missing.args[0]), FailureType.INVALID_ARGS) from None
     size, limit = len(call.as_json(resolved).encode()), settings.DURE_MAX_RESOLVED_ARGS_BYTES
     if size > limit:
@@ -95,5 +95,5 @@ def resolve_args(execution_id: str, args: dict[str, Any]) -> dict[str, Any]:
 def has_references(args: dict[str, Any]) -> bool:
     try:
         return next(find_references(args), None) is not None
-    except Malformed:  # an Execution without a job: its arguments were never checked for references
+    except MalformedReference:  # an Execution without a job: its arguments were never checked for references
         return False

@@ -13,7 +13,7 @@ from jobs.errors import ArgsRefused, ErrorText, FieldErrors, Invalid, TooLarge
 from jobs.ids import parse_uuid, uuid7
 from jobs.known_tasks import KnownTask, UnknownTask
 from jobs.models import Batch, Job, Office
-from jobs.references import Malformed, find_references
+from jobs.references import MalformedReference, find_references
 from jobs.schemas import DEFAULT_PRIORITY, BatchIn, JobIn, field_errors
 from jobs.specs import NO_OCCASION, Occasion
 from jobs.sql import call
@@ -193,7 +193,7 @@ class JobReader:
         """Whether the argument holds references; those that could never be resolved are errors."""
         try:
             references = list(find_references(value))
-        except Malformed:
+        except MalformedReference:
             self.problems.add(where, "reference_malformed")
             return True
         for reference in references:

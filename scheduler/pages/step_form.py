@@ -16,7 +16,7 @@ from jobs import catalogue
 from jobs.errors import InvalidValue
 from jobs.known_tasks import KnownTask, UnknownTask
 from jobs.pages.edit_form import EditForm
-from jobs.references import INPUT, PATH, RESULT, Malformed, Reference, read_reference
+from jobs.references import INPUT, PATH, RESULT, MalformedReference, Reference, read_reference
 from jobs.schemas import LONGEST_TEXT, JobIn
 from scheduler.pages.forms import JSONTextField
 from scheduler.pages.schema_fields import field_of, json_field, text_of, value_of
@@ -248,7 +248,7 @@ def _task_of(step: dict[str, Any]) -> KnownTask | None:
 def _reference(value: Any) -> Reference | None:
     try:
         return read_reference(value)
-    except Malformed:
+    except MalformedReference:
         return None
 
 

@@ -13,7 +13,7 @@ from django.conf import settings
 
 from dure import InvalidArgs
 from dure import StepRun as StepRun  # modules that were written before there was the package import it here
-from dure.step_context import kept_context
+from dure.step_context import keep_context
 from jobs.context import RunContext
 from jobs.errors import NotOnThisWorker
 from jobs.sql import call
@@ -94,5 +94,5 @@ def run_operation(
     report = ctx.extra = OperationReport(position)
     key = f"{queue_id}-{position.run}-{job_id}"
     step = WorkerStepRun(ctx, answer["context"], key, direction)
-    with kept_context(step, report.keep, settings.DURE_MAX_CONTEXT_BYTES):
+    with keep_context(step, report.keep, settings.DURE_MAX_CONTEXT_BYTES):
         return registered.call(step, answer["arguments"])

@@ -8,7 +8,7 @@ from typing import Any
 
 from jobs import graph
 from jobs.errors import InvalidValue
-from jobs.references import PATH, RESULT, Malformed, Reference, replace_references
+from jobs.references import PATH, RESULT, MalformedReference, Reference, replace_references
 
 Steps = list[dict[str, Any]]
 
@@ -108,7 +108,7 @@ def _follow(step: dict[str, Any], old: str, new: str) -> dict[str, Any]:
         step["depends_on"] = [new if name == old else name for name in step["depends_on"]]
     try:
         return step if "args" not in step else {**step, "args": replace_references(step["args"], read)}
-    except Malformed:
+    except MalformedReference:
         return step  # validation reports it
 
 

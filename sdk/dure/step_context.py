@@ -11,7 +11,7 @@ from dure.step_run import StepRun
 
 
 @contextmanager
-def kept_context(
+def keep_context(
     step: StepRun, keep: Callable[[str | None], None], max_bytes: int = MAX_BYTES
 ) -> Iterator[None]:
     """Run an operation in this block. `keep` gets the context that it left as JSON, or None if unchanged.

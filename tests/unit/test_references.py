@@ -2,7 +2,7 @@
 
 import pytest
 
-from jobs.references import Malformed, Missing, Reference, find_references, replace_references
+from jobs.references import MalformedReference, MissingValue, Reference, find_references, replace_references
 
 VALUE = {"rows": [{"id": 7}, {"id": 8}], "0": "a key", "none": None}
 
@@ -24,7 +24,7 @@ def test_a_path_leads_through_objects_and_lists(path, value):
 
 @pytest.mark.parametrize("path", ["row", "rows.2", "rows.x", "rows.0.id.x", "none.x", "rows..id", "."])
 def test_a_path_to_nothing_is_missing_and_named(path):
-    with pytest.raises(Missing, match=r"\$result a"):
+    with pytest.raises(MissingValue, match=r"\$result a"):
         Reference("a", path).follow(VALUE)
 
 
@@ -41,7 +41,7 @@ def test_a_path_to_nothing_is_missing_and_named(path):
     ],
 )
 def test_a_malformed_reference_is_refused_wherever_it_stands(value):
-    with pytest.raises(Malformed):
+    with pytest.raises(MalformedReference):
         list(find_references({"deep": [{"in": value}]}))
 
 

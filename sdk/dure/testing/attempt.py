@@ -59,7 +59,7 @@ def observe(kind: type[A], run: FakeRun, body: Callable[[], Any], *, retries: in
     """Call the body. Its exception does not leave this function: it decides the outcome."""
     error: BaseException | None = None
     value = None
-    with output.collected() as lines:
+    with output.collect_output() as lines:
         try:
             value = json.loads(encode_result(_call(body)))
         except Exception as raised:

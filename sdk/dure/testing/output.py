@@ -21,7 +21,7 @@ class LogLine:
 
 
 @contextmanager
-def collected() -> Iterator[list[LogLine]]:
+def collect_output() -> Iterator[list[LogLine]]:
     """The lines of the block, in order. Records below INFO are left out, as they are by a worker."""
     lines: list[LogLine] = []
     handler = _Handler(lines)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dure import step_operations
-from dure.step_context import kept_context
+from dure.step_context import keep_context
 from dure.testing.attempt import AnyAttempt, as_json, observe
 from dure.testing.fake_step_run import FakeStepRun
 
@@ -49,7 +49,7 @@ def run_operation(
         stored = stored if context is None else json.loads(context)
 
     def body() -> Any:
-        with kept_context(step, keep):
+        with keep_context(step, keep):
             return registered.call(step, sent)
 
     attempt = observe(OperationAttempt, step, body, retries=_retries(registered, step))
