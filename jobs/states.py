@@ -1,4 +1,4 @@
-"""Every state and every transition.
+"""Every state.
 
 The models, the API, the pages and the admin take their choices from here. engine.sql repeats the values, and
 `tests/unit/test_states.py` checks that it names no others.
@@ -36,22 +36,6 @@ JOB_WAITING: Final = (JobStatus.PENDING, JobStatus.TIMEOUT)
 # Ready to run, or sent to a worker; the latter may run by now.
 JOB_QUEUED: Final = (JobStatus.READY, JobStatus.PROCESSING)
 JOB_RETRYABLE: Final = (JobStatus.FAILED, JobStatus.CANCELLED, JobStatus.TIMEOUT)
-JOB_TRANSITIONS: Final[dict[JobStatus, tuple[JobStatus, ...]]] = {
-    JobStatus.PENDING: (JobStatus.READY, JobStatus.FAILED, JobStatus.CANCELLED),
-    JobStatus.TIMEOUT: (JobStatus.READY, JobStatus.FAILED, JobStatus.CANCELLED),
-    JobStatus.READY: (JobStatus.PROCESSING, JobStatus.FAILED, JobStatus.CANCELLED),
-    JobStatus.PROCESSING: (
-        JobStatus.DONE,
-        JobStatus.FAILED,
-        JobStatus.CANCELLED,
-        JobStatus.PENDING,
-        JobStatus.TIMEOUT,
-        JobStatus.READY,
-    ),
-    JobStatus.DONE: (),
-    JobStatus.FAILED: (JobStatus.PENDING, JobStatus.READY),
-    JobStatus.CANCELLED: (JobStatus.PENDING, JobStatus.READY),
-}
 
 
 class ExecutionStatus(models.TextChoices):
@@ -70,18 +54,6 @@ class ExecutionStatus(models.TextChoices):
 
 EXECUTION_ENDED: Final = (ExecutionStatus.SUCCESS, ExecutionStatus.FAILED, ExecutionStatus.CANCELLED)
 EXECUTION_LIVE: Final = (ExecutionStatus.PENDING, ExecutionStatus.RUNNING)
-EXECUTION_TRANSITIONS: Final[dict[ExecutionStatus, tuple[ExecutionStatus, ...]]] = {
-    ExecutionStatus.PENDING: (ExecutionStatus.RUNNING, ExecutionStatus.FAILED, ExecutionStatus.CANCELLED),
-    ExecutionStatus.RUNNING: (
-        ExecutionStatus.SUCCESS,
-        ExecutionStatus.FAILED,
-        ExecutionStatus.CANCELLED,
-        ExecutionStatus.PENDING,
-    ),
-    ExecutionStatus.SUCCESS: (),
-    ExecutionStatus.FAILED: (),
-    ExecutionStatus.CANCELLED: (),
-}
 
 
 class Trigger(models.TextChoices):

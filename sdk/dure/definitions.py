@@ -86,10 +86,6 @@ def find(task: str | Callable[..., Any]) -> Definition:
     return definition
 
 
-def all_definitions() -> list[Definition]:
-    return sorted(_definitions.values(), key=lambda definition: definition.task_id)
-
-
 def _check(definition: Definition) -> None:
     task_id = definition.task_id
     if not task_id or len(task_id) > LONGEST_TASK_ID:

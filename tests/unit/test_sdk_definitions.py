@@ -105,7 +105,8 @@ def test_a_listener_is_called_for_every_task_and_may_refuse_one():
     finally:
         definitions._listeners.remove(listen)
     assert {"sdk.early", "sdk.late"} <= set(seen)
-    assert "sdk.unwanted" not in {each.task_id for each in definitions.all_definitions()}
+    with pytest.raises(definitions.UnknownTask):
+        definitions.find("sdk.unwanted")
 
 
 def test_the_failure_types_are_those_of_the_engine():

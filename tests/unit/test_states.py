@@ -7,6 +7,7 @@ import pytest
 from jobs import states
 from jobs.sql import engine
 from jobs.states import ExecutionStatus, FailureType, JobStatus
+from tests.transitions import EXECUTION_TRANSITIONS, JOB_TRANSITIONS
 
 
 def test_every_state_is_either_ended_or_live():
@@ -18,19 +19,19 @@ def test_every_state_is_either_ended_or_live():
 
 
 def test_every_state_has_its_transitions():
-    assert set(states.JOB_TRANSITIONS) == set(JobStatus)
-    assert set(states.EXECUTION_TRANSITIONS) == set(ExecutionStatus)
+    assert set(JOB_TRANSITIONS) == set(JobStatus)
+    assert set(EXECUTION_TRANSITIONS) == set(ExecutionStatus)
 
 
 def test_ended_executions_have_no_transitions():
-    assert all(states.EXECUTION_TRANSITIONS[end] == () for end in states.EXECUTION_ENDED)
-    assert states.JOB_TRANSITIONS[JobStatus.DONE] == ()
+    assert all(EXECUTION_TRANSITIONS[end] == () for end in states.EXECUTION_ENDED)
+    assert JOB_TRANSITIONS[JobStatus.DONE] == ()
 
 
 def test_every_state_can_be_reached_from_pending():
     for start, transitions in (
-        (JobStatus.PENDING, states.JOB_TRANSITIONS),
-        (ExecutionStatus.PENDING, states.EXECUTION_TRANSITIONS),
+        (JobStatus.PENDING, JOB_TRANSITIONS),
+        (ExecutionStatus.PENDING, EXECUTION_TRANSITIONS),
     ):
         reached = {start}
         while new := {end for state in reached for end in transitions[state]} - reached:
@@ -41,7 +42,7 @@ def test_every_state_can_be_reached_from_pending():
 def test_retryable_states_have_a_transition_to_pending():
     for status in (JobStatus.FAILED, JobStatus.CANCELLED):
         assert status in states.JOB_RETRYABLE
-        assert JobStatus.PENDING in states.JOB_TRANSITIONS[status]
+        assert JobStatus.PENDING in JOB_TRANSITIONS[status]
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from django.utils.translation import override
 
+import exports.display  # registers the names of an export's states
 import exports.states
 from jobs import display, states
 from jobs.display import Label
@@ -15,13 +16,14 @@ from scheduler.display import OUTCOMES, RUNS, WORKFLOWS
 from scheduler.states import OccurrenceOutcome, RunStatus, WorkflowStatus
 from scheduler.steps.pages import labels
 from scheduler.steps.states import JobState, QueueState
+from tests.transitions import EXECUTION_TRANSITIONS, JOB_TRANSITIONS
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "states.md"
 LABELS = display.STATE_LABELS
 # Each table: its states, the labels of the pages, and the transitions where the code has a table of them.
 TABLES: dict[str, tuple[Iterable[str], Mapping[str, Label], Mapping[Any, Iterable[str]] | None]] = {
-    "Job": (states.JobStatus.values, LABELS, states.JOB_TRANSITIONS),
-    "Execution": (states.ExecutionStatus.values, LABELS, states.EXECUTION_TRANSITIONS),
+    "Job": (states.JobStatus.values, LABELS, JOB_TRANSITIONS),
+    "Execution": (states.ExecutionStatus.values, LABELS, EXECUTION_TRANSITIONS),
     "Attempt": (states.Outcome.values, display.OUTCOME_LABELS, None),
     "Scheduled run": (OccurrenceOutcome.values, OUTCOMES, None),
     "Workflow": (WorkflowStatus.values, WORKFLOWS, None),
