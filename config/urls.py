@@ -39,8 +39,8 @@ urlpatterns = [
     path("", include("exports.pages.urls")),
     path("api/", include("jobs.api.urls")),
     path("api/", include("exports.api.urls")),
-    path("", include("scheduler.urls")),
-    path("api/", include("scheduler.steps.urls")),
+    path("api/", include("scheduler.api.urls")),
+    path("api/", include("scheduler.steps.api.urls")),
 ]
 
 handler400 = "config.errors.bad_request"
