@@ -11,6 +11,7 @@ from types import TracebackType
 from jobs import log_fields
 from jobs.api.framework import request_id
 from jobs.redaction import redact
+from jobs.run_logs.records import mark_clean
 
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
@@ -23,7 +24,11 @@ class LineFormatter(logging.Formatter):
     """Writes each record as one line, with its traceback indented below it."""
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 (the standard library's name)
-        line = escape_controls(redact(super().formatMessage(record)))
+        text = super().formatMessage(record)
+        redacted = redact(text)
+        if redacted == text:
+            mark_clean(record, record.message)
+        line = escape_controls(redacted)
         fields = {"request": request_id.current(), **log_fields.current_fields()}
         return " ".join([line, *(f"{name}={value}" for name, value in fields.items() if value)])
 

@@ -67,6 +67,11 @@ class Redactor:
         values = sorted(set(_secret_values(args)), key=len, reverse=True)
         self._values = re.compile("|".join(map(re.escape, values))) if values else None
 
+    @property
+    def has_values(self) -> bool:
+        """Whether it redacts more than the function of this name."""
+        return self._values is not None
+
     def redact(self, text: str) -> str:
         if self._values is not None:
             text = self._values.sub(REPLACEMENT, text)

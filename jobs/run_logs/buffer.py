@@ -3,17 +3,42 @@
 import threading
 import time
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
 
 from jobs.answers import Claim
 from jobs.redaction import Redactor
-from jobs.run_logs.lines import LEVEL_OF_OUTPUT, Chunk, Line, LineSplitter, pieces, size_of
+from jobs.run_logs.lines import (
+    LEVEL_OF_OUTPUT,
+    LINE_BYTES,
+    LONGEST_LINE,
+    Chunk,
+    LineSplitter,
+    NewLine,
+    pieces,
+    size_of,
+)
+
+# When so much waits, the writer does not wait for its next time: the end of a run is to find little to write.
+MUCH = 128 * 1024
+
+
+class Batch(NamedTuple):
+    """Consecutive lines, and the number of the first."""
+
+    first: int
+    lines: list[NewLine]
 
 
 class RunLog:
-    """The log of a run, from the beginning of its body to its end. All threads of the body may write."""
+    """The log of a run, from the beginning of its body to its end. All threads of the body may write.
 
-    def __init__(self, claim: Claim, limit: int) -> None:
+    `noticed` is called when lines wait, and with True when much waits.
+    """
+
+    def __init__(
+        self, claim: Claim, limit: int, noticed: Callable[[bool], None] = lambda _much: None
+    ) -> None:
         self.claim = claim
         self.limit = limit
         self.closed = False
@@ -22,33 +47,65 @@ class RunLog:
         self.writing = threading.Lock()
         # A signal handler may print while this thread holds the lock.
         self._lock = threading.RLock()
-        self._lines: deque[tuple[int, Line]] = deque()
-        self._size = self._count = 0
+        self._lines: deque[NewLine] = deque()
+        self._first = 1  # the number of the oldest line that waits
+        self._size = 0
+        self._noticed = noticed
+        self._notice_above = 0  # the size above which something is to be done
         self._redactor: Redactor | None = None
         # What Python prints and what programs print may each stop within a line.
         self._splitters: dict[tuple[str, bool], tuple[LineSplitter, float]] = {}
 
-    def add(self, level: int, stream: str, logger: str, messages: Iterable[str]) -> None:
-        at = time.time_ns() // 1_000_000
+    def add(
+        self, level: int, stream: str, logger: str, messages: Iterable[str], *, at: float | None = None
+    ) -> None:
+        """Add messages that may be long and hold secrets."""
+        at = time.time() if at is None else at
+        if self._redactor is None:
+            self._redactor = Redactor(self.claim.args)
+        for message in messages:
+            clean = self._redactor.redact(message.replace("\0", "\ufffd"))
+            for piece in pieces(clean) if len(clean) > LONGEST_LINE else (clean,):
+                self._append((at, level, stream, logger, piece))
+
+    def add_clean(self, at: float, level: int, stream: str, logger: str, message: str) -> None:
+        """Add a message that `redact` would leave as it is. A chatty body calls little else."""
+        if self._redactor is None:
+            self._redactor = Redactor(self.claim.args)
+        if self._redactor.has_values or len(message) > LONGEST_LINE or "\0" in message:
+            self.add(level, stream, logger, [message], at=at)
+        else:
+            self._append((at, level, stream, logger, message))
+
+    def _append(self, line: NewLine) -> None:
         with self._lock:
             if self.closed:
                 return
-            for message in messages:
-                for piece in pieces(message) if message else ("",):
-                    line = Line(at, level, stream, logger, piece)
-                    self._count += 1
-                    self._size += size_of(line)
-                    self._lines.append((self._count, line))
+            self._lines.append(line)
+            self._size += len(line[4]) + LINE_BYTES
+            size = self._size
+        if size > self._notice_above:
+            self._notice()
+
+    def _notice(self) -> None:
+        with self._lock:
             self._drop_oldest()
+            much = self._size > MUCH
+            self._notice_above = self.limit if much else min(MUCH, self.limit)
+        self._noticed(much)
 
     def print(self, stream: str, text: str, *, program: bool = False) -> None:
         """Add the lines of printed text; the beginning of a line waits for its end."""
         with self._lock:
+            if self.closed:
+                return
             splitter, _ = self._splitters.get((stream, program)) or (LineSplitter(), 0.0)
             lines = splitter.feed(text)
             self._splitters[stream, program] = (splitter, time.monotonic())
             if lines:
                 self.add(LEVEL_OF_OUTPUT[stream], stream, "", lines)
+        if splitter.rest:
+            self._noticed(False)
 
     def end_lines(self, older_than: float = 0.0) -> None:
         """Add the beginnings of lines whose end has not come for so long."""
@@ -65,7 +122,7 @@ class RunLog:
     @property
     def is_silent(self) -> bool:
         """Whether there has never been a line."""
-        return self._count == 0
+        return self._first == 1 and not self._lines
 
     @property
     def has_lines(self) -> bool:
@@ -76,26 +133,27 @@ class RunLog:
         """Whether nothing waits, not even the beginning of a line."""
         return not self._lines and not any(splitter.rest for splitter, _ in self._splitters.values())
 
-    def take(self) -> list[tuple[int, Line]]:
-        """The lines that wait, without secrets."""
+    def take(self) -> Batch:
+        """The lines that wait."""
         with self._lock:
-            lines, self._lines, self._size = self._lines, deque(), 0
-        if not lines:
-            return []
-        if self._redactor is None:
-            self._redactor = Redactor(self.claim.args)
-        return [
-            (number, line._replace(message=self._redactor.redact(line.message.replace("\0", "\ufffd"))))
-            for number, line in lines
-        ]
+            first = self._first
+            # At no time does it look as if there had never been a line.
+            self._first += len(self._lines)
+            lines, self._lines = self._lines, deque()
+            self._size = self._notice_above = 0
+        return Batch(first, list(lines))
 
-    def put_back(self, lines: Sequence[tuple[int, Line]]) -> None:
-        """The lines could not be written now."""
+    def put_back(self, batch: Batch) -> None:
+        """The lines could not be written now. They are gone when younger ones had to go meanwhile."""
         with self._lock:
-            self._lines.extendleft(reversed(lines))
-            self._size += sum(size_of(line) for _, line in lines)
+            if batch.first + len(batch.lines) != self._first:
+                return
+            self._first = batch.first
+            self._lines.extendleft(reversed(batch.lines))
+            self._size += sum(size_of(line[4]) for line in batch.lines)
             self._drop_oldest()
 
     def _drop_oldest(self) -> None:
         while self._size > self.limit and len(self._lines) > 1:
-            self._size -= size_of(self._lines.popleft()[1])
+            self._size -= size_of(self._lines.popleft()[4])
+            self._first += 1

@@ -6,7 +6,10 @@ attempt follow those of an earlier one, and no two attempts can write the same l
 
 import json
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from itertools import accumulate, groupby
+from operator import itemgetter
 from typing import NamedTuple
 
 LOG, STDOUT, STDERR = STREAMS = ("log", "stdout", "stderr")
@@ -22,7 +25,14 @@ LINE_BYTES = 16
 MOST_LINES = 1_000_000_000
 
 
+# A line that waits to be stored: its time in seconds, level, stream, logger and message. A body may log many
+# thousands of lines a second, and a plain tuple is made in a tenth of the time of a named one.
+NewLine = tuple[float, int, str, str, str]
+
+
 class Line(NamedTuple):
+    """A stored line."""
+
     at: int  # milliseconds
     level: int
     stream: str
@@ -48,8 +58,8 @@ def attempt_of(seq: int) -> int:
     return seq // MOST_LINES
 
 
-def size_of(line: Line) -> int:
-    return len(line.message) + LINE_BYTES
+def size_of(message: str) -> int:
+    return len(message) + LINE_BYTES
 
 
 def level_name(level: int) -> str:
@@ -93,42 +103,43 @@ class LineSplitter:
         return [rest] if rest else []
 
 
-def chunks(attempt: int, numbered: Sequence[tuple[int, Line]]) -> Iterator[Chunk]:
-    """Chunks of lines without a gap between them."""
-    start, size = 0, 0
-    for place, (number, line) in enumerate(numbered):
-        is_gap = place > start and number != numbered[place - 1][0] + 1
-        if place > start and (is_gap or size + size_of(line) > LONGEST_CHUNK):
-            yield _chunk(attempt, numbered[start:place], size)
-            start, size = place, 0
-        size += size_of(line)
-    if start < len(numbered):
-        yield _chunk(attempt, numbered[start:], size)
+def chunks(attempt: int, first: int, lines: Sequence[NewLine]) -> Iterator[Chunk]:
+    """Chunks of consecutive lines; `first` is the number of the first."""
+    ends = [0, *accumulate([len(line[4]) + LINE_BYTES for line in lines])]
+    start = 0
+    while start < len(lines):
+        end = max(bisect_right(ends, ends[start] + LONGEST_CHUNK) - 1, start + 1)
+        part = lines[start:end]
+        yield Chunk(
+            first=seq_of(attempt, first + start),
+            last=seq_of(attempt, first + end - 1),
+            level=max([line[1] for line in part]),
+            size=ends[end] - ends[start],
+            text=encode(part),
+        )
+        start = end
 
 
-def _chunk(attempt: int, numbered: Sequence[tuple[int, Line]], size: int) -> Chunk:
-    lines = [line for _, line in numbered]
-    return Chunk(
-        first=seq_of(attempt, numbered[0][0]),
-        last=seq_of(attempt, numbered[-1][0]),
-        level=max(line.level for line in lines),
-        size=size,
-        text=encode(lines),
-    )
+def encode(lines: Sequence[NewLine]) -> str:
+    """The lines as JSON that PostgreSQL can store as text: first a time, to which those of lines are added.
 
-
-def encode(lines: Iterable[Line]) -> str:
-    """The lines as JSON that PostgreSQL can store as text."""
-    text = json.dumps(
-        [(line.at, line.level, STREAMS.index(line.stream), line.logger, line.message) for line in lines],
-        ensure_ascii=False,
-        separators=(",", ":"),
-    )
+    Consecutive lines of one kind have their times and messages in two lists: with level and names in each
+    line, writing these took longer than writing the messages.
+    """
+    since = int(lines[0][0] * 1000)
+    kinds: list[object] = []
+    for (level, stream, logger), group in groupby(lines, itemgetter(1, 2, 3)):
+        same = list(group)
+        times = [int(line[0] * 1000) - since for line in same]
+        kinds.append((level, STREAMS.index(stream), logger, times, [line[4] for line in same]))
+    text = json.dumps([since, kinds], ensure_ascii=False, separators=(",", ":"))
     return text.encode(errors="replace").decode()
 
 
 def decode(text: str) -> list[Line]:
+    since, kinds = json.loads(text)
     return [
-        Line(at, level, STREAMS[stream], logger, message)
-        for at, level, stream, logger, message in json.loads(text)
+        Line(since + at, level, STREAMS[stream], logger, message)
+        for level, stream, logger, times, messages in kinds
+        for at, message in zip(times, messages, strict=True)
     ]

@@ -10,7 +10,6 @@ import os
 import select
 import sys
 import threading
-from collections.abc import Callable
 from typing import Any
 
 from jobs import deadline
@@ -40,15 +39,12 @@ class Pipe:
     def end(self) -> None:
         os.dup2(self.before, self.number)
 
-    def collect(self) -> bool:
-        """Give what there is to the run. Whether there was anything."""
-        is_new = False
+    def collect(self) -> None:
+        """Give what there is to the run."""
         while data := self._read():
             text = self.decoder.decode(data)
             if (log := current.active_log()) is not None:
                 log.print(self.stream, text, program=True)
-                is_new = True
-        return is_new
 
     def _read(self) -> bytes:
         try:
@@ -60,8 +56,7 @@ class Pipe:
 class ProgramOutput:
     """The two pipes of a process and their thread."""
 
-    def __init__(self, noticed: Callable[[], None]) -> None:
-        self._noticed = noticed
+    def __init__(self) -> None:
         # Held while something is read, until its run has it.
         self._lock = threading.RLock()
         self._pipes = [Pipe(STDOUT), Pipe(STDERR)]
@@ -87,11 +82,11 @@ class ProgramOutput:
                 pipe.end()
             self._collect()
 
-    def _collect(self) -> bool:
+    def _collect(self) -> None:
         """One system call if there is nothing."""
-        if not self._poller.poll(0):
-            return False
-        return any([pipe.collect() for pipe in self._pipes])  # noqa: C419 (both of them)
+        if self._poller.poll(0):
+            for pipe in self._pipes:
+                pipe.collect()
 
     def _follow(self) -> None:
         current.leave_runs()
@@ -100,9 +95,7 @@ class ProgramOutput:
         while True:
             poller.poll()
             with self._lock:
-                is_new = self._collect()
-            if is_new:
-                self._noticed()
+                self._collect()
 
     def _new_poller(self) -> select.poll:
         """A thread needs its own."""

@@ -3,7 +3,6 @@
 import io
 import os
 import sys
-from collections.abc import Callable
 from typing import Any
 
 from jobs.run_logs import current
@@ -18,9 +17,9 @@ class PrintedText(io.TextIOBase):
     encoding = "utf-8"
     errors = "replace"
 
-    def __init__(self, stream: str, before: Any, noticed: Callable[[], None]) -> None:
+    def __init__(self, stream: str, before: Any) -> None:
         self.name = f"<{stream}>"
-        self._stream, self._before, self._noticed = stream, before, noticed
+        self._stream, self._before = stream, before
 
     @property
     def buffer(self) -> io.FileIO:
@@ -33,7 +32,6 @@ class PrintedText(io.TextIOBase):
         log = current.log_of_this_thread()
         if log is not None:
             log.print(self._stream, text)
-            self._noticed()
         elif current.is_forked():
             os.write(self.fileno(), text.encode(errors="replace"))
         elif self._before is not None:
@@ -50,11 +48,11 @@ class PrintedText(io.TextIOBase):
         """A body cannot close the stream of later runs."""
 
 
-def replace_streams(noticed: Callable[[], None]) -> tuple[Any, Any]:
+def replace_streams() -> tuple[Any, Any]:
     """Returns the streams before, for `restore_streams`."""
     before = (sys.stdout, sys.stderr)
-    sys.stdout = PrintedText(STDOUT, before[0], noticed)
-    sys.stderr = PrintedText(STDERR, before[1], noticed)
+    sys.stdout = PrintedText(STDOUT, before[0])
+    sys.stderr = PrintedText(STDERR, before[1])
     return before
 
 

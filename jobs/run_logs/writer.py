@@ -30,14 +30,13 @@ DATABASE_ERRORS = (DatabaseError, InterfaceError)
 def write(run: RunLog) -> bool:
     """Write what waits, on this thread's connection. False: the caller does not own the run any more."""
     with run.writing:
-        lines = run.take()
-        if not lines:
+        taken = run.take()
+        if not taken.lines:
             return True
-        batch = list(chunks(run.claim.attempt, lines))
         try:
-            is_owner = _write_chunks(run, batch)
+            is_owner = _write_chunks(run, list(chunks(run.claim.attempt, *taken)))
         except BaseException:
-            run.put_back(lines)
+            run.put_back(taken)
             raise
         if not is_owner:
             run.close()
@@ -79,15 +78,17 @@ class Writer:
         self._written: deque[str] = deque()
         self._last_lines: tuple[RunLog, threading.Event] | None = None
 
-    def notice(self) -> None:
-        """There are lines. This is called for each of them."""
-        if self._is_awake:
-            return
-        self._is_awake = True
-        if self._thread is None or not self._thread.is_alive():
-            self._thread = threading.Thread(target=self._run, name="run log", daemon=True)
-            self._thread.start()
-        self._wake.set()
+    def notice(self, much: bool = False) -> None:
+        """There are lines. When there are many, they are written at once."""
+        if not self._is_awake:
+            self._is_awake = True
+            if self._thread is None or not self._thread.is_alive():
+                self._thread = threading.Thread(target=self._run, name="run log", daemon=True)
+                self._thread.start()
+            else:
+                self._wake.set()
+        if much:
+            self._wake.set()
 
     def finish(self, run: RunLog) -> None:
         """Write the last lines of a run. It ends without them when the database does not take them."""
@@ -153,6 +154,7 @@ class Writer:
         self._is_awake = False
         if not self._has_work():
             self._wake.wait()
+        self._wake.clear()
         self._is_awake = True
 
     def _has_work(self) -> bool:
@@ -161,9 +163,9 @@ class Writer:
 
     def _wait(self) -> None:
         """Until the next flush; the end of an atomic run does not wait for it."""
-        self._wake.clear()
         if self._last_lines is None:
             self._wake.wait(FLUSH_SECONDS)
+        self._wake.clear()
 
     def _flush(self) -> bool:
         """Write what waits, and tell the listeners. Whether there was anything."""

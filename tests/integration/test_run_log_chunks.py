@@ -1,16 +1,21 @@
 """The chunks of a run's log: who may write them, and how they are read and deleted."""
 
+import logging
+from dataclasses import replace
 from datetime import timedelta
+from io import StringIO
 from threading import Thread
 
 import pytest
 from django.utils import timezone
 
+from config.logs import LineFormatter
 from jobs import lifecycle, retention
 from jobs.models import Execution, RunLogChunk
-from jobs.run_logs import reading
-from jobs.run_logs.buffer import RunLog
-from jobs.run_logs.lines import LOG, STDERR, STDOUT, seq_of
+from jobs.run_logs import current, reading
+from jobs.run_logs.buffer import MUCH, RunLog
+from jobs.run_logs.capture import RunLogHandler
+from jobs.run_logs.lines import LOG, LONGEST_LINE, STDERR, STDOUT, seq_of
 from jobs.run_logs.reading import NEWEST, Selection
 from jobs.run_logs.writer import Writer, write
 from jobs.states import Trigger
@@ -80,6 +85,66 @@ def test_what_was_written_before_is_not_written_twice():
     log.put_back(lines)
     assert write(log)
     assert messages(reading.lines_after(execution_of(log).pk, 0, 10)) == ["once"]
+
+
+def test_lines_that_could_not_be_written_go_when_younger_ones_had_to_go():
+    log = log_of(running(a_job(an_office())), 10_000)
+    log.print(STDOUT, "before\n")
+    failed = log.take()
+    log.print(STDOUT, numbered(2, 2_000))
+    log.put_back(failed)
+    assert write(log)
+    run = execution_of(log)
+    kept = list(reading.entries(run.pk))
+    assert [(entry.seq, entry.line.message) for entry in kept] == [
+        (seq_of(1, number), str(number)) for number in range(2_001 - len(kept), 2_001)
+    ]
+    assert reading.cut_lines(run) == {1: 2_000 - len(kept)}
+
+
+def test_the_writer_hears_of_the_first_line_and_of_many():
+    notices: list[bool] = []
+    log = RunLog(running(a_job(an_office())).claim, 2**20, notices.append)
+    for _ in range(2):
+        log.print(STDOUT, numbered(1, 100))
+        assert notices == [False]
+        log.print(STDOUT, "x" * MUCH + "\n")
+        log.print(STDOUT, numbered(1, 100))
+        assert notices == [False, True]
+        assert log.take().lines
+        notices.clear()
+    log.print(STDOUT, "the beginning of a line")
+    assert notices == [False]
+
+
+def test_the_text_of_a_record_is_the_message_and_its_traceback():
+    """Also when the worker's own log has made the text before, and has found no secret in it."""
+    claim = replace(running(a_job(an_office())).claim, args={"api_key": "k3y-of-alice"})
+    log = RunLog(claim, 2**20)
+    logger = logging.getLogger("an app with handlers of its own")
+    logger.propagate = False
+    own = logging.StreamHandler(StringIO())
+    own.setFormatter(LineFormatter("%(name)s %(message)s"))
+    logger.handlers = [own, RunLogHandler()]
+    with current.active(log):
+        logger.info("one %s", "argument")
+        logger.warning("\0 password=hunter2")
+        logger.warning("k3y-of-alice")
+        logger.info("%s", "word " * LONGEST_LINE)
+        try:
+            raise ValueError("token=abc")
+        except ValueError:
+            logger.exception("it failed")
+    logger.info("after the run")
+    write(log)
+    *entries, traceback = reading.entries(execution_of(log).pk)
+    first, *rest = messages(entries)
+    assert (first, rest[:2]) == ("one argument", ["\ufffd password=***", "***"])
+    assert "".join(rest[2:]) == "word " * LONGEST_LINE
+    assert len(rest) > 6
+    assert traceback.line.message.startswith("it failed\nTraceback")
+    assert traceback.line.message.endswith("ValueError: token=***")
+    assert (traceback.origin, traceback.level) == (logger.name, "ERROR")
 
 
 def test_lines_are_read_from_any_line_in_both_directions():

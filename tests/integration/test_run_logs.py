@@ -71,8 +71,12 @@ def test_the_log_of_an_atomic_run_outlives_its_rollback(worker):
 
 
 def test_secrets_are_masked(worker):
-    job = ended(say(printed="the key is k3y-of-alice; password=hunter2", api_key="k3y-of-alice"))
+    text = "the key is k3y-of-alice; password=hunter2"
+    job = ended(say(printed=text, logged=text, api_key="k3y-of-alice"))
     assert messages_of(job, STDOUT) == ["the key is ***; password=***"]
+    assert "the key is ***; password=***" in messages_of(job, "log")
+    job = ended(say(logged="only the key k3y-of-alice", api_key="k3y-of-alice"))
+    assert "only the key ***" in messages_of(job, "log")
 
 
 @pytest.mark.parametrize("way", ["close", "replace", "logging", "close_descriptor", "fork", "thread"])

@@ -56,19 +56,30 @@ def test_a_long_line_is_cut_between_words():
 
 
 def test_chunks_have_no_gaps_and_a_size():
-    line = Line(1, 20, STDOUT, "", "x" * 1_000)
-    numbered = [(number, line) for number in (1, 2, 3, 7, *range(8, 200))]
-    made = list(chunks(3, numbered))
-    assert (made[0].first, made[0].last) == (seq_of(3, 1), seq_of(3, 3))
-    assert made[1].first == seq_of(3, 7)
-    assert made[-1].last == seq_of(3, 199)
-    assert max(chunk.size for chunk in made) <= LONGEST_CHUNK
-    assert sum(len(decode(chunk.text)) for chunk in made) == len(numbered)
+    new = [(1.5, 20, STDOUT, "", "x" * 1_000)] * 100 + [(1.5, 40, LOG, "app", "x" * 2 * LONGEST_CHUNK)]
+    made = list(chunks(3, 7, new))
+    assert (made[0].first, made[-1].last) == (seq_of(3, 7), seq_of(3, 107))
+    assert [chunk.first for chunk in made[1:]] == [chunk.last + 1 for chunk in made[:-1]]
+    assert max(chunk.size for chunk in made[:-1]) <= LONGEST_CHUNK
+    assert [chunk.level for chunk in made] == [20] * (len(made) - 1) + [40]
+    assert [line.message for chunk in made for line in decode(chunk.text)] == [line[4] for line in new]
+    assert [len(decode(chunk.text)) for chunk in made] == [chunk.last - chunk.first + 1 for chunk in made]
     assert {attempt_of(chunk.first) for chunk in made} == {3}
 
 
-def test_a_line_comes_back_as_it_was_except_for_what_no_database_stores():
-    line = Line(5, 35, LOG, "앱", '두레 "quoted" \\ \u2028 \ud800')
-    (read,) = decode(encode([line]))
-    assert read == line._replace(message='두레 "quoted" \\ \u2028 ?')
-    assert level_name(read.level) == "WARNING"
+def test_lines_come_back_as_they_were_except_for_what_no_database_stores():
+    text = '두레 "quoted" \\ \u2028 \ud800'
+    new = [
+        (5.001, 35, LOG, "앱", text),
+        (5.0, 35, LOG, "앱", "a thread was faster"),
+        (5.25, 20, STDOUT, "", ""),
+        (6.0, 35, LOG, "앱", "again"),
+    ]
+    read = decode(encode(new))
+    assert read == [
+        Line(5001, 35, LOG, "앱", text.replace("\ud800", "?")),
+        Line(5000, 35, LOG, "앱", "a thread was faster"),
+        Line(5250, 20, STDOUT, "", ""),
+        Line(6000, 35, LOG, "앱", "again"),
+    ]
+    assert level_name(read[0].level) == "WARNING"
