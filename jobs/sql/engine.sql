@@ -289,13 +289,16 @@ END $$;
 -- The roles of which an office may start a further job: a worker serves them, and their limit leaves a slot.
 -- `p_by_role` has the slots in use.
 CREATE OR REPLACE FUNCTION dure_open_roles(o offices, p_by_role jsonb, p_now timestamptz) RETURNS text[]
-LANGUAGE sql STABLE AS $$
-    SELECT coalesce(array_agg(s.role), '{}') FROM served_roles s
-    WHERE s.until > p_now
-      AND NOT EXISTS (SELECT 1 FROM paused_roles p WHERE p.role = s.role)
-      AND coalesce((p_by_role ->> s.role)::integer, 0)
-          < coalesce((o.max_concurrent_by_role ->> s.role)::integer, o.max_concurrent_jobs)
-$$;
+LANGUAGE plpgsql STABLE AS $$
+BEGIN
+    RETURN ARRAY(
+        SELECT s.role FROM served_roles s
+        WHERE s.until > p_now
+          AND NOT EXISTS (SELECT 1 FROM paused_roles p WHERE p.role = s.role)
+          AND coalesce((p_by_role ->> s.role)::integer, 0)
+              < coalesce((o.max_concurrent_by_role ->> s.role)::integer, o.max_concurrent_jobs)
+    );
+END $$;
 
 
 -- Gives the first held jobs of each Task back to the dispatch, as many as may start now, of these roles only:
