@@ -680,7 +680,8 @@ $$;
 CREATE OR REPLACE FUNCTION dure_log_start(e job_executions, p_batch uuid, p_now timestamptz) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM dure_event(e.office_id, e.job_id, p_batch, 'job_started', jsonb_build_object(
+    INSERT INTO job_events (office_id, job_id, batch_id, type, details, at)
+    VALUES (e.office_id, e.job_id, p_batch, 'job_started', jsonb_build_object(
         'execution_id', e.id, 'attempt', e.attempt, 'fence', e.fence, 'worker', e.worker
     ), p_now);
 END $$;
@@ -1060,8 +1061,8 @@ BEGIN
     END IF;
     v_now := clock_timestamp();
     PERFORM dure_insert_jobs(p_office, NULL, jsonb_build_array(p_job), v_now);
-    PERFORM dure_event(p_office, id, NULL, 'job_ready', '{}', v_now)
-    FROM job_queue WHERE id = v_id AND status || '' = 'ready';
+    INSERT INTO job_events (office_id, job_id, type, details, at)
+    SELECT p_office, id, 'job_ready', '{}', v_now FROM job_queue WHERE id = v_id AND status || '' = 'ready';
     RETURN dure_effects(o, v_now, dure_dispatch(o, v_now), '[]', o.hooked);
 END $$;
 
