@@ -95,6 +95,9 @@ class ApiModel(BaseModel):
     A docstring of a model is published as its description.
     """
 
+    # Built when it is used: most processes use few of the models, and to build all would delay their start.
+    model_config = ConfigDict(defer_build=True)
+
 
 class ApiIn(ApiModel):
     """An object of a request. JSON's types are taken as they are: "5" is not a number, and true is not 1."""
