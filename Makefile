@@ -3,6 +3,8 @@
 .PHONY: help up dev test check static format-check types contracts templates sql dead-code dependencies deploy-check bench chaos fuzz schema pictures docs lock clean install-dev
 
 PY := .venv/bin/python
+# Where it is set, each process would compile the code that it imports again.
+unexport PYTHONDONTWRITEBYTECODE
 RUNTIME := requirements.txt requirements-embedded.txt
 # Runs a command with a PostgreSQL and a Redis of its own, on free ports, which stop when it ends.
 WITH_SERVERS := $(PY) -m config.dev.with_servers
