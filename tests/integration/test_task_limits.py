@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from jobs import catalogue, lifecycle, queues, sweeps
+from jobs import catalogue, lifecycle, office_config, queues, sweeps
 from jobs.answers import NextClaim
 from jobs.catalogue import Registration
 from jobs.errors import Conflict, Held
@@ -30,6 +30,7 @@ from tests.factories import (
     fresh,
     released,
     running,
+    serve_roles,
     submitted,
     unserve_roles,
 )
@@ -219,6 +220,30 @@ def test_held_jobs_of_a_role_that_cannot_start_keep_no_others_waiting(why):
         queues.pause_queue("FE", "me")
     running(first).finish()
     assert statuses(stays, starts) == ["ready", "processing"]
+
+
+def test_a_held_job_starts_when_its_office_is_resumed():
+    register(exclusive=True)
+    office = an_office()
+    first, second = packs(office, {}, {})
+    run = running(first)
+    office_config.change(office.id, {"paused": True})
+    run.finish()
+    assert (statuses(second), held(second)) == (["ready"], [True])
+    office_config.change(office.id, {"paused": False})
+    assert statuses(second) == ["processing"]
+
+
+def test_a_held_job_starts_when_its_role_has_a_worker_again():
+    register(exclusive=True)
+    first, second = packs(an_office(), {}, {})
+    run = running(first)
+    unserve_roles("default")
+    run.finish()
+    assert (statuses(second), held(second)) == (["ready"], [True])
+    serve_roles("default")
+    assert lifecycle.dispatch_roles(["default"]) == 1
+    assert statuses(second) == ["processing"]
 
 
 def test_an_attempt_after_the_limit_has_gone_is_no_longer_exclusive():
