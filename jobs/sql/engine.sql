@@ -163,8 +163,10 @@ BEGIN
         LIMIT o.max_concurrent_jobs - v_used
     LOOP
         IF j.exclusive IS NOT NULL AND dure_startable(j.task_id, o.id, 1, p_now) < 1 THEN
-            PERFORM dure_hold_jobs(o.id, j.task_id);
-            v_held := true;
+            IF NOT v_held THEN
+                PERFORM dure_hold_jobs(o.id, dure_blocked_tasks(o.id, p_now));
+                v_held := true;
+            END IF;
             CONTINUE;
         END IF;
         v_level := CASE
@@ -277,11 +279,24 @@ BEGIN
 END $$;
 
 
--- Lets the dispatches of an office pass the ready jobs of a Task by: it may not start now.
-CREATE OR REPLACE FUNCTION dure_hold_jobs(p_office uuid, p_task text) RETURNS void LANGUAGE plpgsql AS $$
+-- The limited Tasks of the ready jobs of an office of which none may start now.
+CREATE OR REPLACE FUNCTION dure_blocked_tasks(p_office uuid, p_now timestamptz) RETURNS text[]
+LANGUAGE sql STABLE AS $$
+    SELECT array_agg(l.task_id)
+    FROM (
+        SELECT DISTINCT task_id FROM job_queue WHERE office_id = p_office AND status = 'ready' AND NOT held
+    ) AS q
+    JOIN task_limits l ON l.task_id = q.task_id
+    WHERE dure_startable(l.task_id, p_office, 1, p_now) < 1
+$$;
+
+
+-- Lets the dispatches of an office pass the ready jobs of these Tasks by: none may start now. Dispatch names
+-- all that it could find: with one at a time it would call itself once for each, deeper than the stack is.
+CREATE OR REPLACE FUNCTION dure_hold_jobs(p_office uuid, p_tasks text[]) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     UPDATE job_queue SET held = true
-    WHERE office_id = p_office AND status = 'ready' AND NOT held AND task_id = p_task;
+    WHERE office_id = p_office AND status = 'ready' AND NOT held AND task_id = ANY (p_tasks);
     UPDATE offices SET holds = true WHERE id = p_office AND NOT holds;
 END $$;
 
@@ -614,7 +629,7 @@ BEGIN
     END IF;
     PERFORM dure_return(p_office, ARRAY[e.job_id], p_now);
     IF v_due IS NULL THEN
-        PERFORM dure_hold_jobs(p_office, e.task_id);
+        PERFORM dure_hold_jobs(p_office, ARRAY[e.task_id]);
     END IF;
     SELECT * INTO o FROM offices WHERE id = p_office;
     RETURN '{"held": true}' || dure_effects(o, p_now, dure_dispatch(o, p_now), '[]', o.hooked);

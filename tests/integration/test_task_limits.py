@@ -525,6 +525,22 @@ def test_a_rate_limit_lets_a_job_of_another_role_start_before_one_that_cannot():
     assert statuses(stays, starts) == ["ready", "processing"]
 
 
+def test_an_office_may_have_jobs_of_very_many_tasks_that_may_not_start():
+    """PostgreSQL refuses a dispatch that calls itself for each of them."""
+    call.change(
+        "INSERT INTO task_limits (task_id, exclusive, max_starts, period, started)"
+        " SELECT 'many.' || n, false, 1, interval '1 hour', 1 FROM generate_series(1, 1500) AS n"
+    )
+    call.change("INSERT INTO task_starts (task_id, place, at) SELECT task_id, 0, now() FROM task_limits")
+    office = an_office(max_concurrent_jobs=1, paused=True)
+    submitted(office, *({"ref": str(number)} for number in range(1, 1501)))
+    call.change("UPDATE job_queue SET task_id = 'many.' || ref")
+    (job,) = submitted(office, {})
+    office_config.change(office.id, {"paused": False})
+    assert statuses(job) == ["processing"]
+    assert Job.objects.filter(held=True).count() == 1500
+
+
 def test_a_task_without_limits_has_no_row():
     register()
     assert not TaskLimit.objects.exists()
