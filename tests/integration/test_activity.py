@@ -79,7 +79,7 @@ def test_a_change_names_the_fields_without_their_values(root):
     assert "777" not in str(details)
 
 
-def test_what_the_system_does_and_what_is_refused_is_not_logged():
+def test_the_activity_log_has_no_acts_of_the_system_and_no_refused_ones():
     alice = a_user("alice")
     schedule = a_schedule(owner=alice)
     run_schedule(schedule)

@@ -115,7 +115,7 @@ class TestWriting:
 
 @pytest.mark.django_db
 class TestReading:
-    def test_what_is_known_is_read_once_in_a_while(self, django_assert_num_queries):
+    def test_a_process_reads_the_catalogue_once_in_a_while(self, django_assert_num_queries):
         write("a@test", rows())
         catalogue.find("shop.pack")
         with django_assert_num_queries(0):

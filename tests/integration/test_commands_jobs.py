@@ -142,7 +142,7 @@ def test_a_job_is_shown_with_its_reasons_attempts_and_events():
     assert second.status == JobStatus.PROCESSING
 
 
-def test_a_job_as_json_is_the_apis_document_with_its_explanation_and_events():
+def test_jobs_show_writes_the_apis_document_with_explanation_and_events_as_json():
     job = failed(an_office())
     document = run("jobs", "show", job.id, "--json").json
     explanation, events = document.pop("explain"), document.pop("events")

@@ -139,7 +139,7 @@ def test_a_run_without_a_job_is_cancelled(worker, path):
     eventually(lambda: status_of(run) == ExecutionStatus.CANCELLED, what="its end")
 
 
-def test_what_is_not_cancelled_is_an_error(worker, path):
+def test_a_revocation_that_cancels_nothing_is_an_error(worker, path):
     job = ended(a_job(an_office(), task_id="try.line", args={"path": path}))
     unknown = "0190a0b0-0000-7000-8000-000000000001"
     answer = control("revoke", task_id=[message_of(run_of(job)), f"{unknown}.1.00ff"])

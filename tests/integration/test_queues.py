@@ -98,7 +98,7 @@ def test_a_message_that_was_sent_at_the_moment_of_the_pause_claims_nothing(resum
     assert run.finish() is not None
 
 
-def test_what_runs_goes_on_and_its_retry_waits(resumed):
+def test_a_run_of_a_paused_role_goes_on_and_its_retry_waits(resumed):
     job = a_job(an_office(), role="FE")
     run = running(job)
     queues.pause_queue("FE", "me")

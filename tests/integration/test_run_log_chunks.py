@@ -76,7 +76,7 @@ def test_a_worker_that_lost_its_run_writes_nothing_more():
     ]
 
 
-def test_what_was_written_before_is_not_written_twice():
+def test_lines_that_were_written_before_are_not_written_twice():
     log = a_log()
     log.print(STDOUT, "once\n")
     lines = log.take()

@@ -67,7 +67,9 @@ def test_the_result_of_an_earlier_job_is_named_by_its_id(worker):
         ({"$result": "failed"}, "The dependency 'failed' has no result."),
     ],
 )
-def test_what_cannot_be_resolved_fails_the_job_without_a_retry_and_is_named(worker, reference, text):
+def test_a_reference_that_cannot_be_resolved_fails_the_job_without_a_retry_and_is_named(
+    worker, reference, text
+):
     office = an_office()
     failed = {"ref": "failed", "task_id": "demo.fail", "args": {"message": "no"}, "max_retries": 0}
     jobs = submitted(

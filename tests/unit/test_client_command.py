@@ -68,7 +68,7 @@ def test_the_saved_token_goes_only_to_its_server(monkeypatch):
     "url",
     ["dure.example", "ftp://dure.example", "http://", "http://a:b@dure.example", "http://dure.example:port"],
 )
-def test_what_is_no_address_of_a_server_is_refused(url):
+def test_a_url_that_is_no_address_of_a_server_is_refused(url):
     with pytest.raises(dure.ConfigurationError, match="not the address of a server"):
         login.find(url, "secret")
 

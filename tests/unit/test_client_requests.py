@@ -220,7 +220,7 @@ def test_a_broken_download_continues_where_it_stopped(tmp_path, pauses):
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_what_an_earlier_download_left_is_continued_and_checked(tmp_path):
+def test_a_download_continues_and_checks_what_an_earlier_one_left(tmp_path):
     (tmp_path / "match.mp4.part").write_bytes(b"x" * 100)
     with served(serve_file(len(FILE))) as (_, client):
         with pytest.raises(dure.DownloadFailed):

@@ -23,7 +23,7 @@ def test_a_module_of_no_package_has_none():
     assert package_of("manage") == ("", "")
 
 
-def test_it_agrees_with_the_standard_library():
+def test_the_package_of_a_module_is_the_one_that_the_standard_library_names():
     packages = {
         name: owners for name, owners in metadata.packages_distributions().items() if name.isidentifier()
     }

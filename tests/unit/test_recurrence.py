@@ -32,7 +32,7 @@ def test_an_immediate_rule_runs_once_when_it_is_activated():
     assert next_time(config, ACTIVE, ACTIVE) is None
 
 
-def test_a_delayed_rule_runs_after_so_many_seconds():
+def test_a_delayed_workflow_runs_once_after_its_delay():
     config = read({"mode": "delayed", "delay_seconds": 90})
     assert next_time(config, ACTIVE, None) == ACTIVE + timedelta(seconds=90)
     assert next_time(config, ACTIVE, ACTIVE + timedelta(seconds=90)) is None

@@ -211,7 +211,7 @@ def test_the_result_of_a_cancelled_run_does_not_count():
     assert run(read, FakeContext(cancelled=True)).outcome == "cancelled"
 
 
-def test_what_a_body_submits_is_recorded_once_however_often_it_runs():
+def test_a_submission_of_a_body_is_recorded_once_however_often_the_body_runs():
     context = FakeContext()
     first = run(split, context, pages=2)
     (submission,) = first.submitted

@@ -62,7 +62,7 @@ def test_the_fail_task_refuses_failure_types_that_only_the_engine_sets(ctx, kind
         call("demo.fail", ctx, failure_type=kind)
 
 
-def test_the_flaky_task_fails_so_many_times_and_then_succeeds():
+def test_the_flaky_task_fails_as_often_as_asked_and_then_succeeds():
     for attempt in (1, 2):
         with pytest.raises(TaskFailure, match=f"Attempt {attempt} "):
             call("demo.flaky", FakeContext(attempt=attempt), failures=2)

@@ -40,7 +40,7 @@ def test_a_name_that_is_taken_or_needed_is_refused():
     assert "ref" not in editing.rename(STEPS, 2, "")[2]
 
 
-def test_what_depends_on_the_other_step_of_a_doubled_name_stays():
+def test_a_dependency_on_the_other_step_of_a_doubled_name_stays():
     doubled: Steps = [
         {"ref": "a", "task_id": "x"},
         {"ref": "a", "task_id": "x"},

@@ -125,7 +125,7 @@ def test_a_result_that_arrives_before_its_export_exists_is_dead_lettered(redis, 
     assert path.exists()
 
 
-def test_what_our_own_run_hashed_is_not_read_again(minji, tmp_path) -> None:
+def test_a_file_that_our_own_run_hashed_is_not_read_again(minji, tmp_path) -> None:
     store, output = files.Store(tmp_path / "exports"), ("1", "2", "replay-3.mp4")
     (tmp_path / "film").write_bytes(b"film")
     with (tmp_path / "film").open("rb") as film:

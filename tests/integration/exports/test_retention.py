@@ -97,12 +97,13 @@ def test_a_missed_sweep_is_done_when_the_listener_starts(minji) -> None:
     assert not file_of(old).exists()
 
 
-def test_a_row_is_deleted_a_day_after_its_file_expired(minji) -> None:
+def test_the_row_of_an_export_is_deleted_a_day_after_its_file_expired(minji) -> None:
     failed, cancelled = ended(minji, 31, Status.FAILED), ended(minji, 31, Status.CANCELLED)
     made, young = ended(minji, 31), ended(minji, 28, Status.FAILED)
     replays = Replay.objects.count()
     assert retention.prune(timezone.now()) == NOTHING | {"expired": 1, "deleted": 2}
     assert set(ExportJob.objects.all()) == {made, young}
+    assert retention.prune(timezone.now() + timedelta(hours=23)) == NOTHING
     assert retention.prune(timezone.now() + timedelta(hours=25)) == NOTHING | {"deleted": 1}
     assert set(ExportJob.objects.all()) == {young}
     assert Replay.objects.count() == replays

@@ -65,7 +65,7 @@ def test_no_secret_and_no_url_of_a_webhook_is_recorded(office, alice):
     assert "whsec_" not in recorded
 
 
-def test_what_is_refused_or_changes_nothing_is_not_recorded(office, alice):
+def test_a_refused_act_and_one_that_changes_nothing_are_not_recorded(office, alice):
     with pytest.raises(Invalid):
         office_config.change(office.id, {"maxConcurrentJobs": 0}, actor="alice")
     office_config.change(office.id, {"maxConcurrentJobs": office.max_concurrent_jobs}, actor="alice")

@@ -80,7 +80,7 @@ def test_a_running_job_says_how_long_its_task_usually_runs(office, alice):
 
 
 @pytest.mark.parametrize("verb", ["cancel", "reprioritise"])
-def test_one_form_has_the_reason_for_all_that_can_be_done(office, alice, verb):
+def test_the_form_of_a_jobs_actions_has_one_reason_for_all_of_them(office, alice, verb):
     (job,) = submitted(office, {"ref": "waits"})
     page = alice.get(at(office, f"/jobs/{job.id}"))
     assert text_of(page).count('name="reason"') == 1

@@ -125,7 +125,7 @@ def test_waiting_jobs_are_counted_and_operations_of_queues_are_linked(office, al
     assert f'href="/step-queues/{queue.queue_id}"' in page.content.decode()
 
 
-def test_what_a_deleted_queue_ran_leads_staff_to_the_run(alice):
+def test_a_failure_of_a_deleted_step_queue_leads_staff_to_its_run(alice):
     deleted = completed(a_queue(a_step(forward="fail"), owner=a_user("alice")))
     kept = completed(a_queue(a_step(forward="fail"), owner=a_user("alice")))
     queues.delete(deleted.queue_id)

@@ -59,7 +59,7 @@ def refusal_of(provider: Provider, client: Client) -> str:
     return text_of(answer)
 
 
-def test_it_is_off_without_an_issuer(client):
+def test_single_signon_is_off_without_an_issuer(client):
     assert "organisation" not in text_of(client.get("/login"))
     assert client.get("/login/oidc").status_code == 404
     assert client.get("/login/oidc/callback?code=1&state=2").status_code == 404

@@ -90,7 +90,7 @@ def test_a_deletion_is_undone_once(alice):
     assert not Schedule.objects.get().enabled
 
 
-def test_what_no_longer_fits_is_refused_and_changes_nothing(alice):
+def test_an_undo_that_no_longer_fits_is_refused_and_changes_nothing(alice):
     owner, calendar = a_user("alice"), a_calendar()
     schedule = a_schedule(owner=owner, calendar=calendar.id)
     view = SavedView.objects.create(user=owner, name="broken")

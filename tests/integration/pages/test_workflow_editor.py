@@ -113,7 +113,7 @@ def test_arguments_are_edited_as_json_too(edit):
     assert "arg_failures" in answer.context["editor"].form.fields
 
 
-def test_what_was_not_changed_stays_as_it_is(edit):
+def test_fields_that_were_not_changed_stay_as_they_are(edit):
     odd = {
         **LOAD,
         "args": {"numbers": [BIG, 1.5, {"$input": "month"}], "unknown": None},
