@@ -73,7 +73,7 @@ class Drawing:
 
     @property
     def large(self) -> bool:
-        """Does it need buttons to see all of it?"""
+        """Whether it needs buttons to see all of it."""
         return self.width > LARGE_WIDTH or self.height > LARGE_HEIGHT
 
 

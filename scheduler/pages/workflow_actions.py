@@ -1,5 +1,6 @@
 """Actions on a workflow: run now, pause, activate, delete; cancel a run, and retry its failed steps."""
 
+from collections.abc import Callable
 from uuid import UUID
 
 from django.contrib import messages
@@ -80,31 +81,28 @@ def _set_status(
 @login_required
 def resume(request: HttpRequest, workflow_id: UUID, run_id: UUID) -> HttpResponse:
     """Retry the failed and cancelled steps; those that succeeded are kept."""
-    user, workflow = current_user(request), _operated(request, workflow_id)
-    if not WorkflowRun.objects.filter(workflow=workflow, pk=run_id).exists():
-        raise Http404
-    try:
-        runs.resume(run_id, actor=user.get_username(), now=database_now())
-    except Refused as refused:
-        messages.warning(request, str(refused.text))
-    else:
-        messages.success(request, _("Retrying the failed steps."))
-    return redirect_back(request, _url(workflow))
+    return _change_run(request, workflow_id, run_id, runs.resume, _("Retrying the failed steps."))
 
 
 @require_POST
 @login_required
 def cancel(request: HttpRequest, workflow_id: UUID, run_id: UUID) -> HttpResponse:
     """Cancel the steps of a run that have not ended."""
+    return _change_run(request, workflow_id, run_id, runs.cancel, _("Cancellation requested."))
+
+
+def _change_run(
+    request: HttpRequest, workflow_id: UUID, run_id: UUID, verb: Callable[..., object], message: str
+) -> HttpResponse:
     user, workflow = current_user(request), _operated(request, workflow_id)
     if not WorkflowRun.objects.filter(workflow=workflow, pk=run_id).exists():
         raise Http404
     try:
-        runs.cancel(run_id, actor=user.get_username(), now=database_now())
+        verb(run_id, actor=user.get_username(), now=database_now())
     except Refused as refused:
         messages.warning(request, str(refused.text))
     else:
-        messages.success(request, _("Cancellation requested."))
+        messages.success(request, message)
     return redirect_back(request, _url(workflow))
 
 

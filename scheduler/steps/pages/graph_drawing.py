@@ -96,7 +96,7 @@ def straight_edges(numbers: Iterable[int]) -> list[Edge]:
 
 
 def is_turn(edge: Edge) -> bool:
-    """Does the run change from forward to backward here?"""
+    """Whether the run changes from forward to backward here."""
     (_, before), (_, after) = edge
     return before == Direction.FORWARD and after == Direction.BACKWARD
 
