@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponseBase
 
-from jobs.actors import Actor, acting
+from jobs.actors import Actor, act_as
 from jobs.api.framework.middleware import is_api
 from jobs.states import Surface
 
@@ -16,7 +16,7 @@ class ActorMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        with acting(Actor(_surface(request.path_info), request.user)):
+        with act_as(Actor(_surface(request.path_info), request.user)):
             return self.get_response(request)
 
 

@@ -137,7 +137,7 @@ class Store:
         name = secrets.token_hex(12)
         with self._folder((WORK,), create=True) as work:
             os.mkdir(name, 0o750, dir_fd=work)
-            with _locked(work, name):
+            with _lock(work, name):
                 try:
                     yield self.root / WORK / name
                 finally:
@@ -207,7 +207,7 @@ def _names(folder: int) -> list[str]:
 
 
 def _remove_abandoned(folder: int, name: str, old: float) -> int:
-    with suppress(FileNotFoundError), _locked(folder, name, wait=False) as held:
+    with suppress(FileNotFoundError), _lock(folder, name, wait=False) as held:
         if held is None or held.st_mtime > old or not stat.S_ISDIR(held.st_mode):
             return 0
         shutil.rmtree(name, dir_fd=folder)
@@ -216,7 +216,7 @@ def _remove_abandoned(folder: int, name: str, old: float) -> int:
 
 
 @contextmanager
-def _locked(folder: int, name: str, wait: bool = True) -> Iterator[os.stat_result | None]:
+def _lock(folder: int, name: str, wait: bool = True) -> Iterator[os.stat_result | None]:
     """The status of the folder while this process holds its lock; None when another does, or it is a link."""
     try:
         fd = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)

@@ -33,7 +33,7 @@ def current() -> Actor | None:
 
 
 @contextmanager
-def acting(actor: Actor) -> Iterator[None]:
+def act_as(actor: Actor) -> Iterator[None]:
     previous = _current.set(actor)
     try:
         yield

@@ -77,7 +77,7 @@ def mark_unsent(sends: Sequence[Send]) -> None:
 def stop_runs(executions: Sequence[str]) -> None:
     """Ask the workers to stop these runs. A lost message does no harm: the next heartbeat stops them."""
     try:
-        with redis.answering():
+        with redis.circuit_breaker():
             current_app.control.broadcast("dure_stop", arguments={"executions": list(executions)})
     except Exception as error:  # any error of the broker's client
         log.warning("could not broadcast a stop; the heartbeats will carry it: %s", error)

@@ -47,7 +47,7 @@ def unlink(identity: Identity) -> None:
 def _link(issuer: str, subject: str, claims: Mapping[str, Any]) -> User:
     with transaction.atomic():
         value = _value_of(claims)
-        user = _known(value) or _create(value, claims)
+        user = _find_user(value) or _create(value, claims)
         Identity.objects.create(user=user, issuer=issuer, subject=subject, created_at=timezone.now())
         activity.record(Act.IDENTITY_LINKED, owner=user.pk, actor=user.get_username(), issuer=issuer)
     return user
@@ -62,7 +62,7 @@ def _value_of(claims: Mapping[str, Any]) -> str:
     return value
 
 
-def _known(value: str) -> User | None:
+def _find_user(value: str) -> User | None:
     """The only user with this address, or of this name, whom nobody else's identity has."""
     by_address = settings.DURE_OIDC_USER_CLAIM == "email"
     users = list(User.objects.filter(**{"email__iexact" if by_address else "username": value})[:2])

@@ -40,7 +40,7 @@ def seed(sizes: Iterable[tuple[object, int]]) -> bool:
     pairs = list(sizes)
     try:
         for start in range(0, len(pairs), PIPELINE):
-            with redis.answering(), backend.client.pipeline(transaction=False) as pipe:
+            with redis.circuit_breaker(), backend.client.pipeline(transaction=False) as pipe:
                 for job, size in pairs[start : start + PIPELINE]:
                     name = group(job)
                     pipe.delete(backend.get_key_for_group(name, ".c"))
@@ -59,7 +59,7 @@ def count(parts: Sequence[Sequence[Any]]) -> None:
     job: a message to the job's own role, whose claim releases it.
     """
     try:
-        with redis.answering():
+        with redis.circuit_breaker():
             counted = _count(current_app.backend, parts)
         bodies = [
             Send(str(join), DISPATCH, role, task, level, 0)
@@ -103,7 +103,7 @@ def forget(jobs: Sequence[str]) -> None:
     if not jobs:
         return
     backend = current_app.backend
-    with redis.answering(), backend.client.pipeline(transaction=False) as pipe:
+    with redis.circuit_breaker(), backend.client.pipeline(transaction=False) as pipe:
         for job in jobs:
             name = group(job)
             pipe.delete(*(backend.get_key_for_group(name, key) for key in (".c", ".j", ".t", ".s")))

@@ -139,9 +139,9 @@ def _text_of(error: ValidationError) -> ErrorText:
         case Kind.Type(types):
             return ErrorText("wrong_type", type=_names(types))
         case Kind.Enum(options):
-            return ErrorText("one_of", limit=_listed(options))
+            return ErrorText("one_of", limit=_join(options))
         case Kind.Constant(value):
-            return ErrorText("one_of", limit=_listed([value]))
+            return ErrorText("one_of", limit=_join([value]))
         case Kind.Pattern(pattern):
             return ErrorText("pattern", limit=pattern)
         case Kind.MultipleOf(number):
@@ -151,7 +151,7 @@ def _text_of(error: ValidationError) -> ErrorText:
     return ErrorText("other", text=error.message[:LONGEST_TEXT])
 
 
-def _listed(values: list[Any]) -> str:
+def _join(values: list[Any]) -> str:
     """As pydantic lists them: 'a', 'b' or 'c'."""
     *others, last = map(repr, values)
     return f"{', '.join(others)} or {last}" if others else last

@@ -48,7 +48,7 @@ def send_messages(sends: Sequence[Send]) -> bool:
     if not sends:
         return True
     try:
-        with redis.answering(), current_app.producer_or_acquire() as producer:
+        with redis.circuit_breaker(), current_app.producer_or_acquire() as producer:
             if len(sends) == 1:
                 send_message(producer, sends[0])
             else:
@@ -100,7 +100,7 @@ def most_urgent_waiting(roles: Sequence[str]) -> int | None:
     """The most urgent level at which a message waits for these roles; None if none does, or Redis is away."""
     keys = [(level, f"{role}{LEVEL_SIGN}{level}" if level else role) for level in LEVELS for role in roles]
     try:
-        with redis.answering():
+        with redis.circuit_breaker():
             pipe = redis.client().pipeline(transaction=False)
             for _, key in keys:
                 pipe.llen(key)
@@ -128,7 +128,7 @@ def send_control(
 ) -> bool:
     """Send one of the engine's own tasks, to the control queue unless another is named."""
     try:
-        with redis.answering():
+        with redis.circuit_breaker():
             current_app.send_task(
                 name,
                 args=args,

@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 def publish_to(channels: Sequence[str]) -> None:
     try:
-        with redis.answering():
+        with redis.circuit_breaker():
             pipe = redis.client().pipeline(transaction=False)
             for channel in channels:
                 pipe.publish(channel, "changed")
@@ -52,7 +52,7 @@ def wait_for(channel: str, read: Callable[[], T | None], seconds: float) -> T | 
 
 def _answers(command: Callable[[], object]) -> bool:
     try:
-        with redis.answering():
+        with redis.circuit_breaker():
             command()
     except redis.ERRORS:
         return False

@@ -1,7 +1,8 @@
 """Makes the Redis clients of everything but Celery. A profile says how long a caller waits for an answer.
 
 No client retries on its own for long: each caller has a better plan for an outage than to wait. Requests and
-runs make their calls inside `answering`, so that together they wait once for a Redis that does not answer.
+runs make their calls inside `circuit_breaker`, so that together they wait once for a Redis that does not
+answer.
 """
 
 import functools
@@ -34,9 +35,9 @@ class Unavailable(RedisError):
 
 
 @contextmanager
-def answering() -> Iterator[None]:
+def circuit_breaker() -> Iterator[None]:
     """Raise Unavailable at once after a call of this process that failed: a frozen Redis would delay each."""
-    global _paused_until  # noqa: PLW0603 (one circuit breaker for the process)
+    global _paused_until  # noqa: PLW0603 (one for the process)
     if time.monotonic() < _paused_until:
         raise Unavailable("Redis did not answer a moment ago")
     try:

@@ -55,7 +55,7 @@ def resume(name: str, *, user: int) -> None:
 def _ask(name: str, command: str) -> None:
     """Send the command and wait for the worker's answer; Conflict if it gives none, or refuses."""
     try:
-        with redis.answering():
+        with redis.circuit_breaker():
             replies = current_app.control.broadcast(
                 command, destination=[name], reply=True, timeout=ANSWER_SECONDS, limit=1
             )

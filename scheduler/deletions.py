@@ -21,11 +21,11 @@ KEPT = timedelta(days=1)
 
 def keep(kind: DeletedKind, row: models.Model, user: User, now: datetime) -> Deletion:
     """Called in the transaction of the deletion, with the row as it was."""
-    return Deletion.objects.create(user=user, kind=kind, row=_packed(row), deleted_at=now)
+    return Deletion.objects.create(user=user, kind=kind, row=_pack(row), deleted_at=now)
 
 
 @contextmanager
-def claimed(deletion: Deletion, now: datetime) -> Iterator[None]:
+def claim(deletion: Deletion, now: datetime) -> Iterator[None]:
     """A transaction in which the row is restored. Raises Conflict if it was, or no longer fits the rest."""
     try:
         with transaction.atomic():
@@ -45,7 +45,7 @@ def values_of(deletion: Deletion, model: type[models.Model]) -> dict[str, Any]:
     }
 
 
-def _packed(row: models.Model) -> dict[str, Any]:
+def _pack(row: models.Model) -> dict[str, Any]:
     return {
         field.attname: None if field.value_from_object(row) is None else field.value_to_string(row)
         for field in row._meta.concrete_fields

@@ -48,15 +48,15 @@ def find(user: User, text: str) -> Results:
     queues = queues_of(user).filter(Q(name__icontains=text) | Q(queue_id=number))
     return Results(
         search.search(user, RunFilter(q=text), size=MOST).rows,
-        _named(batches if parse_uuid(text) else newest, text),
-        _named(schedules_of(user), text),
-        _named(workflows_of(user).defer("steps"), text),
+        _find_by_name(batches if parse_uuid(text) else newest, text),
+        _find_by_name(schedules_of(user), text),
+        _find_by_name(workflows_of(user).defer("steps"), text),
         list(queues.order_by("-queue_id")[:MOST]),
-        _named(offices, text),
+        _find_by_name(offices, text),
     )
 
 
-def _named(rows: QuerySet[Any], text: str) -> list[Any]:
+def _find_by_name(rows: QuerySet[Any], text: str) -> list[Any]:
     identity = parse_uuid(text)
     condition = Q(pk=identity) if identity else Q(name__icontains=text)
     return list(rows.filter(condition).order_by("-id")[:MOST])

@@ -58,7 +58,7 @@ class Canvas:
         self.frame.colorspace, self.frame.color_range = 1, 1  # BT.709, limited
         self._views = [memoryview(plane).cast("B") for plane in self.frame.planes]
         self._images = [
-            _mapped(view, plane.width, plane.height, plane.line_size)
+            _map_plane(view, plane.width, plane.height, plane.line_size)
             for view, plane in zip(self._views, self.frame.planes, strict=True)
         ]
         self._pens = [ImageDraw.Draw(image) for image in self._images]
@@ -103,7 +103,7 @@ class Canvas:
         return picture
 
 
-def _mapped(view: memoryview, width: int, height: int, stride: int) -> Image.Image:
+def _map_plane(view: memoryview, width: int, height: int, stride: int) -> Image.Image:
     image = Image.frombuffer("L", (width, height), view, "raw", "L", stride, 1)  # type: ignore[arg-type]
     image.readonly = 0  # Pillow copies a mapped image at the first write unless this is 0
     return image

@@ -14,7 +14,7 @@ from django.core.management.base import BaseCommand, CommandParser, DjangoHelpFo
 from django.db import DatabaseError, InterfaceError
 
 from dure.roles import is_role
-from jobs.actors import Actor, acting
+from jobs.actors import Actor, act_as
 from jobs.display import first_line, on_one_line
 from jobs.errors import Refused
 from jobs.states import Surface
@@ -82,7 +82,7 @@ class Console(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         self.as_json = options["json"]
         try:
-            with acting(Actor(Surface.COMMAND, options.get("actor") or login_name())):
+            with act_as(Actor(Surface.COMMAND, options.get("actor") or login_name())):
                 code = options["act"](options)
             self.stdout.flush()
         except Complaint as complaint:

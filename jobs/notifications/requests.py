@@ -21,7 +21,7 @@ DEBOUNCE_SECONDS = 2
 def request_creation(office: str) -> None:
     """Have notifications of the office's new events created. One message covers many commits."""
     try:
-        with redis.answering():
+        with redis.circuit_breaker():
             if not redis.client().set(DEBOUNCE_KEY.format(office), 1, nx=True, ex=DEBOUNCE_SECONDS):
                 return
     except redis.ERRORS:
@@ -32,7 +32,7 @@ def request_creation(office: str) -> None:
 def clear_debounce(office: str) -> None:
     """Call before reading the events, so that a commit after that sends a new message."""
     try:
-        with redis.answering():
+        with redis.circuit_breaker():
             redis.client().delete(DEBOUNCE_KEY.format(office))
     except redis.ERRORS as error:
         log.warning("notifications of office %s may be late: %s", office, error)

@@ -70,8 +70,8 @@ def batch_context(office: Office, batch: Batch, now: datetime, view: BatchView) 
         "rows": timeline_rows(rows, set(path.jobs), span, now),
         "beyond": beyond,
         "row_choices": [
-            (_("First 100"), view.listing(""), view.rows == ""),
-            (_("Failed only"), view.listing(FAILED), view.rows == FAILED),
-            (_("Show all"), view.listing(ALL), view.rows == ALL),
+            (_("First 100"), view.with_rows(""), view.rows == ""),
+            (_("Failed only"), view.with_rows(FAILED), view.rows == FAILED),
+            (_("Show all"), view.with_rows(ALL), view.rows == ALL),
         ],
     }

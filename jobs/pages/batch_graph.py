@@ -41,7 +41,7 @@ def batch_graph(
     if len(nodes) <= MOST_DRAWN:
         possible.insert(0, SINGLE)
     kind = view.group if view.group in possible else graph_groups.default_kind(keys, possible)
-    choices = [(KIND_NAMES[other], view.grouped(other), other == kind) for other in possible]
+    choices = [(KIND_NAMES[other], view.with_groups(other), other == kind) for other in possible]
     if kind is None or kind == SINGLE:
         return BatchGraph(draw(nodes, parents, path) if kind else None, choices, "", "")
     vertices = graph_groups.vertices(nodes, parents, levels, keys[kind], view.opened)

@@ -23,13 +23,13 @@ class BatchView:
         values = {"group": self.group, "open": self.opened, "rows": self.rows}
         return "?" + urlencode({name: value for name, value in values.items() if value})
 
-    def grouped(self, kind: str) -> "BatchView":
+    def with_groups(self, kind: str) -> "BatchView":
         return replace(self, group=kind, opened="")
 
-    def opening(self, kind: str, key: str) -> "BatchView":
+    def with_open(self, kind: str, key: str) -> "BatchView":
         return replace(self, group=kind, opened=key)
 
-    def listing(self, rows: str) -> "BatchView":
+    def with_rows(self, rows: str) -> "BatchView":
         return replace(self, rows=rows)
 
 

@@ -187,7 +187,7 @@ def box_detail(*parts: Any) -> str:
 @register.simple_tag
 def group_query(view: BatchView, kind: str, key: str) -> str:
     """The address of a batch's page with this group open, or with none."""
-    return view.opening(kind, key).query
+    return view.with_open(kind, key).query
 
 
 @register.filter

@@ -34,7 +34,7 @@ def delete(user: User, view: UUID, *, now: datetime) -> Deletion | None:
 
 def restore(deletion: Deletion, *, now: datetime) -> SavedView:
     """Undo a deletion; raises Refused if there are too many views, or one of that name, meanwhile."""
-    with deletions.claimed(deletion, now):
+    with deletions.claim(deletion, now):
         _check_count(SavedView.objects.filter(user=deletion.user_id))
         view = SavedView(**deletions.values_of(deletion, SavedView))
         view.save(force_insert=True)

@@ -93,7 +93,7 @@ def remove(calendar_id: UUID, *, now: datetime, undo_for: User | None = None) ->
 
 def restore(deletion: Deletion, *, now: datetime) -> Calendar:
     """Undo a deletion; raises Conflict."""
-    with deletions.claimed(deletion, now):
+    with deletions.claim(deletion, now):
         calendar = Calendar(**deletions.values_of(deletion, Calendar))
         calendar.save(force_insert=True)
         _record(Act.CALENDAR_RESTORED, calendar)

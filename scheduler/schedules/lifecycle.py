@@ -108,7 +108,7 @@ def remove(schedule_id: UUID | str, *, now: datetime, undo_for: User | None = No
 def restore(deletion: Deletion, *, now: datetime) -> Schedule:
     """Undo a deletion. Due times in between are decided as if beat had not run; raises Conflict."""
     kept = deletions.values_of(deletion, Schedule)
-    with deletions.claimed(deletion, now):
+    with deletions.claim(deletion, now):
         deleted = Schedule.with_deleted.filter(pk=kept["id"], deleted_at=deletion.deleted_at)
         if not deleted.update(deleted_at=None, updated_at=now, **{name: kept[name] for name in CLEARED}):
             raise Conflict("cannot_undo")

@@ -94,7 +94,7 @@ class Runner:
                 self._apply(step, after_missing_library(step.node), None)
             elif step.node.has_nothing_to_run(direction):
                 self.finish_operation(OperationOutcome.SUCCESS, NO_OPERATION)
-            elif (operation := _registered(step, direction)) is None:
+            elif (operation := _find_operation(step, direction)) is None:
                 self._skip_unregistered(step)
             else:
                 self._spec = operation_spec(self.queue_id, step, direction, operation)
@@ -191,7 +191,7 @@ class Runner:
         }
 
 
-def _registered(step: StepRow, direction: str) -> KnownOperation | None:
+def _find_operation(step: StepRow, direction: str) -> KnownOperation | None:
     try:
         return libraries.find(step.library, step.node.operation(direction))
     except libraries.UnknownOperation:

@@ -88,7 +88,7 @@ def run_now(
 def resume(run_id: UUID | str, *, actor: str, now: datetime) -> WorkflowRun:
     """Retry the failed and cancelled steps and run those that depend on them."""
     with transaction.atomic():
-        run = _locked(run_id)
+        run = _lock(run_id)
         if run.status not in RUN_RESUMABLE:
             raise Conflict("not_resumable", status=run.status)
         if run.batch_id is None:
@@ -103,7 +103,7 @@ def resume(run_id: UUID | str, *, actor: str, now: datetime) -> WorkflowRun:
 def cancel(run_id: UUID | str, *, actor: str, now: datetime, reason: str = "") -> WorkflowRun:
     """Cancel the steps that have not ended. The run ends as cancelled after the last of them has stopped."""
     with transaction.atomic():
-        run = _locked(run_id)
+        run = _lock(run_id)
         if run.status != RunStatus.RUNNING:
             raise Conflict("run_not_running", status=run.status)
         run.cancel_requested_at = run.updated_at = now
@@ -177,7 +177,7 @@ def _default_input(workflow: Workflow) -> dict[str, object] | None:
     return None if workflow.input_schema is None else inputs.WITHOUT_INPUT
 
 
-def _locked(run_id: UUID | str) -> WorkflowRun:
+def _lock(run_id: UUID | str) -> WorkflowRun:
     runs = WorkflowRun.objects.select_for_update(of=("self",)).select_related("workflow__office")
     return runs.get(pk=run_id)
 

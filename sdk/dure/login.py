@@ -41,7 +41,7 @@ def save(login: Login) -> Path:
     return path
 
 
-def saved() -> Login | None:
+def read_saved() -> Login | None:
     try:
         return Login(**json.loads(login_file().read_text()))
     except FileNotFoundError:
@@ -55,13 +55,13 @@ def find(url: str | None = None, token: str | None = None, office: str | None = 
     token = token or os.environ.get("DURE_TOKEN")
     office = office or os.environ.get("DURE_OFFICE")
     if url and token:
-        return Login(normalized(url), checked_token(token), office)
-    login = saved()
+        return Login(normalize(url), checked_token(token), office)
+    login = read_saved()
     # A token is only for the server that it was saved with.
-    if login and (url is None or normalized(url) == login.url):
+    if login and (url is None or normalize(url) == login.url):
         return Login(login.url, checked_token(token or login.token), office or login.office)
     if token:
-        return Login(normalized(url or DEFAULT_URL), checked_token(token), office)
+        return Login(normalize(url or DEFAULT_URL), checked_token(token), office)
     where = f" for {url}" if url else ""
     raise ConfigurationError(f"No token{where}: run `dure login`, or set DURE_URL and DURE_TOKEN.")
 
@@ -74,7 +74,7 @@ def checked_token(token: str) -> str:
     return token
 
 
-def normalized(url: str) -> str:
+def normalize(url: str) -> str:
     """The address of the server, without a slash or `/api` at its end."""
     try:
         parsed = httpx.URL(url)

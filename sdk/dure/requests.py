@@ -64,7 +64,7 @@ class Requests:
                 if request.method == "DELETE" and response.status_code == 404 and attempt > 1:
                     return response  # an earlier attempt has deleted it, and its answer was lost
                 if pause is None or attempt == ATTEMPTS:
-                    return await self._checked(response)
+                    return await self._check(response)
                 await self.transport.close_response(response)
             except httpx.TransportError as error:
                 if attempt == ATTEMPTS:
@@ -74,7 +74,7 @@ class Requests:
             await self.transport.sleep(pause)
             attempt += 1
 
-    async def _checked(self, response: httpx.Response) -> httpx.Response:
+    async def _check(self, response: httpx.Response) -> httpx.Response:
         if response.is_success:
             return response
         body = b"".join([chunk async for chunk in self.transport.chunks(response)])

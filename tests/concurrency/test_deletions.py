@@ -25,7 +25,7 @@ def rows_after(act: Act, delete) -> int:
     """The rows in the log after several threads have deleted the same row."""
 
     def work(number: int) -> None:
-        with actors.acting(actors.Actor(Surface.API, f"user {number}")):
+        with actors.act_as(actors.Actor(Surface.API, f"user {number}")):
             delete()
 
     all_at_once(work, THREADS)

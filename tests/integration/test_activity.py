@@ -38,7 +38,7 @@ def acts_of(log) -> list[str]:
 @pytest.fixture
 def root():
     """A user who acts, for the verbs that a test calls itself."""
-    with actors.acting(actors.Actor(Surface.ADMIN, "root")):
+    with actors.act_as(actors.Actor(Surface.ADMIN, "root")):
         yield
 
 
@@ -83,7 +83,7 @@ def test_the_activity_log_has_no_acts_of_the_system_and_no_refused_ones():
     alice = a_user("alice")
     schedule = a_schedule(owner=alice)
     run_schedule(schedule)
-    with actors.acting(actors.Actor(Surface.PAGE, "alice")):
+    with actors.act_as(actors.Actor(Surface.PAGE, "alice")):
         with pytest.raises(Conflict):
             run_schedule(schedule)
         with pytest.raises(Invalid):
@@ -212,7 +212,7 @@ def test_a_changed_password_is_logged_wherever_it_was_changed():
 
 def test_the_log_of_a_user_is_for_nobody_else():
     a_user("alice")
-    with actors.acting(actors.Actor(Surface.PAGE, "alice")):
+    with actors.act_as(actors.Actor(Surface.PAGE, "alice")):
         tokens.issue(a_user("alice"), "secret-name")
     assert "secret-name" in text_of(sign_in("alice").get("/account"))
     assert "secret-name" not in text_of(sign_in("bob").get("/account"))

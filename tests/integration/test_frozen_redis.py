@@ -76,7 +76,7 @@ def test_a_burst_looks_for_no_message_in_a_redis_that_did_not_answer():
     client = redis.client()
     client.lpush("FE", "waiting")
     assert publish.most_urgent_waiting(["FE"]) == 0
-    with suppress(ValueError), redis.answering():
+    with suppress(ValueError), redis.circuit_breaker():
         raise ValueError
     assert publish.most_urgent_waiting(["FE"]) is None
     client.delete("FE")
@@ -86,7 +86,7 @@ def test_nothing_waits_for_a_redis_that_did_not_answer_a_burst():
     publish.most_urgent_waiting(["FE"])  # the connection is open
     with frozen():
         assert publish.most_urgent_waiting(["FE"]) is None
-        with pytest.raises(redis.Unavailable), redis.answering():
+        with pytest.raises(redis.Unavailable), redis.circuit_breaker():
             pass
 
 

@@ -9,7 +9,7 @@ from django.core.management.base import CommandError
 from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 
-from jobs.management.commands.wait_for_migrations import listed, missing, wait_messages
+from jobs.management.commands.wait_for_migrations import join_names, missing, wait_messages
 from tests.workers import ROOT, database_url
 
 
@@ -71,5 +71,5 @@ def test_the_wait_ends_with_an_error_that_names_the_missing_migrations():
 
 
 def test_the_first_ten_of_many_names_are_listed():
-    assert listed(["a", "b"]) == "a, b"
-    assert listed([str(number) for number in range(12)]) == "0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more"
+    assert join_names(["a", "b"]) == "a, b"
+    assert join_names([str(number) for number in range(12)]) == "0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more"

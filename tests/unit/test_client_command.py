@@ -34,7 +34,7 @@ def test_login_saves_the_token_for_the_user_only_and_does_not_print_it(monkeypat
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     saved = json.loads(path.read_text())
     assert saved == {"url": f"http://127.0.0.1:{server.port}", "token": "secret", "office": OFFICE}
-    assert "secret" not in repr(login.saved())
+    assert "secret" not in repr(login.read_saved())
     assert cli.main(["logout"]) == 0
     assert not path.exists()
 

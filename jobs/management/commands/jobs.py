@@ -75,7 +75,7 @@ class Command(Console):
 
     def act(self, verb: str, options: dict[str, Any]) -> int:
         action = action_of(verb, options)
-        jobs, missing = selected(options)
+        jobs, missing = select(options)
         by_name = bool(options["ids"])
         report = bulk.preview(jobs, verb, missing)
         if not options["dry_run"]:
@@ -87,7 +87,7 @@ class Command(Console):
         return NOT_ALL if incomplete or not report.changed else DONE
 
 
-def selected(options: dict[str, Any]) -> tuple[QuerySet[Job], list[UUID]]:
+def select(options: dict[str, Any]) -> tuple[QuerySet[Job], list[UUID]]:
     """The selected jobs, and the given ids that no job has."""
     filtered = filters.are_given(options)
     if options["ids"]:

@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from jobs import tokens
-from jobs.actors import Actor, acting
+from jobs.actors import Actor, act_as
 from jobs.cli.command import login_name
 from jobs.display import local_time
 from jobs.models.access import ApiToken
@@ -30,7 +30,7 @@ class Command(BaseCommand):
         user = User.objects.filter(username=options["user"]).first()
         if user is None:
             raise CommandError(f"There is no user {options['user']!r}.")
-        with acting(Actor(Surface.COMMAND, login_name())):
+        with act_as(Actor(Surface.COMMAND, login_name())):
             if options["list"]:
                 self._list(user)
             elif options["revoke"]:

@@ -66,10 +66,10 @@ def missing() -> str:
         connection.close()
         return f"Waiting for the database: {first_line(error)}"
     names = [f"{migration.app_label}.{migration.name}" for migration, _ in plan]
-    return f"Waiting for migrations, {len(names)} in all: {listed(names)}" if names else ""
+    return f"Waiting for migrations, {len(names)} in all: {join_names(names)}" if names else ""
 
 
-def listed(names: Sequence[str]) -> str:
+def join_names(names: Sequence[str]) -> str:
     more = len(names) - MOST_NAMES
     return ", ".join(names[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
 

@@ -54,7 +54,7 @@ class Command(Console):
         return DONE
 
     def cancel(self, options: dict[str, Any]) -> int:
-        runs, missing = selected(options)
+        runs, missing = select(options)
         live = [run for run in runs if run.status in EXECUTION_LIVE]
         skipped = [run for run in runs if run.status not in EXECUTION_LIVE]
         question = f"This would cancel {count_text(len(live), 'Execution')}"
@@ -86,7 +86,7 @@ class Command(Console):
         return DONE if changed and not (refused or skipped or missing) else NOT_ALL
 
 
-def selected(options: dict[str, Any]) -> tuple[list[Execution], list[UUID]]:
+def select(options: dict[str, Any]) -> tuple[list[Execution], list[UUID]]:
     """The selected Executions, ended ones only if they are named, and the ids without an Execution."""
     filtered = are_given(options, executions.FILTERS)
     if options["ids"]:

@@ -81,7 +81,7 @@ class Command(Console):
 
     def act(self, name: str, options: dict[str, Any]) -> int:
         verb, _ = VERBS[name]
-        schedules, missing = selected(options)
+        schedules, missing = select(options)
         question = f"This would {name} {count_text(len(schedules), 'schedule')}"
         done: list[dict[str, Any]] = []
         refused: list[tuple[Schedule, str]] = []
@@ -124,7 +124,7 @@ def result_line(name: str, result: dict[str, Any]) -> str:
     return f"{result['id']}  {result['name']}  {verb}{more}"
 
 
-def selected(options: dict[str, Any]) -> tuple[list[Schedule], list[str]]:
+def select(options: dict[str, Any]) -> tuple[list[Schedule], list[str]]:
     filtered = are_given(options, output.FILTERS)
     if options["schedules"]:
         if filtered or options["all"]:

@@ -25,7 +25,7 @@ def add(parsers: Parsers) -> None:
 
 
 def log_in(options: Options) -> int:
-    url = logins.normalized(options.url or os.environ.get("DURE_URL") or logins.DEFAULT_URL)
+    url = logins.normalize(options.url or os.environ.get("DURE_URL") or logins.DEFAULT_URL)
     token = getpass.getpass(f"Token for {url}: ") if sys.stdin.isatty() else sys.stdin.readline()
     token = logins.checked_token(token)
     with Client(url, token) as client:
