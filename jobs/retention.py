@@ -1,9 +1,11 @@
 """Deletes rows that ended long ago, of jobs, Executions, events and repeated answers. Live work is kept."""
 
 import time
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from functools import partial
 
 from jobs import activity
 from jobs.models import IdempotentAnswer, Office
@@ -15,38 +17,55 @@ from jobs.states import JOB_ENDED
 ANSWERS_KEPT = timedelta(hours=24)
 
 
-def delete_old(before: datetime, now: datetime, *, until: float, batch: int) -> dict[str, int]:
-    """Delete batch by batch until no row is left or the monotonic clock reaches `until`; return counts."""
+# A kind of rows, and what deletes a batch of them and answers how many they were.
+Step = tuple[str, Callable[[], int]]
+
+
+@dataclass(frozen=True)
+class Pass:
+    """What was deleted, and whether all that was old enough is gone."""
+
+    deleted: dict[str, int]
+    finished: bool
+
+
+def steps(before: datetime, now: datetime, batch: int) -> list[Step]:
     values = {"before": before, "limit": batch}
-    jobs = sum(
-        delete_batches(retention.DELETE_JOBS, {**values, "office": office, "status": status}, until)
-        for office in Office.objects.values_list("id", flat=True)
-        for status in JOB_ENDED
-    )
-    return {
-        "jobs": jobs,
-        "batches": delete_batches(retention.DELETE_BATCHES, values, until),
-        "executions": delete_batches(retention.DELETE_EXECUTIONS, values, until),
-        "events": delete_batches(retention.DELETE_EVENTS, values, until),
-        "notices": repeat(lambda: creation.delete_old(before, batch), batch, until),
-        "activity": repeat(lambda: activity.delete_old(before, batch), batch, until),
-        "offers": delete_batches(retention.DELETE_OFFERS, values, until),
-        "entries": delete_batches(retention.DELETE_ENTRIES, values, until),
-        "answers": repeat(lambda: delete_old_answers(now, batch), batch, until),
-    }
+    return [
+        delete_by("events", retention.DELETE_EVENTS, values),
+        delete_by("executions", retention.DELETE_EXECUTIONS, values),
+        *(
+            delete_by("jobs", retention.DELETE_JOBS, {**values, "office": office, "status": status})
+            for office in Office.objects.values_list("id", flat=True)
+            for status in JOB_ENDED
+        ),
+        delete_by("batches", retention.DELETE_BATCHES, values),
+        ("notices", lambda: creation.delete_old(before, batch)),
+        ("activity", lambda: activity.delete_old(before, batch)),
+        delete_by("offers", retention.DELETE_OFFERS, values),
+        delete_by("entries", retention.DELETE_ENTRIES, values),
+        ("answers", lambda: delete_old_answers(now, batch)),
+    ]
 
 
-def delete_batches(statement: str, values: dict[str, Any], until: float) -> int:
-    return repeat(lambda: call.change(statement, values), values["limit"], until)
+def delete_by(kind: str, statement: str, values: Mapping[str, object]) -> Step:
+    return kind, partial(call.change, statement, values)
 
 
-def repeat(delete: Callable[[], int], batch: int, until: float) -> int:
-    """Delete until a batch is not full or the time is over; return the number of rows."""
-    total, deleted = 0, batch
-    while deleted >= batch and time.monotonic() < until:
-        deleted = delete()
-        total += deleted
-    return total
+def delete_in_turn(steps: Sequence[Step], batch: int, until: float) -> Pass:
+    """Take a batch of each kind in turn until no row is left or the monotonic clock reaches `until`.
+
+    Rows of one kind, however many, do not keep those of the others.
+    """
+    deleted = dict.fromkeys((kind for kind, _ in steps), 0)
+    waiting = deque(steps)
+    while waiting and time.monotonic() < until:
+        kind, delete = waiting.popleft()
+        count = delete()
+        deleted[kind] += count
+        if count >= batch:
+            waiting.append((kind, delete))
+    return Pass(deleted, finished=not waiting)
 
 
 def delete_old_answers(now: datetime, limit: int) -> int:

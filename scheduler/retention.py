@@ -1,8 +1,8 @@
 """Deletes rows that ended longer ago than DURE_RETENTION_DAYS, in batches.
 
-It deletes the engine's rows first (jobs, Executions, events, notifications, idempotency records), then
-occurrences, deleted schedules without Executions, ended workflow runs, the step queues that runs have
-copied, minute statistics, and deletions that are too old to undo. It never deletes live rows.
+Those are the engine's rows (jobs, Executions, events, notifications, idempotency records), occurrences,
+deleted schedules without Executions, ended workflow runs, the step queues that runs have copied, minute
+statistics, and deletions that are too old to undo. It never deletes live rows.
 """
 
 import logging
@@ -11,13 +11,16 @@ from datetime import datetime, timedelta
 
 from django.conf import settings
 
-from jobs import retention as engine
+from jobs import retention
+from jobs.retention import Pass
 from scheduler import deletions, sql
 from scheduler.steps.sql import DELETE_COPIES
 
 log = logging.getLogger(__name__)
 
-BATCH = 5_000
+# Short, since other tasks of the control queue wait meanwhile, and the locks of a batch are held to its end.
+PASS_SECONDS = 2.0
+BATCH = 2_000
 STATEMENTS = {
     "occurrences": sql.DELETE_OCCURRENCES,
     "schedules": sql.DELETE_SCHEDULES,
@@ -28,16 +31,16 @@ STATEMENTS = {
 }
 
 
-def delete_old(now: datetime, *, seconds: float = 10.0, batch: int = BATCH) -> dict[str, int]:
-    """Delete batch by batch until no row is left or the time is over; return the counts."""
+def delete_old(now: datetime, *, batch: int = BATCH) -> Pass:
     before = now - timedelta(days=settings.DURE_RETENTION_DAYS)
-    until = time.monotonic() + seconds
-    deleted = engine.delete_old(before, now, until=until, batch=batch)
-    for name, statement in STATEMENTS.items():
-        deleted[name] = engine.delete_batches(statement, {"before": before, "limit": batch}, until)
-    deleted["deletions"] = engine.repeat(lambda: deletions.delete_old(now, batch), batch, until)
-    if any(deleted.values()):
-        log.info(
-            "retention deleted %s", ", ".join(f"{count} {name}" for name, count in deleted.items() if count)
-        )
-    return deleted
+    values = {"before": before, "limit": batch}
+    steps = [
+        *retention.steps(before, now, batch),
+        *(retention.delete_by(kind, statement, values) for kind, statement in STATEMENTS.items()),
+        ("deletions", lambda: deletions.delete_old(now, batch)),
+    ]
+    done = retention.delete_in_turn(steps, batch, time.monotonic() + PASS_SECONDS)
+    if any(done.deleted.values()):
+        counts = ", ".join(f"{count} {kind}" for kind, count in done.deleted.items() if count)
+        log.info("retention deleted %s", counts)
+    return done

@@ -2,11 +2,16 @@
 
 from celery import shared_task
 
+from jobs.publish import send_control
 from jobs.sql import call
 from scheduler import queue_probes, retention, sql
 from scheduler.clock import database_now
 from scheduler.workflows import runs
 from scheduler.workflows.lifecycle import schedule_all
+
+RETENTION = "dure.retention"
+# How often beat sends it, unless an operator has changed that.
+RETENTION_SECONDS = 300.0
 
 
 @shared_task(name="dure.schedule_workflows", ignore_result=True)  # type: ignore[untyped-decorator]
@@ -37,7 +42,10 @@ def rollup_minutes() -> None:
     runs.settle_retried_runs(now)
 
 
-@shared_task(name="dure.retention", ignore_result=True)  # type: ignore[untyped-decorator]
-def delete_old() -> None:
-    """Delete rows that ended long ago."""
-    retention.delete_old(database_now())
+@shared_task(name=RETENTION, ignore_result=True)  # type: ignore[untyped-decorator]
+def delete_old(until: float | None = None) -> None:
+    """Delete rows that ended long ago, pass by pass with other tasks between, until beat sends the next."""
+    now = database_now()
+    until = until or now.timestamp() + RETENTION_SECONDS
+    if not retention.delete_old(now).finished and now.timestamp() < until:
+        send_control(RETENTION, until, expires=RETENTION_SECONDS)

@@ -9,7 +9,7 @@ from django.core.checks import INFO
 from django.db import connection
 from django.utils import timezone
 
-from jobs import catalogue, lifecycle, submission
+from jobs import catalogue, lifecycle, retention, submission
 from jobs.catalogue import Registration
 from jobs.insight.explain import explain
 from jobs.insight.offers import service_of
@@ -17,7 +17,6 @@ from jobs.insight.reasons import Code
 from jobs.known_tasks import UnknownTask
 from jobs.models import CatalogueEntry, CatalogueOffer, Job
 from jobs.pages.reason_texts import sentence
-from jobs.retention import delete_old
 from jobs.sql import call
 from jobs.sql import catalogue as statements
 from jobs.worker import registration
@@ -246,7 +245,8 @@ def test_retention_keeps_what_is_in_force_and_who_offered_it_last():
         entry.registered_at = long_ago + timedelta(days=days)
         entry.save()
     now = timezone.now()
-    deleted = delete_old(now - timedelta(days=30), now, until=time.monotonic() + 60, batch=1)
+    steps = retention.steps(now - timedelta(days=30), now, 1)
+    deleted = retention.delete_in_turn(steps, 1, time.monotonic() + 60).deleted
     assert (deleted["offers"], deleted["entries"]) == (1, 1)
     assert set(CatalogueOffer.objects.values_list("worker", flat=True)) == {"b@test", "c@test"}
     assert in_force().max_retries == 2

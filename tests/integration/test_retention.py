@@ -1,13 +1,16 @@
 """Retention deletes old rows with everything that belongs to them, and keeps what is still in use."""
 
+import time
 from datetime import timedelta
+from functools import partial
 
 import pytest
 from django.utils import timezone
 
+from jobs import retention as engine
 from jobs.models import Attempt, Batch, Dependency, Event, Execution, Job
 from jobs.sql import call
-from scheduler import retention
+from scheduler import retention, tasks
 from scheduler.models import Occurrence, Schedule
 from scheduler.schedules import lifecycle as schedules
 from scheduler.schedules.firing import fire_due
@@ -32,7 +35,7 @@ def test_an_old_job_is_deleted_with_its_run_edges_batch_and_events():
     done(second)
     age(31)
 
-    deleted = retention.delete_old(timezone.now())
+    deleted = retention.delete_old(timezone.now()).deleted
 
     assert deleted["jobs"] == 2
     assert deleted["batches"] == 1
@@ -75,7 +78,7 @@ def test_an_old_execution_without_a_job_is_deleted_and_a_live_one_stays():
     Claimed(row).finish()
     age(31)
 
-    assert retention.delete_old(timezone.now() + timedelta(seconds=1))["executions"] == 1
+    assert retention.delete_old(timezone.now() + timedelta(seconds=1)).deleted["executions"] == 1
     assert [str(execution.id) for execution in Execution.objects.all()] == [live]
 
 
@@ -87,9 +90,9 @@ def test_a_deleted_schedule_is_kept_as_long_as_its_executions():
     end(executions(other)[0])
     schedules.remove(schedule.id, now=now - timedelta(days=39))
     Occurrence.objects.update(decided_at=now - timedelta(days=40))
-    assert retention.delete_old(now)["schedules"] == 0
+    assert retention.delete_old(now).deleted["schedules"] == 0
     age(31)
-    assert retention.delete_old(now)["schedules"] == 1
+    assert retention.delete_old(now).deleted["schedules"] == 1
     assert list(Schedule.with_deleted.all()) == [other]
 
 
@@ -99,4 +102,39 @@ def test_retention_deletes_everything_batch_by_batch():
         done(job)
     age(31)
 
-    assert retention.delete_old(timezone.now(), batch=2)["jobs"] == 5
+    assert retention.delete_old(timezone.now(), batch=2).deleted["jobs"] == 5
+
+
+def test_many_rows_of_one_kind_do_not_keep_those_of_another():
+    rows, turns = {"many": 5, "few": 1}, []
+
+    def delete(kind: str) -> int:
+        turns.append(kind)
+        taken = min(rows[kind], 2)
+        rows[kind] -= taken
+        return taken
+
+    steps = [(kind, partial(delete, kind)) for kind in rows]
+    done = engine.delete_in_turn(steps, 2, float("inf"))
+    assert turns == ["many", "few", "many", "many"]
+    assert done == engine.Pass({"many": 5, "few": 1}, finished=True)
+    assert not engine.delete_in_turn(steps, 2, float("-inf")).finished
+
+
+def test_a_pass_that_left_rows_is_followed_by_another_until_beat_sends_the_next(monkeypatch):
+    for job in submitted(an_office(max_concurrent_jobs=9), {}, {}):
+        done(job)
+    age(31)
+    sent = []
+    monkeypatch.setattr(tasks, "send_control", lambda name, until, **_: sent.append((name, until)))
+    monkeypatch.setattr(retention, "PASS_SECONDS", -1.0)
+    tasks.delete_old()
+    ((name, until),) = sent
+    assert name == "dure.retention" and until > time.time()
+    tasks.delete_old(until)
+    assert sent[1:] == [(name, until)]
+    tasks.delete_old(time.time() - 1)
+    assert len(sent) == 2 and Job.objects.count() == 2
+    monkeypatch.undo()
+    tasks.delete_old(until)
+    assert not Job.objects.exists()

@@ -216,7 +216,7 @@ def test_a_log_is_deleted_with_its_execution():
     lifecycle.finish(alone.execution_id, alone.fence, "success", trigger=Trigger.MANUAL, result="1")
     assert RunLogChunk.objects.count() == 2
     later = timezone.now() + timedelta(days=1)
-    retention.delete_old(later, later, until=float("inf"), batch=100)
+    retention.delete_in_turn(retention.steps(later, later, 100), 100, float("inf"))
     assert not RunLogChunk.objects.exists()
 
 

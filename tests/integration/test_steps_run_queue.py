@@ -148,7 +148,7 @@ def test_retention_deletes_the_copies_of_runs_and_keeps_what_needs_a_person():
     old = the_copy(performed(started(queue, alice)))
     run_to_end(old)
     StepQueue.objects.update(ended_at=timezone.now() - timedelta(days=31))
-    assert retention.delete_old(timezone.now())["step_queues"] == 1
+    assert retention.delete_old(timezone.now()).deleted["step_queues"] == 1
     left = set(StepQueue.objects.values_list("queue_id", flat=True))
     assert old.queue_id not in left
     assert {queue.queue_id, kept.queue_id} <= left
