@@ -175,7 +175,8 @@ def _listed(request: HttpRequest, user: User, form: RunFilterForm) -> dict[str, 
         "causes": causes_of([run.execution for run in result.rows if run.execution and not run.job]),
         "query": query,
         "hidden": hidden_fields(query),
-        "searched_since": result.searched_since,
+        "searched_to": result.searched_to,
+        "upward": values is not None and values.sort == Sort.OLDEST,
         "further": _further(query, result, values),
         **page_links(Page((), result.newer, result.older), query),
         "counted": counted.urlencode(),
@@ -206,9 +207,9 @@ def _newer(user: User, values: RunFilter, newest: UUID | None) -> New:
 
 
 def _further(query: QueryDict, result: search.RunPage, values: RunFilter | None) -> str:
-    """The address of the same search in older runs, after one that ended before the oldest."""
-    if result.floor is None or result.older is not None or values is None or values.sort != Sort.NEWEST:
+    """The address of the same search in further runs, after one that ended before the last."""
+    if result.bound is None or values is None or values.sort == Sort.LONGEST:
         return ""
     moved = query.copy()
-    moved["after"] = str(result.floor)
+    moved["after"] = str(result.bound)
     return f"?{moved.urlencode()}"

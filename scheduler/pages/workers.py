@@ -83,5 +83,5 @@ def _runs(user: User, name: str) -> dict[str, Any]:
         "running": list(live.select_related("job").order_by("attempt_started_at")[:RUNNING_LIMIT]),
         "rows": ended.rows,
         "causes": causes_of([run.execution for run in ended.rows if run.execution and not run.job]),
-        "searched_since": ended.searched_since,
+        "searched_to": ended.searched_to,
     }

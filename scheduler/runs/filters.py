@@ -1,18 +1,20 @@
 """What a list of runs can be narrowed to, and the conditions that this means for jobs and for Executions."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from functools import reduce
+from operator import or_
 from uuid import UUID
 
 from django.db.models import Q
 
-from jobs.ids import parse_uuid, uuid7_at
+from jobs.ids import parse_uuid
 from jobs.models import Batch, Execution, Job, Office
 from jobs.search import text_condition
 from jobs.selection import in_states
-from jobs.states import TRIGGERS_OF_JOBS, ExecutionStatus, JobStatus
+from jobs.states import JOB_WAITING, TRIGGERS_OF_JOBS, ExecutionStatus, JobStatus
 from scheduler.schedules.history import of_schedule
 
 MOST_BATCHES = 200
@@ -31,6 +33,7 @@ class RunState(StrEnum):
 
 
 ENDED = (RunState.SUCCEEDED, RunState.FAILED, RunState.CANCELLED)
+ENDED_BADLY = {RunState.FAILED, RunState.CANCELLED}
 
 
 class Sort(StrEnum):
@@ -77,6 +80,12 @@ EXECUTION_STATES: dict[str, Q] = {
     RunState.FAILED: Q(status=ExecutionStatus.FAILED),
     RunState.CANCELLED: Q(status=ExecutionStatus.CANCELLED),
 }
+# The states of jobs that have not ended.
+_LIVE_JOBS = {
+    RunState.PENDING: JOB_WAITING,
+    RunState.QUEUED: (JobStatus.READY, JobStatus.PROCESSING),
+    RunState.RUNNING: (JobStatus.PROCESSING,),
+}
 _STATES_OF_EXECUTIONS = {
     ExecutionStatus.RUNNING: RunState.RUNNING,
     ExecutionStatus.SUCCESS: RunState.SUCCEEDED,
@@ -105,60 +114,109 @@ def state_of_execution(run: Execution) -> RunState:
     return _STATES_OF_EXECUTIONS[ExecutionStatus(run.status)]
 
 
-def of_jobs(values: RunFilter, offices: Collection[UUID] | None) -> Q | None:
-    """The condition on jobs, among these offices (None: all); None if no job can match."""
+@dataclass(frozen=True)
+class Condition:
+    """What rows have to meet: an index finds those that meet `indexed`; each one is tested for `other`."""
+
+    indexed: Q
+    other: Q
+
+
+def of_jobs(
+    values: RunFilter, offices: Collection[UUID] | None, *, by_office: bool = False
+) -> Condition | None:
+    """The condition on jobs, among these offices (None: all); None if no job can match.
+
+    `by_office`: of one office at a time.
+    """
     if values.schedule or (values.trigger and values.trigger not in TRIGGERS_OF_JOBS):
         return None
-    condition = _common(values, JOB_STATES)
+    indexed = _jobs_in_states(values.states, by_office)
+    other = _common(values, JOB_STATES)
     if values.trigger:
-        condition &= Q(trigger=values.trigger)
+        other &= Q(trigger=values.trigger)
     if values.worker:
-        condition &= Q(execution__worker=values.worker)
+        other &= Q(execution__worker=values.worker)
     if values.batch:
-        condition &= Q(batch_id=values.batch)
+        indexed &= Q(batch_id=values.batch)
     if values.ended_since:
-        condition &= Q(completed_at__gte=values.ended_since)
-    if values.q:
-        condition &= _text_of_jobs(values.q, offices)
-    return condition
+        other &= Q(completed_at__gte=values.ended_since)
+    if identity := parse_uuid(values.q):
+        jobs = [
+            identity,
+            *Execution.objects.filter(pk=identity, job__isnull=False).values_list("job", flat=True),
+        ]
+        indexed &= Q(pk__in=jobs) | Q(batch_id=identity)
+    elif values.q:
+        other &= _text_of_jobs(values.q, offices)
+    return Condition(indexed, other)
 
 
-def of_executions(values: RunFilter) -> Q | None:
+def of_executions(values: RunFilter) -> Condition | None:
     """The condition on Executions without a job; None if none can match."""
     if values.office or values.batch or values.trigger in TRIGGERS_OF_JOBS:
         return None
-    condition = _common(values, EXECUTION_STATES)
+    indexed, other = _executions_in_states(values.states), _common(values, EXECUTION_STATES)
     if values.trigger:
-        condition &= Q(trigger=values.trigger)
+        other &= Q(trigger=values.trigger)
     if values.schedule:
-        condition &= of_schedule(values.schedule)
+        indexed &= of_schedule(values.schedule)
     if values.worker:
-        condition &= Q(worker=values.worker)
+        other &= Q(worker=values.worker)
     if values.ended_since:
-        condition &= Q(finished_at__gte=values.ended_since)
-    if values.q:
-        condition &= text_condition(values.q, "task_id", "error")
-    return condition
+        other &= Q(finished_at__gte=values.ended_since)
+    if identity := parse_uuid(values.q):
+        indexed &= Q(pk=identity)
+    elif values.q:
+        other &= text_condition(values.q, "task_id", "error")
+    return Condition(indexed, other)
+
+
+def _jobs_in_states(states: Collection[str], by_office: bool) -> Q:
+    """The condition of partial indexes: on those that ended badly, or on those that have not ended."""
+    if _ended_badly(states):
+        condition = Q(status__in=(JobStatus.FAILED, JobStatus.CANCELLED))
+        # No job has the empty state: it keeps PostgreSQL from reading the whole index of all offices.
+        of_office = Q(status__in=(JobStatus.FAILED, JobStatus.CANCELLED, ""), completed_at__isnull=False)
+        return of_office if by_office else condition
+    if _not_ended(states):
+        return in_states({status for state in states for status in _LIVE_JOBS[RunState(state)]})
+    return Q()
+
+
+def _executions_in_states(states: Collection[str]) -> Q:
+    if _ended_badly(states):
+        return Q(status__in=(ExecutionStatus.FAILED, ExecutionStatus.CANCELLED))
+    if _not_ended(states):
+        return _any_of(EXECUTION_STATES[state] for state in states) & Q(job__isnull=True)
+    return Q()
+
+
+def _any_of(conditions: Iterable[Q]) -> Q:
+    return reduce(or_, conditions)
+
+
+def _ended_badly(states: Collection[str]) -> bool:
+    return bool(states) and ENDED_BADLY.issuperset(states)
+
+
+def _not_ended(states: Collection[str]) -> bool:
+    return bool(states) and set(states).isdisjoint(ENDED)
 
 
 def _common(values: RunFilter, states: dict[str, Q]) -> Q:
     condition = Q()
     if values.states:
-        any_state = Q(pk__in=())
-        for state in values.states:
-            any_state |= states[state]
-        condition &= any_state
+        condition &= _any_of(states[state] for state in values.states)
     if values.failure_types:
         condition &= Q(failure_type__in=list(values.failure_types))
     if values.task_id:
         condition &= Q(task_id=values.task_id)
     if values.role:
         condition &= Q(role=values.role)
-    # Ids grow with time; the time itself decides.
+    # An index finds the time by the ids, which grow with it: see parts_of. The time itself decides.
     if values.since:
-        condition &= Q(id__gte=uuid7_at(values.since, smallest=True), created_at__gte=values.since)
-    if values.newest:
-        condition &= Q(id__lte=values.newest)
+        condition &= Q(created_at__gte=values.since)
     if values.until:
         condition &= Q(created_at__lt=values.until)
     return condition
@@ -178,6 +236,4 @@ def _text_of_jobs(text: str, offices: Collection[UUID] | None) -> Q:
         condition |= Q(batch_id__in=ids)
     if office_ids := list(named.values_list("id", flat=True)[:MOST_BATCHES]):
         condition |= Q(office_id__in=office_ids)
-    if identity := parse_uuid(text):
-        condition |= Q(execution_id=identity) | Q(batch_id=identity)
     return condition

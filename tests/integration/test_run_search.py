@@ -6,6 +6,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from jobs import lifecycle
 from jobs.models import Execution, Job
 from jobs.sql import call
 from jobs.states import Trigger
@@ -14,6 +15,7 @@ from scheduler.runs import search
 from scheduler.runs.filters import RunFilter, RunState, Sort
 from tests.factories import a_start, a_user, an_office, done, fresh, running, submitted
 from tests.schedule_factories import a_schedule, end, executions, fire
+from tests.workers import eventually
 
 pytestmark = pytest.mark.django_db
 
@@ -58,6 +60,14 @@ def test_a_state_is_the_same_word_for_jobs_and_for_other_runs(office):
     for state in RunState:
         expected = [name for name, value in states.items() if value == state]
         assert sorted(names(states=[state])) == sorted(expected), state
+
+
+@pytest.fixture
+def short_searches(monkeypatch):
+    monkeypatch.setattr(search, "SEARCHED_FIRST", 5)
+    monkeypatch.setattr(search, "SEARCHED", 10)
+    # However busy the machine is.
+    monkeypatch.setattr(search, "TIMEOUT_MS", 30_000)
 
 
 @pytest.fixture
@@ -144,19 +154,17 @@ def test_pages_follow_each_other_without_gap_or_overlap_while_others_start(offic
     assert [run.id for run in (*upward.rows, *following.rows)] == seen[::-1][:8]
 
 
-def test_a_search_reads_a_bounded_number_of_rows_and_says_how_far_it_went(office, monkeypatch):
+@pytest.mark.usefixtures("short_searches")
+def test_a_search_reads_a_bounded_number_of_rows_and_says_how_far_it_went(office):
     old, *_ = submitted(office, {"ref": "needle"}, *({} for _ in range(20)), name="x")
-    monkeypatch.setattr(search, "SEARCHED_FIRST", 5)
-    monkeypatch.setattr(search, "SEARCHED", 10)
     user = a_user("alice")
     result = search.search(user, RunFilter(q="needle"))
     assert result.rows == []
-    assert result.searched_since is not None
+    assert result.searched_to is not None
     assert search.count(user, RunFilter(q="needle")) == search.Count(0, True)
-    while not result.rows and result.floor is not None:
-        result = search.search(user, RunFilter(q="needle"), after=result.floor)
+    while not result.rows and result.bound is not None:
+        result = search.search(user, RunFilter(q="needle"), after=result.bound)
     assert [run.id for run in result.rows] == [old.id]
-    assert search.search(user, RunFilter(), size=5).floor is not None
 
 
 def test_a_search_that_takes_too_long_keeps_to_the_rows_it_read_first(office, monkeypatch):
@@ -173,17 +181,107 @@ def test_a_search_that_takes_too_long_keeps_to_the_rows_it_read_first(office, mo
     monkeypatch.setattr(search, "_next_ids", slow_at_the_second_call)
     result = search.search(a_user("alice"), RunFilter())
     assert [run.name for run in result.rows] == ["j4", "j3"]
-    assert result.floor is not None
+    assert result.bound is not None
     call.rows("SELECT pg_sleep(0.3)")  # the limit ended with the search
 
 
-def test_failures_are_found_behind_very_many_successes(office, monkeypatch):
+@pytest.mark.usefixtures("short_searches")
+def test_failures_are_found_behind_very_many_successes(office):
     (bad,) = submitted(office, {"ref": "bad", "max_retries": 0}, name="x")
     running(bad).fail()
     submitted(office, *({} for _ in range(30)), name="x")
-    monkeypatch.setattr(search, "SEARCHED_FIRST", 5)
-    monkeypatch.setattr(search, "SEARCHED", 10)
     assert names(states=[RunState.FAILED]) == ["bad"]
+
+
+@pytest.mark.usefixtures("short_searches")
+@pytest.mark.parametrize("staff", [False, True])
+def test_what_an_index_finds_is_found_behind_very_many_newer_runs(office, staff):
+    user = a_user("steve", is_staff=True) if staff else a_user("alice")
+    tomorrow = (timezone.now() + timedelta(days=1)).isoformat()
+    waiting, _ = submitted(office, {"ref": "old", "run_at": tomorrow}, {"ref": "twin"}, name="x")
+    schedule = a_schedule(owner=a_user("alice"), now=timezone.now())
+    fire(schedule)
+    (fired,) = executions(schedule)
+    middle = timezone.now()
+    # The ids of what follows are of a later millisecond.
+    eventually(lambda: timezone.now() > middle + timedelta(milliseconds=2))
+    submitted(office, *({"ref": f"j{number}"} for number in range(30)), name="y")
+    for _ in range(15):
+        by_hand()
+    for values, expected in (
+        ({"q": str(waiting.id)}, {waiting.id}),
+        ({"q": str(fired.id)}, {fired.id}),
+        ({"batch": waiting.batch_id, "task_id": waiting.task_id, "q": "old"}, {waiting.id}),
+        ({"schedule": schedule.id}, {fired.id}),
+        ({"states": [RunState.PENDING]}, {waiting.id}),
+        ({"until": middle, "q": "old"}, {waiting.id}),
+        ({"since": middle - timedelta(hours=1), "until": middle, "trigger": Trigger.SCHEDULE}, {fired.id}),
+        ({"newest": fired.id, "trigger": Trigger.SCHEDULE}, {fired.id}),
+    ):
+        result = search.search(user, RunFilter(**values))
+        assert {run.id for run in result.rows} == expected, values
+        assert result.searched_to is None, values
+
+
+@pytest.mark.usefixtures("short_searches")
+def test_the_run_of_a_retried_job_leads_to_the_job(office):
+    (job,) = submitted(office, {"max_retries": 0}, name="x")
+    running(job).fail()
+    before = fresh(job).execution_id
+    lifecycle.retry(office.id, [job.id], actor="alice")
+    assert fresh(job).execution_id != before
+    assert [run.id for run in search.search(a_user("alice"), RunFilter(q=str(before))).rows] == [job.id]
+
+
+def test_a_run_that_plain_sql_inserted_is_in_its_time():
+    (row,) = call.rows(
+        "INSERT INTO job_executions (task_id, source) VALUES ('demo.sum', %s) RETURNING id",
+        [str(a_user("alice").pk)],
+    )
+    now = timezone.now()
+    for user in (a_user("alice"), a_user("steve", is_staff=True)):
+        for expected, until in ([row[0]], now + timedelta(hours=1)), ([], now - timedelta(hours=1)):
+            result = search.search(user, RunFilter(until=until))
+            assert [run.id for run in result.rows] == expected
+
+
+@pytest.mark.usefixtures("short_searches")
+def test_searches_after_each_other_miss_no_run_and_repeat_none(office):
+    jobs = submitted(office, *({"ref": f"j{number}"} for number in range(23)), name="x")
+    numbers = [str(by_hand().id) for _ in range(4)]
+    expected = [*(str(job.id) for job in jobs), *numbers]
+    user = a_user("alice")
+    for sort, ordered in (Sort.NEWEST, expected[::-1]), (Sort.OLDEST, expected):
+        matches = search.every(user, RunFilter(q="demo", sort=sort), 100)
+        assert [str(run.id) for run in matches] == ordered
+        # Nothing matches, so that each search ends at its bound.
+        after, searches = None, 0
+        while (result := search.search(user, RunFilter(q="no such", sort=sort), after=after)).bound:
+            after, searches = result.bound, searches + 1
+        assert searches == 2
+
+
+@pytest.mark.usefixtures("short_searches")
+def test_the_oldest_runs_come_first_however_many_there_are(office):
+    submitted(office, *({"ref": f"j{number}"} for number in range(30)), name="x")
+    oldest = search.search(a_user("alice"), RunFilter(sort=Sort.OLDEST), size=3)
+    assert [run.name for run in oldest.rows] == ["j0", "j1", "j2"]
+    assert oldest.searched_to is None
+    late = search.search(a_user("alice"), RunFilter(sort=Sort.OLDEST, q="j29"))
+    assert late.rows == []
+    assert late.searched_to is not None
+
+
+@pytest.mark.usefixtures("short_searches")
+def test_the_page_before_one_deep_in_the_list_is_next_to_it(office):
+    jobs = submitted(office, *({"ref": f"j{number}"} for number in range(30)), name="x")
+    back = search.search(a_user("alice"), RunFilter(), before=jobs[2].id, size=3)
+    assert [run.name for run in back.rows] == ["j5", "j4", "j3"]
+    assert back.newer == jobs[5].id
+    # The search for a text reads no further than its bound, where the next one begins.
+    back = search.search(a_user("alice"), RunFilter(q="j29"), before=jobs[2].id, size=3)
+    assert back.rows == []
+    assert back.newer == jobs[12].id
 
 
 def test_a_count_stops_at_its_limit(office, monkeypatch):
