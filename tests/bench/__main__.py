@@ -15,6 +15,8 @@ PROGRAMS = (
     "next_fire",
     "idle",
     "run_logs",
+    "searches",
+    "paint",
 )
 
 

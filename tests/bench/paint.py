@@ -1,0 +1,102 @@
+"""The overview in Chromium: how much it transfers, and when it first paints, with an empty cache and again.
+
+    make bench ARGS="paint"     or:  python -m tests.bench.paint [--visits 10]
+
+It starts the system as `make up` does, with the demonstration, and signs in. Each cold visit is a new browser
+profile that has only the cookie of the session; the warm visit follows it in the same profile.
+"""
+
+import argparse
+import statistics
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tests.acceptance.browser import CHROMIUM, Window, launched
+from tests.acceptance.system import System
+
+KIB_COLD, MS_COLD, MS_WARM = 150, 300, 100
+MEASURE = """() => {
+    const entries = ['navigation', 'resource'].flatMap(kind => performance.getEntriesByType(kind));
+    const [paint] = performance.getEntriesByName('first-paint');
+    const [page] = performance.getEntriesByType('navigation');
+    return [
+        entries.reduce((sum, one) => sum + one.transferSize, 0) / 1024,
+        entries.reduce((sum, one) => sum + one.decodedBodySize, 0) / 1024,
+        paint.startTime,
+        page.responseStart,
+    ];
+}"""
+
+
+class Visit(NamedTuple):
+    """KiB on the wire and decoded; milliseconds until the first paint and the answer's first byte."""
+
+    transferred: float
+    decoded: float
+    painted: float
+    answered: float
+
+
+def visit(page: Any) -> Visit:
+    page.goto("/", wait_until="load")
+    # The trends come after the page.
+    page.locator("#charts svg").first.wait_for()
+    page.wait_for_function("performance.getEntriesByName('first-paint').length")
+    return Visit(*page.evaluate(MEASURE))
+
+
+def visits(browser: Any, stack: System, count: int) -> tuple[list[Visit], list[Visit]]:
+    signed_in = Window(browser, stack, "en")
+    signed_in.sign_in("alice")
+    session = signed_in.context.storage_state()
+    signed_in.context.close()
+    cold, warm = [], []
+    for number in range(count + 1):
+        window = Window(browser, stack, "en", storage_state=session)
+        pair = visit(window.page), visit(window.page)
+        window.context.close()
+        # The first one warms up the server.
+        if number:
+            cold.append(pair[0])
+            warm.append(pair[1])
+    return cold, warm
+
+
+def report(name: str, measured: Sequence[Visit], most_ms: float, most_kib: float | None = None) -> bool:
+    medians = Visit(*(statistics.median(column) for column in zip(*measured, strict=True)))
+    worst = max(each.painted for each in measured)
+    target = f"first paint ≤ {most_ms} ms" + (f", transfer ≤ {most_kib} KiB" if most_kib else "")
+    print(
+        f"{name}  first paint {medians.painted:4.0f} ms (worst {worst:.0f}), "
+        f"first byte {medians.answered:.0f} ms, transfer {medians.transferred:.1f} KiB, "
+        f"decoded {medians.decoded:.1f} KiB   (target: {target})"
+    )
+    return medians.painted <= most_ms and (most_kib is None or medians.transferred <= most_kib)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--visits", type=int, default=10)
+    options = parser.parse_args()
+    if not CHROMIUM:
+        raise SystemExit("There is no chromium here: apt-get install chromium")
+    with tempfile.TemporaryDirectory(prefix="dure-paint-") as folder:
+        Path(folder).chmod(0o711)
+        stack = System(Path(folder))
+        try:
+            stack.start()
+            with launched() as browser:
+                cold, warm = visits(browser, stack, options.visits)
+        finally:
+            stack.stop()
+    reached = report("cold", cold, MS_COLD, KIB_COLD), report("warm", warm, MS_WARM)
+    return 0 if all(reached) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
