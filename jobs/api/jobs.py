@@ -2,6 +2,7 @@
 
 from uuid import UUID
 
+from django.db.models import QuerySet
 from drf_spectacular.utils import PolymorphicProxySerializer, extend_schema, extend_schema_serializer
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -30,11 +31,19 @@ class SubmittedJobsOut(ApiOut):
     jobs: list[JobOut]
 
 
+class JobPagination(RoughPagination):
+    def read_rows(self, queryset: QuerySet[Job], start: int, stop: int) -> list[Job]:
+        """Read the numbers of the page first: an index has them, and a sort of numbers alone is small."""
+        numbers = list(queryset.values_list("seq", flat=True)[start:stop])
+        rows = {job.seq: job for job in queryset.order_by().filter(seq__in=numbers)}
+        return [rows[number] for number in numbers if number in rows]
+
+
 class JobListView(OfficeView):
     """The jobs of an office."""
 
     queryset = Job.objects.none()
-    pagination_class = RoughPagination
+    pagination_class = JobPagination
     filter_backends = (FilterBackend,)
     filterset_class = JobFilter
 

@@ -43,12 +43,15 @@ class PagePagination(PageNumberPagination):
             )
         start = (self.number - 1) * size
         # One row more shows whether there is a next page.
-        rows = list(queryset[start : start + size + 1])
+        rows = self.read_rows(queryset, start, start + size + 1)
         if not rows and self.number > 1:
             raise NotFound(f"There is no page {self.number}.")
         self.more = len(rows) > size
         self.counted = self.count_of(queryset) if self.more or self.number > 1 else len(rows)
         return rows[:size]
+
+    def read_rows(self, queryset: QuerySet[Any], start: int, stop: int) -> list[Any]:
+        return list(queryset[start:stop])
 
     def count_of(self, queryset: QuerySet[Any]) -> int:
         return queryset.count()
