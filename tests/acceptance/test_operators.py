@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -9,10 +10,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from tests.acceptance.shell import command_blocks
 from tests.acceptance.system import CHECKOUT, Client, System
 from tests.unit.process_tools import eventually
 
-NAME = "extra@operators"
+# As docs/operations.md starts it.
+NAME = "extra@studio-2"
 ROLE = "Architect"
 PATIENCE = 60.0
 
@@ -49,11 +52,17 @@ def celery(stack: System, *words: str) -> Any:
     return replies[NAME] if isinstance(replies, dict) else replies[0][NAME]
 
 
+def documented_command(word: str) -> str:
+    """The block of docs/operations.md with this word."""
+    (block,) = [block for block in command_blocks("docs/operations.md") if word in block]
+    return block
+
+
 @contextmanager
 def extra_worker(stack: System, log: Path) -> Iterator[subprocess.Popen[bytes]]:
     with log.open("wb") as output:
         process = subprocess.Popen(
-            ["celery", "-A", "config", "worker", "-Q", f"{ROLE},QA", "-n", NAME],
+            shlex.split(documented_command(NAME)),
             cwd=CHECKOUT,
             env=shell(stack),
             stdout=output,

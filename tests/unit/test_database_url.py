@@ -1,9 +1,15 @@
 """DATABASE_URL: one server, a socket, or a primary and its standbys."""
 
+import re
+import shlex
+from pathlib import Path
+
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
 from config import env
+
+GUIDE = Path(__file__).resolve().parents[2] / "docs" / "operations.md"
 
 
 def read(url: str, monkeypatch: pytest.MonkeyPatch) -> tuple[object, ...]:
@@ -37,6 +43,13 @@ def read(url: str, monkeypatch: pytest.MonkeyPatch) -> tuple[object, ...]:
 )
 def test_a_url_is_read(url, expected, monkeypatch):
     assert read(url, monkeypatch) == expected
+
+
+def test_the_url_of_the_guide_names_a_primary_and_its_standby(monkeypatch):
+    (line,) = re.findall(r"<!-- tested -->\n```sh\n(DATABASE_URL=.*)\n```", GUIDE.read_text())
+    _, _, hosts, ports, _, options = read(shlex.split(line)[0].removeprefix("DATABASE_URL="), monkeypatch)
+    assert (hosts, ports) == ("db1,db2", "5432,5432")
+    assert options == {"target_session_attrs": "read-write", "connect_timeout": "3"}
 
 
 @pytest.mark.parametrize(
