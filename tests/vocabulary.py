@@ -61,15 +61,19 @@ NAME_WORDS = {
 }
 # Whole names of functions, variables and arguments: participles and pronouns say nothing.
 NAMES = {
+    "acting",
     "asked",
     "beside",
     "blamed",
     "chosen",
+    "claiming",
     "found",
     "given",
+    "hear",
     "heard",
     "known",
     "mended",
+    "muxed",
     "one",
     "said",
     "shown",
