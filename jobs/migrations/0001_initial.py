@@ -614,7 +614,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='execution',
-            index=models.Index(condition=models.Q(('status__in', ('FAILED', 'CANCELLED'))), fields=['status'], name='idx_job_executions_status'),
+            index=models.Index(condition=models.Q(('status__in', ('FAILED', 'CANCELLED'))), fields=['status', 'id'], name='idx_job_executions_status'),
         ),
         migrations.AddIndex(
             model_name='execution',

@@ -114,9 +114,10 @@ class Execution(models.Model):
         verbose_name = _("run")
         verbose_name_plural = _("runs")
         indexes = [
-            # by state: those that the following do not serve. Most rows are successes: no index helps there.
+            # by state, newest first: those that the following do not serve. Most rows are successes: no index
+            # helps there.
             models.Index(
-                fields=["status"],
+                fields=["status", "id"],
                 name="idx_job_executions_status",
                 condition=Q(status__in=(ExecutionStatus.FAILED, ExecutionStatus.CANCELLED)),
             ),

@@ -219,7 +219,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--runs", type=int, default=2_000_000)
+    parser.add_argument("--runs", type=int, default=2_000_000, help="fewer have no deep pages")
     parser.add_argument("--only", default="", help="only searches whose name contains this")
     options = parser.parse_args()
     with scratch():
