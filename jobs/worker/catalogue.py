@@ -18,6 +18,8 @@ from jobs.known_tasks import KnownTask
 from jobs.sql import call
 from jobs.sql.catalogue import LIMIT_TASKS, WRITE_CATALOGUE
 
+OWN_MODULES = {"config", "dure", "exports", "jobs", "scheduler", "workers"}
+
 
 def row_of(registration: Registration) -> dict[str, str]:
     package, version = package_of(registration.module.partition(".")[0])
@@ -78,14 +80,14 @@ def code_digest(module: str) -> str:
 
 @functools.cache
 def package_of(top_level: str) -> tuple[str, str]:
-    """The installed package that the module belongs to, and its version.
+    """The installed package that the module belongs to, and its version. Dure is one without being installed.
 
     `metadata.packages_distributions` parses every file of every package, a quarter of a worker's start.
     """
     for distribution in metadata.distributions():
         if _contains(distribution, top_level):
             return distribution.name, distribution.version
-    return "", ""
+    return ("Dure", str(settings.SPECTACULAR_SETTINGS["VERSION"])) if top_level in OWN_MODULES else ("", "")
 
 
 def _contains(distribution: metadata.Distribution, top_level: str) -> bool:

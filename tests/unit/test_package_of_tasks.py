@@ -3,6 +3,7 @@
 from importlib import metadata
 
 import pytest
+from django.conf import settings
 
 from jobs.worker.catalogue import package_of
 
@@ -21,6 +22,10 @@ def test_a_module_is_found_in_its_package(module, package):
 
 def test_a_module_of_no_package_has_none():
     assert package_of("manage") == ("", "")
+
+
+def test_dure_is_a_package_without_being_installed():
+    assert package_of("jobs") == ("Dure", settings.SPECTACULAR_SETTINGS["VERSION"])
 
 
 def test_the_package_of_a_module_is_the_one_that_the_standard_library_names():
