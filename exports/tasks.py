@@ -87,7 +87,8 @@ def open_replay(replay: Replay) -> BinaryIO:
 
 def failure(code: ErrorCode, message: str) -> TaskFailure:
     """A failure that is not retried. The result message takes the code from the front of it."""
-    return TaskFailure(f"{code.value}: {message}", FailureType.INVALID_ARGS)
+    kind = FailureType.ERROR if code == ErrorCode.DISK_FULL else FailureType.INVALID_ARGS
+    return TaskFailure(f"{code.value}: {message}", kind)
 
 
 class Reporter:

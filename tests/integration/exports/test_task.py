@@ -79,8 +79,12 @@ def test_a_second_start_reports_the_file_of_the_first(job) -> None:
 
 @pytest.mark.parametrize("size", [0, 60_000])
 def test_a_full_disk_fails_the_run_and_leaves_no_file(job, size) -> None:
-    with tools.no_file_larger_than(size), pytest.raises(TaskFailure, match=r"^DISK_FULL: .*Free some"):
+    with (
+        tools.no_file_larger_than(size),
+        pytest.raises(TaskFailure, match=r"^DISK_FULL: .*Free some") as failed,
+    ):
         tasks.render(FakeContext(), job.pk)
+    assert failed.value.failure_type == "error"
     assert left() == []
 
 
