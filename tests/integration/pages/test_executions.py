@@ -141,6 +141,7 @@ def test_an_execution_is_cancelled_once(alice):
     run = by_hand()
     answer = alice.post(f"/executions/{run.id}/cancel", follow=True)
     assert "Run cancelled." in text_of(answer)
+    assert "Failure reason" not in text_of(answer)
     run.refresh_from_db()
     assert run.status == ExecutionStatus.CANCELLED
     assert "has already ended" in text_of(alice.post(f"/executions/{run.id}/cancel", follow=True))
