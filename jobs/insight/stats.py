@@ -18,6 +18,9 @@ from jobs.sql import call, reports
 from jobs.states import JOB_ENDED, JOB_LIVE, JOB_WAITING, ExecutionStatus, JobStatus
 
 RECENT = 1_000
+RECENT_OF_EACH = 200
+# A run is slow when it takes so many times its usual time, and so long that people wait for it.
+SLOW_TIMES, SLOW_SECONDS = 2.0, 10.0
 DAY = timedelta(days=1)
 # Counting this many ended jobs of one state takes a few milliseconds. If there are more, all are counted,
 # which takes a tenth of a second for a million, and this process keeps the number for a while.
@@ -39,6 +42,27 @@ def of(office: UUID) -> dict[str, Any]:
 def run_times(office: UUID) -> dict[str, float]:
     """The usual seconds of a run of each Task, from the office's recent jobs."""
     return dict(call.rows(reports.RUN_TIMES, {"office": office, "recent": RECENT}))
+
+
+def usual_times_of_slow(runs: Collection[Execution], now: datetime) -> dict[UUID, float]:
+    """The usual seconds of those jobs' runs that take much longer. One query at most."""
+    seconds = {
+        run: (now - run.attempt_started_at).total_seconds()
+        for run in runs
+        if run.office_id is not None and run.attempt_started_at is not None
+    }
+    long = {run: elapsed for run, elapsed in seconds.items() if elapsed >= SLOW_SECONDS}
+    if not long:
+        return {}
+    values = {"offices": list({str(run.office_id) for run in long}), "recent": RECENT_OF_EACH}
+    rows = call.rows(reports.RUN_TIMES_OF_OFFICES, values)
+    usual = {(str(office), task): average for office, task, average in rows}
+    averages = {run: usual.get((str(run.office_id), run.task_id)) for run in long}
+    return {
+        run.id: average
+        for run, average in averages.items()
+        if average is not None and long[run] >= SLOW_TIMES * average
+    }
 
 
 def ended_counts(office: UUID) -> dict[str, int]:

@@ -53,6 +53,18 @@ RUN_TIMES = """
     WHERE attempt_started_at IS NOT NULL AND finished_at IS NOT NULL GROUP BY task_id
 """
 
+# The same for several offices, from fewer jobs of each.
+RUN_TIMES_OF_OFFICES = """
+    SELECT o.id, task_id, avg(extract(epoch FROM e.finished_at - e.attempt_started_at))::float
+    FROM unnest(%(offices)s::uuid[]) AS o (id)
+    CROSS JOIN LATERAL (
+        SELECT execution_id FROM job_queue
+        WHERE office_id = o.id AND status = 'done' AND completed_at IS NOT NULL
+        ORDER BY completed_at DESC LIMIT %(recent)s
+    ) AS recent JOIN job_executions AS e ON e.id = recent.execution_id
+    WHERE e.attempt_started_at IS NOT NULL AND e.finished_at IS NOT NULL GROUP BY o.id, task_id
+"""
+
 # The newly submitted jobs that have only waited so far.
 UNTOUCHED_JOBS = """
     SELECT id::text, status, created_at, ready_at FROM job_queue

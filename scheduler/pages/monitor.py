@@ -18,7 +18,7 @@ from django.views.decorators.http import require_safe
 
 from jobs import workers
 from jobs.access import offices_of
-from jobs.insight.stats import OfficeCounts, office_counts, unclaimed_jobs
+from jobs.insight.stats import OfficeCounts, office_counts, unclaimed_jobs, usual_times_of_slow
 from jobs.models import Execution, Job
 from jobs.pages.permissions import current_user
 from jobs.queues import served_roles
@@ -68,6 +68,7 @@ def overview(user: User) -> dict[str, Any]:
         "delayed": [*monitor.late_runs(user, now), *sent, *unserved(user, now), *forbidden(user, now)],
         "rows": [{"office": office, "counts": counts[office.id]} for office in offices],
         "running": in_progress,
+        "slow": usual_times_of_slow(in_progress, now),
         "failures": failed,
         "step_queues": queues_of_executions(linked),
         "next": upcoming(monitor.due_schedules(user)[:limit], monitor.pending_runs(user)[:limit])[:limit],

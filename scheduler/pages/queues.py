@@ -14,6 +14,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from jobs import queues, workers
 from jobs.access import offices_of
+from jobs.insight.stats import usual_times_of_slow
 from jobs.pages.permissions import current_user
 from jobs.states import ExecutionStatus
 from scheduler import access, monitor
@@ -46,6 +47,7 @@ def queue(request: HttpRequest, role: str, *, template: str = "queue.html") -> H
             if role in row.roles
         ],
         "running": running,
+        "slow": usual_times_of_slow(running, now),
         "step_queues": queues_of_executions(running),
         "waiting": monitor.waiting_offices(role, None if user.is_staff else offices_of(user)),
     }

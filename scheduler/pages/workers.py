@@ -15,6 +15,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from jobs import workers
 from jobs.errors import Refused
+from jobs.insight.stats import usual_times_of_slow
 from jobs.models import Worker
 from jobs.pages.permissions import current_user
 from jobs.states import ExecutionStatus
@@ -54,6 +55,7 @@ def worker(request: HttpRequest, name: str, *, template: str = "worker.html") ->
     }
     linked = [*context["running"], *(group.last for group in context["failures"])]
     context["step_queues"] = queues_of_executions(linked)
+    context["slow"] = usual_times_of_slow(context["running"], now)
     return render(request, f"scheduler/{template}", context)
 
 

@@ -28,3 +28,9 @@ def cause_in(run: Run, causes: dict[UUID, Cause]) -> Cause:
 @register.filter
 def queue_in(run: Execution, queues: dict[UUID, int]) -> int | None:
     return queues.get(run.id)
+
+
+@register.filter
+def usual_in(run: Execution, slow: dict[UUID, float]) -> float | None:
+    """The usual seconds of a run that takes much longer."""
+    return slow.get(run.id)

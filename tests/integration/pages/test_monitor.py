@@ -2,6 +2,7 @@
 
 import re
 from datetime import timedelta
+from uuid import UUID
 
 import pytest
 from django.utils import timezone
@@ -44,6 +45,27 @@ def test_the_monitor_counts_the_users_work_and_shows_runs_and_failures(office, a
     assert "broken" in text
     assert "w9@test" in text
     assert third.ref not in text
+
+
+def test_runs_that_take_longer_than_usual_are_marked(office, alice):
+    office.max_concurrent_jobs, office.max_concurrent_by_role = 10, {}
+    office.save()
+    ended, *jobs = submitted(office, {}, {}, {}, {}, name="x")
+    done(ended)
+    slow, quick, unknown = (running(job).claim.execution_id for job in jobs)
+    now = timezone.now()
+
+    def took(run, *, began, ended=None):
+        Execution.objects.filter(pk=run).update(attempt_started_at=began, finished_at=ended)
+
+    took(fresh(ended).execution_id, began=now - timedelta(minutes=3), ended=now - timedelta(minutes=2))
+    took(slow, began=now - timedelta(minutes=3))
+    took(quick, began=now - timedelta(minutes=1))
+    took(unknown, began=now - timedelta(hours=1))
+    Execution.objects.filter(pk=unknown).update(task_id="demo.flaky")
+    page = alice.get("/")
+    assert page.context["slow"] == {UUID(slow): 60.0}
+    assert text_of(page).count("(usually 1:00)") == 1
 
 
 def test_each_tile_leads_to_what_it_counts(office, alice):
