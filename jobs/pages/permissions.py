@@ -17,6 +17,14 @@ def current_user(request: HttpRequest) -> User:
     return request.user
 
 
+def staff_user(request: HttpRequest) -> User:
+    """The user of an act that staff alone may do; 403 for others."""
+    user = current_user(request)
+    if not user.is_staff:
+        raise PermissionDenied
+    return user
+
+
 def actor_of(request: HttpRequest) -> str:
     return current_user(request).get_username()
 

@@ -4,7 +4,6 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -15,7 +14,7 @@ from django.views.decorators.http import require_POST, require_safe
 from jobs import queues, workers
 from jobs.access import offices_of
 from jobs.insight.stats import usual_times_of_slow
-from jobs.pages.permissions import current_user
+from jobs.pages.permissions import current_user, staff_user
 from jobs.states import ExecutionStatus
 from scheduler import access, monitor
 from scheduler.pages.causes import queues_of_executions
@@ -57,9 +56,7 @@ def queue(request: HttpRequest, role: str, *, template: str = "queue.html") -> H
 @require_POST
 @login_required
 def act(request: HttpRequest, role: str, verb: str) -> HttpResponse:
-    user = current_user(request)
-    if not user.is_staff:
-        raise PermissionDenied
+    user = staff_user(request)
     if queues.find_queue(role) is None:
         raise Http404
     if verb == "resume":

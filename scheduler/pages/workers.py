@@ -5,7 +5,6 @@ from typing import Any
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
-from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -17,7 +16,7 @@ from jobs import workers
 from jobs.errors import Refused
 from jobs.insight.stats import usual_times_of_slow
 from jobs.models import Worker
-from jobs.pages.permissions import current_user
+from jobs.pages.permissions import current_user, staff_user
 from jobs.states import ExecutionStatus
 from scheduler import access, failures
 from scheduler.pages.causes import causes_of, queues_of_executions
@@ -62,9 +61,7 @@ def worker(request: HttpRequest, name: str, *, template: str = "worker.html") ->
 @require_POST
 @login_required
 def act(request: HttpRequest, name: str, verb: str) -> HttpResponse:
-    user = current_user(request)
-    if not user.is_staff:
-        raise PermissionDenied
+    user = staff_user(request)
     if not Worker.objects.filter(name=name).exists():
         raise Http404
     try:
