@@ -48,9 +48,9 @@ def rate_limit(job: Job, now: datetime) -> Iterator[Reason]:
 def missing_worker(job: Job) -> Iterator[Reason]:
     service = service_of(job.task_id, job.role)
     if not service.role_is_served:
-        message = f"No online worker serves the queue {job.role}."
+        message = f"No online worker serves the role {job.role}."
         yield Reason(Code.NO_WORKER_FOR_ROLE, message, {"role": job.role})
     elif not service.is_available:
-        message = f"No online worker of the queue {job.role} has the Task {job.task_id}."
+        message = f"No online worker of the role {job.role} has the Task {job.task_id}."
         facts = {"task_id": job.task_id, "role": job.role, "seen_at": service.seen_at}
         yield Reason(Code.NO_WORKER_FOR_TASK, message, facts)

@@ -22,10 +22,10 @@ SENTENCES: dict[Code, Text] = {
         "The Task %(task_id)s has %(limit)s starts in %(seconds)s s at most; the next one is possible at "
         "%(until)s."
     ),
-    Code.NO_WORKER_FOR_ROLE: _("No online worker serves the queue %(role)s."),
-    Code.NO_WORKER_FOR_TASK: _("No online worker of the queue %(role)s has the Task %(task_id)s."),
+    Code.NO_WORKER_FOR_ROLE: _("No online worker serves the role %(role)s."),
+    Code.NO_WORKER_FOR_TASK: _("No online worker of the role %(role)s has the Task %(task_id)s."),
     Code.OFFICE_LIMIT: _("%(running)s jobs are running; the office allows %(limit)s."),
-    Code.ROLE_LIMIT: _("%(running)s jobs of the queue %(role)s are running; the office allows %(limit)s."),
+    Code.ROLE_LIMIT: _("%(running)s jobs of the role %(role)s are running; the office allows %(limit)s."),
     Code.WAITING_FOR_WORKER: _("Sent to workers at %(since)s; not picked up yet."),
     Code.QUEUE_TIMEOUT: _("Fails unless it has started by %(until)s."),
     Code.RUNNING: _("Running on %(worker)s (lease until %(lease_until)s)."),
