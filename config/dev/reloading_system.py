@@ -57,13 +57,24 @@ class ReloadingSystem(System):
         programs = {program.name: program for program in sorted(self._programs_with(files), key=_urgency)}
         running = {process.name: process for process in self.processes}
 
-        def start_again(stopped: Process) -> None:
-            self.processes.remove(stopped)
-            self.screen.show()
-            self._start_programs([programs[stopped.name]])
+        waiting = {name for name in programs if name not in running}
 
-        stop([running[name] for name in programs if name in running], self._show_and_sleep, start_again)
-        self._start_programs([program for name, program in programs.items() if name not in running])
+        def note_end(stopped: Process) -> None:
+            self.processes.remove(stopped)
+            waiting.add(stopped.name)
+
+        def start_those_that_ended() -> None:
+            # Which one ends first must not decide which one gets the processors first.
+            self._start_programs([program for name, program in programs.items() if name in waiting])
+            waiting.clear()
+
+        def pause() -> None:
+            self._show_and_sleep()
+            if self._has_imported_code():
+                start_those_that_ended()
+
+        stop([running[name] for name in programs if name in running], pause, note_end)
+        start_those_that_ended()
         self.restarted_at = time.monotonic()
 
     def _programs_with(self, files: set[str]) -> list[Program]:
@@ -80,6 +91,9 @@ class ReloadingSystem(System):
             self.fork_servers.replace()
         if self.options.shows_logs:  # what modules print when they are imported
             self.screen.follow(self.fork_servers.current.process)
+
+    def _has_imported_code(self) -> bool:
+        return self.fork_servers is not None and self.fork_servers.current.has_answered()
 
     def _forget_code(self) -> None:
         self.watcher.stop()
