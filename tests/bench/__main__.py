@@ -14,6 +14,8 @@ PROGRAMS = (
     "sockets",
     "next_fire",
     "idle",
+    "scale",
+    "retention",
     "run_logs",
     "searches",
     "paint",
