@@ -77,7 +77,8 @@ def measure(folder: Path, ended: int, rate: float, jobs: int, rounds: int) -> No
         value = statistics.median(values)
         print(f"{name:<24} {value:>7.0f} jobs/s   {value / base:.2f} x   {[round(each) for each in values]}")
     print(
-        f"deleted meanwhile: {deleted / seconds:.0f} jobs a second, in {100 * busy / seconds:.0f} % of the time"
+        f"deleted meanwhile: {deleted / seconds:.0f} jobs a second,"
+        f" in {100 * busy / seconds:.0f} % of the time"
     )
 
 

@@ -57,8 +57,8 @@ def measure(folder: Path, count: int, rounds: int) -> None:
     for (name, offices), values in seen.items():
         rate = statistics.median(values)
         print(
-            f"{name:<16} {offices} office{'s' if offices > 1 else ' '} {rate:>7.0f} jobs/s   {rate / base:.2f} x"
-            f"   {[round(value) for value in values]}"
+            f"{name:<16} {offices} office{'s' if offices > 1 else ' '} {rate:>7.0f} jobs/s"
+            f"   {rate / base:.2f} x   {[round(value) for value in values]}"
         )
 
 
